@@ -37,7 +37,7 @@ async function run(args: readonly string[]) {
 }
 
 let folder: string;
-/** A file, or several by their paths, below a temporary folder. */
+/** A file, or several by their paths, in a temporary folder. */
 function write(files: Readonly<Record<string, string>>): string {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -73,12 +73,12 @@ describe('espalier blueprints', () => {
   });
 
   describe('lint', () => {
-    it('has no problems found in the samples', async () => {
+    it('finds no problems in the samples', async () => {
       const { code, output } = await espalier('blueprints', 'lint', landscape, `${component}/blueprint`);
       expect([code, output]).to.deep.equal([0, 'no problems found in 2 blueprints\n']);
     });
 
-    it('shows each mistake at its place, and ends with 1', async () => {
+    it('shows each mistake with its place, and exits with 1', async () => {
       const file = write({
         'bad/blueprint.yaml': sound['blueprint.yaml']?.replace('/db.yaml', '/bd.yaml') ?? '',
       });
@@ -93,7 +93,7 @@ describe('espalier blueprints', () => {
     });
 
     const spoilt = `${sound['blueprint.yaml'] ?? ''}more: 1\n`;
-    it('ends well with warnings, and with 1 when they count as errors', async () => {
+    it('exits with 0 if there are only warnings, and with 1 if they count as errors', async () => {
       const path = dirname(write({ 'warn/blueprint.yaml': spoilt }));
       write(
         Object.fromEntries(
@@ -134,7 +134,7 @@ spec:
       );
     });
 
-    it('tells of a file that is not valid YAML like of any other mistake', async () => {
+    it('reports a file that is not valid YAML like any other mistake', async () => {
       const file = write({ 'broken.yaml': 'a: 1\nb: [\n' });
       const { code, output } = await espalier('bp', 'lint', file);
       expect(code).to.equal(1);
@@ -155,7 +155,7 @@ spec:
       [[landscape, '-o', 'xml'], /Allowed choices are text, json, github/],
     ];
     for (const [args, says] of mistakes)
-      it(`names the way out of: lint ${args.map((arg) => arg.replace(samples, '…')).join(' ')}`, async () => {
+      it(`says how to fix: lint ${args.map((arg) => arg.replace(samples, '…')).join(' ')}`, async () => {
         const { code, errors } = await espalier('blueprints', 'lint', ...args);
         expect(code).to.equal(2);
         expect(errors).to.match(says);
@@ -169,7 +169,7 @@ spec:
         expect([code, output]).to.deep.equal([0, 'Blueprint validated without errors\n']);
       });
 
-    it('DEP-94: a directory without blueprint.yaml ends with 1, and is named', async () => {
+    it('DEP-94: names a directory without blueprint.yaml and exits with 1', async () => {
       const empty = dirname(write({ 'empty/readme.txt': 'nothing' }));
       const { code, output, errors } = await espalier('blueprints', 'validate', empty);
       expect([code, output]).to.deep.equal([1, '']);
@@ -178,7 +178,7 @@ spec:
       );
     });
 
-    it('DEP-94: lists each mistake at its place, and ends with 1', async () => {
+    it('DEP-94: lists each mistake with its place, and exits with 1', async () => {
       const file = write({
         'invalid/blueprint.yaml': sound['blueprint.yaml']?.replace('/db.yaml', '/bd.yaml') ?? '',
       });
@@ -190,7 +190,7 @@ spec:
         .and.not.contain('validated');
     });
 
-    it('counts several, and lets warnings count as errors when asked to', async () => {
+    it('counts several blueprints, and treats warnings as errors on request', async () => {
       const two = await espalier('bp', 'validate', landscape, `${component}/blueprint`);
       expect([two.code, two.output]).to.deep.equal([0, '2 blueprints validated without errors\n']);
       const path = dirname(write({ 'odd/blueprint.yaml': `${sound['blueprint.yaml'] ?? ''}more: 1\n` }));
@@ -204,7 +204,7 @@ spec:
       expect((await espalier('bp', 'validate', path, '--strict')).code).to.equal(1);
     });
 
-    it('without a path is called wrongly', async () => {
+    it('reports a usage error if there is no path', async () => {
       expect((await espalier('bp', 'validate')).code).to.equal(2);
     });
   });
@@ -247,7 +247,7 @@ spec:
       );
     });
 
-    it('ends at the limits for trees when a blueprint renders itself', async () => {
+    it('ends at the limits for trees if a blueprint renders itself', async () => {
       const document = JSON.stringify(blueprint({ more: rendersItself }));
       const bomb = dirname(write({ 'bomb/blueprint.yaml': document }));
       const deep = await espalier('bp', 'render', bomb, '--deep');
@@ -255,7 +255,7 @@ spec:
       expect(deep.errors).to.contain('level 31').and.contain('limits.treeDepth');
     });
 
-    it('warns of fields of deploy items that nobody reads', async () => {
+    it('warns of unknown fields in deploy items', async () => {
       const path = write({
         'slip/blueprint.yaml': `apiVersion: landscaper.gardener.cloud/v1alpha1
 kind: Blueprint
@@ -286,7 +286,7 @@ deployExecutions:
       expect(output).to.contain('└─ url  export = "http://x"\n');
     });
 
-    it('names what is missing, with schema or target type, and what nobody knows', async () => {
+    it('names missing imports with their schema or target type, and unknown ones', async () => {
       const nothing = await espalier('bp', 'render', landscape);
       expect(nothing.code).to.equal(1);
       expect(nothing.errors).to
@@ -300,7 +300,7 @@ deployExecutions:
         .and.contain('cluster: expected a Target object, with spec.type and spec.config');
     });
 
-    it('says what a value lacks in the words of the controllers', async () => {
+    it('describes a missing value in the words of the controllers', async () => {
       const file = write({ 'five.yaml': `greeting: 5\n${cluster(TOKEN)}` });
       const { code, errors } = await espalier('bp', 'render', landscape, '-f', file);
       expect(code).to.equal(1);
@@ -326,7 +326,7 @@ deployExecutions:
       ['text', ' |'],
     ] as const;
     for (const [layout, sign] of layouts) {
-      it(`says where an expression of Spiff in a ${layout} has no value`, async () => {
+      it(`shows where an expression of Spiff in a ${layout} has no value`, async () => {
         const path = write({ [`${layout}/blueprint.yaml`]: failingSpiff(sign) });
         const { code, errors } = await espalier('bp', 'render', path);
         expect(code).to.equal(1);
@@ -336,7 +336,7 @@ deployExecutions:
       });
     }
 
-    it('shows the tree of Spiff itself when several lines could be meant', async () => {
+    it('shows the tree of Spiff itself if several lines could be meant', async () => {
       const text = failingSpiff('').replace('name: app', 'target: (( imports.nope ))');
       const { errors } = await espalier('bp', 'render', write({ 'twice/blueprint.yaml': text }));
       expect(errors).to.match(/^error: unable to template executions: unresolved nodes:/);
@@ -357,7 +357,7 @@ kind: Blueprint
 imports: [{ name: size, type: data, schema: {} }]
 `;
 
-    it('says where a mapping of the installation has no value', async () => {
+    it('shows where a mapping of the installation has no value', async () => {
       const blueprint = write({ 'mapped/blueprint.yaml': sized });
       const file = write({ 'mapped.yaml': mapping('(( nope ))') });
       const { code, errors } = await espalier('bp', 'render', dirname(blueprint), '-i', file);
@@ -367,7 +367,7 @@ imports: [{ name: size, type: data, schema: {} }]
       );
     });
 
-    it('shows a mapping as it reads it where it cannot be found in the file', async () => {
+    it('shows a mapping as parsed if it cannot be found in the file', async () => {
       const blueprint = write({ 'mapped/blueprint.yaml': sized });
       const file = write({ 'quoted.yaml': mapping('"(( nope ))"') });
       const { errors } = await espalier('bp', 'render', dirname(blueprint), '-i', file);
@@ -377,7 +377,7 @@ imports: [{ name: size, type: data, schema: {} }]
         .and.not.contain('mapping input');
     });
 
-    it('says which value is missing where, without the words around it', async () => {
+    it('names a missing value and its place, without the input of the template', async () => {
       const text = `apiVersion: landscaper.gardener.cloud/v1alpha1
 kind: Blueprint
 imports: [{ name: size, required: false, schema: { type: integer } }]
@@ -395,7 +395,7 @@ deployExecutions:
         .and.not.contain('template input');
     });
 
-    it('looks into a component, in a folder or packed', async () => {
+    it('reads a component, as a folder or as an archive', async () => {
       const who = write({ 'who.yaml': 'who: world\n' });
       const blueprint = `${component}/blueprint`;
       const archive = join(folder, 'hello.ctf');
@@ -459,7 +459,7 @@ spec:
       return espalier('bp', 'render', path, '-f', values, '-i', file, '-e', empty, ...more);
     };
 
-    it('shows no secrets unless it is told to', async () => {
+    it('shows no secrets unless asked to', async () => {
       const { code, output, errors } = await leak();
       expect([code, errors]).to.deep.equal([0, '']);
       for (const secret of [
@@ -476,7 +476,7 @@ spec:
     });
 
     const kind = 'landscaper.gardener.cloud/kubernetes-cluster';
-    /** One child makes a target by itself, another's is in the exports file; a third one takes their tokens out. */
+    /** One child creates a target, that of another child is in the exports file; a third child reads their tokens. */
     const siblings = (action: string): string => {
       const child = (name: string, given: object): object => ({
         ...{ apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'InstallationTemplate', name, ...given },
@@ -549,7 +549,7 @@ spec:
       return espalier('bp', 'render', path, '--deep', '-e', exported, ...more);
     };
 
-    it('shows no secrets that one sub-installation has from another', async () => {
+    it('hides secrets that one sub-installation gets from another', async () => {
       const { output, errors } = await leakBetween('print');
       expect(output, errors).to.contain("a: '***'").and.contain("b: '***'");
       expect(output).not.to.match(/(made|given)-token/);
@@ -557,7 +557,7 @@ spec:
       expect(shown).to.contain('a: made-token').and.contain('b: given-token');
     });
 
-    it('keeps them out of errors on the way', async () => {
+    it('hides secrets in errors on the way', async () => {
       const { code, errors } = await leakBetween('fail');
       expect(code).to.equal(1);
       expect(errors).to.contain('error calling fail: ***').and.not.contain('made-token');
@@ -577,7 +577,7 @@ spec:
       expect(items.map((item) => item.kind)).to.deep.equal(['DeployItem', 'Target']);
     });
 
-    it('keeps secrets out of errors', async () => {
+    it('hides secrets in errors', async () => {
       const text = leaky.replace('b64enc .imports.password', 'fail .imports.password');
       const path = dirname(write({ 'failing/blueprint.yaml': text }));
       const values = write({ 'v.yaml': `password: hunter22\n${cluster(TOKEN)}` });
@@ -604,7 +604,7 @@ spec:
       [[landscape, '-i', join(samples, 'hello-landscape/settings.yaml')], /has no Installation in it/],
     ];
     for (const [args, says] of mistakes)
-      it(`names the way out of: render ${args.map((arg) => arg.replace(samples, '…')).join(' ')}`, async () => {
+      it(`says how to fix: render ${args.map((arg) => arg.replace(samples, '…')).join(' ')}`, async () => {
         const { code, errors } = await espalier('blueprints', 'render', ...args);
         expect(code).to.equal(2);
         expect(errors).to.match(says);
@@ -624,7 +624,7 @@ spec:
       await server.close();
     });
 
-    it('shows the deploy items that they make', async () => {
+    it('shows the same deploy items that they create', async () => {
       const job = ['inst', 'reconcile', sample.installation, '--kubeconfig', server.kubeconfigFile];
       expect((await espalier(...job, '--wait', '--timeout', '60s')).errors).to.equal('');
       const { deployItems: made } = await collect(landscaper.client, sample.namespace);

@@ -1,4 +1,4 @@
-/** Completion as shells carry it out: each is given a line and asked what may come next. */
+/** Completion as shells run it: each gets a line and is asked for the possible next words. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ const script = async (shell: string): Promise<string> => {
 /** The last word is the one to complete, and may be empty. */
 type Line = readonly string[];
 
-/** What each shell is asked, so that it answers with one word per line. */
+/** The script that each shell runs, so that it answers with one word per line. */
 const questions: Readonly<Record<string, (file: string, line: Line) => string>> = {
   bash: (file, line) => `
 source ${file}
@@ -29,7 +29,7 @@ COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')})
 COMP_CWORD=${String(line.length - 1)}
 _espalier
 printf '%s\\n' "\${COMPREPLY[@]}"`,
-  // The functions of zsh's own system print what they are given; files are left to it.
+  // Functions of zsh's own system print their arguments; completing files is left to zsh.
   zsh: (file, line) => `
 compdef() { :; }
 compset() { :; }
@@ -75,26 +75,26 @@ for (const shell of ['bash', 'zsh', 'fish']) {
       return stdout.split('\n').filter((word) => word !== '');
     }
 
-    it('offers all commands, and those that begin so', () => {
+    it('offers all commands, and those that begin with the word', () => {
       expect(asked('espalier', '')).to.include.members(['demo', 'installations', 'plan', 'completion']);
       expect(asked('espalier', 'dep')).to.have.members(['deployitems', 'deployers']);
       expect(asked('espalier', 'xyz')).to.deep.equal([]);
     });
 
-    it('knows commands of groups, by all names of the group', () => {
+    it('completes commands of groups, with all names of the group', () => {
       const wanted = ['inspect', 'interrupt'];
       expect(asked('espalier', 'installations', 'in')).to.have.members(wanted);
       expect(asked('espalier', 'inst', 'in')).to.have.members(wanted);
       expect(asked('espalier', 'inst', '')).to.not.include('demo');
     });
 
-    it('knows the options of each command', () => {
+    it('completes the options of each command', () => {
       expect(asked('espalier', 'plan', '--del')).to.deep.equal(['--delete']);
       expect(asked('espalier', 'version', '--del')).to.deep.equal([]);
       expect(asked('espalier', 'plan', 'web', '-n', 'shop', '--show')).to.deep.equal(['--show-details']);
     });
 
-    it('knows the values of an option, and is not misled by them', () => {
+    it('completes the values of an option, even after a namespace named like a command', () => {
       expect(asked('espalier', 'plan', '-o', '')).to.have.members(['text', 'json']);
       expect(asked('espalier', 'inst', 'inspect', '--output', 'w')).to.deep.equal(['wide']);
       // A namespace with the name of a command.
@@ -102,19 +102,19 @@ for (const shell of ['bash', 'zsh', 'fish']) {
       expect(asked('espalier', 'plan', '-n', '')).to.deep.equal([]);
     });
 
-    it('knows values behind an equals sign', () => {
+    it('completes values after an equals sign', () => {
       const line = shell === 'bash' ? ['--output', '=', 'js'] : ['--output=js'];
       const answer = asked('espalier', 'plan', ...line).map((word) => word.replace('--output=', ''));
       expect(answer).to.deep.equal(['json']);
     });
 
-    it('offers files, also with blanks in their names, where one is wanted', () => {
+    it('offers files, also with blanks in their names, where a file is expected', () => {
       const answer = asked('espalier', 'plan', '--config', 'kube').map((word) => word.replaceAll('\\', ''));
       expect(answer).to.include.members(['kube config.yaml', 'kube.yaml']);
       expect(asked('espalier', 'plan', 'kube')).to.deep.equal([]);
     });
 
-    it('offers what an argument may be, and topics of help', () => {
+    it('completes arguments, and topics of help', () => {
       expect(asked('espalier', 'completion', '')).to.have.members(['bash', 'zsh', 'fish']);
       expect(asked('espalier', 'help', 'bl')).to.deep.equal(['blueprints']);
     });
@@ -124,14 +124,14 @@ for (const shell of ['bash', 'zsh', 'fish']) {
 describe('completion', () => {
   const model = completionModel(createProgram(fakeTerminal(), () => undefined));
 
-  it('knows every command and every option that has a help page', () => {
+  it('completes every command and every option that has a help page', () => {
     const paths = allOf(model).map(({ path }) => path);
     expect(paths).to.include.members(['', '/plan', '/installations/inspect', '/targets/create']);
     const plan = allOf(model).find(({ path }) => path === '/plan');
     expect(plan?.options.flatMap(({ flags }) => flags)).to.include.members(['-n', '--namespace', '--help']);
   });
 
-  it('refuses other shells with those that there are', async () => {
+  it('refuses other shells and lists the supported ones', async () => {
     const terminal = fakeTerminal();
     expect(await runProgram(['completion', 'tcsh'], terminal)).to.equal(2);
     expect(terminal.errors).to.contain('bash, zsh, fish');

@@ -32,7 +32,7 @@ describe('espalier deployers', function () {
   }
 
   describe('new', () => {
-    it('writes a deployer that goes by its name throughout', async () => {
+    it('creates a deployer that uses the given name everywhere', async () => {
       const to = join(folder, 'dns');
       const { code, out } = await run('new', 'dns-record', '--type', 'example.com/dns', '--to', to);
       expect(code).to.equal(0);
@@ -48,7 +48,7 @@ describe('espalier deployers', function () {
       expect(dependencies).to.have.all.keys('espalier', 'zod');
     });
 
-    it('touches no folder with something in it', async () => {
+    it('does not write into a folder that is not empty', async () => {
       writeFileSync(join(folder, 'mine.txt'), 'mine');
       const { code, err } = await run('new', 'dns', '--to', folder);
       expect(code).to.equal(2);
@@ -60,7 +60,7 @@ describe('espalier deployers', function () {
       ['a name', ['Dns_Record']],
       ['a type', ['dns', '--type', 'dns']],
     ] as const) {
-      it(`refuses ${what} that is none`, async () => {
+      it(`refuses an invalid ${what}`, async () => {
         const { code, err } = await run('new', ...args, '--to', join(folder, 'x'));
         expect(code).to.equal(2);
         expect(err).to.match(/ is not a valid (deployer name|type); use /);
@@ -75,14 +75,14 @@ describe('espalier deployers', function () {
       return file;
     };
 
-    it('starts a deployer, says how it did check by check, and ends it', async () => {
+    it('starts a deployer, reports check by check, and stops it', async () => {
       const { code, out } = await run('check', subject(SUBJECT), '--', process.execPath, ...MAIN);
       expect(out).to.contain('✓ ends a job with phase, job id and time in one write');
       expect(out).to.match(/\n1\d passed, 0 failed, \d skipped\n$/);
       expect(code).to.equal(0);
     });
 
-    it('fails with what it saw when a check fails', async () => {
+    it('fails with its observation if a check fails', async () => {
       const broken = SUBJECT.replace('greeting: hello', 'greeting: 5');
       const args = ['--only', 'end', '--', process.execPath, ...MAIN];
       const { code, out } = await run('check', subject(broken), ...args);
@@ -92,7 +92,7 @@ describe('espalier deployers', function () {
       expect(code).to.equal(1);
     });
 
-    it('says so when the deployer ends by itself', async () => {
+    it('reports a deployer that exits by itself', async () => {
       const { code, err } = await run(
         'check',
         subject(SUBJECT),
@@ -105,7 +105,7 @@ describe('espalier deployers', function () {
       expect(code).to.equal(1);
     });
 
-    it('ends the deployer and leaves nothing behind when it is interrupted', async () => {
+    it('stops the deployer and leaves nothing behind when it is interrupted', async () => {
       const started = join(folder, 'started');
       const source = `require('fs').writeFileSync(process.argv[1], process.pid + ' ' + process.env.KUBECONFIG); setInterval(() => 0, 1000)`;
       const main = ['--import=tsx', 'src/cli/main.ts', 'deployers', 'check', subject(SUBJECT)];
@@ -127,13 +127,13 @@ describe('espalier deployers', function () {
       }
     });
 
-    it('names what is wrong with the description', async () => {
+    it('reports mistakes in the description of the deployer', async () => {
       const { code, err } = await run('check', subject('type: a/b\nsucceds: {}'), '--', 'true');
       expect(code).to.equal(2);
       expect(err).to.contain('subject.yaml').and.contain('succeeds');
     });
 
-    it('knows the names of its checks', async () => {
+    it('accepts only the names of its checks', async () => {
       const file = join(folder, 'subject.yaml');
       writeFileSync(file, SUBJECT);
       const { code, err } = await run('check', file, '--only', 'deletes,retris', '--', 'true');
@@ -141,13 +141,13 @@ describe('espalier deployers', function () {
       expect(err).to.match(/^error: there is no check deletes; /);
     });
 
-    it('says which file is not there', async () => {
+    it('names a missing file', async () => {
       const { code, err } = await run('check', join(folder, 'none.yaml'), '--', 'true');
       expect(code).to.equal(2);
       expect(err).to.match(/^error: there is no file .*none\.yaml\n$/);
     });
 
-    it('asks where the deployer runs', async () => {
+    it('asks for the address of the deployer', async () => {
       const { code, err } = await run('check', subject(SUBJECT));
       expect(code).to.equal(2);
       expect(err).to.contain('--kubeconfig');

@@ -81,7 +81,7 @@ describe('espalier deployitems run', function () {
     return { code: await runProgram(args, terminal), terminal };
   }
 
-  it('installs, changes and uninstalls, and remembers in between what it made', async () => {
+  it('installs, changes and uninstalls, and remembers between runs what it created', async () => {
     const path = file('web.yaml', item('web', 'kubernetes-manifest', manifests({ a: { v: '1' }, b: {} })));
     expect((await run(path)).code).to.equal(0);
     expect(await configMap('a')).to.deep.equal({ v: '1' });
@@ -98,7 +98,7 @@ describe('espalier deployitems run', function () {
     expect(existsSync(`${path}.state.json`)).to.equal(false);
   });
 
-  it('does not claim to have uninstalled what it remembers nothing of', async () => {
+  it('does not claim to have uninstalled items that it has no state of', async () => {
     const path = file('lost.yaml', item('lost', 'kubernetes-manifest', manifests({ lost: { v: '1' } })));
     await run(path, '--no-state');
     const { code, terminal } = await run(path, '--delete');
@@ -108,14 +108,14 @@ describe('espalier deployitems run', function () {
       .and.not.contain('uninstalled:');
     expect(await configMap('lost')).to.deep.equal({ v: '1' });
 
-    // The way out that it names.
+    // The remedy that the message names.
     await run(path);
     const gone = await run(path, '--delete');
     expect(gone.terminal.errors).to.contain('uninstalled: lost').and.not.contain('nothing is known');
     expect(await configMap('lost')).to.equal(undefined);
   });
 
-  it('lets items wait for those they depend on, and hands out exports alone on standard output', async () => {
+  it('lets items wait for their dependencies, and prints only exports to standard output', async () => {
     const path = file(
       'two.yaml',
       item('top', 'mock', mock({ export: { x: 1 } }), { dependsOn: ['base'] }),
@@ -131,7 +131,7 @@ describe('espalier deployitems run', function () {
     await run(path, '--delete');
   });
 
-  it('begins nothing that depends on what has failed, and ends with 1', async () => {
+  it('starts no item whose dependency has failed, and exits with 1', async () => {
     const path = file(
       'failing.yaml',
       item('base', 'mock', mock({ phase: 'Failed' })),
@@ -188,7 +188,7 @@ describe('espalier deployitems run', function () {
     ['namespace', placed('base', 'second', 'default')],
     ['context', placed('base', 'first', 'other')],
   ] as const) {
-    it(`refuses a dependency on an item of another ${what}, as no execution can have it`, async () => {
+    it(`refuses a dependency on an item of another ${what}, because an execution cannot have one`, async () => {
       const top = placed('top', 'first', 'default', { dependsOn: ['base'] });
       const { code, terminal } = await run(file('apart.yaml', top, other), '--no-state');
       expect(code).to.equal(2);
@@ -196,7 +196,7 @@ describe('espalier deployitems run', function () {
     });
   }
 
-  it('says what the execution found wrong when no item has failed', async () => {
+  it('reports an error of the execution if no item has failed', async () => {
     const config = join(folder, 'config.yaml');
     writeFileSync(config, 'limits: {deployItems: 1}');
     const path = file('limited.yaml', item('one', 'mock', mock({})), item('two', 'mock', mock({})));
@@ -207,7 +207,7 @@ describe('espalier deployitems run', function () {
       .and.contain('not started because of that: one, two');
   });
 
-  it('writes exports into a file when asked to', async () => {
+  it('writes exports into a file on request', async () => {
     const path = file('export.yaml', item('web', 'mock', mock({ export: { x: 1 } })));
     const exports = join(folder, 'exports.json');
     const { terminal } = await run(path, '--exports', exports, '-o', 'json', '--no-state');
@@ -215,7 +215,7 @@ describe('espalier deployitems run', function () {
     expect(JSON.parse(readFileSync(exports, 'utf8'))).to.deep.equal({ web: { x: 1 } });
   });
 
-  it('goes on after Ctrl-C where it was, and forgets nothing of what it had made', async () => {
+  it('continues after Ctrl-C where it stopped, and forgets nothing that it created', async () => {
     const check = {
       name: 'ready',
       resourceSelector: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'held', namespace: 'default' }],
@@ -252,20 +252,24 @@ describe('espalier deployitems run', function () {
   });
 
   const mistakes: readonly (readonly [string, readonly unknown[], RegExp])[] = [
-    ['nothing to do', [], /has no DeployItem in it/],
-    ['a stranger', [{ ...item('x', 'mock', mock({})), kind: 'Deploment' }], /objects of kind Deploment/],
+    ['a file without items', [], /has no DeployItem in it/],
     [
-      'a type that nobody serves',
+      'another kind of object',
+      [{ ...item('x', 'mock', mock({})), kind: 'Deploment' }],
+      /objects of kind Deploment/,
+    ],
+    [
+      'a type without deployer',
       [item('x', 'ansible', {})],
       /DeployItem x is of type .*ansible, which no deployer/,
     ],
     [
-      'a dependency on nothing',
+      'a dependency on an unknown item',
       [item('x', 'mock', mock({}), { dependsOn: ['y'] })],
       /"x" depends on "y", which does not exist/,
     ],
     [
-      'a circle',
+      'cyclic dependencies',
       [item('x', 'mock', mock({}), { dependsOn: ['y'] }), item('y', 'mock', mock({}), { dependsOn: ['x'] })],
       /dependencies form a cycle/,
     ],
@@ -278,14 +282,14 @@ describe('espalier deployitems run', function () {
     });
   }
 
-  it('asks for the kubeconfig of a target that it does not know', async () => {
+  it('asks for the kubeconfig of an unknown target', async () => {
     const path = file('x.yaml', item('x', 'mock', mock({}), { target: { name: 'prod' } }));
     const terminal = fakeTerminal();
     expect(await runProgram(['di', 'run', path, '--no-state'], terminal)).to.equal(2);
     expect(terminal.errors).to.match(/no kubeconfig for target prod of DeployItem x; .*--target prod=FILE/);
   });
 
-  it('warns of fields that nobody reads', async () => {
+  it('warns of unknown fields', async () => {
     const path = file('slip.yaml', item('slip', 'mock', mock({ exports: { a: 1 } })));
     const { code, terminal } = await run(path, '--no-state');
     expect(code, terminal.errors).to.equal(0);
@@ -294,14 +298,14 @@ describe('espalier deployitems run', function () {
     );
   });
 
-  it('refuses to begin when there is no place for the exports', async () => {
+  it('does not start if the exports cannot be written', async () => {
     const path = file('z.yaml', item('z', 'mock', mock({})));
     const { code, terminal } = await run(path, '--no-state', '--exports', '/nowhere/exports.yaml');
     expect(code).to.equal(2);
     expect(terminal.errors).to.contain('cannot write /nowhere/exports.yaml (ENOENT)');
   });
 
-  it('refuses a state that is none', async () => {
+  it('refuses an invalid state file', async () => {
     const path = file('y.yaml', item('y', 'mock', mock({})));
     const { code, terminal } = await run(path, '--state', target.kubeconfigFile);
     expect(code).to.equal(2);

@@ -11,7 +11,7 @@ describe('the embedded server on a folder', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('keeps its port when the kubeconfig is written elsewhere', async () => {
+  it('keeps its port if the kubeconfig is written elsewhere', async () => {
     const kubeconfigFile = join(folder, 'elsewhere.yaml');
     const start = () =>
       startEmbedded({ data: join(folder, 'data'), kubeconfigFile, simulate: false, log: silentLogger });

@@ -84,7 +84,7 @@ describe('force-delete on the command line', () => {
   }
   const ALL = ['DeployItem app-web-x', 'Execution app', 'Installation app', 'Installation db'];
 
-  it('DEP-93: tells with --dry-run what goes and what stays, and touches nothing', async () => {
+  it('DEP-93: shows with --dry-run what is deleted and what stays, and changes nothing', async () => {
     const [code, terminal] = await run(undefined, '--dry-run');
     expect(code).to.equal(0);
     expect(terminal.output)
@@ -93,7 +93,7 @@ describe('force-delete on the command line', () => {
     expect(await left()).to.deep.equal(ALL);
   });
 
-  it('asks before it does anything, and says what to do where nobody can be asked', async () => {
+  it('asks before it does anything, and says what to do if there is no terminal to ask', async () => {
     const [code, nobody] = await run(undefined);
     expect([code, nobody.errors]).to.deep.equal([
       2,
@@ -104,7 +104,7 @@ describe('force-delete on the command line', () => {
     expect(await left()).to.deep.equal(ALL);
   });
 
-  it('DEP-93: takes all objects away, and what is on the target stays', async () => {
+  it('DEP-93: deletes all objects; objects on the target cluster stay', async () => {
     const [code, terminal] = await run('app');
     expect(code, terminal.errors).to.equal(0);
     expect(terminal.output.trimEnd().split('\n').at(-1)).to.equal('All objects deleted');
@@ -114,7 +114,7 @@ describe('force-delete on the command line', () => {
     expect((await client.get(configMapKind, `${NAMESPACE}/web`)).metadata.name).to.equal('web');
   });
 
-  it('DEP-93: says the second time that there is no such installation', async () => {
+  it('DEP-93: reports at the second call that there is no such installation', async () => {
     const [code, terminal] = await run(undefined, '--yes');
     expect(code).to.equal(1);
     expect(terminal.errors).to.match(/^error: there is no installation app in namespace proj; .*-n.*-A\n$/);

@@ -33,7 +33,7 @@ describe('installations on the command line, without controllers', () => {
   let client: Client;
 
   before(async () => {
-    // The owners of these objects are made up; a garbage collector would take them away.
+    // The owners of these objects do not exist; a garbage collector would delete the objects.
     server = await startEmbedded({
       simulate: false,
       controllers: ['none'],
@@ -65,26 +65,26 @@ describe('installations on the command line, without controllers', () => {
     expect(code).to.equal(0);
   });
 
-  it("takes the namespace of the kubeconfig's context", async () => {
+  it("uses the namespace of the kubeconfig's context", async () => {
     const { terminal } = await espalier(server, 'inst', 'status', 'app');
     expect(terminal.output).to.contain('Installation app');
   });
 
-  it('DEP-89: inspect -f leaves out what has not failed, and says so when that is all', async () => {
+  it('DEP-89: inspect -f shows only objects that have failed', async () => {
     const failed = await espalier(server, 'inst', 'inspect', 'app', '-f');
     expect(failed.terminal.output).to.contain('Installation db').and.not.contain('Execution');
     const nothing = await espalier(server, 'inst', 'inspect', '-n', 'empty', '-f');
     expect([nothing.code, nothing.terminal.output]).to.deep.equal([0, 'no installations\n']);
   });
 
-  it('DEP-89: inspect -f says so when nothing has failed', async () => {
+  it('DEP-89: inspect -f reports that nothing has failed', async () => {
     await createWithStatus(client, installation('sound', { phase: 'Succeeded' }));
     const { code, terminal } = await espalier(server, 'inst', 'inspect', 'sound', '-f');
     expect([code, terminal.output]).to.deep.equal([0, 'no failed objects\n']);
     await client.send({ verb: 'delete', kind: installationKind, key: `${NAMESPACE}/sound` });
   });
 
-  it('inspect --exit-code tells scripts that something failed', async () => {
+  it('inspect --exit-code reports failures to scripts by its exit code', async () => {
     expect((await espalier(server, 'inst', 'inspect', 'app', '--exit-code')).code).to.equal(1);
     expect((await espalier(server, 'inst', 'inspect', '-n', 'empty', '--exit-code')).code).to.equal(0);
   });
@@ -127,7 +127,7 @@ describe('installations on the command line, without controllers', () => {
     expect(await operationOf()).to.equal('interrupt');
   });
 
-  it('DEP-92: reconcile is for roots only', async () => {
+  it('DEP-92: reconcile accepts only roots', async () => {
     const { code, terminal } = await espalier(server, 'inst', 'reconcile', 'db');
     expect(code).to.equal(1);
     expect(terminal.errors).to.equal(
@@ -136,7 +136,7 @@ describe('installations on the command line, without controllers', () => {
   });
 
   for (const command of ['inspect', 'reconcile', 'interrupt'])
-    it(`${command} names the way out when there is no such installation`, async () => {
+    it(`${command} says what to do if there is no such installation`, async () => {
       const { code, terminal } = await espalier(server, 'inst', command, 'nope');
       expect(code).to.equal(1);
       expect(terminal.errors).to.match(
@@ -144,7 +144,7 @@ describe('installations on the command line, without controllers', () => {
       );
     });
 
-  it('reconcile --wait gives up in time and says how to go on', async () => {
+  it('reconcile --wait stops at its timeout and says how to continue', async () => {
     await createWithStatus(client, installation('busy', { phase: 'Progressing' }));
     const wait = (name: string) =>
       espalier(server, 'inst', 'reconcile', name, '--wait', '--timeout', '200ms');
@@ -160,7 +160,7 @@ describe('installations on the command line, without controllers', () => {
     );
   });
 
-  it('reconcile says of a suspended root that its job has to wait, and does not wait for it', async () => {
+  it('reconcile reports that the job of a suspended root has to wait, and does not wait for it', async () => {
     const held = installation('held', { phase: 'Succeeded' });
     const metadata = { ...held.metadata, annotations: { [annotations.suspended]: 'true' } };
     await createWithStatus(client, { ...held, metadata });
@@ -192,7 +192,7 @@ describe('reconcile --wait, with controllers', () => {
     await server.close();
   });
 
-  it('shows the phases and ends well with the job', async () => {
+  it('shows the phases, and exits with 0 when the job succeeds', async () => {
     const { code, terminal } = await espalier(
       server,
       'inst',

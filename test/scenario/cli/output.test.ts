@@ -1,4 +1,4 @@
-/** What becomes of a command whose output goes nowhere. */
+/** Commands whose output cannot be written. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ describe('a command whose output', () => {
       encoding: 'utf8',
     });
 
-  it('cannot be written has failed, and says so', () => {
+  it('cannot be written fails with a message', () => {
     const { status, stderr } = run(['crds'], full, 'pipe');
     expect(stderr).to.equal('error: cannot write to standard output (ENOSPC)\n');
     expect(status).to.equal(1);
@@ -35,7 +35,7 @@ describe('a command whose output', () => {
     ['nope', 2],
     ['targets create t --self --service-account a', 0],
   ] as const)
-    it(`ends with ${String(code)} all the same where nobody can be told about: ${args}`, () => {
+    it(`exits with ${String(code)} even if no message can be printed: ${args}`, () => {
       expect(run(args.split(' '), 'pipe', full).status).to.equal(code);
     });
 });

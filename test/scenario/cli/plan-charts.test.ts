@@ -1,4 +1,4 @@
-/** Plans of charts that are installed: what new values change, what a smaller chart leaves behind, what an end takes away. */
+/** Plans for installed charts: changes by new values, objects removed from a chart, deletion. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { skip } from '../../support/skip.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 import { helmConfig } from '../../unit/deployers/bench.ts';
 
-/** What an upgrade adds and leaves out; one of them stays by its policy. */
+/** The objects that an upgrade adds and removes; one of them stays because of its policy. */
 const many = (...names: readonly string[]): Buffer =>
   c1(Object.fromEntries(names.map((name) => [`templates/${name}.yaml`, template(name)])));
 const KEEP = 'data: {a: b}\n';
@@ -30,7 +30,7 @@ const password = packChart({
     'apiVersion: v1\nkind: Secret\nmetadata:\n  name: s\nstringData:\n  password: {{ .Values.password }}\n',
 });
 
-describe('espalier plan for charts that are installed', function () {
+describe('espalier plan for installed charts', function () {
   this.timeout(60_000);
   const executable = realHelm();
   const scenes = useCluster({
@@ -96,7 +96,7 @@ describe('espalier plan for charts that are installed', function () {
 
   const modes = [
     { title: 'applied by the deployer', helmDeployment: false },
-    { title: 'of a release', helmDeployment: true },
+    { title: 'installed as a release', helmDeployment: true },
   ];
   for (const { title, helmDeployment } of modes) {
     describe(`the chart is ${title}`, () => {
@@ -105,7 +105,7 @@ describe('espalier plan for charts that are installed', function () {
       });
       const of = (chartOf: Buffer, values: object): object => ({ helmDeployment, ...raw(chartOf), values });
 
-      it('has nothing to tell after a job, and ends with 0', async () => {
+      it('reports no changes after a job, and exits with 0', async () => {
         const scene = await installed(of(c1(), { msg: 'a' }));
         const { code, lines } = await plan(scene, '--exit-code');
         expect(lines).to.include.members([
@@ -115,7 +115,7 @@ describe('espalier plan for charts that are installed', function () {
         expect(code).to.equal(0);
       });
 
-      it('tells what new values change, and what comes true is that', async () => {
+      it('predicts exactly what new values change', async () => {
         const scene = await installed(of(many('old', 'both'), { msg: 'a' }));
         await configure(scene, of(many('both', 'new'), { msg: 'b' }));
         const { code, lines } = await plan(scene, '--exit-code');
@@ -137,7 +137,7 @@ describe('espalier plan for charts that are installed', function () {
         expect(after.code, after.lines.join('\n')).to.equal(0);
       });
 
-      it('sees what somebody else has changed or taken away', async () => {
+      it('shows objects that a user has changed or deleted', async () => {
         const scene = await installed(of(many('lost'), { msg: 'a' }));
         const body = { data: { msg: 'by hand' } };
         await client().send({ verb: 'merge', kind: configMapKind, key: `${scene.ns}/demo-cm`, body });
@@ -150,7 +150,7 @@ describe('espalier plan for charts that are installed', function () {
         expect(await configMap(scene, 'lost')).to.have.property('kind');
       });
 
-      it('tells what a deletion takes away, and touches nothing', async () => {
+      it('shows what a deletion removes, and changes nothing', async () => {
         const scene = await installed(of(many('other'), { msg: 'a' }));
         const { code, lines } = await plan(scene, '--delete', '--exit-code');
         expect(lines).to.include.members([
@@ -163,7 +163,7 @@ describe('espalier plan for charts that are installed', function () {
         if (helmDeployment) expect(lines).to.include(`  ! helm would uninstall the release ${scene.ns}/demo`);
       });
 
-      it(`has what is to be kept by helm's rule ${helmDeployment ? 'stay' : 'go, as the item has its own'}`, async () => {
+      it(`${helmDeployment ? 'keeps' : 'deletes'} an object with helm's policy "keep"${helmDeployment ? '' : ': the policy of the item counts'}`, async () => {
         const scene = await installed(of(many('kept'), { msg: 'a' }));
         const text = (await plan(scene, '--delete')).lines.join('\n');
         expect(text).to.contain(`${helmDeployment ? '=' : '-'} ConfigMap ${scene.ns}/kept`);
@@ -176,7 +176,7 @@ describe('espalier plan for charts that are installed', function () {
         expect((await configMap(scene, 'kept')) !== undefined).to.equal(helmDeployment);
       });
 
-      it('shows of a secret that it changes, and not how', async () => {
+      it('shows that a secret changes, without its content', async () => {
         const scene = await installed(of(password, { password: 'first-one' }));
         await configure(scene, of(password, { password: 'second-one' }));
         for (const args of [[], ['-d'], ['-o', 'json'], ['--delete', '-d']]) {
@@ -192,7 +192,7 @@ describe('espalier plan for charts that are installed', function () {
         );
       });
 
-      it('fails where the job would, with its sentence', async () => {
+      it('fails where the job would fail, with the same message', async () => {
         const scene = await installed(of(c1(), { msg: 'a' }));
         const broken = packChart({ 'templates/x.yaml': '{{ fail "no good" }}' });
         await configure(scene, of(broken, {}));
@@ -201,7 +201,7 @@ describe('espalier plan for charts that are installed', function () {
         expect(lines.join('\n')).to.contain('✖').and.contain('no good');
       });
 
-      it('says what of the other mode goes', async function () {
+      it('shows which objects of the other mode are deleted', async function () {
         if (executable === undefined) return skip(this, NO_HELM);
         const scene = await installed(of(many('old'), { msg: 'a' }));
         await configure(scene, { ...of(c1(), { msg: 'b' }), helmDeployment: !helmDeployment });
@@ -216,7 +216,7 @@ describe('espalier plan for charts that are installed', function () {
     });
   }
 
-  describe('and helm has its own rules', () => {
+  describe("and helm's own rules apply", () => {
     before(function () {
       if (executable === undefined) skip(this, NO_HELM);
     });
@@ -254,7 +254,7 @@ describe('espalier plan for charts that are installed', function () {
       expect(lines.join('\n')).not.to.contain(`+ ConfigMap ${scene.ns}/hooked`);
     });
 
-    it('leaves what has the policy to be kept when it is left out of the chart', async () => {
+    it('keeps an object with the policy keep that is removed from the chart', async () => {
       const scene = await installed(of(many('kept', 'gone')));
       const kept = `  = ConfigMap ${scene.ns}/kept (helm.sh/resource-policy keeps it)`;
       await configure(scene, of(c1()));
@@ -264,7 +264,7 @@ describe('espalier plan for charts that are installed', function () {
       expect(await configMap(scene, 'gone')).to.equal(undefined);
     });
 
-    it('refuses what belongs to somebody else, as helm does', async () => {
+    it('refuses objects of another owner, as helm does', async () => {
       const scene = await installed(of(c1()));
       const metadata = { name: 'new', namespace: scene.ns };
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
@@ -279,7 +279,7 @@ describe('espalier plan for charts that are installed', function () {
       await job(scene);
     });
 
-    it('lets a release that changes its name go, and makes another one', async () => {
+    it('deletes a release whose name changes, and creates another one', async () => {
       const scene = await installed(of(c1()));
       await configure(scene, of(c1(), { name: 'other' }));
       expect((await plan(scene)).lines).to.include.members([
@@ -292,7 +292,7 @@ describe('espalier plan for charts that are installed', function () {
       expect(await configMap(scene, 'demo-cm')).to.equal(undefined);
     });
 
-    it('makes a namespace and definitions with the first revision only', async () => {
+    it('creates a namespace and CRDs with the first revision only', async () => {
       const definition = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: seeds.plan.example.org}
@@ -315,7 +315,7 @@ spec:
       expect((await plan(scene)).lines.join('\n')).not.to.contain('CustomResourceDefinition');
     });
 
-    it('finds a release although the status of its item is lost', async () => {
+    it('finds a release even if the status of its item is lost', async () => {
       const scene = await installed(of(c1()));
       const ops = [{ op: 'remove', path: '/status/providerStatus' }];
       const key = `${scene.ns}/chart`;
@@ -324,7 +324,7 @@ spec:
       expect(lines).to.include(`  - ConfigMap ${scene.ns}/demo-cm`);
     });
 
-    it('takes no notice of an action that was cut off', async () => {
+    it('ignores an action that was interrupted', async () => {
       const scene = await installed(of(c1()));
       const key = `${scene.ns}/sh.helm.release.v1.demo.v1`;
       const body = { metadata: { labels: { status: 'pending-install' } } };

@@ -169,7 +169,7 @@ describe('espalier plan', function () {
       body: { data },
     });
 
-  it('tells before the first job what it would create, in sub-installations too', async () => {
+  it('shows before the first job what it would create, also in sub-installations', async () => {
     const scene = await given({ color: 'red' });
     const { code, terminal } = await espalier(scene, '--exit-code');
     expect(terminal.errors).to.equal('');
@@ -189,7 +189,7 @@ describe('espalier plan', function () {
     expect(code).to.equal(2);
   });
 
-  it('ends at the last level that a tree may have when a blueprint renders itself', async () => {
+  it('ends at the last permitted level if a blueprint renders itself', async () => {
     const scene = await scenes.scene();
     await scene.create(root('app', { annotations: {}, more: rendersItself }));
     const { terminal } = await espalier(scene);
@@ -198,7 +198,7 @@ describe('espalier plan', function () {
     expect(said).to.contain(deepest).and.contain('limits.treeDepth').and.not.contain(`${deepest}/again`);
   });
 
-  it('ends where the tree would have too many objects, and says so once', async () => {
+  it('ends where the tree would have too many objects, and reports it once', async () => {
     const scene = await scenes.scene();
     const children = Array.from({ length: 5 }, (_, i) => child(`part-${i}`));
     await scene.create(root('app', { annotations: {}, children }));
@@ -213,14 +213,14 @@ describe('espalier plan', function () {
     expect(said).to.not.contain('app/part-3');
   });
 
-  it('has nothing to tell after the job, and ends with 0', async () => {
+  it('reports no changes after the job, and exits with 0', async () => {
     const scene = await installed({ color: 'red' });
     const { code, terminal } = await espalier(scene, '--exit-code');
     expect(terminal.output).to.contain('Plan: 0 to create, 0 to change, 0 to delete, 3 unchanged');
     expect(code).to.equal(0);
   });
 
-  it('tells what a changed import would change, create and delete, and what of it is secret not', async () => {
+  it('shows what a changed import would change, create and delete, without secrets', async () => {
     const scene = await installed({ color: 'red', more: ['old', 'both'] });
     await set(scene, { color: 'blue', more: ['both', 'new'] });
     await scene.until('the import is in view', () =>
@@ -244,7 +244,7 @@ describe('espalier plan', function () {
     expect(terminal.output).to.not.contain(Buffer.from('pass-of-blue').toString('base64'));
   });
 
-  it('sees what somebody else has changed or taken away', async () => {
+  it('shows objects that a user has changed or deleted', async () => {
     const scene = await installed({ color: 'red' });
     const { client } = scenes.cluster;
     const body = { data: { color: 'green', added: 'x' } };
@@ -259,7 +259,7 @@ describe('espalier plan', function () {
     ]);
   });
 
-  it('tells what a deletion would take away', async () => {
+  it('shows what a deletion would delete', async () => {
     const scene = await installed({ color: 'red' });
     const { code, terminal } = await espalier(scene, '--delete');
     expect(terminal.output.split('\n')).to.include.members([
@@ -270,7 +270,7 @@ describe('espalier plan', function () {
     expect(code).to.equal(0);
   });
 
-  it('names objects that items of other namespaces manage, too, and leaves them to those', async () => {
+  it('names objects that items of other namespaces manage as well, and does not delete them', async () => {
     const scene = await installed({ color: 'red' });
     const { client } = scenes.cluster;
     const { metadata } = await client.get(configMapKind, `${scene.ns}/web`);
@@ -296,7 +296,7 @@ describe('espalier plan', function () {
     expect(terminal.output).to.not.contain(`- ${web}`);
   });
 
-  it('takes nothing away, nor in sub-installations, where all is to be left in place', async () => {
+  it('deletes nothing, not even in sub-installations, if everything is to be left in place', async () => {
     const scene = await installed({ color: 'red' });
     await scenes.cluster.client.send({
       ...{ verb: 'merge', kind: installationKind, key: `${scene.ns}/app` },
@@ -307,7 +307,7 @@ describe('espalier plan', function () {
     expect(terminal.output).to.contain('Plan: 0 to create, 0 to change, 0 to delete');
   });
 
-  it('tells programs the same, with fields, and nothing secret', async () => {
+  it('prints the same as JSON, with fields, and without secrets', async () => {
     const scene = await installed({ color: 'red' });
     await set(scene, { color: 'blue' });
     await scene.until('the import is in view', () =>
@@ -326,7 +326,7 @@ describe('espalier plan', function () {
     ]);
   });
 
-  it('plans a deploy item by itself', async () => {
+  it('plans a single deploy item', async () => {
     const scene = await installed({ color: 'red' });
     const name = scene.item('app', 'web')?.metadata.name ?? '';
     await scenes.cluster.client.send({ verb: 'delete', kind: configMapKind, key: `${scene.ns}/web` });
@@ -335,7 +335,7 @@ describe('espalier plan', function () {
     expect(terminal.output).to.contain(`+ ConfigMap ${scene.ns}/web`).and.contain('Plan: 1 to create');
   });
 
-  it('renders charts, and makes their objects on paper only', async () => {
+  it('renders charts without creating their objects', async () => {
     const scene = await given({ color: 'red' });
     const type = `${GROUP}/helm`;
     const config = helmConfig({ ...raw(c1()), namespace: scene.ns, values: { msg: 'yo' } });
@@ -348,7 +348,7 @@ describe('espalier plan', function () {
     expect(made).to.equal(undefined);
   });
 
-  it('fails where the job would, and says at what', async () => {
+  it('fails where the job would fail, and names the object', async () => {
     const scene = await installed({ color: 'red' });
     await set(scene, { color: 'blue', more: ['Not_A_Name'] });
     await scene.until('the import is in view', () =>
@@ -359,7 +359,7 @@ describe('espalier plan', function () {
     expect(terminal.output).to.contain('Not_A_Name').and.contain('1 would fail');
   });
 
-  describe('plans nothing below where the job would end', () => {
+  describe('plans nothing below the place where the job would end', () => {
     const change = async (scene: Scene, spec: object): Promise<unknown> => {
       const key = `${scene.ns}/app`;
       const changed = await scenes.cluster.client.send({
@@ -392,7 +392,7 @@ describe('espalier plan', function () {
         (scene) => create(executionKind, scene, 'app', { spec: {} }),
       ],
       [
-        'an object that was not written by an installation in the place of an import',
+        'an import whose object was not written by an installation',
         /unable to create or update data object \S+ for import settings/,
         (scene) =>
           create(dataObjectKind, scene, objectName(installationContext('app'), 'settings'), { data: 1 }),
@@ -411,7 +411,7 @@ describe('espalier plan', function () {
     }
   });
 
-  it('says which import is not there yet', async () => {
+  it('names imports that do not exist yet', async () => {
     const scene = await given({ color: 'red' });
     await scenes.cluster.client.send({ verb: 'delete', kind: dataObjectKind, key: `${scene.ns}/settings` });
     await scene.until('it is gone', () => scene.dataObject('settings') === undefined);
@@ -422,14 +422,14 @@ describe('espalier plan', function () {
     expect(code).to.equal(0);
   });
 
-  it('names the way out when there is no such object', async () => {
+  it('says what to do if there is no such object', async () => {
     const scene = await scenes.scene();
     const { code, terminal } = await espalier(scene);
     expect(code).to.equal(1);
     expect(terminal.errors).to.match(/^error: there is no installation or deploy item app in namespace/);
   });
 
-  it('writes nothing: all that the servers see are reads and dry runs', async function () {
+  it('writes nothing: the servers see only reads and dry runs', async function () {
     const { server } = scenes.cluster;
     if (!server) return skip(this, 'the kube-apiserver of the tests keeps no audit log');
     const scene = await installed({ color: 'red', more: ['old'] });

@@ -18,7 +18,7 @@ import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** A process of its own; `until` waits for what it prints. */
+/** A separate process; `until` waits for its output. */
 class Program {
   readonly process: ChildProcess;
   output = '';
@@ -38,7 +38,7 @@ class Program {
     while (!this.output.includes(text) && !this.errors.includes(text)) {
       if (this.process.exitCode !== null) throw new Error(`ended: ${this.output}${this.errors}`);
       const { stdout, stderr } = this.process;
-      // Who did not come first must not listen on, or each round leaves listeners behind.
+      // Remove the listeners of the promises that lost the race, or each round leaves listeners behind.
       const round = new AbortController();
       await Promise.race([
         once(stdout!, 'data', round),
@@ -71,7 +71,7 @@ const kubeconfigIn = (output: string): string => /KUBECONFIG=(\S+)/.exec(output)
 describe('espalier demo', function () {
   this.timeout(60_000);
 
-  it('installs the sample landscape and ends with 0 when nobody watches', async () => {
+  it('installs the sample landscape and exits with 0 without a terminal', async () => {
     const terminal = fakeTerminal();
     expect(await runProgram(['demo'], terminal)).to.equal(0);
     expect(terminal.errors).to.equal('');
@@ -99,7 +99,7 @@ describe('espalier dev', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('keeps objects and address in its folder, and ends with 0 on SIGTERM', async () => {
+  it('keeps objects and address in its folder, and exits with 0 on SIGTERM', async () => {
     const data = join(folder, 'data');
     const first = espalier('dev', '--data', data, '--namespace', 'mine');
     await first.until('Ctrl-C to stop');
@@ -125,7 +125,7 @@ describe('espalier dev', function () {
     expect(await second.end()).to.equal(0);
   });
 
-  it('says which port is in use', async () => {
+  it('reports the port that is in use', async () => {
     const first = espalier('apiserver');
     await first.until('KUBECONFIG');
     const port = /127\.0\.0\.1:(\d+)/.exec(first.output)?.[1] ?? '';
@@ -141,7 +141,7 @@ describe('espalier dev', function () {
 describe('a program that is slow to stop', function () {
   this.timeout(60_000);
 
-  it('ends with 1 at the second signal', async () => {
+  it('exits with 1 at the second signal', async () => {
     const script = `
       const { onInterrupt } = await import('./src/runtime/manager/signals.ts');
       setInterval(() => undefined, 1000);
@@ -159,7 +159,7 @@ describe('a program that is slow to stop', function () {
 describe('espalier apiserver', function () {
   this.timeout(60_000);
 
-  it('serves until interrupted and takes its temporary kubeconfig along', async () => {
+  it('serves until it is interrupted and deletes its temporary kubeconfig', async () => {
     const program = espalier('apiserver', '--crds');
     await program.until('KUBECONFIG');
     const file = kubeconfigIn(program.output);
@@ -195,7 +195,7 @@ describe('espalier start --lease', function () {
 describe('espalier webhooks', function () {
   this.timeout(60_000);
 
-  it('lets an API server refuse what is wrong, until everything is disabled', async () => {
+  it('reject invalid objects at the API server, until all of them are disabled', async () => {
     const server = espalier('apiserver', '--crds');
     await server.until('KUBECONFIG');
     const kubeconfig = kubeconfigIn(server.output);

@@ -1,4 +1,4 @@
-/** Targets that the command line writes: deployers reach their clusters through them. */
+/** Targets that the command line creates: deployers connect to their clusters with them. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import type { Scene } from '../../support/scene.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 import { manage, manifestConfig } from '../../unit/deployers/bench.ts';
 
-describe('targets that the command line writes', function () {
+describe('targets that the command line creates', function () {
   this.timeout(60_000);
   const scenes = useCluster({ deployers: ['manifest'] });
   let folder: string;
@@ -49,7 +49,7 @@ describe('targets that the command line writes', function () {
     return documents.map(({ kind }) => kind);
   }
 
-  /** Has an item deployed by way of the target. */
+  /** Has an item deployed through the target. */
   async function deploys(scene: Scene): Promise<void> {
     const { client, world } = scenes.cluster;
     const metadata = { name: 'made', namespace: scene.ns };
@@ -79,7 +79,7 @@ describe('targets that the command line writes', function () {
     expect(await client.get(configMapKind, `${scene.ns}/made`)).to.have.property('kind');
   }
 
-  it('DEP-91: a Secret and a Target that refers to it lead to the cluster', async () => {
+  it('DEP-91: a Secret and a Target that refers to it give access to the cluster', async () => {
     const scene = await scenes.scene();
     expect(await applied(await printed(scene, '-s', 'sec'))).to.deep.equal(['Secret', 'Target']);
     const { client } = scenes.cluster;
@@ -91,13 +91,13 @@ describe('targets that the command line writes', function () {
     await deploys(scene);
   });
 
-  it('DEP-91: one Target with all it needs leads to the cluster', async () => {
+  it('DEP-91: one Target with all data gives access to the cluster', async () => {
     const scene = await scenes.scene();
     expect(await applied(await printed(scene))).to.deep.equal(['Target']);
     await deploys(scene);
   });
 
-  it('DEP-91: a file that nobody else can read holds the same', async () => {
+  it('DEP-91: the same can be written to a file that only its owner can read', async () => {
     const scene = await scenes.scene();
     const file = join(folder, 'out.yaml');
     expect(await printed(scene, '-s', 'sec', '-o', file)).to.equal(`Wrote target to ${file}\n`);

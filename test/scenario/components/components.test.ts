@@ -1,4 +1,4 @@
-/** Scenarios 9.6 of the data flow: components without a registry, from inline repositories and inline descriptors. */
+/** Components without a registry, from inline repositories and inline descriptors. */
 import { expect } from 'chai';
 import { componentVersionOverwritesKind } from '../../../src/api/kinds/componentversionoverwrites.ts';
 import { contextKind } from '../../../src/api/kinds/context.ts';
@@ -70,12 +70,12 @@ describe('an installation with a component', () => {
   const template = (text: string, more: object = {}) =>
     byRef(inlineRepository(), { blueprint: inline(seeing(text, more)) });
 
-  it('DF-144: takes its blueprint from the component, without a network', async () => {
+  it('DF-144: gets its blueprint from the component, without a network', async () => {
     const { seen } = await seenIn(byRef(inlineRepository('{name: {{ .cd.component.name }}}')));
     expect(seen).to.deep.equal({ name: 'example.org/root' });
   });
 
-  it('DF-145: takes the repository from its context', async () => {
+  it('DF-145: gets the repository from its context', async () => {
     const { scene, seen } = await seenIn(byRef(undefined, { context: 'mine' }), (s) =>
       context(s, 'mine', { repositoryContext: inlineRepository('{a: {{ .cd.component.version }}}') }),
     );
@@ -83,7 +83,7 @@ describe('an installation with a component', () => {
     expect(scene.child('shop', 'sub')?.spec.context).to.equal('mine');
   });
 
-  it('DF-146: fails when nobody says where the component is', async () => {
+  it('DF-146: fails if neither context nor installation names a repository for the component', async () => {
     const error = await errorOf(byRef(undefined));
     expect(error).to.include({ operation: 'InitPrerequisites', reason: 'CalculateContext' });
     expect(error?.message).to.contain('RepositoryContextMissing');
@@ -91,19 +91,19 @@ describe('an installation with a component', () => {
 
   const failures: readonly [title: string, spec: object, reason: string, message: string][] = [
     [
-      'DF-147: fails when the component has no such resource',
+      'DF-147: fails if the component has no such resource',
       { blueprint: { ref: { resourceName: 'nope' } } },
       'ResolveBlueprint',
       'nope',
     ],
     [
-      'DF-147: fails when the resource is no blueprint',
+      'DF-147: fails if the resource is not a blueprint',
       { blueprint: { ref: { resourceName: 'web-chart' } } },
       'ResolveBlueprint',
       'no handler found for resource type ociImage',
     ],
     [
-      'fails when there is no such version',
+      'fails if the version does not exist',
       {
         componentDescriptor: {
           ref: { repositoryContext: inlineRepository(), componentName: 'example.org/root', version: '9.9.9' },
@@ -127,7 +127,7 @@ describe('an installation with a component', () => {
       'repository type "Nothing" is unknown',
     ],
     [
-      'fails for a repository in files that the configuration does not allow',
+      'fails for a repository in a folder that the configuration does not allow',
       {
         componentDescriptor: {
           ref: {
@@ -141,7 +141,7 @@ describe('an installation with a component', () => {
       'registry.local.rootPath',
     ],
     [
-      'fails for a registry without encryption, which the configuration does not allow',
+      'fails for a registry without TLS, which the configuration does not allow',
       {
         componentDescriptor: {
           ref: {
@@ -180,22 +180,22 @@ describe('an installation with a component', () => {
       'example.org/img/leaf:0.9',
     ],
     [
-      'DF-152: makes a key of a reference',
+      'DF-152: returns a key for a reference',
       '{{ getResourceKey "cd://componentReferences/leaf/resources/img" | b64dec | quote }}',
       'component:\n  name: example.org/leaf\n  version: 0.1.0\nresource:\n  name: img\n',
     ],
     [
-      'DF-153: makes a key of YAML',
+      'DF-153: returns a key for YAML',
       '{{ getResourceKey "resource: {name: bp}" | b64dec | quote }}',
       'component:\n  name: example.org/root\n  version: 1.0.0\nresource:\n  name: bp\n',
     ],
     [
-      'DF-154: sees all components in the older form',
+      'DF-154: shows all components in the older schema version',
       '{{ .cd.component.name }} {{ len .components.components }}',
       'example.org/root 2',
     ],
     [
-      'reads the content of a resource as text',
+      'reads the content of a resource as a string',
       '{{ getResourceContent "cd://resources/text" | quote }}',
       'hello\n',
     ],
@@ -204,8 +204,8 @@ describe('an installation with a component', () => {
       '{{ getResourceContent "cd://resources/raw" }}',
       'aGVsbG8K',
     ],
-    ['finds all resources that fit', '{{ len (getResources .cd "name" "web-chart") }}', 2],
-    ['knows its repository', '{{ (getRepositoryContext .cd).type }}', 'OCIRegistry'],
+    ['finds all matching resources', '{{ len (getResources .cd "name" "web-chart") }}', 2],
+    ['shows its repository', '{{ (getRepositoryContext .cd).type }}', 'OCIRegistry'],
   ];
   for (const [title, text, answer] of answers) {
     it(title, async () => {
@@ -213,7 +213,7 @@ describe('an installation with a component', () => {
     });
   }
 
-  it('DF-155: shows components in the newer form when the blueprint was written for it', async () => {
+  it('DF-155: shows components in the newer schema version if the blueprint was written for it', async () => {
     const { seen } = await seenIn(
       template('{{ .cd.metadata.name }} {{ len .components }} {{ .cd.spec.references | len }}', {
         annotations: { ocmSchemaVersion: 'ocm.software/v3alpha1' },
@@ -222,7 +222,7 @@ describe('an installation with a component', () => {
     expect(seen).to.equal('example.org/root 2 1');
   });
 
-  it('DF-155: fails for a form that nobody knows', async () => {
+  it('DF-155: fails for an unknown schema version', async () => {
     const error = await errorOf(template('x', { annotations: { ocmSchemaVersion: 'v9' } }));
     expect(error).to.include({ operation: 'handlePhaseInit', reason: 'CreateImportsAndSubobjects' });
     expect(error?.message).to.contain('Reason: RenderImportExecutions').and.contain('unknown schema version');
@@ -230,34 +230,38 @@ describe('an installation with a component', () => {
 
   const mistakes: readonly [title: string, template: string, message: string][] = [
     [
-      'DF-150: fails for a resource that is not there',
+      'DF-150: fails for a missing resource',
       '{{ getResource .cd "name" "zz" }}',
       'error calling getResource: component example.org/root:1.0.0 has no resource with name=zz',
     ],
     [
-      'DF-150: fails when no resource fits',
+      'DF-150: fails if no resource matches',
       '{{ getResources .cd "name" "zz" }}',
       'error calling getResources: ',
     ],
     [
-      'DF-150: fails for a reference that is not there',
+      'DF-150: fails for a missing reference',
       '{{ getComponent .cd "name" "zz" }}',
       'error calling getComponent: ',
     ],
     ['DF-151: fails without arguments', '{{ getResource .cd }}', 'at least 2 arguments are expected'],
-    ['DF-151: fails with half a pair', '{{ getResource .cd "name" }}', 'odd number of key value pairs'],
     [
-      'fails for a key of nothing',
+      'DF-151: fails with a keyword without value',
+      '{{ getResource .cd "name" }}',
+      'odd number of key value pairs',
+    ],
+    [
+      'fails for a key that points to nothing',
       '{{ getResourceKey }}',
       'unable to provide key for empty relative artifact reference',
     ],
     [
-      'fails for a key of a resource that is not there',
+      'fails for a key of a missing resource',
       '{{ getResourceKey "cd://resources/zz" }}',
       'local resource name=zz cannot be found',
     ],
     [
-      'fails for a reference that is neither',
+      'fails for a reference with an unknown prefix',
       '{{ getResourceKey "http://resources/zz" }}',
       'is not a valid reference',
     ],
@@ -276,7 +280,7 @@ describe('an installation with a component', () => {
     });
   }
 
-  it('DF-156: says in a template that there is no component', async () => {
+  it('DF-156: reports in a template that there is no component', async () => {
     const installation = root('shop', {
       gives: { seen: 'seen' },
       values: { seen: '{{ getResource "name" "x" }}' },
@@ -286,7 +290,7 @@ describe('an installation with a component', () => {
     );
   });
 
-  it('DF-157: hands the component that owns the blueprint to a sub-installation', async () => {
+  it('DF-157: passes the component with the blueprint on to a sub-installation', async () => {
     const repository = inlineRepository();
     const { scene } = await seenIn(byRef(repository));
     const child = scene.child('shop', 'sub');
@@ -297,7 +301,7 @@ describe('an installation with a component', () => {
     });
   });
 
-  it('DF-158: checks imports against schemas of components', async () => {
+  it('DF-158: validates imports against schemas of components', async () => {
     const imports = { data: [{ name: 'text', dataRef: 'given' }] };
     const error = await errorOf(byRef(inlineRepository(), { imports }), (s) =>
       s.create(dataObject('given', 'x')),
@@ -321,7 +325,7 @@ describe('an installation with a component', () => {
       .installation(installation ?? '')
       ?.status?.conditions?.find(({ type }) => type === 'ComponentReferenceOverwrite');
 
-  it('DF-159: resolves references to what the overwrites say', async () => {
+  it('DF-159: resolves references as the overwrites say', async () => {
     const blueprint = inline(seeing(VERSIONS));
     const { scene, seen } = await seenIn(
       byRef(undefined, { context: 'overwriting', blueprint }),
@@ -331,7 +335,7 @@ describe('an installation with a component', () => {
     expect(conditionOf(scene, 'shop')).to.include({ status: 'False', reason: 'No overwrite defined' });
   });
 
-  it('DF-159: lets templates and sub-installations see what was overwritten', async () => {
+  it('DF-159: shows overwritten components to templates and sub-installations', async () => {
     const { scene, seen } = await seenIn(byRef(undefined, { context: 'overwriting' }), overwriting);
     expect(seen).to.deep.equal({ image: 'example.org/img/leaf:2.0' });
     const child = scene.child('shop', 'sub');
@@ -344,7 +348,7 @@ describe('an installation with a component', () => {
     });
   });
 
-  it('DF-160: fails when the overwrites that the context names are not there', async () => {
+  it('DF-160: fails if the overwrites that the context names do not exist', async () => {
     const error = await errorOf(byRef(undefined, { context: 'mine' }), (s) =>
       context(s, 'mine', { repositoryContext: inlineRepository(), componentVersionOverwrites: 'x' }),
     );
@@ -366,7 +370,7 @@ describe('an installation with a component', () => {
       spec: { ...SEEN, componentDescriptor: { inline: cd }, blueprint: inline(seeing(text, more)) },
     });
 
-  it('DF-161: sees an inline descriptor and those nested in it, without a registry', async () => {
+  it('DF-161: uses an inline descriptor and those nested in it, without a registry', async () => {
     const text =
       '{image: {{ (getResource (getComponent .cd "name" "in") "name" "img").access.imageReference }}, def: {{ keys .componentDescriptorDef | toJson }} }';
     const sub = seeing('{{ .cd.component.name }}');
@@ -381,7 +385,7 @@ describe('an installation with a component', () => {
     expect(scene.child('shop', 'sub')?.spec.componentDescriptor).to.deep.equal({ inline: outer });
   });
 
-  it('DF-161: hands a nested descriptor to the child whose blueprint is in it', async () => {
+  it('DF-161: passes a nested descriptor to the child whose blueprint is in it', async () => {
     const tar = { 'blueprint.yaml': JSON.stringify(seeing('{}')) };
     const context_ = {
       type: 'inline',
@@ -408,7 +412,7 @@ describe('an installation with a component', () => {
     expect(scene.child('shop', 'sub')?.spec.componentDescriptor).to.deep.equal({ inline: inner });
   });
 
-  it('DF-161: takes an inline descriptor of the newer form', async () => {
+  it('DF-161: accepts an inline descriptor of the newer schema version', async () => {
     const v3 = {
       ...{ apiVersion: 'ocm.software/v3alpha1', kind: 'ComponentVersion', repositoryContexts: [NOWHERE] },
       metadata: { name: 'example.org/v3', version: '1.0.0', provider: { name: 'example' } },
@@ -420,12 +424,12 @@ describe('an installation with a component', () => {
     expect(seen).to.equal('example.org/v3 ociImage');
   });
 
-  it('DF-161: fails for an inline descriptor that is none', async () => {
+  it('DF-161: fails for an invalid inline descriptor', async () => {
     const error = await errorOf(ofInline({ nothing: 1 }, 'x'));
     expect(error).to.include({ operation: 'InitPrerequisites', reason: 'CalculateContext' });
   });
 
-  it('DF-163: looks into the repositories that the OCM configuration names', async () => {
+  it('DF-163: searches the repositories that the OCM configuration names', async () => {
     const second = inlineRepository();
     const config = {
       type: 'generic.config.ocm.software/v1',
@@ -455,7 +459,7 @@ describe('an installation with a component', () => {
     expect(seen).to.deep.equal({ 'example.org/root': '1.0.0', 'example.org/leaf': '0.1.0' });
   });
 
-  it('is uninstalled though its component is not to be had any more', async () => {
+  it('can be uninstalled even if its component is no longer available', async () => {
     const scene = await here.scene();
     await scene.create(byRef({ ...NOWHERE }));
     await scene.busy('shop', 'Init', 'ResolveBlueprint');

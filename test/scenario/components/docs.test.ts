@@ -1,4 +1,4 @@
-/** Does what docs/components.md says, word by word. */
+/** Executes the commands in docs/components.md exactly as printed. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ symlinkSync(join(root, 'docs'), join(folder, 'docs'));
 const [configuration = '', context = ''] = blocks('yaml');
 writeFileSync(join(folder, 'config.yaml'), configuration);
 
-/** The command of a block, by the program as it stands here. */
+/** Runs the command of a block with the program of this working copy. */
 async function run(block: string): Promise<string> {
   const [program, ...args] = block.trim().split(' ');
   expect(program).to.equal('espalier');
@@ -36,7 +36,7 @@ async function run(block: string): Promise<string> {
   return (await promisify(execFile)(process.execPath, command, { cwd: folder, env })).stdout;
 }
 
-describe('the page about components', () => {
+describe('docs/components.md', () => {
   const settings = readConfiguration(join(folder, 'config.yaml')).registry;
   const here = useCluster({ config: { registry: { ...settings, allowPlainHttp: true } } });
   const [pack = '', push = ''] = blocks('sh');
@@ -54,12 +54,12 @@ describe('the page about components', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('tells how to pack the sample and to install it from the archive', async () => {
+  it('explains how to pack the sample and to install it from the archive', async () => {
     expect(await run(pack)).to.contain('example.org/hello:1.0.0 with 3 resources');
     expect(await greetingAfter(sample)).to.equal('Hello, world!');
   }).timeout(60_000);
 
-  it('tells how to bring it into a registry and to install it from there', async () => {
+  it('explains how to push it to a registry and to install it from there', async () => {
     const registry = await TestRegistry.start();
     try {
       const here_ = (text: string): string => text.replaceAll('localhost:5000', registry.address);

@@ -1,4 +1,4 @@
-/** Components in registries and transport archives, from packing to an installation that has succeeded. */
+/** Components in registries and transport archives, from packing to an installation that succeeds. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ async function espalier(...args: string[]): Promise<{ readonly code: number; rea
   return { code, output: terminal.output + terminal.errors };
 }
 
-/** A root and a leaf, as a person would write them. */
+/** A root and a leaf, as a user would write them. */
 function writeFolders(): void {
   write('leaf/component.yaml', {
     ...{ name: 'example.org/leaf', version: '0.1.0+build.1' },
@@ -72,7 +72,7 @@ const installation = (repositoryContext: object | undefined) =>
     },
   });
 
-describe('components that were packed', () => {
+describe('packed components', () => {
   const here = useCluster({ config: { registry: { localRoot: folder, allowPlainHttp: true } } });
   let registry: TestRegistry | undefined;
 
@@ -189,13 +189,13 @@ describe('components that were packed', () => {
     expect(asked).to.deep.equal([
       '/example.org/root/manifests/1.0.0',
       '/example.org/leaf/manifests/0.1.0.build-build.1',
-      // The sub-installation, for itself.
+      // The sub-installation, on its own.
       '/example.org/leaf/manifests/0.1.0.build-build.1',
     ]);
   });
 
   for (const auth of ['basic', 'bearer'] as const) {
-    it(`are installed from a registry that asks for ${auth} credentials, which the context names`, async () => {
+    it(`are installed from a registry that requires ${auth} credentials, which the context names`, async () => {
       const { address } = await pushed({ login: LOGIN, auth, redirectsBlobs: true });
       const scene = await install(undefined, { context: 'private' }, (s) => withSecret(s, address));
       await expectSuccess(scene);
@@ -205,7 +205,7 @@ describe('components that were packed', () => {
     });
   }
 
-  it('are refused at once with wrong credentials, which no message repeats', async () => {
+  it('are rejected at once with wrong credentials, which no message repeats', async () => {
     const { address } = await pushed({ login: LOGIN });
     const wrong = { username: 'mallory', password: 'gu3ss-me' };
     const scene = await install(undefined, { context: 'private' }, (s) => withSecret(s, address, wrong));
@@ -217,7 +217,7 @@ describe('components that were packed', () => {
       .and.not.to.contain(Buffer.from('mallory:gu3ss-me').toString('base64'));
   });
 
-  it('are waited for while the registry is down, and the installation succeeds when it is up', async () => {
+  it('are retried while the registry is down, and the installation succeeds when it is up', async () => {
     const { address } = await pushed();
     registry!.fault = (_, response) => {
       response.writeHead(503).end();
@@ -230,7 +230,7 @@ describe('components that were packed', () => {
     await expectSuccess(scene);
   });
 
-  it('are waited for when a template asks for a content that is not to be had for the moment', async () => {
+  it('are retried if a template needs a content that is temporarily not available', async () => {
     const { address } = await pushed();
     const digest = createHash('sha256').update('hello\n').digest('hex');
     registry!.fault = ({ url = '' }, response) => {
@@ -245,7 +245,7 @@ describe('components that were packed', () => {
     await expectSuccess(scene);
   });
 
-  it('are not waited for when the installation is deleted', async () => {
+  it('do not delay the deletion of the installation', async () => {
     const { address } = await pushed();
     registry!.fault = (_, response) => {
       response.destroy();
@@ -257,7 +257,7 @@ describe('components that were packed', () => {
     await scene.empty();
   });
 
-  it('DF-164: are refused when a layer is not what its digest says', async () => {
+  it('DF-164: are rejected if a layer does not match its digest', async () => {
     const started = await pushed();
     for (const [digest, bytes] of started.blobs) {
       if (bytes[0] === 0x1f) started.blobs.set(digest, Buffer.concat([bytes, Buffer.from('x')]));

@@ -1,4 +1,4 @@
-/** Installations whose components must be signed, and contents that are not what the descriptor says. */
+/** Installations whose components must be signed, and contents that differ from the descriptor. */
 import { expect } from 'chai';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
@@ -29,7 +29,7 @@ const subBlueprint = blob('sub-bp', 'landscaper.gardener.cloud/blueprint', BLUEP
 const leafWith = (more: object) => descriptor('example.org/leaf', '0.1.0', [{ ...subBlueprint, ...more }]);
 const leaf = leafWith({ digest: digestOf(writeTar(new Map([['blueprint.yaml', Buffer.from(SUB)]]))) });
 const leafDigest = { ...NORMAL, value: componentDigest(readDescriptor(leaf), NORMAL) };
-/** Somebody took the digest of its content out, so that any other content would do. */
+/** As if an attacker had removed the digest of the content, so that any other content would do. */
 const stripped = leafWith({});
 const bare = descriptor('example.org/bare', '0.1.0', []);
 const bareDigest = { ...NORMAL, value: componentDigest(readDescriptor(bare), NORMAL) };
@@ -81,7 +81,7 @@ const installation = (component: object, spec: object, itsLeaf: object) =>
     },
   });
 
-/** A blueprint with a sub-installation from the leaf, which nobody has signed by itself. */
+/** A blueprint with a sub-installation from the leaf, which has no signature of its own. */
 const WITH_SUB = {
   blueprint: {
     inline: {
@@ -143,16 +143,16 @@ function scenes(here: ReturnType<typeof useCluster>) {
   };
 }
 
-describe('an installation that wants its component signed', () => {
+describe('an installation that requires a signed component', () => {
   const here = useCluster();
   const { succeeds, errorOf } = scenes(here);
   const good = rootWith(text());
 
-  it('is carried out with a component that is signed with the key in the Context', async () => {
+  it('succeeds with a component that is signed with the key in the Context', async () => {
     await succeeds(withSignature(good, keys));
   });
 
-  it('takes a sub-installation as signed with it, when its component has no signature of that name', async () => {
+  it("accepts a sub-installation whose component has no signature of that name, because the root's signature covers it", async () => {
     await succeeds(withSignature(good, keys), { ...SIGNED, ...WITH_SUB });
   });
 
@@ -172,14 +172,14 @@ describe('an installation that wants its component signed', () => {
       'does not belong to the given key',
     ],
     [
-      'was changed after it had been signed',
+      'was changed after it was signed',
       () => ({ ...withSignature(good, keys), component: rootWith(text('other')).component }),
       SIGNED,
       'VerifySignature',
       'is for another descriptor',
     ],
     [
-      'is signed under a name that the Context does not know',
+      'is signed under a name that the Context does not have',
       () => withSignature(good, keys),
       { ...SIGNED, verification: { signatureName: 'draft' } },
       'ExtractVerifyInfo',
@@ -216,7 +216,7 @@ describe('an installation that wants its component signed', () => {
     });
   }
 
-  it('fails when a content is not the one that was signed', async () => {
+  it('fails if a content is not the signed one', async () => {
     const error = await errorOf(withSignature(rootWith(text('what it was')), keys));
     const [expected, found] = ['what it was', 'hello\n'].map((content) => digestOf(content).value);
     expect(error?.message)
@@ -227,7 +227,7 @@ describe('an installation that wants its component signed', () => {
   const notReached: readonly [string, () => object, object][] = [
     ['has lost a digest', () => withSignature(good, keys), stripped],
     [
-      'is replaced by one without digests in a label that is not signed',
+      'is replaced by a descriptor without digests in a label that is not signed',
       () => {
         const signed = withSignature(good, keys, { form: 'jsonNormalisation/v1' });
         const nested = { digest: leafDigest, labels: [{ name: LABEL, value: stripped }] };
@@ -237,7 +237,7 @@ describe('an installation that wants its component signed', () => {
     ],
   ];
   for (const [title, component, itsLeaf] of notReached) {
-    it(`fails when a component below ${title}`, async () => {
+    it(`fails if a component below ${title}`, async () => {
       const error = await errorOf(component(), SIGNED, itsLeaf);
       expect(error).to.include({ operation: 'InitPrerequisites', reason: 'VerifySignature' });
       expect(error?.message).to.contain(
@@ -251,12 +251,12 @@ describe('an installation', () => {
   const here = useCluster();
   const { succeeds, errorOf } = scenes(here);
 
-  it('needs no signature where nobody asks for one', async () => {
+  it('needs no signature unless it is required', async () => {
     await succeeds(rootWith(text()), {});
     await succeeds(rootWith(text()), {}, stripped);
   });
 
-  it('fails when a reference leads to another component than its digest says', async () => {
+  it('fails if a reference leads to a component that does not match its digest', async () => {
     const error = await errorOf(rootWith(text(), { ...bareDigest, value: 'c'.repeat(64) }), {});
     expect(error?.message).to.contain(
       'reference bare of component example.org/root:1.0.0 refers to a different example.org/bare:0.1.0',
@@ -265,31 +265,31 @@ describe('an installation', () => {
   });
 });
 
-describe('where all components must be signed', () => {
+describe('if all components must be signed', () => {
   const here = useCluster({ config: { verification: 'Enforce' } });
   const { succeeds, errorOf } = scenes(here);
 
-  it('an installation with a signed one is carried out', async () => {
+  it('an installation with a signed component succeeds', async () => {
     await succeeds(withSignature(rootWith(text()), keys));
   });
 
-  it('a sub-installation must be signed by itself', async () => {
+  it('a sub-installation needs a signature of its own', async () => {
     const error = await errorOf(withSignature(rootWith(text()), keys), { ...SIGNED, ...WITH_SUB });
     expect(error?.message).to.contain('signature release of component example.org/leaf:0.1.0 is not there');
   });
 
-  it('an installation that names no signature fails and is told what to name', async () => {
+  it('an installation that names no signature fails, and the message says what to name', async () => {
     const error = await errorOf(withSignature(rootWith(text()), keys), {});
     expect(error).to.include({ operation: 'InitPrerequisites', reason: 'ExtractVerifyInfo' });
     expect(error?.message).to.contain('spec.verification.signatureName must name the signature');
   });
 });
 
-describe('where signatures are switched off', () => {
+describe('if signatures are disabled', () => {
   const here = useCluster({ config: { verification: 'Disabled' } });
   const { succeeds } = scenes(here);
 
-  it('an installation that asks for one is carried out without', async () => {
+  it('an installation that requires one succeeds without', async () => {
     await succeeds(rootWith(text()));
   });
 });

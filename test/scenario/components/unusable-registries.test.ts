@@ -1,4 +1,4 @@
-/** Registries that no job gets anything from: a misspelt address ends the job, an outage does so after a limit. */
+/** Registries that cannot be used: a misspelt address ends the job at once, an outage ends it after a limit. */
 import { expect } from 'chai';
 import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:http';
@@ -33,13 +33,17 @@ describe('an installation whose registry cannot be used', () => {
   });
   after(() => servers.stop());
 
-  describe('with the usual limit', () => {
+  describe('with the default limit', () => {
     const here = useCluster({ config: { registry: { allowPlainHttp: true } } });
     const rows = [
       ['a certificate that is not trusted', () => `https://${servers.untrusted}`, 'NODE_EXTRA_CA_CERTS'],
       ['an expired certificate', () => `https://${servers.expired}`, 'UNABLE_TO_VERIFY|expired'],
       ['https:// for plain HTTP', () => `https://${servers.plain}`, 'check scheme'],
-      ['http:// for something else', () => `http://${servers.garbage}`, 'check scheme'],
+      [
+        'http:// for a server that speaks another protocol',
+        () => `http://${servers.garbage}`,
+        'check scheme',
+      ],
     ] as const;
     for (const [what, url, advice] of rows) {
       it(`fails at once because of ${what}, and says what to do`, async () => {
@@ -53,7 +57,7 @@ describe('an installation whose registry cannot be used', () => {
       });
     }
 
-    it('says since when it tries again, and forgets that when the registry answers', async () => {
+    it('reports since when it retries, and no longer does when the registry answers', async () => {
       let isDown = true;
       const server = createServer((_, response) => response.writeHead(isDown ? 503 : 404).end());
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -78,7 +82,7 @@ describe('an installation whose registry cannot be used', () => {
     const limits = { ...defaults.limits, remoteRetryMs: 1000 };
     const here = useCluster({ config: { registry: { allowPlainHttp: true }, limits } });
 
-    it('fails after the limit when nobody listens there, and names the key', async () => {
+    it('fails after the limit if no server listens there, and names the configuration key', async () => {
       const scene = await here.scene();
       await scene.create(installation(`http://${servers.closed}`));
       const { status } = await scene.finished('shop', 'Failed');
@@ -88,9 +92,9 @@ describe('an installation whose registry cannot be used', () => {
       expect(RemoteUnavailable(status)).to.equal(undefined);
     });
 
-    it('fails when its name is not found, and asks how it is spelt', async function () {
+    it('fails if its name is not found, and suggests to check the spelling', async function () {
       const why = await lookup('nothing.invalid').catch(connectionCode);
-      if (why !== 'ENOTFOUND') skip(this, 'the name server here does not say what does not exist');
+      if (why !== 'ENOTFOUND') skip(this, 'the name server here does not report unknown names');
       const scene = await here.scene();
       await scene.create(installation('https://nothing.invalid'));
       const { status } = await scene.finished('shop', 'Failed');

@@ -1,4 +1,4 @@
-/** `espalier components verify`, on archives and registries that are sound and that are not. */
+/** `espalier components verify`, with valid and invalid archives and registries. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -63,7 +63,7 @@ describe('espalier components verify', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('compares what lies in an archive, and names what does not', async () => {
+  it('checks the contents of an archive, and names those it cannot check', async () => {
     const { code, output } = await espalier('verify', file('shop.ctf'));
     expect(output).to.equal('example.org/shop:1.0.0+build.1: sound, 1 content compared; not here: image\n');
     expect(code).to.equal(0);
@@ -77,7 +77,7 @@ describe('espalier components verify', () => {
     expect(wrong.output).to.contain('NOT SOUND').and.contain('does not belong to the given key');
   });
 
-  it('names each content that is not what its digest says, and fails', async () => {
+  it('names each content that does not match its digest, and fails', async () => {
     const { code, output } = await espalier('verify', file('damaged.ctf'));
     expect(code).to.equal(1);
     expect(output).to.contain(
@@ -94,7 +94,7 @@ describe('espalier components verify', () => {
     expect(output).to.match(/is damaged: its digest is sha256:[0-9a-f]{64}, expected sha256:[0-9a-f]{64}/);
   });
 
-  it('checks one that is in a registry', async () => {
+  it('checks a component in a registry', async () => {
     const registry = await TestRegistry.start();
     try {
       const place = `${registry.address}/stock`;
@@ -108,15 +108,15 @@ describe('espalier components verify', () => {
   });
 
   const mistakes: readonly [string, string[], string][] = [
-    ['no component of a registry', ['localhost:1/x'], 'name the component to check: NAME:VERSION'],
-    ['a component that is none', [file('shop.ctf'), 'shop'], 'write NAME:VERSION'],
-    ['a component that is not there', [file('shop.ctf'), 'a.b/c:1'], 'there is no component a.b/c:1'],
+    ['a registry without a component', ['localhost:1/x'], 'name the component to check: NAME:VERSION'],
+    ['an invalid component name', [file('shop.ctf'), 'shop'], 'write NAME:VERSION'],
+    ['a missing component', [file('shop.ctf'), 'a.b/c:1'], 'there is no component a.b/c:1'],
     ['a key without a signature', [file('shop.ctf'), '--public-key', 'x'], 'with --signature'],
     ['a signature without a key', [file('shop.ctf'), '--signature', 'x'], '--public-key or --ca'],
-    ['a key that is not there', [file('shop.ctf'), '--signature', 'x', '--ca', 'x'], 'there is no file x'],
+    ['a missing key file', [file('shop.ctf'), '--signature', 'x', '--ca', 'x'], 'there is no file x'],
   ];
   for (const [title, args, message] of mistakes) {
-    it(`says what is wrong with ${title}`, async () => {
+    it(`reports ${title}`, async () => {
       const { code, output } = await espalier('verify', ...args);
       expect(code).not.to.equal(0);
       expect(output).to.contain(message);

@@ -1,4 +1,4 @@
-/** Scenarios 9.3 of the data flow: from the results of deploy executions to the templates of an Execution. */
+/** From the results of deploy executions to the templates of an Execution. */
 import { expect } from 'chai';
 import { GROUP } from '../../../src/api/labels.ts';
 import { useCluster } from '../../support/cluster.ts';
@@ -21,7 +21,7 @@ const item = (name: string, more = ''): string => `{name: ${name}, type: ${GROUP
 const items = (...all: readonly string[]) => go(`deployItems: [${all.join(', ')}]`);
 const executing = (...deployExecutions: readonly object[]): Given => ({ bp: { deployExecutions } });
 
-/** One item that aims at a target import: `nodes` is a list, `clusters` a map, `one` a target. */
+/** One item that refers to a target import: `nodes` is a list, `clusters` a map, `one` a target. */
 const aiming = (reference: string): Given => ({
   bp: {
     imports: [aTarget('nodes', 'targetList'), aTarget('clusters', 'targetMap'), aTarget('one')],
@@ -45,10 +45,10 @@ describe('a deploy item', () => {
   const here = useCluster();
 
   const aims: readonly [title: string, reference: string, name: string][] = [
-    ['DF-67: goes to a target of a list', '{import: nodes, index: 1}', 't2'],
-    ['DF-69: goes to a target of a map', '{import: clusters, key: blue}', 't2'],
-    ['DF-70: goes to a target', '{import: one}', 't1'],
-    ['DF-70: goes to a target that is named as an object, as of old', '{name: t2}', 't2'],
+    ['DF-67: may use a target of a list', '{import: nodes, index: 1}', 't2'],
+    ['DF-69: may use a target of a map', '{import: clusters, key: blue}', 't2'],
+    ['DF-70: may use a target', '{import: one}', 't1'],
+    ['DF-70: may use a target that is named as an object (deprecated)', '{name: t2}', 't2'],
   ];
   for (const [title, reference, name] of aims) {
     it(title, async () => {
@@ -64,12 +64,12 @@ describe('a deploy item', () => {
     });
   }
 
-  it('DF-71: may be written under a key in any case', async () => {
+  it('DF-71: may be written with keys in any case', async () => {
     const scene = await succeeds(here, executing(go(`deployitems: [${item('a')}]`)));
     expect(itemsOf(scene).map(({ name }) => name)).to.deep.equal(['a']);
   });
 
-  it('DF-72: may depend on one of another execution', async () => {
+  it('DF-72: may depend on an item of another execution', async () => {
     const scene = await succeeds(here, executing(items(item('a')), items(item('b', ', dependsOn: [a]'))));
     expect(itemsOf(scene).map(({ name, dependsOn }) => [name, dependsOn])).to.deep.equal([
       ['a', undefined],
@@ -79,7 +79,7 @@ describe('a deploy item', () => {
     expect(Date.parse(b ?? '')).to.be.at.least(Date.parse(a ?? 'none'));
   });
 
-  it('DF-74: may do without a target', async () => {
+  it('DF-74: may have no target', async () => {
     const scene = await succeeds(here, executing(items(item('a'))));
     expect(scene.item('shop', 'a')?.spec.target).to.equal(undefined);
   });
@@ -93,12 +93,12 @@ describe('a deploy item', () => {
     objects: [dataObject('name', 'web')],
   });
 
-  it('DF-86: may come from a template in Handlebars', async () => {
+  it('DF-86: may come from a Handlebars template', async () => {
     const scene = await succeeds(here, inHandlebars('{{imports.name}}'));
     expect(itemsOf(scene).map(({ name }) => name)).to.deep.equal(['web']);
   });
 
-  it('DF-87: cannot come from a template in Handlebars that refers to nothing', async () => {
+  it('DF-87: fails if its Handlebars template refers to a missing value', async () => {
     const { error } = await fails(here, inHandlebars('{{imports.nope.x}}'));
     expect(error.message).to.contain('imports.nope.x');
     expect(error.message).to.contain('Reason: ReconcileExecution');
@@ -118,18 +118,24 @@ describe('a deploy item', () => {
   ];
   const failures: readonly (readonly [title: string, given: Given, message: string])[] = [
     [
-      'DF-68: cannot go beyond the end of a list',
+      'DF-68: cannot use an index beyond the end of a list',
       ...wrong('{import: nodes, index: 5}', 'index 5 out of bounds'),
     ],
     [
-      'DF-69: cannot go to a key that a map does not have',
+      'DF-69: cannot use a key that a map does not have',
       ...wrong('{import: clusters, key: green}', 'key "green" not found in targetmap import "clusters"'),
     ],
-    ['DF-70: cannot go to what is not imported', ...wrong('{import: foo}', 'target import "foo" not found')],
-    ['DF-70: cannot go to a list as a whole', ...wrong('{import: nodes}', 'target import "nodes" not found')],
-    ['DF-70: cannot go nowhere', ...wrong('{}', 'empty target reference')],
     [
-      'DF-73: cannot depend on one that is not there',
+      'DF-70: cannot use a target that is not imported',
+      ...wrong('{import: foo}', 'target import "foo" not found'),
+    ],
+    [
+      'DF-70: cannot use a whole list as target',
+      ...wrong('{import: nodes}', 'target import "nodes" not found'),
+    ],
+    ['DF-70: cannot have an empty target', ...wrong('{}', 'empty target reference')],
+    [
+      'DF-73: cannot depend on a missing item',
       executing(items(item('a', ', dependsOn: [zz]'))),
       'depends on undefined deploy item',
     ],
@@ -139,7 +145,7 @@ describe('a deploy item', () => {
       'cycle found in dependencies',
     ],
     [
-      'cannot have the name of another',
+      'cannot have the same name as another',
       executing(items(item('a')), items(item('a'))),
       'Duplicate value: "a"',
     ],
@@ -154,7 +160,7 @@ describe('a deploy item', () => {
       'no template found',
     ],
     [
-      'DF-89: cannot come from a file that is not there',
+      'DF-89: cannot come from a missing file',
       executing({ name: 'd', type: 'GoTemplate', file: '/nope' }),
       'file does not exist: there is no /nope in the blueprint',
     ],

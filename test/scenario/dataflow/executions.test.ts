@@ -1,4 +1,4 @@
-/** Scenarios 9.1 of the data flow: data mappings, and import executions with their bindings and errors. */
+/** Data mappings, and import executions with their bindings and errors. */
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const mapped = (importDataMappings: object, ...imports: readonly object[]): Give
 describe('an import data mapping', () => {
   const here = useCluster();
 
-  it('DF-26: makes imports of the blueprint from those of the installation', async () => {
+  it('DF-26: computes imports of the blueprint from those of the installation', async () => {
     const given = mapped(
       { url: '(( proto "://" host ))', host: 'fixed' },
       data('url', TEXT),
@@ -38,13 +38,13 @@ describe('an import data mapping', () => {
     expect(kept(await succeeds(here, given))).to.deep.equal({ url: 'http://db', host: 'fixed' });
   });
 
-  it('DF-27: names what it does not find', async () => {
+  it('DF-27: names a missing value', async () => {
     const { error } = await fails(here, mapped({ x: '(( nope ))' }, data('x')));
     expect(error.message).to.contain('unable to template import mapping template shop.x: unresolved nodes:');
     expect(error.message).to.contain("*'nope' not found");
   });
 
-  it('DF-28: runs no program on the host', async () => {
+  it('DF-28: cannot run a program on the host', async () => {
     const trace = join(tmpdir(), `espalier-df-28-${process.pid}`);
     const { error } = await fails(here, mapped({ x: `(( exec("touch", "${trace}") ))` }, data('x')));
     expect(error.message).to.contain('unable to template import mapping template shop.x');
@@ -91,7 +91,7 @@ describe('an import execution', () => {
     expect(scene.dataObject(objectName('Inst.shop', 'suffix'))?.data).to.deep.equal({ a: null });
   });
 
-  it('may put null within a value that had none in the job before', async () => {
+  it('may set a field to null that was not set in the previous job', async () => {
     const bound = (value: string) => affixes('s', `bindings: {suffix: ${value}}`);
     const scene = await succeeds(here, bound('{a: {b: 1}}'));
     await scene.setBlueprint('shop', JSON.parse(bpFile(bound('{a: {b: null}}').bp ?? {})) as object);
@@ -103,24 +103,24 @@ describe('an import execution', () => {
     expect(config).to.have.deep.nested.property('kept.suffix', { a: { b: null } });
   });
 
-  it('DF-34: rejects imports with its own words, also in a condition', async () => {
+  it('DF-34: rejects imports with its own message, also in a condition', async () => {
     const { error, self } = await fails(here, affixes('p', joined));
     expect(error.message).to.contain('import validation failed: same');
     const condition = self.status?.conditions?.find(({ type }) => type === 'ValidateImports');
     expect(condition).to.include({ status: 'False', reason: 'ImportValidationFailed', message: 'same' });
   });
 
-  it('DF-35: that rejects imports is the last that is run', async () => {
+  it('DF-35: that rejects imports is the last one that runs', async () => {
     const { error } = await fails(here, affixes('s', 'errors: [e1, e2]', '{{ broken'));
     expect(error.message).to.match(/import validation failed: e1, e2$/m);
   });
 
-  it('DF-77: may leave a value out, which is a string then', async () => {
+  it('DF-77: renders a missing value as a string', async () => {
     const scene = await succeeds(here, affixes('s', 'bindings: {x: "{{ .imports.nope }}"}'));
     expect(kept(scene)).to.have.property('x', '<no value>');
   });
 
-  it('cannot give what a required import lacks', async () => {
+  it('cannot provide a missing required import', async () => {
     const given = affixes('s', 'bindings: {more: x}');
     const bp = { ...given.bp, imports: [data('more')] };
     const { error } = await fails(here, { ...given, bp });

@@ -1,4 +1,4 @@
-/** Scenarios 9.1 of the data flow: what an installation exports, under which names, and what it must not overwrite. */
+/** The exports of an installation, their names, and the objects they must not overwrite. */
 import { expect } from 'chai';
 import { annotations, labels } from '../../../src/api/labels.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../support/dataflow.ts';
 import { dataObject, producer, target } from '../../support/landscape.ts';
 
-/** Exports `out` as `greeting-out`, which a template gives. */
+/** Exports `out` as `greeting-out`, with a value from a template. */
 const gives = (template: string, schema: unknown = TEXT, dataRef = 'greeting-out'): Given => ({
   bp: giving(template, schema),
   spec: exportsOut(dataRef),
@@ -32,7 +32,7 @@ const aims = (value: string, targetType = CLUSTER): Given => ({
 describe('exports', () => {
   const here = useCluster();
 
-  it('DF-36: of a root become data objects of their names', async () => {
+  it('DF-36: of a root become data objects with their names', async () => {
     const scene = await succeeds(here, gives('hello'));
     const out = scene.dataObject('greeting-out');
     expect(out?.data).to.equal('hello');
@@ -50,23 +50,23 @@ describe('exports', () => {
     expect(scene.dataObject('greeting-out')).to.have.property('data', null);
   });
 
-  it('DF-37: whose names are none of Kubernetes get another one, and keep theirs in a label', async () => {
+  it('DF-37: with names that are invalid in Kubernetes get another name, and keep their own in a label', async () => {
     const scene = await succeeds(here, gives('hello', TEXT, 'My_Export'));
     const out = scene.dataObject('wqby7lkqqhjyijanp65vrktx7ibvxtds');
     expect(out?.data).to.equal('hello');
     expect(out?.metadata.labels?.[labels.dataKey]).to.equal('My_Export');
   });
 
-  it('may be named literally', async () => {
+  it('may be named by a literal', async () => {
     const scene = await succeeds(here, gives('hello', TEXT, '#literal'));
     expect(scene.dataObject('literal')?.data).to.equal('hello');
   });
 
-  it('DF-40: that nobody asks for need no value', async () => {
+  it('DF-40: that are not mapped need no value', async () => {
     await succeeds(here, { bp: { ...giving('x', TEXT), exportExecutions: [go('exports: {}')] } });
   });
 
-  it('DF-41: may be mapped from others that the blueprint declares', async () => {
+  it('DF-41: may be mapped from other exports of the blueprint', async () => {
     const exportDataMappings = { out: '(( "<" exports.raw ">" ))' };
     const scene = await succeeds(here, {
       bp: { exports: [data('out', TEXT), data('raw', TEXT)], exportExecutions: [go('exports: {raw: x}')] },
@@ -86,7 +86,7 @@ describe('exports', () => {
     });
   });
 
-  it('DF-46: of several executions are merged, maps within maps, lists not', async () => {
+  it('DF-46: of several executions are merged: maps recursively, lists not', async () => {
     const exportExecutions = [
       go('exports: {out: {a: 1, l: [1]}}', 'a'),
       go('exports: {out: {b: 2, l: [2]}}', 'b'),
@@ -97,22 +97,22 @@ describe('exports', () => {
 
   const failures: readonly [title: string, given: Given, message: string][] = [
     [
-      'DF-38: of another type than their schema says are refused',
+      'DF-38: that do not match their schema are rejected',
       gives('5'),
       'exported data does not satisfy the configured schema: (root): Invalid type',
     ],
     [
-      'DF-39: without a value are refused when they are asked for',
+      'DF-39: without a value are rejected if they are mapped',
       { ...gives(''), bp: { ...giving('x', TEXT), exportExecutions: [go('other: {}')] } },
       'internalExports.exports.data.out: data export is not defined',
     ],
     [
-      'DF-40: of another type are refused, whether or not they are asked for',
+      'DF-40: that do not match their schema are rejected, whether or not they are mapped',
       { bp: giving('5', TEXT) },
       'exported data does not satisfy the configured schema',
     ],
     [
-      'DF-41: that were mapped are held to the schema, too',
+      'DF-41: must match the schema also if they were mapped',
       {
         ...gives('x'),
         spec: { ...exportsOut(), exportDataMappings: { out: { a: '(( exports.out ))' } } },
@@ -120,13 +120,13 @@ describe('exports', () => {
       'exported data does not satisfy the configured schema',
     ],
     [
-      'DF-45: that are targets of another type are refused',
+      'DF-45: that are targets of another type are rejected',
       aims('{type: other}'),
       `exported target type is other but expected ${CLUSTER}`,
     ],
     ['that are targets need a type', aims('{config: {}}'), 'type is not found'],
     [
-      'that are targets have no field that nobody knows',
+      'that are targets have no unknown fields',
       aims(`{type: ${CLUSTER}, configuration: {}}`),
       'unknown field configuration; a target has type, config or secretRef',
     ],
@@ -139,20 +139,20 @@ describe('exports', () => {
     });
   }
 
-  it('that are larger than what a server takes end the job with a sentence', async () => {
+  it('that are too large for an API server end the job with a message', async () => {
     const { error } = await fails(here, gives('"{{ repeat 3500000 "x" }}"'));
     expect(error.reason).to.equal('CreateOrUpdateExports');
     expect(error.message).to.contain('for export greeting-out');
     expect(error.message).to.contain('too large');
   });
 
-  it('whose names make no labels end the job with a sentence', async () => {
+  it('with names that are no valid labels end the job with a message', async () => {
     const { error } = await fails(here, gives('hello', TEXT, 'my export'));
     expect(error.message).to.contain('for export my export');
     expect(error.message).to.contain('a valid label must');
   });
 
-  it('DF-42: leave alone what a person made, and say so', async () => {
+  it('DF-42: do not overwrite an object of a user, and report it', async () => {
     const { scene, error } = await fails(here, {
       ...gives('hello'),
       objects: [dataObject('greeting-out', 'mine')],
@@ -162,7 +162,7 @@ describe('exports', () => {
     expect(scene.dataObject('greeting-out')?.metadata.ownerReferences).to.equal(undefined);
   });
 
-  it('take over what a person has handed over, data and targets alike, and own it from then on', async () => {
+  it('take over data and targets that a user has handed over, and own them from then on', async () => {
     const handedOver = <T extends Obj>(object: T): T => ({
       ...object,
       metadata: { ...object.metadata, annotations: { [annotations.adoptableBy]: 'shop', note: 'n' } },
@@ -193,7 +193,7 @@ describe('exports', () => {
     }
   });
 
-  it('leave alone what a person has handed over to another installation', async () => {
+  it('do not overwrite an object that a user has handed over to another installation', async () => {
     const mine = dataObject('greeting-out', 'mine');
     const handedOver = {
       ...mine,
@@ -204,7 +204,7 @@ describe('exports', () => {
     expect(scene.dataObject('greeting-out')?.data).to.equal('mine');
   });
 
-  it('DF-43: leave alone what another installation exports, and say so', async () => {
+  it('DF-43: do not overwrite an export of another installation, and report it', async () => {
     const scene = await here.scene();
     await scene.create(producer({ gives: { out: 'greeting-out' } }));
     await scene.finished('producer', 'Succeeded');

@@ -1,4 +1,4 @@
-/** Scenarios 9.1 of the data flow: where imports come from, and which of them a blueprint gets to see. */
+/** Where imports come from, and which of them a blueprint sees. */
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { labels } from '../../../src/api/labels.ts';
@@ -68,7 +68,7 @@ const aiming = (entry: object) => ({ imports: { targets: [{ name: 'ts', ...entry
 describe('imports', () => {
   const here = useCluster();
 
-  it('DF-01: reach the deploy items, data as values and targets as references', async () => {
+  it('DF-01: are passed to the deploy items, data as values and targets as references', async () => {
     const scene = await here.scene();
     for (const object of first.objects) await scene.create(object);
     await scene.create(shop(first));
@@ -116,7 +116,7 @@ describe('imports', () => {
 
   const values: readonly [title: string, given: Given, imports: object][] = [
     [
-      'DF-08: have a default when nobody gives a value',
+      'DF-08: use their default if the installation sets no value',
       seeing([number({ required: false, default: { value: 3 } })]),
       { num: 3 },
     ],
@@ -125,14 +125,14 @@ describe('imports', () => {
       seeing([number({ required: false, default: { value: null } })]),
       {},
     ],
-    ['DF-12: that depend on one without value are not asked for', seeing(conditional()), {}],
+    ['DF-12: that depend on an import without value are not required', seeing(conditional()), {}],
     [
-      'DF-12: that depend on one with a value stand beside it',
+      'DF-12: that depend on an import with a value are available with it',
       seeing(conditional(), { spec: takes('a', 'b'), objects: [dataObject('a', 'x'), dataObject('b', 'y')] }),
       { a: 'x', b: 'y' },
     ],
     [
-      'DF-15: without a type are data when there is a schema',
+      'DF-15: without a type are data if there is a schema',
       seeing([{ name: 'x', schema: TEXT }], { spec: takes('x'), objects: [dataObject('x', 'y')] }),
       { x: 'y' },
     ],
@@ -161,7 +161,7 @@ describe('imports', () => {
       { v: { from: 'binary' } },
     ],
     [
-      'DF-30: may be a list of no targets',
+      'DF-30: may be an empty list of targets',
       seeing([aTarget('ts', 'targetList')], { spec: aiming({ targets: [] }) }),
       { ts: [] },
     ],
@@ -175,7 +175,7 @@ describe('imports', () => {
     it(title, async () => expect(kept(await succeeds(here, given))).to.deep.equal(imports));
   }
 
-  it('DF-11: without value are absent: templates can tell', async () => {
+  it('DF-11: without value are absent, and templates can check that', async () => {
     const imports = [number({ required: false, default: { value: null } })];
     const template =
       'deployItems: [{{ if hasKey .imports "num" }}{name: a, type: test.example/fake}{{ end }}]';
@@ -183,7 +183,7 @@ describe('imports', () => {
     expect(itemsOf(scene)).to.deep.equal([]);
   });
 
-  it('DF-22: from a secret count by their bytes', async () => {
+  it('DF-22: from a secret are compared by their bytes', async () => {
     const imports = [data('text')];
     const scene = await succeeds(here, {
       bp: { imports },
@@ -221,7 +221,7 @@ describe('imports', () => {
     expect(copies.map((t) => t?.metadata.labels?.[labels.dataTargetMapKey])).to.deep.equal(['red', 'blue']);
   });
 
-  it('DF-32: may be a map of targets whose type is written in short', async () => {
+  it('DF-32: may be a map of targets with the short form of the type', async () => {
     const imports = [{ name: 'ts', type: 'targetMap', targetType: 'kubernetes-cluster' }];
     const scene = await succeeds(
       here,
@@ -230,7 +230,7 @@ describe('imports', () => {
     expect(kept(scene)).to.have.nested.property('ts.a.spec.type', CLUSTER);
   });
 
-  it('that depend on a target are asked for when it is there', async () => {
+  it('that depend on a target are required if it exists', async () => {
     const imports = [aTarget('ts', 'target', { required: false, imports: [data('b', TEXT)] })];
     const missing = await fails(here, seeing(imports, { spec: aiming({ target: 't1' }), objects: targets }));
     expect(missing.error.message).to.contain('import "b" of type data, which is not satisfied');
@@ -242,7 +242,7 @@ describe('imports', () => {
     expect(kept(scene)).to.have.property('b', 'y');
   });
 
-  it('that a root takes from a list of its parent are none', async () => {
+  it('that a root takes from a list of its parent do not exist', async () => {
     const imports = [aTarget('ts', 'targetList')];
     const scene = await succeeds(here, seeing(imports, { spec: aiming({ targetListRef: 'x' }) }));
     expect(kept(scene)).to.deep.equal({ ts: [] });

@@ -1,4 +1,4 @@
-/** Kubeconfigs that templates have issued: for service accounts, for shoots, for people who log in elsewhere. */
+/** Kubeconfigs that templates request: for service accounts, for shoots, for users who log in elsewhere. */
 import { expect } from 'chai';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
@@ -42,7 +42,7 @@ async function account(scene: Scene): Promise<void> {
   await scene.cluster.client.raw('POST', path, object);
 }
 
-/** Which user a token is, by the API server's own word. */
+/** The user of a token, according to the API server. */
 async function userOf(scene: Scene, token: string): Promise<unknown> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
   const answer = await scene.cluster.client.raw(
@@ -83,7 +83,7 @@ describe('a kubeconfig of a service account', () => {
     expect(await userOf(scene, user?.user.token ?? '')).to.equal(`system:serviceaccount:${scene.ns}:robot`);
   });
 
-  it('tells when it expires', async () => {
+  it('shows when it expires', async () => {
     const template = `{{ with getServiceAccountKubeconfigWithExpirationTimestamp ${ROBOT} -}}
       {at: {{ .expirationTimestamp }}, read: {{ .expirationTimestampReadable | quote }}, k: {{ .kubeconfig }} }
       {{- end }}`;
@@ -93,7 +93,7 @@ describe('a kubeconfig of a service account', () => {
     expect(unpacked(k)).to.have.property('users');
   });
 
-  it('is given to Handlebars and Spiff as well', async () => {
+  it('is available in Handlebars and Spiff as well', async () => {
     const handlebars = {
       name: 'h',
       type: 'Handlebars',
@@ -135,7 +135,7 @@ describe('a kubeconfig of a service account', () => {
     }
   });
 
-  it('can be asked for in import and export executions', async () => {
+  it('can be requested in import and export executions', async () => {
     const template = `{{ getServiceAccountKubeconfig ${ROBOT} }}`;
     const scene = await succeeds(
       withAccount,
@@ -152,7 +152,7 @@ describe('a kubeconfig of a service account', () => {
     expect(unpacked(scene.dataObject('result')?.data)).to.have.nested.property('users[0].name', 'robot');
   });
 
-  it('of an account that does not exist fails the job at its place in the template', async () => {
+  it('for a service account that does not exist fails the job, at its place in the template', async () => {
     const { error } = await fails(
       here,
       importing('{{ getServiceAccountKubeconfig "nobody" "nowhere" 3600 .imports.cluster }}', cluster()),
@@ -162,7 +162,7 @@ describe('a kubeconfig of a service account', () => {
     expect(error.message).to.match(/(serviceaccounts "nobody"|namespaces "nowhere") not found/);
   });
 
-  it('does not appear in the message of a template that fails with it', async () => {
+  it('does not appear in the message of a template that fails after it', async () => {
     const broken = `{{ fail (getServiceAccountKubeconfig ${ROBOT} | b64dec) }}`;
     const token = `{{ fail (index (getServiceAccountKubeconfig ${ROBOT} | b64dec | fromYaml).users 0).user.token }}`;
     const yaml = `{{ getServiceAccountKubeconfig ${ROBOT} }}: [`;
@@ -170,13 +170,13 @@ describe('a kubeconfig of a service account', () => {
       const { self } = await fails(withAccount, importing(template, cluster()));
       const text = JSON.stringify(self.status);
       expect(text, template).to.not.match(/eyJ[\w-]{20,}/, 'a token');
-      // Long inputs are shown packed, with their values taken out before.
+      // Long inputs are shown abbreviated, and their values have been removed before.
       const shown = text.replaceAll(/>gzip>base64> [\w+/=]+/g, '');
       expect(shown, template).to.not.match(/[A-Za-z0-9+/]{200,}/, 'base64');
     }
   });
 
-  it('that is another one each time is not asked for without end', async () => {
+  it('that differs on every call is not requested without end', async () => {
     const { error } = await fails(
       withAccount,
       importing(
@@ -187,7 +187,7 @@ describe('a kubeconfig of a service account', () => {
     expect(error.message).to.contain('50 different kubeconfigs');
   });
 
-  it('is had with the secret that the target refers to', async () => {
+  it('can be requested with the secret that the target refers to', async () => {
     const scene = await withAccount.scene();
     const referring = {
       ...cluster(),
@@ -205,7 +205,7 @@ describe('a kubeconfig of a service account', () => {
     expect(unpacked(kept(played))).to.have.nested.property('users[0].name', 'robot');
   });
 
-  it('is not had with secrets of other namespaces', async () => {
+  it('cannot be requested with secrets of other namespaces', async () => {
     const made =
       '(dict "metadata" (dict "namespace" "kube-system") "spec" (dict "secretRef" (dict "name" "admin" "key" "k")))';
     const { error } = await fails(
@@ -215,7 +215,7 @@ describe('a kubeconfig of a service account', () => {
     expect(error.message).to.contain('the namespace of the target is stated as "kube-system"');
   });
 
-  it('is not had by running commands of the controller', async () => {
+  it('cannot be requested by running commands of the controller', async () => {
     const kubeconfig = JSON.stringify({
       'current-context': 'c',
       contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
@@ -244,7 +244,7 @@ describe('a kubeconfig of a shoot', () => {
   const shoot = (name: string, call = 'getShootAdminKubeconfig'): string =>
     `{{ ${call} "${name}" "garden-web" 3600 .imports.cluster }}`;
 
-  it('is asked for in the project of the target', async () => {
+  it('is requested in the project of the target', async () => {
     const scene = await succeeds(here, importing(shoot('good'), project()));
     expect(Buffer.from(String(kept(scene)), 'base64').toString()).to.equal(SHOOT_KUBECONFIG);
     expect(garden.asked.at(-1)).to.deep.equal({
@@ -258,7 +258,7 @@ describe('a kubeconfig of a shoot', () => {
     });
   });
 
-  it('tells when it expires, if the project does', async () => {
+  it('shows when it expires, if the project sends that', async () => {
     const call = 'getShootAdminKubeconfigWithExpirationTimestamp';
     const scene = await succeeds(
       here,
@@ -275,7 +275,7 @@ describe('a kubeconfig of a shoot', () => {
     expect(error.message).to.contain('has no expiration time for the kubeconfig');
   });
 
-  it('is asked for again when the project is busy', async () => {
+  it('is requested again if the project is busy', async () => {
     const scene = await succeeds(here, importing(shoot('busy'), project()));
     expect(Buffer.from(String(kept(scene)), 'base64').toString()).to.equal(SHOOT_KUBECONFIG);
     const said = scene
@@ -284,14 +284,14 @@ describe('a kubeconfig of a shoot', () => {
     expect(said.join('\n')).to.contain('no kubeconfig for shoot garden-web/busy');
   });
 
-  it('fails the job when there is no such shoot, or no answer that could be used', async () => {
+  it('fails the job if there is no such shoot, or no usable answer', async () => {
     const { error } = await fails(here, importing(shoot('none'), project()));
     expect(error.message).to.contain('shoots.core.gardener.cloud "none" not found');
     const mute = await fails(here, importing(shoot('mute'), project()));
     expect(mute.error.message).to.contain('the response of the cluster contains no kubeconfig');
   });
 
-  it('does not appear in a message, nor does the access that it was had with', async () => {
+  it('does not appear in a message, nor do the credentials used to request it', async () => {
     const { self } = await fails(
       here,
       importing(`{{ fail (print .imports.cluster (${shoot('good').slice(3, -3)} | b64dec)) }}`, project()),
@@ -301,11 +301,11 @@ describe('a kubeconfig of a shoot', () => {
   });
 });
 
-describe('a kubeconfig for people who log in elsewhere', () => {
+describe('a kubeconfig for users who log in elsewhere', () => {
   const here = useCluster();
   const call = '{{ getOidcKubeconfig "https://login.example.org" "shop" .imports.cluster }}';
 
-  it('has the cluster of the target and a plugin of kubectl for the rest', async () => {
+  it('has the cluster of the target and a kubectl plugin for the credentials', async () => {
     const access = target('my-cluster', 'kubernetes-cluster', { kubeconfig: here.cluster.kubeconfig });
     const scene = await succeeds(here, importing(call, access));
     const { users, clusters } = unpacked(kept(scene)) as unknown as {
@@ -332,7 +332,7 @@ describe('a kubeconfig for people who log in elsewhere', () => {
     expect(unpacked(kept(scene))).to.have.nested.property('users[0].user.exec.command', 'kubectl');
   });
 
-  it('names what is wrong with the kubeconfig of the target, and nothing of what is in it', async () => {
+  it('reports mistakes in the kubeconfig of the target without showing its content', async () => {
     const access = target('my-cluster', 'kubernetes-cluster', {
       kubeconfig: 'token: secret-of-the-target\n',
     });

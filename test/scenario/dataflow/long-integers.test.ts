@@ -1,4 +1,4 @@
-/** Integers that a double cannot hold, from the objects that people write: never rounded, but refused by name. */
+/** Integers that a double cannot hold, in objects that users write: never rounded, but rejected with their name. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const bp = { imports: [data('v')], ...keepingImports };
 describe('an integer beyond 2^53', () => {
   const here = useCluster();
 
-  it('in a config map is refused with the key and the line', async () => {
+  it('in a config map is rejected with the key and the line', async () => {
     const { error } = await fails(here, {
       bp,
       spec: { imports: { data: [{ name: 'v', configMapRef: { name: 'c', key: 'k' } }] } },
@@ -44,7 +44,7 @@ describe('an integer beyond 2^53', () => {
     expect(error.message).to.contain(WAY_OUT);
   });
 
-  it('in a secret is refused with the key and the line, and not shown', async () => {
+  it('in a secret is rejected with the key and the line, and not shown', async () => {
     const { error, self } = await fails(here, {
       bp,
       spec: { imports: { data: [{ name: 'v', secretRef: { name: 's' } }] } },
@@ -55,7 +55,7 @@ describe('an integer beyond 2^53', () => {
     expect(JSON.stringify(self.status)).to.not.contain(DIGITS);
   });
 
-  it('in quotes arrives', async () => {
+  it('in quotes is passed on', async () => {
     const objects = [dataObject('v', { n: DIGITS }), configMap('c', { data: { k: `"${DIGITS}"` } })];
     const imports = {
       data: [
@@ -71,7 +71,7 @@ describe('an integer beyond 2^53', () => {
     expect(kept(scene)).to.deep.equal({ v: { n: DIGITS }, c: DIGITS });
   });
 
-  it('in what a deploy item exports is refused with the secret, and not shown', async () => {
+  it('in an export of a deploy item is rejected with the secret, and not shown', async () => {
     const scene = await here.scene();
     await scene.create(plan([fakeItem('a')]));
     await scene.patchStatus(executionKind, 'plan', { jobID: 'j1' });
@@ -86,7 +86,7 @@ describe('an integer beyond 2^53', () => {
     expect(message).to.contain(WAY_OUT).and.to.not.contain(DIGITS);
   });
 
-  /** Objects that the embedded server does not take; a real one keeps integers of 64 bits. */
+  /** Objects that the embedded server rejects; a real one stores 64-bit integers. */
   const stored: readonly (readonly [string, Obj, string])[] = [
     ['a data object', dataObject('v', { ports: [1, { n: LONG }] }), 'data.ports[1].n'],
     ['a target', target('t', 'kubernetes-cluster', { n: LONG }), 'spec.config.n'],
@@ -105,7 +105,7 @@ describe('an integer beyond 2^53', () => {
   ];
 
   for (const [what, object, path] of stored) {
-    it(`in ${what} is not taken by the embedded server, which cannot hold it`, async function () {
+    it(`in ${what} is rejected by the embedded server, which cannot store it`, async function () {
       if (isRealServer()) skip(this, 'a real server holds it');
       const scene = await here.scene();
       const error = await scene.create(object).catch((refused: unknown) => refused as Error);
@@ -116,7 +116,7 @@ describe('an integer beyond 2^53', () => {
     });
   }
 
-  it('in a data object that is imported fails the job with the object and the field', async function () {
+  it('in an imported data object fails the job with the object and the field', async function () {
     if (!isRealServer()) skip(this, 'the embedded server does not take such an object');
     const { error } = await fails(here, {
       bp,
@@ -128,7 +128,7 @@ describe('an integer beyond 2^53', () => {
     );
   });
 
-  it('in a target that is imported fails the job with the object and the field', async function () {
+  it('in an imported target fails the job with the object and the field', async function () {
     if (!isRealServer()) skip(this, 'the embedded server does not take such an object');
     const { error } = await fails(here, {
       bp: {},

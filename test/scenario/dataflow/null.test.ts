@@ -1,4 +1,4 @@
-/** Null where the schema of DataObjects is that of upstream, which demands a value: a cluster that changed hands. */
+/** Null in a cluster with upstream's schema of DataObjects, which requires a value. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
@@ -18,7 +18,7 @@ describe('null', () => {
       const key = `${dataObjectKind.plural}.${dataObjectKind.group}`;
       await here.cluster.client.send({ verb: 'json', kind: crdKind, key, ops });
       const scene = await here.scene();
-      // Servers take up a schema a moment after it was stored.
+      // Servers use a schema a moment after it was stored.
       for (let attempt = 0; ; attempt++) {
         const isTaken = await scene.create(dataObject(`probe-${attempt}`, null)).then(
           () => true,
@@ -41,7 +41,7 @@ describe('null', () => {
       return setNullable(true);
     });
 
-    it('fails the job with a sentence where the schema of upstream is installed', async () => {
+    it("fails the job with a message if upstream's schema is installed", async () => {
       const { scene, error, self } = await fails(here, { bp: giving('null'), spec: exportsOut() });
       expect(error.operation).to.equal('handlePhaseCompleting');
       expect(error.message).to.contain('export "result" has the value null, which cannot be stored');
@@ -50,7 +50,7 @@ describe('null', () => {
       expect(scene.dataObject('result')).to.equal(undefined);
     });
 
-    it('within a value is stored all the same', async () => {
+    it('is stored inside a value all the same', async () => {
       const scene = await succeeds(here, {
         bp: { imports: [data('v')], ...giving('{{ toJson .imports.v }}') },
         spec: { ...takes('v'), ...exportsOut() },

@@ -1,4 +1,4 @@
-/** Scenarios 9.1 of the data flow: JSON schemas of imports, and what they refer to. Of components: components.test.ts. */
+/** JSON schemas of imports, and their references. References to components: components.test.ts. */
 import { expect } from 'chai';
 import { useCluster } from '../../support/cluster.ts';
 import {
@@ -32,7 +32,7 @@ describe('the schema of an import', () => {
   const circle = { localTypes: { a: { $ref: 'local://b' }, b: { $ref: 'local://a' } } };
   const failures: readonly [title: string, given: Given, ...messages: string[]][] = [
     [
-      'DF-17: may refer to a type of the blueprint, which its value has to fit',
+      'DF-17: may refer to a type of the blueprint, which its value has to match',
       checked({ $ref: 'local://port' }, 70000, port),
       'shop.v: imported datatype does not have the expected schema',
       'Must be less than or equal to 65535',
@@ -44,12 +44,12 @@ describe('the schema of an import', () => {
       'type nope is not defined in local types',
     ],
     [
-      'DF-19: may refer to a file of the blueprint, which its value has to fit',
+      'DF-19: may refer to a file of the blueprint, which its value has to match',
       checked(HOST, 5),
       'Expected: string, given: integer',
     ],
     [
-      'DF-20: cannot go round in a circle, with or without a component',
+      'DF-20: cannot be cyclic, with or without a component',
       checked({ $ref: 'local://a' }, 1, circle),
       'cyclic references detected: reference "local://a" is part of a cycle',
     ],
@@ -59,7 +59,7 @@ describe('the schema of an import', () => {
       '"http://127.0.0.1:1/s.json" would have to be fetched, which is not supported',
     ],
     [
-      'may be of a later draft, when it says so',
+      'may be of a newer draft if it names it',
       checked({ $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: [TEXT] }, [5]),
       '0: Invalid type. Expected: string, given: integer',
     ],
@@ -72,16 +72,16 @@ describe('the schema of an import', () => {
     });
   }
 
-  it('DF-17: is fulfilled by a value that fits the type of the blueprint', async () => {
+  it('DF-17: accepts a value that matches the type of the blueprint', async () => {
     const scene = await succeeds(here, checked({ $ref: 'local://port' }, 80, port));
     expect(kept(scene)).to.deep.equal({ v: 80 });
   });
 
-  it('DF-19: is fulfilled by a value that fits the file', async () => {
+  it('DF-19: accepts a value that matches the file', async () => {
     expect(kept(await succeeds(here, checked(HOST, 'db')))).to.deep.equal({ v: 'db' });
   });
 
-  it('is not fulfilled by a secret of another form, whose values are not repeated', async () => {
+  it('rejects a secret that does not match, without repeating its values', async () => {
     const { error, self } = await fails(here, {
       bp: {
         imports: [

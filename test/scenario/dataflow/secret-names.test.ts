@@ -1,4 +1,4 @@
-/** Values of secrets do not become names: the job ends before anything is created under one. */
+/** Values of secrets do not become names: the job ends before anything is created with such a name. */
 import { expect } from 'chai';
 import { secretKind } from '../../../src/landscape/world.ts';
 import { useCluster } from '../../support/cluster.ts';
@@ -26,7 +26,7 @@ describe('a template that puts the value of a secret into a name', () => {
     ['a sub-installation', { more: subinstallation }],
   ];
   for (const [what, parts] of rows) {
-    it(`ends the job without a word of it: ${what}`, async () => {
+    it(`ends the job without showing the value: ${what}`, async () => {
       const scene = await here.scene();
       const object = {
         apiVersion: 'v1',

@@ -1,4 +1,4 @@
-/** Scenarios 9.5: Spiff executions and mappings in real jobs, and what they remember from one job to the next. */
+/** Spiff executions and mappings in real jobs, and their state from one job to the next. */
 import { expect } from 'chai';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import { secretKind } from '../../../src/landscape/world.ts';
@@ -20,7 +20,7 @@ const values = {
   ],
 };
 
-/** An installation that exports what its Spiff document makes of the values. */
+/** An installation that exports the result of its Spiff document for the values. */
 const exporting = (name: string, out: unknown) =>
   root(name, {
     more: {
@@ -77,7 +77,7 @@ describe('Spiff in a job', () => {
     );
   });
 
-  it('DF-129, 139, 140, 141: exports what is left of its document', async () => {
+  it('DF-129, 139, 140, 141: exports the result of its document', async () => {
     const scene = await here.scene();
     await scene.create(
       exporting('documents', {
@@ -101,7 +101,7 @@ describe('Spiff in a job', () => {
 
   const failures: readonly (readonly [title: string, expression: string, message: string])[] = [
     [
-      'DF-131: fails for a double joined to a text',
+      'DF-131: fails for a double concatenated with a string',
       '"n" imports.v.num',
       `type 'float'(imports.v.num) cannot be concatenated with type 'string'("n")`,
     ],
@@ -111,7 +111,7 @@ describe('Spiff in a job', () => {
       'exec: no OS operations supported in this execution environment',
     ],
     [
-      'DF-156: ends the job for a resource without a component, where the original panics for ever',
+      'DF-156: ends the job for a resource without a component, where upstream panics forever',
       'getResource("name", "x")',
       'Unable to search for a resource as no ComponentDescriptor is defined.',
     ],
@@ -125,7 +125,7 @@ describe('Spiff in a job', () => {
     });
   }
 
-  it('keeps dates of files and characters beyond ASCII, which the original breaks', async () => {
+  it('keeps dates in files and characters beyond ASCII, which upstream corrupts', async () => {
     const scene = await here.scene();
     const words = { date: '2024-01-02', globe: '🌍', joined: '(( "Grüße " "🌍" ))' };
     await scene.create(exporting('words', words));
@@ -137,7 +137,7 @@ describe('Spiff in a job', () => {
     });
   });
 
-  it('DF-138: names the place of what is missing in an item', async () => {
+  it('DF-138: shows where a value is missing in an item', async () => {
     const scene = await here.scene();
     const item = { name: 'a', type: 'test.example/fake', config: { v: '(( imports.nope ))' } };
     await scene.create(
@@ -152,7 +152,7 @@ describe('Spiff in a job', () => {
     expect(status?.lastError?.codes).to.deep.equal(['ERR_FOR_INFO_ONLY']);
   });
 
-  it('DF-63: a mapping computes, and sees no other mapping', async () => {
+  it('DF-63: a mapping computes, and does not see other mappings', async () => {
     const scene = await here.scene();
     const data = (name: string) => ({ name, type: 'data', schema: {} });
     const parts = (importDataMappings: object) =>
@@ -165,10 +165,10 @@ describe('Spiff in a job', () => {
   });
 });
 
-describe('what executions remember', () => {
+describe('the state of executions', () => {
   const here = useCluster();
 
-  it('DF-143: is a Secret of the installation, and wins in the next job', async () => {
+  it('DF-143: is a Secret of the installation, and takes precedence in the next job', async () => {
     const scene = await here.scene();
     const template = { deployItems: [], r: '(( &state("new") ))', plain: '(( "p" ))' };
     await scene.create(
@@ -184,7 +184,7 @@ describe('what executions remember', () => {
     expect((await stateOf(scene, 'shop', 'deploy', 'd')).text).to.equal('r: old\n');
   });
 
-  it('DF-81: is what a merge takes in the next job, before it generates anything', async () => {
+  it('DF-81: is used by a merge in the next job, before it generates anything', async () => {
     const scene = await here.scene();
     const pw = (from: string) => `(( &state(merge || "${from}") ))`;
     const parts = (from: string) => {
@@ -200,7 +200,7 @@ describe('what executions remember', () => {
     expect((await stateOf(scene, 'shop', 'deploy', 'd')).text).to.equal('pw: old\n');
   });
 
-  it('DF-80: counts on from job to job in a GoTemplate, and a failed one has counted too', async () => {
+  it('DF-80: counts across jobs in a GoTemplate, and a failed job has counted too', async () => {
     const scene = await here.scene();
     const template = 'state: {count: {{ add1 (.state.count | default 0) }}}\ndeployItems: nothing';
     await scene.create(

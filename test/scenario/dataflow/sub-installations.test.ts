@@ -1,4 +1,4 @@
-/** Scenarios 9.2 of the data flow: what sub-installations get from their parent and from each other. */
+/** What sub-installations get from their parent and from each other. */
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { API_VERSION, labels } from '../../../src/api/labels.ts';
@@ -69,7 +69,7 @@ const landscape = (...templates: readonly object[]): Given => ({
 describe('sub-installations', () => {
   const here = useCluster();
 
-  it('DF-48: import from their parent and from each other, and the parent exports what they gave', async () => {
+  it('DF-48: import from their parent and from each other, and the parent exports their results', async () => {
     const scene = await succeeds(here, landscape(db(), web()));
     const name = scene.child('shop', 'db')?.metadata.name ?? '';
     const region = scene.dataObject('xfoh7u6r6g5l5yny5zgaesiv2fy3r7dw');
@@ -93,13 +93,13 @@ describe('sub-installations', () => {
     });
   });
 
-  it('DF-48: that import from a sibling begin when it has succeeded', async () => {
+  it('DF-48: that import from a sibling start after it has succeeded', async () => {
     const scene = await succeeds(here, landscape(db(), web()));
     const [first, second] = ['db', 'web'].map((name) => scene.child('shop', name)?.status?.transitionTimes);
     expect(Date.parse(second?.waitTime ?? '')).to.be.at.least(Date.parse(first?.finishedTime ?? 'none'));
   });
 
-  it('DF-56: lose an import whose source in the parent is optional and has no value', async () => {
+  it('DF-56: lose an import if its source in the parent is optional and has no value', async () => {
     const optional = data('region', TEXT, { required: false });
     const templates = (required: boolean) => [
       sub('db', { imports: [data('zone', TEXT, { required })], ...keepingImports }, takes('zone', 'region')),
@@ -124,14 +124,14 @@ describe('sub-installations', () => {
     expect(children.sort()).to.deep.equal(['s0', 's1']);
   });
 
-  it('DF-58: from a template need not say what they are', async () => {
+  it('DF-58: from a template need no apiVersion and kind', async () => {
     const { apiVersion: _, kind: __, ...bare } = sub('s', {});
     const template = JSON.stringify({ subInstallations: [bare] });
     const scene = await succeeds(here, { bp: { subinstallationExecutions: [go(template)] } });
     expect(scene.children('shop', 's')).to.have.length(1);
   });
 
-  it('DF-62: leave the imports of their parent in view of its export templates', async () => {
+  it('DF-62: keep the imports of their parent visible for its export templates', async () => {
     const given = landscape();
     const scene = await succeeds(here, {
       ...given,
@@ -140,7 +140,7 @@ describe('sub-installations', () => {
     expect(scene.dataObject('shop-url')?.data).to.equal('eu-1');
   });
 
-  it('DF-64: in a chain each see what the one before exports', async () => {
+  it('DF-64: in a chain each see the exports of the previous one', async () => {
     const links = ['b', 'c', 'd'].map((name, i) =>
       sub(
         name,
@@ -160,7 +160,7 @@ describe('sub-installations', () => {
     expect(scene.dataObject('shop-url')?.data).to.equal('ABCD');
   });
 
-  it('DF-65: may join what several siblings export', async () => {
+  it('DF-65: may combine exports of several siblings', async () => {
     const names = ['a', 'b', 'c'];
     const sources = names.map((name) => sub(name, giving(name.toUpperCase()), gives(`t-${name}`)));
     const d = sub(
@@ -178,7 +178,7 @@ describe('sub-installations', () => {
     expect(scene.dataObject('shop-url')?.data).to.equal('(A|B|C)D');
   });
 
-  it('DF-66: follow a new value in the next job, during which there is no export', async () => {
+  it('DF-66: use a new value in the next job, during which the old export is removed', async () => {
     const scene = await succeeds(here, landscape(db(), web()));
     const before = scene.seen(dataObjectKind, 'shop-url').length;
     await scene.patch(dataObjectKind, 'global-region', { data: 'eu-2' });
@@ -196,13 +196,13 @@ describe('sub-installations', () => {
   });
 });
 
-describe('sub-installations that do not fit together', () => {
+describe('invalid sub-installations', () => {
   const here = useCluster();
 
   const secretRef = { imports: { data: [{ name: 'q', secretRef: { name: 's', key: 'k' } }] } };
   const rows: readonly [title: string, given: Given, message: string][] = [
     [
-      'DF-49: cannot import what nobody gives',
+      'DF-49: cannot import a value that does not exist',
       landscape(db(), web(takes('in', 'nowhere'))),
       'import not satisfied',
     ],
@@ -212,17 +212,17 @@ describe('sub-installations that do not fit together', () => {
       "data export 'dbUrl' is already exported by",
     ],
     [
-      'DF-51: cannot export what their parent imports',
+      'DF-51: cannot export a name that their parent imports',
       landscape(db(gives('region')), web()),
       'export is imported by its parent',
     ],
     [
-      'DF-52: cannot import from each other in a circle',
+      'DF-52: cannot have cyclic imports',
       landscape(db(takes('zone', 'webUrl')), web(gives('webUrl'))),
       'db -{depends_on}-> web -{depends_on}-> db',
     ],
     [
-      'DF-52: cannot import what they export themselves',
+      'DF-52: cannot import their own exports',
       landscape(db(both('dbUrl', 'dbUrl'))),
       'db -{depends_on}-> db',
     ],
@@ -256,7 +256,7 @@ describe('sub-installations that do not fit together', () => {
     expect(error.message).to.contain('subinstallations[0].blueprint: expected a map, found a string');
   });
 
-  it('DF-63: fail when a mapping cannot be read, and with them the parent', async () => {
+  it('DF-63: fail if a mapping is invalid, and fail the parent', async () => {
     const { scene, error } = await fails(
       here,
       landscape(db(), web({ importDataMappings: { target: '((( in ))' } })),

@@ -1,4 +1,4 @@
-/** Scenarios 9.2 of the data flow: targets, lists and maps of them, handed from a parent to its sub-installations. */
+/** Targets, lists and maps of them that a parent passes on to its sub-installations. */
 import { expect } from 'chai';
 import { labels } from '../../../src/api/labels.ts';
 import { objectName } from '../../../src/dataflow/scope.ts';
@@ -13,7 +13,7 @@ const sub = (name: string, bp: object, targets: readonly object[]) => ({
   blueprint: { filesystem: { 'blueprint.yaml': bpFile(bp) } },
 });
 
-/** A parent that imports `definition` as `source` says, and hands it to a child `sub` as `mine`. */
+/** A parent that imports `definition` as `source` says, and passes it on to a child `sub` as `mine`. */
 const handing = (definition: object, source: object, child: object): Given => ({
   bp: { imports: [definition], subinstallations: [child] },
   spec: { imports: { targets: [{ name: (definition as { name: string }).name, ...source }] } },
@@ -33,19 +33,19 @@ const all = { targets: Array.from({ length: 12 }, (_, i) => `t${12 - i}`) };
 describe('targets of a parent', () => {
   const here = useCluster();
 
-  it('DF-59: reach a child one by one, by the key of a map', async () => {
+  it('DF-59: can be passed to a child one by one, by the key of a map', async () => {
     const child = sub('sub', { imports: [aTarget('mine')], ...one }, [
       { name: 'mine', target: 'clusters[red]' },
     ]);
     expect(keptBy(await succeeds(here, handing(clusters, colours, child)))).to.equal(1);
   });
 
-  it('DF-59: reach a child one by one, by the position in a list', async () => {
+  it('DF-59: can be passed to a child one by one, by the index in a list', async () => {
     const child = sub('sub', { imports: [aTarget('mine')], ...one }, [{ name: 'mine', target: 'nodes[1]' }]);
     expect(keptBy(await succeeds(here, handing(nodes, all, child)))).to.equal(11);
   });
 
-  it('DF-60: reach a child as a map', async () => {
+  it('DF-60: can be passed to a child as a map', async () => {
     const imports = [aTarget('mine', 'targetMap')];
     const child = sub('sub', { imports, ...map }, [{ name: 'mine', targetMapRef: 'clusters' }]);
     const scene = await succeeds(here, handing(clusters, colours, child));
@@ -55,14 +55,14 @@ describe('targets of a parent', () => {
     expect(objectName('Inst.db-x7k2p', 'mine[red]')).to.equal('a5dcerqk67fiu4ke2xwajk4yz3nltukj');
   });
 
-  it('DF-61: reach a child as a list, in the order of the parent', async () => {
+  it('DF-61: can be passed to a child as a list, in the order of the parent', async () => {
     const imports = [aTarget('mine', 'targetList')];
     const child = sub('sub', { imports, ...list }, [{ name: 'mine', targetListRef: 'nodes' }]);
     const scene = await succeeds(here, handing(nodes, all, child));
     expect(keptBy(scene)).to.deep.equal([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
   });
 
-  it('DF-61: reach a child of a child, elements of a list put together anew', async () => {
+  it('DF-61: can be passed to a grandchild, with the elements of a list rearranged', async () => {
     const inner = sub('inner', { imports: [aTarget('mine', 'targetMap')], ...map }, [
       { name: 'mine', targetMap: { a: 'nodes[2]', b: 'nodes[0]' } },
     ]);
@@ -74,7 +74,7 @@ describe('targets of a parent', () => {
     expect(kept(scene, innerName)).to.deep.equal({ a: 10, b: 12 });
   });
 
-  it('DF-56: that are optional and not there take the imports of children along', async () => {
+  it('DF-56: that are optional and missing remove the imports of children', async () => {
     const late = aTarget('late', 'target', { required: false });
     const mine = (name: string) => aTarget(name, 'target', { required: false });
     const child = sub(
@@ -92,16 +92,16 @@ describe('targets of a parent', () => {
     expect(keptBy(scene)).to.deep.equal(['c']);
   });
 
-  it('are told by the name that the child gives them, when there is no such key', async () => {
+  it('are reported with the name in the child if the key does not exist', async () => {
     const child = sub('sub', { imports: [aTarget('mine')] }, [{ name: 'mine', target: 'clusters[green]' }]);
     const { error } = await fails(here, handing(clusters, colours, child));
     expect(error.message).to.contain('not found (Inst.shop/clusters[green])');
   });
 
   const rows: readonly [title: string, entry: object][] = [
-    ['that is a map cannot be taken as a list', { targetListRef: 'clusters' }],
-    ['cannot be taken from what is not imported', { targetMapRef: 'nowhere' }],
-    ['cannot be an element of what is not imported', { target: 'nowhere[red]' }],
+    ['that are a map cannot be passed as a list', { targetListRef: 'clusters' }],
+    ['cannot be taken from an import that does not exist', { targetMapRef: 'nowhere' }],
+    ['cannot be an element of an import that does not exist', { target: 'nowhere[red]' }],
   ];
   for (const [title, entry] of rows) {
     it(title, async () => {

@@ -1,4 +1,4 @@
-/** Scenarios 9.3 of the data flow: what users are told when a template fails, and what templates can reach. */
+/** What users see when a template fails, and what templates can access. */
 import { expect } from 'chai';
 import { useCluster } from '../../support/cluster.ts';
 import {
@@ -26,7 +26,7 @@ const OPERATION =
 describe('a template that fails', () => {
   const here = useCluster();
 
-  it('DF-75: is shown around the place, with what it was given', async () => {
+  it('DF-75: is shown with the lines around the error, and with its input', async () => {
     const { error } = await fails(
       here,
       deploying('deployItems:\n- name: a\n  type: {{ .imports.kind.name }}'),
@@ -55,7 +55,7 @@ describe('a template that fails', () => {
     return block.split('\n').map((line) => line.trimEnd());
   };
 
-  it('DF-138: is shown around the expression of Spiff that has no value, without those of imports', async () => {
+  it('DF-138: is shown with the lines around the Spiff expression that has no value, without values of imports', async () => {
     const { error, self } = await fails(here, {
       bp: {
         imports: [data('login')],
@@ -91,7 +91,7 @@ describe('a template that fails', () => {
     ['export', { bp: { exports: [data('out')], exportExecutions: [spiff(broken)] }, spec: exportsOut() }],
   ];
   for (const [kind, given] of places) {
-    it(`DF-138: is shown as YAML when it is the tree of one of the ${kind} executions`, async () => {
+    it(`DF-138: is shown as YAML if it is the tree of one of the ${kind} executions`, async () => {
       const { error } = await fails(here, given);
       expect(excerptIn(error.message)).to.deep.equal([
         '1:    x: 1',
@@ -131,7 +131,7 @@ describe('a template that fails', () => {
     ],
   ];
   for (const [field, input, given] of mappings) {
-    it(`is shown around the place when it is one of the ${field}, without values`, async () => {
+    it(`is shown with the lines around the error if it is one of the ${field}, without values`, async () => {
       const { error, self } = await fails(here, {
         ...given,
         objects: [dataObject('login', { user: 's3cr3t-name' })],
@@ -144,7 +144,7 @@ describe('a template that fails', () => {
     });
   }
 
-  it('does not repeat a secret that a mapping was given, nor where it stands in the mapping itself', async () => {
+  it('does not repeat a secret that a mapping received, even if it is written in the mapping itself', async () => {
     const { error, self } = await fails(here, {
       bp: { imports: [data('out')] },
       spec: {
@@ -160,7 +160,7 @@ describe('a template that fails', () => {
     expect(JSON.stringify(self.status)).not.to.contain('s3cr3t');
   });
 
-  it('DF-76: for a value that is missing says so and names the place', async () => {
+  it('DF-76: reports a missing value and its place', async () => {
     const { error } = await fails(here, deploying('deployItems:\n- name: a\n  type: {{ .imports.nope }}\n'));
     expect(error.message).to.contain('template "deploy execution" contains fields with "no value":');
     expect(error.message).to.contain('line 3:8');
@@ -180,7 +180,7 @@ describe('a template that fails', () => {
     expect(JSON.stringify(self.status)).not.to.contain('s3cr3t');
   });
 
-  it('DF-79: does not repeat what deploy items gave, nor what was exported', async () => {
+  it('DF-79: does not repeat exports of deploy items or of the installation', async () => {
     const items = [mockItem('a', { export: { token: 's3cr3t' } })];
     const { error, self } = await fails(here, {
       bp: {
@@ -195,14 +195,14 @@ describe('a template that fails', () => {
   });
 
   const failures: readonly [title: string, given: Given, message: string][] = [
-    ['DF-82: has no way to the environment', deploying('{{ env "HOME" }}'), 'function "env" not defined'],
+    ['DF-82: cannot access the environment', deploying('{{ env "HOME" }}'), 'function "env" not defined'],
     [
-      'DF-84: cannot include itself for ever',
+      'DF-84: cannot include itself forever',
       { ...deploying('{{ include "/part.tpl" . }}'), files: { 'part.tpl': '{{ include "/part.tpl" . }}' } },
       'rendering template has a nested reference name: /part.tpl',
     ],
     [
-      'DF-83: cannot include a file that is not there',
+      'DF-83: cannot include a missing file',
       deploying('{{ include "/nope.tpl" . }}'),
       'unable to read include file "/nope.tpl"',
     ],
@@ -211,24 +211,28 @@ describe('a template that fails', () => {
       deploying('{{ readFile "/../../etc/hostname" }}'),
       'error calling readFile: file does not exist',
     ],
-    ['gives no YAML is told so', deploying('deployItems: ['), 'error converting YAML to JSON: yaml: line 1'],
     [
-      'gives a number that is none of JSON is told so',
+      'is reported if the result is not valid YAML',
+      deploying('deployItems: ['),
+      'error converting YAML to JSON: yaml: line 1',
+    ],
+    [
+      'is reported if the result has a number that is not valid in JSON',
       deploying('state: {a: .inf}'),
       'unsupported value: +Inf',
     ],
     [
-      'DF-92: gives an integer that would be rounded is told so, with the way out',
+      'DF-92: is reported if the result has an integer that would be rounded, with the remedy',
       deploying('state: {a: 9007199254740993}'),
       'line 1: integer 9007199254740993 is beyond 2^53 and would lose digits; write it as a string, in quotes',
     ],
     [
-      'gives a result of another form is told so',
+      'is reported if the result has the wrong form',
       deploying('deployItems: text'),
       'deployItems: expected a list, found a string',
     ],
     [
-      'asks for the key of a resource without a component is told so',
+      'is reported if it asks for the key of a resource without a component',
       deploying('{{ getResourceKey }}'),
       'error calling getResourceKey: unable to use this function without ocm component version',
     ],
@@ -260,7 +264,7 @@ describe('a template', () => {
     expect(kept(scene)).to.deep.equal([['104 105'], 'hi']);
   });
 
-  it('DF-92: sees numbers as they are printed, and what it writes is read as YAML', async () => {
+  it('DF-92: sees numbers as they are printed, and its output is read as YAML', async () => {
     const scene = await succeeds(here, {
       bp: {
         imports: [data('big')],
@@ -281,14 +285,14 @@ describe('a message about a template', () => {
   const here = useCluster();
   const rows: readonly (readonly [string, Given, readonly string[]])[] = [
     [
-      'names the line of the template that made the line YAML stumbles over',
+      'names the line of the template that produced the invalid line of YAML',
       deploying(
         'deployItems:\n{{- range $i := until 3 }}\n- name: a{{ $i }}\n  type: x\n   config: {}\n{{- end }}\n',
       ),
       ['error converting YAML to JSON: yaml: line 4', '5:       config: {}', 'in deploy execution "e"'],
     ],
     [
-      'names what has no value, and what was meant',
+      'names the missing value, and the intended name',
       deploying('a: {{ .imports.sizes.cpu }}', {
         bp: { imports: [data('size')] },
         spec: takes('size'),
@@ -300,27 +304,27 @@ describe('a message about a template', () => {
       ],
     ],
     [
-      'names the function that was meant',
+      'names the intended function',
       deploying('a: {{ .imports | toYml }}'),
       ['function "toYml" not defined', 'hint: did you mean "toYaml"?'],
     ],
     [
-      'tells that functions of Helm are not there',
+      'says that functions of Helm are not available',
       deploying('a: {{ required "x" .imports }}'),
       ['function "required" not defined', 'hint: "required" is a function of Helm'],
     ],
     [
-      'names the execution whose result has another form',
+      'names the execution whose result has the wrong form',
       { bp: { subinstallationExecutions: [go('subinstallations: [{name: [a]}]', 'subs')] } },
       ['subinstallations[0].name: expected a string, found a list', 'in subinstallation execution "subs"'],
     ],
     [
-      'names the export that does not fit its schema',
+      'names the export that does not match its schema',
       { bp: giving('5', { type: 'string' }), spec: { exports: { data: [{ name: 'out', dataRef: 'o' }] } } },
       ['internalExports.exports.out: exported data does not satisfy the configured schema'],
     ],
     [
-      'names the block of Handlebars that is never closed',
+      'names the Handlebars block that is never closed',
       {
         bp: {
           deployExecutions: [
@@ -335,7 +339,7 @@ describe('a message about a template', () => {
       ['execution:2:0: {{#if}} is never closed; expected {{/if}}'],
     ],
     [
-      'names the local type that was meant',
+      'names the intended local type',
       {
         bp: { localTypes: { size: {} }, imports: [data('v', { $ref: 'local://sizee' })] },
         spec: takes('v'),

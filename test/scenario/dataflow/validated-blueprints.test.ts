@@ -1,4 +1,4 @@
-/** The condition that says what is doubtful about a blueprint that works. */
+/** The condition that reports warnings about a blueprint that works. */
 import { expect } from 'chai';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import type { View } from '../../../src/runtime/types.ts';
@@ -15,7 +15,7 @@ const doubtful: Given = { bp: { ...nameless, localTypes: { t: { tpye: 'string' }
 describe('a blueprint', () => {
   const here = useCluster();
 
-  it('that is doubtful works, and a condition names what is doubtful, with line and rule', async () => {
+  it('with warnings works, and a condition lists them with line and rule', async () => {
     const scene = await succeeds(here, doubtful);
     const condition = said(scene.installation('shop'));
     expect(condition).to.include({ status: 'False', reason: 'BlueprintHasMistakes' });
@@ -25,7 +25,7 @@ describe('a blueprint', () => {
     expect(condition?.message).to.match(/give the execution a name \[execution-name\]$/m);
   });
 
-  it('that is put right loses the condition with its next job', async () => {
+  it('that is fixed loses the condition with its next job', async () => {
     const scene = await succeeds(here, doubtful);
     const filesystem = { 'blueprint.yaml': bpFile(keeping('1')) };
     await scene.patch(installationKind, 'shop', { spec: { blueprint: { inline: { filesystem } } } });
@@ -34,19 +34,19 @@ describe('a blueprint', () => {
     expect(said(await scene.finished('shop', 'Succeeded'))).to.equal(undefined);
   });
 
-  it('that is sound has no such condition', async () => {
+  it('without warnings has no such condition', async () => {
     const scene = await succeeds(here, { bp: keeping('1') });
     expect(said(scene.installation('shop'))).to.equal(undefined);
   });
 
-  it('that fails is told what is doubtful, too', async () => {
+  it('that fails gets the condition, too', async () => {
     const { self } = await fails(here, {
       bp: { deployExecutions: [{ type: 'GoTemplate', template: '{{ fail "x" }}' }] },
     });
     expect(said(self)?.message).to.contain('[execution-name]');
   });
 
-  it('whose sub-installation imports what only an import execution binds is told to declare it', async () => {
+  it('whose sub-installation imports a value that only an import execution binds gets the advice to declare it', async () => {
     const { error } = await fails(here, {
       bp: {
         importExecutions: [go('bindings: {full: x}')],

@@ -1,4 +1,4 @@
-/** How a target is reached, or why it cannot be, on API servers. */
+/** Access to targets, and its errors, on API servers. */
 import { expect } from 'chai';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import { configMap, manage, manifestConfig } from '../../unit/deployers/bench.ts';
@@ -56,7 +56,7 @@ describe('access to targets on API servers', function () {
     expect(status?.phase, status?.lastError?.message).to.equal('Succeeded');
   };
 
-  it('DEP-09: a target whose secret lacks the key is shown and tried again until the secret is right', async () => {
+  it('DEP-09: a target whose secret lacks the key is reported and retried until the secret is correct', async () => {
     await secret('broken-kc', { other: 'x' });
     await world.giveTarget('broken', { secretRef: { name: 'broken-kc', key: 'kubeconfig' } });
     await world.giveItem('heals', MANIFEST, one('heals'), { target: 'broken' });
@@ -100,7 +100,7 @@ describe('access to targets on API servers', function () {
     });
   }
 
-  it('DEP-37: refused credentials end the job at the first look', async () => {
+  it('DEP-37: rejected credentials end the job at the first request', async () => {
     await world.giveTarget('refused', { config: { kubeconfig: kubeconfigOf({ token: 'not-valid' }) } });
     await world.giveItem('refused', MANIFEST, one('refused'), { target: 'refused' });
     const { status } = await world.run('refused', 'j1');
@@ -110,10 +110,10 @@ describe('access to targets on API servers', function () {
     expect(JSON.stringify(status)).to.not.contain('not-valid');
   });
 
-  /** Whoever takes this one gets no token. */
+  /** The helper deployer that takes this one gets no token. */
   const selfConfig = { serviceAccount: { name: 'nobody' } };
 
-  it('DEP-86: a kubeconfig comes before the host cluster', async () => {
+  it('DEP-86: a kubeconfig takes precedence over the host cluster', async () => {
     const kubeconfig = parseYaml(world.targetServer.kubeconfig) as object;
     await world.giveTarget('both', { config: { kubeconfig, selfConfig } });
     await world.giveItem('both', MANIFEST, one('both'), { target: 'both' });
@@ -121,7 +121,7 @@ describe('access to targets on API servers', function () {
     expect(await world.configMap('app/both')).to.not.equal(undefined);
   });
 
-  it('DEP-86: OIDC comes before the host cluster', async () => {
+  it('DEP-86: OIDC takes precedence over the host cluster', async () => {
     const { url: server, ca } = world.hostServer;
     const oidcConfig = { server, caData: caData(ca), serviceAccount: { name: 'deploy' } };
     await world.giveTarget('oidc', { config: { oidcConfig, selfConfig } });
@@ -130,7 +130,7 @@ describe('access to targets on API servers', function () {
     expect(await world.find(world.host, 'v1', 'ConfigMap', 'proj/oidc')).to.not.equal(undefined);
   });
 
-  it('DEP-87: an export may come from another target, which may come late', async () => {
+  it('DEP-87: an export may come from another target, and may be late', async () => {
     await world.create(world.host, configMap('there', { host: 'other' }, { namespace: 'proj' }) as Json);
     const entry = {
       key: 'db.host',

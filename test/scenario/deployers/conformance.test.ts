@@ -1,4 +1,4 @@
-/** The deployers of this repository, and those of the documentation, in the conformance suite that is published. */
+/** The deployers of this repository, and those of the documentation, run in the published conformance suite. */
 import { expect } from 'chai';
 import { helmDeployer } from '../../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
@@ -103,14 +103,14 @@ describe('the conformance suite for deployers', function () {
       await deployer.stop();
     }
   }
-  it('ends with its signal at once, tells of nothing more, and leaves nothing behind', async () => {
+  it('ends at once on its abort signal, reports nothing more, and leaves nothing behind', async () => {
     const { kubeconfig, client } = cluster;
     const nobodys = { ...mock, type: 'test.example/nobodys' };
     const told: string[] = [];
     const life = new AbortController();
     const checking = checkDeployer(nobodys, {
       kubeconfig,
-      // Nobody serves the type: whoever waits for it would wait for that long.
+      // No deployer handles the type, so a check that waits for it would wait this long.
       patienceMs: 600_000,
       signal: life.signal,
       onResult: ({ verdict }) => told.push(verdict),
@@ -156,7 +156,7 @@ describe('the conformance suite for deployers', function () {
     expect(failures(await put(mockDeployer({ endsOnTimeout: true }), mock))).to.deep.equal([]);
   });
 
-  it('has nothing to warn of, however many checks wait for its signal', async () => {
+  it('has no warnings, however many checks wait for its signal', async () => {
     const warnings: string[] = [];
     const note = ({ message }: Error): void => void warnings.push(message);
     process.on('warning', note);
@@ -194,7 +194,7 @@ describe('the conformance suite for deployers', function () {
     }
   });
 
-  it('is passed by the helm deployer that makes releases', async function () {
+  it('is passed by the helm deployer that creates releases', async function () {
     const executable = realHelm();
     if (executable === undefined) skip(this, NO_HELM);
     const repositories = createComponentRepositories({ clock, rng: seededRng(1) });
@@ -208,12 +208,12 @@ describe('the conformance suite for deployers', function () {
     }
   });
 
-  it('fails where nobody serves the items', async () => {
+  it('fails if no deployer handles the items', async () => {
     const results = await checkDeployer(mock, { kubeconfig: cluster.kubeconfig, patienceMs: 1500 });
     expect(results.map(({ verdict }) => verdict)).to.not.include('passed');
   });
 
-  it('says which rule a deployer breaks, and what it did instead', async () => {
+  it('reports which rule a deployer breaks, and what it did instead', async () => {
     const good = mockDeployer({ endsOnTimeout: true });
     const stubborn: DeployerPlugin = {
       ...good,
@@ -236,7 +236,7 @@ describe('the conformance suite for deployers', function () {
     }
   });
 
-  it('names what was not tried and why', async () => {
+  it('names the checks that were not run, with the reason', async () => {
     const { type, succeeds } = mock;
     const results = await checkDeployer(
       { type, succeeds, without: { 'no-job': 'it is a test' } },

@@ -1,4 +1,4 @@
-/** The container deployer in the conformance suite that is published: pods are run, their containers are processes. */
+/** The container deployer in the published conformance suite: containers of pods run as processes. */
 import { expect } from 'chai';
 import { checkDeployer, type Subject } from '../../../deployers/testing/index.ts';
 import { ContainerWorld, shell, type Room } from '../../support/containers.ts';
@@ -33,7 +33,7 @@ describe('the conformance suite for deployers, with a kubelet', function () {
   it('is passed by the container deployer', async () => {
     const kubelet = room.kubelet();
     await room.deployer();
-    // Some forty pods of three processes each want to run at the same time.
+    // Some forty pods with three processes each try to run at the same time.
     const results = await checkDeployer(container, { kubeconfig: world.kubeconfig, patienceMs: 300_000 });
     expect(failures(results)).to.deep.equal([]);
     expect(kubelet.runs.length).to.be.above(results.length);

@@ -1,4 +1,4 @@
-/** Items whose pods are to run in another namespace than before: their state comes along, and nothing is left behind. */
+/** Items whose pods move to another namespace: their state is moved as well, and nothing is left behind. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { labels, secretTypes } from '../../../deployers/container/contract.ts';
@@ -19,7 +19,7 @@ import {
   Room,
 } from '../../support/containers.ts';
 
-describe('a container item whose namespace for pods changes', function () {
+describe('a container item that changes the namespace for pods', function () {
   this.timeout(120_000);
   let world: ContainerWorld;
   let old: Room;
@@ -43,7 +43,7 @@ describe('a container item whose namespace for pods changes', function () {
   });
   after(() => world?.stop());
 
-  /** What the wait container stores. */
+  /** The objects that the wait container stores. */
   const storeState = (room: Room) => {
     const item = { namespace: room.items, name: 'web' };
     return room.create(SECRET, {
@@ -88,7 +88,7 @@ describe('a container item whose namespace for pods changes', function () {
     expect(await now.names(ROLE)).to.include(`${old.items}-web-wait`);
   });
 
-  it('ends a run where it has begun', async () => {
+  it('finishes a run in the namespace in which it started', async () => {
     const first = await old.deployer();
     await old.give('web', containerConfigOf({}));
     const pod = await begun(old, 'j1');
@@ -105,7 +105,7 @@ describe('a container item whose namespace for pods changes', function () {
     expect(ownField(status?.providerStatus, 'namespace')).to.equal(old.pods);
   });
 
-  it('fails with the way out where the old namespace cannot be used, and loses nothing', async () => {
+  it('fails with a remedy if the old namespace cannot be used, and loses nothing', async () => {
     await installed();
     const item = await old.item('web');
     const { client } = world;

@@ -1,4 +1,4 @@
-/** Images that are run for real: the init and wait programs as processes, a shell line in the place of the image. */
+/** Images that really run: the init and wait programs as processes, and a shell command instead of the image. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { DEPLOY_ITEM } from '../../../deployers/sdk/kinds.ts';
@@ -30,7 +30,7 @@ describe('the container deployer with a kubelet', function () {
     expect(status?.phase, status?.lastError?.message).to.equal('Succeeded');
   };
 
-  it('DEP-72: runs an image, hands on its export and keeps its state', async () => {
+  it('DEP-72: runs an image, publishes its export and keeps its state', async () => {
     await room.deployer();
     const line = 'cp $IMPORTS_PATH $EXPORTS_PATH; echo $OPERATION > $STATE_PATH/op';
     await room.give('web', shell(line, { importValues: { n: 1 } }));
@@ -48,7 +48,7 @@ describe('the container deployer with a kubelet', function () {
     await room.noPod();
   });
 
-  it('DEP-73: gives the state of the last run to the next, and drops the older one', async () => {
+  it('DEP-73: passes the state of the last run to the next, and deletes the older one', async () => {
     await room.deployer();
     await room.give(
       'web',
@@ -66,7 +66,7 @@ describe('the container deployer with a kubelet', function () {
     expect(left[0]?.metadata.name).not.to.equal(first?.metadata.name);
   });
 
-  it('DEP-73: keeps three mebibytes in pieces and gives them back byte by byte', async () => {
+  it('DEP-73: stores three mebibytes of state in pieces and restores them byte by byte', async () => {
     await room.deployer();
     const sum = (file: string): string =>
       `printf '{"sum":"%s"}' "$(sha256sum ${file} | cut -d' ' -f1)" > $EXPORTS_PATH`;
@@ -89,7 +89,7 @@ describe('the container deployer with a kubelet', function () {
     ['whole', { secretRef: { name: 'whole' } }, { x: '1', y: 'k: v' }, '{"x":1,"y":{"k":"v"}}'],
   ];
 
-  it('DEP-74: finds the target in a file, or null', async () => {
+  it('DEP-74: provides the target in a file, or null', async () => {
     await room.deployer();
     for (const [name, spec, secret] of targets) {
       await room.target(name, spec, secret);
@@ -131,7 +131,7 @@ describe('the container deployer with a kubelet', function () {
     expect(kubelet.outputs.get(`${pod}/wait`)).to.contain('main container exists with 3');
   });
 
-  it('DEP-77: runs the image to delete, with the state, and leaves nothing', async () => {
+  it('DEP-77: runs the image for the deletion, with the state, and leaves nothing behind', async () => {
     await room.deployer();
     await room.give('web', shell('echo here > $STATE_PATH/op; [ $OPERATION = RECONCILE ] || exit 1'));
     await succeeds('web', 'j1');
@@ -148,7 +148,7 @@ describe('the container deployer with a kubelet', function () {
     expect(await room.leftovers()).to.deep.equal([]);
   });
 
-  it('DEP-77: cleans up without running the image when it is told to', async () => {
+  it('DEP-77: cleans up without running the image on request', async () => {
     await room.deployer();
     await room.give('web', shell('echo x > $STATE_PATH/x; [ $OPERATION = RECONCILE ]'), {
       annotations: { [CLEAN]: 'true' },
@@ -161,7 +161,7 @@ describe('the container deployer with a kubelet', function () {
     expect(await room.leftovers()).to.deep.equal([]);
   });
 
-  it('DEP-78: finds blueprint and descriptor of the configuration in files', async () => {
+  it('DEP-78: provides blueprint and descriptor of the configuration in files', async () => {
     await room.deployer();
     const component = {
       meta: { schemaVersion: 'v2' },
@@ -189,7 +189,7 @@ describe('the container deployer with a kubelet', function () {
     expect(value.cd.components.map((one) => one.component.name)).to.deep.equal(['example.org/c']);
   });
 
-  it('DEP-78: says what is wrong with content that cannot be had', async () => {
+  it('DEP-78: reports content that is not available', async () => {
     await room.deployer();
     await room.give('web', shell('true', { blueprint: { ref: { resourceName: 'bp' } } }));
     const { status } = await room.run('web', 'j1');
@@ -197,7 +197,7 @@ describe('the container deployer with a kubelet', function () {
     expect(status?.lastError?.message).to.contain('has no componentDescriptor');
   });
 
-  it('DEP-80: ends the pod of a job whose time is over', async () => {
+  it('DEP-80: ends the pod of a job that has timed out', async () => {
     await room.deployer();
     await room.give('web', shell('sleep 600'), { timeout: '8s' });
     const { status } = await room.run('web', 'j1');
@@ -219,7 +219,7 @@ describe('the container deployer with a kubelet', function () {
     expect(kubelet.runs).to.have.length(2);
   });
 
-  it('runs an image once although the deployer dies meanwhile', async () => {
+  it('runs an image once even if the deployer dies meanwhile', async () => {
     const first = await room.deployer();
     await room.give(
       'web',
@@ -229,14 +229,14 @@ describe('the container deployer with a kubelet', function () {
     const pod = await room.pod(({ status }) => status?.phase === 'Running');
     await first.crash();
     await room.deployer();
-    await room.configure('web', shell('true')); // a change meanwhile asks for another run, after the first
+    await room.configure('web', shell('true')); // this change requests another run, after the first
     await room.until('the next pod', async () => kubelet.runs.length === 2 || undefined);
     expect((await room.finished('web', 'j1')).status?.phase).to.equal('Succeeded');
     expect(new Set(kubelet.runs).size).to.equal(2);
     expect(kubelet.runs[0]).to.equal(pod.metadata.name);
   });
 
-  it('refuses to keep symbolic links, and says which', async () => {
+  it('refuses to store symbolic links, and names them', async () => {
     await room.deployer();
     await room.give('web', shell('ln -s /etc/passwd $STATE_PATH/link'));
     const { status } = await room.run('web', 'j1');
@@ -244,7 +244,7 @@ describe('the container deployer with a kubelet', function () {
     expect(status?.lastError?.message).to.contain('link in the state is a symbolic link');
   });
 
-  it('refuses an export that nobody can read, without showing it', async () => {
+  it('rejects an invalid export without showing it', async () => {
     await room.deployer();
     await room.give('web', shell('echo "a: [hidden-value" > $EXPORTS_PATH'));
     const { status } = await room.run('web', 'j1');
@@ -253,7 +253,7 @@ describe('the container deployer with a kubelet', function () {
     expect(JSON.stringify(status)).not.to.contain('hidden-value');
   });
 
-  it('does not show what came from the target or the imports, whatever the image prints', async () => {
+  it('does not show values of the target or the imports, whatever the image prints', async () => {
     await room.deployer();
     await room.target('door', { config: { password: 'open-sesame-4711' } });
     await room.give(

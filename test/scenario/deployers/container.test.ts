@@ -1,4 +1,4 @@
-/** The container deployer where the test plays the kubelet: it writes what becomes of pods. */
+/** The container deployer, while the test acts as the kubelet and writes the status of pods. */
 import { expect } from 'chai';
 import { sweep } from '../../../deployers/container/garbage.ts';
 import {
@@ -60,7 +60,7 @@ describe('the container deployer', function () {
   afterEach(() => room.stop());
   after(() => world?.stop());
 
-  /** A job that has come as far as its pod. */
+  /** A job that has created its pod. */
   const started = async (config: object = {}, name = 'web', job = 'j1'): Promise<Pod> => {
     if (!(await room.item(name))) await room.give(name, containerConfigOf(config));
     await room.kick(name, job);
@@ -71,7 +71,7 @@ describe('the container deployer', function () {
     return (await room.finished('web', job)).status;
   };
 
-  it('DEP-71: refuses pull secrets without name and namespace before there is a pod', async () => {
+  it('DEP-71: rejects pull secrets without name and namespace before it creates a pod', async () => {
     await room.deployer();
     await room.give('web', containerConfigOf({ registryPullSecrets: [{}] }));
     const { status } = await room.run('web', 'j1');
@@ -84,7 +84,7 @@ describe('the container deployer', function () {
     expect(await room.list(POD)).to.deep.equal([]);
   });
 
-  it('refuses a configuration that it cannot read in the words of the original', async () => {
+  it("rejects an invalid configuration with upstream's message", async () => {
     await room.deployer();
     await room.give('web', containerConfigOf({ command: 'ls' }));
     const { status } = await room.run('web', 'j1');
@@ -95,7 +95,7 @@ describe('the container deployer', function () {
     });
   });
 
-  it('DEP-72: makes a pod as images expect it', async () => {
+  it('DEP-72: creates a pod as images expect it', async () => {
     await room.deployer();
     const pod = await started({ image: 'example.org/tool:1', command: ['/run'], args: ['a'] });
     const spec = pod.spec as Record<string, unknown> & { containers: Shown[]; initContainers: Shown[] };
@@ -140,7 +140,7 @@ describe('the container deployer', function () {
     expect(main?.volumeMounts.map(({ name }) => name)).to.deep.equal(['shared-volume']);
   });
 
-  it('shows what becomes of the containers, and ends with the pod', async () => {
+  it('shows the state of the containers, and ends with the pod', async () => {
     await room.deployer();
     const pod = await started();
     await room.report(pod, podRunning);
@@ -177,7 +177,7 @@ describe('the container deployer', function () {
     ['wait', 'RunWaitContainer'],
   ] as const) {
     for (const reason of ['ImagePullBackOff', 'ErrInvalidImageName']) {
-      it(`DEP-76: fails and removes the pod when the image of ${container} is not to be had: ${reason}`, async () => {
+      it(`DEP-76: fails and deletes the pod if the image of ${container} is not available: ${reason}`, async () => {
         await room.deployer();
         const pod = await started();
         const trouble = waiting(container, reason, 'no such image');
@@ -200,7 +200,7 @@ describe('the container deployer', function () {
 
   const failures: readonly (readonly [string, object, object])[] = [
     [
-      'is killed for its memory',
+      'is killed because of its memory',
       { containerStatuses: [terminated('main', 137, { reason: 'OOMKilled' }), terminated('wait', 1)] },
       {
         operation: 'RunMainContainer',
@@ -237,7 +237,7 @@ describe('the container deployer', function () {
     });
   }
 
-  it('fails with a pod that was evicted, in the words of the kubelet', async () => {
+  it('fails with a pod that was evicted, with the message of the kubelet', async () => {
     await room.deployer();
     const pod = await started();
     const status = await ends(pod, {
@@ -252,7 +252,7 @@ describe('the container deployer', function () {
     });
   });
 
-  it('does not run an image again whose pod has vanished, and says so', async () => {
+  it('does not run an image again whose pod was deleted, and reports it', async () => {
     await room.deployer();
     const pod = await started();
     await room.report(pod, podRunning);
@@ -281,7 +281,7 @@ describe('the container deployer', function () {
     expect((await ends(await started({}, 'web', 'j2'), podSucceeded, 'j2'))?.phase).to.equal('Succeeded');
   });
 
-  it('says why a pod does not come up, and names it when the time is over', async () => {
+  it('reports why a pod does not start, and names the reason when the job times out', async () => {
     await room.deployer();
     await room.give('web', containerConfigOf({}), { timeout: '4s' });
     const pod = await started();
@@ -298,7 +298,7 @@ describe('the container deployer', function () {
     await room.noPod();
   });
 
-  it('removes an export of an earlier run before the next', async () => {
+  it('deletes an export of an earlier run before the next', async () => {
     await room.deployer();
     const { export: name } = namesOf({ namespace: room.items, name: 'web' });
     const pod = await started();
@@ -325,7 +325,7 @@ describe('the container deployer', function () {
     expect(await room.secret(name)).to.equal(undefined);
   });
 
-  it('leaves a secret alone that a person made with the name of the export', async () => {
+  it('does not change a secret of a user with the name of the export', async () => {
     await room.deployer();
     const { export: name } = namesOf({ namespace: room.items, name: 'web' });
     const theirs = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: room.pods } };
@@ -348,7 +348,7 @@ describe('the container deployer', function () {
     ['role', ROLE, 'initAccount'],
     ['role binding', ROLE_BINDING, 'waitAccount'],
   ] as const) {
-    it(`leaves what a person made with the name of its ${what} alone, and says so`, async () => {
+    it(`does not change a ${what} of a user with the name of its own, and reports it`, async () => {
       await room.deployer();
       const mine = await room.create(kind, {
         apiVersion: kind.group === '' ? 'v1' : `${kind.group}/${kind.version}`,
@@ -390,7 +390,7 @@ describe('the container deployer', function () {
     });
   }
 
-  it('lets accounts do what they need, by name, with tokens that end', async () => {
+  it('lets service accounts do what they need, on named objects, with tokens that expire', async () => {
     await room.deployer();
     const pod = await started();
     const {
@@ -418,7 +418,7 @@ describe('the container deployer', function () {
     expect(claims.exp - claims.iat).to.be.within(600, 300 + 900 + 1);
   });
 
-  it('hands on the credentials of the registry of the image, and of no other', async () => {
+  it('passes on the credentials for the registry of the image, and no others', async () => {
     await room.deployer();
     const auths = {
       'example.org': { username: 'me', password: 'fits-the-image' },
@@ -454,7 +454,7 @@ describe('the container deployer', function () {
     expect(Object.values(one).filter((name) => Object.values(other).includes(name))).to.deep.equal([]);
   });
 
-  it('keeps items apart whose names look the same when they are put together', async () => {
+  it('keeps items apart whose namespace and name are the same when joined', async () => {
     const namespace = 'items'; // and `<id>-web` in it is called like `web` in `items-<id>`
     const name = `${room.items.slice('items-'.length)}-web`;
     const put = <T extends Obj>(kind: Kind<T>, object: T): Promise<T> => room.create(kind, object);
@@ -495,7 +495,7 @@ describe('the container deployer', function () {
     expect((await ends(pod, podSucceeded))?.phase).to.equal('Succeeded');
   });
 
-  it('takes names over from an item that is gone', async () => {
+  it('takes over the names of an item that was deleted', async () => {
     const { config } = namesOf({ namespace: room.items, name: 'web' });
     await room.create(SECRET, {
       ...{ apiVersion: 'v1', kind: 'Secret' },
@@ -510,7 +510,7 @@ describe('the container deployer', function () {
     expect(await room.secret(config, 'configuration.json')).to.contain('ProviderConfiguration');
   });
 
-  it('says at once that a configuration does not fit into the secret by which pods get it', async () => {
+  it('reports at once that a configuration does not fit into the secret that passes it to pods', async () => {
     await room.deployer();
     await room.give('web', containerConfigOf({ importValues: { text: 'x'.repeat(2 ** 20) } }));
     const { status } = await room.run('web', 'j1');
@@ -518,7 +518,7 @@ describe('the container deployer', function () {
     expect(status?.lastError?.message).to.match(/^the configuration has \d+ bytes/);
   });
 
-  it('writes only what differs when an item has another job', async () => {
+  it('writes only differences if an item has another job', async () => {
     const { faults } = await room.deployer();
     const written = (from: number): readonly string[] =>
       faults
@@ -535,10 +535,10 @@ describe('the container deployer', function () {
     expect(second).to.have.lengthOf(7);
   });
 
-  describe('when trouble comes', () => {
+  describe('with faults', () => {
     const troubles = ['conflict', 'too-many', 'server-error', 'lost', 'reset'] as const;
     for (const what of troubles) {
-      it(`creates one pod and ends well although the first request for it meets: ${what}`, async () => {
+      it(`creates one pod and succeeds even if the first request for it fails: ${what}`, async () => {
         const { faults } = await room.deployer();
         faults.arm(room.pods, {
           what,
@@ -556,7 +556,7 @@ describe('the container deployer', function () {
       });
     }
 
-    it('runs the image for a deletion that begins in the job that has just run it', async () => {
+    it('runs the image for a deletion that starts in the job that has just run it', async () => {
       const first = await room.deployer();
       const pod = await started();
       const isNoted = (write: Write): boolean =>
@@ -586,7 +586,7 @@ describe('the container deployer', function () {
       expect(await room.leftovers()).to.deep.equal([]);
     });
 
-    it('sees the end of a pod although the watch broke', async () => {
+    it('sees the end of a pod even if the watch broke', async () => {
       const { faults } = await room.deployer();
       const pod = await started();
       faults.cutWatches(['Pod', 'DeployItem']);
@@ -594,7 +594,7 @@ describe('the container deployer', function () {
     });
   });
 
-  describe('the garbage', () => {
+  describe('garbage collection', () => {
     const labels = (item: string): Record<string, string> => ({
       [`deployitem.${GROUP}/name`]: item,
       [`deployitem.${GROUP}/namespace`]: room.items,
@@ -626,7 +626,7 @@ describe('the container deployer', function () {
       });
     };
 
-    it('DEP-79: of items that are gone goes, other things stay', async () => {
+    it('DEP-79: deletes objects of items that no longer exist, and no others', async () => {
       await room.give('here', containerConfigOf({}));
       const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'gone' };
       const kinds: readonly (readonly [Kind<Obj>, object])[] = [
@@ -649,12 +649,12 @@ describe('the container deployer', function () {
       }
     });
 
-    it('DEP-79: of pods goes, unless one runs or is the last of its item', async () => {
+    it('DEP-79: deletes pods, unless one runs or is the last of its item', async () => {
       await room.give('here', containerConfigOf({}));
       await podNamed('of-nobody', 'gone', 'Succeeded', true);
       await podNamed('of-nobody-but-running', 'gone', 'Running', true);
       await podNamed('older', 'here', 'Failed', true);
-      const second = new Date().getSeconds(); // ages are told in whole seconds
+      const second = new Date().getSeconds(); // ages are shown in whole seconds
       await room.until('the next second', async () => new Date().getSeconds() !== second || undefined);
       await podNamed('newest', 'here', 'Failed', true);
       await sweeps({ keepsPods: true });
@@ -667,7 +667,7 @@ describe('the container deployer', function () {
       expect(await room.names(POD)).to.deep.equal(['of-nobody-but-running']);
     });
 
-    it('goes although some of it cannot be removed', async () => {
+    it('continues if some objects cannot be deleted', async () => {
       for (const name of ['first', 'second']) await put(SECRET, name, 'gone');
       await podNamed('of-nobody', 'gone', 'Succeeded', true);
       const faults = new Faults();
@@ -680,7 +680,7 @@ describe('the container deployer', function () {
       expect(await room.names(POD)).to.deep.equal([]);
     });
 
-    it('is none any more when an item of that name comes meanwhile', async () => {
+    it('keeps objects if an item of that name is created meanwhile', async () => {
       await put(ROLE, 'old', 'web');
       await put(SECRET, 'state', 'web');
       const { client } = world;
@@ -701,7 +701,7 @@ describe('the container deployer', function () {
       expect(await room.names(SECRET)).to.deep.equal(['state']);
     });
 
-    it('is not told from the answers of a server that does not serve items yet', async () => {
+    it('trusts no answer of a server that does not serve deploy items yet', async () => {
       await put(SECRET, 'state', 'web');
       const unserved = apiErrorFrom(404, '404 page not found', { verb: 'get', kind: 'DeployItem' });
       const { client } = world;
@@ -718,7 +718,7 @@ describe('the container deployer', function () {
       expect(await room.names(SECRET)).to.deep.equal(['state']);
     });
 
-    it('DEP-79: of a job that was interrupted while no deployer was there goes when one comes', async () => {
+    it('DEP-79: deletes, when a deployer starts, the pod of a job that was interrupted while none was running', async () => {
       room = await world.room({ garbageCollection: { isDisabled: false, everyMs: 3_600_000 } });
       const first = await room.deployer();
       const pod = await started();
@@ -734,7 +734,7 @@ describe('the container deployer', function () {
 const pick = <T extends object, K extends keyof T>(object: T, ...names: K[]): Pick<T, K> =>
   Object.fromEntries(names.map((name) => [name, object[name]])) as Pick<T, K>;
 
-/** Its methods as they are, to put some of one's own in their place. */
+/** Its methods unchanged, so that a test can override some of them. */
 const sameAs = (client: Client): Client => ({
   get: (kind, key, signal) => client.get(kind, key, signal),
   list: (kind, query, signal) => client.list(kind, query, signal),

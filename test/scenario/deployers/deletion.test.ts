@@ -1,4 +1,4 @@
-/** In which order objects of a chart are deleted, and which of them, on API servers. */
+/** The order in which objects of a chart are deleted, and which of them, on API servers. */
 import { expect } from 'chai';
 import { packChart, raw } from '../../support/helm-charts.ts';
 import { helmConfig } from '../../unit/deployers/bench.ts';
@@ -35,7 +35,7 @@ spec:
 `;
 const chart = (...letters: readonly string[]): object =>
   raw(packChart({ 'templates/all.yaml': letters.map(four).join('---') }));
-/** C5 and C6. */
+/** The namespaced and the cluster-wide objects of the two charts. */
 const both = chart('a', 'b');
 const onlyA = chart('a');
 
@@ -59,7 +59,7 @@ describe('deleting the objects of a chart on API servers', function () {
   });
   after(() => world.stop());
 
-  /** What is there of the eight objects. */
+  /** Those of the eight objects that exist. */
   async function left(name: string): Promise<string[]> {
     const found: string[] = [];
     for (const [apiVersion, kind, keyOf] of kinds) {
@@ -85,7 +85,7 @@ describe('deleting the objects of a chart on API servers', function () {
     expect(await left(name)).to.deep.equal(all);
   }
 
-  it('DEP-45: namespaced objects go first, then those of the cluster, definitions last', async () => {
+  it('DEP-45: namespaced objects are deleted first, then cluster-scoped objects, CRDs last', async () => {
     await applied('order');
     await hold('v1', 'ServiceAccount', 'app/order-a', true);
     await hold(RBAC, 'ClusterRole', 'order-a', true);
@@ -115,7 +115,7 @@ describe('deleting the objects of a chart on API servers', function () {
     ['definitions', () => predefined('crds'), /^CustomResourceDefinition/],
     ['nothing', () => predefined('empty'), /^$/],
     ['one object', (name) => custom('ClusterRole', { names: [`${name}-a`] }), /^ClusterRole a$/],
-    ['a kind that is spelt as a resource', () => custom('clusterroles'), /^$/],
+    ['a kind that is written as a resource', () => custom('clusterroles'), /^$/],
   ];
   for (const [i, [title, groupOf, goes]] of groups.entries()) {
     it(`DEP-46: deletion groups with ${title}`, async () => {
@@ -128,7 +128,7 @@ describe('deleting the objects of a chart on API servers', function () {
     });
   }
 
-  it('DEP-49: what a new version of the chart no longer has goes by the groups for updates', async () => {
+  it('DEP-49: objects that a new version of the chart no longer has are deleted by the groups for updates', async () => {
     const deletionGroupsDuringUpdate = [predefined('cluster-scoped-resources')];
     await applied('update', { deletionGroupsDuringUpdate });
     await world.configure('update', helmConfig({ name: 'update', ...onlyA, deletionGroupsDuringUpdate }));

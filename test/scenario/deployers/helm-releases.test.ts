@@ -1,4 +1,4 @@
-/** Charts as releases, made by the real helm on API servers. */
+/** Charts as releases, installed by the real helm on API servers. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { DeployItem } from '../../../deployers/sdk/kinds.ts';
@@ -43,7 +43,7 @@ describe('the helm deployer with releases', () => {
   };
   const phase = (item: DeployItem): string | undefined => item.status?.phase;
 
-  it('DEP-55: install, upgrade and uninstall leave the records that helm leaves', async () => {
+  it('DEP-55: install, upgrade and uninstall leave the same records as helm', async () => {
     const fields = (msg: string): object => ({
       ...raw(c1()),
       namespace: 'shop',
@@ -68,7 +68,7 @@ describe('the helm deployer with releases', () => {
     expect(await world.find(world.target, 'v1', 'Namespace', 'shop')).not.to.equal(undefined);
   });
 
-  it('a job that finds nothing changed makes no revision; drift and new values make one each', async () => {
+  it('a job without changes creates no revision; drift and new values create one each', async () => {
     await give('calm', { ...raw(c1()), values: { msg: 'a' } });
     await world.run('calm', 'j1');
     expect(phase(await world.run('calm', 'j2'))).to.equal('Succeeded');
@@ -85,7 +85,7 @@ describe('the helm deployer with releases', () => {
     expect(await states('calm')).to.deep.equal(['superseded', 'superseded', 'deployed']);
   });
 
-  it('what lies in a list is looked after, too', async () => {
+  it('objects in a list are checked for drift, too', async () => {
     await give('listed', raw(c2()));
     await world.run('listed', 'j1');
     await world.run('listed', 'j2');
@@ -107,7 +107,7 @@ describe('the helm deployer with releases', () => {
     expect(Buffer.from(config, 'base64').toString()).to.equal('{"a":{"b":"yo"}}');
   });
 
-  it('DEP-57: what lies in a list is not watched', async () => {
+  it('DEP-57: objects in a list are not waited for', async () => {
     await give('lists', raw(c2()));
     const item = await world.run('lists', 'j1');
     expect(phase(item)).to.equal('Succeeded');
@@ -120,7 +120,7 @@ describe('the helm deployer with releases', () => {
     expect(await world.configMap('app/sub-cm')).to.equal(undefined);
   });
 
-  it('DEP-59: values that break the schema are tried again and not shown; skipping the check helps', async () => {
+  it('DEP-59: values that violate the schema are retried and not shown; skipping the check helps', async () => {
     await give('schema', { ...raw(c4()), values: { port: 'secret-port' } });
     await world.kick('schema', 'j1');
     const item = await world.until('the complaint', async () => {
@@ -142,7 +142,7 @@ describe('the helm deployer with releases', () => {
   });
 
   for (const status of ['pending-install', 'pending-upgrade', 'pending-rollback']) {
-    it(`DEP-60: a release that was left ${status} is made whole`, async () => {
+    it(`DEP-60: a release that was left ${status} is repaired`, async () => {
       const name = status;
       await give(name, { ...raw(c1()), values: { msg: '1' } });
       await world.run(name, 'j1');
@@ -182,7 +182,7 @@ describe('the helm deployer with releases', () => {
   const isThere = async (name: string): Promise<boolean> =>
     (await world.configMap(`app/${name}-cm`)) !== undefined;
 
-  it('objects of a chart become a release, and the other way round', async () => {
+  it('objects of a chart become a release, and vice versa', async () => {
     const more = c1({ 'templates/more.yaml': configMapOf('{{ .Release.Name }}-more') });
     await world.giveItem('turns', 'helm', helm({ name: 'turns', ...raw(more), helmDeployment: false }));
     await world.run('turns', 'j1');
@@ -200,7 +200,7 @@ describe('the helm deployer with releases', () => {
     expect(await isThere('turns')).to.equal(false);
   });
 
-  it('a release or objects go with the item although the mode has changed since', async () => {
+  it('a release or objects are deleted with the item even if the mode has changed since', async () => {
     await give('was', raw(c1()));
     await world.run('was', 'j1');
     await world.configure('was', withoutRelease('was'));
@@ -213,7 +213,7 @@ describe('the helm deployer with releases', () => {
     expect(await isThere('would')).to.equal(false);
   });
 
-  it('a job that never came to helm makes the next one believe nothing else', async () => {
+  it('a job that ended before it ran helm does not confuse the next one', async () => {
     await give('firm', { ...raw(c4()), values: { port: 80 } });
     await world.run('firm', 'j1');
     await world.configure('firm', helm({ name: 'firm', ...raw(c4()), values: { port: 'no' } }));
@@ -224,7 +224,7 @@ describe('the helm deployer with releases', () => {
     expect(await states('firm')).to.deep.equal(['deployed']);
   });
 
-  it('DEP-68: a release is uninstalled although the status is lost', async () => {
+  it('DEP-68: a release is uninstalled even if the status is lost', async () => {
     await give('lost', raw(c1()));
     await world.run('lost', 'j1');
     await world.edit(
@@ -244,7 +244,7 @@ describe('the helm deployer with releases', () => {
     ['uninstalling', ['deployed']],
     ['uninstalled', ['superseded', 'deployed']],
   ] as const) {
-    it(`a release whose end is ${status} in helm's records is made anew`, async () => {
+    it(`a release whose end is ${status} in helm's records is recreated`, async () => {
       const name = `again-${status}`;
       await give(name, { ...raw(c1()), values: { msg: 'a' } });
       await world.run(name, 'j1');
@@ -265,7 +265,7 @@ describe('the helm deployer with releases', () => {
     });
   }
 
-  it('DEP-70: a check that never holds ends the job on its time', async () => {
+  it('DEP-70: a check that never holds ends the job when its timeout is over', async () => {
     const resourceSelector = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'slow-cm', namespace: 'app' }];
     const requirements = [{ jsonPath: '.data.ready', operator: 'exists' }];
     const readinessChecks = { custom: [{ name: 'never', resourceSelector, requirements }] };
@@ -275,7 +275,7 @@ describe('the helm deployer with releases', () => {
     expect(status?.lastError?.codes).to.include('ERR_TIMEOUT');
   });
 
-  it('what the server refuses is told in its words, and the job goes on when it is put right', async () => {
+  it('a rejection by the server is reported with its message, and the job continues when the cause is fixed', async () => {
     const bad = c1({ 'templates/x.yaml': configMapOf('bad_name') });
     await give('refused', raw(bad));
     await world.kick('refused', 'j1');
@@ -290,7 +290,7 @@ describe('the helm deployer with releases', () => {
     expect(phase(await world.finished('refused', 'j1'))).to.equal('Succeeded');
   });
 
-  it('an interrupted job ends its helm, and the next one makes the release whole', async () => {
+  it('an interrupted job ends its helm process, and the next one repairs the release', async () => {
     const job = configMapOf('waits', '').replace('ConfigMap', 'Pod').replace('v1\n', 'v1\n');
     const hook = `${job}  annotations: {helm.sh/hook: pre-install}\nspec: {containers: [{name: m, image: none}]}\n`;
     await give('cut', raw(c1({ 'templates/hook.yaml': hook })));

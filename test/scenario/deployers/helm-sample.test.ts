@@ -1,4 +1,4 @@
-/** The sample of docs/helm.md, installed by everything together, in both modes, on whatever server the tests run on. */
+/** The sample of docs/helm.md, installed by the whole product in both modes, on whatever server the tests run on. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseYamlAll } from '../../../src/lib/yaml.ts';
@@ -23,7 +23,7 @@ describe('the sample with a chart', () => {
     ['as objects', false],
     ['as a release', true],
   ] as const) {
-    it(`is installed ${mode} and taken back`, async function () {
+    it(`is installed ${mode} and uninstalled`, async function () {
       if (isRelease && helm === undefined) skip(this, NO_HELM);
       const { client, kubeconfig } = use.cluster;
       const { kindOf } = createDiscovery(client);

@@ -1,4 +1,4 @@
-/** Where charts come from: archives, registries, repositories, components; and with which credentials. */
+/** Sources of charts: archives, registries, repositories, components, and their credentials. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -21,7 +21,7 @@ const CACHED = { annotations: { [`${LS}/cache-helm-charts`]: 'true' } };
 
 const helm = (chart: object, name: string): object => helmConfig({ chart, name });
 
-/** Answers with files, and notes who asked. */
+/** Serves files, and records the credentials of the requests. */
 class FileServer {
   readonly asked: { readonly path: string; readonly headers: IncomingHttpHeaders }[] = [];
   readonly files = new Map<string, string | Buffer>();
@@ -99,14 +99,14 @@ describe('sources of charts', () => {
     await world.giveItem(name, 'helm', helm(chart, name), more);
     return (await world.run(name, 'j1')).status;
   };
-  /** The first complaint of a job that goes on. */
+  /** The first error of a job that continues. */
   const complaint = async (name: string, chart: object, more = {}): Promise<string> => {
     await world.giveItem(name, 'helm', helm(chart, name), more);
     await world.kick(name, 'j1');
     return world.until('the complaint', async () => (await world.item(name)).status?.lastError?.message);
   };
 
-  it('DEP-62: an archive is fetched by URL, and one that is not there is asked for again', async () => {
+  it('DEP-62: an archive is fetched by URL, and a missing one is requested again', async () => {
     server.files.set('/c1.tgz', c1());
     const status = await run('remote', { archive: { remote: { url: `${server.url}/c1.tgz` } } });
     expect(status?.phase).to.equal('Succeeded');
@@ -120,8 +120,8 @@ describe('sources of charts', () => {
   for (const [what, chart, text] of [
     ['a reference without tag', { ref: 'reg.local/charts/c1' }, 'no tag specified in reference'],
     ['no source', {}, 'must not be empty'],
-    ['a source of old', { fromResource: { resourceName: 'x' } }, 'no longer supported'],
-    ['bytes that are no chart', { archive: { raw: 'aGVsbG8=' } }, 'chart.archive.raw'],
+    ['a deprecated source', { fromResource: { resourceName: 'x' } }, 'no longer supported'],
+    ['an invalid chart archive', { archive: { raw: 'aGVsbG8=' } }, 'chart.archive.raw'],
   ] as const) {
     it(`DEP-63: ${what} ends the job`, async () => {
       const status = await run(`bad-${what.replaceAll(' ', '-')}`, chart);
@@ -131,7 +131,7 @@ describe('sources of charts', () => {
     });
   }
 
-  it('servers that cannot be used end the job, and the way out is named', async () => {
+  it('servers that cannot be used end the job, with a remedy in the message', async () => {
     const { untrusted, plain } = servers;
     const rows = [
       ['archive', { archive: { remote: { url: `https://${untrusted}/c1.tgz` } } }, 'customCAData'],
@@ -151,7 +151,7 @@ describe('sources of charts', () => {
     expect(servers.requests()).to.equal(0);
   });
 
-  it('DEP-64: a private registry wants the pull secrets of the Context', async () => {
+  it('DEP-64: a private registry requires the pull secrets of the Context', async () => {
     const chart = { ref: `${locked.address}/charts/c1:0.1.0` };
     const message = await complaint('anonymous', chart);
     expect(message).to.contain('charts/c1:0.1.0');
@@ -161,7 +161,7 @@ describe('sources of charts', () => {
     expect(status?.phase).to.equal('Succeeded');
   });
 
-  it('DEP-65: a private repository gets the header of the entry that it lies below, and no other', async () => {
+  it('DEP-65: a private repository gets the header of the entry with its prefix, and no other', async () => {
     const index = { apiVersion: 'v1', entries: { small: [{ version: '0.1.0', urls: ['small-0.1.0.tgz'] }] } };
     for (const folder of ['r', 'open']) {
       server.files.set(`/${folder}/index.yaml`, JSON.stringify(index));
@@ -193,7 +193,7 @@ describe('sources of charts', () => {
     expect(server.asked.map(({ headers }) => headers.authorization)).to.deep.equal([undefined, undefined]);
   });
 
-  it('a chart that a repository does not have yet is asked for quietly', async () => {
+  it('a chart that a repository does not have yet is retried at growing intervals', async () => {
     const repo = { helmChartRepoUrl: `${server.url}/open`, helmChartName: 'none', helmChartVersion: '1.0.0' };
     const message = await complaint('nochart', { helmChartRepo: repo });
     expect(message).to.contain(`no chart name found: ${server.url}/open has no chart none`);
@@ -205,7 +205,7 @@ describe('sources of charts', () => {
     ['has no such version', '{"entries": {"small": []}}', 'no chart version found'],
     ['is not readable', 'a: [', 'is not valid YAML'],
   ] as const) {
-    it(`who logs in by the URL is not shown when the repository ${what}`, async () => {
+    it(`credentials in the URL are not shown if the repository ${what}`, async () => {
       server.files.set('/mine/index.yaml', index);
       const repo = {
         helmChartRepoUrl: `${server.url.replace('//', '//user:hunter22@')}/mine`,
@@ -217,7 +217,7 @@ describe('sources of charts', () => {
     });
   }
 
-  it('DEP-66: a chart is asked for in each job, or once a day for items that say so', async () => {
+  it('DEP-66: a chart is requested in each job, or once a day if the item says so', async () => {
     const chart = { ref: `${registry.address}/charts/c1:0.1.0` };
     const asked = async (name: string, more: object): Promise<number> => {
       registry.seen.length = 0;
@@ -230,7 +230,7 @@ describe('sources of charts', () => {
     expect(await asked('daily', CACHED)).to.equal(1);
   });
 
-  it('a chart is a resource of a component, by the key that templates make', async () => {
+  it('a chart can be a resource of a component, by the key that templates create', async () => {
     const binary = `---Start Binary---\n${c1().toString('base64')}\n---End Binary---\n`;
     const component = descriptor('example.org/app', '1.0.0', [
       blob('chart', 'helmChart', 'application/tar+gzip', 'chart.tgz'),

@@ -22,7 +22,7 @@ describe('the helm deployer without releases', () => {
   const namespace = (name: string): Promise<Json | undefined> =>
     world.find(world.target, 'v1', 'Namespace', name);
 
-  it('DEP-54: objects of a chart get both labels, no release is made, and only the namespace stays', async () => {
+  it('DEP-54: objects of a chart get both labels, no release is created, and only the namespace stays', async () => {
     const name = await give({
       ...raw(c1()),
       namespace: 'shop',
@@ -47,7 +47,7 @@ describe('the helm deployer without releases', () => {
     expect((await namespace('shop'))?.metadata.deletionTimestamp).to.equal(undefined);
   });
 
-  it('DEP-54: a namespace that is there keeps what others wrote into it', async () => {
+  it('DEP-54: an existing namespace keeps what others wrote', async () => {
     await world.create(world.target, {
       apiVersion: 'v1',
       kind: 'Namespace',
@@ -60,7 +60,7 @@ describe('the helm deployer without releases', () => {
     expect(found?.metadata.annotations).to.include({ note: 'y' });
   });
 
-  it('DEP-56: values are exported, and without exports the secret holds an empty map', async () => {
+  it('DEP-56: values are exported, and without exports the secret has an empty map', async () => {
     const exports = { exports: [{ key: 'ExportA', jsonPath: '.Values.msg' }] };
     const name = await give({ ...raw(c1()), name: 'ex', exports, values: { msg: 'yo' } });
     await world.run(name, 'j1');
@@ -91,7 +91,7 @@ describe('the helm deployer without releases', () => {
     });
   }
 
-  it('DEP-67: documents that are no objects are left out, and what is no YAML names its template', async () => {
+  it('DEP-67: documents that are not objects are left out, and invalid YAML is reported with its template', async () => {
     const odd = c1({ 'templates/odd.yaml': '# only a comment\n---\nfoo: bar\n' });
     const name = await give({ ...raw(odd), name: 'odd' });
     expect((await world.run(name, 'j1')).status?.phase).to.equal('Succeeded');
@@ -102,7 +102,7 @@ describe('the helm deployer without releases', () => {
     expect(status?.lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
   });
 
-  it('a failing template is named with its line, and no value is shown', async () => {
+  it('a failing template is reported with its line, and without values', async () => {
     const chart = c1({ 'templates/x.yaml': 'a: 1\nb: {{ .Values.msg.inner }}\n' });
     const name = await give({ ...raw(chart), values: { msg: 'very-secret-text' } });
     const { status } = await world.run(name, 'j1');
@@ -149,7 +149,7 @@ describe('the helm deployer without releases', () => {
     expect((await world.configMap('app/said'))?.['data']).to.deep.equal({ has: 'true' });
   });
 
-  it('definitions come before objects of them, tests are left out, other hooks are applied', async () => {
+  it('CRDs are applied before objects of their kinds, tests are left out, other hooks are applied', async () => {
     const crd = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -182,7 +182,7 @@ describe('the helm deployer without releases', () => {
     expect(await world.configMap('app/tested')).to.equal(undefined);
   });
 
-  it('what a new version of the chart no longer has, is taken away; drift is repaired', async () => {
+  it('objects that a new version of the chart no longer has are deleted; drift is repaired', async () => {
     const two = c1({ 'templates/two.yaml': configMapOf('{{ .Release.Name }}-two') });
     const name = await give({ ...raw(two), name: 'up' });
     await world.run(name, 'j1');
@@ -193,7 +193,7 @@ describe('the helm deployer without releases', () => {
     expect((await world.configMap('app/up-cm'))?.['data']).to.deep.equal({ msg: 'hi' });
   });
 
-  it('DEP-70: a check that never holds ends the job on its time', async () => {
+  it('DEP-70: a check that never holds ends the job when its timeout is over', async () => {
     const resourceSelector = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'slow-cm', namespace: 'app' }];
     const requirements = [{ jsonPath: '.data.ready', operator: 'exists' }];
     const readinessChecks = { custom: [{ name: 'never', resourceSelector, requirements }] };

@@ -1,4 +1,4 @@
-/** What begins and ends the job of an item, on API servers. */
+/** The start and the end of jobs of items, on API servers. */
 import { expect } from 'chai';
 import { ACTIVE_ANNOTATION } from '../../../deployers/sdk/continuous.ts';
 import { MANIFEST_LABEL } from '../../../deployers/objects/manifests/label.ts';
@@ -75,7 +75,7 @@ describe('jobs of deployers on API servers', function () {
     expect(deleted.metadata.finalizers).to.deep.equal([FINALIZER]);
   });
 
-  it('DEP-11: updateOnChangeOnly ends a job at once while nothing about the item changed', async () => {
+  it('DEP-11: updateOnChangeOnly ends a job at once if the item has not changed', async () => {
     await world.giveItem('onchange', MANIFEST, one('onchange'), { updateOnChangeOnly: true });
     await succeeded('onchange', 'j1');
     await world.target.send({ verb: 'delete', kind: configMapKind, key: 'app/onchange' });
@@ -104,7 +104,7 @@ describe('jobs of deployers on API servers', function () {
     ['true', true],
     ['yes', false],
   ] as const) {
-    it(`DEP-14: delete-without-uninstall: "${value}" ${stays ? 'leaves the objects' : 'means nothing'}`, async () => {
+    it(`DEP-14: delete-without-uninstall: "${value}" ${stays ? 'leaves the objects' : 'is ignored'}`, async () => {
       const name = `left-${value}`;
       const annotations = { [`${LS}/delete-without-uninstall`]: value };
       await world.giveItem(name, MANIFEST, one(name), { annotations });
@@ -125,7 +125,7 @@ describe('jobs of deployers on API servers', function () {
     [{ cron: '61 * * * *' }, false],
   ];
   for (const [i, [continuousReconcile, isFine]] of schedules.entries()) {
-    it(`DEP-17: ${JSON.stringify(continuousReconcile)} is ${isFine ? 'accepted' : 'refused'}`, async () => {
+    it(`DEP-17: ${JSON.stringify(continuousReconcile)} is ${isFine ? 'accepted' : 'rejected'}`, async () => {
       const name = `schedule-${String(i)}`;
       await world.giveItem(name, MANIFEST, one(name, 'b', { continuousReconcile }));
       const { status } = await world.run(name, 'j1');
@@ -135,7 +135,7 @@ describe('jobs of deployers on API servers', function () {
     });
   }
 
-  it('DEP-18: drift is repaired by a job of its own when the time has come, unless that is suspended', async () => {
+  it('DEP-18: drift is repaired by a separate job when it is due, unless that is suspended', async () => {
     const continuousReconcile = { every: '2s' };
     for (const [name, annotations] of [
       ['suspended', { [ACTIVE_ANNOTATION]: 'false' }],
@@ -165,7 +165,7 @@ describe('jobs of deployers on API servers', function () {
     expect(await data('suspended')).to.deep.equal({ a: 'drift' });
   });
 
-  it('DEP-38: an item with a long name marks its objects with a hash and knows them again', async () => {
+  it('DEP-38: an item with a long name marks its objects with a hash and recognizes them', async () => {
     const name = 'x'.repeat(80);
     const manifests = [{ policy: 'fallback', manifest: configMap('of-long') }];
     await world.giveItem(name, MANIFEST, manifestConfig({ manifests }));
@@ -178,7 +178,7 @@ describe('jobs of deployers on API servers', function () {
     expect(await data('of-long')).to.equal(undefined);
   });
 
-  it('DEP-61: an option that helm does not have ends the job before anything is made', async () => {
+  it('DEP-61: an option that helm does not have ends the job before anything is created', async () => {
     const helmDeploymentConfig = { install: { atomicc: true } };
     await world.giveItem(
       'odd',
@@ -192,7 +192,7 @@ describe('jobs of deployers on API servers', function () {
     expect(await data('odd-cm')).to.equal(undefined);
   });
 
-  it('DEP-82: a mock item exports, shows the provider status it was given, and takes its secret away', async () => {
+  it('DEP-82: a mock item exports, shows its configured provider status, and deletes its secret', async () => {
     const providerStatus = { apiVersion: 't/v1', kind: 'S', ok: true };
     const config = mockConfig({ export: { k: { a: 1 } }, providerStatus });
     await world.giveItem('mock', 'mock', config, { target: false });
@@ -212,7 +212,7 @@ describe('jobs of deployers on API servers', function () {
     expect(await world.find(world.host, 'v1', 'Secret', `proj/${name}`)).to.equal(undefined);
   });
 
-  it('DEP-82: a mock item whose export is no map fails at once', async () => {
+  it('DEP-82: a mock item whose export is not a map fails at once', async () => {
     await world.giveItem('mocked', 'mock', mockConfig({ export: 5 }), { target: false });
     const { status } = await world.run('mocked', 'j1');
     expect(status?.phase).to.equal('Failed');

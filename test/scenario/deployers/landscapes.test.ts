@@ -1,4 +1,4 @@
-/** What only a real API says to manifests: immutable fields, definitions, webhooks, owners of fields, namespaces. */
+/** Behaviour of manifests that needs a real API: immutable fields, CRDs, webhooks, field owners, namespaces. */
 import { expect } from 'chai';
 import { configMap, manage, manifestConfig } from '../../unit/deployers/bench.ts';
 import { World, type Json } from './world.ts';
@@ -59,7 +59,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect(await world.configMap('app/in-list')).to.equal(undefined);
   });
 
-  it('DEP-28, DEP-29: an orphan is remembered while another object is refused, and deleted after it', async () => {
+  it('DEP-28, DEP-29: an orphan is remembered while another object is rejected, and then deleted', async () => {
     await give('orphan', [manage(configMap('stays')), manage(configMap('goes'))]);
     await succeeded('orphan', 'j1');
     const lost = configMap('lost', {}, { namespace: 'nope' });
@@ -86,7 +86,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect((await world.configMap('app/ignored'))?.['data']).to.deep.equal({ a: 'b' });
   });
 
-  it('DEP-34, DEP-35: notes and patches around creation and deployment arrive', async () => {
+  it('DEP-34, DEP-35: annotations and patches before and after creation and deployment are applied', async () => {
     await give('patched', [
       manage(configMap('patched', { a: '1' }), {
         annotateBeforeCreate: { born: 'now' },
@@ -120,7 +120,7 @@ describe('manifests of real landscapes on API servers', () => {
     );
   });
 
-  it('DEP-44, DEP-25: what can never work ends the job before anything is made', async () => {
+  it('DEP-44, DEP-25: an invalid configuration ends the job before anything is created', async () => {
     await give('wrong-strategy', [manage(configMap('never'))], { updateStrategy: 'replace' });
     const { status } = await world.run('wrong-strategy', 'j1');
     expect(status?.phase).to.equal('Failed');
@@ -128,7 +128,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect(await world.configMap('app/never')).to.equal(undefined);
   });
 
-  it('DEP-48: deleteAllResources takes everything of its types in a namespace', async () => {
+  it('DEP-48: deleteAllResources deletes all objects of its types in a namespace', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'all' } };
     await world.create(world.target, namespace as Json);
     await world.create(world.target, configMap('foreign', {}, { namespace: 'all' }) as Json);
@@ -146,7 +146,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect(await world.configMap('app/elsewhere')).to.not.equal(undefined);
   });
 
-  it('a field that cannot be changed is told in the words of the server, and the job goes on when it is put right', async () => {
+  it('an immutable field is reported with the message of the server, and the job continues when it is fixed', async () => {
     const fixed = (a: string): object => manage({ ...configMap('fixed', { a }), immutable: true });
     await give('fixed', [fixed('1')]);
     await succeeded('fixed', 'j1');
@@ -159,7 +159,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect((await world.finished('fixed', 'j2')).status?.phase).to.equal('Succeeded');
   });
 
-  it('an object copied from a cluster, with all that the server had said of it, is applied', async () => {
+  it('an object copied from a cluster, with all fields that the server had set, is applied', async () => {
     await world.create(world.target, configMap('original') as Json);
     const { metadata, ...rest } = (await world.configMap('app/original')) as Json;
     for (const updateStrategy of ['update', 'apply']) {
@@ -170,7 +170,7 @@ describe('manifests of real landscapes on API servers', () => {
     }
   });
 
-  it('server-side apply takes fields from whoever has them, and leaves the others theirs', async () => {
+  it('server-side apply takes fields over from any owner, and leaves the other fields to their owners', async () => {
     const theirs = configMap('shared', { a: 'theirs', theirs: 'x' });
     await world.target.send({
       verb: 'apply',
@@ -184,7 +184,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect((await world.configMap('app/shared'))?.['data']).to.deep.equal({ a: 'ours', theirs: 'x' });
   });
 
-  it('objects of one name, for the cluster and in namespaces, stay apart', async () => {
+  it('objects of the same name, cluster-scoped and in namespaces, are kept apart', async () => {
     const twice = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'twin', namespace: 'twin' } };
     const manifests = [
       twice,
@@ -221,7 +221,7 @@ describe('manifests of real landscapes on API servers', () => {
     );
   });
 
-  it('a webhook of the target that does not answer is told, and the job goes on without it', async () => {
+  it('a webhook of the target that does not answer is reported, and the job continues without it', async () => {
     const webhook = {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingWebhookConfiguration',
@@ -268,7 +268,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect((await world.finished('watched', 'j1')).status?.phase).to.equal('Succeeded');
   });
 
-  it('three hundred objects come and go', async function () {
+  it('three hundred objects are created and deleted', async function () {
     this.timeout(120_000);
     const name = (i: number): string => `many-${String(i).padStart(3, '0')}`;
     await give(

@@ -1,4 +1,4 @@
-/** A deployer of somebody else, built on the SDK, on API servers and in front of a real web server. */
+/** A third-party deployer, built on the SDK, on API servers and with a real web server. */
 import { expect } from 'chai';
 import { httpDeployer } from '../../../docs/samples/deployers/http/deployer.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
@@ -14,7 +14,7 @@ const at = (path: string): object => ({
   document: { a: 1 },
 });
 
-describe('a deployer from outside on API servers', function () {
+describe('a third-party deployer on API servers', function () {
   this.timeout(60_000);
   let world: World;
   let store: DocumentStore;
@@ -34,7 +34,7 @@ describe('a deployer from outside on API servers', function () {
   const give = (name: string): Promise<void> =>
     world.giveItem(name, httpDeployer.type, at(`/${name}`), { target: 'store' });
 
-  it('DEP-95: puts, exports, moves and deletes', async () => {
+  it('DEP-95: creates, exports, moves and deletes a document', async () => {
     await give('one');
     const { status } = await world.run('one', 'j1');
     expect(status?.phase, status?.lastError?.message).to.equal('Succeeded');
@@ -50,7 +50,7 @@ describe('a deployer from outside on API servers', function () {
     expect([...store.documents.keys()]).to.deep.equal([]);
   });
 
-  it('DEP-95: ends the job when it is denied', async () => {
+  it('DEP-95: ends the job if the web server denies the request', async () => {
     store.refusal = DENIED;
     await give('denied');
     const { status } = await world.run('denied', 'j1');
@@ -58,7 +58,7 @@ describe('a deployer from outside on API servers', function () {
     expect(status?.lastError?.codes).to.deep.equal(['ERR_UNAUTHORIZED']);
   });
 
-  it('DEP-95: tries again while the server fails', async () => {
+  it('DEP-95: retries while the web server fails', async () => {
     store.refusal = BROKEN;
     await give('broken');
     await world.kick('broken', 'j1');
@@ -71,14 +71,14 @@ describe('a deployer from outside on API servers', function () {
     expect(store.documents.has('/broken')).to.equal(true);
   });
 
-  it('DEP-95: killed between upload and result, the next process still takes the document away', async () => {
+  it('DEP-95: if it is killed between upload and result, the next process still deletes the document', async () => {
     await give('killed');
     const { faults } = world;
     faults.arm('proj', { what: 'crash-before', nth: 1, matches: () => store.documents.has('/killed') });
     await world.kick('killed', 'j1');
     await faults.struck('proj');
     expect((await world.item('killed')).status).to.include({ phase: 'Progressing' });
-    // Its job is called off, and it is deleted before anybody has looked at it again.
+    // Its job is interrupted, and it is deleted before a deployer has reconciled it again.
     const status = { phase: 'Failed', jobIDFinished: 'j1' };
     await world.edit(world.host, API_VERSION, 'DeployItem', 'proj/killed', { status }, 'status');
     await world.remove('killed');

@@ -1,4 +1,4 @@
-/** What becomes of objects that others have, under each policy and when specs are merged, on API servers. */
+/** Objects with other owners, under each policy and with each update strategy, on API servers. */
 import { expect } from 'chai';
 import { MANIFEST_LABEL } from '../../../deployers/objects/manifests/label.ts';
 import { policyRows } from '../../support/deployer-tables.ts';
@@ -7,7 +7,7 @@ import { World, type Json } from './world.ts';
 
 const MANIFEST = 'kubernetes-manifest';
 
-describe('objects that others have on API servers', function () {
+describe('objects with other owners on API servers', function () {
   this.timeout(60_000);
   let world: World;
   before(async () => {
@@ -47,14 +47,14 @@ describe('objects that others have on API servers', function () {
       expect(await modeOf(name)).to.equal(deletedWhenUnlisted ? undefined : changed);
     });
 
-    it(`DEP-26: ${policy}: an object that somebody else made`, async () => {
+    it(`DEP-26: ${policy}: an object that another client created`, async () => {
       await world.create(world.target, configMap(`${policy}-foreign`, { mode: 'foreign' }) as Json);
       const name = await given('foreign');
       expect(await succeeded(name, 'j1')).to.deep.equal(foreign[1] ? [name] : []);
       expect(await modeOf(name)).to.equal(foreign[0] ? 'slow' : 'foreign');
     });
 
-    it(`DEP-26: ${policy}: deletion after the label was altered`, async () => {
+    it(`DEP-26: ${policy}: deletion after the label was changed`, async () => {
       const name = await given('altered');
       await succeeded(name, 'j1');
       const metadata = { labels: { [MANIFEST_LABEL]: 'other' } };

@@ -1,4 +1,4 @@
-/** Deploy items whose deployer is somebody else, or nobody: all that counts is the protocol. */
+/** Deploy items with a foreign deployer, or without one: only the protocol counts. */
 import { expect } from 'chai';
 import { isFinished } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
@@ -9,7 +9,7 @@ import type { Scene } from '../../support/scene.ts';
 
 const FIVE_MINUTES = 5 * 60_000;
 
-describe('a deploy item that nobody of ours serves', () => {
+describe('a deploy item that no deployer of ours handles', () => {
   const here = useCluster({ deployers: [], config: { pickupTimeoutMs: FIVE_MINUTES } });
 
   async function givenUp(scene: Scene, spec: object): Promise<string> {
@@ -32,13 +32,13 @@ describe('a deploy item that nobody of ours serves', () => {
     expect(message).to.not.contain('Target');
   });
 
-  it('DEP-19: is told that its target may be what is missing', async () => {
+  it('DEP-19: is reported with its target, which may be missing', async () => {
     const scene = await here.scene();
     const message = await givenUp(scene, { target: { name: 'ghost', namespace: scene.ns } });
     expect(message).to.contain('probably because the referenced Target does not exist');
   });
 
-  it('DEP-96: is carried out by whoever keeps to the protocol, and its exports arrive', async () => {
+  it('DEP-96: is processed by any client that keeps to the protocol, and its exports are published', async () => {
     const scene = await here.scene();
     const type = 'landscaper.gardener.cloud/kubernetes-manifest';
     const item = fakeItem('app', { type });

@@ -1,4 +1,4 @@
-/** When objects count as ready, and what is exported of them, on API servers. */
+/** Readiness of objects, and exports from them, on API servers. */
 import { expect } from 'chai';
 import { configMap, manage, manifestConfig } from '../../unit/deployers/bench.ts';
 import { World, type Json } from './world.ts';
@@ -14,9 +14,9 @@ interface Row {
   readonly kind: string;
   readonly apiVersion?: string;
   readonly spec: object;
-  /** Its status, if it has one. */
+  /** The status of the object, if it has one. */
   readonly status?: object;
-  /** Why it is not ready; absent when it is. */
+  /** Why it is not ready; absent if it is ready. */
   readonly why?: string;
 }
 
@@ -31,14 +31,14 @@ const daemons = (desiredNumberScheduled: number, currentNumberScheduled: number)
 const rows: readonly Row[] = [
   { title: 'a Deployment with all replicas', kind: 'Deployment', spec: { replicas: 3 }, status: of(3) },
   {
-    title: 'a Deployment that lacks one',
+    title: 'a Deployment with a missing replica',
     kind: 'Deployment',
     spec: { replicas: 3 },
     status: of(3, { availableReplicas: 2 }),
     why: 'not enough ready replicas (2/3)',
   },
   {
-    title: 'a Deployment that nobody has looked at',
+    title: 'a Deployment that its controller has not observed',
     kind: 'Deployment',
     spec: { replicas: 3 },
     why: 'observed generation outdated (0/1)',
@@ -50,13 +50,13 @@ const rows: readonly Row[] = [
     status: of(1),
   },
   {
-    title: 'a DaemonSet that may lack one',
+    title: 'a DaemonSet that may miss a pod',
     kind: 'DaemonSet',
     spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } } },
     status: daemons(2, 1),
   },
   {
-    title: 'a DaemonSet that lacks one',
+    title: 'a DaemonSet that misses a pod',
     kind: 'DaemonSet',
     spec: { updateStrategy: { type: 'OnDelete' } },
     status: daemons(1, 0),
@@ -69,7 +69,7 @@ const rows: readonly Row[] = [
     status: { observedGeneration: 1, replicas: 1, readyReplicas: 1 },
   },
   {
-    title: 'a ReplicaSet that cannot make pods',
+    title: 'a ReplicaSet that cannot create pods',
     kind: 'ReplicaSet',
     spec: {},
     status: {
@@ -107,7 +107,7 @@ describe('readiness and exports on API servers', function () {
     const { status } = await world.run(name, 'j1');
     expect(status?.phase, status?.lastError?.message).to.equal('Succeeded');
   };
-  /** The job goes on and says why. */
+  /** The job continues and reports why. */
   const waits = async (name: string, why: string): Promise<void> => {
     await world.kick(name, 'j1');
     expect(await world.problem(name)).to.contain(why);
@@ -133,7 +133,7 @@ describe('readiness and exports on API servers', function () {
     await succeeds('plain');
   });
 
-  it('DEP-39: a Deployment is waited for until its status says that it is ready', async () => {
+  it('DEP-39: a Deployment is waited for until its status reports that it is ready', async () => {
     const metadata = { name: 'rising', namespace: 'app' };
     const spec = { replicas: 2, selector, template };
     const object = { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec };
@@ -176,7 +176,7 @@ describe('readiness and exports on API servers', function () {
     });
   }
 
-  it('DEP-40: objects chosen by labels are waited for until there are some', async () => {
+  it('DEP-40: objects selected by labels are waited for until there are some', async () => {
     const labelSelector = { apiVersion: 'v1', kind: 'ConfigMap', matchLabels: { none: 'here' } };
     const check = { labelSelector, requirements: [{ jsonPath: '.data.done', operator: 'exists' }] };
     await world.giveItem('labelled', MANIFEST, checking(check));
@@ -187,7 +187,7 @@ describe('readiness and exports on API servers', function () {
 
   const exporting = (...exports: object[]): object => manifestConfig({ manifests: [], exports: { exports } });
 
-  it('DEP-20: an export lies in a secret that goes with the item', async () => {
+  it('DEP-20: an export is in a secret that is deleted with the item', async () => {
     const entry = { key: 'db.host', jsonPath: '.data.host', fromResource: ref('settings') };
     await world.giveItem('gives', MANIFEST, exporting(entry));
     await succeeds('gives');
@@ -202,7 +202,7 @@ describe('readiness and exports on API servers', function () {
       .and.not.have.property('controller');
   });
 
-  it('DEP-42: an export may come late', async () => {
+  it('DEP-42: an export may be available later', async () => {
     const entry = { key: 'db.host', jsonPath: '.data.host', fromResource: ref('later') };
     await world.giveItem('patient', MANIFEST, exporting(entry));
     await waits('patient', 'later');

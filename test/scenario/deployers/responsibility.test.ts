@@ -1,4 +1,4 @@
-/** Which items a deployer serves, on API servers. */
+/** Which items a deployer handles, on API servers. */
 import { expect } from 'chai';
 import type { TargetSelector } from '../../../deployers/sdk/index.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
@@ -26,7 +26,7 @@ describe('the items of a deployer on API servers', function () {
     await world.giveItem('ours', MANIFEST, one('ours'));
     expect((await world.run('ours', 'j1')).status?.phase).to.equal('Succeeded');
     expect((await world.item('foreign')).metadata.resourceVersion).to.equal(metadata.resourceVersion);
-    if (mark === undefined) return; // a real API server does not tell who asked it what
+    if (mark === undefined) return; // a real API server does not report who made a request
     const requests = world.hostServer.audit?.since(mark).events ?? [];
     const asked = (name: string): boolean =>
       requests.some(({ userAgent, objectRef }) => userAgent.includes('deployer') && objectRef?.name === name);
@@ -69,12 +69,12 @@ describe('the items of a deployer on API servers', function () {
     ['DEP-04: no selectors', [], true],
   ];
   for (const [i, [title, targetSelector, isOurs]] of rows.entries()) {
-    it(`${title}: an item of such a target is ${isOurs ? '' : 'not '}served, one without a target is`, async () => {
+    it(`${title}: an item of such a target is ${isOurs ? '' : 'not '}handled, one without a target is`, async () => {
       await world.restart({ config: { targetSelector } });
       const name = `selected-${String(i)}`;
       await world.giveItem(name, MANIFEST, one(name));
       await world.kick(name, 'j1');
-      // Two whole jobs come after it, so it has been seen.
+      // Two whole jobs have ended after it, so the deployer has seen it.
       await world.giveItem(`${name}-any`, MANIFEST, undefined, { target: false });
       for (const job of ['j1', 'j2'])
         expect((await world.run(`${name}-any`, job)).status?.phase).to.equal('Failed');

@@ -1,4 +1,4 @@
-/** The deployers of the documentation, as their readers meet them. */
+/** The deployers of the documentation, used as readers use them. */
 import { expect } from 'chai';
 import { httpDeployer } from '../../../docs/samples/deployers/http/deployer.ts';
 import { plugin as skeleton } from '../../../docs/samples/deployers/skeleton/deployer.ts';

@@ -15,7 +15,7 @@ export interface Server {
   /** PEM. */
   readonly ca: string;
   readonly kubeconfig: string;
-  /** What was asked of it; real ones do not tell. */
+  /** The requests it received; real servers do not report them. */
   readonly audit: AuditLog | undefined;
   close(): Promise<void>;
 }

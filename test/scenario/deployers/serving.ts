@@ -24,12 +24,12 @@ export interface Deployers {
   stop(): Promise<void>;
 }
 
-/** How the deployers run, where it is not the usual way. */
+/** How the deployers run, if not in the usual way. */
 export interface Serving {
   /** Settings of all of them. */
   readonly config?: DeployerSettings;
   readonly timeouts?: TimeoutPolicy;
-  /** Deployers beside ours. */
+  /** Deployers besides ours. */
   readonly others?: readonly DeployerPlugin[];
 }
 

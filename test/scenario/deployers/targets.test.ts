@@ -23,7 +23,7 @@ describe('targets on a cluster', function () {
     return scenes.cluster.client.send({ verb: 'create', kind, object });
   };
 
-  /** An account that may do everything; who is it does not matter here. */
+  /** A service account that may do everything; its name does not matter here. */
   async function account(scene: Scene): Promise<void> {
     const { client } = scenes.cluster;
     await client.raw('POST', `/api/v1/namespaces/${scene.ns}/serviceaccounts`, {
@@ -55,7 +55,7 @@ describe('targets on a cluster', function () {
     ],
   });
 
-  /** One job of an item that makes a ConfigMap in the namespace of the scene. */
+  /** One job of an item that creates a ConfigMap in the namespace of the scene. */
   async function job(scene: Scene, id: string): Promise<View<DeployItem>> {
     const type = `${GROUP}/kubernetes-manifest`;
     const key = `${scene.ns}/web`;
@@ -104,7 +104,7 @@ describe('targets on a cluster', function () {
     return found;
   }
 
-  it('DEP-85: a self target is this cluster, reached as a service account', async () => {
+  it('DEP-85: a self target is this cluster, accessed as a service account', async () => {
     const scene = await scenes.scene();
     await account(scene);
     await target(scene, { config: { selfConfig: { serviceAccount: { name: 'deploy' } } } });
@@ -113,7 +113,7 @@ describe('targets on a cluster', function () {
     expect((await made(scene)).metadata.name).to.equal('made');
   });
 
-  it('DEP-84: an OIDC target is reached with a token, which serves several jobs', async () => {
+  it('DEP-84: an OIDC target is accessed with a token, which serves several jobs', async () => {
     const scene = await scenes.scene();
     await account(scene);
     const { server, caData } = await address();
@@ -134,7 +134,7 @@ describe('targets on a cluster', function () {
     expect(tokens).to.have.length(1);
   });
 
-  it('a cluster whose certificate is not trusted ends the job at once, and says where the authority belongs', async () => {
+  it('a cluster whose certificate is not trusted ends the job at once, and the message says where the authority belongs', async () => {
     const servers = await startUnusableServers();
     try {
       const scene = await scenes.scene();
@@ -158,7 +158,7 @@ describe('targets on a cluster', function () {
     }
   });
 
-  it('DEP-83: a kubeconfig that is replaced in its secret serves the next job without a restart', async () => {
+  it('DEP-83: a kubeconfig that is replaced in its secret is used by the next job without a restart', async () => {
     const scene = await scenes.scene();
     const wrong = JSON.stringify({
       clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],

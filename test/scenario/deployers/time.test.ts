@@ -1,4 +1,4 @@
-/** The time that a job may take, on API servers. */
+/** The timeout of a job, on API servers. */
 import { expect } from 'chai';
 import { failAt, standardTimeouts } from '../../../deployers/sdk/timeout.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
@@ -18,10 +18,10 @@ const check = (name: string, jsonPath: string): object => ({
   },
 });
 
-describe('the time of a job on API servers', function () {
+describe('the timeout of a job on API servers', function () {
   this.timeout(60_000);
   let world: World;
-  /** The checkpoint where time is over; empty when it just passes. */
+  /** The place where the deployer checks the time left and the timeout ends the job; empty if it ends elsewhere. */
   let over = '';
   before(async () => {
     world = await World.start(helm, {
@@ -44,7 +44,7 @@ describe('the time of a job on API servers', function () {
 
   describe('passes', () => {
     const timeout = '8s';
-    /** When the job of the late item began. */
+    /** The time at which the job of the late item began. */
     let begun: string | undefined;
     before(async () => {
       const late = manifestConfig({ manifests: [manage(configMap('late', {}, { namespace: 'late' }))] });
@@ -56,7 +56,7 @@ describe('the time of a job on API servers', function () {
       begun = (await world.item('late')).status?.transitionTimes?.initTime ?? undefined;
     });
 
-    it('DEP-53: a timeout keeps the problem that led to it', async () => {
+    it('DEP-53: keeps the problem that led to it', async () => {
       const { status } = await world.finished('late', 'j1');
       expect(status?.phase).to.equal('Failed');
       expect(status?.lastError?.codes).to.deep.equal(['ERR_TIMEOUT']);
@@ -65,7 +65,7 @@ describe('the time of a job on API servers', function () {
       expect(second).to.match(/^last problem: .*late/);
     });
 
-    it('DEP-52: it counts over all attempts', async () => {
+    it('DEP-52: counts over all attempts', async () => {
       const { status } = await world.finished('late', 'j1');
       const { initTime, finishedTime } = status?.transitionTimes ?? {};
       expect(begun).to.be.a('string');
@@ -73,7 +73,7 @@ describe('the time of a job on API servers', function () {
       expect(Date.parse(finishedTime ?? '') - Date.parse(initTime ?? '')).to.be.at.least(7000);
     });
 
-    it('DEP-40: a check that never holds ends the job and names the object and the reason', async () => {
+    it('DEP-40: ends the job if a check never holds, and names the object and the reason', async () => {
       const { status } = await world.finished('unready', 'j1');
       expect(status?.phase).to.equal('Failed');
       expect(status?.lastError?.codes).to.include('ERR_TIMEOUT');
@@ -82,7 +82,7 @@ describe('the time of a job on API servers', function () {
         .and.contain('field with JSON path .data.up does not exist');
     });
 
-    it('DEP-42: an export that never comes ends the job', async () => {
+    it('DEP-42: ends the job if an export is never available', async () => {
       const { status } = await world.finished('silent', 'j1');
       expect(status?.phase).to.equal('Failed');
       expect(status?.lastError?.codes).to.deep.equal(['ERR_TIMEOUT']);
@@ -96,7 +96,7 @@ describe('the time of a job on API servers', function () {
     ['1m', 120_000, 'Failed'],
     ['none', 3_600_000, 'Succeeded'],
   ] as const) {
-    it(`DEP-52: of ${timeout}, begun ${String(agoMs / 1000)} seconds ago, ${phase === 'Failed' ? 'is over' : 'goes on'}`, async () => {
+    it(`DEP-52: of ${timeout}, begun ${String(agoMs / 1000)} seconds ago, ${phase === 'Failed' ? 'has passed' : 'has not passed'}`, async () => {
       const name = `begun-${String(agoMs / 1000)}`;
       await world.giveItem(name, MANIFEST, one(name), { timeout });
       const now = timestamp(clock);
@@ -118,7 +118,7 @@ describe('the time of a job on API servers', function () {
     });
   }
 
-  /** The item at the end of a job whose time is over at a checkpoint. */
+  /** The item at the end of a job that has timed out at a given check. */
   async function ends(name: string, job: string, checkpoint: string, phase: string): Promise<void> {
     over = checkpoint;
     const { status } = await world.run(name, job);
@@ -132,7 +132,7 @@ describe('the time of a job on API servers', function () {
   }
 
   for (const [i, checkpoint] of manifestCheckpoints.entries()) {
-    it(`DEP-51: may be over at "${checkpoint}"`, async () => {
+    it(`DEP-51: can pass at "${checkpoint}"`, async () => {
       const name = `over-${String(i)}`;
       await world.giveItem(name, MANIFEST, one(name, { ...exporting(name), ...check(name, '.data.a') }));
       await ends(name, 'j1', checkpoint, 'Failed');
@@ -140,7 +140,7 @@ describe('the time of a job on API servers', function () {
   }
 
   for (const [i, checkpoint] of ['manifest deployer: start delete', 'deployer: delete resources'].entries()) {
-    it(`DEP-51: of a deletion may be over at "${checkpoint}", and the next job goes on`, async () => {
+    it(`DEP-51: of a deletion can pass at "${checkpoint}", and the next job continues`, async () => {
       const name = `gone-${String(i)}`;
       await world.giveItem(name, MANIFEST, one(name));
       await succeeded(name, 'j1');
@@ -157,14 +157,14 @@ describe('the time of a job on API servers', function () {
   const chart = (name: string, helmDeployment: boolean, msg = 'hi'): object =>
     helmConfig({ ...raw(c1()), name, helmDeployment, values: { msg } });
   for (const [i, checkpoint] of chartCheckpoints.entries()) {
-    it(`DEP-69: of a chart may be over at "${checkpoint}"`, async () => {
+    it(`DEP-69: of a chart can pass at "${checkpoint}"`, async () => {
       const name = `chart-${String(i)}`;
       await world.giveItem(name, 'helm', chart(name, false));
       await ends(name, 'j1', `helm deployer: ${checkpoint}`, 'Failed');
     });
   }
 
-  it('DEP-69: of a release may be over before it is installed, upgraded and deleted', async function () {
+  it('DEP-69: of a release can pass before it is installed, upgraded and deleted', async function () {
     if (helm === undefined) skip(this, NO_HELM);
     const release = (n: number) =>
       world.find(world.target, 'v1', 'Secret', `app/sh.helm.release.v1.timed.v${String(n)}`);

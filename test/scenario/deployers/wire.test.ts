@@ -1,4 +1,4 @@
-/** The deployers against real API servers: what fakes cannot prove, such as conflicts, discovery, finalizers, generations. */
+/** The deployers on real API servers: conflicts, discovery, finalizers, generations, which fakes cannot prove. */
 import { expect } from 'chai';
 import { skip } from '../../support/skip.ts';
 import { configMap, manage, manifestConfig, mockConfig } from '../../unit/deployers/bench.ts';
@@ -58,7 +58,7 @@ describe('deployers on API servers', () => {
     expect(await world.configMap('app/settings')).to.equal(undefined);
   });
 
-  it('DEP-15, DEP-32: a definition, a namespace and an object of both come up in one job', async () => {
+  it('DEP-15, DEP-32: a CRD, a namespace and an object of both are created in one job', async () => {
     const crd = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -123,7 +123,7 @@ describe('deployers on API servers', () => {
     });
   }
 
-  it('DEP-24: a Service keeps the address it was given', async () => {
+  it('DEP-24: a Service keeps its address', async () => {
     const service = (v: string): object =>
       manage({
         apiVersion: 'v1',
@@ -144,7 +144,7 @@ describe('deployers on API servers', () => {
     );
   });
 
-  it('DEP-16: an interruption while waiting is respected', async () => {
+  it('DEP-16: an interrupt during a wait is respected', async () => {
     const check = {
       name: 'c',
       resourceSelector: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'waits', namespace: 'app' }],
@@ -164,7 +164,7 @@ describe('deployers on API servers', () => {
     expect((await world.item('waits')).metadata.resourceVersion).to.equal(metadata.resourceVersion);
   });
 
-  it('DEP-30, DEP-47: hooks run before a deletion, and forceDelete gets a held object away', async () => {
+  it('DEP-30, DEP-47: hooks run before a deletion, and forceDelete deletes an object with a finalizer', async () => {
     const held = manage(configMap('held', { a: 'b' }, { finalizers: ['test.example/hold'] }), {
       annotateBeforeDelete: { confirm: 'yes' },
     });
@@ -232,7 +232,7 @@ describe('deployers on API servers', () => {
   it('a job with one object costs two writes of the item, one of the target, and one read', async function () {
     if (!world.hostServer.audit) skip(this, 'a real API server does not tell who asked it what');
     await world.giveItem('cheap', MANIFEST, manifestConfig({ manifests: [manage(configMap('cheap'))] }));
-    await world.run('cheap', 'j1'); // the finalizer and discovery are behind us
+    await world.run('cheap', 'j1'); // the finalizer and discovery are done before
     await world.configure('cheap', manifestConfig({ manifests: [manage(configMap('cheap', { a: 'c' }))] }));
     const host = requestsOf(world.hostServer);
     const target = requestsOf(world.targetServer);

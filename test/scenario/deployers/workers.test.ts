@@ -1,4 +1,4 @@
-/** How many items a deployer works on at a time; one worker is kept for other namespaces. */
+/** The number of items that a deployer works on at a time; one worker is reserved for other namespaces. */
 import { expect } from 'chai';
 import { codec, done, type DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import { World } from './world.ts';
@@ -6,7 +6,7 @@ import { World } from './world.ts';
 const API_VERSION = 'slow.example.org/v1';
 const TYPE = 'slow.example.org/slow';
 
-/** A deployer whose work takes until the gate is opened. */
+/** A deployer whose work does not end until the gate is opened. */
 function slowDeployer(): {
   readonly plugin: DeployerPlugin;
   readonly atWork: () => number;
@@ -42,7 +42,7 @@ describe('a deployer with more items than it works on at a time', function () {
     { title: 'two items of a namespace with three workers', config: { workers: 3 }, wanted: 2 },
   ];
   for (const { title, config, wanted } of cases) {
-    it(`works on ${title}, and takes the others up after them`, async () => {
+    it(`works on ${title}, and picks up the others after them`, async () => {
       const slow = slowDeployer();
       const world = await World.start(undefined, { others: [slow.plugin], config });
       try {

@@ -1,6 +1,6 @@
 /**
- * Two API servers, host and target, with the deployers running against the host; real time, real wire. They are embedded
- * ones, or two of kube-apiserver where the tests run on real servers.
+ * * Two API servers, host and target, and the deployers that run against the host, in real time over real
+ * connections. The servers are embedded ones, or two of kube-apiserver if the tests run on real servers.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { DEPLOY_ITEM, type DeployItem } from '../../../deployers/sdk/kinds.ts';
@@ -19,7 +19,7 @@ export const LS = 'landscaper.gardener.cloud';
 const API = `${LS}/v1alpha1`;
 const PATIENCE_MS = 20_000;
 
-/** Any object; tests look into it freely. */
+/** Any object; tests read its fields freely. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Json = Obj & Record<string, any>;
 
@@ -60,13 +60,13 @@ export class World {
     for (const server of [this.hostServer, this.targetServer]) await server.close();
   }
 
-  /** Trouble for the requests of the deployers to the host. */
+  /** Faults for the requests of the deployers to the host. */
   get faults(): Faults {
     if (!this.#deployers) throw new Error('the deployers are not running');
     return this.#deployers.faults;
   }
 
-  /** Ends the deployers, should they run, and starts them as a new process that knows nothing. */
+  /** Stops the deployers, if they run, and starts them as a new process without memory. */
   async restart(serving = this.#serving): Promise<void> {
     this.#serving = serving;
     await this.#deployers?.stop();
@@ -195,7 +195,7 @@ export class World {
     await this.edit(this.host, API, 'DeployItem', `proj/${name}`, { spec: { config } });
   }
 
-  /** Plays the core: hands out the next job. */
+  /** Acts as the core: starts the next job. */
   async kick(name: string, job: string): Promise<void> {
     const now = timestamp(clock);
     const status = {
@@ -207,7 +207,7 @@ export class World {
     await this.edit(this.host, API, 'DeployItem', `proj/${name}`, { status }, 'status');
   }
 
-  /** What the item shows as its problem, once it does. */
+  /** The problem in the status of the item, as soon as there is one. */
   problem(name: string): Promise<string> {
     return this.until(
       `${name} shows a problem`,
@@ -215,7 +215,7 @@ export class World {
     );
   }
 
-  /** What the item has exported; undefined without a secret. */
+  /** The exports of the item; undefined without a secret. */
   async exported(name: string): Promise<unknown> {
     const { name: secret = `${name}-export` } = (await this.item(name)).status?.exportRef ?? {};
     const found = await this.find(this.host, 'v1', 'Secret', `proj/${secret}`);
@@ -253,7 +253,7 @@ export class World {
     });
   }
 
-  /** Plays the controller that ends namespaces, which real servers leave to others. */
+  /** Acts as the namespace controller, which real servers leave to others. */
   async #finishNamespaces(): Promise<void> {
     if (!isRealServer()) return;
     for await (const { items } of this.target.list(namespaceKind, {})) {
@@ -264,7 +264,7 @@ export class World {
     }
   }
 
-  /** Asks again until there is an answer; a kind that is not served yet is none. */
+  /** Repeats the request until there is an answer; a kind that is not served yet gives none. */
   async until<T>(what: string, ask: () => Promise<T | undefined>, why = (): string => ''): Promise<T> {
     const end = clock.now() + PATIENCE_MS;
     for (;;) {

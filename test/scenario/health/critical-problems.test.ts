@@ -16,7 +16,7 @@ describe('a bug in a controller', () => {
   let cluster: Cluster;
   let landscaper: Landscaper;
   let isBroken = true;
-  /** As if reading a secret had a bug. */
+  /** Reading a secret fails as if there were a bug. */
   const broken = (client: Client): Client => ({
     ...client,
     get: (kind, key, signal) => {
@@ -45,7 +45,7 @@ describe('a bug in a controller', () => {
     await cluster.stop();
   });
 
-  it('CORE-117: is put on record with the name of the pod, and the job goes on when it is over', async () => {
+  it('CORE-117: is recorded with the name of the pod, and the job continues after it is fixed', async () => {
     const scene = await cluster.scene();
     await scene.create(plan([fakeItem('a')]));
     await scene.patchStatus(executionKind, 'plan', { jobID: 'j1' });

@@ -32,7 +32,7 @@ describe('the health check', () => {
     };
     const find = (): Promise<LsHealthCheck | undefined> =>
       client.get(lsHealthCheckKind, `${ns}/landscaper`).catch(() => undefined);
-    /** The check as it is after so many minutes. */
+    /** The check as it is after this many minutes. */
     const after = async (minutes: number): Promise<LsHealthCheck> => {
       while (clock.now() < minutes * 60_000) {
         while (clock.pending === 0) await sleep(systemClock, 5);
@@ -64,7 +64,7 @@ describe('the health check', () => {
     return { ns, client, start, after, ready };
   }
 
-  it('CORE-115: tells a failure only when the check before failed too', async () => {
+  it('CORE-115: reports a failure only if the check before failed too', async () => {
     const { start, after, ready } = await given(['controller', 'webhook']);
     await ready('controller', 1);
     await ready('webhook', 1);
@@ -79,7 +79,7 @@ describe('the health check', () => {
     expect((await after(3)).status).to.equal('Ok');
   });
 
-  it('begins with Init and takes the place of checks of other names', async () => {
+  it('starts with Init and replaces checks of other names', async () => {
     const { ns, client, start, after } = await given(['controller']);
     const metadata = { name: 'former', namespace: ns };
     const kind = lsHealthCheckKind.kind;

@@ -1,4 +1,4 @@
-/** `espalier install` and `espalier uninstall` on an API server: what they write, say, refuse, and take away. */
+/** `espalier install` and `espalier uninstall` on an API server: what they write, print, refuse and delete. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ describe('install and uninstall on the command line', function () {
     await server?.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  /** Whatever a test has left goes, so that each begins with an empty cluster. */
+  /** Deletes everything that a test has left, so that each starts with an empty cluster. */
   afterEach(async () => {
     for (const namespace of [HOME, 'elsewhere']) {
       const terminal = fakeTerminal({ env: { KUBECONFIG: server.kubeconfigFile } });
@@ -94,7 +94,7 @@ describe('install and uninstall on the command line', function () {
     return found.flat().map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion ?? ''}`);
   };
 
-  it('install everything, and the second time nothing', async () => {
+  it('create everything, and nothing when repeated', async () => {
     const first = await install('--webhooks');
     expect(linesOf(first, 'created')).to.include.members([
       'Deployment ls-system/espalier',
@@ -124,7 +124,7 @@ describe('install and uninstall on the command line', function () {
     expect([...linesOf(output, 'created'), ...linesOf(output, 'removed')]).to.deep.equal([]);
   });
 
-  it('take rights back that are not needed any more', async () => {
+  it('remove rights that are no longer needed', async () => {
     const config = join(folder, 'pods.yaml');
     await applyAll(client, [namespaceObject('pods')]);
     writeFileSync(config, 'container: {namespace: pods}\n');
@@ -135,7 +135,7 @@ describe('install and uninstall on the command line', function () {
     expect(await has(roleKind, 'ls-system/espalier')).to.equal(true);
   });
 
-  it('keep a disruption budget only as long as there are several pods', async () => {
+  it('keep a disruption budget only while there are several pods', async () => {
     await install('--replicas', '2');
     expect(await has(disruptionBudgetKind, 'ls-system/espalier')).to.equal(true);
     expect(linesOf(await install(), 'removed')).to.deep.equal(['PodDisruptionBudget ls-system/espalier']);
@@ -144,7 +144,7 @@ describe('install and uninstall on the command line', function () {
     expect(await has(networkPolicyKind, 'ls-system/espalier')).to.equal(false);
   });
 
-  it('take nobody else for the product, and install it once', async () => {
+  it('do not mistake other software for the product, and install it once', async () => {
     await applyAll(client, [namespaceObject(HOME)]);
     const foreign = {
       apiVersion: 'v1',
@@ -164,7 +164,7 @@ describe('install and uninstall on the command line', function () {
     expect(await fails('uninstall', '--yes')).to.contain(line);
   });
 
-  it('take webhooks away, before those who are asked', async () => {
+  it('delete webhook configurations before the pods that serve them', async () => {
     await install('--webhooks');
     const service = { namespace: HOME, name: 'espalier-webhooks', port: 9443 };
     await client.send({
@@ -193,7 +193,7 @@ describe('install and uninstall on the command line', function () {
     expect(await has(deploymentKind, `${HOME}/espalier`)).to.equal(true);
   });
 
-  it('leave a webhook configuration alone that leads elsewhere', async () => {
+  it('leave a webhook configuration alone that points elsewhere', async () => {
     await install('--webhooks');
     const object = webhookConfiguration({ url: new URL('https://127.0.0.1:1') }, [], '');
     await client.send({ verb: 'create', kind: configurationKind, object });
@@ -202,7 +202,7 @@ describe('install and uninstall on the command line', function () {
     await client.send({ verb: 'delete', kind: configurationKind, key: object.metadata.name });
   });
 
-  it('take credentials away that container items have left behind, and leave those of items that are there', async () => {
+  it('delete credentials of deleted container items, and keep those of existing items', async () => {
     await install();
     await applyAll(client, [namespaceObject('shop')]);
     const item = {
@@ -252,7 +252,7 @@ describe('install and uninstall on the command line', function () {
     await client.send({ verb: 'delete', kind: deployItemKind, key: 'shop/kept' });
   });
 
-  it('ask before anything goes, and say what to do where nobody can be asked', async () => {
+  it('ask before anything is deleted, and say what to do if there is no terminal to ask', async () => {
     await install();
     const [code, nobody] = await run(['uninstall']);
     expect([code, nobody.errors]).to.deep.equal([
@@ -271,7 +271,7 @@ describe('install and uninstall on the command line', function () {
     expect(await uninstall()).to.equal('Espalier is not installed in namespace ls-system.\n');
   });
 
-  it('leave landscapes where they are, and the definitions as long as anything is left', async () => {
+  it('keep landscapes, and the CRDs while there are any objects', async () => {
     await install();
     await applyAll(client, [namespaceObject('shop')]);
     const held = installation('web');
@@ -306,7 +306,7 @@ describe('install and uninstall on the command line', function () {
     expect(linesOf(await uninstall('--crds'), 'removed')).to.have.length(11);
   });
 
-  it('go out together with the definitions, although every namespace has a Context', async () => {
+  it('delete the CRDs as well, although every namespace has a Context', async () => {
     await install();
     await client.raw('POST', `/apis/${API_VERSION}/namespaces/${HOME}/contexts`, {
       ...{ apiVersion: API_VERSION, kind: 'Context' },

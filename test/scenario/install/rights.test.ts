@@ -1,4 +1,4 @@
-/** The rights that `espalier install` gives are enough for everything, and nearly all of them are used. */
+/** The rights that `espalier install` grants are enough for everything, and nearly all of them are used. */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -49,7 +49,7 @@ import { fakeTerminal } from '../../unit/cli/terminal.ts';
 const HOME = 'ls-system';
 const PODS = 'ls-pods';
 const PLACE = sample.namespace;
-/** Processes start slowly where many do. A test that fails waits this long. */
+/** If many processes run, new ones start slowly. A test that fails waits this long. */
 const PATIENCE_MS = 120_000;
 
 describe('the rights of an installed Espalier', function () {
@@ -104,7 +104,7 @@ describe('the rights of an installed Espalier', function () {
     };
   }
 
-  /** What the pod of the Deployment does, with what it is given. */
+  /** Runs what the pod of the Deployment runs, with the same arguments. */
   const startInstalled = (): Promise<Landscaper> =>
     startLandscaper({
       kubeconfig: { text: installed.kubeconfig },
@@ -117,7 +117,7 @@ describe('the rights of an installed Espalier', function () {
   // -------------------------------------------------------------- what was asked
 
   const ACCOUNTS = [`system:serviceaccount:${HOME}:espalier`, `system:serviceaccount:${PODS}:`];
-  /** By the product, and by the programs in pods of images. */
+  /** Requests of the product, and of the programs in pods of images. */
   const asked = (): readonly Asked[] =>
     host.asked().filter(({ user }) => ACCOUNTS.some((name) => user.username.startsWith(name)));
   const refused = (): readonly string[] =>
@@ -135,7 +135,7 @@ describe('the rights of an installed Espalier', function () {
     await create(secretKind, { ...named('Secret', name, namespace), data }, client);
   }
 
-  /** An account of the host that may deploy in its namespace, and the target that means it. */
+  /** A service account of the host that may deploy in its namespace, and the target that refers to it. */
   async function selfTarget(): Promise<void> {
     const apiGroup = 'rbac.authorization.k8s.io';
     await create(serviceAccountKind, named('ServiceAccount', 'deploy', PLACE));
@@ -168,7 +168,7 @@ describe('the rights of an installed Espalier', function () {
     }
   }
 
-  /** Waits for the end of a job that is not the one given. @returns its id */
+  /** Waits for the end of a job with another id than the given one. @returns its id */
   const succeeds = (name: string, before?: string): Promise<string> =>
     until(`${name} ends`, async () => {
       const { status } = (await getIfThere(admin, installationKind, `${PLACE}/${name}`)) ?? {};
@@ -193,13 +193,13 @@ describe('the rights of an installed Espalier', function () {
     expect(refused()).to.deep.equal([]);
   });
 
-  it('are enough to run images, to deploy as an account of the cluster, to keep state, and to change all that', async () => {
+  it('are enough to run images, to deploy as a service account of the cluster, to keep state, and to change all that', async () => {
     await selfTarget();
     await secret('word', PLACE, 'hello');
     await create(configMapKind, {
       ...named('ConfigMap', 'kube-root-ca.crt', PODS),
       data: { 'ca.crt': '' },
-    }).catch(unlessThere); // the embedded server puts it into every namespace, as controllers of Kubernetes do
+    }).catch(unlessThere); // the embedded server creates it in every namespace, as controllers of Kubernetes do
     await create(installationKind, everything(everyItem(), 1));
     const first = await succeeds('all');
     expect(kubelet.runs).to.have.length(1);
@@ -224,8 +224,8 @@ describe('the rights of an installed Espalier', function () {
     expect(refused()).to.deep.equal([]);
   });
 
-  /** The one of the running product looks once a minute. */
-  it('are enough to tell how the system is', async () => {
+  /** The health check of the running product works once a minute. */
+  it('are enough to report the health of the system', async () => {
     const settings = installed.configuration.health ?? expect.fail('there are no settings');
     const client = await clientOf(installed.kubeconfig);
     const stale = { ...named('LsHealthCheck', 'stale', HOME), apiVersion: API_VERSION };
@@ -243,8 +243,8 @@ describe('the rights of an installed Espalier', function () {
     expect(refused()).to.deep.equal([]);
   });
 
-  /** Last, for whatever is written while nobody answers is refused. */
-  it('are enough for the webhooks to make certificates, and to tell the API server about them', async () => {
+  /** Last, because writes are rejected while no webhook answers. */
+  it('are enough for the webhooks to create certificates, and to register themselves with the API server', async () => {
     const account = { namespace: HOME, name: 'espalier-webhooks' };
     const client = await clientOf(await kubeconfigOfAccount(admin, host.kubeconfig, account));
     const serve = async (name: string, resources: readonly ValidatedResource[]): Promise<void> => {
@@ -262,7 +262,7 @@ describe('the rights of an installed Espalier', function () {
     expect(refused()).to.deep.equal([]);
   });
 
-  it('are used, but for what only trouble asks for', async () => {
+  it('are used, except for those that only faults need', async () => {
     await landscaper?.stop();
     const used = new Set(asked().map(rightOf));
     const tables = [everywhere, atHome, amongPods, ofHealthCheck, ofWebhooks, ofWebhooksAtHome];
@@ -272,9 +272,9 @@ describe('the rights of an installed Espalier', function () {
   });
 });
 
-/** Rights that a landscape which gets well need not use; the scenarios of other suites do. */
+/** Rights that a landscape without faults need not use; the scenarios of other suites do. */
 const SELDOM: ReadonlySet<string> = new Set([
-  // What is in a cache is read by itself only after a conflict, and listed only where a watch cannot begin with it.
+  // A cached object is read by itself only after a conflict, and listed only where a watch cannot start with a list.
   ...[
     'installations',
     'deployitems',
@@ -285,18 +285,18 @@ const SELDOM: ReadonlySet<string> = new Set([
     'targetsyncs',
   ].flatMap((resource) => [`get ${GROUP}/${resource}`, `list ${GROUP}/${resource}`]),
   ...[`list ${GROUP}/syncobjects`, 'list namespaces', 'list coordination.k8s.io/leases'],
-  // Where a patch cannot say it.
+  // Where a patch cannot express the change.
   ...['installations', 'deployitems', 'dataobjects', 'targets'].map(
     (resource) => `update ${GROUP}/${resource}`,
   ),
-  // Asked by an admission plugin, about requests that are in the log under another name.
+  // Checked by an admission plugin, for requests that are in the log under another name.
   ...[`update ${GROUP}/installations/finalizers`, `update ${GROUP}/executions/finalizers`],
-  // Exports of targets, settings of Contexts and overwrites are no part of the landscapes above.
+  // Exports of targets, settings of Contexts and overwrites do not occur in the landscapes above.
   ...[`patch ${GROUP}/targets`, `patch ${GROUP}/contexts`, `get ${GROUP}/componentversionoverwrites`],
-  // Other replicas, here or of Landscaper, and bugs.
+  // Needed for other replicas, ours or upstream's, and for bugs.
   ...[`delete ${GROUP}/syncobjects`, 'delete coordination.k8s.io/leases', 'patch events'],
   ...['get', 'create', 'patch'].map((verb) => `${verb} ${GROUP}/criticalproblems`),
-  // An apply is a patch in the log, and needs the right to create what is not there.
+  // An apply is a patch in the log, and needs the right to create missing objects.
   ...['create configmaps', 'create serviceaccounts', 'create rbac.authorization.k8s.io/roles'],
   ...['create rbac.authorization.k8s.io/rolebindings', 'patch configmaps', 'delete configmaps'],
 ]);
@@ -322,7 +322,7 @@ function unlessThere(error: unknown): void {
   if (!(error instanceof AlreadyExists)) throw error;
 }
 
-/** Items of each deployer that needs no program of others; the first is to go. */
+/** Items of each deployer that needs no third-party program; the first one will be deleted. */
 const everyItem = (): readonly object[] => [
   mockItem('gone'),
   mockItem('one', { export: { nothing: null, some: 1 } }),

@@ -1,4 +1,4 @@
-/** Holds the page about metrics and probes to what a running process serves. */
+/** Compares the page about metrics and probes with what a running process serves. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -51,7 +51,7 @@ describe('metrics and probes of a running process', () => {
     let compared = 0;
     for (const { name, labels } of documented) {
       const found = new RegExp(`^${name}(?:_count)?\\{(.*)\\} `, 'm').exec(metrics)?.[1];
-      // Some series begin with their first value.
+      // Some series exist only after their first value.
       if (found === undefined) continue;
       compared++;
       expect(

@@ -1,6 +1,7 @@
 /**
- * Plants words in secrets, targets, state and results of deploy items, lets everything that knows them fail, and looks
- * for the words wherever a process speaks: statuses, conditions, events, logs at the lowest level, metrics.
+ * * Plants words in secrets, targets, state and results of deploy items, makes every code path that knows them fail,
+ * and searches for the words in everything a process writes: statuses, conditions, events, logs at the lowest level,
+ * metrics.
  */
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
@@ -16,7 +17,7 @@ import type { Scene } from '../../support/scene.ts';
 
 const MARK = 'MaRkEr';
 const PASSWORD = `${MARK}-of-the-password`;
-/** Crosses the end of the longest message. */
+/** Goes beyond the end of the longest message. */
 const LONG = `${MARK}-${'x'.repeat(10_000)}`;
 const TOKEN = `${MARK}-of-the-target`;
 const RESULT = `${MARK}-of-the-item`;
@@ -32,14 +33,14 @@ const text = { type: 'string' };
 
 interface Case {
   readonly parts: BlueprintParts;
-  /** Which entry of the secret is the password; `pw` unless said. */
+  /** The entry of the secret with the password; `pw` unless given. */
   readonly key?: 'pw' | 'long';
   /** Schema of the password. */
   readonly schema?: object;
   readonly mappings?: Readonly<Record<string, unknown>>;
 }
 
-/** What fails, each in an installation of its own. */
+/** What fails, each in a separate installation. */
 const cases: Readonly<Record<string, Case>> = {
   'go-field': { parts: deploy(go('{{ .imports.pw.x }}')) },
   'go-range': { parts: deploy(go('{{ range .imports.pw }}{{ end }}')) },
@@ -65,7 +66,7 @@ const cases: Readonly<Record<string, Case>> = {
   'go-key': { parts: deploy(go('? ~\n: {{ .imports.pw }}')) },
   'go-state': {
     parts: deploy(
-      // Nothing but the state holds the word as a whole.
+      // Only the state has the whole word.
       go('state: {pw: "{{ print "MaRk" "Er-of-the-state" }}"}\ndeployItems: []', 's'),
       go('{{ fail (print "bad " .state.pw) }}', 's'),
     ),
@@ -185,7 +186,7 @@ const log = new PassThrough();
 const lines: string[] = [];
 log.on('data', (chunk: Buffer) => lines.push(chunk.toString()));
 
-describe('what is secret', () => {
+describe('a secret value', () => {
   const here = useCluster({
     controllers: ['installation', 'execution', 'deployitem'],
     more: {
@@ -224,7 +225,7 @@ describe('what is secret', () => {
   });
 
   for (const name of Object.keys(cases)) {
-    it(`stays so when this fails: ${name}`, () => {
+    it(`stays secret when this fails: ${name}`, () => {
       expect(messages.get(name), 'the failure is told').not.to.equal('');
       const { status } = scene.installation(name) ?? {};
       expect(JSON.stringify(status)).not.to.contain(MARK);
@@ -232,15 +233,15 @@ describe('what is secret', () => {
     });
   }
 
-  it('leaves messages that are short enough for a status', () => {
+  it('does not make messages too long for a status', () => {
     for (const [name, message] of messages) expect(Buffer.byteLength(message), name).to.be.below(8400);
   });
 
-  it('is in no status of anything', () => {
+  it('is in no status', () => {
     const all = here.cluster.history(scene.ns).map(({ object }) => object as Obj & { status?: unknown });
     expect(all.length).to.be.greaterThan(100);
     for (const { kind, metadata, status } of all) {
-      // The mock deployer's status is what its user asked for.
+      // Users configure the status of the mock deployer.
       if (kind === 'DeployItem') continue;
       expect(JSON.stringify(status ?? {}), `${kind} ${metadata.name}`).not.to.contain(MARK);
     }

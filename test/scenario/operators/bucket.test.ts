@@ -1,4 +1,4 @@
-/** The operator of the documentation, on an API server and against a service in this process. */
+/** The operator of the documentation, on an API server and with a service in this process. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -87,7 +87,7 @@ describe('the bucket operator of the documentation', function () {
     await server?.close();
   });
 
-  it('creates a bucket, fills in what was left open, and publishes how to reach it', async () => {
+  it('creates a bucket, fills in missing fields, and publishes how to reach it', async () => {
     const file = join(import.meta.dirname, '../../../docs/samples/operators/bucket/bucket.yaml');
     const object = parseYaml(readFileSync(file, 'utf8')) as Bucket;
     object.metadata.namespace = namespace;
@@ -105,7 +105,7 @@ describe('the bucket operator of the documentation', function () {
     expect(JSON.stringify(bucket)).to.not.include('hush-hush');
   });
 
-  it('changes it when the object changes, after a service that fails as well', async () => {
+  it('changes it when the object changes, also after the service failed', async () => {
     service.changes.length = 0;
     service.faults.push(503);
     const body = { spec: { quotaGiB: 9 } };
@@ -116,7 +116,7 @@ describe('the bucket operator of the documentation', function () {
     expect(isActive(bucket, 'Failed')).to.equal(false);
   });
 
-  it('puts it right when somebody has changed it there, as soon as it is asked to look', async () => {
+  it('repairs a change in the service as soon as it reconciles', async () => {
     const remote = [...service.buckets.values()][0];
     if (remote) remote.quotaGiB = 1;
     const body = { metadata: { annotations: { 'external.espalier.dev/request': 'look' } } };
@@ -125,7 +125,7 @@ describe('the bucket operator of the documentation', function () {
     await until('the echo of the request', async () => (await read())?.status?.lastRequest === 'look');
   });
 
-  it('writes nothing but the echo when there is nothing else to tell', async () => {
+  it('writes nothing but the observed state if nothing else has changed', async () => {
     await ready(9);
     const versions = new Set<string | undefined>();
     const stop = manager.caches.of(bucketKind).subscribe({
@@ -143,7 +143,7 @@ describe('the bucket operator of the documentation', function () {
     expect(versions.size).to.equal(4);
   });
 
-  it('removes it with its object', async () => {
+  it('deletes it with its object', async () => {
     await client.send({ verb: 'delete', kind: bucketKind, key });
     await until('the end', async () => !(await read()));
     expect(service.buckets.size).to.equal(0);

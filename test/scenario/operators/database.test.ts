@@ -1,4 +1,4 @@
-/** The operator of databases of the documentation, on an API server and with SQLite files in a folder of the test. */
+/** The database operator of the documentation, on an API server and with SQLite files in a folder of the test. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ describe('the operator of databases', function () {
   const stateKey = (): string => `${namespace}/shop-schema`;
   const start = async (schemas = new Schemas(folder)): Promise<OperatorProcess> =>
     (operator = await startProcess(cluster, (manager) => void addDatabases(manager, schemas)));
-  /** Whatever is under way has no effect any more, as if the process had been killed. */
+  /** Whatever is running has no effect any more, as if the process had been killed. */
   const kill = async (): Promise<void> => {
     if (operator) operator.client.fault = () => ended();
     await operator?.stop();
@@ -92,11 +92,11 @@ describe('the operator of databases', function () {
       (row) => (row as { c: string }).c,
     );
   const catalog = (): unknown[] => rows(join(folder, 'catalog.db'), 'select id, owner from schemas');
-  /** A row that has to outlive whatever comes. */
+  /** A row that has to survive every change. */
   const order = (path: string) =>
     inFile(path, (db) => db.run('insert into orders (customer, total) values (1, 9.5)'));
 
-  it('RUN-65: makes a schema and its tables, and keeps the id that was given out', async () => {
+  it('RUN-65: creates a schema and its tables, and keeps the assigned id', async () => {
     await start();
     const { metadata } = await create();
     const path = await file();
@@ -107,7 +107,7 @@ describe('the operator of databases', function () {
     expect((await state())?.data).to.deep.equal({ id: '1' });
   });
 
-  it('RUN-64: follows the spec: tables come and go, columns too, and the rows of the others stay', async () => {
+  it('RUN-64: follows the spec: tables and columns are created and dropped, and the other rows stay', async () => {
     await start();
     await create();
     const path = await file();
@@ -128,7 +128,7 @@ describe('the operator of databases', function () {
     expect(rows(path, 'select * from orders')).to.deep.equal([{ total: 9.5, constructor: null }]);
   });
 
-  it('refuses to change the type of a column, says so, and goes on with the other tables', async () => {
+  it('refuses to change the type of a column, reports it, and continues with the other tables', async () => {
     await start();
     await create();
     const path = await file();
@@ -143,7 +143,7 @@ describe('the operator of databases', function () {
     expect(columns(path, 'orders')).to.deep.equal(['sum TEXT']);
   });
 
-  it('RUN-36: makes a table again that somebody dropped', async () => {
+  it('RUN-36: recreates a table that a user dropped', async () => {
     await start();
     await create();
     const path = await file();
@@ -153,7 +153,7 @@ describe('the operator of databases', function () {
     await until('it is there again', () => columns(path, 'orders').length === 2);
   });
 
-  it('RUN-65: finds what it made after a restart, and goes on with it', async () => {
+  it('RUN-65: finds what it created after a restart, and continues with it', async () => {
     await start();
     const { spec, metadata } = await create();
     const path = await file();
@@ -166,7 +166,7 @@ describe('the operator of databases', function () {
     expect(operator?.client.writes.filter((write) => write.includes('ConfigMap'))).to.deep.equal([]);
   });
 
-  it('RUN-65: takes everything away with the object: tables, file, catalog, state', async () => {
+  it('RUN-65: deletes everything with the object: tables, file, catalog, state', async () => {
     await start();
     await create();
     await file();
@@ -177,9 +177,9 @@ describe('the operator of databases', function () {
     expect(await state()).to.equal(undefined);
   });
 
-  describe('when the process ends between the creation and its note', () => {
+  describe('if the process ends after the creation, before the record of it', () => {
     const noting = (write: Write): boolean => write.verb === 'merge' && write.kind.kind === 'ConfigMap';
-    /** The first note says that a schema is going to be created; the second, its id, never arrives. */
+    /** The first record says that a schema will be created; the second, with its id, never arrives. */
     const crash = async (): Promise<void> => {
       const { client } = await start();
       let isOver = false;
@@ -196,7 +196,7 @@ describe('the operator of databases', function () {
       expect(metadata?.annotations).to.include.keys(PENDING);
     };
 
-    it('finds what was created, by its mark, and creates nothing twice', async () => {
+    it('finds the created schema by its mark, and creates nothing twice', async () => {
       await crash();
       await start();
       expect(await file()).to.equal(join(folder, '1.db'));
@@ -206,7 +206,7 @@ describe('the operator of databases', function () {
       expect(metadata?.annotations).to.not.include.keys(PENDING);
     });
 
-    it('leaves nothing behind when the object was deleted meanwhile', async () => {
+    it('leaves nothing behind if the object was deleted meanwhile', async () => {
       await crash();
       await remove();
       await start();
@@ -215,7 +215,7 @@ describe('the operator of databases', function () {
     });
   });
 
-  it('creates the schema after a restart when the process ended before it could', async () => {
+  it('creates the schema after a restart if the process ended before the creation', async () => {
     class Unreachable extends Schemas {
       isAsked = false;
       override create(): string {

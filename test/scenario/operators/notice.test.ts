@@ -1,4 +1,4 @@
-/** The operator of notices of the documentation as processes: one leads, another stands by; how they are is to be seen. */
+/** The notice operator of the documentation as processes: one leads, another stands by, and both report their state. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -16,7 +16,7 @@ import {
 const crd = join(import.meta.dirname, '../../../docs/samples/operators/notice/notices.yaml');
 type Replica = Awaited<ReturnType<typeof startNotices>>;
 
-describe('the operator of notices', function () {
+describe('the notice operator', function () {
   this.timeout(60_000);
   let cluster: OperatorCluster;
   let namespace: string;
@@ -61,7 +61,7 @@ describe('the operator of notices', function () {
   const leads = async (replica: Replica): Promise<boolean> =>
     (await ask(replica, '/metrics')).text.includes('leader_election_master_status{name="notice-operator"} 1');
 
-  it('RUN-119: works in one replica at a time, and in the next as soon as the first is stopped', async () => {
+  it('RUN-119: works in one replica at a time, and in the next as soon as the first stops', async () => {
     const first = await start('first');
     await first.leads;
     const second = await start('second');
@@ -84,14 +84,14 @@ describe('the operator of notices', function () {
     expect(posted.at(-1)).to.equal('second -');
   });
 
-  it('RUN-124, RUN-126: answers to probes, and counts', async () => {
+  it('RUN-124, RUN-126: answers probes, and counts', async () => {
     const replica = await start('only');
     await replica.leads;
     expect(await ask(replica, '/healthz')).to.deep.equal({ status: 200, text: 'ok' });
     expect((await ask(replica, '/readyz?verbose')).text).to.include('[+]sources ok');
     await create();
     await until('it is posted', () => posted.includes('only + hello'));
-    // The run goes on when the notice is posted, and is counted when it has ended.
+    // The reconcile continues after the notice is posted, and is counted when it has ended.
     for (const counted of [
       /^notices_posted_total [1-9]/m,
       /^controller_runtime_reconcile_total\{controller="notices",result="success"\} [1-9]/m,

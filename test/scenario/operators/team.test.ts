@@ -1,4 +1,4 @@
-/** The operator of teams of the documentation: a bulk of objects, and a comparison of its own. */
+/** The team operator of the documentation: many objects of one kind, and a comparison of its own. */
 import { expect } from 'chai';
 import {
   addTeams,
@@ -17,7 +17,7 @@ import {
   type OperatorProcess,
 } from '../../support/operators.ts';
 
-describe('the operator of teams', function () {
+describe('the team operator', function () {
   this.timeout(60_000);
   let cluster: OperatorCluster;
   let operator: OperatorProcess;
@@ -57,7 +57,7 @@ describe('the operator of teams', function () {
   const edit = (member: string, body: object) =>
     cluster.client.send({ verb: 'merge', kind: configMaps, key: `${namespace}/t-${member}`, body });
 
-  it('RUN-64: makes one for each, and takes away first what is not wanted any more', async () => {
+  it('RUN-64: creates one object per member, and first deletes those that are no longer wanted', async () => {
     const before = operator.client.writes.length;
     const { uid } = (await desk('bob'))?.metadata ?? {};
     await hire('bob', 'cleo', 'dan');
@@ -72,7 +72,7 @@ describe('the operator of teams', function () {
     expect(await desk('ann')).to.equal(undefined);
   });
 
-  it('RUN-59: leaves alone what a member makes of the note', async () => {
+  it('RUN-59: ignores changes that a member makes to the note', async () => {
     await edit('ann', { data: { note: 'mine' } });
     await edit('bob', { metadata: { labels: { 'app.kubernetes.io/managed-by': 'team-operator', x: 'y' } } });
     await hire('ann', 'bob', 'cleo');
@@ -83,7 +83,7 @@ describe('the operator of teams', function () {
     ).to.have.length(2);
   });
 
-  it('RUN-93: lets the team go when the last desk has gone', async () => {
+  it('RUN-93: releases the team after its last desk was deleted', async () => {
     await edit('ann', { metadata: { finalizers: ['people.example.org/tidying'] } });
     await cluster.client.send({ verb: 'delete', kind: teams, key: key() });
     await until('bob has left', async () => !(await desk('bob')));

@@ -15,7 +15,7 @@ const KUBECONFIG = JSON.stringify({
   'current-context': 'x',
 });
 
-describe('an item that needs no uninstall once its cluster is removed', () => {
+describe('an item that is forgotten when its cluster is deleted', () => {
   const use = useCluster({ controllers: ['execution', 'targetsync'], deployers: [] });
   let garden: Source;
   let other: Source;
@@ -25,7 +25,10 @@ describe('an item that needs no uninstall once its cluster is removed', () => {
   });
   after(() => Promise.all([garden.close(), other.close()]));
 
-  /** An execution whose item `a` was installed on shoot `s1` of the source; item `b` went there too, but is nothing special. */
+  /**
+   * An execution whose item `a` was installed on shoot `s1` of the source; item `b` is there as well, but is
+   * uninstalled normally.
+   */
   async function installed(cluster: Source, kubeconfig = KUBECONFIG) {
     const scene = await use.scene();
     const source = await cluster.place();
@@ -63,13 +66,13 @@ describe('an item that needs no uninstall once its cluster is removed', () => {
     };
   }
 
-  it('CORE-101: remembers the shoot, and only items that ask for it do', async () => {
+  it('CORE-101: records the shoot, for items that ask for it only', async () => {
     const { scene } = await leaving(garden);
     expect(scene.item('plan', 'a')?.metadata.annotations).to.include({ [annotations.clusterName]: 's1' });
     expect(scene.item('plan', 'b')?.metadata.annotations).not.to.have.property(annotations.clusterName);
   });
 
-  it('CORE-101: is forgotten when the shoot is gone; others are uninstalled', async () => {
+  it('CORE-101: is forgotten if the shoot is gone; others are uninstalled', async () => {
     const { scene, leave } = await leaving(garden);
     const { name } = scene.item('plan', 'a')?.metadata ?? { name: '' };
     await leave();
@@ -80,7 +83,7 @@ describe('an item that needs no uninstall once its cluster is removed', () => {
     expect(jobs).not.to.include('j2');
   });
 
-  it('CORE-101: is uninstalled while the shoot is there', async () => {
+  it('CORE-101: is uninstalled while the shoot exists', async () => {
     const { scene, source, leave } = await leaving(garden);
     const metadata = { name: 's1', namespace: source.namespace };
     const object = { apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot', metadata };
@@ -91,7 +94,7 @@ describe('an item that needs no uninstall once its cluster is removed', () => {
     await scene.gone(executionKind, 'plan');
   });
 
-  it('CORE-101: is uninstalled when the source serves no shoots, for it cannot tell', async () => {
+  it('CORE-101: is uninstalled if the source serves no shoots, because nothing can be determined', async () => {
     const { scene, leave } = await leaving(other);
     await leave();
     await scene.uninstall('plan', 'a');
@@ -99,7 +102,7 @@ describe('an item that needs no uninstall once its cluster is removed', () => {
     await scene.gone(executionKind, 'plan');
   });
 
-  it('CORE-101: waits while there is no TargetSync to ask', async () => {
+  it('CORE-101: waits while there is no TargetSync to determine it', async () => {
     const { scene, syncs, leave } = await leaving(garden);
     await syncs.delete('sync');
     await leave();
@@ -119,7 +122,7 @@ describe('an item that needs no uninstall once its cluster is removed', () => {
     await scene.gone(executionKind, 'plan');
   });
 
-  it('CORE-101: an orphan is forgotten too', async () => {
+  it('CORE-101: is forgotten as an orphan, too', async () => {
     const { scene, run, end } = await leaving(garden);
     await scene.patch(executionKind, 'plan', {
       spec: { deployItems: [fakeItem('c')], deployItemsCompressed: null },
@@ -133,7 +136,7 @@ describe('an item that needs no uninstall once its cluster is removed', () => {
     ]);
   });
 
-  it('CORE-101: fails its job when its cluster cannot be told from the kubeconfig', async () => {
+  it('CORE-101: fails its job if its cluster cannot be determined from the kubeconfig', async () => {
     const { run, end } = await installed(garden, KUBECONFIG.replace('api.s1.', 'www.'));
     await run('j1');
     const status = await end();

@@ -4,10 +4,10 @@ import { useCluster } from '../../support/cluster.ts';
 import { refusals } from '../../support/faults.ts';
 import { Place, startSource, Syncs, type Source } from './landscape.ts';
 
-/** Finalizer, a secret and a target for each of two, the hub, status, annotation. */
+/** Finalizer, a secret and a target for each of two, the access secret, status, annotation. */
 const WRITES = 8;
 
-describe('a target sync that meets trouble', () => {
+describe('a target sync with faults', () => {
   const use = useCluster({ controllers: ['targetsync'], deployers: [] });
   let cluster: Source;
   before(async () => {
@@ -27,7 +27,7 @@ describe('a target sync that meets trouble', () => {
   }
 
   for (const what of refusals) {
-    it(`comes to the same end when any of its writes meets "${what}"`, async function () {
+    it(`reaches the same end if any of its writes fails with "${what}"`, async function () {
       this.timeout(30_000);
       const nths = Array.from({ length: WRITES }, (_, i) => i + 1);
       await Promise.all(
@@ -45,7 +45,7 @@ describe('a target sync that meets trouble', () => {
       );
     });
 
-    it(`takes everything with it when any of its deletions meets "${what}"`, async function () {
+    it(`deletes everything if any of its deletions fails with "${what}"`, async function () {
       this.timeout(30_000);
       const nths = Array.from({ length: 6 }, (_, i) => i + 1);
       await Promise.all(

@@ -1,4 +1,4 @@
-/** Two clusters: the one with the TargetSync, and the source it reads from; and what a user does in both. */
+/** Two clusters, the one with the TargetSync and its source, and what a user does in both. */
 import { targetKind, type Target } from '../../../src/api/kinds/target.ts';
 import { targetSyncKind, type TargetSync } from '../../../src/api/kinds/targetsync.ts';
 import { API_VERSION, annotations } from '../../../src/api/labels.ts';
@@ -53,7 +53,7 @@ export async function startSource(): Promise<Source> {
   };
 }
 
-/** Makes a cluster serve shoots, as far as looking them up goes. */
+/** Makes a cluster serve shoots, as far as reading them is concerned. */
 export async function serveShoots({ client }: Source): Promise<void> {
   const { group, version, plural } = shootKind;
   const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
@@ -110,7 +110,7 @@ export class Place {
     });
   }
 
-  /** An entry of a secret as text. */
+  /** An entry of a secret as a string. */
   async entry(name: string, key: string): Promise<string | undefined> {
     const data = (await this.find<Secret>(secretKind, name))?.data?.[key];
     return data === undefined ? undefined : Buffer.from(data, 'base64').toString('utf8');
@@ -163,7 +163,7 @@ export class Syncs {
     await this.#scene.cluster.client.send({ verb: 'create', kind: targetSyncKind, object });
   }
 
-  /** Waits for the end of a pass that was asked for. */
+  /** Waits for the end of a requested reconcile. */
   passed(name: string): Promise<View<TargetSync>> {
     return this.#scene.until(`the pass of ${name} that was asked for has ended`, () => {
       const sync = this.get(name);
@@ -172,7 +172,7 @@ export class Syncs {
     });
   }
 
-  /** Asks for a pass and waits for its end. */
+  /** Requests a reconcile and waits for its end. */
   async again(name: string, more: Readonly<Record<string, string>> = {}): Promise<View<TargetSync>> {
     const asked = await this.#scene.annotate(targetSyncKind, name, { ...RECONCILE, ...more });
     await this.#scene.until('the wish is seen', () => this.isAt(name, asked.metadata.resourceVersion ?? ''));

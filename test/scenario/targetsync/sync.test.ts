@@ -32,7 +32,7 @@ describe('a target sync', () => {
     return { here, source, syncs: new Syncs(scene, source) };
   }
 
-  it('CORE-108: copies matching secrets, makes targets of them, and publishes the source', async () => {
+  it('CORE-108: copies matching secrets, creates targets for them, and publishes the source', async () => {
     const { here, syncs, source } = await given();
     await syncs.create('sync', F7);
     const { status, metadata } = await syncs.passed('sync');
@@ -54,7 +54,7 @@ describe('a target sync', () => {
     expect(await source.secrets()).to.include('prod-1');
   });
 
-  it('CORE-109: follows what changes and goes in the source', async () => {
+  it('CORE-109: follows changes and deletions in the source', async () => {
     const { here, syncs, source } = await given();
     await syncs.create('sync', F7);
     await syncs.passed('sync');
@@ -69,7 +69,7 @@ describe('a target sync', () => {
     expect((await here.target('prod-1'))?.metadata.labels).to.deep.equal({ ...OK, mine: 'yes' });
   });
 
-  it('CORE-110: follows its expression, and takes all with it but the access to the source', async () => {
+  it('CORE-110: follows its name expression, and at deletion deletes all but the access to the source', async () => {
     const { here, syncs } = await given();
     await syncs.create('sync', F7);
     await syncs.passed('sync');
@@ -84,7 +84,7 @@ describe('a target sync', () => {
     expect(await here.secrets()).to.deep.equal(['source-access']);
   });
 
-  it('CORE-110: leaves secrets and targets of others alone, and says so', async () => {
+  it('CORE-110: leaves secrets and targets of others alone, and reports it', async () => {
     const { here, syncs } = await given();
     await here.secret('prod-2', { other: 'mine' });
     await here.client.send({
@@ -109,7 +109,7 @@ describe('a target sync', () => {
     expect(await here.targets()).to.deep.equal(['hub']);
   });
 
-  it('CORE-111: does not go to work beside another one, and goes on when that has left', async () => {
+  it('CORE-111: does nothing beside another target sync, and continues after that is deleted', async () => {
     const { here, syncs, source } = await given();
     await syncs.create('first', { secretNameExpression: '^prod-' });
     await syncs.passed('first');
@@ -127,7 +127,7 @@ describe('a target sync', () => {
     expect((await here.target('prod-1'))?.metadata.uid).to.equal(before);
   });
 
-  it('CORE-113: names its mistakes, and heals when they are repaired', async () => {
+  it('CORE-113: reports its mistakes, and recovers when they are fixed', async () => {
     const { here, syncs } = await given({ access: false });
     await syncs.create('sync', { secretNameExpression: '^prod-', shootNameExpression: '*' });
     await syncs.complains('sync', /secret \S+\/source-access not found/);
@@ -150,7 +150,7 @@ describe('a target sync', () => {
     expect(await here.targets()).to.deep.equal(['prod-1', 'prod-2']);
   });
 
-  it('CORE-113: repeats a failed pass by itself', async () => {
+  it('CORE-113: retries a failed reconcile by itself', async () => {
     const { here, syncs } = await given({ access: false });
     await syncs.create('sync', { secretNameExpression: '^prod-' });
     await syncs.complains('sync', /not found/);
@@ -159,7 +159,7 @@ describe('a target sync', () => {
     expect(await here.targets()).to.deep.equal(['prod-1', 'prod-2']);
   });
 
-  it('refuses an access that reaches for files of the controller', async () => {
+  it('refuses a kubeconfig that refers to files of the controller', async () => {
     const { here, syncs } = await given({ access: false });
     const document = parseYaml(cluster.kubeconfig) as { users: { user: object }[] };
     for (const user of document.users) user.user = { tokenFile: '/etc/passwd' };
@@ -168,7 +168,7 @@ describe('a target sync', () => {
     await syncs.complains('sync', /tokenFile, which would access files/);
   });
 
-  it('says when the source serves no shoots, and keeps what there is', async () => {
+  it('reports that the source serves no shoots, and keeps existing copies', async () => {
     const { here, syncs } = await given();
     await syncs.create('sync', { secretNameExpression: '^prod-' });
     await syncs.passed('sync');
@@ -179,7 +179,7 @@ describe('a target sync', () => {
     expect(await here.targets()).to.deep.equal(['prod-1', 'prod-2']);
   });
 
-  it('CORE-112: rotates the token once, and again when asked', async () => {
+  it('CORE-112: rotates the token once, and again on request', async () => {
     const { here, syncs, source } = await given({ access: false });
     await source.client.raw('POST', pathOf(accountKind, { namespace: source.namespace }), {
       metadata: { name: 'reader' },
@@ -211,7 +211,7 @@ describe('a target sync', () => {
     expect(await here.targets()).to.deep.equal([source.namespace]);
   });
 
-  it('CORE-117: is not disturbed by a labelled target without a secret', async () => {
+  it('CORE-117: ignores a labelled target without a secret', async () => {
     const { here, syncs } = await given();
     const metadata = { name: 'foreign', namespace: here.namespace, labels: OK };
     const object = { apiVersion: API_VERSION, kind: 'Target', metadata, spec: { type: 'x', config: {} } };

@@ -1,4 +1,7 @@
-/** The webhook server in a cluster: what it leaves there, how it shares certificates, and what happens without it. */
+/**
+ * The webhook server in a cluster: the objects it creates, how replicas share certificates, and what happens without
+ * it.
+ */
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { labels } from '../../../src/api/labels.ts';
@@ -28,7 +31,7 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** A clock that is behind by so much and catches up in one leap: TLS goes by the real time. */
+/** A clock that is behind by this much and catches up in one step, because TLS uses the real time. */
 function inThePast(ms: number) {
   const fake = new FakeClock(new Date().toISOString());
   let behind = ms;
@@ -45,7 +48,7 @@ function inThePast(ms: number) {
 
 describe('the webhook server', () => {
   const running: Webhooks[] = [];
-  // Before the cluster goes.
+  // Before the cluster is stopped.
   after(() => forgetWebhooks(here.cluster.client));
   afterEach(async () => {
     for (const webhooks of running.splice(0)) await webhooks.close();
@@ -89,7 +92,7 @@ describe('the webhook server', () => {
   const entry = async (key: string): Promise<string> =>
     Buffer.from((await secretIn(here.cluster.client, scene.ns))?.data?.[key] ?? '', 'base64').toString();
 
-  it('tells the API server about itself as upstream does', async () => {
+  it('registers itself with the API server as upstream does', async () => {
     await serve();
     const configuration = await configurationIn(here.cluster.client);
     expect(configuration?.metadata.name).to.equal('landscaper-validation-webhook');
@@ -126,7 +129,7 @@ describe('the webhook server', () => {
     }
   });
 
-  it('keeps certificates in one secret and uses them again', async () => {
+  it('keeps certificates in one secret and reuses them', async () => {
     const first = await serve();
     const secret = await secretIn(here.cluster.client, scene.ns);
     expect(Object.keys(secret?.data ?? {}).sort()).to.deep.equal(['ca.crt', 'ca.key', 'tls.crt', 'tls.key']);
@@ -145,13 +148,13 @@ describe('the webhook server', () => {
     expect(await bundle()).to.equal(await entry('ca.crt'));
   });
 
-  it('leaves the configuration alone when asked to', async () => {
+  it('does not touch the configuration on request', async () => {
     await serve({ install: false });
     expect(await configurationIn(here.cluster.client)).to.equal(undefined);
     expect((await greeting(port)).checkIP('127.0.0.1')).to.equal('127.0.0.1');
   });
 
-  it('does not validate what is disabled', async () => {
+  it('does not validate kinds that are disabled', async () => {
     await stop(await serve());
     await serve({ resources: ['executions', 'deployitems'] });
     await soon('targets are not validated', async () => !(await isRefused()));
@@ -164,14 +167,14 @@ describe('the webhook server', () => {
     await soon('executions are validated', () => refusal('executions', placed));
   });
 
-  it('takes the configuration away when everything is disabled', async () => {
+  it('deletes the configuration if everything is disabled', async () => {
     await stop(await serve());
     await serve({ resources: [] });
     expect(await configurationIn(here.cluster.client)).to.equal(undefined);
     await soon('nothing is validated', async () => !(await isRefused()));
   });
 
-  it('puts the configuration back in order, and a secret that was deleted', async () => {
+  it('restores the configuration, and a secret that was deleted', async () => {
     const clock = new FakeClock(new Date().toISOString());
     await serve({ clock });
     const shown = await greeting(port);
@@ -185,7 +188,7 @@ describe('the webhook server', () => {
     expect(new X509Certificate(await entry('tls.crt')).fingerprint256).to.equal(shown.fingerprint256);
   });
 
-  it('makes a new certificate for a new name, from the same authority', async () => {
+  it('issues a new certificate for a new name, from the same authority', async () => {
     await stop(await serve());
     const before = await entry('ca.crt');
     await serve({ hostname: 'localhost' });
@@ -194,7 +197,7 @@ describe('the webhook server', () => {
     await soon('the API server accepts it', isRefused);
   });
 
-  it('is found through a Service', async function () {
+  it('is reached through a Service', async function () {
     if (!isRealServer()) skip(this, 'the embedded server has no network of Services');
     const { client } = here.cluster;
     const object = {
@@ -209,7 +212,7 @@ describe('the webhook server', () => {
     await soon('the API server asks', isRefused);
   });
 
-  it('changes its certificate while it runs, long before the old one ends', async () => {
+  it('changes its certificate while it runs, long before the old one expires', async () => {
     const time = inThePast(300 * DAY_MS);
     await serve({ clock: time.clock });
     const old = await greeting(port);
@@ -229,7 +232,7 @@ describe('the webhook server', () => {
     await soon('the API server accepts the new one', isRefused);
   });
 
-  it('changes its authority while it runs, and is trusted all the way', async () => {
+  it('changes its authority while it runs, and is trusted all the time', async () => {
     const time = inThePast(7 * 365 * DAY_MS);
     const webhooks = await serve({ clock: time.clock });
     const [oldAuthority] = certificatesIn(await bundle());
@@ -242,7 +245,7 @@ describe('the webhook server', () => {
     expect(bothOfThem[1]?.fingerprint256).to.equal(oldAuthority?.fingerprint256);
     await soon('the API server trusts what the old one signed', isRefused);
 
-    // The next certificate comes from the new authority; a new name asks for one at once.
+    // The next certificate is issued by the new authority; a new name requests one at once.
     await stop(webhooks);
     await serve({ hostname: 'localhost' });
     const shown = await greeting(port);
@@ -251,7 +254,7 @@ describe('the webhook server', () => {
     await soon('the API server trusts what the new one signed', isRefused);
   });
 
-  it('answers probes, and refuses what is no question', async () => {
+  it('answers probes, and rejects invalid requests', async () => {
     await serve();
     const ca = await entry('ca.crt');
     expect(await ask(port, ca, 'GET', '/healthz')).to.deep.equal({ code: 200, text: 'Ok' });
@@ -261,11 +264,11 @@ describe('the webhook server', () => {
     expect((await ask(port, ca, 'POST', '/webhook/validate/contexts', '{}')).code).to.equal(404);
   });
 
-  it('CORE-26: when it is away, writes wait with ERR_WEBHOOK, and go on by themselves when it is back', async () => {
+  it('CORE-26: while it is down, writes wait with ERR_WEBHOOK, and continue by themselves when it is back', async () => {
     const webhooks = await serve();
     await soon('the webhooks are asked', isRefused);
     await stop(webhooks);
-    // Its user made sure that the installation itself can be written; what it creates has to be validated.
+    // The user made sure that the installation itself can be written; the objects it creates have to be validated.
     const root = web();
     const spared = { [labels.skipValidation]: 'true' };
     await scene.create({ ...root, metadata: { ...root.metadata, labels: spared, annotations: RECONCILE } });
@@ -279,7 +282,7 @@ describe('the webhook server', () => {
     expect(scene.jobs('web')).to.have.length(1);
   });
 
-  it('CORE-119: a tree with the longest name goes through all its validation, and away again', async () => {
+  it('CORE-119: a tree with the longest name passes all validation, at creation and deletion', async () => {
     await serve();
     await soon('the webhooks are asked', isRefused);
     const name = 'n'.repeat(58);

@@ -1,6 +1,6 @@
 /**
- * What breaks a rule is refused twice over: by the webhook, and, where no webhook was asked, by whoever would have to work
- * with it, in the same words.
+ * * An invalid object is rejected twice, with the same message: by the webhook, and, if no webhook was asked, by the
+ * controller or deployer that would have to process it.
  */
 import { expect } from 'chai';
 import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
@@ -25,7 +25,7 @@ const inside = (scene: Scene, object: Obj): Obj => ({
 });
 
 describe('with the webhooks, the API server', () => {
-  // Before the cluster goes.
+  // Before the cluster is stopped.
   after(async () => {
     await forgetWebhooks(here.cluster.client);
     await webhooks.close();
@@ -46,7 +46,7 @@ describe('with the webhooks, the API server', () => {
     objection(here.cluster.client, resource, inside(scene, object));
 
   for (const { title, resource, object, sentence, isUnreadable } of broken) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await refusal(resource, object);
       const denial = `admission webhook "${resource}.validation.landscaper.gardener.cloud" denied the request: ${sentence}`;
       expect(error?.message).to.contain(denial);
@@ -55,7 +55,7 @@ describe('with the webhooks, the API server', () => {
     });
   }
 
-  it('CORE-118: refuses a cycle, an empty target name, another type, and a target with two contents', async () => {
+  it('CORE-118: rejects a cycle, an empty target name, another type, and a target with two contents', async () => {
     const cycle = [fakeItem('a', { dependsOn: ['b'] }), fakeItem('b', { dependsOn: ['a'] })];
     const by = async (resource: ValidatedResource, object: Obj) => (await refusal(resource, object))?.message;
     expect(await by('executions', plan(cycle)))
@@ -76,18 +76,18 @@ describe('with the webhooks, the API server', () => {
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    // A server that evaluates the rules of schemas has refused before it asks.
+    // A server that evaluates the rules of schemas rejects before it asks the webhook.
     expect(String(error)).to.match(/type is immutable|type of a deploy item cannot be changed/);
   });
 
-  it('CORE-119: refuses a name of 59 characters, and takes one of 58', async () => {
+  it('CORE-119: rejects a name of 59 characters, and accepts one of 58', async () => {
     expect((await refusal('installations', root('n'.repeat(59))))?.message).to.contain(
       'no more than 58 characters',
     );
     expect(await refusal('installations', root('n'.repeat(58)))).to.equal(undefined);
   });
 
-  it('CORE-120: takes an execution that breaks the rules when it is labelled so', async () => {
+  it('CORE-120: accepts an invalid execution if a label disables the validation', async () => {
     const cyclic = plan([fakeItem('a', { dependsOn: ['a'] })]);
     expect(await refusal('executions', cyclic)).to.be.instanceOf(Forbidden);
     const spared = { ...cyclic, metadata: { name: 'spared', labels: { [labels.skipValidation]: 'true' } } };
@@ -96,7 +96,7 @@ describe('with the webhooks, the API server', () => {
     expect(await refusal('executions', notSpared)).to.be.instanceOf(Forbidden);
   });
 
-  it('lets go what was wrong before anybody validated it', async () => {
+  it('allows the deletion of an object that became invalid before there was a webhook', async () => {
     const wrong = plan([fakeItem('a', { dependsOn: ['a'] })]);
     const metadata = {
       name: 'old',
@@ -117,7 +117,7 @@ describe('without webhooks, a job', () => {
   interface Ended {
     readonly status?: View<Execution>['status'] | View<Installation>['status'];
   }
-  /** Lets a job begin and answers its end. */
+  /** Starts a job and returns its end. */
   const start: Readonly<Record<ValidatedResource, (scene: Scene, object: Obj) => Promise<Ended>>> = {
     async installations(scene, object) {
       await scene.create(object);
@@ -152,7 +152,7 @@ describe('without webhooks, a job', () => {
 
   const refused = ({ isWorkable }: Broken): boolean => !isWorkable;
   for (const { title, resource, object, sentence } of broken.filter(refused)) {
-    it(`fails with the webhook's sentence for ${title}`, async () => {
+    it(`rejects ${title} with the same message as the webhook`, async () => {
       const { status } = await start[resource](await here.scene(), object);
       expect(status?.phase).to.equal('Failed');
       expect(status?.lastError?.message).to.contain(sentence);

@@ -1,4 +1,4 @@
-/** Documents that are small to write and large to read. */
+/** Documents that are small to write and large to parse. */
 import { gzipSync } from 'node:zlib';
 import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
 import { API_VERSION, GROUP } from '../../src/api/labels.ts';
@@ -19,7 +19,7 @@ const MIB = 2 ** 20;
 /** Nearly as much as a request may have. */
 const LARGE = 1.2 * MIB;
 
-/** Each list has the one before nine times, as the bomb called "billion laughs". */
+/** Each list contains the previous one nine times, as in the attack called "billion laughs". */
 const aliases = (levels: number): string =>
   ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
     .concat(
@@ -41,7 +41,7 @@ attacks({
   title: 'documents',
   attacks: [
     {
-      title: 'symlinks of 0.8 MB that lead to each other',
+      title: 'symlinks of 0.8 MB that refer to each other',
       launch(scene) {
         const link = { $type: 'symlink', value: `${'a/'.repeat(200_000)}b` };
         return failing(scene, withFiles('links', { 'blueprint.yaml': link, a: link }), /4096 bytes/);
@@ -56,7 +56,7 @@ attacks({
       },
     },
     {
-      title: 'compressed deploy items of 16 MiB: millions of empty ones, and brackets in brackets',
+      title: 'compressed deploy items of 16 MiB: millions of empty ones, and nested brackets',
       async launch(scene) {
         const count = Math.floor((15.9 * MIB) / 3);
         const empty = await executionOf(scene, 'empty', packedRepeat('[', '{},', count, '{}]'));
@@ -91,12 +91,12 @@ attacks({
       },
     },
     {
-      title: 'a blueprint with 400,000 brackets in each other',
+      title: 'a blueprint with 400,000 nested brackets',
       launch: (scene) =>
         failing(scene, withBlueprint('brackets', header(`deep: ${nested(400_000)}`)), /nested|deep|depth/i),
     },
     {
-      title: 'imports with schemas of catastrophic expressions, and a value for them',
+      title: 'imports with schemas of exponential regular expressions, and a value for them',
       async launch(scene) {
         const value = `${'a'.repeat(200_000)}!`;
         const evil = ['^(a+)+$', '^(a|aa)+$', '^(a|a?)+$', '(.*a){25}$', '^(([a-z])+.)+[A-Z]([a-z])+$'];
@@ -120,7 +120,7 @@ attacks({
       },
     },
     {
-      title: 'a schema that refers to itself, and one of 20,000 alternatives of alternatives',
+      title: 'a schema that refers to itself, and one of 20,000 nested alternatives',
       async launch(scene) {
         const alternatives = { anyOf: Array.from({ length: 200 }, (_, i) => ({ minItems: 300 + i })) };
         const schema = {
@@ -164,7 +164,7 @@ attacks({
       },
     },
     {
-      title: '12 installations that import 6 MB each, as they may',
+      title: '12 installations that import 6 MB each, which is allowed',
       async launch(scene) {
         const data = { text: 'x'.repeat(LARGE) };
         const object = { apiVersion: API_VERSION, kind: 'DataObject', metadata: { name: 'large' }, data };
@@ -197,7 +197,7 @@ attacks({
       patienceMs: 60_000,
     },
     {
-      title: 'a config map of deep JSON as an import',
+      title: 'a config map of deeply nested JSON as an import',
       async launch(scene) {
         const depth = 300_000;
         const object = {
@@ -216,7 +216,7 @@ attacks({
       },
     },
     {
-      title: 'data mappings of aliases, and of loops',
+      title: 'data mappings with aliases and with loops',
       async launch(scene) {
         const text = JSON.stringify(blueprint({ items: [] }));
         const mapping = { a: `(( sum[[1..100000]|0|s,e|->s sum[[1..100000]|0|t,f|->t + f]] ))` };

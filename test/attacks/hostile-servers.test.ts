@@ -14,10 +14,10 @@ import { startHostileServer, type Attack, type HostileServer } from '../support/
 import type { Scene } from '../support/scene.ts';
 
 const BESIEGED = join(import.meta.dirname, '../support/besieged.ts');
-/** Less than a process of Espalier has, and too little for any one of the attacks. */
+/** Less than a process of Espalier has, and too little for any of the attacks. */
 const HEAP_MIB = 192;
 
-/** A process that asks both servers, and what it saw. */
+/** A process that calls both servers, and its result. */
 async function besieged(hostile: string, good: string, how: string, times: number): Promise<Siege> {
   const args = [
     `--max-old-space-size=${String(HEAP_MIB)}`,
@@ -38,7 +38,7 @@ async function besieged(hostile: string, good: string, how: string, times: numbe
   return JSON.parse(printed) as Siege;
 }
 
-describe('servers that answer with far too much', function () {
+describe('servers with responses that are far too large', function () {
   this.timeout(180_000);
   let hostile: HostileServer;
 
@@ -47,7 +47,7 @@ describe('servers that answer with far too much', function () {
   });
   after(() => hostile.close());
 
-  describe('asked many times at once', () => {
+  describe('requested many times at once', () => {
     let good: Server;
     let goodUrl: string;
 
@@ -64,17 +64,17 @@ describe('servers that answer with far too much', function () {
     });
 
     const rows: readonly (readonly [Attack, 'get' | 'list' | 'watch', number, RegExp])[] = [
-      ['arrays in arrays', 'get', 32, /nested more than 500 levels deep.+limits\.targetResponseDepth/],
+      ['nested arrays', 'get', 32, /nested more than 500 levels deep.+limits\.targetResponseDepth/],
       ['very many empty objects', 'get', 32, /more than 131072 values.+limits\.targetResponseMiB/],
-      ['one string without an end', 'get', 32, /more than 16 MiB.+limits\.targetResponseMiB/],
-      ['one string without an end', 'watch', 32, /an event of more than 4 MiB.+limits\.targetResponseMiB/],
+      ['an endless string', 'get', 32, /more than 16 MiB.+limits\.targetResponseMiB/],
+      ['an endless string', 'watch', 32, /an event of more than 4 MiB.+limits\.targetResponseMiB/],
       ['a small body that unpacks to a large one', 'get', 32, /more than 16 MiB.+limits\.targetResponseMiB/],
-      ['as much as is allowed', 'get', 16, /^ok$/],
-      ['as many values as are allowed', 'get', 8, /^ok$/],
-      ['pages without an end', 'list', 4, /lists of more than 32 MiB.+limits\.targetResponseMiB/],
+      ['as many bytes as allowed', 'get', 16, /^ok$/],
+      ['as many values as allowed', 'get', 8, /^ok$/],
+      ['endless pages', 'list', 4, /lists of more than 32 MiB.+limits\.targetResponseMiB/],
     ];
     for (const [attack, how, times, outcome] of rows) {
-      it(`with ${attack} to ${String(times)} of ${how}: memory stays bounded, and another server is heard meanwhile`, async () => {
+      it(`with ${attack} to ${String(times)} of ${how}: memory stays bounded, and another server still gets requests`, async () => {
         hostile.attack = attack;
         const { outcomes, grownMiB, longestBlockMs, goodMs } = await besieged(
           hostile.url,
@@ -94,7 +94,7 @@ describe('servers that answer with far too much', function () {
   describe('as the target of a deploy item', () => {
     const scenes = useCluster({ deployers: ['manifest'] });
 
-    /** One job of an item that makes a ConfigMap on the hostile server. */
+    /** One job of an item that creates a ConfigMap on the hostile server. */
     async function job(scene: Scene): Promise<View<DeployItem>> {
       const { client, world } = scenes.cluster;
       const create = (kind: typeof deployItemKind | typeof targetKind, name: string, more: object) =>
@@ -139,15 +139,12 @@ describe('servers that answer with far too much', function () {
 
     for (const [attack, limit] of [
       [
-        'arrays in arrays',
+        'nested arrays',
         'data nested more than 500 levels deep, the limit for a target cluster; limits.targetResponseDepth',
       ],
-      [
-        'one string without an end',
-        'more than 16 MiB, the limit for a target cluster; limits.targetResponseMiB',
-      ],
+      ['an endless string', 'more than 16 MiB, the limit for a target cluster; limits.targetResponseMiB'],
     ] as const) {
-      it(`end the job at once with a sentence that names server, limit and key: ${attack}`, async () => {
+      it(`end the job at once with a message that names server, limit and key: ${attack}`, async () => {
         hostile.attack = attack;
         const { status } = await job(await scenes.scene());
         expect(status?.phase).to.equal('Failed');

@@ -1,4 +1,4 @@
-/** Names that lead somewhere else, and what they bring to light. */
+/** Names with paths in them, and other names that could reveal secrets. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { contextKind } from '../../src/api/kinds/context.ts';
@@ -13,7 +13,7 @@ import { failing, manifestItem, onTarget, templated, withBlueprint } from './sta
 
 const VALUE = 'c4n4rys-pr1v4te-v4lue';
 
-/** A secret in the namespace of the canary that no sentence and no object may show. */
+/** A secret in the namespace of the canary that must not appear in any message or object. */
 async function giveSecret({ client }: Scene, name: string): Promise<void> {
   const object = {
     ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'canary' } },
@@ -22,7 +22,7 @@ async function giveSecret({ client }: Scene, name: string): Promise<void> {
   await client.send({ verb: 'create', kind: secretKind, object });
 }
 
-/** @throws AssertionError when an object of the attacker shows the value */
+/** @throws AssertionError if an object of the attacker shows the value */
 async function hidden({ client, namespace }: Scene): Promise<string> {
   const seen: unknown[] = [];
   for await (const { items } of client.list(installationKind, { namespace })) seen.push(items);
@@ -151,7 +151,7 @@ attacks({
       },
     },
     {
-      title: 'a target for each of 300 kubeconfigs, none of which leads anywhere',
+      title: 'a target for each of 300 kubeconfigs, all of them without a server',
       async launch(scene) {
         const kubeconfig = readFileSync(scene.stage.kubeconfig, 'utf8').replace(
           /https:\/\/127.0.0.1:\d+/,

@@ -1,4 +1,4 @@
-/** Servers of attackers: what a target answers to whoever deploys to it. */
+/** Servers of attackers: the responses that a target sends to its deployer. */
 import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { expect } from 'chai';
@@ -20,7 +20,7 @@ interface Hostile {
   close(): Promise<void>;
 }
 
-/** Answers each request as it likes. */
+/** A server with the given request handler. */
 async function hostile(answer: (response: ServerResponse, path: string) => void): Promise<Hostile> {
   let asked = 0;
   const server = createServer((request, response) => {
@@ -42,7 +42,7 @@ async function hostile(answer: (response: ServerResponse, path: string) => void)
   };
 }
 
-/** Writes a part again and again, as fast as it is read. */
+/** Writes the same piece over and over, as fast as it is read. */
 function pour(response: ServerResponse, part: Buffer, times: number, end = ''): void {
   let left = times;
   const more = (): void => {
@@ -82,7 +82,7 @@ const flood = (
   };
 };
 
-/** The kubeconfig of a target sync leads to this server. */
+/** The kubeconfig of a target sync that points to this server. */
 async function sync({ create, namespace }: Scene, url: string): Promise<void> {
   const kubeconfig = Buffer.from(kubeconfigFor(url)).toString('base64');
   await create(secretKind, {
@@ -99,7 +99,7 @@ async function sync({ create, namespace }: Scene, url: string): Promise<void> {
   });
 }
 
-/** @param says what the status has to name */
+/** @param says what the status has to contain */
 const syncFrom = (
   title: string,
   answer: (response: ServerResponse, path: string) => void,
@@ -164,7 +164,7 @@ attacks({
     flood(
       'a Status with a message of 200 KB',
       (response) => {
-        // Of more than 256 KiB nothing is read, so that nothing would be said.
+        // A response of more than 256 KiB is not read, so no message could be shown.
         const message = `password=hunter2 ${'x'.repeat(200_000)}`;
         response.statusCode = 403;
         response.end(
@@ -178,7 +178,7 @@ attacks({
           }),
         );
       },
-      // A 403 is tried until the item's time is up, because rights may be granted meanwhile.
+      // A 403 is retried until the timeout of the item, because rights may be granted meanwhile.
       [/^[^]{0,9000}$/, /the server of target cluster answered: password=hunter2/],
       1,
     ),

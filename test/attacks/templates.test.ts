@@ -1,4 +1,4 @@
-/** Templates and charts that never end, or eat whatever there is. */
+/** Templates and charts that never end, or use up all resources. */
 import { readFileSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mockItem } from '../support/landscape.ts';
@@ -16,7 +16,7 @@ import {
 
 const LIMIT = /templating\.(timeout|maxSteps|maxOutputBytes|memoryMiB|cpuBudget)|100 times|\b500\b/;
 
-/** What is too deep cannot be allowed by a key. */
+/** No key of the configuration raises the limit for the depth. */
 const DEEP_OR_LIMIT = new RegExp(`${LIMIT.source}|nested too deeply|template depth|depth a template may use`);
 
 const bcryptLoop = '{{ range $i, $e := until 5000 }}{{ bcrypt "attack" }}{{ end }}';
@@ -95,7 +95,7 @@ const charts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const named = (text: string): string => text.toLowerCase().replace(/[^a-z]+/g, '-');
 
-/** Shorter than the default, so that the suite ends in time; what a template may take is no part of the attack. */
+/** Shorter than the default, so that the suite ends in time. */
 const SHORT = { templating: { timeout: '3s' } };
 
 attacks({
@@ -150,13 +150,13 @@ attacks({
   ],
 });
 
-/** Templates of more than a second of processor time beside processes that leave them little of it. */
+/** Templates that need more than a second of processor time while other processes leave them little of it. */
 function starvation(): Attack {
   const burners: ChildProcess[] = [];
   const work = '{{ $n := 0 }}{{ range until 200000 }}{{ $n = add $n 1 }}{{ end }}';
   const template = `${work}{"deployItems": [${JSON.stringify(mockItem('good'))}]}`;
   return {
-    title: 'good templates beside processes that take all of the processors',
+    title: 'harmless templates while other processes use all of the processors',
     async launch(scene) {
       for (let i = 0; i < 4; i++)
         burners.push(spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));

@@ -1,4 +1,4 @@
-/** Trees that grow without end, and installations with more items than anybody works with. */
+/** Trees that grow without end, and installations with a huge number of items. */
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import { annotations } from '../../src/api/labels.ts';
@@ -8,7 +8,7 @@ import { attacks, type Scene } from './stage/attack.ts';
 import { failing, templated, withBlueprint } from './stage/objects.ts';
 import { until } from './stage/stage.ts';
 
-/** The root and everything below have these sub-installations: the files of the blueprint itself, this many times. */
+/** The root and everything below has these sub-installations: the files of the blueprint itself, this many times. */
 const itself = (times: number): object => {
   const [execution] = rendersItself.subinstallationExecutions;
   const { template = '' } = execution ?? {};
@@ -30,7 +30,7 @@ async function count(client: Client, namespace: string): Promise<number> {
   return number;
 }
 
-/** Waits until there are as many installations as at the look before. */
+/** Waits until the number of installations no longer changes. */
 async function untilStill({ client, namespace }: Scene): Promise<number> {
   let before = -1;
   return until(
@@ -49,7 +49,7 @@ attacks({
   title: 'trees',
   attacks: [
     {
-      title: 'a blueprint that prints itself',
+      title: 'a blueprint that renders itself',
       launch: (scene) => failing(scene, root('depth', { more: rendersItself }), /limits\.treeDepth/),
       async after(scene) {
         const number = await untilStill(scene);
@@ -80,7 +80,7 @@ attacks({
       },
     },
     {
-      title: '1,500 deploy items that are allowed, and fail',
+      title: '1,500 deploy items, which are allowed, and fail',
       async launch(scene) {
         const item = JSON.stringify(mockItem('NAME', { phase: 'Failed' })).replace('NAME', 'a{{ $i }}');
         const text = templated(`{"deployItems": [{{ range $i, $e := until 1500 }}${item},{{ end }}]}`);
@@ -96,7 +96,7 @@ attacks({
   configuration: { limits: { treeObjects: 300 } },
   attacks: [
     {
-      title: 'a blueprint that prints itself twice',
+      title: 'a blueprint that renders itself twice',
       launch: (scene) => failing(scene, root('fork', { more: itself(2) }), /limits\.\w+/),
       async after(scene) {
         const number = await untilStill(scene);
@@ -109,10 +109,10 @@ attacks({
 });
 
 attacks({
-  title: 'trees that are stopped',
+  title: 'trees that are interrupted',
   attacks: [
     {
-      title: 'a blueprint that prints itself twice, interrupted and then deleted',
+      title: 'a blueprint that renders itself twice, interrupted and then deleted',
       async launch(scene) {
         await scene.create(installationKind, root('fork', { more: itself(2) }));
         await until('it has grown', async () =>

@@ -1,4 +1,4 @@
-/** Objects that are small to send and large to judge: the webhooks have a process and a memory of their own. */
+/** Objects that are small to send and expensive to validate: the webhooks have a separate process and memory. */
 import { expect } from 'chai';
 import { API_VERSION } from '../../src/api/labels.ts';
 import { executionKind } from '../../src/api/kinds/execution.ts';
@@ -27,7 +27,7 @@ interface Judged {
   readonly says: RegExp;
 }
 
-/** One process for all attacks on a stage: requests of everybody fail while none serves. */
+/** One process for all attacks: requests of all users fail while no webhook answers. */
 let serving: { readonly stage: Stage; readonly webhooks: LimitedProgram } | undefined;
 
 async function stopServing(): Promise<void> {
@@ -43,7 +43,7 @@ async function ensureServing(scene: Scene): Promise<void> {
   serving = { stage: scene.stage, webhooks: await served(scene) };
 }
 
-/** Sends an object that has to be denied in time, in few words, by a process that lives on. */
+/** Sends an object that has to be denied in time, with a short message, by a process that survives. */
 function denied(title: string, judged: () => Judged): Attack {
   let answer = '';
   return {
@@ -75,7 +75,7 @@ function denied(title: string, judged: () => Judged): Attack {
   };
 }
 
-/** What somebody else may have to wait for a verdict while an attacker has many large lists judged. */
+/** Maximum time that another user may have to wait for a verdict while an attacker has many large lists validated. */
 const WAIT_MS = PATIENCE_MS / 2;
 
 function crowd(title: string, count: number, attacker: () => Obj): Attack {
@@ -108,7 +108,7 @@ function crowd(title: string, count: number, attacker: () => Obj): Attack {
   };
 }
 
-/** The webhooks, once they are asked. */
+/** The webhooks, after the API server has started to call them. */
 async function served({ stage, client, namespace }: Scene): Promise<LimitedProgram> {
   const webhooks = admit({ kubeconfig: stage.kubeconfig, port: await freePort(), folder: stage.folder });
   const wrong = {

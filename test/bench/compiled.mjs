@@ -1,4 +1,4 @@
-// What benchmarks import of the sources is taken from dist: they measure what people run, not what a loader makes of it.
+// Benchmarks import the sources from dist: they measure what users run, not the output of a loader.
 import { register } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 

@@ -1,4 +1,4 @@
-/** What one tree costs in requests, counted from the audit log of the server, beside what the original needs. */
+/** The cost of one tree in requests, counted from the audit log of the server, compared with upstream. */
 import { shapeNames, shapes } from './shapes.ts';
 import type { Subject } from './subject.ts';
 

@@ -1,4 +1,4 @@
-/** The trees that are measured: the same shapes as in the figures of the original. */
+/** The measured trees: the same shapes as in upstream's measurements. */
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import { API_VERSION, annotations } from '../../src/api/labels.ts';
 
@@ -30,7 +30,7 @@ const exporting = withItem({
 interface Shape {
   readonly what: string;
   readonly blueprint: string;
-  /** Requests of the original for one such tree, its deployer included, on a kube-apiserver. */
+  /** Requests of upstream for one such tree, including its deployer, on a kube-apiserver. */
   readonly upstream: { readonly writes: number; readonly reads: number };
 }
 
@@ -54,7 +54,7 @@ export const shapes = {
 export type ShapeName = keyof typeof shapes;
 export const shapeNames = Object.keys(shapes) as ShapeName[];
 
-/** A root of the shape that starts at once; annotated at its creation, as users do. */
+/** A root of the shape that starts at once: it is created with the annotation. */
 export const root = (name: string, shape: ShapeName): Installation => ({
   apiVersion: API_VERSION,
   kind: 'Installation',

@@ -1,4 +1,4 @@
-/** What is measured: controllers and mock deployer in this process, on the embedded API server or on a real one. */
+/** The measured subject: controllers and mock deployer in this process, on the embedded API server or on a real one. */
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import type { Client } from '../../src/runtime/types.ts';
 import { startEnvtest } from '../support/envtest.ts';
 import { NAMESPACE, root, type ShapeName } from './shapes.ts';
 
-/** What the audit log of a server tells of a request; kube-apiserver and ours write the same. */
+/** A request in the audit log of a server; kube-apiserver and ours write the same format. */
 interface Request {
   readonly stage: string;
   readonly verb: string;
@@ -32,7 +32,7 @@ export interface Tally {
 export interface Subject {
   readonly name: string;
   readonly client: Client;
-  /** Creates roots of a shape and waits until all have succeeded; answers with how long it took. */
+  /** Creates roots of a shape and waits until all have succeeded; returns the duration. */
   install(names: readonly string[], shape: ShapeName): Promise<number>;
   /** Deletes them and waits until they are gone. */
   uninstall(names: readonly string[]): Promise<number>;
@@ -85,7 +85,10 @@ export async function real(): Promise<Server> {
   };
 }
 
-/** kube-apiserver writes its log behind, and we our events; what is asked about has ended before. */
+/**
+ * kube-apiserver writes its log with a delay, and our controllers their events; every counted request has ended
+ * before.
+ */
 const AUDIT_DELAY_MS = 1_000;
 const POLL_MS = 5;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -141,7 +144,7 @@ function hasSucceeded(world: World, name: string): boolean {
 const READS: readonly string[] = ['get', 'list'];
 const WRITES: readonly string[] = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-/** The creation and deletion of roots is the user's, and comes through the same client here: it is left out. */
+/** The creation and deletion of roots is the user's, although it uses the same client here; it is not counted. */
 function tally(requests: readonly Request[]): Tally {
   const ours = requests.filter(
     ({ stage, userAgent }) => stage === 'ResponseComplete' && userAgent?.startsWith('espalier'),

@@ -1,6 +1,6 @@
 /**
- * How fast templates render: parsed anew and from the cache, by Go's own engine, in both languages, in this process and
- * in another.
+ * How fast templates render: parsed every time and from the cache, by Go's own engine, in both languages, in this
+ * process and in another.
  */
 import { GoMissing, withOracle, type Oracle } from '../../hack/go-oracle/oracle.ts';
 import { API_VERSION } from '../../src/api/labels.ts';
@@ -29,7 +29,7 @@ const options = { clock: systemClock, rng: systemRng };
 const ROUNDS = 2000;
 const RUNS = 7;
 
-/** The middle of several runs, each in microseconds per piece of work. */
+/** The median of several runs, in microseconds per unit of work. */
 function microseconds(work: () => void): number {
   for (let i = 0; i < ROUNDS; i++) work();
   return median(
@@ -43,7 +43,7 @@ function microseconds(work: () => void): number {
 
 const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] as number;
-/** A blueprint of the size that most have, and what its component would add to the values. */
+/** A blueprint of typical size, and what its component would add to the values. */
 const files = { 'blueprint.yaml': API_VERSION, 'notes.txt': 'x'.repeat(4000) };
 const job = (index: number, type: 'GoTemplate' | 'Handlebars'): RenderJob => ({
   execution: {
@@ -58,7 +58,7 @@ const job = (index: number, type: 'GoTemplate' | 'Handlebars'): RenderJob => ({
   blueprint: { files: inlineFileTree(files), info: {} },
 });
 
-/** A thousand executions, thirty at a time as the controllers do; milliseconds for all. */
+/** A thousand executions, thirty at a time as in the controllers; milliseconds for all. */
 async function thousand(runner: TemplateRunner, type: 'GoTemplate' | 'Handlebars'): Promise<number> {
   const start = performance.now();
   let next = 0;

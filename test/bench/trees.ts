@@ -1,6 +1,6 @@
 /**
- * How fast trees are installed and deleted. Figures of different machines do not compare; ratios of one run do: the
- * same number of bare creates, the least that any controller has to do, and the rate of many trees to that of few.
+ * How fast trees are installed and deleted. Results of different machines cannot be compared, but ratios of one run
+ * can: to the same number of bare creates, the minimum for any controller, and of many trees to few.
  */
 import type { Obj } from '../../src/runtime/types.ts';
 import { NAMESPACE, shapeNames, type ShapeName } from './shapes.ts';
@@ -26,7 +26,7 @@ export async function benchTrees(subject: Subject, many: number): Promise<void> 
 
 interface Rate {
   readonly perSecond: number;
-  /** Processor time of this process for one tree; on the embedded server that of the server is in it. */
+  /** Processor time of this process for one tree; with the embedded server, its time is included. */
   readonly cpuMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Clients in Go: scenario 186 of the API server. */
+/** Clients in Go: scenario API-186. */
 import { expect } from 'chai';
 import { findGoClients } from '../../hack/go-clients/binary.ts';
 import { cm } from '../conformance/apiserver/fixtures.ts';
@@ -37,7 +37,7 @@ else
       running.push(program);
       return program;
     };
-    /** As the informer prints its cache. */
+    /** The cache as the informer prints it. */
     const stored = async (): Promise<string> => {
       const items = (await s.get(cms)).body.items as Json[];
       const words = items.map(
@@ -47,7 +47,7 @@ else
     };
 
     for (const streams of [false, true])
-      it(`an informer has what the server has, ${streams ? 'streaming the first list' : 'listing'}`, async () => {
+      it(`an informer has the same objects as the server, ${streams ? 'streaming the first list' : 'listing'}`, async () => {
         for (const name of ['a', 'b', 'c']) await s.post(cms, cm(name));
         const mark = s.isGenuine ? undefined : s.server.audit.mark();
         const informer = start(['informer', ns], { KUBE_FEATURE_WatchListClient: String(streams) });
@@ -68,7 +68,7 @@ else
         await informer.until(last, (lines) => lines.at(-1) === last);
       });
 
-    it('of two managers one leads, and the other follows when it dies', async () => {
+    it('one of two managers leads, and the other takes over when it dies', async () => {
       await s.post(cms, cm('a'));
       const managers = [start(['manager', ns, 'one']), start(['manager', ns, 'two'])] as const;
       await Promise.all(

@@ -1,4 +1,4 @@
-/** Helm: scenario 187 of the API server. */
+/** Helm: scenario API-187. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -77,7 +77,7 @@ else
       rmSync(folder, { recursive: true });
     });
 
-    /** The server is in this process, so helm must not keep it from answering. */
+    /** The server is in this process, so waiting for helm must not block it. */
     async function run(...args: readonly string[]): Promise<void> {
       const env = {
         ...process.env,
@@ -125,7 +125,7 @@ else
       });
     };
 
-    it('API-187: installs, upgrades, rolls back and uninstalls a chart, waiting for it', async () => {
+    it('API-187: installs, upgrades, rolls back and uninstalls a chart, and waits for it', async () => {
       ns = await s.namespace();
       const path = join(folder, 'shop');
       const first = { replicas: 1, ready: 1, size: 1, password: 'first' };
@@ -145,7 +145,7 @@ else
       expect(await releases()).to.deep.equal([]);
       expect((await s.get(`/apis/apps/v1/namespaces/${ns}/deployments/shop`)).code).to.equal(404);
       expect((await s.get(`/api/v1/namespaces/${ns}/secrets/shop`)).code).to.equal(404);
-      // Helm never deletes definitions.
+      // Helm never deletes CRDs.
       expect((await s.get(`/apis/helm.example.com/v1/namespaces/${ns}/things/thing`)).body.reason).to.equal(
         'NotFound',
       );

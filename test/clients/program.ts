@@ -28,7 +28,7 @@ export class Program {
     child.stderr.on('data', (chunk: Buffer) => (this.#errors += chunk.toString()));
   }
 
-  /** @throws Error with all that was printed when it does not come */
+  /** @throws Error with all output if the line does not appear */
   async until(what: string, isSo: (lines: readonly string[]) => boolean): Promise<void> {
     let wake = (): void => undefined;
     const check = (): void => {

@@ -1,6 +1,6 @@
 /**
- * The container deployer is killed right before or right after each of its writes, and another one takes over. In the end
- * everything is as if nothing had happened, and the image has run once for each job.
+ * The container deployer is killed right before or right after each of its writes, and another one takes over. The
+ * result is the same as without a crash, and the image has run once for each job.
  */
 import { expect } from 'chai';
 import { POD, SECRET, type Pod } from '../../deployers/container/kinds.ts';
@@ -11,7 +11,7 @@ import { containerConfigOf, ContainerWorld, podSucceeded, type Room } from '../s
 import { isRealServer } from '../support/cluster.ts';
 import { nameOfWrite, type Fault } from '../support/faults.ts';
 
-/** Stories are told side by side, but never two on one cluster: a deployer serves the items of all namespaces. */
+/** Stories run in parallel, but never two on one cluster: a deployer handles the items of all namespaces. */
 const CLUSTERS = isRealServer() ? 1 : 4;
 
 describe('a crash of the container deployer', function () {
@@ -24,7 +24,7 @@ describe('a crash of the container deployer', function () {
     for (const world of worlds) await world.stop();
   });
 
-  it('between any two writes of a job, the next one and the deletion changes nothing in the end', async () => {
+  it('between any two writes of a job, the next one and the deletion does not change the result', async () => {
     const { writes, seen: model } = await tell(worlds[0] as ContainerWorld);
     expect(model.afterApply).to.include({ phase: 'Succeeded', runs: 1, exported: '{"n":1}' });
     expect(model.afterChange).to.include({ phase: 'Succeeded', runs: 2, exported: '{"n":2}' });
@@ -39,7 +39,7 @@ describe('a crash of the container deployer', function () {
     });
   });
 
-  /** The whole story in a room of its own, with at most one crash. */
+  /** The whole story in a separate namespace, with at most one crash. */
   async function tell(world: ContainerWorld, fault?: Fault): Promise<Told> {
     const room = await world.narrowRoom();
     try {
@@ -96,7 +96,7 @@ interface Seen {
   readonly afterDelete: object;
 }
 
-/** Export and state as the wait container writes them, then the end. */
+/** Export and state as the wait container writes them, then the end of the pod. */
 async function asKubelet(room: Room, pod: Pod): Promise<object> {
   const item = { namespace: room.items, name: 'web' };
   const name = namesOf(item).export;
@@ -110,13 +110,16 @@ async function asKubelet(room: Room, pod: Pod): Promise<object> {
   return podSucceeded;
 }
 
-/** What the image was told by its configuration. */
+/** The configuration that the image received. */
 const argumentOf = ({ spec }: Pod): string => {
   const { containers } = spec as unknown as { containers: readonly { name: string; args?: string[] }[] };
   return containers.find(({ name }) => name === 'main')?.args?.[0] ?? '';
 };
 
-/** Names without what differs from room to room; the export of the item itself goes with the item by its owner. */
+/**
+ * Names without parts that differ from namespace to namespace; the export of the item itself is deleted with the item
+ * by its owner.
+ */
 const ownLeftovers = async (room: Room): Promise<string[]> =>
   (await Promise.all([room.leftovers(), room.names(POD as Kind<Obj>)]))
     .flat()

@@ -1,4 +1,4 @@
-/** The helm deployer is killed at every write of jobs that make releases; what it leaves is what it would have left. */
+/** The helm deployer is killed at every write of jobs that create releases; the result is the same as without a crash. */
 import { expect } from 'chai';
 import { c1, NO_HELM, raw, realHelm } from '../support/helm-charts.ts';
 import { skip } from '../support/skip.ts';
@@ -8,7 +8,7 @@ import { World } from '../scenario/deployers/world.ts';
 /** More writes than any of these jobs has. */
 const ENOUGH = 12;
 
-describe('the helm deployer, killed while it makes releases,', () => {
+describe('the helm deployer, killed while it creates releases,', () => {
   let world: World;
   before(async function () {
     this.timeout(60_000);
@@ -26,7 +26,7 @@ describe('the helm deployer, killed while it makes releases,', () => {
       values: { msg },
       exports: { exports: [{ key: 'k', jsonPath: '.Values.msg' }] },
     });
-  /** State of each revision, and what the release put there. */
+  /** State of each revision, and the objects of the release. */
   async function picture(name: string): Promise<object> {
     const states: string[] = [];
     for (let n = 1; n < 5; n++) {
@@ -80,7 +80,7 @@ describe('the helm deployer, killed while it makes releases,', () => {
     },
   ];
   for (const [i, { title, job, begin, end }] of jobs.entries()) {
-    it(`${title} all the same`, async function () {
+    it(`${title} nevertheless`, async function () {
       this.timeout(300_000);
       const killed: string[] = [];
       for (const what of ['crash-before', 'crash-after'] as const) {

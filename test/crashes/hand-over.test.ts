@@ -1,6 +1,6 @@
 /**
- * A job of the original that is cut off after any of its writes is carried to its end here: each test stands for one
- * write, in the order in which the original makes them.
+ * A job of upstream that is interrupted after any of its writes is finished by our controllers: each test is one
+ * write, in the order in which upstream makes them.
  */
 import { expect } from 'chai';
 import { labels } from '../../src/api/labels.ts';
@@ -8,7 +8,7 @@ import { startCluster, startControllers, type Cluster, type Controllers } from '
 import { change, install, uninstall, type OriginalWrite } from '../support/original-writes.ts';
 import type { Scene } from '../support/scene.ts';
 
-describe('a job that the original was cut off in is carried to its end, when', function () {
+describe('our controllers finish a job that upstream left off when', function () {
   this.timeout(60_000);
   let cluster: Cluster;
   let controllers: Controllers;

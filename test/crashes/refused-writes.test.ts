@@ -1,13 +1,13 @@
 /**
- * Every write of a story is refused once, or loses its answer although it took effect. The job must end as if nothing
- * had happened, without a second one.
+ * Every write of a story is rejected once, or loses its response although it took effect. The job must end as
+ * usual, without a second one.
  */
 import { startCluster, startControllers, type Cluster, type Controllers } from '../support/cluster.ts';
 import { refusals, type Fault } from '../support/faults.ts';
 import { stories } from '../support/stories.ts';
 import { beginTrials, expectAsModel, playModel } from '../support/trials.ts';
 
-/** Short stories are tried with every refusal at every write, long ones with a different refusal from write to write. */
+/** Short stories run with every fault at every write, long ones with a different fault from write to write. */
 const SHORT = 20;
 
 const troubles = (writes: number): Fault[] =>
@@ -15,7 +15,7 @@ const troubles = (writes: number): Fault[] =>
     refusals.filter((_, i) => writes <= SHORT || (nth + i) % 3 === 0).map((what) => ({ what, nth })),
   );
 
-describe('a write that is refused once, or loses its answer,', function () {
+describe('a write that is rejected once, or loses its response,', function () {
   this.timeout(180_000);
   let cluster: Cluster;
   let controllers: Controllers;
@@ -31,7 +31,7 @@ describe('a write that is refused once, or loses its answer,', function () {
   after(() => cluster.stop());
 
   for (const story of stories) {
-    it(`changes nothing in the end: ${story.name}`, async () => {
+    it(`does not change the result: ${story.name}`, async () => {
       const model = await playModel(cluster, story, controllers);
       const trials = await beginTrials(cluster, story, controllers, troubles(model.writes));
       await expectAsModel(trials, story, model, controllers);

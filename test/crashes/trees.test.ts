@@ -1,10 +1,10 @@
 /**
- * The controllers are killed right before or right after each of their writes, and new ones take over. In the end the
- * landscape must be the one that an undisturbed run leaves behind: nothing lost, nothing twice. In between it must be one
- * that the original can go on with, should it be the one that takes over.
+ * The controllers are killed right before or right after each of their writes, and new ones take over. The final
+ * landscape must be the same as without a crash: nothing is lost or duplicated. In between, upstream must be able to
+ * take over, too.
  *
- * All crash points of a story are tried at once, each in a namespace of its own: for the controllers a namespace in
- * which nothing is sent any more is one whose process has died.
+ * All crash points of a story run at once, each in a separate namespace: for the controllers, a namespace to which no
+ * more requests are sent is one whose process has died.
  */
 import { startCluster, startControllers, type Cluster, type Controllers } from '../support/cluster.ts';
 import type { Fault } from '../support/faults.ts';
@@ -31,7 +31,7 @@ describe('a crash of the controllers', function () {
   after(() => cluster.stop());
 
   for (const story of [...stories, change]) {
-    it(`between any two writes of ${story.name} changes nothing in the end`, async () => {
+    it(`between any two writes of ${story.name} does not change the result`, async () => {
       const first = await start();
       const model = await playModel(cluster, story, first);
       const trials = await beginTrials(cluster, story, first, crashes(model.writes));
@@ -45,13 +45,13 @@ describe('a crash of the controllers', function () {
   }
 });
 
-/** To die after a write is to die before the next one, so the first of all is the only one to be tried both ways. */
+/** A crash after a write is the same as one before the next write, so only the first write is tried both ways. */
 const crashes = (writes: number): Fault[] => [
   { what: 'crash-before', nth: 1 },
   ...Array.from({ length: writes }, (_, i) => ({ what: 'crash-after' as const, nth: i + 1 })),
 ];
 
-/** A run with more luck than the model may need fewer writes than it takes to the crash. */
+/** A run with better timing than the model may need fewer writes than the number of the crash. */
 async function deadOrDone({ scene }: Trial, story: Story, { faults }: Controllers): Promise<void> {
   const done = story.end(scene).catch(() => {});
   await Promise.race([done, faults.struck(scene.ns)]);

@@ -34,7 +34,7 @@ describe('the real control plane', function () {
     expect(body['gitVersion']).to.match(/^v1\.34\./);
   });
 
-  it('notes every request in the audit log', async () => {
+  it('records every request in the audit log', async () => {
     await client.call('GET', '/api/v1/namespaces/nowhere');
     const events = readFileSync(auditLog, 'utf8')
       .trim()
@@ -45,7 +45,7 @@ describe('the real control plane', function () {
     expect(ours[0]).to.deep.include({ level: 'Metadata', stage: 'ResponseComplete', verb: 'get' });
   });
 
-  it('hands out tokens of service accounts', async () => {
+  it('issues tokens of service accounts', async () => {
     const accounts = '/api/v1/namespaces/default/serviceaccounts';
     await client.call('POST', accounts, { body: { metadata: { name: 'someone' } } });
     const { body } = await client.call('POST', `${accounts}/someone/token`, {

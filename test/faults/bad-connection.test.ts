@@ -1,6 +1,6 @@
 /**
- * Sixty trees over a bad connection, in real time: some minutes, so it runs by itself (`make test-faults`). The weather
- * is drawn from SEED, default 1; the order of requests is not, so two runs differ in detail.
+ * Sixty trees over a bad connection, in real time: some minutes, so it runs separately (`make test-faults`). The
+ * faults are drawn from SEED, default 1; the order of requests is not, so two runs differ in detail.
  */
 import { expect } from 'chai';
 import { playTrial, weather } from './bad-connection.ts';

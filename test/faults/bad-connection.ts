@@ -23,17 +23,17 @@ export const weather = (seed: number): Weather => ({
 });
 
 export interface Trial {
-  /** Milliseconds until all had succeeded; undefined when they did not in time. */
+  /** Milliseconds until all had succeeded; undefined if they did not in time. */
   readonly createMs: number | undefined;
   /** Milliseconds until all were gone. */
   readonly deleteMs: number | undefined;
-  /** What was still there, or not well, when time was up. */
+  /** Objects that were left, or had failed, at the timeout. */
   readonly left: readonly string[];
   /** Share of the time for which sources had no watch. */
   readonly waiting: number;
   /** Jobs of each root. */
   readonly jobs: readonly number[];
-  /** What the connection did. */
+  /** The faults of the connection. */
   readonly counts: Readonly<Record<string, number>>;
 }
 

@@ -10,7 +10,7 @@ describe('RUN-127: the start on 60 000 settled objects', function () {
   this.timeout(240_000);
 
   for (const streams of [false, true]) {
-    it(`runs and queues only what is not settled, answers to probes, and never computes for long (${streams ? 'streamed' : 'paged'})`, async () => {
+    it(`reconciles and queues only unsettled objects, answers probes, and never blocks for long (${streams ? 'streamed' : 'paged'})`, async () => {
       const server = await startBenchServer({ count: OBJECTS, unsettled: UNSETTLED, streams });
       const figures = await playStart(server);
       expect(figures.objects).to.equal(OBJECTS);

@@ -1,4 +1,4 @@
-/** Attacks as tests: each is carried out beside the canary, and what the canary noticed is printed and judged. */
+/** Attacks as tests: each runs while the canary measures; its effect on the canary is printed and checked. */
 import { skip } from '../../support/skip.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -8,7 +8,7 @@ import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { percentile } from './measure.ts';
 import { Stage, until } from './stage.ts';
 
-/** What every attack is held to. */
+/** The limits for every attack. */
 export const CANARY_P95_MS = 5_000;
 export const HEALTHZ_MS = 2_000;
 
@@ -26,36 +26,36 @@ interface Ended extends Obj {
   };
 }
 
-/** Where an attack happens. */
+/** The environment of an attack. */
 export interface Scene {
   readonly client: Client;
-  /** A namespace of its own. */
+  /** A separate namespace. */
   readonly namespace: string;
   readonly stage: Stage;
   create<T extends Obj>(kind: Kind<T>, object: T): Promise<T>;
 }
 
-/** An object of the attacker, and how it has to end. */
+/** An object of the attacker, and its expected end. */
 export interface Victim {
   readonly kind: Kind;
   readonly name: string;
   /** Default: Failed */
   readonly phase?: RegExp;
-  /** What the message has to name: the limit, and the key that raises it where there is one. */
+  /** The message has to contain these: the limit, and the key that raises it if there is one. */
   readonly says: readonly RegExp[];
 }
 
 export interface Attack {
   readonly title: string;
-  /** What has to be there before, and is no part of what is measured. */
+  /** Setup that is not measured. */
   prepare?(scene: Scene): Promise<void>;
-  /** Carries it out. @returns the objects that have to end */
+  /** Starts the attack. @returns the objects that have to end */
   launch(scene: Scene): Promise<readonly Victim[]>;
-  /** More that has to hold, when they have ended. @returns words for the report */
+  /** More checks after the objects have ended. @returns text for the report */
   after?(scene: Scene): Promise<string>;
-  /** Ends what the attack has started outside of the product. */
+  /** Stops everything the attack has started outside of the product. */
   cleanUp?(): Promise<void>;
-  /** How long the objects may take to end; default 30 s. */
+  /** Maximum time until the objects end; default 30 s. */
   readonly patienceMs?: number;
 }
 
@@ -71,10 +71,10 @@ interface Settled extends Victim {
   readonly version: string;
 }
 
-/** Attacks on one process, one after the other; a process that was hurt is replaced. Afterwards it is started again. */
+/** Runs attacks on one process, one after the other; a damaged process is replaced. Afterwards it is restarted. */
 export function attacks({ title, configuration, attacks: list }: Group): void {
   describe(title, function () {
-    // Every wait below has an end of its own, which tells more.
+    // Every wait below has its own timeout with a better message.
     this.timeout(0);
     let stage: Stage | undefined;
     let settled: Settled[] = [];
@@ -95,7 +95,7 @@ export function attacks({ title, configuration, attacks: list }: Group): void {
         try {
           settled.push(...(await carriedOut(attack, scene)));
         } catch (error) {
-          // What it has done to the process is no matter of the attacks that follow.
+          // Damage to the process must not affect the attacks that follow.
           await close();
           throw error;
         } finally {
@@ -104,12 +104,9 @@ export function attacks({ title, configuration, attacks: list }: Group): void {
       });
     }
 
-    it('does all of this no harm to the next process, which leaves it alone', async function () {
+    it('does not harm the next process, which does not write to the objects', async function () {
       if (!stage || settled.length === 0)
-        return skip(
-          this,
-          'nothing is left to be met again: the attacks have failed, or leave nothing behind',
-        );
+        return skip(this, 'there are no objects left: the attacks have failed, or leave nothing behind');
       await restarted(stage, settled);
     });
   });
@@ -131,7 +128,7 @@ async function sceneOn(stage: Stage, namespace: string): Promise<Scene> {
 
 async function carriedOut(attack: Attack, scene: Scene): Promise<readonly Settled[]> {
   await attack.prepare?.(scene);
-  // What the canary met before is none of the attack's doing.
+  // Failures of the canary before the attack do not count.
   await aJobHasEnded(scene.stage, performance.now());
   const watch = watching(scene.stage);
   const settled: Settled[] = [];
@@ -143,7 +140,7 @@ async function carriedOut(attack: Attack, scene: Scene): Promise<readonly Settle
     for (const victim of victims) {
       const { object, message } = await ended(scene, victim, deadline - performance.now());
       const line = `${victim.kind.kind} ${victim.name} after ${seconds(performance.now() - watch.start)}: ${message}`;
-      // Of many alike the first and the last tell enough.
+      // Of many similar objects the first and the last are enough.
       if (victims.length <= 3 || victim === victims[0] || victim === victims.at(-1)) words.push(line);
       settled.push({ ...victim, ...keyOf(object) });
     }
@@ -159,7 +156,7 @@ async function carriedOut(attack: Attack, scene: Scene): Promise<readonly Settle
   return settled;
 }
 
-/** Whether the canary is too slow is judged later: here it only gets the time to show it. */
+/** Whether the canary is too slow is judged later; this only gives it time to report. */
 const aJobHasEnded = (stage: Stage, start: number): Promise<unknown> =>
   until(
     'a job of the canary has ended',
@@ -167,7 +164,7 @@ const aJobHasEnded = (stage: Stage, start: number): Promise<unknown> =>
     { patienceMs: 2 * CANARY_P95_MS },
   ).catch(() => undefined);
 
-/** Waits for the end of an object, and reads its sentence. */
+/** Waits for the end of an object, and returns its message. */
 async function ended(
   { client, namespace, stage }: Scene,
   { kind, name, phase = /^Failed$/, says }: Victim,
@@ -201,7 +198,7 @@ const keyOf = ({ metadata }: Obj): Pick<Settled, 'key' | 'version'> => ({
   version: metadata.resourceVersion ?? '',
 });
 
-/** Everybody's waiting times from now on. */
+/** The waiting times from now on. */
 function watching(stage: Stage) {
   const { controllers, canary, probe } = stage;
   const start = performance.now();
@@ -209,7 +206,7 @@ function watching(stage: Stage) {
   controllers.memory.takePeak();
   return {
     start,
-    /** Prints what was measured. @returns what is not as it has to be */
+    /** Prints the measurements. @returns those that exceed their limit */
     finish(words: readonly string[]): readonly string[] {
       const jobs = canary.waits.after(start);
       const p95 = percentile(jobs, 0.95);

@@ -1,10 +1,10 @@
-/** What the others notice during an attack: how long their jobs take, and how long the probe waits. */
+/** Effects on others during an attack: how long their jobs take, and how long the probe waits. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { mockItem, RECONCILE, root } from '../../support/landscape.ts';
 
-/** Waiting times in milliseconds. What has not ended yet counts with the time it has waited so far. */
+/** Waiting times in milliseconds. A wait that has not ended yet counts with its duration so far. */
 export class Waits {
   readonly #ended: { readonly at: number; readonly ms: number }[] = [];
   #since: number | undefined;
@@ -19,11 +19,11 @@ export class Waits {
     this.#since = undefined;
   }
 
-  /** Those that ended after `start`, and the one that goes on; sorted. */
+  /** Those that ended after `start`, and the current one; sorted. */
   after(start: number): readonly number[] {
     const running = this.#since === undefined ? [] : [performance.now() - this.#since];
     const ended = this.#ended.filter(({ at }) => at >= start).map(({ ms }) => ms);
-    // One that goes on says something only when it has waited longer than those that ended.
+    // The current one counts only if it has waited longer than those that ended.
     return [...ended, ...running.filter((ms) => ms > 1000 || ended.length === 0)].sort((a, b) => a - b);
   }
 
@@ -32,7 +32,7 @@ export class Waits {
   }
 }
 
-/** The value that a share of all does not exceed; 0 of none. */
+/** The value that the given share of all does not exceed; 0 if there are none. */
 export const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0;
 
@@ -41,10 +41,10 @@ const KEY = `${NAMESPACE}/canary`;
 const POLL_MS = 40;
 const BETWEEN_JOBS_MS = 100;
 
-/** A small installation in a namespace of its own, whose job is run over and over. */
+/** A small installation in a separate namespace, whose job is repeated without pause. */
 export class Canary {
   readonly waits = new Waits();
-  /** Ends that were not Succeeded. */
+  /** Jobs that did not end in Succeeded. */
   readonly failures: string[] = [];
   readonly #client: Client;
   #isOver = false;
@@ -88,7 +88,7 @@ export class Canary {
     }
   }
 
-  /** The phase at the end of the job after this one; undefined when nobody waits for it any more. */
+  /** The phase at the end of the job after this one; undefined if the canary was stopped. */
   async #untilEnd(before: string | undefined): Promise<string | undefined> {
     while (!this.#isOver) {
       const { status } = await this.#client.get<Installation>(installationKind, KEY);
@@ -101,10 +101,10 @@ export class Canary {
 }
 
 const PROBE_EVERY_MS = 250;
-/** Longer than any limit that is asserted: a probe that takes as long is a failure anyway. */
+/** Longer than any limit in the tests: a probe that takes as long is a failure anyway. */
 const PROBE_PATIENCE_MS = 20_000;
 
-/** Asks for `/healthz` over and over. */
+/** Calls `/healthz` without pause. */
 export class Probe {
   readonly waits = new Waits();
   readonly #url: string;
@@ -115,7 +115,7 @@ export class Probe {
     this.#url = url;
   }
 
-  /** Resolves when the process is ready. @param endOf why it never will be */
+  /** Resolves when the process is ready. @param endOf reason why it never will be */
   async start(endOf: () => string | undefined): Promise<void> {
     while ((await this.#status('/readyz')) !== 200) {
       const end = endOf();

@@ -1,14 +1,17 @@
-/** The memory that a process of the product and its workers get: that of its Deployment, held by the kernel or by us. */
+/**
+ * The memory limit of a process of the product and its workers: that of its Deployment, enforced by the kernel or by
+ * us.
+ */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface MemoryLimit {
-  /** Who holds it, for the report. */
+  /** Who enforces it, for the report. */
   readonly held: 'cgroup v2' | 'sums of /proc';
   readonly bytes: number;
-  /** The most that was used since the last call, in bytes. */
+  /** Peak memory since the last call, in bytes. */
   takePeak(): number;
-  /** Ends what watches; the process has ended. */
+  /** Stops the watcher after the process has ended. */
   release(): void;
 }
 
@@ -16,11 +19,11 @@ const CGROUPS = '/sys/fs/cgroup';
 const WATCH_EVERY_MS = 25;
 const KIB = 1024;
 
-/** Puts a process that has just started under a limit. Beyond it the process is killed, as in a pod. */
+/** Puts a process that has just started under a limit. A process that exceeds it is killed, as in a pod. */
 export const limitMemory = (pid: number, bytes: number): MemoryLimit =>
   cgroupLimit(pid, bytes) ?? watchedLimit(pid, bytes);
 
-/** undefined where there is no cgroup v2 with the memory controller that we may write to */
+/** undefined without a writable cgroup v2 with the memory controller */
 function cgroupLimit(pid: number, bytes: number, root = CGROUPS): MemoryLimit | undefined {
   const folder = join(root, `espalier-attacks-${String(pid)}`);
   try {
@@ -55,7 +58,7 @@ const watchedLimit = (pid: number, bytes: number): MemoryLimit => ({
   }),
 });
 
-/** Looks at the memory of a process and its children again and again. */
+/** Polls the memory of a process and its children. */
 function watch(
   pid: number,
   onLook: (bytes: number) => void = () => undefined,
@@ -80,7 +83,7 @@ function watch(
   };
 }
 
-/** What a cgroup would count: the code of Node.js, which all of them share, once. */
+/** What a cgroup would count: shared code of Node.js only once. */
 const memoryOfFamily = (pid: number): number =>
   (statusField(pid, 'VmRSS') ?? 0) +
   childrenOf(pid).reduce((sum, child) => sum + (statusField(child, 'RssAnon') ?? 0), 0);
@@ -94,7 +97,7 @@ function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** A line of /proc/PID/status in bytes; undefined when the process has ended. */
+/** A line of /proc/PID/status in bytes; undefined after the process has ended. */
 export function statusField(pid: number, name: string): number | undefined {
   try {
     const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');

@@ -1,4 +1,4 @@
-/** What attackers write, in few words. */
+/** Objects of attackers, in few words. */
 import { gzipSync } from 'node:zlib';
 import { API_VERSION, GROUP } from '../../../src/api/labels.ts';
 import { executionKind, type Execution } from '../../../src/api/kinds/execution.ts';
@@ -7,7 +7,7 @@ import { targetKind, type Target } from '../../../src/api/kinds/target.ts';
 import { blueprint, RECONCILE, root } from '../../support/landscape.ts';
 import type { Scene, Victim } from './attack.ts';
 
-/** An installation whose blueprint has these files; those that are not text are YAML within the inline tree. */
+/** An installation whose blueprint has these files; those that are not strings are YAML within the inline tree. */
 export const withFiles = (name: string, filesystem: object, spec: object = {}): Installation =>
   root(name, { spec: { ...spec, blueprint: { inline: { filesystem } } } });
 
@@ -23,7 +23,7 @@ export const withBlueprint = (
 export const templated = (template: unknown, type = 'GoTemplate', more: object = {}): string =>
   JSON.stringify(blueprint({ more: { deployExecutions: [{ name: 'attack', type, template }], ...more } }));
 
-/** Creates an installation that has to fail with these words. */
+/** Creates an installation that has to fail with this message. */
 export async function failing(
   { create }: Scene,
   installation: Installation,
@@ -33,14 +33,14 @@ export async function failing(
   return [{ kind: installationKind, name: installation.metadata.name, says }];
 }
 
-/** The same many times, at once. @param one gets the number as text */
+/** Creates the same many times, at once. @param one gets the number as a string */
 export const failingTimes = async (
   count: number,
   one: (number: string) => Promise<readonly Victim[]>,
 ): Promise<readonly Victim[]> =>
   (await Promise.all(Array.from({ length: count }, (_, i) => one(String(i))))).flat();
 
-/** An execution with this compressed list, in a job of its own, as whoever may write to the status makes it. */
+/** An execution with this compressed list, in a job of its own, as any client may create it that can write the status. */
 export async function executionOf(scene: Scene, name: string, packed: string): Promise<Victim> {
   const { create, client, namespace } = scene;
   const object: Execution = {
@@ -53,13 +53,13 @@ export async function executionOf(scene: Scene, name: string, packed: string): P
   return { kind: executionKind, name, says: [] };
 }
 
-/** Text many times over, packed with gzip, in base64. */
+/** A string repeated many times, compressed with gzip, in base64. */
 export function packedRepeat(start: string, part: string, count: number, end: string): string {
   const whole = Buffer.concat([Buffer.from(start), Buffer.from(part.repeat(count)), Buffer.from(end)]);
   return gzipSync(whole, { level: 9 }).toString('base64');
 }
 
-/** A kubeconfig for a server that asks for no credentials. */
+/** A kubeconfig for a server that requires no credentials. */
 export const kubeconfigFor = (server: string): string =>
   JSON.stringify({
     apiVersion: 'v1',
@@ -107,7 +107,7 @@ export const manifestItem = (name: string, manifest: object, timeout = '60s'): o
   },
 });
 
-/** @param helmDeployment whether it becomes a release; only then schemas of charts are read */
+/** @param helmDeployment whether it becomes a release; only releases read schemas of charts */
 export const helmItem = (name: string, chart: Buffer, helmDeployment = false): object => ({
   ...{ name, type: `${GROUP}/helm`, target: { import: 'cluster' } },
   config: {

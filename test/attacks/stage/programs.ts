@@ -1,4 +1,4 @@
-/** The processes of an attack: an API server, and beside it what `espalier install` runs, with its arguments and its memory. */
+/** The processes of an attack: an API server, and what `espalier install` runs, with its arguments and its memory. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ export class Program {
     this.#child.stderr?.on('data', keep);
   }
 
-  /** How it ended; undefined while it lives. */
+  /** How it ended; undefined while it runs. */
   get end(): string | undefined {
     const { exitCode, signalCode } = this.#child;
     if (exitCode === null && signalCode === null) return undefined;
@@ -44,7 +44,7 @@ export class Program {
     return `ended with ${signalCode ?? `code ${String(exitCode)}`}${fatal === undefined ? '' : `: ${fatal.slice(0, 200)}`}`;
   }
 
-  /** SIGTERM, and SIGKILL when that has no effect. */
+  /** SIGTERM, and SIGKILL if that has no effect. */
   async stop(): Promise<void> {
     if (this.end !== undefined) return;
     const hard = setTimeout(() => this.#child.kill('SIGKILL'), STOP_PATIENCE_MS);
@@ -54,7 +54,7 @@ export class Program {
   }
 }
 
-/** An API server in memory, with the CustomResourceDefinitions. It is no part of what is attacked: it may use what it needs. */
+/** An API server in memory, with the CustomResourceDefinitions. It is not under attack and has no limits. */
 export const serveApi = (kubeconfig: string): Program =>
   new Program(
     ['--max-old-space-size=6000'],
@@ -74,21 +74,21 @@ interface Container {
   readonly resources: { readonly limits: { readonly memory: string } };
 }
 
-/** Where a program finds the API server, where it listens, and where its files are. */
+/** The API server of a program, its address, and the folder for its files. */
 export interface Place {
   readonly kubeconfig: string;
   readonly port: number;
   readonly folder: string;
 }
 
-/** @param configuration file as `espalier install --config` takes it */
+/** @param configuration file as for `espalier install --config` */
 const settings = (configuration?: string): InstallSettings =>
   settingsFrom({
     ...{ image: 'registry.example/espalier:test', namespace: 'ls-system', replicas: 1 },
     ...{ crds: true, webhooks: true, ...(configuration !== undefined && { config: configuration }) },
   });
 
-/** What the Deployment of the controllers runs, on this API server and this port. */
+/** Runs what the Deployment of the controllers runs, on this API server and this port. */
 export function control({ kubeconfig, port, folder }: Place, configuration?: string): LimitedProgram {
   const given = settings(configuration);
   return deployed(controllerDeployment(given), {
@@ -97,7 +97,7 @@ export function control({ kubeconfig, port, folder }: Place, configuration?: str
   });
 }
 
-/** The file that the pods find in their ConfigMap. */
+/** The file that the pods have in their ConfigMap. */
 function installed({ configuration = {} }: InstallSettings, folder: string): string {
   const file = join(folder, 'installed.yaml');
   writeFileSync(file, toYaml(configuration));
@@ -120,7 +120,7 @@ export function admit({ kubeconfig, port, folder }: Place): LimitedProgram {
   });
 }
 
-/** @param options of the command: instead of those in the Deployment, or beside them; undefined: left out */
+/** @param options of the command: instead of those in the Deployment, or in addition; undefined removes an option */
 function deployed(deployment: Obj, options: Readonly<Record<string, string | undefined>>): LimitedProgram {
   const { spec } = deployment as Obj & {
     readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } };
@@ -147,7 +147,7 @@ function bytesOf(quantity: string): number {
   return Number(number) * (unit === 'Gi' ? 2 ** 30 : 2 ** 20);
 }
 
-/** What the image runs. */
+/** The command of the image. */
 function entrypoint(): readonly string[] {
   const text = readFileSync(join(root, 'Dockerfile'), 'utf8');
   return JSON.parse(/^ENTRYPOINT (\[.*\])$/m.exec(text)?.[1] ?? '[]') as string[];
@@ -156,8 +156,8 @@ function entrypoint(): readonly string[] {
 const HEAP = '--max-old-space-size';
 
 /**
- * The flags between `node` and the program. Node.js gives its heap half of a small container's memory; here it may not see
- * the limit, so it is told.
+ * The flags between `node` and the program. Node.js uses half of a small container's memory for its heap; here it
+ * may not see the limit, so a flag sets it.
  */
 function nodeFlags(command: readonly string[], options: string, bytes: number): readonly string[] {
   const flags = command.filter((word) => word.startsWith('--'));

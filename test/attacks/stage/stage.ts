@@ -1,4 +1,4 @@
-/** A stage for attacks: an API server, the product as it is installed, and a canary beside whoever attacks. */
+/** The environment of attacks: an API server, the product as it is installed, and a canary beside the attacker. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,7 +94,7 @@ export class Stage {
     );
   }
 
-  /** Starts the controllers again, as a kubelet does, whether they have ended or not. */
+  /** Restarts the controllers, as a kubelet does, whether they have ended or not. */
   async restart(): Promise<void> {
     await this.#probe?.stop();
     await this.controllers.program.stop();
@@ -112,7 +112,7 @@ export class Stage {
   }
 }
 
-/** Asks until there is an answer. @throws Error after the time, naming what was waited for */
+/** Repeats until there is an answer. @throws Error after the timeout, naming `what` */
 export async function until<T>(
   what: string,
   ask: () => T | undefined | Promise<T | undefined>,

@@ -1,4 +1,4 @@
-/** The embedded API server in a process of its own, until its parent lets go; it tells `{ kubeconfig }`. */
+/** The embedded API server in a separate process, until its parent disconnects; it sends `{ kubeconfig }`. */
 import { startApiServer } from '../../../src/apiserver/server.ts';
 
 const server = await startApiServer({ listen: { tls: false } });

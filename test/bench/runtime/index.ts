@@ -1,4 +1,4 @@
-/** The targets of the controller runtime: figures and their ratio to what we want to keep; asserts nothing. */
+/** The goals of the controller runtime: measurements and their ratio to the goals; asserts nothing. */
 import { createQueue } from '../../../src/runtime/queue/queue.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import {
@@ -18,7 +18,7 @@ const ROUNDS = 3;
 const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] as number;
 
-/** Processor time, since wall time tells as much of the other programs on the machine. */
+/** Processor time, because wall time depends on other programs on the machine as well. */
 function processorMs(since: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1_000;
@@ -59,7 +59,7 @@ async function benchQueue(): Promise<void> {
   show('queue, delayed adds', median(delayed), 'per second of processor time', 500_000);
 }
 
-/** @returns processor milliseconds for `count` runs of as many objects */
+/** @returns processor milliseconds for `count` reconciles of as many objects */
 async function runAll(
   kubeconfig: string,
   count: number,
@@ -97,7 +97,7 @@ async function benchRuns(): Promise<void> {
   const server = await startBenchServer({ count: idle, unsettled: 0, streams: false });
   const without: number[] = [];
   const withOne: number[] = [];
-  // The first rounds are those of a program that has just started, and are not counted.
+  // The first rounds run in a process that has just started, and are not counted.
   for (let round = -2; round < ROUNDS; round++) {
     const ms = await runAll(server.kubeconfig, idle, 50, () => Promise.resolve({ write: 'none' }));
     const phase = `round-${String(round)}`;
@@ -149,7 +149,7 @@ async function showStart(how: string, server: BenchServer): Promise<void> {
   }
 }
 
-/** A start on API servers that hold so many objects; filling them takes longer than the start. */
+/** A start on API servers with this many objects; filling them takes longer than the start. */
 export async function benchPopulated(count: number, isReal: boolean): Promise<void> {
   await showStart('from the embedded API server', await populatedEmbedded(count));
   if (isReal) await showStart('from kube-apiserver', await populatedReal(count));
@@ -163,7 +163,7 @@ async function benchWorkflow(): Promise<void> {
   show(`${size} recalled from the last apply`, await costOf(2_000, recall), 'ms', 0.05, true);
 }
 
-/** From an event to its run when nothing else goes on; wall time, since waiting is what counts. */
+/** From an event to its reconcile on an idle machine; wall time, because the latency counts. */
 async function benchLatency(): Promise<void> {
   const server = await startBenchServer({ count: 1, unsettled: 0, streams: false });
   let onRun: () => void = () => undefined;
@@ -187,7 +187,7 @@ async function benchLatency(): Promise<void> {
   show('from an event to its run, nothing else going on', median(waits), 'ms', 2, true);
 }
 
-/** Sockets of the pool, of the one source, and one to spare while a watch is replaced. */
+/** Sockets of the pool, of the one source, and one spare for the replacement of a watch. */
 const SOCKETS = 32 + 1 + 1;
 
 export async function benchSoak(count: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** Made-up objects of about 3 KB, a good half of it in `managedFields`, as installations are. */
+/** Generated objects of about 3 KB, a good half of it in `managedFields`, like installations. */
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 
 export interface BenchObject extends Obj {

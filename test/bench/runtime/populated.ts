@@ -1,4 +1,4 @@
-/** API servers with so many objects: the embedded one in a process of its own, and a kube-apiserver. */
+/** API servers with this many objects: the embedded one in a separate process, and a kube-apiserver. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { startEnvtest } from '../../support/envtest.ts';
 import { benchKind, objectOf, type BenchObject } from './objects.ts';
 import type { BenchServer } from './scene.ts';
 
-/** How many objects are on their way to the server at a time. */
+/** The number of objects that are sent to the server at a time. */
 const AT_ONCE = 48;
 const SPACES = 50;
 
@@ -67,13 +67,13 @@ async function populated(kubeconfig: string, count: number, stop: () => void): P
 const create = <T extends Obj>(client: Client, kind: Kind<T>, object: T): Promise<T> =>
   client.send({ verb: 'create', kind, object });
 
-/** What the server would not take from a user goes. */
+/** Removes fields that the server would reject from a user. */
 function createdFrom({ metadata, ...rest }: BenchObject): BenchObject {
   const { name, namespace, labels, annotations } = metadata;
   return { ...rest, metadata: { name, namespace, labels, annotations } } as unknown as BenchObject;
 }
 
-/** A definition is served some time after it was created. */
+/** A CRD is served some time after it was created. */
 async function served(client: Client): Promise<void> {
   for (;;) {
     try {
@@ -84,7 +84,7 @@ async function served(client: Client): Promise<void> {
   }
 }
 
-/** Without a subresource for the status, so that objects can be created as settled. */
+/** Without a status subresource, so that objects can be created in their final state. */
 const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -1,4 +1,4 @@
-/** A controller in status mode on the server of made-up objects: how a start looks from inside. */
+/** A controller in status mode on the server of generated objects, and its measurements during a start. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -19,13 +19,13 @@ import type { ServerTask } from './server.ts';
 import { Slices } from './slices.ts';
 
 export interface StartFigures {
-  /** Objects in the cache in the end. */
+  /** Objects in the cache at the end. */
   readonly objects: number;
-  /** Runs that took place. */
+  /** Reconciles. */
   readonly runs: number;
-  /** Keys that the start put into the queue, all together: so it was never longer than that. */
+  /** Keys that the start put into the queue, in total: the queue was never longer than that. */
   readonly queued: number;
-  /** How often `/healthz` was asked during the start, and how often it was well. */
+  /** How often `/healthz` was called during the start, and how often it was healthy. */
   readonly probes: number;
   readonly healthy: number;
   readonly wallMs: number;
@@ -34,16 +34,16 @@ export interface StartFigures {
   readonly heapBytes: number | undefined;
   /** Longest time for which the event loop did not turn. */
   readonly longestTickMs: number;
-  /** The same as processor time, which does not depend on what else the machine does. */
+  /** The same as processor time, which does not depend on other programs on the machine. */
   readonly longestSliceMs: number;
-  /** From an edit on the server to the beginning of its run, both processes included. */
+  /** From an edit on the server to the start of its reconcile, both processes included. */
   readonly editMs: number;
 }
 
 export interface BenchServer {
   readonly kubeconfig: string;
   edit(name: string): void;
-  /** A troubled server changes nothing any more, and answers every request. */
+  /** Stops the faults: the server changes nothing any more, and answers every request. */
   calm(): void;
   stop(): void;
 }
@@ -81,7 +81,7 @@ export async function benchManager(
   clock: Clock = systemClock,
 ) {
   const userAgent = 'bench';
-  // A kubeconfig in a text is that of a tenant otherwise, whose lists are short.
+  // An inline kubeconfig is treated as a tenant's otherwise, whose lists are limited.
   const responses = defaultResponses.host;
   const client = createClient(
     await connect({ kubeconfig: { text: kubeconfig }, userAgent, clock, log, responses }),
@@ -105,7 +105,7 @@ export async function benchManager(
   return { manager, controller, caches, metrics, depth, added, stop };
 }
 
-/** Starts on the objects of a server, edits one, tells how that went, and stops the server. */
+/** Starts on the objects of a server, edits one, returns the measurements, and stops the server. */
 export async function playStart(server: BenchServer): Promise<StartFigures> {
   let runs = 0;
   let onRun: (key: string) => void = () => undefined;
@@ -146,7 +146,7 @@ export async function playStart(server: BenchServer): Promise<StartFigures> {
       if (key.endsWith(`/${name}`)) resolve();
     };
   });
-  // The first list is over, the watch may still be on its way; an edit before it is in the list version's future.
+  // The first list is over, but the watch may not be open; an edit before that is newer than the version of the list.
   server.edit(name);
   await edited;
   const editMs = performance.now() - editedAt;
@@ -165,7 +165,7 @@ export async function playStart(server: BenchServer): Promise<StartFigures> {
   return figures;
 }
 
-/** @returns whether there was a collector to be asked */
+/** @returns whether the garbage collector could be called */
 export function collectGarbage(): boolean {
   const { gc } = globalThis as { gc?: () => void };
   gc?.();

@@ -1,8 +1,8 @@
 /**
- * A server of made-up objects in a process of its own, so that its work is not taken for the client's. It lists in pages
- * or as a stream, keeps watches open, and carries out patches of the status. Its argument is a `ServerTask` as JSON; it
- * tells its parent `{ url }`, edits the object of which the parent says `{ edit: name }`, and ends its own troubles when
- * the parent says `{ calm: true }`.
+ * A server of generated objects in a separate process, so that its work does not count as the client's. It lists in
+ * pages or as a stream, keeps watches open, and applies patches of the status. Its argument is a `ServerTask` as
+ * JSON; it sends `{ url }` to its parent, edits an object when the parent sends `{ edit: name }`, and stops its
+ * faults when the parent sends `{ calm: true }`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,19 +10,19 @@ import { objectOf, type BenchObject } from './objects.ts';
 
 export interface ServerTask {
   readonly count: number;
-  /** So many of them have a generation that the status has not observed. */
+  /** This many of them have a generation that the status has not observed. */
   readonly unsettled: number;
-  /** Whether it takes part in streaming lists. */
+  /** Whether it supports streaming lists. */
   readonly streams: boolean;
-  /** Whether it changes objects all the time, and fails in all the ways in which servers fail. */
+  /** Whether it changes objects all the time, and fails in every possible way. */
   readonly isTroubled?: boolean;
 }
 
 const VERSION = 1_000_000;
-/** So many changes are remembered for watches that come later. */
+/** This many changes are kept for later watches. */
 const HISTORY = 2_000;
 
-/** Of a troubled server: how often it changes an object and drops a watch, and the shares of requests that fail. */
+/** How often a faulty server changes an object and drops a watch, and the shares of requests that fail. */
 const EDIT_MS = 20;
 const DROP_MS = 3_000;
 const TROUBLE = { PATCH: 0.1, GET: 0.02 } as const;
@@ -32,7 +32,7 @@ function serve({ count, unsettled, streams, isTroubled = false }: ServerTask): v
   const texts = objects.map((object) => JSON.stringify(object));
   const indexOf = new Map(objects.map(({ metadata }, i) => [metadata.name, i]));
   const watches = new Set<ServerResponse>();
-  /** What a watch that comes later has to hear of. */
+  /** The events that a later watch has to receive. */
   const edits: { readonly version: number; readonly line: string }[] = [];
   let version = VERSION;
 

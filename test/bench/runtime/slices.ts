@@ -1,16 +1,16 @@
 /**
- * How long this thread computes without giving way, as processor time: a machine that is busy with something else makes
- * a turn of the event loop longer on the wall, not here.
+ * How long this thread computes without yielding, as processor time: other load on the machine lengthens a turn of
+ * the event loop in wall time, but not here.
  */
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Milliseconds between two looks; what is measured is too long by this much at most. */
+/** Milliseconds between two measurements; a result is too long by at most this much. */
 const LOOK_MS = 2;
 
 /** Of the main thread alone on Linux. */
 const SCHEDULER = `/proc/${String(process.pid)}/task/${String(process.pid)}/schedstat`;
 
-/** Milliseconds of processor time that this thread has used; elsewhere than on Linux that of all threads. */
+/** Milliseconds of processor time of this thread; on other systems than Linux, of all threads. */
 const processorMs: () => number = existsSync(SCHEDULER)
   ? () => Number(readFileSync(SCHEDULER, 'utf8').split(' ')[0]) / 1e6
   : () => {

@@ -1,6 +1,6 @@
 /**
- * A day on a server that changes objects all the time and fails in all the ways in which servers fail: time runs
- * several hundred times as fast for the client, sockets and memory are real. Nothing may pile up.
+ * A day on a server that changes objects all the time and fails in every possible way: time runs several hundred
+ * times as fast for the client, sockets and memory are real. Nothing may accumulate.
  */
 import { systemClock, type Clock } from '../../../src/lib/clock.ts';
 import { benchManager, collectGarbage, startBenchServer } from './scene.ts';
@@ -10,7 +10,7 @@ const HOURS = 24;
 const HOUR_MS = 3_600_000;
 /** Virtual milliseconds in a real one: an hour takes a quarter of a minute. */
 const RATE = 240;
-/** A timer that is set before the clock hurries notices it after so many real milliseconds. */
+/** A timer that is set before the clock is accelerated notices it after this many real milliseconds. */
 const LOOK_MS = 100;
 
 /** Runs as fast as the machine's clock, and from `hurry` on `RATE` times as fast. */
@@ -53,19 +53,22 @@ export interface SoakFigures {
   readonly objects: number;
   readonly runs: number;
   readonly hours: number;
-  /** Largest heap after a collection by the smallest one, the first hour left out; undefined without `--expose-gc`. */
+  /**
+   * Largest heap after a garbage collection divided by the smallest one, without the first hour; undefined without
+   * `--expose-gc`.
+   */
   readonly heapRatio: number | undefined;
   readonly heapBytes: number;
-  /** Most sockets at a time. */
+  /** Peak number of sockets. */
   readonly sockets: number;
-  /** Objects that had not been dealt with a virtual hour after the last change. */
+  /** Objects that had not been reconciled a virtual hour after the last change. */
   readonly unsettled: number;
 }
 
 const sockets = (): number =>
   process.getActiveResourcesInfo().filter((what) => what === 'TCPSocketWrap' || what === 'TLSWrap').length;
 
-/** @param say told a line each hour */
+/** @param say receives a line each hour */
 export async function playSoak(count: number, say: (line: string) => void): Promise<SoakFigures> {
   const server = await startBenchServer({ count, unsettled: 0, streams: true, isTroubled: true });
   let runs = 0;

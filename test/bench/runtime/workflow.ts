@@ -1,4 +1,4 @@
-/** What a pass over a workflow costs when there is nothing to do, and what it costs to see that of one object. */
+/** The cost of reconciling a workflow that has nothing to do, and of comparing one object. */
 import { FakeClock } from '../../support/clock.ts';
 import type { Obj, View } from '../../../src/runtime/types.ts';
 import type { Dependent } from '../../../src/workflow/dependent.ts';
@@ -9,7 +9,7 @@ import type { Widget } from '../../unit/runtime/support/world.ts';
 
 const ctx = contextOn(new FakeClock());
 
-/** @returns processor milliseconds per call, the first ones left out */
+/** @returns processor milliseconds per call, without the first ones */
 export async function costOf(times: number, call: () => unknown): Promise<number> {
   for (let i = 0; i < times; i++) await call();
   const since = process.cpuUsage();
@@ -18,7 +18,7 @@ export async function costOf(times: number, call: () => unknown): Promise<number
   return (user + system) / 1_000 / times;
 }
 
-/** Nodes in layers of ten, each after the whole layer before it. */
+/** Nodes in layers of ten, each of which depends on the whole layer before. */
 export function idleWorkflow(count: number) {
   const nameOf = (i: number): string => `node-${String(i)}`;
   const layerBefore = (i: number): string[] => {
@@ -42,7 +42,7 @@ interface Workload extends Obj {
   spec: object;
 }
 
-/** A workload of ten containers, about 10 KB of JSON, and how the server holds it after `widgets` has applied it. */
+/** A workload of ten containers, about 10 KB of JSON, and how the server stores it after `widgets` has applied it. */
 function applied(): { desired: Workload; actual: View<Workload> } {
   const container = (i: number) => ({
     name: `container-${String(i)}`,
@@ -100,7 +100,7 @@ function applied(): { desired: Workload; actual: View<Workload> } {
   };
 }
 
-/** The cost of comparing, without and with the answer to the last apply at hand, and the size of what is compared. */
+/** The cost of comparing, with and without the response to the last apply, and the size of the compared object. */
 export function matching() {
   const { desired, actual } = applied();
   const fresh = ssaMatcher<Workload, Widget>();

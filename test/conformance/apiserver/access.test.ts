@@ -1,4 +1,4 @@
-/** Access, tokens, audit: scenarios 166 to 176 and 181. */
+/** Access, tokens, audit: scenarios API-166 to API-176 and API-181. */
 import { expect } from 'chai';
 import { refused } from './assertions.ts';
 import { cm } from './fixtures.ts';
@@ -100,16 +100,16 @@ describe('access, tokens, audit', function () {
     ],
   ];
   for (const [what, ask, message] of refusals)
-    it(`API-166: without rights, ${what} is refused`, async () => {
+    it(`API-166: without rights, ${what} is forbidden`, async () => {
       refused(await ask(), 403, message());
     });
 
-  it('API-167: nobody in particular may see the version but not the API', async () => {
+  it('API-167: an unauthenticated client may read the version but not the API', async () => {
     expect((await s.get('/version', { token: null })).code).to.equal(200);
     expect((await s.get('/api', { token: null })).code).to.be.oneOf([401, 403]);
   });
 
-  it('API-168: rules count by name, subresource, and path', async () => {
+  it('API-168: rules match by name, subresource, and path', async () => {
     await grant('named', [
       { verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['a'] },
     ]);
@@ -123,7 +123,7 @@ describe('access, tokens, audit', function () {
     expect((await s.get(scale.replace('/scale', ''), as('sam'))).code).to.equal(403);
   });
 
-  it('API-169: apply on a missing object needs both verbs', async () => {
+  it('API-169: apply on a missing object needs the rights to patch and to create', async () => {
     await grant('patcher', [{ verbs: ['patch'], apiGroups: [''], resources: ['configmaps'] }], 'pat');
     const ask = (user: string): Promise<{ code: number; text: string; body: Json }> =>
       s.request('PATCH', `${cms}/a?fieldManager=m`, {
@@ -139,7 +139,7 @@ describe('access, tokens, audit', function () {
     expect(reply.body.message).to.match(/cannot create resource "configmaps"/);
   });
 
-  it('API-170: nobody may hand out more than they hold', async function () {
+  it('API-170: users may not grant more rights than they have', async function () {
     if (!s.isGenuine) skip(this, 'the embedded server has no checks against privilege escalation');
     const name = `bind-${ns}`;
     const rules = [{ verbs: ['create'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['*'] }];
@@ -177,7 +177,7 @@ describe('access, tokens, audit', function () {
       options,
     );
 
-  it('API-171: reviews say what is allowed, and why', async () => {
+  it('API-171: access reviews return what is allowed, and why', async () => {
     await grant('r1', [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }]);
     const wanted = { resourceAttributes: { namespace: ns, verb: 'list', resource: 'pods' } };
     let reply = await selfReview(wanted, bob);
@@ -204,7 +204,7 @@ describe('access, tokens, audit', function () {
     expect(other.body.status.allowed).to.equal(true);
   });
 
-  it('API-172: a review of oneself names user and groups', async () => {
+  it('API-172: a SelfSubjectReview returns user and groups', async () => {
     const reply = await s.post(
       `${AUTHN}/selfsubjectreviews`,
       { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' },
@@ -215,13 +215,13 @@ describe('access, tokens, audit', function () {
     expect(reply.body.status.userInfo.groups).to.have.members(['devs', 'system:authenticated']);
   });
 
-  it('API-172: a client certificate names its user', async function () {
+  it('API-172: a client certificate authenticates its user', async function () {
     skipUnlessEmbedded(this, s);
     const { certificate } = s.server.certificateClient({ username: 'carla', groups: ['ops'] });
     expect(certificate).to.match(/BEGIN CERTIFICATE/);
   });
 
-  it('API-173: who may not act as others is told so', async () => {
+  it('API-173: a user without the right to impersonate is rejected with a message', async () => {
     const account = await s.post(`/api/v1/namespaces/${ns}/serviceaccounts/default/token`, { spec: {} });
     if (account.code === 404)
       await s.post(`/api/v1/namespaces/${ns}/serviceaccounts`, { metadata: { name: 'default' } });
@@ -242,7 +242,7 @@ describe('access, tokens, audit', function () {
       path = `/api/v1/namespaces/${ns}/serviceaccounts/sa/token`;
     });
 
-    it('API-174: are made on request, and name their account', async () => {
+    it('API-174: are issued on request, and name their account', async () => {
       const reply = await s.post(path, { spec: {} });
       expect(reply.code).to.equal(201);
       expect(reply.body.spec.expirationSeconds).to.be.at.least(3600);
@@ -276,7 +276,7 @@ describe('access, tokens, audit', function () {
       expect(bad.body.status.error).to.be.a('string');
     });
 
-    it('API-174: must live ten minutes, and need an account', async () => {
+    it('API-174: must live at least ten minutes, and need an account', async () => {
       refused(
         await s.post(path, { spec: { expirationSeconds: 60 } }),
         422,
@@ -285,7 +285,7 @@ describe('access, tokens, audit', function () {
       expect((await s.post(path.replace('/sa/', '/nope/'), { spec: {} })).code).to.equal(404);
     });
 
-    it('API-175: die with their account', async () => {
+    it('API-175: become invalid with their account', async () => {
       const token = (await s.post(path, { spec: {} })).body.status.token as string;
       await s.delete(`/api/v1/namespaces/${ns}/serviceaccounts/sa`);
       for (let i = 0; i < 300 && (await s.get(cms, { token })).code !== 401; i++)
@@ -294,7 +294,7 @@ describe('access, tokens, audit', function () {
     });
   });
 
-  it('API-176: a Secret of their type is filled', async function () {
+  it('API-176: a Secret of their type is filled in', async function () {
     skipUnlessControlled(this, s);
     await s.post(`/api/v1/namespaces/${ns}/serviceaccounts`, { metadata: { name: 'sa' } });
     const path = `/api/v1/namespaces/${ns}/secrets`;

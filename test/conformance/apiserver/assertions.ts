@@ -1,16 +1,16 @@
-/** What scenarios say about answers: that they succeeded, or were refused with a text and causes. */
+/** Assertions about responses: that they succeeded, or were rejected with a message and causes. */
 import { expect } from 'chai';
 import type { Json, Reply } from './subject.ts';
 
-/** The answer itself, provided that it is one of success. */
+/** The response itself, if it is a success. */
 export function succeeded(reply: Reply): Reply {
   expect(reply.code, reply.text).to.be.within(200, 299);
   return reply;
 }
 
 /**
- * The Status of a refusal.
- * @param message the whole message, its beginning when it ends with `…`, or a pattern
+ * The Status of a rejection.
+ * @param message the whole message, its beginning if it ends with `…`, or a pattern
  */
 export function refused(reply: Reply, code: number, message: string | RegExp): Json {
   expect(reply.code, reply.text).to.equal(code);
@@ -27,7 +27,7 @@ export const causesOf = (reply: Reply): string[] =>
     .map((cause) => `${String(cause.field)}: ${String(cause.message)}`)
     .sort();
 
-/** Texts of the Warning headers. */
+/** The texts of the Warning headers. */
 export const warningsOf = (reply: Reply): string[] =>
   [
     ...[reply.headers['warning'] ?? []]

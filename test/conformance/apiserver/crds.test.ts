@@ -1,4 +1,4 @@
-/** Scenarios 148 to 165: CustomResourceDefinitions and the objects of their kinds. */
+/** CustomResourceDefinitions and the objects of their kinds: scenarios API-148 to API-165. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { causesOf, refused, succeeded, warningsOf } from './assertions.ts';
@@ -20,7 +20,7 @@ describe('custom resource definitions', function () {
   const subject = useSubject();
   const isEstablished = (reply: Reply): boolean => conditionOf(reply.body, 'Established')?.status === 'True';
 
-  /** Makes a definition, and waits until its kind is served. */
+  /** Creates a definition, and waits until its kind is served. */
   async function establish(crd: Json): Promise<void> {
     succeeded(await subject.post(CRDS, crd));
     await subject.eventually(`${CRDS}/${crd.metadata.name}`, isEstablished);
@@ -72,7 +72,7 @@ describe('custom resource definitions', function () {
       expect(named('widgets/status').verbs).to.have.members(['get', 'patch', 'update']);
     });
 
-    it('API-150: keeps a taken kind from being served', async () => {
+    it('API-150: a second definition of the same kind is not served', async () => {
       const rival = widgetCrd(group, { spec: { names: { plural: 'gadgets', kind: 'Widget' } } });
       rival.metadata.name = `gadgets.${group}`;
       succeeded(await subject.post(CRDS, rival));
@@ -88,7 +88,7 @@ describe('custom resource definitions', function () {
       await subject.delete(path);
     });
 
-    it('API-151: keeps scope, group, plural and kind', async () => {
+    it('API-151: scope, group, plural and kind are immutable', async () => {
       const reply = await change(group, { scope: 'Cluster' });
       expect(reply.code).to.equal(422);
       expect(causesOf(reply)).to.deep.equal(['spec.scope: Invalid value: "Cluster": field is immutable']);
@@ -101,7 +101,7 @@ describe('custom resource definitions', function () {
       }
     });
 
-    it('API-152: prunes, fills in defaults, drops the status, and counts the first generation', async () => {
+    it('API-152: prunes, fills in defaults, drops the status, and sets generation 1', async () => {
       const object = widget(group, 'w', { zz: 1, lm: [{ k: 'a', zz: 1 }], any: { free: [1] }, set: ['x'] });
       const reply = await create({ ...object, status: { phase: 'x' }, top: 1 });
       expect(reply.code).to.equal(201);
@@ -149,13 +149,13 @@ describe('custom resource definitions', function () {
         'spec.num: Invalid value: 10: spec.num in body should be less than or equal to 9',
       ],
       [
-        'a text too short',
+        'a string that is too short',
         { foo: 'a' },
         'FieldValueInvalid',
         'spec.foo: Invalid value: "a": spec.foo in body should be at least 2 chars long',
       ],
       [
-        'a text too long',
+        'a string that is too long',
         { foo: 'abcdef' },
         'FieldValueTooLong',
         'spec.foo: Too long: may not be more than 5 bytes',
@@ -173,19 +173,19 @@ describe('custom resource definitions', function () {
         'spec.mode: Unsupported value: "C": supported values: "A", "B"',
       ],
       [
-        'a list too short',
+        'a list that is too short',
         { list: [] },
         'FieldValueInvalid',
         'spec.list: Invalid value: 0: spec.list in body should have at least 1 items',
       ],
       [
-        'a list too long',
+        'a list that is too long',
         { list: ['a', 'b', 'c'] },
         'FieldValueTooMany',
         'spec.list: Too many: 3: must have at most 2 items',
       ],
       [
-        'a map too large',
+        'a map that is too large',
         { map: { a: 1, b: 2, c: 3 } },
         'FieldValueTooMany',
         'spec.map: Too many: 3: must have at most 2 items',
@@ -211,7 +211,7 @@ describe('custom resource definitions', function () {
       ],
     ];
     for (const [title, spec, reason, cause] of rows) {
-      it(`API-153: refuses an object for ${title}`, async () => {
+      it(`API-153: rejects an object because of ${title}`, async () => {
         const reply = await create(widget(group, 'w', spec), '?dryRun=All');
         expect(reply.code, reply.text).to.equal(422);
         expect(causesOf(reply)).to.deep.equal([cause]);
@@ -221,7 +221,7 @@ describe('custom resource definitions', function () {
       });
     }
 
-    it('API-154: takes null for a default, for nothing, or for null', async () => {
+    it('API-154: replaces null by the default, drops it, or keeps it if nullable', async () => {
       const { body } = succeeded(await create(widget(group, 'w', { num: null, nul: null, list: null })));
       expect(body.spec).to.deep.include({ num: 3, nul: null });
       expect(body.spec).to.not.have.property('list');
@@ -229,7 +229,7 @@ describe('custom resource definitions', function () {
       expect(causesOf(reply)).to.deep.equal(['spec.foo: Required value']);
     });
 
-    it('API-155: reads metadata as metadata', async () => {
+    it('API-155: validates metadata like that of any object', async () => {
       const reply = succeeded(await create(widget(group, 'w', {}, { labels: {}, annotations: {}, zz: 1 })));
       expect(warningsOf(reply)).to.deep.equal(['unknown field "metadata.zz"']);
       expect(reply.body.metadata).to.not.have.any.keys('labels', 'annotations', 'zz');
@@ -240,7 +240,7 @@ describe('custom resource definitions', function () {
       );
     });
 
-    it('API-156: keeps spec and status apart', async () => {
+    it('API-156: separates spec and status', async () => {
       const created = succeeded(await create(widget(group, 'w'))).body;
       const path = `${widgets}/w`;
       const main = succeeded(
@@ -284,7 +284,7 @@ describe('custom resource definitions', function () {
       expect((await subject.merge(`${path}/scale`, { spec: { replicas: -1 } })).code).to.equal(422);
     });
 
-    it('API-86: may not be replaced without resource version', async () => {
+    it('API-86: requires a resource version to replace', async () => {
       succeeded(await create(widget(group, 'w')));
       const body = refused(
         await subject.put(`${widgets}/w`, widget(group, 'w')),
@@ -294,7 +294,7 @@ describe('custom resource definitions', function () {
       expect(body.details.kind).to.equal('widgets');
     });
 
-    it('API-101: takes no strategic patch', async () => {
+    it('API-101: rejects a strategic merge patch', async () => {
       succeeded(await create(widget(group, 'w')));
       refused(
         await subject.strategic(`${widgets}/w`, {}),
@@ -303,7 +303,7 @@ describe('custom resource definitions', function () {
       );
     });
 
-    it('API-38: takes finalizers without a path, with a warning', async () => {
+    it('API-38: accepts finalizers without a path, with a warning', async () => {
       const finalizers = ['finalizer.landscaper.gardener.cloud'];
       const reply = await create(widget(group, 'w', {}, { finalizers }));
       expect(reply.code).to.equal(201);
@@ -313,7 +313,7 @@ describe('custom resource definitions', function () {
       succeeded(await subject.merge(`${widgets}/w`, { metadata: { finalizers: null } }));
     });
 
-    it('API-122: knows sets and maps when applying', async () => {
+    it('API-122: treats sets and maps as such when applying', async () => {
       const applied = widget(group, 'w', { set: ['x'], lm: [{ k: 'a', v: '1' }], any: { l: [1] } });
       const { body } = succeeded(await subject.apply(`${widgets}/w`, applied, 'm1'));
       const entry = body.metadata.managedFields.find((candidate: Json) => candidate.manager === 'm1');
@@ -350,7 +350,7 @@ describe('custom resource definitions', function () {
     });
   });
 
-  describe('API-149: are refused', () => {
+  describe('API-149: are rejected', () => {
     const B = 'spec.validation.openAPIV3Schema.properties[spec].properties[b]';
     const group = newGroup();
     const dryRun = (crd: Json): Promise<Reply> => subject.post(`${CRDS}?dryRun=All`, crd);
@@ -443,7 +443,7 @@ describe('custom resource definitions', function () {
         'spec.validation.openAPIV3Schema.type: Required value: must not be empty at the root',
       ],
       [
-        'more than a name under metadata',
+        'more than the name under metadata',
         (crd) =>
           (schemaOf(crd).properties.metadata = {
             type: 'object',
@@ -452,7 +452,7 @@ describe('custom resource definitions', function () {
         'spec.validation.openAPIV3Schema.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified',
       ],
       [
-        'a column of no type',
+        'a printer column without type',
         (crd) =>
           (crd.spec.versions[0].additionalPrinterColumns = [{ name: 'a', type: 'foo', jsonPath: '.a' }]),
         'spec.additionalPrinterColumns[0].type: Invalid value: "foo": must be one of boolean,date,integer,number,string',
@@ -509,7 +509,7 @@ describe('custom resource definitions', function () {
     });
     afterEach(() => subject.delete(`${CRDS}/widgets.${group}`));
 
-    it('API-157: without status subresource, status counts as content', async () => {
+    it('API-157: without a status subresource, status counts as content', async () => {
       await given(
         version(
           { a: text },
@@ -522,7 +522,7 @@ describe('custom resource definitions', function () {
       expect(body.metadata.generation).to.equal(2);
     });
 
-    it('API-159: hold objects to their rules in CEL', async function () {
+    it('API-159: validate objects by their CEL rules', async function () {
       if (!subject.isGenuine)
         skip(this, 'the embedded server stores rules in CEL and does not evaluate them');
       const rule = (expression: string, more: Json): Json => ({ rule: expression, ...more });
@@ -567,7 +567,7 @@ describe('custom resource definitions', function () {
       ]);
     });
 
-    it('API-160: forgive values that were good before, as long as they stay', async () => {
+    it('API-160: accept values that were valid before, as long as they do not change', async () => {
       await given(version({ a: text, b: text }));
       succeeded(await subject.post(widgets, object({ a: 'long', b: 'x' })));
       const strict = version({ a: { ...text, maxLength: 3 }, b: text });
@@ -579,7 +579,7 @@ describe('custom resource definitions', function () {
       expect(causesOf(reply)).to.deep.equal(['spec.a: Too long: may not be more than 3 bytes']);
     });
 
-    it('API-161: show stored objects by the schema of now', async () => {
+    it('API-161: return stored objects by the current schema', async () => {
       await given(version({ a: text, b: text }));
       const before = succeeded(await subject.post(widgets, object({ a: 'x', b: 'y' }))).body;
       succeeded(
@@ -590,7 +590,7 @@ describe('custom resource definitions', function () {
       expect(body.metadata.resourceVersion).to.equal(before.metadata.resourceVersion);
     });
 
-    it('API-162: offer versions, warn of deprecated ones, and hide unserved ones', async () => {
+    it('API-162: serve versions, warn about deprecated ones, and hide unserved ones', async () => {
       await given(
         version({ a: text }),
         version(
@@ -628,7 +628,7 @@ describe('custom resource definitions', function () {
       );
     });
 
-    it('API-165: go when their last instance is gone', async () => {
+    it('API-165: are deleted after their last instance', async () => {
       await given(version({ a: text }));
       const held = { ...object({ a: 'x' }), metadata: { name: 'w', finalizers: ['a.b/c'] } };
       succeeded(await subject.post(widgets, held));

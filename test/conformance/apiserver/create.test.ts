@@ -1,4 +1,4 @@
-/** Create and metadata: scenarios 20 to 46. */
+/** Create and metadata: scenarios API-20 to API-46. */
 import { expect } from 'chai';
 import { causesOf, refused, warningsOf } from './assertions.ts';
 import { cm, deployment, widget, widgetCrd } from './fixtures.ts';
@@ -17,7 +17,7 @@ describe('create and metadata', () => {
     cms = `/api/v1/namespaces/${ns}/configmaps`;
   });
 
-  it('API-20: a new object gets its system fields, and its creator owns what it set', async () => {
+  it('API-20: a new object gets its system fields, and its creator owns the fields that it set', async () => {
     const reply = await s.post(cms, cm('a'));
     expect(reply.code).to.equal(201);
     const { metadata } = reply.body;
@@ -34,7 +34,7 @@ describe('create and metadata', () => {
     });
   });
 
-  it('API-21: the same name again is refused', async () => {
+  it('API-21: creating the same name again fails', async () => {
     await s.post(cms, cm('a'));
     const reply = await s.post(cms, cm('a'));
     expect(reply.body).to.deep.include({
@@ -61,7 +61,7 @@ describe('create and metadata', () => {
     expect(two.body.metadata.name).to.have.length(63);
   });
 
-  it('API-24: a bad base of a generated name is reported twice', async () => {
+  it('API-24: an invalid generateName is reported twice', async () => {
     const reply = await s.post(cms, { metadata: { generateName: 'Gen-' } });
     expect(reply.code).to.equal(422);
     expect(reply.body.details.causes.map((c: Json) => c.field)).to.have.members([
@@ -76,7 +76,7 @@ describe('create and metadata', () => {
     ['a ConfigMap of 254 characters', () => cms, cm('a'.repeat(254)), 422],
     ['a namespace with dots', () => '/api/v1/namespaces', { metadata: { name: 'a.b' } }, 422],
     [
-      'a service that begins with a digit',
+      'a service that starts with a digit',
       () => `/api/v1/namespaces/${ns}/services`,
       { metadata: { name: '1abc' }, spec: { ports: [{ port: 80 }] } },
       422,
@@ -108,7 +108,7 @@ describe('create and metadata', () => {
     );
   });
 
-  it('API-27: a resource version has no place in a new object', async () => {
+  it('API-27: a new object must not have a resource version', async () => {
     const reply = await s.post(cms, cm('a', { metadata: { resourceVersion: '5' } }));
     expect(reply.code).to.equal(500);
     expect(reply.body).to.not.have.property('reason');
@@ -160,16 +160,16 @@ describe('create and metadata', () => {
     ],
   ];
   for (const [what, body, code, message] of bodies)
-    it(`API-29: ${what} is refused`, async () => {
+    it(`API-29: ${what} is rejected`, async () => {
       refused(await s.post(cms, body), code, message);
     });
 
-  it('API-29: a built-in kind need not be named', async () => {
+  it('API-29: a built-in kind need not be in the body', async () => {
     expect((await s.post(cms, { metadata: { name: 'a' } })).code).to.equal(201);
     expect((await s.post(cms, '')).code).to.equal(400);
   });
 
-  it('API-30: values of the wrong type are named as Go names them', async () => {
+  it("API-30: a value of the wrong type is reported in Go's words", async () => {
     refused(
       await s.post(cms, cm('a', { data: { a: 5 } })),
       400,
@@ -207,7 +207,7 @@ describe('create and metadata', () => {
   const sloppy = (name: string): string =>
     `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${name}"},"data":{"a":"1","a":"2"},"foo":1,"bar":2}`;
 
-  it('API-33: strict validation names every finding, duplicates first', async () => {
+  it('API-33: strict validation reports every problem, duplicates first', async () => {
     const text = refused(
       await s.post(`${cms}?fieldValidation=Strict`, sloppy('a')),
       400,
@@ -217,7 +217,7 @@ describe('create and metadata', () => {
     expect(found.split(', ')).to.have.members(FOUND);
   });
 
-  it('API-34: by default findings are warnings, on request they are nothing', async () => {
+  it('API-34: problems are warnings by default, and ignored on request', async () => {
     for (const query of ['', '?fieldValidation=Warn']) {
       const reply = await s.post(`${cms}${query}`, sloppy(`w${query.length}`));
       expect(reply.code).to.equal(201);
@@ -235,13 +235,13 @@ describe('create and metadata', () => {
     ['too many annotations', { annotations: { a: 'x'.repeat(262_145) } }, 'metadata.annotations'],
   ];
   for (const [what, metadata, path] of metas)
-    it(`API-35: ${what} is refused`, async () => {
+    it(`API-35: ${what} is rejected`, async () => {
       const reply = await s.post(cms, cm('a', { metadata }));
       expect(reply.code).to.equal(422);
       expect(reply.body.details.causes.map((c: Json) => c.field)).to.deep.equal([path]);
     });
 
-  it('API-36: owners must be complete, with one controller, each once', async () => {
+  it('API-36: owner references must be complete and unique, with at most one controller', async () => {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u1' };
     const of = (...ownerReferences: Json[]): Json => cm('a', { metadata: { ownerReferences } });
     const empty = await s.post(cms, of({ apiVersion: '', kind: '', name: '', uid: '' }));
@@ -271,7 +271,7 @@ describe('create and metadata', () => {
     await s.merge(`${cms}/a`, { metadata: { finalizers: null } });
   });
 
-  it('API-38: a finalizer without a path is a warning on custom kinds', async () => {
+  it('API-38: a finalizer without a path causes a warning on custom kinds', async () => {
     const group = 's38.example.com';
     await s.post(CRDS, widgetCrd(group));
     await s.eventually(`${CRDS}/widgets.${group}`, (r) =>
@@ -289,7 +289,7 @@ describe('create and metadata', () => {
     await s.delete(`${CRDS}/widgets.${group}`);
   });
 
-  it('API-39: secrets take text, keep base64, and know their types', async () => {
+  it('API-39: secrets accept stringData, keep base64, and validate the data of their type', async () => {
     const path = `/api/v1/namespaces/${ns}/secrets`;
     const made = await s.post(path, {
       metadata: { name: 'a' },
@@ -332,7 +332,7 @@ describe('create and metadata', () => {
     });
   });
 
-  it('API-41: deployments that make no sense are refused', async () => {
+  it('API-41: inconsistent deployments are rejected', async () => {
     const path = `/apis/apps/v1/namespaces/${ns}/deployments`;
     const mismatch = await s.post(
       path,
@@ -364,7 +364,7 @@ describe('create and metadata', () => {
     });
   });
 
-  it('API-43: services get addresses and ports by their type', async () => {
+  it('API-43: services get addresses and ports according to their type', async () => {
     const path = `/api/v1/namespaces/${ns}/services`;
     const make = async (name: string, spec: Json): Promise<Json> =>
       (await s.post(path, { metadata: { name }, spec })).body.spec;

@@ -1,4 +1,4 @@
-/** Delete, finalizers, garbage, namespaces: scenarios 124 to 147. */
+/** Delete, finalizers, garbage collection, namespaces: scenarios API-124 to API-147. */
 import { expect } from 'chai';
 import { refused, warningsOf } from './assertions.ts';
 import { cm, conditionOf, widget, widgetCrd } from './fixtures.ts';
@@ -7,7 +7,7 @@ import type { Json } from './subject.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-describe('delete, finalizers, garbage, namespaces', function () {
+describe('delete, finalizers, garbage collection, namespaces', function () {
   this.timeout(60_000);
   const s = useSubject();
   let ns: string;
@@ -31,7 +31,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     ...more,
   });
 
-  it('API-124: a deletion answers with a Status, and then there is nothing', async () => {
+  it('API-124: a deletion returns a Status, and the object is gone', async () => {
     const { metadata } = await make('a');
     expect((await s.delete(`${cms}/a`)).body).to.deep.equal({
       kind: 'Status',
@@ -43,7 +43,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.delete(`${cms}/a`)).code).to.equal(404);
   });
 
-  it('API-125: services and service accounts answer with themselves', async () => {
+  it('API-125: deleting a service or a service account returns the object', async () => {
     const services = `/api/v1/namespaces/${ns}/services`;
     await s.post(services, { metadata: { name: 'a' }, spec: { ports: [{ port: 80 }] } });
     expect((await s.delete(`${services}/a`)).body.kind).to.equal('Service');
@@ -52,7 +52,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.delete(`${accounts}/a`)).body.kind).to.equal('ServiceAccount');
   });
 
-  it('API-126: a finalizer holds the object', async () => {
+  it('API-126: a finalizer delays the deletion', async () => {
     await make('a', held);
     const first = await s.delete(`${cms}/a`);
     expect(first.code).to.equal(200);
@@ -63,7 +63,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.merge(`${cms}/a`, { metadata: { finalizers: null } });
   });
 
-  it('API-127: a deletion counts as a change of a custom object', async () => {
+  it('API-127: a deletion raises the generation of a custom object', async () => {
     const group = 's127.example.com';
     await s.post(CRDS, widgetCrd(group));
     const path = `/apis/${group}/v1/namespaces/${ns}/widgets`;
@@ -73,7 +73,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.delete(`${CRDS}/widgets.${group}`);
   });
 
-  it('API-128: a terminating object takes no new finalizers and stays terminating', async () => {
+  it('API-128: a terminating object accepts no new finalizers and stays terminating', async () => {
     await make('a', held);
     await s.delete(`${cms}/a`);
     refused(
@@ -87,7 +87,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.merge(`${cms}/a`, { metadata: { finalizers: null } });
   });
 
-  it('API-129: its name is taken until it is gone', async () => {
+  it('API-129: its name is in use until it is gone', async () => {
     await make('a', held);
     await s.delete(`${cms}/a`);
     refused(await s.post(cms, cm('a')), 409, 'object is being deleted: configmaps "a" already exists');
@@ -100,14 +100,14 @@ describe('delete, finalizers, garbage, namespaces', function () {
     ['a JSON patch', () => s.jsonPatch(`${cms}/a`, [{ op: 'remove', path: '/metadata/finalizers/0' }])],
   ];
   for (const [how, release] of releases)
-    it(`API-130: taking the last finalizer by ${how} deletes the object`, async () => {
+    it(`API-130: removing the last finalizer by ${how} deletes the object`, async () => {
       await make('a', held);
       const { body } = await s.delete(`${cms}/a`);
       expect((await release(body)).code).to.equal(200);
       expect((await s.get(`${cms}/a`)).code).to.equal(404);
     });
 
-  it('API-131: preconditions', async () => {
+  it('API-131: preconditions are checked', async () => {
     const { metadata } = await make('a');
     refused(
       await s.delete(`${cms}/a`, { preconditions: { uid: 'other' } }),
@@ -122,7 +122,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.delete(`${cms}/a`, { preconditions: { uid: metadata.uid } })).code).to.equal(200);
   });
 
-  it('API-132: options that make no sense', async () => {
+  it('API-132: invalid options are rejected', async () => {
     await make('a');
     const odd = await s.delete(`${cms}/a`, { propagationPolicy: 'Foo' });
     refused(
@@ -141,20 +141,20 @@ describe('delete, finalizers, garbage, namespaces', function () {
     ['Foreground', 'foregroundDeletion'],
     ['Orphan', 'orphan'],
   ])
-    it(`API-133: ${String(policy)} leaves a finalizer`, async () => {
+    it(`API-133: ${String(policy)} adds a finalizer`, async () => {
       await make('a', held);
       const reply = await s.delete(`${cms}/a`, { propagationPolicy: policy });
       expect(reply.body.metadata.finalizers).to.include(finalizer);
       await s.merge(`${cms}/a`, { metadata: { finalizers: null } });
     });
 
-  it('API-134: Background takes the foreground finalizer away', async () => {
+  it('API-134: Background removes the foreground finalizer', async () => {
     await make('a', { finalizers: ['foregroundDeletion'] });
     await s.delete(`${cms}/a`, { propagationPolicy: 'Background' });
     expect((await s.get(`${cms}/a`)).code).to.equal(404);
   });
 
-  it('API-135: a collection goes one by one, finalizers and all', async () => {
+  it('API-135: deleting a collection deletes each object, and respects finalizers', async () => {
     await make('a', { labels: { x: '1' } });
     await make('b', { labels: { x: '1' }, ...held });
     await make('c');
@@ -166,7 +166,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.merge(`${cms}/b`, { metadata: { finalizers: null } });
   });
 
-  it('API-136: pods get their grace once they are on a node', async () => {
+  it('API-136: pods on a node have a grace period', async () => {
     const pods = `/api/v1/namespaces/${ns}/pods`;
     const pod = (name: string, spec: Json = {}): Json => ({
       metadata: { name },
@@ -185,7 +185,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.get(`${pods}/b`)).code).to.equal(404);
   });
 
-  it('API-137: what is owned goes with its owner', async function () {
+  it('API-137: dependents are deleted with their owner', async function () {
     skipUnlessControlled(this, s);
     const o = await make('o');
     await make('d', { ownerReferences: [owner(o)] });
@@ -193,7 +193,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect(await isGone(`${cms}/d`)).to.equal(true);
   });
 
-  it('API-138: an owner that never was counts as gone; one of an unknown kind does not', async function () {
+  it('API-138: an owner that never existed counts as deleted; one of an unknown kind does not', async function () {
     skipUnlessControlled(this, s);
     const o = await make('o');
     await make('unknown', {
@@ -206,7 +206,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.get(`${cms}/unknown`)).code).to.equal(200);
   });
 
-  it('API-139: with another owner left only the reference goes', async function () {
+  it('API-139: with another owner left only the owner reference is removed', async function () {
     skipUnlessControlled(this, s);
     const [a, b] = [await make('a'), await make('b')];
     await make('d', { ownerReferences: [owner(a), owner(b)] });
@@ -215,7 +215,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect(left.body.metadata.ownerReferences).to.deep.equal([owner(b)]);
   });
 
-  it('API-140: orphans stay, without reference', async function () {
+  it('API-140: orphans stay, without the owner reference', async function () {
     skipUnlessControlled(this, s);
     const o = await make('o');
     await make('d', { ownerReferences: [owner(o)] });
@@ -224,7 +224,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.get(`${cms}/d`)).body.metadata).to.not.have.property('ownerReferences');
   });
 
-  it('API-141: in the foreground an owner waits for those that block it', async function () {
+  it('API-141: with foreground deletion an owner waits for the dependents that block it', async function () {
     skipUnlessControlled(this, s);
     const o = await make('o');
     await make('blocking', { ownerReferences: [owner(o, { blockOwnerDeletion: true })], ...held });
@@ -238,7 +238,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.merge(`${cms}/free`, { metadata: { finalizers: null } });
   });
 
-  it('API-142: an owner in another namespace counts as gone, and an event says so', async function () {
+  it('API-142: an owner in another namespace counts as deleted, and an event reports it', async function () {
     skipUnlessControlled(this, s);
     const o = await make('o');
     const other = await s.namespace();
@@ -249,7 +249,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect(events.body.items[0]).to.deep.include({ reason: 'OwnerRefInvalidNamespace', type: 'Warning' });
   });
 
-  it('API-143: a job deleted without a policy keeps its pods and warns', async () => {
+  it('API-143: deleting a job without a policy keeps its pods and returns a warning', async () => {
     const jobs = `/apis/batch/v1/namespaces/${ns}/jobs`;
     await s.post(jobs, {
       metadata: { name: 'j', ...held },
@@ -261,7 +261,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.merge(`${jobs}/j`, { metadata: { finalizers: null } });
   });
 
-  it('API-144: a namespace goes when its content has, and tells what it waits for', async function () {
+  it('API-144: a namespace is deleted after its content, and reports what it waits for', async function () {
     skipUnlessControlled(this, s);
     await make('a');
     await make('b', held);
@@ -282,7 +282,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect(await isGone(`/api/v1/namespaces/${ns}`)).to.equal(true);
   });
 
-  it('API-144: an empty namespace that a finalizer holds is let alone', async function () {
+  it('API-144: an empty namespace with a finalizer stays', async function () {
     skipUnlessControlled(this, s);
     const path = `/api/v1/namespaces/${ns}`;
     await s.merge(path, { metadata: { finalizers: ['a.b/c'] } });
@@ -296,7 +296,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect(await isGone(path)).to.equal(true);
   });
 
-  it('API-145: a terminating namespace takes nothing new', async () => {
+  it('API-145: nothing can be created in a terminating namespace', async () => {
     await make('a', held);
     await s.delete(`/api/v1/namespaces/${ns}`);
     const reply = await s.post(cms, cm('b'));
@@ -325,7 +325,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
       );
     });
 
-  it('API-147: every namespace has a service account and the certificate', async function () {
+  it('API-147: every namespace has a default service account and the CA certificate', async function () {
     skipUnlessControlled(this, s);
     const account = `/api/v1/namespaces/${ns}/serviceaccounts/default`;
     const first = await s.eventually(account, (r) => r.code === 200);

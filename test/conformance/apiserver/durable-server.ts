@@ -1,4 +1,7 @@
-/** A server on a folder, in a process of its own that a test can kill: prints its address and token, then serves. */
+/**
+ * A server that stores its data in a folder, in a process that a test can kill: prints its address and token, then
+ * serves.
+ */
 import { startApiServer } from '../../../src/apiserver/server.ts';
 
 const dir = process.argv[2];

@@ -1,4 +1,4 @@
-/** The store on disk: scenario 182, and what surrounds it. */
+/** The store on disk: scenario API-182, and related tests. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -94,7 +94,7 @@ describe('the durable store', function () {
 
   const path = '/api/v1/namespaces/default/configmaps';
 
-  it('API-182: a killed server has lost no write that it answered', async () => {
+  it('API-182: a killed server loses no write that it has answered', async () => {
     const server = await start();
     const agent = new Agent({ keepAlive: true, ca: server.ca, maxSockets: 20 });
     const acknowledged = new Map<string, string>();
@@ -135,7 +135,7 @@ describe('the durable store', function () {
     fresh.destroy();
   });
 
-  it('keeps what a restart finds: objects, deletions, custom kinds', async () => {
+  it('keeps objects, deletions and custom kinds across a restart', async () => {
     const server = await start();
     const agent = new Agent({ keepAlive: true, ca: server.ca });
     await call(server, agent, 'POST', path, { metadata: { name: 'stays' } });
@@ -173,7 +173,7 @@ describe('the durable store', function () {
     fresh.destroy();
   });
 
-  it('refuses a folder that another server has', async () => {
+  it('refuses a folder that another server uses', async () => {
     await start();
     const second = await start().then(
       () => 'it started',

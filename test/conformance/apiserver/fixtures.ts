@@ -23,7 +23,7 @@ export const deployment = (name: string, more: Json = {}): Json => ({
   },
 });
 
-/** The definition of widgets, in a group of its own for each caller. */
+/** The definition of widgets, with a separate group for each caller. */
 export const widgetCrd = (group: string, more: Json = {}): Json => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -1,4 +1,4 @@
-/** An informer of client-node: scenario 185. */
+/** An informer of client-node: scenario API-185. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ else
       }
     }
 
-    it('API-185: across a 410 and a restart of the server it has the same cache in the end', async () => {
+    it('API-185: has the same cache as the server after a 410 and a restart of the server', async () => {
       let lists = 0;
       const client = api();
       const informer = makeInformer(configOf(server), PATH, () => {
@@ -84,7 +84,7 @@ else
       await until('the informer sees what it watches', isSame);
       expect(lists).to.equal(1);
 
-      // It comes back at once the first time, and waits a second the next: long enough for its version to be forgotten.
+      // It reconnects at once the first time, and waits a second the next: long enough for its version to expire.
       test.cutWatches('/configmaps');
       await until('the informer is back', () => test.watchers > others);
       test.cutWatches('/configmaps');
@@ -101,7 +101,7 @@ else
       server = await start(port);
       await remove('b');
       await create('f');
-      // As its documentation says: after an error it is started again.
+      // As its documentation says: restart it after an error.
       await until('the cache is right after the restart', async () => {
         if (failures > 0) {
           failures = 0;

@@ -1,4 +1,4 @@
-/** Bodies in protobuf: scenario 12. */
+/** Protobuf bodies: scenario API-12. */
 import { expect } from 'chai';
 import { body, entry, flag, int, message, text } from '../../support/protobuf.ts';
 import { succeeded } from './assertions.ts';
@@ -8,7 +8,7 @@ import type { Json, Reply } from './subject.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
-/** As Go writes it: name, base of a name, namespace, link, uid, version, generation, time. */
+/** Fields as Go writes them: name, generateName, namespace, selfLink, uid, version, generation, time. */
 const metadata = (field: number, name: string, ...more: readonly Buffer[]): Buffer =>
   message(
     field,
@@ -37,7 +37,7 @@ const deploymentSpec = (name: string): Buffer =>
   );
 const deploymentStatus = message(3, int(1), int(2), int(3), int(4), int(5), int(7));
 
-/** What the server made up for each object by itself. */
+/** Fields that the server generates for each object. */
 function comparable({ metadata: own, ...rest }: Json): Json {
   const { name: _, uid: _uid, resourceVersion: _rv, creationTimestamp: _time, ...kept } = own;
   const managers = (own.managedFields as Json[]).map(({ time: _when, ...entryOf }) => entryOf);
@@ -50,7 +50,7 @@ function emptyStrings(value: Json, path = ''): string[] {
   return Object.entries(value as object).flatMap(([key, each]) => emptyStrings(each, `${path}/${key}`));
 }
 
-describe('bodies in protobuf', () => {
+describe('protobuf bodies', () => {
   const s = useSubject();
   let ns: string;
 
@@ -95,7 +95,7 @@ describe('bodies in protobuf', () => {
     },
   ];
   for (const { what, path, protobuf, json, check } of rows)
-    it(`API-12: ${what} is stored as its JSON form is`, async () => {
+    it(`API-12: ${what} is stored like its JSON form`, async () => {
       const made = await s.post(path(), protobuf, { type: PROTOBUF });
       expect(made.code, made.text).to.equal(201);
       succeeded(await s.post(path(), json));
@@ -105,7 +105,7 @@ describe('bodies in protobuf', () => {
       check?.(stored);
     });
 
-  it('API-12: a TokenRequest is answered with a token of that life', async () => {
+  it('API-12: a TokenRequest is answered with a token of the requested lifetime', async () => {
     await s.post(`/api/v1/namespaces/${ns}/serviceaccounts`, { metadata: { name: 'sa' } });
     const request = body(
       'authentication.k8s.io/v1',
@@ -122,7 +122,7 @@ describe('bodies in protobuf', () => {
     expect(reply.body.status.token).to.match(/^[\w-]+\.[\w-]+\.[\w-]+$/);
   });
 
-  it('API-12: what is not protobuf is refused', async () => {
+  it('API-12: a body that is not protobuf is rejected', async () => {
     const reply = await s.post(`/api/v1/namespaces/${ns}/configmaps`, Buffer.from('{}'), { type: PROTOBUF });
     expect(reply.code, reply.text).to.equal(400);
   });

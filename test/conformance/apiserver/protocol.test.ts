@@ -1,4 +1,4 @@
-/** Protocol, discovery, negotiation: scenarios 1 to 19. */
+/** Protocol, discovery, negotiation: scenarios API-01 to API-19. */
 import { expect } from 'chai';
 import { cm, widgetCrd } from './fixtures.ts';
 import { useSubject } from './subject.ts';
@@ -34,7 +34,7 @@ describe('protocol, discovery, negotiation', () => {
     });
   });
 
-  it('API-02: aggregated discovery carries an ETag and honours If-None-Match', async () => {
+  it('API-02: aggregated discovery has an ETag and respects If-None-Match', async () => {
     const reply = await s.get('/apis', { accept: AGGREGATED });
     expect(reply.headers['content-type']).to.match(/as=APIGroupDiscoveryList/);
     expect(reply.body.kind).to.equal('APIGroupDiscoveryList');
@@ -49,7 +49,7 @@ describe('protocol, discovery, negotiation', () => {
     expect(again.code).to.equal(304);
   });
 
-  it('API-03: aggregated discovery of a dead version alone is not acceptable', async () => {
+  it('API-03: a removed version of aggregated discovery alone is not acceptable', async () => {
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList';
     expect((await s.get('/apis', { accept })).code).to.equal(406);
   });
@@ -103,7 +103,7 @@ describe('protocol, discovery, negotiation', () => {
       expect(reply.body.message).to.equal('the server does not allow this method on the requested resource');
     });
 
-  it('API-08: a wrong bearer token is refused, not taken for nobody', async () => {
+  it('API-08: an invalid bearer token is rejected, not treated as anonymous', async () => {
     const reply = await s.get('/api/v1/namespaces', { token: 'wrong' });
     expect(reply.code).to.equal(401);
     expect(reply.body).to.deep.equal({
@@ -117,20 +117,20 @@ describe('protocol, discovery, negotiation', () => {
     });
   });
 
-  it('API-09: nothing acceptable is 406', async () => {
+  it('API-09: a request that accepts no supported media type gets a 406', async () => {
     const reply = await s.get('/api/v1/namespaces', { accept: 'text/html' });
     expect(reply.code).to.equal(406);
     expect(reply.body.reason).to.equal('NotAcceptable');
   });
 
-  it('API-10: YAML on request', async () => {
+  it('API-10: responses are YAML on request', async () => {
     const reply = await s.get('/api/v1/namespaces/default', { accept: 'application/yaml' });
     expect(reply.code).to.equal(200);
     expect(reply.headers['content-type']).to.equal('application/yaml');
     expect(reply.text).to.match(/^kind: Namespace$/m);
   });
 
-  it('API-11: bodies in YAML, without type, and of an unknown type', async () => {
+  it('API-11: bodies may be YAML or have no content type; an unknown type is rejected', async () => {
     const ns = await s.namespace();
     const path = `/api/v1/namespaces/${ns}/configmaps`;
     const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: yam\n';
@@ -143,7 +143,7 @@ describe('protocol, discovery, negotiation', () => {
     expect(refusal.body.reason).to.equal('UnsupportedMediaType');
   });
 
-  it('API-13: a client that prefers protobuf gets something its decoder can tell', async () => {
+  it('API-13: a client that prefers protobuf gets a response that it can decode', async () => {
     const reply = await s.get('/api/v1/namespaces/default', {
       accept: 'application/vnd.kubernetes.protobuf,application/json',
     });
@@ -151,7 +151,7 @@ describe('protocol, discovery, negotiation', () => {
     expect(reply.headers['content-type']).to.match(/^application\/(json|vnd.kubernetes.protobuf)/);
   });
 
-  it('API-14: bodies and values that are too large', async () => {
+  it('API-14: bodies and values that are too large are rejected', async () => {
     const ns = await s.namespace();
     const path = `/api/v1/namespaces/${ns}/configmaps`;
     const huge = await s.post(path, cm('h', { data: { a: 'x'.repeat(3_200_000) } }));
@@ -162,7 +162,7 @@ describe('protocol, discovery, negotiation', () => {
     expect(large.body.details.causes[0].message).to.match(/^Too long/);
   });
 
-  it('API-15: lists as Tables', async () => {
+  it('API-15: lists are returned as Tables on request', async () => {
     const ns = await s.namespace();
     const path = `/api/v1/namespaces/${ns}/configmaps`;
     await s.post(path, cm('a', { data: { x: '1', y: '2' } }));
@@ -179,14 +179,14 @@ describe('protocol, discovery, negotiation', () => {
     expect(bogus.code).to.equal(400);
   });
 
-  it('API-16: one object as a Table; a refusal stays a Status', async () => {
+  it('API-16: one object is returned as a Table on request; an error stays a Status', async () => {
     const table = (await s.get('/api/v1/namespaces/default', { accept: TABLE })).body;
     expect(table.rows).to.have.length(1);
     const missing = await s.get('/api/v1/namespaces/nope', { accept: TABLE });
     expect(missing.body.kind).to.equal('Status');
   });
 
-  it('API-17: metadata only, for objects, lists and answers of writes', async () => {
+  it('API-17: objects, lists and responses of writes are returned with metadata only on request', async () => {
     const ns = await s.namespace();
     const path = `/api/v1/namespaces/${ns}/configmaps`;
     await s.post(path, cm('a'));
@@ -208,7 +208,7 @@ describe('protocol, discovery, negotiation', () => {
     expect(wrong.code).to.equal(406);
   });
 
-  it('API-18: OpenAPI v3 documents are addressed by hash', async () => {
+  it('API-18: OpenAPI v3 documents have a hash in their URL', async () => {
     const index = (await s.get('/openapi/v3')).body;
     const url = index.paths['apis/apps/v1'].serverRelativeURL as string;
     const right = await s.get(url);
@@ -220,7 +220,7 @@ describe('protocol, discovery, negotiation', () => {
     expect((await s.get('/openapi/v3/apis/nope/v1')).code).to.equal(404);
   });
 
-  it('API-19: a custom kind appears in OpenAPI with the marks that kubectl looks for', async () => {
+  it('API-19: a custom kind is in OpenAPI with the extensions that kubectl needs', async () => {
     const group = 's19.example.com';
     await s.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', widgetCrd(group));
     const index = await s.eventually('/openapi/v3', (r) => r.body.paths[`apis/${group}/v1`] !== undefined);

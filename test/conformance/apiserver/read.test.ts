@@ -1,4 +1,4 @@
-/** Get, list and selectors: scenarios 47 to 64. */
+/** Get, list and selectors: scenarios API-47 to API-64. */
 import { expect } from 'chai';
 import { refused } from './assertions.ts';
 import { cm } from './fixtures.ts';
@@ -21,7 +21,7 @@ describe('get, list, selectors', () => {
     (await s.post(cms, cm(name, { metadata: { labels: { mine: '', ...labels } } }))).body;
   const names = (reply: Reply): string[] => reply.body.items.map((o: Json) => o.metadata.name);
 
-  it('API-47: a missing object', async () => {
+  it('API-47: getting a missing object is a 404', async () => {
     const reply = await s.get(`${cms}/nope`);
     expect(reply.body).to.deep.include({
       code: 404,
@@ -31,7 +31,7 @@ describe('get, list, selectors', () => {
     });
   });
 
-  it('API-48: resource versions of a get', async function () {
+  it('API-48: a get respects the resource version', async function () {
     this.timeout(20_000);
     await make('a');
     expect((await s.get(`${cms}/a?resourceVersion=0`)).code).to.equal(200);
@@ -47,7 +47,7 @@ describe('get, list, selectors', () => {
     );
   });
 
-  it('API-49: lists are sorted by name, and items of built-in kinds bare', async () => {
+  it('API-49: lists are sorted by name, and items of built-in kinds have no kind', async () => {
     for (const name of ['c', 'a-b', 'a', 'b', 'a.b']) await make(name);
     const list = await s.get(`${cms}?${OURS}`);
     expect(names(list)).to.deep.equal(['a', 'a-b', 'a.b', 'b', 'c']);
@@ -61,7 +61,7 @@ describe('get, list, selectors', () => {
     expect(reply.body.items).to.deep.equal([]);
   });
 
-  it('API-51: pages hang together', async () => {
+  it('API-51: the pages of a list are consistent', async () => {
     const secrets = `/api/v1/namespaces/${ns}/secrets`;
     for (const name of ['a', 'b', 'c', 'd', 'e']) await s.post(secrets, { metadata: { name } });
     const first = await s.get(`${secrets}?limit=2`);
@@ -77,7 +77,7 @@ describe('get, list, selectors', () => {
     expect(selected.body.metadata).to.not.have.property('remainingItemCount');
   });
 
-  it('API-52: what comes between pages is not in them', async () => {
+  it('API-52: objects created between pages are not in them', async () => {
     for (const name of ['a', 'b', 'c']) await make(name);
     const first = await s.get(`${cms}?${OURS}&limit=1`);
     await make('bb');
@@ -86,7 +86,7 @@ describe('get, list, selectors', () => {
     expect(names(rest)).to.deep.equal(['b', 'c']);
   });
 
-  it('API-53: an expired page hands out a token for the present', async function () {
+  it('API-53: an expired page returns a token to continue at the current version', async function () {
     skipUnlessEmbedded(this, s);
     for (const name of ['a', 'b', 'c']) await make(name);
     const first = await s.get(`${cms}?${OURS}&limit=1`);
@@ -98,7 +98,7 @@ describe('get, list, selectors', () => {
     expect(names(anew)).to.deep.equal(['b', 'bb', 'c']);
   });
 
-  it('API-54: with resource version 0 there are no pages', async () => {
+  it('API-54: with resource version 0 the limit is ignored', async () => {
     for (const name of ['a', 'b', 'c']) await make(name);
     const list = await s.eventually(
       `${cms}?${OURS}&limit=1&resourceVersion=0`,
@@ -108,7 +108,7 @@ describe('get, list, selectors', () => {
     expect(list.body.metadata).to.not.have.property('continue');
   });
 
-  it('API-55: lists at a revision, and not older than one', async () => {
+  it('API-55: lists can be at a revision, or not older than one', async () => {
     await make('a');
     const { resourceVersion } = (await make('b')).metadata;
     await make('c');
@@ -123,7 +123,7 @@ describe('get, list, selectors', () => {
     expect(names(legacy)).to.deep.equal(['a', 'b']);
   });
 
-  it('API-56: an exact list of a forgotten revision has expired', async function () {
+  it('API-56: an exact list at a compacted revision has expired', async function () {
     skipUnlessEmbedded(this, s);
     const { resourceVersion } = (await make('a')).metadata;
     await make('b');
@@ -132,7 +132,7 @@ describe('get, list, selectors', () => {
     refused(reply, 410, 'The resourceVersion for the provided list is too old.');
   });
 
-  it('API-57: a list from the future', async function () {
+  it('API-57: a list at a future revision times out', async function () {
     this.timeout(20_000);
     const reply = await s.get(`${cms}?resourceVersion=99999999`);
     expect(reply.code).to.equal(504);
@@ -168,11 +168,11 @@ describe('get, list, selectors', () => {
     ],
   ];
   for (const [query, code, message] of combinations)
-    it(`API-58: ${query} is refused`, async () => {
+    it(`API-58: ${query} is rejected`, async () => {
       refused(await s.get(`${cms}?${query}`), code, message);
     });
 
-  it('API-59: bad pages', async () => {
+  it('API-59: invalid continue tokens are rejected', async () => {
     refused(
       await s.get(`${cms}?continue=nonsense`),
       400,
@@ -231,13 +231,13 @@ describe('get, list, selectors', () => {
     'k notin b)',
     'k=v=w',
   ])
-    it(`API-61: ${selector} is no label selector`, async () => {
+    it(`API-61: ${selector} is not a valid label selector`, async () => {
       const reply = await s.get(`${cms}?labelSelector=${encodeURIComponent(selector)}`);
       expect(reply.body).to.include({ code: 400, reason: 'BadRequest' });
       expect(reply.body.message).to.match(/unable to parse requirement|found '/);
     });
 
-  it('API-62: field selectors', async () => {
+  it('API-62: field selectors filter', async () => {
     await make('a');
     await make('b');
     const find = async (path: string, selector: string): Promise<string[]> =>
@@ -260,7 +260,7 @@ describe('get, list, selectors', () => {
     expect(await find(events, 'involvedObject.name=q')).to.deep.equal([]);
   });
 
-  it('API-63: fields that a kind does not offer', async () => {
+  it('API-63: unsupported field selectors are rejected', async () => {
     refused(
       await s.get(`${cms}?fieldSelector=spec.x=1`),
       400,
@@ -274,7 +274,7 @@ describe('get, list, selectors', () => {
     refused(await s.get(`${cms}?fieldSelector=x`), 400, "invalid selector: 'x'; can't understand 'x'");
   });
 
-  it('API-64: a watch goes on where a list ended', async () => {
+  it('API-64: a watch continues where a list ended', async () => {
     await make('a');
     const list = await s.get(`${cms}?${OURS}`);
     await make('b');

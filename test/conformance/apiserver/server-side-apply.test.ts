@@ -1,4 +1,4 @@
-/** Scenarios 103 to 123: server-side apply and managedFields. */
+/** Server-side apply and managedFields: scenarios API-103 to API-123. */
 import { expect } from 'chai';
 import { causesOf, MERGE, refused, succeeded } from './assertions.ts';
 import { useSubject, type Json, type Reply } from './subject.ts';
@@ -44,7 +44,7 @@ describe('server-side apply', function () {
     send(`${cm}?fieldManager=${manager}`, { data: values });
   const live = async (): Promise<Json> => succeeded(await subject.get(cm)).body;
 
-  it('API-103: a new object is owned by who applied it', async () => {
+  it('API-103: a new object is owned by its applier', async () => {
     const answer = await apply('m1', { a: '1' });
     expect(answer.code).to.equal(201);
     const { time: _, ...entry } = entryOf(answer.body, 'm1');
@@ -57,21 +57,21 @@ describe('server-side apply', function () {
     });
   });
 
-  it('API-104: the same again is no write', async () => {
+  it('API-104: applying the same again is not a write', async () => {
     const first = succeeded(await apply('m1', { a: '1' })).body;
     const second = await apply('m1', { a: '1' });
     expect(second.code).to.equal(200);
     expect(second.body).to.deep.equal(first);
   });
 
-  it('API-105: a key that is dropped goes', async () => {
+  it('API-105: a key that is no longer applied is removed', async () => {
     await apply('m1', { a: '1', b: '2' });
     const { body } = succeeded(await apply('m1', { a: '1' }));
     expect(body['data']).to.deep.equal({ a: '1' });
     expect(ownersOf(body)).to.deep.equal({ 'm1 Apply': data('a') });
   });
 
-  it('API-106: another value is a conflict', async () => {
+  it('API-106: applying another value is a conflict', async () => {
     await apply('m1', { a: '1' });
     const body = refused(
       await apply('m2', { a: '2' }),
@@ -84,7 +84,7 @@ describe('server-side apply', function () {
     ]);
   });
 
-  it('API-107: the same value is shared, by an entry without time', async () => {
+  it('API-107: applying the same value shares its ownership, in an entry without time', async () => {
     await apply('m1', { a: '1' });
     const { body } = succeeded(await apply('m2', { a: '1' }));
     expect(ownersOf(body)).to.deep.equal({ 'm1 Apply': data('a'), 'm2 Apply': data('a') });
@@ -92,7 +92,7 @@ describe('server-side apply', function () {
     expect(entryOf(body, 'm2')).to.not.have.property('time');
   });
 
-  it('API-108: a shared value changes by force only', async () => {
+  it('API-108: a shared value can only be changed by force', async () => {
     await apply('m1', { a: '1' });
     await apply('m2', { a: '1', b: '1' });
     refused(await apply('m1', { a: '9' }), 409, 'Apply failed with 1 conflict: conflict with "m2": .data.a');
@@ -101,7 +101,7 @@ describe('server-side apply', function () {
     expect(ownersOf(body)).to.deep.equal({ 'm1 Apply': data('a'), 'm2 Apply': data('b') });
   });
 
-  it('API-109: a shared key stays when one lets go', async () => {
+  it('API-109: a shared key stays when one owner gives it up', async () => {
     await apply('m1', { a: '1' });
     await apply('m2', { a: '1' });
     const { body } = succeeded(await apply('m1'));
@@ -120,7 +120,7 @@ describe('server-side apply', function () {
     );
   });
 
-  it('API-112: needs a manager, and has nothing to do with managedFields of the body', async () => {
+  it('API-112: needs a field manager, and rejects managedFields in the body', async () => {
     const type = 'application/apply-patch+yaml';
     expect(causesOf(await send(cm, configMap(), type))).to.deep.equal([
       'fieldManager: Required value: is required for apply patch',
@@ -133,7 +133,7 @@ describe('server-side apply', function () {
     refused(await subject.apply(cm, body, 'm1'), 400, 'metadata.managedFields must be nil');
   });
 
-  it('API-113: what is not of the kind is a failure with a text', async () => {
+  it('API-113: a value of the wrong type fails with a message', async () => {
     const who = '(/cm; /v1, Kind=ConfigMap)';
     refused(
       await apply('m', { k: 5 }),
@@ -170,7 +170,7 @@ describe('server-side apply', function () {
     );
   });
 
-  it('API-120: of eleven updaters the oldest become one', async () => {
+  it('API-120: of eleven updaters the oldest are merged into one', async () => {
     succeeded(await subject.post(`${cm.slice(0, -3)}?fieldManager=m0`, configMap({ k0: 'x' })));
     for (let i = 1; i <= 10; i++) succeeded(await update(`m${i}`, { [`k${i}`]: 'x' }));
     const managers = ((await live())['metadata'].managedFields as Json[]).map(
@@ -275,7 +275,7 @@ describe('server-side apply', function () {
       );
     });
 
-    it('API-113: two items with one key are a failure', async () => {
+    it('API-113: two items with the same key are an error', async () => {
       refused(
         await subject.apply(path(), deployment(pods([container('c'), container('c')])), 'a'),
         500,
@@ -283,7 +283,7 @@ describe('server-side apply', function () {
       );
     });
 
-    it('API-116: status has an endpoint and an entry of its own', async () => {
+    it('API-116: status has its own endpoint and its own entry', async () => {
       const { body } = succeeded(await subject.apply(path(), { ...full, status: { replicas: 7 } }, 'a'));
       expect(body['status']).to.deep.equal({});
       expect(ownersOf(body)['a Apply']).to.not.have.property('f:status');
@@ -294,7 +294,7 @@ describe('server-side apply', function () {
       expect((await subject.apply(`${path().slice(0, -1)}zz/status`, missing, 'a')).code).to.equal(404);
     });
 
-    it('API-117: scaling takes the replicas', async () => {
+    it('API-117: scaling takes over the replicas', async () => {
       succeeded(await subject.apply(path(), full, 'a'));
       succeeded(await send(`${path()}/scale?fieldManager=s`, { spec: { replicas: 5 } }));
       const body = refused(await subject.apply(path(), full, 'a'), 409, /\.spec\.replicas$/);

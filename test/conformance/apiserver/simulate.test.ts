@@ -1,4 +1,4 @@
-/** Workloads that become ready although nothing runs: scenario 188. Only the embedded server can. */
+/** Simulated workloads, which become ready although nothing runs: scenario API-188, on the embedded server only. */
 import { expect } from 'chai';
 import { conditionOf, deployment } from './fixtures.ts';
 import { skipUnlessEmbedded, useSubject } from './subject.ts';
@@ -45,7 +45,7 @@ describe('simulated workloads', () => {
     expect((await s.get(pods())).body.items).to.have.length(3);
   });
 
-  it('API-188: a new template rolls out, and the old pods go', async () => {
+  it('API-188: a new template is rolled out, and the old pods are deleted', async () => {
     await s.post(apps('deployments'), deployment('d'));
     await s.eventually(`${apps('deployments')}/d`, (r) => r.body.status.availableReplicas === 1);
     await s.strategic(`${apps('deployments')}/d`, {
@@ -61,7 +61,7 @@ describe('simulated workloads', () => {
     const { body } = await s.eventually(pods(), (r) => r.body.items.length === 1);
     expect(body.items[0].spec.containers[0].image).to.equal('nginx:2');
     expect(body.items[0].status.podIPs).to.deep.equal([{ ip: body.items[0].status.podIP }]);
-    // Going back finds the old replica set again, however the template is written.
+    // A rollback uses the old replica set again, however the template is written.
     await s.strategic(`${apps('deployments')}/d`, {
       spec: { template: { spec: { containers: [{ image: 'nginx:1', name: 'c' }] } } },
     });
@@ -73,7 +73,7 @@ describe('simulated workloads', () => {
   });
 
   for (const kind of ['never-ready', 'crash-loop'])
-    it(`API-188: ${kind} holds a deployment back`, async () => {
+    it(`API-188: ${kind} delays a deployment`, async () => {
       await s.post(apps('deployments'), troubled(kind));
       const { body } = await s.eventually(
         `${apps('deployments')}/d`,
@@ -84,7 +84,7 @@ describe('simulated workloads', () => {
       expect((await s.get(`${apps('deployments')}/d`)).body.status).to.not.have.property('readyReplicas');
     });
 
-  it('API-188: a delay lets readiness wait', async () => {
+  it('API-188: an annotation delays readiness', async () => {
     await s.post(apps('deployments'), troubled('delay=1s'));
     await s.eventually(pods(), (r) => r.body.items.length === 1);
     expect((await s.get(`${apps('deployments')}/d`)).body.status).to.not.have.property('readyReplicas');
@@ -94,7 +94,7 @@ describe('simulated workloads', () => {
 
   const template = (name: string): Json => deployment(name).spec.template;
 
-  it('API-188: a stateful set counts its pods by ordinal', async () => {
+  it('API-188: a stateful set numbers its pods', async () => {
     await s.post(apps('statefulsets'), {
       metadata: { name: 'db' },
       spec: {
@@ -136,7 +136,7 @@ describe('simulated workloads', () => {
     });
   });
 
-  it('API-188: a job completes, or fails when it is told to', async () => {
+  it('API-188: a job completes, or fails on request', async () => {
     const jobs = `/apis/batch/v1/namespaces/${ns}/jobs`;
     const job = (name: string, annotations: Json = {}): Json => ({
       metadata: { name },

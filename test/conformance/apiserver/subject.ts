@@ -1,6 +1,6 @@
 /**
- * What the conformance suite is run against: the embedded server in this process, or the server that
- * ESPALIER_TEST_KUBECONFIG names (a genuine kube-apiserver). A scenario sees only HTTP.
+ * The API server that the conformance suite runs against: the embedded server in this process, or the
+ * kube-apiserver that ESPALIER_TEST_KUBECONFIG names. A scenario sees only HTTP.
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
@@ -25,7 +25,7 @@ export interface RequestOptions {
   readonly type?: string;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A bearer token instead of the administrator's; null presents nothing. */
+  /** A bearer token instead of the administrator's; null sends none. */
   readonly token?: string | null;
 }
 
@@ -50,11 +50,11 @@ export class Subject {
   #agent = new Agent();
   #bare = new Agent();
   #namespaces = 0;
-  /** Suites are put together in the same millisecond. */
+  /** Suites are created in the same millisecond. */
   static #subjects = 0;
   readonly #run = `${process.pid.toString(36)}-${Date.now().toString(36)}-${String(++Subject.#subjects)}`;
 
-  /** True when simulated controllers (or a controller manager) work on the subject. */
+  /** True if simulated controllers (or a controller manager) run on the subject. */
   readonly hasControllers = EXTERNAL === undefined;
   readonly isGenuine = EXTERNAL !== undefined;
 
@@ -81,7 +81,7 @@ export class Subject {
     await this.#server?.close();
   }
 
-  /** A namespace of its own for each scenario. */
+  /** A separate namespace for each scenario. */
   async namespace(): Promise<string> {
     const name = `t${++this.#namespaces}-${this.#run}`;
     const reply = await this.post('/api/v1/namespaces', { metadata: { name } });
@@ -177,7 +177,7 @@ export class Subject {
     return new Watch(await this.#open('GET', path, options));
   }
 
-  /** A watch whose answer nobody reads until it is resumed. */
+  /** A watch whose response is not read until it is resumed. */
   stalledWatch(path: string): Promise<IncomingMessage> {
     return this.#open('GET', path, {});
   }
@@ -191,7 +191,7 @@ export class Subject {
     }
   }
 
-  /** Asks until `check` holds; eventual effects get up to 30 s. */
+  /** Repeats until `check` holds; eventual effects get up to 30 s. */
   async eventually(path: string, check: (reply: Reply) => boolean): Promise<Reply> {
     for (let attempt = 0; ; attempt++) {
       const reply = await this.get(path);
@@ -201,7 +201,7 @@ export class Subject {
   }
 }
 
-/** A watch as it comes over the wire. */
+/** A watch as received from the server. */
 export class Watch {
   readonly code: number;
   readonly #response: IncomingMessage;
@@ -229,7 +229,7 @@ export class Watch {
     response.on('close', end);
   }
 
-  /** The next event; undefined when the stream has ended or nothing came in time. */
+  /** The next event; undefined if the stream has ended or nothing arrived in time. */
   async next(timeoutMs = 5000): Promise<WatchEvent | undefined> {
     const deadline = Date.now() + timeoutMs;
     while (this.#events.length === 0 && !this.#ended && Date.now() < deadline)
@@ -254,7 +254,7 @@ export class Watch {
     return events;
   }
 
-  /** Whether the server ended the stream within the time. */
+  /** Whether the server ended the stream in time. */
   async ended(timeoutMs = 5000): Promise<boolean> {
     const deadline = Date.now() + timeoutMs;
     while (!this.#ended && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -297,12 +297,12 @@ export function useSubject(options: ApiServerOptions = {}): Subject {
   return subject;
 }
 
-/** For scenarios that reach behind the wire. */
+/** For scenarios that need more than the HTTP interface. */
 export function skipUnlessEmbedded(context: Mocha.Context, subject: Subject): void {
-  if (subject.isGenuine) skip(context, 'it reaches behind the wire of the embedded server');
+  if (subject.isGenuine) skip(context, 'it needs access to the internals of the embedded server');
 }
 
-/** For scenarios that need the namespace, garbage or service account controllers. */
+/** For scenarios that need the namespace, garbage collection or service account controllers. */
 export function skipUnlessControlled(context: Mocha.Context, subject: Subject): void {
   if (!subject.hasControllers) skip(context, 'this control plane runs no controllers');
 }

@@ -1,4 +1,4 @@
-/** Scenarios 83 to 102: replacing objects, and the three kinds of patch. */
+/** Replacing objects, and the three kinds of patch: scenarios API-83 to API-102. */
 import { expect } from 'chai';
 import { causesOf, JSON_PATCH, MERGE, refused, STRATEGIC, succeeded } from './assertions.ts';
 import { useSubject, type Json, type Reply } from './subject.ts';
@@ -55,7 +55,7 @@ describe('updates and patches', function () {
   const cm = (): string => `${core}/configmaps/cm`;
   const generation = (answer: Reply): unknown => succeeded(answer).body['metadata'].generation;
 
-  it('API-83: PUT of an unchanged object is no write', async () => {
+  it('API-83: PUT of an unchanged object is not a write', async () => {
     const object = await configMap();
     const { body } = succeeded(await subject.put(cm(), object));
     expect(body['metadata'].resourceVersion).to.equal(object['metadata'].resourceVersion);
@@ -73,7 +73,7 @@ describe('updates and patches', function () {
     expect(body['details']).to.deep.equal({ name: 'cm', kind: 'configmaps' });
   });
 
-  it('API-85: a config map may be replaced without resource version, but not with rubbish', async () => {
+  it('API-85: a config map may be replaced without a resource version, but not with an invalid one', async () => {
     await configMap();
     const put = (metadata: Json): Promise<Reply> =>
       subject.put(cm(), { metadata: { name: 'cm', ...metadata }, data: { z: '1' } });
@@ -82,7 +82,7 @@ describe('updates and patches', function () {
     expect((await put({ resourceVersion: 'abc' })).code).to.equal(500);
   });
 
-  it('API-86: a lease may not be replaced without resource version', async () => {
+  it('API-86: a lease may not be replaced without a resource version', async () => {
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
     await create(leases, { metadata: { name: 'l' } });
     const answer = await subject.put(`${leases}/l`, { metadata: { name: 'l' } });
@@ -94,7 +94,7 @@ describe('updates and patches', function () {
     expect(body['details'].kind).to.equal('leases');
   });
 
-  it('API-87: PUT with a foreign uid, name or namespace is refused', async () => {
+  it('API-87: PUT with another uid, name or namespace is rejected', async () => {
     await configMap();
     const put = (metadata: Json): Promise<Reply> => subject.put(cm(), { metadata, data: {} });
     refused(
@@ -119,7 +119,7 @@ describe('updates and patches', function () {
     );
   });
 
-  it('API-88: PUT creates leases and roles, but no config maps', async () => {
+  it('API-88: PUT creates leases and roles, but not config maps', async () => {
     refused(await subject.put(cm(), { metadata: { name: 'cm' } }), 404, 'configmaps "cm" not found');
     const lease = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/l`;
     expect((await subject.put(lease, { metadata: { name: 'l' } })).code).to.equal(201);
@@ -127,7 +127,7 @@ describe('updates and patches', function () {
     expect((await subject.put(role, { metadata: { name: 'r' }, rules: [] })).code).to.equal(201);
   });
 
-  it('API-89: only changes of the spec count as a new generation', async () => {
+  it('API-89: only changes of the spec raise the generation', async () => {
     await create(`${apps}/deployments`, deployment());
     const path = `${apps}/deployments/d`;
     expect(generation(await send(path, { metadata: { labels: { c: 'd' } } }))).to.equal(1);
@@ -137,7 +137,7 @@ describe('updates and patches', function () {
     expect(body['metadata'].generation).to.equal(2);
   });
 
-  it('API-90: an immutable config map keeps its data, not its labels', async () => {
+  it('API-90: an immutable config map has immutable data, but not labels', async () => {
     await create(`${core}/configmaps`, { metadata: { name: 'cm' }, data: { a: '1' }, immutable: true });
     const answer = await send(cm(), { data: { a: '2' } });
     expect(answer.code).to.equal(422);
@@ -145,7 +145,7 @@ describe('updates and patches', function () {
     succeeded(await send(cm(), { metadata: { labels: { a: 'b' } } }));
   });
 
-  it('API-91: some fields never change', async () => {
+  it('API-91: some fields are immutable', async () => {
     await create(`${core}/secrets`, { metadata: { name: 's' } });
     expect(causesOf(await send(`${core}/secrets/s`, { type: 'x/y' }))).to.deep.equal([
       'type: Invalid value: "x/y": field is immutable',
@@ -174,7 +174,7 @@ describe('updates and patches', function () {
     expect(body['metadata'].labels).to.deep.equal({ x: 'y', z: 'q' });
   });
 
-  it('API-93: a merge patch may lock, but not rename or bury', async () => {
+  it('API-93: a merge patch may check the resource version, but not rename or delete', async () => {
     const object = await configMap();
     succeeded(await send(cm(), { data: { c: '3' } }));
     const patch = (metadata: Json): Promise<Reply> => send(cm(), { metadata });
@@ -201,7 +201,7 @@ describe('updates and patches', function () {
     }
   });
 
-  it('API-94: a merge patch is an object', async () => {
+  it('API-94: a merge patch must be an object', async () => {
     await configMap();
     refused(await send(cm(), 'null'), 400, 'Invalid JSON Patch');
     refused(await send(cm(), '[]'), 400, 'error decoding patch: …');
@@ -209,7 +209,7 @@ describe('updates and patches', function () {
     expect((await send(cm(), '{}', 'application/json')).code).to.equal(415);
   });
 
-  it('API-95: a JSON patch adds, copies, moves, removes, and replaces what is not there', async () => {
+  it('API-95: a JSON patch adds, copies, moves, removes, and replaces missing values', async () => {
     await configMap();
     const { body } = succeeded(
       await send(
@@ -228,11 +228,11 @@ describe('updates and patches', function () {
   });
 
   for (const [title, operation] of [
-    ['a test that does not hold', { op: 'test', path: '/data/a', value: '2' }],
-    ['removing what is not there', { op: 'remove', path: '/data/zz' }],
+    ['a test that fails', { op: 'test', path: '/data/a', value: '2' }],
+    ['removing a missing value', { op: 'remove', path: '/data/zz' }],
     ['an unknown operation', { op: 'bogus', path: '/data/a' }],
   ] as const) {
-    it(`API-96: a JSON patch is refused for ${title}`, async () => {
+    it(`API-96: a JSON patch is rejected because of ${title}`, async () => {
       await configMap();
       const body = refused(await send(cm(), [operation], JSON_PATCH), 422, REJECTED);
       expect(body['reason']).to.equal('Invalid');
@@ -240,7 +240,7 @@ describe('updates and patches', function () {
     });
   }
 
-  it('API-97: nothing is not patched', async () => {
+  it('API-97: a missing object cannot be patched', async () => {
     for (const [type, body] of [
       ['application/merge-patch+json', {}],
       [JSON_PATCH, []],
@@ -250,7 +250,7 @@ describe('updates and patches', function () {
     }
   });
 
-  it('API-98: concurrent patches without resource version all succeed', async () => {
+  it('API-98: concurrent patches without a resource version all succeed', async () => {
     await configMap({});
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => send(cm(), { data: { [`k${i}`]: 'x' } })),
@@ -304,7 +304,7 @@ describe('updates and patches', function () {
       const spec = await patched({ '$setElementOrder/containers': order, containers: [container('z')] });
       expect(names(spec)).to.deep.equal(['b', 'c', 'z', 'a']);
     });
-    it('API-100: keeps only what it names', async () => {
+    it('API-100: keeps only the named keys', async () => {
       const volumes = [{ name: 'v', $retainKeys: ['name', 'hostPath'], hostPath: { path: '/x' } }];
       const spec = await patched({ volumes });
       expect(spec['volumes']).to.deep.equal([{ name: 'v', hostPath: { path: '/x', type: '' } }]);

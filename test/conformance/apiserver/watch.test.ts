@@ -1,4 +1,4 @@
-/** Watch: scenarios 65 to 82. */
+/** Watch: scenarios API-65 to API-82. */
 import { expect } from 'chai';
 import { FakeClock } from '../../support/clock.ts';
 import { cm, widget, widgetCrd } from './fixtures.ts';
@@ -48,7 +48,7 @@ describe('watch', () => {
     expect(events[2]?.object.data).to.deep.equal({ a: '2' });
   });
 
-  it('API-66: the response begins before there is an event', async () => {
+  it('API-66: the response starts before there is an event', async () => {
     const started = performance.now();
     const stream = await watch(`resourceVersion=${await rev()}`);
     expect(stream.code).to.equal(200);
@@ -56,7 +56,7 @@ describe('watch', () => {
   });
 
   for (const query of ['labelSelector=mine', 'labelSelector=mine&resourceVersion=0'])
-    it(`API-67: ${query} begins with what is there`, async () => {
+    it(`API-67: ${query} starts with the existing objects`, async () => {
       await make('b');
       await make('a');
       await s.eventually(`${cms}?labelSelector=mine&resourceVersion=0`, (r) => r.body.items.length === 2);
@@ -64,7 +64,7 @@ describe('watch', () => {
       expect(words(await stream.take(2))).to.deep.equal(['ADDED a', 'ADDED b']);
     });
 
-  it('API-68: a watch can begin after its first event', async () => {
+  it('API-68: a watch can start after its first event', async () => {
     const before = await rev();
     await make('a');
     await make('b');
@@ -73,7 +73,7 @@ describe('watch', () => {
     expect(words(await again.take(1))).to.deep.equal(['ADDED b']);
   });
 
-  it('API-69: a selector turns changes into arrivals and departures', async () => {
+  it('API-69: with a selector, changes become additions and deletions', async () => {
     await make('a', { metadata: { labels: { on: 'yes' } } });
     const stream = await watch(`resourceVersion=${await rev()}&labelSelector=on=yes`);
     const off = await s.merge(`${cms}/a`, { metadata: { labels: { on: 'no' } } });
@@ -85,7 +85,7 @@ describe('watch', () => {
     expect(back?.type).to.equal('ADDED');
   });
 
-  it('API-70: a write that changes nothing is no event', async () => {
+  it('API-70: a write that changes nothing is not an event', async () => {
     await make('a');
     const stream = await watch(`resourceVersion=${await rev()}`);
     await s.merge(`${cms}/a`, { data: { a: '1' } });
@@ -93,7 +93,7 @@ describe('watch', () => {
     expect(words(await stream.take(1))).to.deep.equal(['ADDED b']);
   });
 
-  it('API-71: the write that takes the last finalizer is never stored', async () => {
+  it('API-71: the write that removes the last finalizer is not an event of its own', async () => {
     await make('a', { metadata: { finalizers: ['a.b/c'] } });
     const stream = await watch(`resourceVersion=${await rev()}`);
     await s.delete(`${cms}/a`);
@@ -107,7 +107,7 @@ describe('watch', () => {
   });
 
   for (const accept of ['application/json', TABLE])
-    it(`API-72: a forgotten revision is one ERROR, also for ${accept === TABLE ? 'Tables' : 'objects'}`, async function () {
+    it(`API-72: a compacted revision is answered with one ERROR, also for ${accept === TABLE ? 'Tables' : 'objects'}`, async function () {
       skipUnlessEmbedded(this, s);
       const before = await rev();
       await make('a');
@@ -127,7 +127,7 @@ describe('watch', () => {
     expect(await stream.ended(5000)).to.equal(true);
   });
 
-  it('API-75: a streaming list ends its beginning with a bookmark', async () => {
+  it('API-75: a streaming list ends its initial events with a bookmark', async () => {
     await make('a');
     await make('b');
     const stream = await watch(
@@ -145,11 +145,11 @@ describe('watch', () => {
     'resourceVersionMatch=NotOlderThan',
     'sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=1',
   ])
-    it(`API-76: ${query} is refused`, async () => {
+    it(`API-76: ${query} is rejected`, async () => {
       expect((await s.get(`${cms}?watch=true&allowWatchBookmarks=true&${query}`)).code).to.equal(422);
     });
 
-  it('API-77: a streaming list from the future is one ERROR', async function () {
+  it('API-77: a streaming list at a future revision is answered with one ERROR', async function () {
     this.timeout(20_000);
     const stream = await watch(
       'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=99999999',
@@ -159,14 +159,14 @@ describe('watch', () => {
     expect(error?.object.code).to.equal(504);
   });
 
-  it('API-78: one object by name', async () => {
+  it('API-78: one object can be watched by name', async () => {
     const stream = await watch(`resourceVersion=${await rev()}&fieldSelector=metadata.name=b`);
     await make('a');
     await make('b');
     expect(words(await stream.take(1))).to.deep.equal(['ADDED b']);
   });
 
-  it('API-79: a Table watch names its columns once', async () => {
+  it('API-79: a Table watch sends its columns once', async () => {
     const stream = await watch(`resourceVersion=${await rev()}`, { accept: TABLE });
     await make('a');
     await make('b');
@@ -189,7 +189,7 @@ describe('watch', () => {
     expect(orders[0]?.split(',')).to.have.length(100);
   });
 
-  it('API-82: a client that stops reading is cut off, and others are not', async function () {
+  it('API-82: a client that stops reading is disconnected, and others are not', async function () {
     skipUnlessEmbedded(this, s);
     this.timeout(60_000);
     await make('big');
@@ -197,7 +197,7 @@ describe('watch', () => {
     const stalled = await s.stalledWatch(`${cms}?${query}`);
     const attentive = await watch(query);
     const watchers = s.server.test.watchers;
-    // More than what the server queues and the sockets take together.
+    // More than the queue of the server and the sockets hold together.
     let events = 0;
     for (; events < 80 && s.server.test.watchers === watchers; events++) {
       await s.merge(`${cms}/big`, { data: { a: `${String(events)} `.padEnd(900_000, 'x') } });
@@ -207,7 +207,7 @@ describe('watch', () => {
     let received = '';
     stalled.setEncoding('utf8').on('data', (text: string) => (received += text));
     await new Promise((resolve) => stalled.once('end', resolve));
-    // What was sent before is whole: the stream ends between two events, and never leaves one out.
+    // Everything sent before is complete: the stream ends between two events, and never skips one.
     const seen = received.split('\n').filter(Boolean);
     expect(seen.length).to.be.within(1, events - 1);
     const numbers = seen.map((line) => parseInt((JSON.parse(line) as WatchEvent).object.data.a));
@@ -223,7 +223,7 @@ describe('watch', () => {
     return stream;
   };
 
-  it('API-81: watches of a custom kind end with its definition, after its instances', async function () {
+  it('API-81: watches of a custom kind end with its definition, after the deletion of its instances', async function () {
     this.timeout(60_000);
     const group = 's81.example.com';
     await s.post(CRDS, widgetCrd(group));
@@ -235,7 +235,7 @@ describe('watch', () => {
       spec: { versions: [{ ...widgetCrd(group).spec.versions[0], additionalPrinterColumns: [] }] },
     });
     expect(await stream.ended(10_000)).to.equal(true);
-    // A genuine server may take a moment to settle on the new definition, and end watches again meanwhile.
+    // A kube-apiserver may need a moment to settle on the new definition, and end watches again meanwhile.
     let next = await reopen(path);
     while (await next.ended(s.isGenuine ? 2000 : 50)) next = await reopen(path);
     await s.delete(`${CRDS}/widgets.${group}`);
@@ -246,13 +246,13 @@ describe('watch', () => {
   });
 });
 
-describe('a watch on which nothing happens', function () {
+describe('an idle watch', function () {
   this.timeout(120_000);
   const clock = new FakeClock();
   const s = useSubject({ clock });
   const IDLE_MS = 70_000;
 
-  it('API-74: brings a bookmark to who asked for it, and nothing to others', async function () {
+  it('API-74: sends a bookmark to clients that request it, and nothing to others', async function () {
     this.timeout(2 * IDLE_MS);
     const ns = await s.namespace();
     const path = `/api/v1/namespaces/${ns}/secrets`;
@@ -260,7 +260,7 @@ describe('a watch on which nothing happens', function () {
     const query = `watch=true&resourceVersion=${start}`;
     const asking = await s.watch(`${path}?${query}&allowWatchBookmarks=true`);
     const silent = await s.watch(`${path}?${query}`);
-    // A genuine server sends none that says nothing new, so the kind changes elsewhere.
+    // A kube-apiserver sends none without news, so the kind changes elsewhere.
     const elsewhere = `/api/v1/namespaces/${await s.namespace()}/secrets`;
     const { metadata } = (await s.post(elsewhere, { metadata: { name: 'a' } })).body;
     if (!s.isGenuine) await clock.advance(IDLE_MS);

@@ -1,4 +1,4 @@
-/** Admission webhooks: scenarios 177 to 180. */
+/** Admission webhooks: scenarios API-177 to API-180. */
 import { createPrivateKey } from 'node:crypto';
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
@@ -19,7 +19,7 @@ describe('admission webhooks', function () {
   let url: string;
   let caBundle: string;
   let reviews: Json[];
-  /** A response, the code of a refusal, or a body as it is. */
+  /** A response, the code of a rejection, or a raw body. */
   let answer: (request: Json) => unknown;
   let ns: string;
   let cms: string;
@@ -69,7 +69,7 @@ describe('admission webhooks', function () {
       await s.delete(`${HOOKS}/${kind}webhookconfigurations/conformance`);
   });
 
-  /** Configures a webhook for our namespace and waits until it is asked. */
+  /** Configures a webhook for our namespace and waits until it is called. */
   async function install(kind: 'validating' | 'mutating', hook: Json = {}): Promise<void> {
     const made = await s.post(`${HOOKS}/${kind}webhookconfigurations`, {
       metadata: { name: 'conformance' },
@@ -100,7 +100,7 @@ describe('admission webhooks', function () {
 
   const create = (name = 'a', more: Json = {}): Promise<Reply> => s.post(cms, cm(name, more));
 
-  it('API-177: reviews tell what is about to happen', async () => {
+  it('API-177: reviews describe the request', async () => {
     await install('validating');
     await create();
     await s.merge(`${cms}/a`, { data: { a: '2' } });
@@ -129,7 +129,7 @@ describe('admission webhooks', function () {
     expect(gone.oldObject.metadata.name).to.equal('a');
   });
 
-  it('API-177: a collection is reviewed one by one, without names', async () => {
+  it('API-177: a collection is reviewed object by object, without names', async () => {
     await create('a');
     await create('b');
     await install('validating');
@@ -170,7 +170,7 @@ describe('admission webhooks', function () {
       expect(reply.body.reason).to.equal(reason);
     });
 
-  it('API-178: warnings reach the client', async () => {
+  it('API-178: warnings are returned to the client', async () => {
     answer = () => ({ allowed: true, warnings: ['mind the gap'] });
     await install('validating');
     expect(warningsOf(await create())).to.deep.equal(['mind the gap']);
@@ -178,8 +178,8 @@ describe('admission webhooks', function () {
 
   const failures: readonly (readonly [string, (request: Json) => unknown])[] = [
     ['an HTTP error', () => 500],
-    ['a foreign uid', () => ({ uid: 'other', allowed: true })],
-    ['no JSON', () => 'nonsense'],
+    ['another uid', () => ({ uid: 'other', allowed: true })],
+    ['invalid JSON', () => 'nonsense'],
   ];
   for (const [what, given] of failures) {
     it(`API-178: ${what} fails the write`, async () => {
@@ -202,7 +202,7 @@ describe('admission webhooks', function () {
     patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
   });
 
-  it('API-179: a patch is applied, and its fields are nobody’s', async () => {
+  it('API-179: a patch is applied, and its fields have no manager', async () => {
     answer = () => patchOf([{ op: 'add', path: '/data/b', value: 'hooked' }]);
     await install('mutating');
     const made = (await create()).body;
@@ -222,7 +222,7 @@ describe('admission webhooks', function () {
     refused(await create(), 500, /response.patch/);
   });
 
-  it('API-180: a selector decides who is asked about', async () => {
+  it('API-180: a selector limits the objects that are reviewed', async () => {
     await install('validating', { objectSelector: { matchLabels: { check: 'yes' } } });
     await create('a');
     for (let i = 0; i < 60 && reviews.length === 0; i++) {

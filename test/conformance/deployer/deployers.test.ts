@@ -75,7 +75,7 @@ deployerConformance({
   invalid: helmConfig({ chart: 'none' }),
 });
 
-/** A kubelet for images that say what becomes of them. */
+/** A kubelet for images whose result is in their name. */
 function playKubelet({ host }: Bench): void {
   const { onChange } = host;
   host.onChange = (kind, key, before, after) => {
@@ -100,8 +100,8 @@ deployerConformance({
   prepare: playKubelet,
   needsTarget: false,
   controlsExports: true,
-  // Four to the status; the old export; configuration and target; two accounts with role, binding and token; the pod, our
-  // hold on it, and its end.
+  // Four to the status; the old export; configuration and target; two accounts with role, binding and token; the pod,
+  // our finalizer on it, and its end.
   writes: 20,
   succeeds: containerConfig({ image: 'ends', command: null }),
   exports: containerConfig({ image: 'exports' }),

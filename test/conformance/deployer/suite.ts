@@ -1,4 +1,4 @@
-/** What every deployer must do for the protocol, whatever it deploys; a function of the deployer. */
+/** The protocol that every deployer has to follow, whatever it deploys; a function of the deployer. */
 import { expect } from 'chai';
 import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import { Bench, type BenchOptions, type ItemOptions } from '../../unit/deployers/bench.ts';
@@ -8,14 +8,14 @@ export interface Subject {
   readonly name: string;
   /** @param host the cluster of the items */
   plugin(host: FakeCluster): DeployerPlugin;
-  /** Plays those whom the deployer relies on. */
+  /** Acts as the components that the deployer relies on. */
   prepare?(bench: Bench): void;
   readonly needsTarget: boolean;
-  /** Writes a secret even when nothing is exported. */
+  /** Writes a secret even if nothing is exported. */
   readonly alwaysExports?: boolean;
   /** Whether the item controls the secret with its exports. */
   readonly controlsExports?: boolean;
-  /** Writes to the host that a job takes, besides exports; default 2. */
+  /** Writes to the host for a job, besides exports; default 2. */
   readonly writes?: number;
   /** Ends at once, without exports. */
   readonly succeeds: object;
@@ -24,7 +24,7 @@ export interface Subject {
   /** Waits until `finish` is configured. */
   readonly waits: object;
   readonly finish: object;
-  /** Cannot be read. */
+  /** Is invalid. */
   readonly invalid: object;
 }
 
@@ -75,7 +75,7 @@ export function deployerConformance(subject: Subject): void {
       expect(b.item().metadata.finalizers).to.deep.equal([FINALIZER]);
     });
 
-    it('writes little for a job with nothing to wait for, besides exports', async () => {
+    it('writes little for a job without waits, besides exports', async () => {
       const b = bench(subject.succeeds, { finalizers: [FINALIZER] });
       b.host.takeRequests();
       await b.kick('j1');
@@ -83,7 +83,7 @@ export function deployerConformance(subject: Subject): void {
       expect(writes.length).to.be.within(1, (subject.writes ?? 2) + (subject.alwaysExports ? 1 : 0));
     });
 
-    it('rests after the end', async () => {
+    it('writes nothing after the end', async () => {
       const b = bench(subject.succeeds);
       await b.kick('j1');
       b.host.takeRequests();
@@ -130,7 +130,7 @@ export function deployerConformance(subject: Subject): void {
       expect(ends.every((s) => s.exportRef !== undefined)).to.equal(true);
     });
 
-    it('fails rather than export into a secret that a person made, which stays when the item goes', async () => {
+    it('fails instead of exporting into a secret of a user, which stays when the item is deleted', async () => {
       const b = bench(subject.exports);
       await b.kick('j1');
       const key = `proj/${b.status().exportRef?.name ?? ''}`;
@@ -147,7 +147,7 @@ export function deployerConformance(subject: Subject): void {
       expect(b.host.find('Secret', key)?.['data']).to.deep.equal({ mine: 'eA==' });
     });
 
-    it('waits without blocking and goes on when the configuration changes', async () => {
+    it('waits without blocking and continues when the configuration changes', async () => {
       const b = bench(subject.waits);
       await b.kick('j1');
       await b.pass(20_000);
@@ -168,7 +168,7 @@ export function deployerConformance(subject: Subject): void {
       expect(b.item()).to.deep.equal(written);
     });
 
-    it('fails at once with a configuration nobody can read', async () => {
+    it('fails at once for an invalid configuration', async () => {
       const b = bench(subject.invalid);
       await b.kick('j1');
       expect(b.status()).to.deep.include({ phase: 'Failed', jobIDFinished: 'j1' });
@@ -181,7 +181,7 @@ export function deployerConformance(subject: Subject): void {
       expect(b.status().lastErrors).to.equal(undefined);
     });
 
-    it('takes a job of the item itself on test-reconcile', async () => {
+    it('starts a job of the item itself on test-reconcile', async () => {
       const b = bench(subject.succeeds, {
         annotations: { 'landscaper.gardener.cloud/operation': 'test-reconcile' },
       });
@@ -190,7 +190,7 @@ export function deployerConformance(subject: Subject): void {
       expect(b.status().jobID).to.be.a('string').and.equal(b.status().jobIDFinished);
     });
 
-    it('tolerates an item that vanishes while it works', async () => {
+    it('tolerates an item that is deleted while it works', async () => {
       const b = bench(subject.waits);
       await b.kick('j1');
       b.host.drop('DeployItem', 'proj/web');
@@ -200,7 +200,7 @@ export function deployerConformance(subject: Subject): void {
     });
 
     for (const failure of ['merge/status', 'merge', 'create']) {
-      it(`gets there although the first three "${failure}" requests to the host fail`, async () => {
+      it(`succeeds even if the first three "${failure}" requests to the host fail`, async () => {
         const b = bench(subject.exports);
         let left = 3;
         b.host.fail = (verb) => {

@@ -1,4 +1,7 @@
-/** kubectl as people use it, against the embedded server or the one ESPALIER_TEST_KUBECONFIG names: scenarios 183, 184. */
+/**
+ * kubectl as users run it, with the embedded server or the one ESPALIER_TEST_KUBECONFIG names: scenarios API-183,
+ * API-184.
+ */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -142,7 +145,7 @@ describe('kubectl', function () {
     ['a built-in kind', CONFIG_MAP, 'configmap/settings'],
     ['a workload', DEPLOYMENT, 'deployment.apps/web'],
   ] as const)
-    it(`API-183: applies ${what}, again, and differently`, async () => {
+    it(`API-183: applies ${what}, again, and with changes`, async () => {
       const path = file(text);
       expect(await ok('apply', '-f', path)).to.equal(`${name} created`);
       expect(await ok('apply', '-f', path)).to.equal(`${name} unchanged`);
@@ -259,7 +262,7 @@ describe('kubectl', function () {
     expect(await ok('delete', 'cm', 'd', '--cascade=foreground')).to.equal('configmap "d" deleted');
   });
 
-  it('API-184: creates typed objects, which come as protobuf', async () => {
+  it('API-184: creates typed objects, which are sent as protobuf', async () => {
     expect(await ok('create', 'configmap', 'c', '--from-literal=a=b')).to.equal('configmap/c created');
     expect(await ok('create', 'secret', 'generic', 's', '--from-literal=a=b')).to.equal('secret/s created');
     expect(await ok('create', 'serviceaccount', 'sa')).to.equal('serviceaccount/sa created');
@@ -289,14 +292,14 @@ describe('kubectl', function () {
     expect((await jsonOf('cm', 'c'))['data']).to.deep.equal({ a: 'b' });
   });
 
-  it('API-184: makes tokens and answers what may be done', async () => {
+  it('API-184: creates tokens and shows what a user may do', async () => {
     await ok('create', 'serviceaccount', 'sa');
     expect(await ok('create', 'token', 'sa')).to.match(/^[\w-]+\.[\w-]+\.[\w-]+$/);
     expect(await ok('auth', 'can-i', 'list', 'pods')).to.equal('yes');
     expect(await ok('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.groups}')).to.match(/system:masters/);
   });
 
-  it('API-184: describes', async () => {
+  it('API-184: describes objects', async () => {
     await ok('create', 'configmap', 'c', '--from-literal=a=b');
     const text = await ok('describe', 'cm', 'c');
     expect(text).to.match(/^Name:\s+c$/m);
@@ -306,7 +309,7 @@ describe('kubectl', function () {
     expect(await ok('describe', 'namespace', ns)).to.match(/^Status:\s+Active$/m);
   });
 
-  it('explains built-in kinds and lists what there is', async () => {
+  it('explains built-in kinds and lists API resources', async () => {
     expect(await ok('explain', 'deployment.spec.replicas')).to.match(/^FIELD: replicas <integer>$/m);
     expect(await ok('explain', 'pods', '--recursive')).to.match(/containers\t<\[\]Container>/);
     expect(await ok('api-versions')).to.match(/^apps\/v1$/m);
@@ -327,8 +330,8 @@ describe('kubectl', function () {
     expect(out.split('\n').length).to.be.at.least(3);
   });
 
-  it('lets workloads become ready when they are simulated', async function () {
-    if (EXTERNAL !== undefined) skip(this, 'only the embedded server plays workloads');
+  it('shows workloads becoming ready if they are simulated', async function () {
+    if (EXTERNAL !== undefined) skip(this, 'only the embedded server simulates workloads');
     await ok('apply', '-f', file(DEPLOYMENT));
     expect(await ok('rollout', 'status', 'deployment/web', '--timeout=10s')).to.match(
       /successfully rolled out/,

@@ -1,4 +1,7 @@
-/** kubectl in front of a subject: the embedded server in this process, or the one that ESPALIER_TEST_KUBECONFIG names. */
+/**
+ * kubectl connected to a subject: the embedded server in this process, or the one that ESPALIER_TEST_KUBECONFIG
+ * names.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,10 +13,10 @@ import { parseYaml, toYaml } from '../../../src/lib/yaml.ts';
 
 const EXTERNAL = process.env['ESPALIER_TEST_KUBECONFIG'];
 
-/** What kubectl prints differs from version to version; the transcripts are this one's. */
+/** The output of kubectl differs from version to version; the transcripts are from this one. */
 const MINOR = '32';
 
-/** Why the suite cannot run here; undefined when it can. */
+/** Why the suite cannot run here; undefined if it can. */
 export function whyNot(): string | undefined {
   const found = spawnSync('kubectl', ['version', '--client', '-o', 'json'], { encoding: 'utf8' });
   if (found.error || found.status !== 0) return 'kubectl is not on PATH';
@@ -29,7 +32,7 @@ interface Kubeconfig {
   contexts: { context: { namespace?: string } }[];
 }
 
-/** Runs shell commands with kubectl set up for the subject, each section in a folder and namespace of its own. */
+/** Runs shell commands with kubectl set up for the subject, each section in a separate folder and namespace. */
 export class KubectlSubject {
   readonly isGenuine = EXTERNAL !== undefined;
   readonly #run = Date.now().toString(36).slice(-5);
@@ -37,7 +40,7 @@ export class KubectlSubject {
   #server: ApiServer | undefined;
   #kubeconfig = '';
 
-  /** Like a lone kube-apiserver: no controllers, no simulated workloads. */
+  /** Like a kube-apiserver alone: no controllers, no simulated workloads. */
   async start(): Promise<void> {
     if (EXTERNAL === undefined)
       this.#server = await startApiServer({
@@ -53,7 +56,7 @@ export class KubectlSubject {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Makes a namespace and answers with a function that runs a command in it. */
+  /** Creates a namespace and returns a function that runs a command in it. */
   async section(name: string): Promise<(command: string) => Promise<string>> {
     const namespace = `${name}-${this.#run}`;
     const config = parseYaml(this.#kubeconfig) as Kubeconfig;
@@ -82,14 +85,14 @@ export class KubectlSubject {
     return code === 0 ? text : `${text}[exit ${code}]\n`;
   }
 
-  /** Text without what chance and time decide, and without trailing or repeated spaces, which ages widen. */
+  /** Output without random values and times, and without trailing or repeated spaces, which depend on ages. */
   #normal(text: string, namespace: string): string {
     const anonymous = text.replaceAll(namespace, 'NS').replaceAll(this.#run, 'RUN');
     return RULES.reduce((so, [from, to]) => so.replace(from, to), anonymous.replace(OURS_ONLY, ''));
   }
 }
 
-/** The genuine server of the tests runs without admission of service accounts; ours gives each pod one. */
+/** The kube-apiserver of the tests runs without admission of service accounts; ours gives each pod one. */
 const OURS_ONLY = /^(?:\s+serviceAccount(?:Name)?: default|Service Account: +default)\n/gm;
 
 const RULES: readonly (readonly [RegExp, string])[] = [

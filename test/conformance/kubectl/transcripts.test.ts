@@ -1,6 +1,6 @@
 /**
  * Replays transcripts of kubectl against the subject. ESPALIER_RECORD_TRANSCRIPTS=1 with ESPALIER_TEST_KUBECONFIG
- * writes them anew from a genuine server that nobody has used yet.
+ * records them again from an unused kube-apiserver.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ describe('kubectl', function () {
             now.exchanges.push({ command, answer: await run(command) });
           heard.push(now);
           if (isRecording) return;
-          // one by one, as a whole section is too long to be read when it differs
+          // one by one, because a whole section is too long to read when it differs
           for (const [i, exchange] of section.exchanges.entries()) {
             expect(printTranscript([{ ...now, exchanges: now.exchanges.slice(i, i + 1) }])).to.equal(
               printTranscript([{ ...section, exchanges: [exchange] }]),

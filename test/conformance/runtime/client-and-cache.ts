@@ -1,4 +1,4 @@
-/** What the client and the caches must do on any API server that calls itself Kubernetes. */
+/** What the client and the caches must do with any Kubernetes API server. */
 import { expect } from 'chai';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { systemRng } from '../../../src/lib/rng.ts';
@@ -120,7 +120,7 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
       expect(await failure(client.get(MAPS, key('a')))).to.be.instanceOf(NotFound);
     });
 
-    it('tells its failures apart', async () => {
+    it('distinguishes its errors', async () => {
       const first = await create('a', { x: '1' });
       const rows: [() => Promise<unknown>, new (...args: never[]) => Error][] = [
         [() => client.get(MAPS, key('missing')), NotFound],
@@ -164,7 +164,7 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
       expect(pages).to.deep.equal([3, 3, 1]);
     });
 
-    it('finds kinds', async () => {
+    it('discovers kinds', async () => {
       const discovery = createDiscovery(client);
       expect(await discovery.kindOf('v1', 'ConfigMap')).to.deep.equal(MAPS);
       expect(await discovery.kindOf('coordination.k8s.io/v1', 'Lease')).to.include({ plural: 'leases' });
@@ -194,7 +194,7 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
       expect(cache.get(key('later'))?.metadata).not.to.have.property('managedFields');
     });
 
-    it('reads its own writes at once, and its overlay is empty in the end', async () => {
+    it('reads its own writes at once, and its overlay is empty at the end', async () => {
       const cache = cacheOf();
       const heard: string[] = [];
       cache.subscribe({
@@ -239,7 +239,7 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
       expect(heard).to.deep.equal(['update']);
     });
 
-    it('watches what a label selects', async () => {
+    it('watches objects selected by a label', async () => {
       const cache = cacheOf({ labels: 'app=x' });
       await cache.start(stop.signal);
       await create('in', {}, { labels: { app: 'x' } });
@@ -261,7 +261,7 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
       await until(() => cache.get(key('out')) !== undefined);
     });
 
-    it('keeps the metadata alone', async () => {
+    it('caches metadata only', async () => {
       await create('a', { big: 'x'.repeat(1000) }, { labels: { l: '1' } });
       const cache = cacheOf({ metadataOnly: true });
       await cache.start(stop.signal);
@@ -275,7 +275,7 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
       expect(cache.get(key('b'))?.kind).to.equal('ConfigMap');
     });
 
-    it('holds several kinds in a process', async () => {
+    it('serves several kinds in one process', async () => {
       const caches = createCaches({ client, clock: systemClock, rng: systemRng, log: silentLogger });
       const maps = caches.of(MAPS, { namespaces: [namespace] });
       const pods = caches.of(PODS);

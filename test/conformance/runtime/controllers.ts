@@ -1,4 +1,4 @@
-/** What controllers, events and leases must do on any API server that calls itself Kubernetes. */
+/** What controllers, events and leases must do with any Kubernetes API server. */
 import { expect } from 'chai';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { systemRng as rng } from '../../../src/lib/rng.ts';
@@ -106,7 +106,7 @@ export function controllers(title: string, start: () => Promise<Subject>): void 
       ['alone', []],
       ['shared', ['other.example/x']],
     ] as const) {
-      it(`keep their finalizer on an object, write it once, and let it go (${name})`, async () => {
+      it(`keep their finalizer on an object, write it once, and remove it (${name})`, async () => {
         await create(name, [...others]);
         const written = await until('the write', async () => {
           const map = await read(name);
@@ -130,7 +130,7 @@ export function controllers(title: string, start: () => Promise<Subject>): void 
       });
     }
 
-    it('tell of what they do in Events that can be found by the object', async () => {
+    it('report their work in Events that can be found by the object', async () => {
       const { metadata } = await create('told');
       const event = await until('the event', async () => {
         const fields = `involvedObject.uid=${metadata.uid ?? ''}`;
@@ -147,7 +147,7 @@ export function controllers(title: string, start: () => Promise<Subject>): void 
       expect(event.source).to.deep.equal({ component: 'maps' });
     });
 
-    it('hold a lease while they run, and give it up at the end', async () => {
+    it('hold a lease while they run, and release it at the end', async () => {
       const key = `${NAMESPACE}/lead`;
       expect((await client.get(leaseKind, key)).spec).to.deep.include({
         holderIdentity: 'a',

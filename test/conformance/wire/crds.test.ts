@@ -17,7 +17,7 @@ import { leftOut } from '../../support/skip.ts';
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const ROOT = `/apis/${GROUP}/${VERSION}`;
 
-/** Asks until the answer fits; servers publish new kinds with a small delay. */
+/** Repeats until the answer matches; servers publish new kinds with a small delay. */
 async function until(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean): Promise<Answer> {
   for (let attempt = 0; ; attempt++) {
     const answer = await ask();
@@ -31,7 +31,7 @@ async function until(ask: () => Promise<Answer>, fits: (answer: Answer) => boole
 const isEstablished = ({ body }: Answer): boolean =>
   (body['status']?.conditions ?? []).some((c: Json) => c['type'] === 'Established' && c['status'] === 'True');
 
-/** What an API server must make of our CRDs, whichever server it is. */
+/** What any API server must do with our CRDs. */
 export function crdConformance(open: () => WireClient): void {
   let client: WireClient;
   const namespace = `crds-${randomUUID().slice(0, 8)}`;
@@ -82,7 +82,7 @@ export function crdConformance(open: () => WireClient): void {
     }
   });
 
-  it('has no complaints about the schemas', async () => {
+  it('reports no problems of the schemas', async () => {
     for (const crd of loadCrds()) {
       const { body } = await client.call('GET', `${CRDS}/${crd.metadata.name}`);
       const complaints = body['status'].conditions.filter(
@@ -129,7 +129,7 @@ export function crdConformance(open: () => WireClient): void {
   });
 
   for (const { title, plural, object } of fixtures) {
-    it(`takes ${title} and loses nothing`, async () => {
+    it(`accepts ${title} and loses nothing`, async () => {
       const created = await strictly(plural, named(object));
       expect(created.status, JSON.stringify(created.body)).to.equal(201);
       let stored = created.body;
@@ -147,14 +147,14 @@ export function crdConformance(open: () => WireClient): void {
   }
 
   for (const { title, plural, object, field } of mistakes) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const { status, body } = await strictly(plural, named(object));
       expect(status, JSON.stringify(body)).to.equal(422);
       expect((body['details'].causes as Json[]).map((cause) => cause['field'])).to.include(field);
     });
   }
 
-  it('points out and drops fields that no schema knows', async () => {
+  it('reports and drops unknown fields', async () => {
     const object = named({ apiVersion: API_VERSION, kind: 'Target', spec: { type: 't', colour: 'red' } });
     expect((await strictly('targets', object)).status).to.equal(400);
     const { status, warnings, body } = await client.call('POST', path('targets', '?fieldValidation=Warn'), {
@@ -165,7 +165,7 @@ export function crdConformance(open: () => WireClient): void {
     expect(body['spec']).to.deep.equal({ type: 't' });
   });
 
-  it('takes null in an optional field for its absence', async () => {
+  it('treats null in an optional field as absent', async () => {
     const imports = { data: null, targets: [{ name: 't', targets: null }] };
     const spec = { context: null, blueprint: { inline: { filesystem: {} } }, imports };
     const object = named({ apiVersion: API_VERSION, kind: 'Installation', spec });
@@ -174,7 +174,7 @@ export function crdConformance(open: () => WireClient): void {
     expect(body['spec']).to.deep.equal({ blueprint: spec.blueprint, imports: { targets: [{ name: 't' }] } });
   });
 
-  it('does not let the type of a deploy item change', async () => {
+  it('rejects a change of the type of a deploy item', async () => {
     const object = named({ apiVersion: API_VERSION, kind: 'DeployItem', spec: { type: 'a' } });
     const { body: stored } = await strictly('deployitems', object);
     const url = path('deployitems', `/${stored['metadata'].name}`);

@@ -1,4 +1,4 @@
-/** Objects as Landscaper and its users write them, field by field; the CRDs must take them all and lose nothing. */
+/** Objects as Landscaper and its users write them, field by field; the CRDs must accept all of them and lose nothing. */
 import { writeDeployItems } from '../../../src/api/kinds/execution.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
 import type { Json } from '../../support/wire-client.ts';
@@ -251,7 +251,7 @@ export interface Mistake {
   readonly title: string;
   readonly plural: string;
   readonly object: Json;
-  /** Field that the server blames. */
+  /** The field that the server reports. */
   readonly field: string;
 }
 
@@ -281,7 +281,7 @@ export const mistakes: readonly Mistake[] = [
   mistake('a target sync without access', 'spec.secretRef', 'targetsyncs', 'TargetSync', {
     spec: { sourceNamespace: 'n' },
   }),
-  mistake('a time that is none', 'lastUpdateTime', 'lshealthchecks', 'LsHealthCheck', {
+  mistake('an invalid time', 'lastUpdateTime', 'lshealthchecks', 'LsHealthCheck', {
     status: 'Ok',
     lastUpdateTime: 'yesterday',
     description: '',

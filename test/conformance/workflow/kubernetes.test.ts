@@ -1,4 +1,4 @@
-/** Dependents on a cluster, on whatever calls itself Kubernetes. */
+/** Dependents on a cluster, with any Kubernetes API server. */
 import { expect } from 'chai';
 import { AlreadyExists, Conflict, TooManyRequests } from '../../../src/runtime/errors.ts';
 import type { View } from '../../../src/runtime/types.ts';
@@ -27,7 +27,7 @@ const map = (name: string, data: Record<string, string> = {}): ConfigMap => ({
   data,
 });
 
-/** A ConfigMap called after the page that holds the text of its spec. */
+/** A ConfigMap named after the page, with the content of its spec. */
 const textOf = (more: Partial<KubernetesSpec<ConfigMap, Page>> = {}) =>
   kubernetes<ConfigMap, Page>({
     kind: configMaps,
@@ -68,7 +68,7 @@ describe('a dependent on a cluster', function () {
   const ran = (stage: Stage, times = 1) => until('it has run', () => stage.runs.length >= times);
   const mapIn = (stage: Stage, name: string) => read(stages.cluster, configMaps, stage.key(name));
 
-  it('RUN-53, RUN-55: is created, left alone with defaults of the server, and updated when the wish changes', async () => {
+  it('RUN-53, RUN-55: is created, not written for defaults of the server, and updated if the desired state changes', async () => {
     const use = kubernetes<AnyObj, Page>({ kind: deployments, desired: deployment });
     const stage = await stages.set(() => [{ use }], noting);
     await stage.page('a');
@@ -83,7 +83,7 @@ describe('a dependent on a cluster', function () {
     expect(owner).to.include({ kind: 'Page', name: 'a', controller: true });
   });
 
-  it('RUN-55: matches while another manager scales it, and does not when somebody changes what is ours', async () => {
+  it('RUN-55: matches while another manager scales it, but not if a user changes an applied field', async () => {
     const use = kubernetes<AnyObj, Page>({ kind: deployments, desired: deployment });
     const stage = await stages.set(() => [{ use }], noting);
     await stage.page('a');
@@ -103,7 +103,7 @@ describe('a dependent on a cluster', function () {
     expect((await read(stages.cluster, deployments, stage.key('a')))?.spec).to.have.property('replicas', 3);
   });
 
-  it('RUN-56: takes away a field that is not wanted any more', async () => {
+  it('RUN-56: removes a field that is no longer desired', async () => {
     const use = kubernetes<ConfigMap, Page>({
       kind: configMaps,
       desired: ({ metadata, spec }) => map(metadata.name, spec['both'] ? { x: '1', y: '2' } : { x: '1' }),
@@ -117,7 +117,7 @@ describe('a dependent on a cluster', function () {
     expect(await stage.again('a')).to.deep.equal([]);
   });
 
-  it('RUN-57: takes over what somebody else made when told to, with one apply', async () => {
+  it('RUN-57: takes over an object of another owner on request, with one apply', async () => {
     const use = textOf({ adopt: true });
     const stage = await stages.set(() => [{ use }], noting);
     const object = map('a', { text: 'hi', theirs: 'stays' });
@@ -130,7 +130,7 @@ describe('a dependent on a cluster', function () {
     expect(dids[0]).to.equal('configMap created');
   });
 
-  it('RUN-57: leaves alone what somebody else made when not told to, and says so', async () => {
+  it('RUN-57: leaves an object of another owner alone otherwise, and reports it', async () => {
     const stage = await stages.set(() => [{ use: textOf() }]);
     const object = map('a', { text: 'theirs' });
     object.metadata.namespace = stage.namespace;
@@ -143,7 +143,7 @@ describe('a dependent on a cluster', function () {
     expect((await mapIn(stage, 'a'))?.data).to.deep.equal({ text: 'theirs' });
   });
 
-  it('RUN-58: applies once per wish, although a webhook rewrites each apply', async () => {
+  it('RUN-58: applies once per desired state, although a webhook rewrites each apply', async () => {
     const stage = await stages.set(() => [{ use: textOf() }], noting);
     const rewrite = <T>(object: T): T => JSON.parse(JSON.stringify(object).replaceAll('500m', '0.5')) as T;
     stage.client.rewrite = rewrite;
@@ -163,7 +163,7 @@ describe('a dependent on a cluster', function () {
     expect(stage.client.writes.length).to.be.at.most(1);
   });
 
-  it('RUN-60: sends every time when told never to compare, and causes no run by it', async () => {
+  it('RUN-60: always writes if it never compares, and triggers no reconcile by that', async () => {
     const stage = await stages.set(() => [{ use: textOf({ match: 'never' }) }]);
     await stage.page('a', { text: 'x' });
     await ran(stage);
@@ -174,7 +174,7 @@ describe('a dependent on a cluster', function () {
     expect(stage.runs).to.have.length(3);
   });
 
-  it('RUN-59: compares what is wanted, and replaces, where nothing is applied', async () => {
+  it('RUN-59: compares the desired fields and replaces, if it does not use apply', async () => {
     const stage = await stages.set(() => [{ use: textOf({ ssa: false }) }], noting);
     await stage.page('a', { text: 'x' });
     await ran(stage);
@@ -193,7 +193,7 @@ describe('a dependent on a cluster', function () {
     expect(found?.metadata.labels).to.deep.equal({ by: 'hand' });
   });
 
-  it('RUN-54: is not updated without that trait, and not created without the other', async () => {
+  it('RUN-54: is not updated without the update trait, and not created without the create trait', async () => {
     const onlyCreated = textOf({ name: 'created', can: ['create'] });
     const onlyUpdated = kubernetes<ConfigMap, Page>({
       name: 'updated',
@@ -211,7 +211,7 @@ describe('a dependent on a cluster', function () {
     expect(stage.errors).to.deep.equal([]);
   });
 
-  it('RUN-61: leaves what is owned to the cluster, deletes the rest, and lets the primary go', async () => {
+  it('RUN-61: leaves owned objects to the garbage collector, deletes the rest, and releases the primary', async () => {
     const owned = textOf({ name: 'owned' });
     const annotated = kubernetes<ConfigMap, Page>({
       name: 'annotated',
@@ -237,7 +237,7 @@ describe('a dependent on a cluster', function () {
     ]);
   });
 
-  it('RUN-62: shares a source with another of its kind, and each keeps to its own', async () => {
+  it('RUN-62: shares an event source with another dependent of its kind, and each keeps its own objects', async () => {
     const [one, two] = ['one', 'two'].map((which) =>
       kubernetes<ConfigMap, Page>({
         name: which,
@@ -254,7 +254,7 @@ describe('a dependent on a cluster', function () {
     expect(stage.client.watches.filter((watch) => watch.startsWith('configmaps'))).to.have.length(1);
   });
 
-  it('RUN-62: or has a source of its own, narrowed by labels', async () => {
+  it('RUN-62: or has its own event source, restricted by labels', async () => {
     const labelled = (which: string) =>
       kubernetes<ConfigMap, Page>({
         name: which,
@@ -275,7 +275,7 @@ describe('a dependent on a cluster', function () {
     expect(watches).to.deep.equal(['configmaps which=one', 'configmaps which=two']);
   });
 
-  it('RUN-63: is found by a discriminator without asking what is wanted', async () => {
+  it('RUN-63: is found by a discriminator without computing the desired state', async () => {
     let asked = 0;
     const discriminated = kubernetes<ConfigMap, Page>({
       kind: configMaps,
@@ -298,7 +298,7 @@ describe('a dependent on a cluster', function () {
     expect(await mapIn(stage, 'a-x')).to.equal(undefined);
   });
 
-  it('RUN-63: is not guessed when a discriminator fits two', async () => {
+  it('RUN-63: is ambiguous if a discriminator matches two', async () => {
     const make = (which: string) =>
       kubernetes<ConfigMap, Page>({
         name: which,
@@ -323,7 +323,7 @@ describe('a dependent on a cluster', function () {
     expect(String(stage.errors[0])).to.match(/dependent "confused" of Page .*: .*a-one, .*a-two all match/);
   });
 
-  it('RUN-64: in bulk deletes first what is not wanted, then makes the rest', async () => {
+  it('RUN-64: in bulk first deletes undesired objects, then creates the rest', async () => {
     const use = kubernetesBulk<ConfigMap, Page>({
       kind: configMaps,
       desiredAll: ({ spec }) => new Map((spec['ids'] as string[]).map((id) => [id, map(id)])),
@@ -340,7 +340,7 @@ describe('a dependent on a cluster', function () {
     expect(await stage.again('p')).to.deep.equal([]);
   });
 
-  it('RUN-64: in bulk keeps what is not wanted when it cannot delete', async () => {
+  it('RUN-64: in bulk keeps undesired objects if it cannot delete', async () => {
     const use = kubernetesBulk<ConfigMap, Page>({
       kind: configMaps,
       can: ['create', 'update'],
@@ -355,7 +355,7 @@ describe('a dependent on a cluster', function () {
     expect(await mapIn(stage, 'a')).to.not.equal(undefined);
   });
 
-  it('RUN-67: takes any kind as it comes, with all its fields', async () => {
+  it('RUN-67: accepts any kind, with all its fields', async () => {
     const gadgets = kindOfTest('run.time.example', 'Gadget');
     await stages.cluster.install(crdOf(gadgets));
     const use = kubernetes<AnyObj, Page>({
@@ -392,7 +392,7 @@ describe('a dependent on a cluster', function () {
     expect(await read(stages.cluster, gadgets, stage.key('a'))).to.equal(undefined);
   });
 
-  it('RUN-68: that is only read holds back what depends on it, and wakes the primary', async () => {
+  it('RUN-68: that is read-only blocks its successors, and triggers a reconcile of the primary', async () => {
     const settings = readOnly<ConfigMap, Page>({
       name: 'settings',
       kind: configMaps,
@@ -420,7 +420,7 @@ describe('a dependent on a cluster', function () {
     expect(stage.client.writes).to.deep.equal(['apply Deployment a']);
   });
 
-  it('says by its name that what is wanted is nothing', async () => {
+  it('reports by its name that the desired state is undefined', async () => {
     const use = kubernetes<ConfigMap, Page>({
       kind: configMaps,
       desired: () => null as unknown as ConfigMap,
@@ -433,7 +433,7 @@ describe('a dependent on a cluster', function () {
       .and.include('"desired" returned null');
   });
 
-  it('says that an owner in another namespace would have it collected', async () => {
+  it('reports that an owner in another namespace would get it garbage collected', async () => {
     const use = kubernetes<ConfigMap, Page>({
       kind: configMaps,
       desired: () => ({ ...map('x'), metadata: { name: 'x', namespace: 'default' } }),
@@ -456,7 +456,7 @@ describe('a dependent on a cluster', function () {
     expect(await stage.again('a')).to.deep.equal([]);
   });
 
-  it('folds stringData of a Secret, and matches', async () => {
+  it('converts stringData of a Secret, and matches', async () => {
     const use = kubernetes<AnyObj, Page>({
       kind: secrets,
       desired: ({ metadata }) => ({
@@ -476,7 +476,7 @@ describe('a dependent on a cluster', function () {
     });
   });
 
-  it('is made once although the cache had not heard of it', async () => {
+  it('is created once even if the cache has not seen it yet', async () => {
     const stage = await stages.set(() => [{ use: textOf() }], noting);
     const refused = {
       status: 409,
@@ -493,8 +493,8 @@ describe('a dependent on a cluster', function () {
   });
 
   for (const [what, times, writes] of [
-    ['overcomes two conflicts by looking at what is there', 2, 3],
-    ['gives up after three, and the next run heals it', 3, 4],
+    ['overcomes two conflicts by reading the current object', 2, 3],
+    ['gives up after three conflicts, and the next reconcile repairs it', 3, 4],
   ] as const) {
     it(what, async () => {
       const stage = await stages.set(() => [{ use: textOf() }], noting);
@@ -515,7 +515,7 @@ describe('a dependent on a cluster', function () {
     });
   }
 
-  it('is tried again after a refusal that will pass', async () => {
+  it('is retried after a temporary error', async () => {
     const stage = await stages.set(() => [{ use: textOf() }]);
     const ref = { verb: 'apply', kind: 'ConfigMap' };
     let faults = 2;
@@ -528,7 +528,7 @@ describe('a dependent on a cluster', function () {
     expect(stage.errors.length).to.be.at.least(1);
   });
 
-  it('is made anew when somebody deletes it', async () => {
+  it('is recreated if a user deletes it', async () => {
     const stage = await stages.set(() => [{ use: textOf() }]);
     await stage.page('a', { text: 'x' });
     await ran(stage);
@@ -540,7 +540,7 @@ describe('a dependent on a cluster', function () {
     });
   });
 
-  it('reads with requests, and needs no watch, when told to', async () => {
+  it('reads by requests, without a watch, on request', async () => {
     const stage = await stages.set(() => [{ use: textOf({ reader: 'live' }) }], noting);
     await stage.page('a', { text: 'x' });
     await ran(stage);
@@ -567,7 +567,7 @@ describe('a dependent that is not always active', function () {
     (_: unknown, { spec }: View<Page>) =>
       Boolean(spec[which]);
 
-  it('RUN-85: is watched as long as it is active for anybody', async () => {
+  it('RUN-85: is watched as long as any primary activates it', async () => {
     const stage = await stages.set(() => [{ use: optional('x'), active: isWanted('x') }]);
     await stage.page('a', {});
     await stage.page('b', {});
@@ -589,7 +589,7 @@ describe('a dependent that is not always active', function () {
     expect(await stage.again('a')).to.deep.equal([]);
   });
 
-  it('RUN-85: shares a source of its name with another while either is active', async () => {
+  it('RUN-85: shares a source of the same name with another while either is active', async () => {
     const stage = await stages.set(() => [
       { use: optional('x', 'shared'), active: isWanted('x') },
       { use: optional('y', 'shared'), active: isWanted('y') },
@@ -609,7 +609,7 @@ describe('a dependent that is not always active', function () {
     await until('nobody watches', () => watches(stage) === 0);
   });
 
-  it('RUN-85: is not watched any more once its primary is gone', async () => {
+  it('RUN-85: is no longer watched after its primary is gone', async () => {
     const use = kubernetes<ConfigMap, Page>({
       kind: configMaps,
       gc: false,

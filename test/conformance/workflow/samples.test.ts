@@ -1,4 +1,4 @@
-/** The operators of the documentation, on whatever calls itself Kubernetes. */
+/** The operators of the documentation, with any Kubernetes API server. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -57,7 +57,7 @@ describe('the operator of web pages', function () {
     (await read(cluster, webPages, key(name)))?.status;
   const told = (name: string) => until('the status tells', () => statusOf(name));
 
-  it('RUN-69: makes everything, and says what the ConfigMap is called', async () => {
+  it('RUN-69: creates everything, and publishes the name of the ConfigMap', async () => {
     await create('p', { html: GOOD });
     await until('the status tells', async () => (await statusOf('p'))?.configMap);
     expect(await statusOf('p')).to.include({ configMap: 'p' });
@@ -69,7 +69,7 @@ describe('the operator of web pages', function () {
     expect(await there(ingresses, 'p')).to.equal(undefined);
   });
 
-  it('RUN-70, RUN-90: touches nothing for a page that is none, and says why', async () => {
+  it('RUN-70, RUN-90: changes nothing for an invalid page, and reports why', async () => {
     await create('p', { html: 'hello' });
     expect(await told('p')).to.deep.equal({ error: 'spec.html does not end with </html>' });
     expect(operator.client.writes).to.deep.equal(['merge status WebPage p']);
@@ -78,7 +78,7 @@ describe('the operator of web pages', function () {
     await until('the error is gone', async () => (await statusOf('p'))?.error === undefined);
   });
 
-  it('RUN-70, RUN-89: makes an Ingress when it is exposed, after all else, and takes it away again', async () => {
+  it('RUN-70, RUN-89: creates an Ingress last if the page is exposed, and deletes it afterwards', async () => {
     await create('p', { html: GOOD, exposed: true });
     await until('the Ingress is there', () => there(ingresses, 'p'));
     const applies = operator.client.writes.filter((write) => write.startsWith('apply'));
@@ -92,7 +92,7 @@ describe('the operator of web pages', function () {
     await until('the Ingress is there again', () => there(ingresses, 'p'));
   });
 
-  it('RUN-85: neither makes nor watches Ingresses where nobody serves them', async () => {
+  it('RUN-85: neither creates nor watches Ingresses if the API server does not serve them', async () => {
     await operator.stop();
     operator = await startProcess(cluster, (manager) => void addWebPages(manager, { hasIngress: false }));
     await create('p', { html: GOOD, exposed: true });
@@ -103,14 +103,14 @@ describe('the operator of web pages', function () {
     expect(await there(ingresses, 'p')).to.equal(undefined);
   });
 
-  it('RUN-85: watches them from the first page on where they are served', async () => {
+  it('RUN-85: watches them from the first page on if they are served', async () => {
     expect(operator.client.watches.map((watch) => watch.split(' ')[0])).to.not.include('ingresses');
     await create('p', { html: GOOD, exposed: true });
     await until('the Ingress is there', () => there(ingresses, 'p'));
     expect(operator.client.watches.map((watch) => watch.split(' ')[0])).to.include('ingresses');
   });
 
-  it('heals what somebody changes, and tells nothing new', async () => {
+  it('repairs changes of users, without changing the status', async () => {
     await create('p', { html: GOOD });
     await until('the status tells', async () => (await statusOf('p'))?.configMap);
     const body = { data: { 'index.html': 'defaced' } };

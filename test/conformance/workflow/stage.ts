@@ -1,4 +1,4 @@
-/** One operator of pages in a namespace of its own, for a test. */
+/** One operator of pages in a separate namespace, for a test. */
 import { addOperator, type OperatorSpec, type WorkflowContext } from '../../../src/workflow/operator.ts';
 import type { NodeSpec } from '../../../src/workflow/node.ts';
 import type { Controller } from '../../../src/runtime/controller/controller.ts';
@@ -21,7 +21,7 @@ export type Nodes = (namespace: string) => readonly NodeSpec<Page>[];
 export interface Stage {
   readonly namespace: string;
   readonly client: WatchedClient;
-  /** `reconcile` and `cleanup`, as they ended. */
+  /** Results of `reconcile` and `cleanup`. */
   readonly runs: string[];
   /** Errors that reached `onError`. */
   readonly errors: unknown[];
@@ -29,7 +29,7 @@ export interface Stage {
   edit(name: string, spec: Record<string, unknown>): Promise<void>;
   remove(name: string): Promise<void>;
   read: (name: string) => Promise<Page | undefined>;
-  /** Has the page looked at once more, and waits for the end of that run. @returns the writes it made */
+  /** Triggers a reconcile of the page, and waits for its end. @returns the writes it made */
   again(name: string): Promise<string[]>;
   /** Ends the process and starts another. */
   restart(): Promise<void>;
@@ -42,7 +42,7 @@ export interface StageOptions extends Partial<Omit<OperatorSpec<Page>, 'workflow
   readonly withoutCleanup?: boolean;
 }
 
-/** A cluster for the tests of the describe block that calls this, and stages on it that end with their test. */
+/** A cluster for the tests of the describe block that calls this, and operators on it that stop with their test. */
 export function useStages(): {
   readonly cluster: OperatorCluster;
   set(nodes: Nodes, options?: StageOptions): Promise<Stage>;

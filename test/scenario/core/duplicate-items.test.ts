@@ -14,7 +14,7 @@ const LATE_MS = 1_500;
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * * Every create takes effect but seems to fail, once for each name; events are late. Events of objects that existed
+ * Every create takes effect but seems to fail, once for each name; events are late. Events of objects that existed
  * before arrive in time: a shared server holds many, and one after the other would take minutes.
  */
 function lossy(client: Client): Client {

@@ -1,5 +1,5 @@
 /**
- * * Two API servers, host and target, and the deployers that run against the host, in real time over real
+ * Two API servers, host and target, and the deployers that run against the host, in real time over real
  * connections. The servers are embedded ones, or two of kube-apiserver if the tests run on real servers.
  */
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * * Plants words in secrets, targets, state and results of deploy items, makes every code path that knows them fail,
+ * Plants words in secrets, targets, state and results of deploy items, makes every code path that knows them fail,
  * and searches for the words in everything a process writes: statuses, conditions, events, logs at the lowest level,
  * metrics.
  */

@@ -1,5 +1,5 @@
 /**
- * * An invalid object is rejected twice, with the same message: by the webhook, and, if no webhook was asked, by the
+ * An invalid object is rejected twice, with the same message: by the webhook, and, if no webhook was asked, by the
  * controller or deployer that would have to process it.
  */
 import { expect } from 'chai';

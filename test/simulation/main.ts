@@ -1,7 +1,8 @@
 /**
- * Simulates many seeds, some of them with several replicas as well, or replays one, and closes with one line, `N passed, N failed`.
+ * Simulates many seeds, some of them with several replicas as well, or replays one, and ends with one line, `N
+ * passed, N failed`.
  *
- *     test/simulation/main.ts [--seeds N] [--from N] [--replicas N] | --seed N [--replicas N] [--verbose]
+ * test/simulation/main.ts [--seeds N] [--from N] [--replicas N] | --seed N [--replicas N] [--verbose]
  */
 import { parseArgs } from 'node:util';
 import { runSeed, type Outcome } from './engine/run.ts';
@@ -19,7 +20,7 @@ const { values } = parseArgs({
 
 const LAST_STEPS = 40;
 const PROGRESS_EVERY = 100;
-/** More failures than these say nothing new. */
+/** More failures than this provide no more information. */
 const MAX_FAILURES = 10;
 
 const number = (text: string, what: string): number => {
@@ -41,7 +42,7 @@ function report({ seed, failure, steps, lastSteps }: Outcome, replicas: number |
 `);
 }
 
-/** Every tenth seed is played by two or three replicas as well. */
+/** Every tenth seed also runs with two or three replicas. */
 const runsOf = (seed: number): readonly (number | undefined)[] =>
   seed % 10 === 0 ? [undefined, 2 + ((seed / 10) % 2)] : [undefined];
 

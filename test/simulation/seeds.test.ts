@@ -1,4 +1,4 @@
-/** A few seeds of what `make simulate` runs many of, and the proof that the simulation can fail. */
+/** A few of the many seeds of `make simulate`, and the proof that the simulation can fail. */
 import { expect } from 'chai';
 import type { LeaseObject } from '../../src/runtime/manager/lease.ts';
 import type { Client, Write } from '../../src/runtime/types.ts';
@@ -12,7 +12,7 @@ describe('the simulation', function () {
   this.timeout(120_000);
 
   for (let from = 1; from <= SEEDS; from += 10) {
-    it(`keeps all laws with the seeds ${from} to ${from + 9}`, async () => {
+    it(`keeps all invariants with the seeds ${from} to ${from + 9}`, async () => {
       for (let seed = from; seed < from + 10; seed++) {
         const { failure, lastSteps } = await runSeed(seed);
         if (!failure) continue;
@@ -25,7 +25,7 @@ describe('the simulation', function () {
   }
 
   for (const replicas of [2, 3]) {
-    it(`keeps all laws with the seeds 1 to ${FLEET_SEEDS} when ${replicas} replicas share the work`, async () => {
+    it(`keeps all invariants with the seeds 1 to ${FLEET_SEEDS} if ${replicas} replicas share the work`, async () => {
       for (let seed = 1; seed <= FLEET_SEEDS; seed++) {
         const { failure, lastSteps } = await runSeed(seed, { replicas });
         if (!failure) continue;
@@ -44,14 +44,14 @@ describe('the simulation', function () {
   });
 });
 
-/** Controllers that are deliberately broken, by what becomes of their requests, and the laws that find them out. */
+/** Controllers that are deliberately broken, by what happens to their requests, and the invariants that detect it. */
 const broken: readonly {
   readonly what: string;
   readonly change: (write: Write) => Write | undefined;
   readonly laws: readonly string[];
 }[] = [
   {
-    what: 'writes without the version they were made for',
+    what: 'writes without resource version',
     change: (write) => {
       if (write.verb !== 'merge') return write;
       const { metadata, ...body } = write.body as { metadata?: { resourceVersion?: string } };
@@ -59,10 +59,10 @@ const broken: readonly {
       return { ...write, body: { ...body, metadata: rest } };
     },
     laws: [
-      'the phases of a job go forward',
+      'the phases of a job never go back',
       'a job ends with its final phase in one write',
-      'a root starts a job only when something asks for it',
-      'the observed generation never goes back',
+      'a root starts a job only on request',
+      'the observed generation never decreases',
       'a job id never changes while the job runs',
       'a job id below a root is that of a running job above it',
       'a spec below a root never changes while the job runs',
@@ -74,7 +74,7 @@ const broken: readonly {
     laws: ['every wait is ended by an event', 'waiting costs next to nothing', 'a deletion leaves nothing'],
   },
   {
-    what: 'ends jobs without saying which',
+    what: 'ends jobs without job id',
     change: (write) => {
       if (write.verb !== 'merge' || write.sub !== 'status') return write;
       const { status = {}, ...body } = write.body as { status?: { jobIDFinished?: string } };
@@ -91,13 +91,13 @@ const broken: readonly {
       const { phase, ...rest } = status;
       return phase === 'Init' ? { ...write, body: { ...body, status: rest } } : write;
     },
-    laws: ['the original would find everything that is below an object'],
+    laws: ['upstream would find everything below an object'],
   },
 ];
 
 const MOST_SEEDS = 60;
 
-/** A client that sends something else than it is told, and believes that all went well. */
+/** A client that sends something else than requested, and reports success. */
 const lying =
   (change: (write: Write) => Write | undefined) =>
   (client: Client): Client => ({
@@ -109,11 +109,11 @@ const lying =
     },
   });
 
-describe('a controller that is broken', function () {
+describe('a broken controller', function () {
   this.timeout(120_000);
 
   for (const { what, change, laws } of broken) {
-    it(`is found out when it ${what}`, async () => {
+    it(`is detected if it ${what}`, async () => {
       for (let seed = 1; seed <= MOST_SEEDS; seed++) {
         const { failure } = await runSeed(seed, { wrapClient: lying(change) });
         if (!failure) continue;
@@ -126,7 +126,7 @@ describe('a controller that is broken', function () {
   }
 });
 
-/** Leases on their way to a fleet, each changed by `change`. */
+/** Leases on their way to the replicas, each changed by `change`. */
 const misreading =
   (change: (lease: LeaseObject) => LeaseObject) =>
   (client: Client): Client => ({
@@ -141,10 +141,10 @@ const misreading =
     },
   });
 
-describe('a fleet that is broken', function () {
+describe('a broken replica', function () {
   this.timeout(120_000);
 
-  it('is found out when it gives others up that live', async () => {
+  it('is detected if it treats live replicas as dead', async () => {
     const hasty = misreading((lease) => ({ ...lease, spec: { ...lease.spec, leaseDurationSeconds: 1 } }));
     for (let seed = 1; seed <= MOST_SEEDS; seed++) {
       const { failure } = await runSeed(seed, { replicas: 2, wrapLeases: hasty });

@@ -1,4 +1,4 @@
-/** Asks a phase for its decision, as the loop does, and tells effects in a word each. */
+/** Returns the decision of a phase, as the loop gets it, and names each of its effects in a few words. */
 import type { Decision, Effect } from '../../src/machine/decision.ts';
 import type { Phase, StatusOf } from '../../src/machine/phase.ts';
 

@@ -1,6 +1,7 @@
 /**
- * A process of its own that asks a hostile server and a good one: `node --import tsx besieged.ts HOSTILE GOOD HOW TIMES`.
- * HOW is get, list or watch; TIMES how often at once. Prints what it saw as one line of JSON.
+ * A separate process that calls a hostile server and a good one: `node --import tsx besieged.ts HOSTILE GOOD HOW
+ * TIMES`.
+ * HOW is get, list or watch; TIMES is the number of parallel requests. Prints its measurements as one line of JSON.
  */
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/observability/log.ts';
@@ -10,15 +11,15 @@ import { createResponses, type ResponseLimits } from '../../src/runtime/transpor
 import type { Client, Kind } from '../../src/runtime/types.ts';
 import { kubeconfigOf } from './hostile-server.ts';
 
-/** What the process saw. */
+/** The measurements of the process. */
 export interface Siege {
-  /** Of the requests to the hostile server, in the order of their end; `ok` where one was answered. */
+  /** Results of the requests to the hostile server, in the order of their end; `ok` for a success. */
   readonly outcomes: readonly string[];
-  /** Most memory that the process had beyond what it had before. */
+  /** Peak memory of the process minus its memory before. */
   readonly grownMiB: number;
-  /** Most processor time between two turns of the event loop; what else runs on the machine does not count. */
+  /** Longest processor time between two turns of the event loop; other load on the machine does not count. */
   readonly longestBlockMs: number;
-  /** How long requests to the good server took meanwhile. */
+  /** Duration of requests to the good server meanwhile. */
   readonly goodMs: readonly number[];
 }
 

@@ -1,4 +1,4 @@
-/** Executions as blueprints have them, with what the originals in Go make of them; hack/go-oracle/record.ts asks those. */
+/** Executions as blueprints have them, with the results of the Go originals, which hack/go-oracle/record.ts records. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseYaml } from '../../src/lib/yaml.ts';
@@ -9,14 +9,14 @@ export interface BlueprintCase {
   readonly name: string;
   readonly values: Readonly<Record<string, unknown>>;
   readonly template: string;
-  /** Only of Spiff: what was remembered the last time. */
+  /** Spiff only: the state of the last run. */
   readonly stored?: unknown;
-  /** Only of Spiff: files of the blueprint. */
+  /** Spiff only: files of the blueprint. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
 export interface RecordedAnswer {
-  /** The text that a GoTemplate makes. */
+  /** The output of a GoTemplate. */
   readonly lines?: readonly string[];
   /** The result, read as YAML. */
   readonly result?: unknown;
@@ -28,7 +28,7 @@ export interface Topic {
   readonly engine: Engine;
   readonly name: string;
   readonly cases: readonly BlueprintCase[];
-  /** Where the answers are, by the name of the case. */
+  /** The answers, by the name of the case. */
   readonly answers: string;
 }
 
@@ -53,6 +53,9 @@ export function recordedAnswers({ answers }: Topic): Readonly<Record<string, Rec
   return JSON.parse(readFileSync(answers, 'utf8')) as Record<string, RecordedAnswer>;
 }
 
-/** What an engine complains of, without what we add behind the original's message: the lines around the place, and the values. */
+/**
+ * The error of an engine without what we append to the original's message: the lines around the place, and the
+ * values.
+ */
 export const messageOf = (error: unknown): string =>
   (error as Error).message.replace(/\n?(\ntemplate source:|\ntemplate input:)[^]*$/, '');

@@ -1,4 +1,4 @@
-/** For each rule of validation an object that breaks it and nothing else, and the sentence that says so. */
+/** For each validation rule an object that violates only this rule, and the message of the violation. */
 import { gzipSync } from 'node:zlib';
 import type { Obj } from '../../src/runtime/types.ts';
 import type { ValidatedResource } from '../../src/api/validation/index.ts';
@@ -6,15 +6,15 @@ import { API_VERSION } from '../../src/api/labels.ts';
 import { fakeItem, lonelyItem, plan, root } from './landscape.ts';
 
 export interface Broken {
-  /** What is wrong, as the end of `it refuses …`. */
+  /** What is wrong, as the end of `it rejects …`. */
   readonly title: string;
   readonly resource: ValidatedResource;
   readonly object: Obj;
-  /** Begins with the path of the field. */
+  /** Starts with the path of the field. */
   readonly sentence: string;
-  /** It cannot even be understood. */
+  /** It cannot even be parsed. */
   readonly isUnreadable?: true;
-  /** Only webhooks refuse it: controllers, ours and upstream's, work with it. */
+  /** Only webhooks reject it: controllers, ours and upstream's, can work with it. */
   readonly isWorkable?: true;
 }
 
@@ -69,18 +69,18 @@ const SOURCES = 'DataRef, SecretRef, ConfigMapRef';
 const KEY_RULE = 'key must contain only lower-case alphanumeric characters, dots, or dashes';
 const files = { filesystem: {} };
 
-/** A name that leads out of the namespace where it is looked for. */
+/** A name that is a path out of the namespace. */
 const PATH = '../../bb/secrets/x';
 const NO_NAME = `"${PATH}" cannot be the name of an object: it may not contain '/'`;
 
-/** For each field that names another object, an object in which it is a path instead. */
+/** For each field that names another object, an object in which the name is a path. */
 const paths: readonly Broken[] = [
   inst('a context that is a path', { context: PATH }, `spec.context: Invalid value: ${NO_NAME}`, {
     isUnreadable: true,
   }),
   ...(['secretRef', 'configMapRef'] as const).map((form) =>
     inst(
-      `a ${form} that is a path`,
+      `a ${form} whose name is a path`,
       data({ name: 'a', [form]: { name: PATH } }),
       `spec.imports.data[0].${form}.name: Invalid value: ${NO_NAME}`,
       { isUnreadable: true },
@@ -228,7 +228,7 @@ export const broken: readonly Broken[] = [
     'spec.imports.targets[0].targets[1]: Required value: target must not be empty',
   ),
   inst(
-    'a key that no map of targets can have',
+    'a map of targets with an invalid key',
     targets({ name: 'a', targetMap: { Big: 'x' } }),
     `spec.imports.targets[0].targetMap[Big]: Invalid value: "Big": ${KEY_RULE}`,
   ),
@@ -238,7 +238,7 @@ export const broken: readonly Broken[] = [
     'spec.imports.targets[0].targetMap[k]: Required value: target must not be empty',
   ),
   inst(
-    'one name for a data and a target import',
+    'the same name for a data and a target import',
     { imports: { data: [{ name: 'a', dataRef: 'x' }], targets: [{ name: 'a', target: 'x' }] } },
     'spec.imports.targets[0]: Duplicate value: "a"',
   ),
@@ -248,17 +248,17 @@ export const broken: readonly Broken[] = [
     'spec.exports.data[0].name: Required value: name must not be empty',
   ),
   inst(
-    'a data export that goes nowhere',
+    'a data export without a target object',
     { exports: { data: [{ name: 'a', dataRef: '' }] } },
     'spec.exports.data[0].dataRef: Required value: dataRef must not be empty',
   ),
   inst(
-    'a target export that goes nowhere',
+    'a target export without a target object',
     { exports: { targets: [{ name: 'a' }] } },
     'spec.exports.targets[0].target: Required value: target must not be empty',
   ),
   inst(
-    'a data export said twice',
+    'a duplicate data export',
     {
       exports: {
         data: [
@@ -271,7 +271,7 @@ export const broken: readonly Broken[] = [
     { isWorkable: true },
   ),
   inst(
-    'a target export said twice',
+    'a duplicate target export',
     {
       exports: {
         targets: [
@@ -284,24 +284,24 @@ export const broken: readonly Broken[] = [
     { isWorkable: true },
   ),
   inst(
-    'a schedule after successes that is none',
+    'an invalid schedule after successes',
     { automaticReconcile: { succeededReconcile: { cronSpec: '* * *' } } },
     'spec.automaticReconcile.succeededReconcile.cronSpec: Invalid value: "* * *": field must be a valid cron spec',
   ),
   inst(
-    'a schedule after failures that is none',
+    'an invalid schedule after failures',
     { automaticReconcile: { failedReconcile: { cronSpec: '@sometimes', numberOfReconciles: 0 } } },
     'spec.automaticReconcile.failedReconcile.cronSpec: Invalid value: "@sometimes": field must be a valid cron spec',
   ),
   inst(
-    'an interval that is no duration',
+    'an interval that is not a duration',
     { automaticReconcile: { succeededReconcile: { interval: 'soon' } } },
     'spec.automaticReconcile.succeededReconcile.interval: Invalid value: must be a duration',
     { isUnreadable: true },
   ),
 
   exec('an item without name', [fakeItem('')], '[0].name: Required value: name must not be empty'),
-  exec('an item said twice', [fakeItem('a'), fakeItem('a')], '[1]: Duplicate value: "a"'),
+  exec('a duplicate item', [fakeItem('a'), fakeItem('a')], '[1]: Duplicate value: "a"'),
   exec(
     'a template without type',
     [fakeItem('a', { type: '' })],
@@ -318,27 +318,27 @@ export const broken: readonly Broken[] = [
     '[0][a].target.namespace: Required value: namespace must not be empty',
   ),
   exec(
-    'a label with a key that is none',
+    'a label with an invalid key',
     [fakeItem('a', { labels: { 'no key': 'x' } })],
     '[0][a].labels: Invalid value: "no key": name part must consist of',
   ),
   exec(
-    'a label with a value that is none',
+    'a label with an invalid value',
     [fakeItem('a', { labels: { key: 'no value' } })],
     '[0][a].labels: Invalid value: "no value": a valid label must be',
   ),
   exec(
-    'an item that waits for one that is not there',
+    'an item that depends on a missing one',
     [fakeItem('a', { dependsOn: ['ghost'] })],
     '[0][a]: Invalid value: "ghost": depends on undefined deploy item',
   ),
   exec(
-    'an item that waits for itself',
+    'an item that depends on itself',
     [fakeItem('a', { dependsOn: ['a'] })],
     ': Invalid value: ["a"]: cycle found in dependencies',
   ),
   exec(
-    'items that wait for each other',
+    'items with cyclic dependencies',
     [
       fakeItem('z', { dependsOn: ['a'] }),
       fakeItem('a', { dependsOn: ['b'] }),
@@ -347,7 +347,7 @@ export const broken: readonly Broken[] = [
     ': Invalid value: ["a","b"]: cycle found in dependencies',
   ),
   {
-    title: 'packed items that are no list',
+    title: 'compressed items that are not a list',
     resource: 'executions',
     object: plan([], {
       deployItems: undefined,
@@ -370,7 +370,7 @@ export const broken: readonly Broken[] = [
     { isWorkable: true },
   ),
   item(
-    'a timeout that is no duration',
+    'a timeout that is not a duration',
     { timeout: 'soon' },
     'spec.timeout: Invalid value: must be a duration',
     {

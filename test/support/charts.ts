@@ -1,4 +1,4 @@
-/** The charts that our rendering is held against, and what helm printed for them. */
+/** The charts that our rendering is compared with, and the recorded output of helm for them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -17,7 +17,7 @@ export const outputFolder = join(fixtures, 'helm-output');
 export interface ChartCase {
   readonly name: string;
   readonly chart: string;
-  /** File with values; undefined for the defaults alone. */
+  /** File with values; undefined to use the defaults alone. */
   readonly values: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export const chartCases: readonly ChartCase[] = readdirSync(chartsFolder)
     return [{ name, chart, values: undefined }, ...more];
   });
 
-/** What a rendering came to: the text, or the complaint. */
+/** The result of rendering: the output, or the error. */
 export interface Printed {
   readonly text?: string;
   readonly error?: string;
@@ -68,7 +68,7 @@ export async function printNatively({ chart, values }: ChartCase): Promise<Print
   }
 }
 
-/** What helm printed, as it was recorded. */
+/** The recorded output of helm. */
 export function recorded({ name }: ChartCase): Printed {
   const at = join(outputFolder, name);
   if (existsSync(`${at}.yaml`)) return { text: readFileSync(`${at}.yaml`, 'utf8') };

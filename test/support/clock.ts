@@ -1,12 +1,12 @@
 /**
  * A clock that stands still until a test moves it.
  *
- * Where time stands still, what goes round in circles never gives way to anything, not even to the limit of the test.
- * Such a circle asks for the time again and again, so the clock ends it.
+ * While time stands still, an endless loop never yields, not even to the timeout of the test. Such a loop reads the
+ * clock over and over, so the clock ends it.
  */
 import type { Clock } from '../../src/lib/clock.ts';
 
-/** About three times as often as the largest test asks. */
+/** About three times as many reads as in the largest test. */
 const MOST_ASKED = 200_000;
 const CIRCLE = `the time was asked for ${String(MOST_ASKED)} times while it stood still: something goes round in circles, such as an object whose every run causes the next one at once`;
 
@@ -23,7 +23,7 @@ export class FakeClock implements Clock {
     this.#epoch = Date.parse(start);
   }
 
-  /** @throws Error when it is asked for ever without the event loop turning */
+  /** @throws Error if the clock is read too often without a turn of the event loop */
   now(): number {
     if (this.#asked++ === 0) setImmediate(() => (this.#asked = 0));
     if (this.#asked > MOST_ASKED) {
@@ -45,9 +45,9 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Moves time forward by `ms`, firing due timers in order and letting promises settle in between. */
+  /** Moves time forward by `ms`, fires due timers in order and lets promises settle in between. */
   async advance(ms: number): Promise<void> {
-    // Whoever asked may have swallowed it.
+    // The caller may have swallowed the error.
     if (this.#isCircle) throw new Error(CIRCLE);
     const end = this.#now + ms;
     await settle();
@@ -65,20 +65,23 @@ export class FakeClock implements Clock {
     await settle();
   }
 
-  /** How many timers are armed. */
+  /** Number of pending timers. */
   get pending(): number {
     return this.#timers.length;
   }
 }
 
-/** Lets everything that is ready to run, run: promise chains and immediates. */
+/** Runs everything that is ready to run: promise chains and immediates. */
 export async function settle(turns = 20): Promise<void> {
   for (let i = 0; i < turns; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 const PATIENCE_MS = 20_000;
 
-/** What has nothing left to wait for but the machine. @throws Error naming `what` when it does not come to an end all the same */
+/**
+ * Waits for something that depends only on the machine, not on this clock. @throws Error naming `what` if it does not
+ * end
+ */
 export async function inTime<T>(what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,6 +1,6 @@
 /**
- * A cluster for scenarios: the embedded API server, or the one that ESPALIER_TEST_KUBECONFIG names, with everything
- * that happens there in view. Tests wait for what they see, never for time to pass.
+ * A cluster for scenarios: the embedded API server, or the one that ESPALIER_TEST_KUBECONFIG names. Tests see
+ * everything that happens in it, and wait for what they see, never for time to pass.
  */
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -28,51 +28,51 @@ import { Faults } from './faults.ts';
 import { Scene } from './scene.ts';
 import { SkippingClock } from './skipping-clock.ts';
 
-/** Something that was seen to happen to an object; `gone` when it was its end. */
+/** An observed event of an object; `gone` if it was deleted. */
 export interface Sight {
   readonly object: View<Obj>;
   readonly gone: boolean;
 }
 
 export interface ControllerOptions {
-  /** Default: installation, execution and deployitem. Scenes bring their own Context. */
+  /** Default: installation, execution and deployitem. Scenes create their own Context. */
   readonly controllers?: readonly string[];
-  /** Default: mock. Items of other types are answered by the test. */
+  /** Default: mock. For items of other types the test acts as the deployer. */
   readonly deployers?: readonly string[];
   readonly config?: Partial<Configuration>;
   readonly more?: Pick<Partial<LandscaperOptions>, 'log' | 'metricsAddress' | 'fleet'>;
 }
 
-/** A running set of controllers, and the means to trouble it. */
+/** A running set of controllers, and its faults. */
 export interface Controllers {
   readonly landscaper: Landscaper;
   readonly faults: Faults;
-  /** Ends orderly: what runs is brought to its end. */
+  /** Stops gracefully: running reconciles are finished. */
   stop(): Promise<void>;
-  /** Ends as a process does that is killed: from now on not a single request is sent. */
+  /** Stops like a killed process: from now on no request is sent. */
   crash(): Promise<void>;
 }
 
 export interface Cluster {
   readonly client: Client;
   readonly kubeconfig: string;
-  /** The embedded server with its audit log; undefined on a real one. */
+  /** The embedded server with its audit log; undefined for a real one. */
   readonly server: ApiServer | undefined;
   readonly world: World;
-  /** The one that controllers go by: the machine's, until a test skips some time. */
+  /** The clock of the controllers: the machine's, until a test skips some time. */
   readonly clock: SkippingClock;
-  /** All that was seen in a namespace, in the order of each kind's watch. */
+  /** All observed events of a namespace, in the order of each kind's watch. */
   history(namespace: string): readonly Sight[];
-  /** Calls back after each change in view; the answer ends it. */
+  /** Calls back after each observed event, until the returned function is called. */
   onChange(listener: () => void): () => void;
-  /** A namespace of its own, with a Context. */
+  /** Creates a namespace with a Context. */
   scene(): Promise<Scene>;
   stop(): Promise<void>;
 }
 
 const KUBECONFIG_KEY = 'ESPALIER_TEST_KUBECONFIG';
 
-/** Whether the tests run on a server that is not ours. */
+/** Whether the tests run on a server that is not embedded. */
 export const isRealServer = (): boolean => Boolean(process.env[KUBECONFIG_KEY]);
 
 export async function startCluster(): Promise<Cluster> {
@@ -143,7 +143,7 @@ async function newScene(cluster: Cluster): Promise<Scene> {
   return scene;
 }
 
-/** The context controller may have been quicker. */
+/** The context controller may have been faster. */
 function orThere(error: unknown): void {
   if (!(error instanceof AlreadyExists)) throw error;
 }

@@ -1,4 +1,4 @@
-/** Components for tests, as upstream's examples have them: a root that refers to a leaf, with everything in one tree. */
+/** Components for tests, like upstream's examples: a root that refers to a leaf, with everything in one tree. */
 import { API_VERSION } from '../../src/api/labels.ts';
 import { blueprint } from './landscape.ts';
 
@@ -22,7 +22,7 @@ export const reference = (name: string, componentName: string, version: string, 
   ...more,
 });
 
-/** Where nobody listens: what needs no network must not notice. */
+/** An address without a server: code that needs no network must not notice. */
 export const NOWHERE = { type: 'OCIRegistry', baseUrl: '127.0.0.1:1', componentNameMapping: 'urlPath' };
 
 export const descriptor = (
@@ -60,7 +60,7 @@ export const rootComponent = descriptor(
   [reference('leaf', 'example.org/leaf', '0.1.0')],
 );
 
-/** A blueprint that exports what a template makes of its component. */
+/** A blueprint that exports the result of a template that reads its component. */
 export const seeing = (template: string, more: object = {}): object =>
   blueprint({ gives: { seen: template }, more });
 

@@ -30,7 +30,7 @@ import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 import { Faults } from './faults.ts';
 import { Kubelet, reportPod } from './kubelet.ts';
 
-/** Processes start slowly where many do. A test that fails waits this long. */
+/** If many processes run, new ones start slowly. A test that fails waits this long. */
 const PATIENCE_MS = 150_000;
 
 export const containerConfigOf = (fields: object): object => ({
@@ -40,7 +40,7 @@ export const containerConfigOf = (fields: object): object => ({
   ...fields,
 });
 
-/** An image that is a line for the shell. */
+/** An image that is a shell command. */
 export const shell = (line: string, more: object = {}): object =>
   containerConfigOf({ command: ['/bin/sh', '-c'], args: [line], ...more });
 
@@ -73,14 +73,14 @@ export class ContainerWorld {
     await this.#server?.close();
   }
 
-  /** Namespaces of their own for items and pods, without a deployer. */
+  /** Separate namespaces for items and pods, without a deployer. */
   async room(settings: Partial<ContainerSettings> = {}): Promise<Room> {
     const id = randomBytes(4).toString('hex');
     const room = new Room(this, `items-${id}`, `pods-${id}`, settings);
     return this.#furnished(room);
   }
 
-  /** One namespace for both, so that a fault hits whatever the deployer writes. */
+  /** One namespace for both, so that a fault hits all writes of the deployer. */
   narrowRoom(settings: Partial<ContainerSettings> = {}): Promise<Room> {
     const name = `both-${randomBytes(4).toString('hex')}`;
     return this.#furnished(new Room(this, name, name, settings));
@@ -100,7 +100,7 @@ export class ContainerWorld {
       kind: 'Context',
       metadata: { name: 'default', namespace: room.items },
     });
-    // Where controllers of Kubernetes run they put it into every namespace.
+    // Where controllers of Kubernetes run, they create it in every namespace.
     const ca = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -137,7 +137,7 @@ export class Room {
     return this.world.client;
   }
 
-  // ------------------------------------------------------------ who works here
+  // ------------------------------------------------------------ deployers and kubelets
 
   async deployer(): Promise<{
     readonly faults: Faults;
@@ -180,7 +180,7 @@ export class Room {
   }
 
   /**
-   * A kubelet that lets every pod end at once, as told.
+   * A kubelet that ends every pod at once with the given result.
    * @returns the pods that have run, by name
    */
   autopilot(end: (pod: Pod) => Promise<object>): readonly string[] {
@@ -228,7 +228,7 @@ export class Room {
     return (await this.list(kind, namespace)).map(({ metadata }) => metadata.name).sort();
   }
 
-  /** Everything in the namespace of the pods that a deployer may have left behind. */
+  /** All objects in the namespace of the pods that a deployer may have left behind. */
   async leftovers(): Promise<string[]> {
     const all = await Promise.all(
       [POD, SECRET, SERVICE_ACCOUNT, ROLE, ROLE_BINDING].map((kind) => this.names(kind)),
@@ -236,7 +236,7 @@ export class Room {
     return all.flat().filter((name) => name !== 'default');
   }
 
-  /** Text of a key in a secret. */
+  /** Value of a key in a secret, as a string. */
   async secret(name: string, key = 'config', namespace = this.pods): Promise<string | undefined> {
     const found = await getIfThere(this.#client, SECRET, `${namespace}/${name}`);
     const value = found?.data?.[key];
@@ -315,7 +315,7 @@ export class Room {
     return this.edit(name, { spec: { config } });
   }
 
-  /** Plays the core: hands out the next job. */
+  /** Acts as the core: starts the next job. */
   async kick(name: string, job: string): Promise<void> {
     const now = timestamp(clock);
     const observedGeneration = (await this.item(name))?.status?.observedGeneration ?? 0;
@@ -346,7 +346,7 @@ export class Room {
 
   // ------------------------------------------------------------ pods
 
-  /** The only pod, when there is one; tests that play the kubelet wait for it. */
+  /** The only pod, if there is one; tests that act as the kubelet wait for it. */
   pod(wanted: (pod: Pod) => boolean = () => true): Promise<Pod> {
     return this.until('a pod', async () => (await this.list(POD)).find(wanted));
   }
@@ -369,7 +369,7 @@ export class Room {
     }
   }
 
-  /** What went on, for those who wait in vain. */
+  /** A description of the state, for waits that time out. */
   async overview(): Promise<string> {
     const items = await this.list(DEPLOY_ITEM, this.items);
     const pods = await this.list(POD);
@@ -383,12 +383,12 @@ export class Room {
   }
 }
 
-/** Whoever started a pod may have taken it away. */
+/** The deployer may have deleted the pod. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof NotFound)) throw error;
 }
 
-// ---------------------------------------------------------------- what kubelets say
+// ---------------------------------------------------------------- statuses that kubelets write
 
 export const terminated = (name: string, exitCode: number, more: object = {}) => ({
   ...{ name, image: `${name}-image`, imageID: `sha256:${name}`, ready: false, restartCount: 0 },

@@ -1,4 +1,4 @@
-/** The installation `shop` of the scenarios of the data flow: what is given in few words, and what became of it. */
+/** The installation `shop` of the scenarios of the data flow: its input in few words, and its results. */
 import { readDeployItems, type DeployItemTemplate, type Execution } from '../../src/api/kinds/execution.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import { API_VERSION, GROUP } from '../../src/api/labels.ts';
@@ -16,14 +16,14 @@ export interface Given {
   readonly files?: object;
   /** Keys of the spec. */
   readonly spec?: object;
-  /** What is there besides the installation. */
+  /** Objects besides the installation. */
   readonly objects?: readonly Obj[];
 }
 
 export const bpFile = (bp: object): string =>
   JSON.stringify({ apiVersion: API_VERSION, kind: 'Blueprint', ...bp });
 
-/** @param bp the whole tree of files may be given as `spec.blueprint` instead */
+/** @param bp the whole file tree may be given as `spec.blueprint` instead */
 export const shop = ({ bp = {}, files = {}, spec = {} }: Given): Installation => ({
   apiVersion: API_VERSION,
   kind: 'Installation',
@@ -42,7 +42,7 @@ async function played(here: Here, given: Given): Promise<Scene> {
   return scene;
 }
 
-/** Plays a job that must succeed. */
+/** Runs a job that must succeed. */
 export async function succeeds(here: Here, given: Given): Promise<Scene> {
   const scene = await played(here, given);
   await scene.finished('shop', 'Succeeded');
@@ -50,7 +50,7 @@ export async function succeeds(here: Here, given: Given): Promise<Scene> {
   return scene;
 }
 
-/** Each kind has a watch of its own: the end of a job may be seen before what it wrote. */
+/** Each kind has its own watch: the end of a job may be seen before the objects it wrote. */
 export async function everythingInView(scene: Scene): Promise<void> {
   const { client, world } = scene.cluster;
   for (const cache of [
@@ -75,7 +75,7 @@ export async function everythingInView(scene: Scene): Promise<void> {
 
 type LastError = NonNullable<NonNullable<Installation['status']>['lastError']>;
 
-/** Plays a job that must fail. */
+/** Runs a job that must fail. */
 export async function fails(
   here: Here,
   given: Given,
@@ -108,17 +108,17 @@ export const aTarget = (name: string, type = 'target', more: object = {}) => ({
 });
 export const go = (template: string, name = 'e') => ({ name, type: 'GoTemplate', template });
 
-/** Deploy executions whose only item, of the mock deployer, keeps a value of a template in its configuration. */
+/** Deploy executions with one item, of the mock deployer, that stores the value of a template in its configuration. */
 export const keeping = (template: string) => {
   const config = `{apiVersion: mock.deployer.${GROUP}/v1alpha1, kind: ProviderConfiguration, kept: ${template}}`;
   return { deployExecutions: [go(`deployItems: [{name: a, type: ${GROUP}/mock, config: ${config}}]`)] };
 };
-/** What an item of `keeping` keeps. */
+/** The value that an item of `keeping` stores. */
 export const kept = (scene: Scene, execution?: string): unknown =>
   (itemsOf(scene, execution)[0]?.config as { kept?: unknown } | undefined)?.kept;
 export const keepingImports = keeping('{{ toJson .imports }}');
 
-/** A blueprint that exports what a template gives for `out`. */
+/** A blueprint that exports the value of a template as `out`. */
 export const giving = (template: string, schema: unknown = {}) => ({
   exports: [data('out', schema)],
   exportExecutions: [go(`exports: {out: ${template}}`)],

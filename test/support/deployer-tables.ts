@@ -1,13 +1,13 @@
-/** What scenarios of the deployers expect, where it is checked both with a played cluster and on API servers. */
+/** Expectations of the scenarios of the deployers that run both with a simulated cluster and on API servers. */
 
 /** What a manifest deployer does with an object under a policy. */
 export interface PolicyRow {
   readonly policy: string;
   readonly made: boolean;
   readonly updated: boolean;
-  /** A foreign object: is the change applied, and is the object in the inventory? */
+  /** For an object of another owner: is the change applied, and is the object in the inventory? */
   readonly foreign: readonly [boolean, boolean];
-  /** Deleted with the item although its label was altered. */
+  /** Whether it is deleted with the item although its label was changed. */
   readonly deletedUnlabelled: boolean;
   readonly deletedWhenUnlisted: boolean;
 }
@@ -27,7 +27,7 @@ export const policyRows: readonly PolicyRow[] = [
   row('immutable', [true, false], [false, true], [true, true]),
 ];
 
-/** Where a job of the manifest deployer notices that its time is up. */
+/** Places where a job of the manifest deployer notices that its timeout has passed. */
 export const manifestCheckpoints: readonly string[] = [
   'manifest deployer: start reconcile',
   'deployer: process managed resource manifests',
@@ -41,7 +41,7 @@ export const manifestCheckpoints: readonly string[] = [
   'deployer: during export - key: db.host',
 ];
 
-/** The same for a chart that is rendered. */
+/** The same for a rendered chart. */
 export const chartCheckpoints: readonly string[] = [
   'start reconcile',
   'start progressing',

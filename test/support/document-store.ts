@@ -1,4 +1,4 @@
-/** A web server on loopback that keeps what is put, for the deployer of the documentation. */
+/** A web server on loopback that stores documents, for the deployer of the documentation. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -8,7 +8,7 @@ export interface DocumentStore {
   readonly documents: Map<string, string>;
   /** Method and path, oldest first. */
   readonly requests: string[];
-  /** Status code for all who put something; undefined to take it. */
+  /** Status code for every PUT; undefined to accept it. */
   refusal: number | undefined;
   stop(): void;
 }

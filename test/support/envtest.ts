@@ -1,4 +1,7 @@
-/** A real control plane for tests: etcd and kube-apiserver on loopback ports, in a folder that goes when they stop. */
+/**
+ * A real control plane for tests: etcd and kube-apiserver on loopback ports, in a folder that is deleted when they
+ * stop.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,13 +17,13 @@ import { freePorts } from './ports.ts';
 export interface EnvtestOptions {
   /** File for the audit log: one JSON line of level Metadata per finished request. */
   readonly auditLog?: string;
-  /** Besides the default: ServiceAccount is off, because nobody creates default service accounts. */
+  /** In addition to the default: ServiceAccount is off, because no controller creates default service accounts. */
   readonly admissionPlugins?: { readonly enable?: readonly string[]; readonly disable?: readonly string[] };
 }
 
 export interface Envtest {
   readonly url: string;
-  /** Text of a kubeconfig that may do everything. */
+  /** A kubeconfig, as a string, that may do everything. */
   readonly kubeconfig: string;
   readonly kubeconfigFile: string;
   readonly auditLog?: string;
@@ -32,9 +35,9 @@ const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 
 /**
- * Starts a control plane of its own: no controllers run beside it, so nothing collects garbage or finishes the
- * deletion of namespaces. It ends with this process, however that ends.
- * @throws EnvtestUnavailable when there are no binaries and no way to build them
+ * Starts a separate control plane: no controllers run with it, so objects are not garbage collected and the deletion
+ * of namespaces does not finish. It ends with this process, however that ends.
+ * @throws EnvtestUnavailable if there are no binaries and no way to build them
  */
 export async function startEnvtest(options: EnvtestOptions = {}): Promise<Envtest> {
   const binaries = ensureBinaries();
@@ -42,7 +45,7 @@ export async function startEnvtest(options: EnvtestOptions = {}): Promise<Envtes
     try {
       return await startOnce(binaries, options);
     } catch (error) {
-      // Another process may have taken a port between looking for it and using it.
+      // Another process may have taken a port between finding it and using it.
       if (attempt === START_ATTEMPTS) throw error;
     }
   }
@@ -145,7 +148,7 @@ function writeCredentials(folder: string, token: string): void {
   );
 }
 
-/** As JSON, which every reader of kubeconfigs takes for YAML. */
+/** As JSON, which every reader of kubeconfigs accepts as YAML. */
 const kubeconfigFor = (url: string, token: string, ca: string): string =>
   `${JSON.stringify(
     {
@@ -169,12 +172,12 @@ const kubeconfigFor = (url: string, token: string, ca: string): string =>
 
 interface Server {
   readonly name: string;
-  /** Why it ended on its own, with the end of its output. */
+  /** Why it ended by itself, with the end of its output. */
   failure(): string | undefined;
   stop(): Promise<void>;
 }
 
-/** Runs "$@" until it ends or until our end of the pipe closes, which even the death of this process does. */
+/** Runs "$@" until it ends or until our end of the pipe closes, which happens even if this process is killed. */
 const WHILE_PIPE_IS_OPEN =
   'exec 3<&0; "$@" 3<&- & child=$!; (cat <&3 >/dev/null; kill -9 $child 2>/dev/null) & wait $child';
 
@@ -209,7 +212,7 @@ interface Endpoint {
   readonly caFile: string;
 }
 
-/** Waits until the server is ready and has its first namespaces; answers its certificates. */
+/** Waits until the server is ready and has its first namespaces; returns its certificates. */
 async function untilReady(endpoint: Endpoint, servers: readonly Server[]): Promise<string> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
@@ -226,7 +229,7 @@ async function untilReady(endpoint: Endpoint, servers: readonly Server[]): Promi
   }
 }
 
-/** The answer's status; 0 when there is none. */
+/** Status code of the response; 0 if there is none. */
 function statusOf({ url, token, caFile }: Endpoint, path: string): Promise<number> {
   return new Promise((resolve) => {
     let ca: string;

@@ -1,7 +1,7 @@
 /**
- * A client that fails at the right moment: one write refused, one answer lost, a watch cut, or from one write on
- * nothing at all, as if the process had been killed. Faults belong to a namespace, so one set of controllers can
- * suffer many of them at once without the scenes disturbing each other.
+ * A client with faults: one write rejected, one response lost, a watch cut, or from one write on nothing at all, as
+ * if the process had been killed. Faults belong to a namespace, so one set of controllers can have many of them at
+ * once without the scenes disturbing each other.
  */
 import {
   AlreadyExists,
@@ -15,20 +15,20 @@ import {
 import { aborted } from '../../src/runtime/manager/signals.ts';
 import type { Client, Frame, Kind, Obj, Query, Write } from '../../src/runtime/types.ts';
 
-/** `lost`: the write took effect, its answer never came. `reset`: it did not even arrive. */
+/** `lost`: the write took effect, but its response never arrived. `reset`: the write never arrived. */
 export const refusals = ['conflict', 'too-many', 'server-error', 'lost', 'reset'] as const;
 export type Refusal = (typeof refusals)[number] | 'webhook-down';
 /** The process dies right before or right after the write. */
 export type Crash = 'crash-before' | 'crash-after';
-/** All watches break, those of other namespaces too, after the write took effect and before its answer comes. */
+/** All watches break, those of other namespaces too, after the write took effect and before its response arrives. */
 export type Cut = 'cut-watches';
 
-/** The write waits for `release` before it is sent; whoever gives it up before is let go, and nothing is sent. */
+/** The write waits for `release` before it is sent; a write that its caller aborts first is never sent. */
 export type Hold = 'hold';
 
 export interface Fault {
   readonly what: Refusal | Crash | Cut | Hold;
-  /** The write that it hits, counted from 1 among those that match. */
+  /** The write that it hits, counted from 1 among the matching ones. */
   readonly nth: number;
   readonly matches?: (write: Write) => boolean;
 }
@@ -58,12 +58,12 @@ export class Faults {
   #killed = false;
   readonly #watches = new Map<AbortController, string>();
 
-  /** Counting starts now. A new fault replaces the one before. */
+  /** Counting starts now. A new fault replaces the previous one. */
   arm(namespace: string, fault: Fault): void {
     this.#armed.set(namespace, { fault, struck: deferred(), released: deferred(), count: 0, hit: undefined });
   }
 
-  /** Resolves when the fault has hit its write, and the write has taken effect if it was to. */
+  /** Resolves when the fault has hit its write, and the write has taken effect if it should. */
   struck(namespace: string): Promise<void> {
     return this.#armed.get(namespace)?.struck.promise ?? Promise.resolve();
   }
@@ -73,7 +73,7 @@ export class Faults {
     return this.#armed.get(namespace)?.hit;
   }
 
-  /** Lets a write go that was held. */
+  /** Sends a write that was held. */
   release(namespace: string): void {
     this.#armed.get(namespace)?.released.resolve();
   }
@@ -82,24 +82,24 @@ export class Faults {
     return this.#killed || this.#dead.has(namespace);
   }
 
-  /** Nothing is sent any more, wherever. */
+  /** Nothing is sent any more, to any namespace. */
   killAll(): void {
     this.#killed = true;
     this.cutWatches();
   }
 
-  /** Ends watches with an error, as a broken connection does: all, or those of some kinds. */
+  /** Breaks watches, as a broken connection does: all, or those of some kinds. */
   cutWatches(kinds?: readonly string[]): void {
     for (const [watch, kind] of this.#watches) if (kinds?.includes(kind) ?? true) watch.abort();
   }
 
   /**
-   * Reads so far, such as `get Secret ns/name`, `list Context` and `raw GET /version`; lists that come as a stream are
+   * Reads so far, such as `get Secret ns/name`, `list Context` and `raw GET /version`; lists that are streamed are
    * lists, too.
    */
   readonly reads: string[] = [];
 
-  /** Writes sent for a namespace so far, those that were refused included. */
+  /** Writes sent to a namespace so far, including rejected ones. */
   writes(namespace: string): readonly Write[] {
     return this.#writes.get(namespace) ?? [];
   }

@@ -1,6 +1,7 @@
 /**
- * A bad connection: a proxy in front of an API server without TLS that refuses some requests, resets some connections,
- * delays some writes and cuts every watch after a while. What it does is drawn from a seed, request by request.
+ * A bad connection: a proxy in front of an API server without TLS that rejects some requests, resets some
+ * connections, delays some writes and cuts every watch after a while. Each fault is drawn from a seed, request by
+ * request.
  */
 import { once } from 'node:events';
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededRng, type Rng } from '../../src/lib/rng.ts';
 
-/** `reset`: nothing arrived; `lost`: it took effect, and the answer never came. */
+/** `reset`: nothing arrived; `lost`: it took effect, but the response never arrived. */
 const TROUBLES = [429, 500, 503, 409, 410, 'reset', 'lost'] as const;
 export type Trouble = (typeof TROUBLES)[number];
 
@@ -22,19 +23,19 @@ const REASONS: Readonly<Record<number, string>> = {
 
 export interface Weather {
   readonly seed: number;
-  /** Share of requests that meet a trouble. */
+  /** Share of requests with a fault. */
   readonly troubles: number;
-  /** Share of writes that are delayed, and by how many milliseconds at most. */
+  /** Share of writes that are delayed, and the maximum delay in milliseconds. */
   readonly delays: number;
   readonly maxDelayMs: number;
-  /** How long a watch lives, in milliseconds: at least and at most. */
+  /** Lifetime of a watch in milliseconds: minimum and maximum. */
   readonly watchMs: readonly [number, number];
 }
 
 export interface FlakyProxy {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
-  /** What has happened so far. */
+  /** The faults so far. */
   readonly counts: Readonly<Record<string, number>>;
   stop(): Promise<void>;
 }

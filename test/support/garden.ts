@@ -1,4 +1,7 @@
-/** The API server of a Gardener project, as far as handing out access to shoots goes. It knows shoots by what they do. */
+/**
+ * The API server of a Gardener project, as far as kubeconfigs for shoots are concerned. Shoots are named after their
+ * behaviour.
+ */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -10,7 +13,7 @@ export interface Garden {
 }
 
 export const GARDEN_TOKEN = 'token-of-the-project';
-/** What the stand-in gives for `good` and, at the second request, for `busy`. */
+/** The response for `good` and, at the second request, for `busy`. */
 export const SHOOT_KUBECONFIG = JSON.stringify({
   kind: 'Config',
   users: [{ name: 'admin', user: { token: 'token-of-the-shoot' } }],

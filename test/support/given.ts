@@ -36,7 +36,7 @@ export const installation = (
   ...(options.status && { status: { observedGeneration: 1, ...options.status } }),
 });
 
-/** A sub-installation of `parent` made from the template `template`. */
+/** A sub-installation of `parent` for the template `template`. */
 export const child = (
   parent: string,
   template: string,

@@ -1,4 +1,4 @@
-/** Small charts for scenarios, packed as Helm packs them, and a way to the real helm where there is one. */
+/** Small charts for scenarios, packed as Helm packs them, and the real helm if it was built. */
 import { gzipSync } from 'node:zlib';
 import { findHelm } from '../../hack/helm/binary.ts';
 import { inThisThread } from '../../src/blueprint/work.ts';
@@ -32,20 +32,20 @@ const C1_FILES = {
   'templates/cm.yaml': configMapOf('{{ .Release.Name }}-cm', 'data:\n  msg: {{ .Values.msg | quote }}\n'),
 };
 
-/** C1: one ConfigMap with a message. */
+/** One ConfigMap with a message. */
 export const c1 = (more: Files = {}, version = '0.1.0'): Buffer =>
   packChart({ ...C1_FILES, ...more }, 'small', version);
 
 const deploymentIn = (name: string): string =>
   `- {apiVersion: apps/v1, kind: Deployment, metadata: {name: ${name}}, spec: {replicas: 1, selector: {matchLabels: {a: ${name}}}, template: {metadata: {labels: {a: ${name}}}, spec: {containers: [{name: m, image: none}]}}}}\n`;
 
-/** C2: a list of three Deployments. */
+/** A list of three Deployments. */
 export const c2 = (): Buffer =>
   packChart({
     'templates/list.yaml': `apiVersion: v1\nkind: List\nitems:\n${['one', 'two', 'three'].map(deploymentIn).join('')}`,
   });
 
-/** C3: a subchart with a condition. */
+/** A subchart with a condition. */
 export const c3 = (): Buffer =>
   c1({
     'Chart.yaml':
@@ -54,7 +54,7 @@ export const c3 = (): Buffer =>
     'charts/sub/templates/cm.yaml': configMapOf('sub-cm'),
   });
 
-/** C4: a schema that wants an integer. */
+/** A schema that requires an integer. */
 export const c4 = (): Buffer =>
   c1({
     'values.schema.json': JSON.stringify({
@@ -64,7 +64,7 @@ export const c4 = (): Buffer =>
     }),
   });
 
-/** The real helm; undefined, and the reason said, where it has not been built. */
+/** The real helm; undefined, with a printed reason, if it was not built. */
 export const realHelm = (): string | undefined => findHelm();
 
 export const NO_HELM = 'there is no helm: set ESPALIER_TEST_HELM, or run make test-helm once';

@@ -1,16 +1,16 @@
-/** An API server of a tenant who wants to hurt: whatever is asked, it answers with far too much. */
+/** An API server of a malicious tenant: its responses to all requests are far too large. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 const PIECE = 64 * 1024;
-/** As much as the attack sends in one answer. */
+/** Size of one response of the attack. */
 const ATTACK_BYTES = 250 * 1024 * 1024;
 const LEAF_BYTES = 15 * 1024 * 1024;
 
 const json = { 'content-type': 'application/json' };
 
-/** The same piece again and again, at the pace of the reader. */
+/** The same piece over and over, at the pace of the reader. */
 function repeat(to: NodeJS.WritableStream, piece: string, bytes: number, tail: string): void {
   let left = bytes;
   const send = (): void => {
@@ -66,12 +66,12 @@ export type Attack = keyof typeof attacks;
 export interface HostileServer {
   readonly url: string;
   readonly kubeconfig: string;
-  /** What it answers from now on. */
+  /** Sets its response from now on. */
   attack: Attack;
   close(): Promise<void>;
 }
 
-/** Listens on this machine only. */
+/** Listens on loopback only. */
 export async function startHostileServer(attack: Attack): Promise<HostileServer> {
   const server = createServer((request, response) => {
     response.on('error', () => undefined);

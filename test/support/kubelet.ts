@@ -1,7 +1,7 @@
 /**
- * A kubelet for pods of the container deployer that runs their containers as processes beside the tests: images are
- * nothing, commands are everything, volumes are folders. Programs of ours are run from the sources. What pods see of
- * the cluster is what their mounted token allows.
+ * A kubelet for pods of the container deployer that runs their containers as local processes: images are ignored,
+ * commands are run, volumes are folders. Programs of ours run from the sources. Pods can access what their mounted
+ * token allows.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once, setMaxListeners } from 'node:events';
@@ -52,7 +52,7 @@ interface PodSpec {
 
 export interface KubeletOptions {
   readonly client: Client;
-  /** Of the cluster, for its address and certificates. */
+  /** The cluster, for its address and certificates. */
   readonly kubeconfig: string;
   readonly namespace: string;
 }
@@ -63,9 +63,9 @@ interface Ended {
 }
 
 export class Kubelet {
-  /** Names of the pods that were run, once each. */
+  /** Names of the pods that have run, once each. */
   readonly runs: string[] = [];
-  /** What each container has printed so far, by `pod/container`. */
+  /** The output of each container so far, by `pod/container`. */
   readonly outputs = new Map<string, string>();
   readonly #options: KubeletOptions;
   readonly #seen = new Set<string>();
@@ -160,7 +160,7 @@ class PodRun {
       const ends = await Promise.all(this.#spec.containers.map((container) => this.#contain(container)));
       await this.#report(ends.every(({ exitCode }) => exitCode === 0) ? 'Succeeded' : 'Failed');
     } catch (error) {
-      if (!(error instanceof NotFound)) throw error; // the pod went away meanwhile
+      if (!(error instanceof NotFound)) throw error; // the pod was deleted meanwhile
     } finally {
       this.#kill.abort();
       await watching;
@@ -195,7 +195,7 @@ class PodRun {
     }
   }
 
-  /** The real path that a path in a container stands for. */
+  /** The real path for a path in a container. */
   #path({ volumeMounts = [] }: Container, path: string): string {
     const mount = [...volumeMounts]
       .sort((a, b) => b.mountPath.length - a.mountPath.length)
@@ -244,7 +244,7 @@ class PodRun {
     return env;
   }
 
-  /** In the place of the variables and files by which a program in a pod finds its cluster. */
+  /** Replaces the variables and files by which a program in a pod finds its cluster. */
   async #kubeconfig(container: Container): Promise<string> {
     const given = parseYaml(this.#options.kubeconfig) as { clusters: object[] };
     const cluster = { ...given.clusters[0], name: 'host' };
@@ -306,7 +306,7 @@ class PodRun {
     await this.#report(this.#spec.initContainers.some((c) => c.name === name) ? 'Pending' : 'Running');
   }
 
-  /** One report after the other: two on the way at once may be stored in the wrong order, and the older one stays. */
+  /** One report after the other: two parallel ones may be stored in the wrong order, and the older one would stay. */
   async #report(phase: string): Promise<void> {
     this.#reported = this.#reported.then(() => this.#send(phase));
     await this.#reported;
@@ -323,7 +323,7 @@ class PodRun {
     await reportPod(this.#options.client, this.#pod, status);
   }
 
-  /** A pod that is deleted is killed, and let go when its processes have ended. */
+  /** A deleted pod is killed, and removed when its processes have ended. */
   async #untilDeleted(): Promise<void> {
     const { client, namespace } = this.#options;
     const key = `${namespace}/${this.#pod.metadata.name}`;

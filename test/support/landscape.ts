@@ -1,4 +1,4 @@
-/** Installations, blueprints and executions for scenarios, in the fewest words. A blueprint is written as JSON. */
+/** Installations, blueprints and executions for scenarios, in few words. A blueprint is written as JSON. */
 import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
@@ -7,7 +7,7 @@ import type { Obj } from '../../src/runtime/types.ts';
 
 export const RECONCILE = { [annotations.operation]: 'reconcile' };
 
-/** A deploy item that nobody serves: the test answers for it. */
+/** A deploy item without deployer: the test acts as the deployer. */
 export const fakeItem = (name: string, more: Partial<DeployItemTemplate> = {}): DeployItemTemplate => ({
   name,
   type: 'test.example/fake',
@@ -34,7 +34,7 @@ export interface BlueprintParts {
   readonly children?: readonly object[];
   /** Names of data imports of any type. */
   readonly takes?: readonly string[];
-  /** Values of exports, by name; text with `{{` is a template. */
+  /** Values of exports, by name; a string with `{{` is a template. */
   readonly gives?: Refs;
   /** More fields of the document. */
   readonly more?: object;
@@ -69,7 +69,7 @@ interface Connections {
   readonly takes?: Refs;
   /** The same for data exports. */
   readonly gives?: Refs;
-  /** Values of the exports; default: the installation's name. */
+  /** Values of the exports; default: the name of the installation. */
   readonly values?: Refs;
 }
 
@@ -94,7 +94,7 @@ const connections = ({ takes, gives }: Connections): object => ({
   ...(gives && { exports: { data: dataRefs(gives) } }),
 });
 
-/** A root, annotated with `reconcile` unless told otherwise. */
+/** A root, annotated with `reconcile` unless stated otherwise. */
 export function root(name: string, parts: InstallationParts = {}): Installation {
   return {
     apiVersion: API_VERSION,
@@ -118,7 +118,7 @@ export const child = (name: string, parts: InstallationParts = {}): object => ({
   ...parts.spec,
 });
 
-/** More of a blueprint, whose only sub-installation, `again`, has the files of the blueprint itself. */
+/** Fields of a blueprint whose only sub-installation, `again`, has the files of the blueprint itself. */
 export const rendersItself = {
   subinstallationExecutions: [
     {
@@ -137,9 +137,9 @@ export const rendersItself = {
   ],
 };
 
-// ---------------------------------------------------------------- the usual ones
+// ---------------------------------------------------------------- common examples
 
-/** A root with one item that the test answers for. */
+/** A root with one item, for which the test acts as the deployer. */
 export const web = (parts: InstallationParts = {}): Installation =>
   root('web', { items: [fakeItem('app')], ...parts });
 export const producer = (parts: InstallationParts = {}): Installation =>
@@ -168,7 +168,7 @@ export const abc = (): DeployItemTemplate[] => [
   fakeItem('b'),
   fakeItem('c', { dependsOn: ['a', 'b'] }),
 ];
-/** A deploy item that nobody owns. */
+/** A deploy item without owner. */
 export const lonelyItem = (spec: object = {}): DeployItem => ({
   apiVersion: API_VERSION,
   kind: 'DeployItem',
@@ -178,7 +178,7 @@ export const lonelyItem = (spec: object = {}): DeployItem => ({
 export const dataObject = (name: string, data: unknown): Obj =>
   ({ apiVersion: API_VERSION, kind: 'DataObject', metadata: { name }, data }) as Obj;
 
-/** @param type short forms are of Landscaper's group */
+/** @param type a short form belongs to Landscaper's group */
 export const target = (
   name: string,
   type = 'kubernetes-cluster',

@@ -1,6 +1,6 @@
 /**
- * A cluster for operators built on the runtime: the embedded API server, or the one that ESPALIER_TEST_KUBECONFIG names.
- * Every request of the operator under test is in view, and can be made to fail. Tests wait for what they see.
+ * A cluster for operators built on the runtime: the embedded API server, or the one that ESPALIER_TEST_KUBECONFIG
+ * names. Every request of the operator under test is recorded, and can be made to fail. Tests wait for what they see.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ export interface ConfigMap extends Obj {
   data?: Record<string, string>;
 }
 
-/** Any object, told by its fields. */
+/** Any object, described by its fields. */
 export interface AnyObj extends Obj {
   spec?: Record<string, unknown>;
   [field: string]: unknown;
@@ -51,7 +51,7 @@ export const ingresses: Kind<AnyObj> = {
   namespaced: true,
 };
 
-/** A primary whose spec and status hold whatever a test wants. */
+/** A primary whose spec and status can have any fields. */
 export interface Page extends Obj {
   spec: Record<string, unknown>;
   status?: Record<string, unknown>;
@@ -67,7 +67,7 @@ export const kindOfTest = (group: string, kind: string): Kind<AnyObj> => ({
 
 export const pages = kindOfTest('runtime.test.example', 'Page') as unknown as Kind<Page>;
 
-/** A definition that takes anything. */
+/** A CRD without validation. */
 export const crdOf = ({ group, kind, plural }: Kind<never> | Kind): AnyObj => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -91,13 +91,13 @@ export const crdOf = ({ group, kind, plural }: Kind<never> | Kind): AnyObj => ({
 // ---------------------------------------------------------------- the cluster
 
 export interface OperatorCluster {
-  /** Of the test itself; its requests are nobody's business. */
+  /** The client of the test itself; its requests are not recorded. */
   readonly client: Client;
   /** For programs that connect by themselves. */
   readonly kubeconfig: { readonly text: string };
   /** Creates a namespace for one test. */
   namespace(): Promise<string>;
-  /** Installs a definition, and waits until its kind is served. */
+  /** Creates a CRD, and waits until its kind is served. */
   install(crd: AnyObj): Promise<void>;
   /** A connection for an operator. */
   open(): Promise<WatchedClient>;
@@ -106,7 +106,7 @@ export interface OperatorCluster {
 
 const PATIENCE_MS = 20_000;
 
-/** @throws Error when it has not come true in time */
+/** @throws Error if it is not true in time */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
@@ -145,7 +145,7 @@ export async function startOperatorCluster(): Promise<OperatorCluster> {
       const { name } = crd.metadata;
       await until(`${name} is established`, async () => {
         const found = await client.get(crdKind, name);
-        // A real server says null before it has looked at the definition.
+        // A real server returns null before it has processed the CRD.
         const conditions = found.status?.conditions ?? [];
         return conditions.some(({ type, status }) => type === 'Established' && status === 'True');
       });
@@ -169,13 +169,13 @@ export async function startOperatorCluster(): Promise<OperatorCluster> {
 export class WatchedClient implements Client {
   /** `apply ConfigMap a`: writes of this client in their order, without the namespace. */
   readonly writes: string[] = [];
-  /** `get ConfigMap a` */
+  /** `get ConfigMap a`: reads of this client. */
   readonly reads: string[] = [];
-  /** `watch configmaps labels`: watches opened and not closed. */
+  /** `watch configmaps labels`: open watches. */
   readonly watches: string[] = [];
-  /** What a write fails with instead of being sent. */
+  /** The error of a write, which is then not sent. */
   fault: (write: Write) => Error | undefined = () => undefined;
-  /** What a webhook makes of an object on its way in. */
+  /** Changes an object on its way to the server, as a webhook does. */
   rewrite: <T extends Obj>(object: T) => T = (object) => object;
   readonly #inner: Client;
 

@@ -1,6 +1,6 @@
 /**
- * What the original's own definitions of installations, executions and deploy items take, written down independently of
- * ours: its API server would drop a field that is not here, and refuse an object in which a required one is missing.
+ * The fields that upstream's CRDs of installations, executions and deploy items define, written independently of
+ * ours: upstream's API server would drop any other field, and reject an object without a required one.
  */
 
 type Shape =
@@ -9,7 +9,7 @@ type Shape =
   | 'whole number'
   | 'flag'
   | 'anything'
-  /** An object with apiVersion and kind, whatever else it has. */
+  /** An object with apiVersion and kind, and any other fields. */
   | 'embedded'
   | { readonly list: Shape }
   | { readonly map: Shape }
@@ -168,7 +168,10 @@ const shapes: Readonly<Record<string, Fields>> = {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** What the original's API server would refuse or drop in an object, each with its path; of other kinds nothing is known. */
+/**
+ * What upstream's API server would reject or drop in an object, each with its path; nothing is known about other
+ * kinds.
+ */
 export function strangeTo(object: { readonly kind?: string }): string[] {
   const shape = shapes[object.kind ?? ''];
   if (!shape) return [];

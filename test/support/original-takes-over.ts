@@ -1,4 +1,4 @@
-/** Judges what controllers that died have left behind, as the original would take it. */
+/** Checks that upstream could continue with what killed controllers have left behind. */
 import { isFinished } from '../../src/api/job.ts';
 import type { Controllers } from './cluster.ts';
 import { nameOfWrite } from './faults.ts';
@@ -6,7 +6,7 @@ import { missed, overlooked, refused } from './original.ts';
 import type { Scene } from './scene.ts';
 import type { Trial } from './trials.ts';
 
-/** @throws Error with what the original would do wrong, for all trials together */
+/** @throws Error with everything upstream would do wrong, for all trials together */
 export async function expectOriginalGoesOn(trials: readonly Trial[], { faults }: Controllers): Promise<void> {
   const problems: string[] = [];
   for (const { scene, fault } of trials) {

@@ -1,4 +1,4 @@
-/** What the original writes, in its order, as its recordings show it: an installation, a change of it, and its removal. */
+/** The writes of upstream, in its order, according to recordings: an installation, a change of it, and its deletion. */
 import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
 import { deployItemKind } from '../../src/api/kinds/deployitem.ts';
 import { executionKind, writeDeployItems, type DeployItemTemplate } from '../../src/api/kinds/execution.ts';
@@ -8,7 +8,7 @@ import type { Kind, Obj } from '../../src/runtime/types.ts';
 import { RECONCILE, blueprint, mockItem, root } from './landscape.ts';
 import type { Scene } from './scene.ts';
 
-/** One write of the original. */
+/** One write of upstream. */
 export interface OriginalWrite {
   readonly title: string;
   readonly make: (scene: Scene) => Promise<unknown>;
@@ -17,7 +17,7 @@ export interface OriginalWrite {
 const TIME = '2026-01-02T03:04:05Z';
 const ITEM = 'web-app-abcde';
 const OTHER_ITEM = 'web-other-fghij';
-/** Of an installation that imports nothing, as the original computes it. */
+/** The hash of an installation without imports, as upstream computes it. */
 const NO_IMPORTS = '0f87657555a176d70ad8a275ca4141af0f720a11';
 const template = mockItem('app');
 const otherTemplate = mockItem('other');
@@ -106,18 +106,18 @@ const finishedTime = { transitionTimes: { finishedTime: TIME } };
 export const install: readonly OriginalWrite[] = [
   { title: 'a user created the root', make: (scene) => scene.create(root('web', { items: [template] })) },
   {
-    title: 'the defaults were filled in',
+    title: 'the defaults were set',
     make: (scene) =>
       scene.patch(installationKind, 'web', { spec: { context: 'default', imports: {}, exports: {} } }),
   },
-  { title: 'the retries were forgotten', make: inst({ observedGeneration: 0 }) },
+  { title: 'the retry status was reset', make: inst({ observedGeneration: 0 }) },
   {
     title: 'the finalizer was set',
     make: (scene) => scene.patch(installationKind, 'web', { metadata: { finalizers: [FINALIZER] } }),
   },
-  { title: 'the job id was made', make: inst({ jobID: 'j1', transitionTimes: { triggerTime: TIME } }) },
+  { title: 'the job id was set', make: inst({ jobID: 'j1', transitionTimes: { triggerTime: TIME } }) },
   {
-    title: 'the annotation was taken away',
+    title: 'the annotation was removed',
     make: (scene) => scene.annotate(installationKind, 'web', { [annotations.operation]: null }),
   },
   {
@@ -129,17 +129,17 @@ export const install: readonly OriginalWrite[] = [
       transitionTimes: { initTime: TIME },
     }),
   },
-  { title: 'there were no children to make', make: inst({ conditions: [subs], subInstCache: {} }) },
-  { title: 'the execution was made', make: createExecution },
+  { title: 'there were no children to create', make: inst({ conditions: [subs], subInstCache: {} }) },
+  { title: 'the execution was created', make: createExecution },
   {
-    title: 'the execution was noted',
+    title: 'the execution was recorded in the status',
     make: async (scene) =>
       inst({ conditions: [subs, deployed], executionRef: { name: 'web', namespace: scene.ns } })(scene),
   },
   { title: 'CleanupOrphaned was entered', make: inst({ phase: 'CleanupOrphaned', importsHash: NO_IMPORTS }) },
   { title: 'ObjectsCreated was entered', make: inst({ phase: 'ObjectsCreated' }) },
   {
-    title: 'the execution had the job',
+    title: 'the execution had received the job',
     make: exec({ jobID: 'j1', observedGeneration: 0, transitionTimes: { triggerTime: TIME } }),
   },
   { title: 'the execution entered Init', make: exec({ phase: 'Init', phaseTransitionTime: TIME }) },
@@ -147,7 +147,7 @@ export const install: readonly OriginalWrite[] = [
     title: 'Progressing was entered',
     make: inst({ phase: 'Progressing', transitionTimes: { waitTime: TIME } }),
   },
-  { title: 'the item was made', make: createItem(ITEM, template) },
+  { title: 'the item was created', make: createItem(ITEM, template) },
   {
     title: 'the execution entered Progressing',
     make: exec({
@@ -160,7 +160,7 @@ export const install: readonly OriginalWrite[] = [
     make: inst(waits('handlePhaseProgressing', 'JobIDFinished', 'execution is not finished yet')),
   },
   {
-    title: 'the item had the job',
+    title: 'the item had received the job',
     make: (scene) =>
       item({
         ...{ jobID: 'j1', observedGeneration: 0, deployer: nameless, transitionTimes: { triggerTime: TIME } },
@@ -172,7 +172,7 @@ export const install: readonly OriginalWrite[] = [
     make: exec(waits('handleReconcilePhase', 'handlePhaseProgressing', 'some running items')),
   },
   {
-    title: 'a deployer had taken the item up',
+    title: 'a deployer had picked up the item',
     make: item({ phase: 'Progressing', lastReconcileTime: TIME, transitionTimes: { initTime: TIME } }),
   },
   {
@@ -180,7 +180,7 @@ export const install: readonly OriginalWrite[] = [
     make: item({ phase: 'Succeeded', jobIDFinished: 'j1', ...finishedTime }),
   },
   { title: 'the execution entered Completing', make: exec({ phase: 'Completing', lastError: null }) },
-  { title: 'the exports of the execution were there', make: createExports },
+  { title: 'the exports of the execution were written', make: createExports },
   {
     title: 'the execution had succeeded',
     make: exec({ phase: 'Succeeded', jobIDFinished: 'j1', ...finishedTime }),
@@ -194,23 +194,23 @@ export const install: readonly OriginalWrite[] = [
 
 const again = { transitionTimes: { triggerTime: TIME, initTime: null, waitTime: null, finishedTime: null } };
 
-/** Another item takes the place of the first one. */
+/** Another item replaces the first one. */
 export const change: readonly OriginalWrite[] = [
   {
     title: 'a user changed the blueprint',
     make: (scene) => scene.setBlueprint('web', blueprint({ items: [otherTemplate] })),
   },
-  { title: 'a user asked for a job', make: (scene) => scene.operation('web', 'reconcile') },
-  { title: 'the job id of the change was made', make: inst({ jobID: 'j2', ...again }) },
+  { title: 'a user requested a job', make: (scene) => scene.operation('web', 'reconcile') },
+  { title: 'the job id of the change was set', make: inst({ jobID: 'j2', ...again }) },
   {
-    title: 'the annotation was taken away after the change',
+    title: 'the annotation was removed after the change',
     make: (scene) => scene.annotate(installationKind, 'web', { [annotations.operation]: null }),
   },
   {
     title: 'Init was entered for the change',
     make: inst({ phase: 'Init', observedGeneration: 3, subInstCache: null, phaseTransitionTime: TIME }),
   },
-  { title: 'there were still no children to make', make: inst({ subInstCache: {} }) },
+  { title: 'there were still no children to create', make: inst({ subInstCache: {} }) },
   {
     title: 'the execution was changed',
     make: (scene) =>
@@ -220,14 +220,14 @@ export const change: readonly OriginalWrite[] = [
   },
   { title: 'CleanupOrphaned was entered for the change', make: inst({ phase: 'CleanupOrphaned' }) },
   { title: 'ObjectsCreated was entered for the change', make: inst({ phase: 'ObjectsCreated' }) },
-  { title: 'the execution had the job of the change', make: exec({ jobID: 'j2', ...again }) },
+  { title: 'the execution had received the job of the change', make: exec({ jobID: 'j2', ...again }) },
   { title: 'Progressing was entered for the change', make: inst({ phase: 'Progressing' }) },
   {
     title: 'the execution entered Init for the change',
     make: exec({ phase: 'Init', deployItemCache: null, phaseTransitionTime: TIME }),
   },
   { title: 'the old item was deleted', make: (scene) => scene.remove(deployItemKind, ITEM) },
-  { title: 'the new item was made', make: createItem(OTHER_ITEM, otherTemplate) },
+  { title: 'the new item was created', make: createItem(OTHER_ITEM, otherTemplate) },
   {
     title: 'the execution entered Progressing for the change',
     make: exec({
@@ -238,14 +238,14 @@ export const change: readonly OriginalWrite[] = [
       },
     }),
   },
-  { title: 'the old item had the job of the change', make: item({ jobID: 'j2', ...again }) },
-  { title: 'a deployer was at work on the old item', make: item({ phase: 'Deleting' }) },
+  { title: 'the old item had received the job of the change', make: item({ jobID: 'j2', ...again }) },
+  { title: 'a deployer was working on the old item', make: item({ phase: 'Deleting' }) },
   {
     title: 'the old item was gone',
     make: (scene) => scene.patch(deployItemKind, ITEM, { metadata: { finalizers: null } }),
   },
   {
-    title: 'the new item had the job',
+    title: 'the new item had received the job',
     make: (scene) =>
       otherItem({
         ...{ jobID: 'j2', observedGeneration: 0, deployer: nameless, transitionTimes: { triggerTime: TIME } },
@@ -272,22 +272,22 @@ export const change: readonly OriginalWrite[] = [
 
 export const uninstall: readonly OriginalWrite[] = [
   { title: 'a user deleted the root', make: (scene) => scene.delete('web') },
-  { title: 'the job id of the deletion was made', make: inst({ jobID: 'j2', ...again }) },
+  { title: 'the job id of the deletion was set', make: inst({ jobID: 'j2', ...again }) },
   {
     title: 'InitDelete was entered',
     make: inst({ phase: 'InitDelete', observedGeneration: 3, subInstCache: null }),
   },
   { title: 'the execution was deleted', make: (scene) => scene.remove(executionKind, 'web') },
   { title: 'TriggerDelete was entered', make: inst({ phase: 'TriggerDelete' }) },
-  { title: 'the execution had the job of the deletion', make: exec({ jobID: 'j2', ...again }) },
+  { title: 'the execution had received the job of the deletion', make: exec({ jobID: 'j2', ...again }) },
   { title: 'the execution entered InitDelete', make: exec({ phase: 'InitDelete', deployItemCache: null }) },
   { title: 'the item was deleted', make: (scene) => scene.remove(deployItemKind, ITEM) },
   { title: 'the execution entered Deleting', make: exec({ phase: 'Deleting' }) },
   { title: 'Deleting was entered', make: inst({ phase: 'Deleting' }) },
-  { title: 'the item had the job of the deletion', make: item({ jobID: 'j2', ...again }) },
+  { title: 'the item had received the job of the deletion', make: item({ jobID: 'j2', ...again }) },
   {
-    title: 'the installation waited for what is below',
+    title: 'the installation waited for the objects below it',
     make: inst(waits('handleReconcilePhase', 'PendingSubobjects', 'deletion of some sub objects pending')),
   },
-  { title: 'a deployer was at work on the removal', make: item({ phase: 'Deleting' }) },
+  { title: 'a deployer was working on the deletion', make: item({ phase: 'Deleting' }) },
 ];

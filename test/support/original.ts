@@ -1,12 +1,12 @@
 /**
- * How the original goes on from what it finds stored, as its recordings show it. It reads everything anew from the API
- * server, but what is below an object it takes from the list in that object's status:
+ * How upstream continues from what is stored, according to its recordings. It reads everything from the API server,
+ * but takes the objects below an object from the list in that object's status:
  *
  * - an object that never had a phase has nothing below it;
  * - otherwise the list counts, if there is one;
  * - without a list, and for a deletion, it lists by label.
  *
- * A template for which it finds no object gets another one. A job in `Init`, or not begun, does that next.
+ * For a template without object it creates another one. A job in `Init`, or one that has not begun, does that next.
  */
 import { isBeingDeleted, isDeletionPhase } from '../../src/api/job.ts';
 import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
@@ -23,7 +23,7 @@ interface Names {
 }
 const none: Names = { active: [], orphaned: [] };
 
-/** The list of what is below, or `undefined`: it lists by label. */
+/** The list of objects below, or `undefined`: it lists by label. */
 function listed(parent: Parent): Names | undefined {
   const { status, metadata } = parent;
   if (isBeingDeleted(metadata) || isDeletionPhase(status?.phase)) return undefined;
@@ -43,11 +43,11 @@ function listed(parent: Parent): Names | undefined {
 const hasForgottenExecution = ({ status }: Parent): boolean =>
   isBelowMade(status?.phase) && !(status && 'executionRef' in status && status.executionRef);
 
-/** In a phase that relies on what `Init` has stored. */
+/** In a phase that relies on the status that `Init` has stored. */
 const isBelowMade = (phase: string | undefined): boolean =>
   ['CleanupOrphaned', 'ObjectsCreated', 'Progressing', 'Completing'].includes(phase ?? '');
 
-/** Those of the living objects below that the original would not find: it makes them again, or never starts them. */
+/** Existing objects below that upstream would not find: it creates them again, or never starts them. */
 export function overlooked(parent: Parent, below: readonly Child[]): readonly string[] {
   const names = listed(parent);
   const known = names && [...names.active, ...names.orphaned];
@@ -57,8 +57,8 @@ export function overlooked(parent: Parent, below: readonly Child[]): readonly st
 }
 
 /**
- * What its list has and is not there, once it relies on the list: it counts such an item as failed, and does not see that
- * such a sub-installation is missing. Orphans may be gone.
+ * Missing objects of its list, once it relies on the list: it counts such an item as failed, and does not notice that
+ * such a sub-installation is missing. Orphans may be missing.
  */
 export function missed(parent: Parent, below: readonly Child[]): readonly string[] {
   if (!isBelowMade(parent.status?.phase)) return [];
@@ -66,7 +66,7 @@ export function missed(parent: Parent, below: readonly Child[]): readonly string
   return active.filter((name) => !below.some(({ metadata }) => metadata.name === name));
 }
 
-/** What it compares before it exports, and refuses if it is not as `Init` has noted it. */
+/** What it compares before it exports, and rejects if it differs from what `Init` has stored. */
 export function refused({ kind, metadata, status }: Parent): readonly string[] {
   if (kind !== 'Installation' || !isBelowMade(status?.phase)) return [];
   return [

@@ -1,6 +1,6 @@
-/** Lets chai look at how a promise ended. */
+/** Lets chai check how a promise ended. */
 
-/** Answers with a function that returns the promise's value, or throws what it was rejected with: for `to.throw`. */
+/** Returns a function that returns the value of the promise, or throws its rejection: for `to.throw`. */
 export async function outcome<T>(promise: Promise<T>): Promise<() => T> {
   try {
     const value = await promise;

@@ -1,6 +1,6 @@
 /**
- * What a namespace looks like in the end, without what chance and time put there: names made by chance become the
- * path to the object, job ids become `current` or `earlier`, times go. Two runs of one story give equal pictures.
+ * The final state of a namespace, without random values and times: generated names become the path to the object, job
+ * ids become `current` or `earlier`, times are removed. Two runs of one story give equal pictures.
  */
 import { readDeployItems, type Execution } from '../../src/api/kinds/execution.ts';
 import { annotations, labels } from '../../src/api/labels.ts';
@@ -11,9 +11,9 @@ import type { Scene } from './scene.ts';
 type Json = Record<string, unknown>;
 type Anything = View<Obj> & { readonly spec?: Json; readonly status?: Json; readonly data?: unknown };
 
-/** Fields that hold nothing but time. */
+/** Fields that contain only a time. */
 const TIMES = /Time$|^transitionTimes$/;
-/** Made by chance, or by the server. */
+/** Generated, or set by the server. */
 const CHANCE = [
   'uid',
   'resourceVersion',
@@ -24,7 +24,7 @@ const CHANCE = [
   'selfLink',
 ];
 
-/** A JSON text per object, by its path; compare with deep equality. */
+/** Each object as a JSON string, by its path; compare with deep equality. */
 export async function picture(scene: Scene): Promise<Record<string, unknown>> {
   const { world, client } = scene.cluster;
   const secrets: Anything[] = [];
@@ -52,7 +52,7 @@ export async function picture(scene: Scene): Promise<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(result).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A control plane without controllers collects no garbage: what belongs to nobody any more is as good as gone. */
+/** A control plane without controllers collects no garbage: an object whose owners are gone counts as deleted. */
 function withoutGarbage(objects: readonly Anything[]): Anything[] {
   const present = new Set(objects.map((o) => o.metadata.uid));
   const kept = objects.filter(({ metadata: { ownerReferences: owners = [] } }) => {
@@ -61,7 +61,7 @@ function withoutGarbage(objects: readonly Anything[]): Anything[] {
   return kept.length === objects.length ? kept : withoutGarbage(kept);
 }
 
-/** Where a value lives, by scope and key; undefined in the scope of the namespace. */
+/** The scope and key of a value; undefined in the scope of the namespace. */
 function placeOf(l: Readonly<Record<string, string>>, pathOf: (name: string) => string): string | undefined {
   const [prefix = '', owner = ''] = (l[labels.dataContext] ?? '').split('.', 2);
   if (!owner) return undefined;
@@ -127,8 +127,8 @@ function bare(object: Anything): Json {
 }
 
 /**
- * The generation counts changes of the spec, which a repeated job may have made once more; `firstError` and `lastErrors`
- * tell what happened on the way, not how it ended.
+ * The generation counts changes of the spec, which a repeated job may have made once more; `firstError` and
+ * `lastErrors` report what happened on the way, not how it ended.
  */
 function bareStatus({
   observedGeneration: _g,
@@ -140,7 +140,7 @@ function bareStatus({
   return { ...status, ...(deployer !== undefined && { deployer: (deployer as Json)['name'] }) };
 }
 
-/** What is different, a line each: `Execution web .status.phase is "Failed" instead of "Succeeded"`. */
+/** The differences, one line each: `Execution web .status.phase is "Failed" instead of "Succeeded"`. */
 export function differences(actual: unknown, expected: unknown, path = ''): string[] {
   const isObject = (v: unknown): v is Json => typeof v === 'object' && v !== null && !Array.isArray(v);
   if (isObject(actual) && isObject(expected)) {

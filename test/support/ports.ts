@@ -1,4 +1,4 @@
-/** Ports on loopback: free ones for servers to come, and one that refuses connections. */
+/** Ports on loopback: free ones for later servers, and one that refuses connections. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 
@@ -21,8 +21,8 @@ export interface RefusingPort {
 }
 
 /**
- * A port on which no server listens, and none can begin to: it is the local end of a connection. A port that was merely free a
- * moment ago may be given to the server of another test.
+ * A port on which no server listens, and none can start to: it is the local end of a connection. A port that was just
+ * free may be assigned to the server of another test.
  */
 export async function refusingPort(): Promise<RefusingPort> {
   const server = await listening();

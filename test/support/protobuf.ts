@@ -1,4 +1,4 @@
-/** Bodies in protobuf as Go programs write them: with a zero for every scalar that is not a pointer. */
+/** Protobuf bodies as Go programs write them: with a zero for every scalar that is not a pointer. */
 
 const varint = (value: number): Buffer => {
   const bytes: number[] = [];
@@ -19,7 +19,7 @@ export const message = (field: number, ...fields: readonly Buffer[]): Buffer =>
 export const entry = (field: number, key: string, value: string): Buffer =>
   message(field, text(1, key), text(2, value));
 
-/** The fields of an object, within the envelope that says what it is. */
+/** The fields of an object, in the envelope that names its kind. */
 export const body = (apiVersion: string, kind: string, ...fields: readonly Buffer[]): Buffer =>
   Buffer.concat([
     Buffer.from('k8s\0'),

@@ -1,4 +1,4 @@
-/** A real registry on this machine, where there is one. */
+/** A real registry on this machine, if it was built. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { findRegistry } from '../../hack/registry/binary.ts';
 import { freePort } from './ports.ts';
 
-/** undefined when there is one. */
+/** Why there is none; undefined if there is one. */
 export const whyNoRegistry = (): string | undefined =>
   findRegistry() === undefined
     ? 'there is no docker-registry on the PATH; make test-registry builds one'
@@ -18,7 +18,7 @@ export interface RealRegistry {
   stop(): Promise<void>;
 }
 
-/** @param folder where it keeps its things */
+/** @param folder its storage */
 export async function startRealRegistry(folder: string): Promise<RealRegistry> {
   mkdirSync(folder, { recursive: true });
   const address = `127.0.0.1:${String(await freePort())}`;

@@ -1,19 +1,19 @@
 /**
- * A registry in this process that speaks version 2 of Docker's protocol, as far as clients of ours need it, with
- * logins of both kinds and faults at will.
+ * A registry in this process that implements version 2 of Docker's protocol, as far as our clients need it, with both
+ * kinds of login and faults on demand.
  */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface TestRegistryOptions {
-  /** Who may enter; without it everybody. */
+  /** Required credentials; without them access is anonymous. */
   readonly login?: { readonly username: string; readonly password: string };
-  /** How it asks; default bearer. */
+  /** Kind of authentication; default bearer. */
   readonly auth?: 'basic' | 'bearer';
-  /** Seconds that tokens last. */
+  /** Lifetime of tokens in seconds. */
   readonly tokenSeconds?: number;
-  /** Blobs lie elsewhere, as with the big ones: this one answers with a redirect. */
+  /** Blobs are stored elsewhere, as in large registries: this one answers with a redirect. */
   readonly redirectsBlobs?: boolean;
 }
 
@@ -30,7 +30,7 @@ export class TestRegistry {
   readonly manifests = new Map<string, { readonly mediaType: string; readonly bytes: Buffer }>();
   readonly blobs = new Map<string, Buffer>();
   readonly seen: Seen[] = [];
-  /** Answers in the place of the registry, when it answers true. */
+  /** Answers instead of the registry if it returns true. */
   fault: Fault | undefined;
   #tokens = new Set<string>();
   #issued = 0;
@@ -54,12 +54,12 @@ export class TestRegistry {
     return `127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
   }
 
-  /** How many tokens were given out. */
+  /** How many tokens were issued. */
   get issued(): number {
     return this.#issued;
   }
 
-  /** No token that was given out is good any more. */
+  /** Invalidates all issued tokens. */
   forgetTokens(): void {
     this.#tokens = new Set();
   }

@@ -1,4 +1,4 @@
-/** API servers that ask for rights and note what was asked, for tests of the rights that `espalier install` gives. */
+/** API servers that check rights and record requests, for tests of the rights that `espalier install` grants. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { Client } from '../../src/runtime/types.ts';
 import { isRealServer } from './cluster.ts';
 import { startEnvtest } from './envtest.ts';
 
-/** One request, as the audit log has it. */
+/** One request in the audit log. */
 export interface Asked {
   readonly stage: string;
   readonly verb: string;
@@ -33,7 +33,7 @@ export interface StrictServer {
 }
 
 /**
- * A server of its own, of the kind that the run uses; a real one also checks who may make objects hold their owner
+ * A separate server, of the kind that the run uses; a real one also checks who may set blockOwnerDeletion
  * (OwnerReferencesPermissionEnforcement).
  */
 export async function startStrictServer(): Promise<StrictServer> {
@@ -75,7 +75,7 @@ export async function startStrictServer(): Promise<StrictServer> {
   };
 }
 
-/** A kubeconfig for the same server with a token of a service account, and nothing else. */
+/** A kubeconfig for the same server with a token of a service account, and no other credentials. */
 export async function kubeconfigOfAccount(
   client: Client,
   kubeconfig: string,

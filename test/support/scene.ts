@@ -1,6 +1,6 @@
 /**
- * One namespace of a cluster and what a test does there: create and annotate objects as a user, answer for deploy
- * items as a deployer, and wait until something is seen.
+ * One namespace of a cluster and what a test does there: create and annotate objects as a user, process deploy items
+ * as a deployer, and wait for results.
  */
 import { dataObjectKind, type DataObject } from '../../src/api/kinds/dataobject.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
@@ -19,12 +19,12 @@ import { root } from './landscape.ts';
 /** Long enough for a laptop under load; a test that fails waits this long. */
 const PATIENCE_MS = 30_000;
 
-/** Between two looks at what the server has. */
+/** Interval for polling the server. */
 const LOOK_MS = 5;
 
-/** For so long nothing is written anywhere on the server before it counts as calm. */
+/** If nothing is written to the server for this long, it counts as settled. */
 const CALM_MS = 2_000;
-/** Time is skipped in so many parts, each followed by round trips in which what became due does its work. */
+/** Time is skipped in this many steps, each followed by requests that let due timers do their work. */
 const CALM_PARTS = 8;
 const ROUND_TRIPS = 5;
 
@@ -51,7 +51,7 @@ export class Scene {
     this.ns = ns;
   }
 
-  // -------------------------------------------------------------- what is there
+  // -------------------------------------------------------------- current objects
 
   installation(name: string): View<Installation> | undefined {
     return this.cluster.world.installations.get(`${this.ns}/${name}`);
@@ -68,7 +68,7 @@ export class Scene {
   get installations(): View<Installation>[] {
     return [...this.cluster.world.installations.list(this.ns)];
   }
-  /** The sub-installations of a parent that were made from a template, those under deletion included. */
+  /** The sub-installations of a parent for a template, including those under deletion. */
   children(parent: string, template?: string): View<Installation>[] {
     return this.installations.filter(
       ({ metadata: { labels: l, annotations: a } }) =>
@@ -86,27 +86,27 @@ export class Scene {
     return this.items(execution).find((i) => i.metadata.labels?.[labels.executionName] === template);
   }
 
-  // -------------------------------------------------------------- what was there
+  // -------------------------------------------------------------- history
 
-  /** Versions of an object that were seen, in order. */
+  /** Observed versions of an object, in order. */
   seen<T extends Obj>(kind: Kind<T>, name: string): readonly View<T>[] {
     return this.cluster
       .history(this.ns)
       .map(({ object }) => object)
       .filter((o) => o.kind === kind.kind && o.metadata.name === name) as unknown as View<T>[];
   }
-  /** Ids of the jobs that an installation ever had, in order. */
+  /** Ids of all jobs of an installation, in order. */
   jobs(name: string): readonly string[] {
     const ids = this.seen(installationKind, name).map((i) => i.status?.jobID);
     return [...new Set(ids)].filter((id): id is string => Boolean(id));
   }
-  /** Phases that were seen on the wire, without repetitions in a row. */
+  /** Observed phases, without repetitions. */
   phases(kind: Kind<Installation> | Kind<Execution>, name: string): readonly string[] {
     const all = this.seen(kind as Kind, name).map((o) => (o as WithJob).status?.phase ?? '');
     return all.filter((phase, i) => phase !== '' && phase !== all[i - 1]);
   }
 
-  // -------------------------------------------------------------- what a user does
+  // -------------------------------------------------------------- actions of a user
 
   create<T extends Obj>(object: T): Promise<T> {
     const placed = { ...object, metadata: { ...object.metadata, namespace: this.ns } };
@@ -124,7 +124,7 @@ export class Scene {
   annotate<T extends Obj>(kind: Kind<T>, name: string, values: Record<string, string | null>): Promise<T> {
     return this.patch(kind, name, { metadata: { annotations: values } });
   }
-  /** Asks an installation for a job, or for its end. */
+  /** Requests a job of an installation, or an interrupt. */
   operation(name: string, operation: string): Promise<Installation> {
     return this.annotate(installationKind, name, { [annotations.operation]: operation });
   }
@@ -138,16 +138,16 @@ export class Scene {
   delete(name: string): Promise<void> {
     return this.remove(installationKind, name);
   }
-  /** Removes an object at once, finalizers or not, and waits until it is gone. */
+  /** Deletes an object at once, with or without finalizers, and waits until it is gone. */
   async force(kind: Kind, name: string): Promise<void> {
     await this.remove(kind, name).catch(ignoreNotFound);
     await this.patch(kind, name, { metadata: { finalizers: null } }).catch(ignoreNotFound);
     await this.gone(kind, name);
   }
 
-  // -------------------------------------------------------------- what a deployer does
+  // -------------------------------------------------------------- actions of a deployer
 
-  /** Waits until an item has a job that nobody has taken up. */
+  /** Waits until an item has a job that no deployer has picked up. */
   waiting(execution: string, template: string, wait?: Wait): Promise<View<DeployItem>> {
     return this.until(
       `item ${template} of ${execution} waits for its deployer`,
@@ -170,7 +170,7 @@ export class Scene {
       return !seen || Number(seen.metadata.resourceVersion) >= version;
     });
   }
-  /** Uninstalls an item, once it is asked to go, and waits until it is gone. */
+  /** Uninstalls an item, once its deletion is requested, and waits until it is gone. */
   async uninstall(execution: string, template: string): Promise<void> {
     const item = await this.until(`item ${template} of ${execution} is asked to go`, () =>
       this.items(execution).find(
@@ -188,7 +188,7 @@ export class Scene {
 
   // -------------------------------------------------------------- waiting
 
-  /** @throws Error saying what did not come, and how the namespace looked then */
+  /** @throws Error with what was missing, and the state of the namespace at the timeout */
   until<T>(what: string, look: () => T | Nothing, { ms = PATIENCE_MS }: Wait = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       const check = (): void => {
@@ -217,8 +217,8 @@ export class Scene {
     });
   }
   /**
-   * Waits for the end of a job of an installation, and until all that belongs to it is in view as well; of a job other than
-   * `after`, if that is given.
+   * Waits for the end of a job of an installation, and until all its objects are observed as well; of another job
+   * than `after`, if that is given.
    */
   async finished(
     name: string,
@@ -240,7 +240,7 @@ export class Scene {
     await this.inStep();
     return end;
   }
-  /** Each kind has a watch of its own, and one may be behind another: waits until all show what the server has. */
+  /** Each kind has its own watch, and one may be behind another: waits until all show the state of the server. */
   async inStep(): Promise<void> {
     const { installations, executions, deployItems, dataObjects, targets } = this.cluster.world;
     const caches = [installations, executions, deployItems, dataObjects, targets] as readonly Cache<Obj>[];
@@ -257,7 +257,7 @@ export class Scene {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
   }
-  /** Asks for another job and waits for its end. */
+  /** Requests another job and waits for its end. */
   async again(name: string, phase?: string, wait?: Wait): Promise<View<Installation>> {
     const after = this.installation(name)?.status?.jobID;
     await this.operation(name, 'reconcile');
@@ -287,7 +287,7 @@ export class Scene {
       wait,
     );
   }
-  /** Waits until everything of ours is gone from the namespace. */
+  /** Waits until all our objects are gone from the namespace. */
   async empty(wait?: Wait): Promise<void> {
     const { world } = this.cluster;
     await this.until(
@@ -301,8 +301,9 @@ export class Scene {
   }
 
   /**
-   * Waits until nothing moves any more: what is on its way has arrived, since a job that began after it, elsewhere, has
-   * run to its end, and after that nothing is written for two seconds of the controllers' clock, to no object of any kind.
+   * Waits until nothing changes any more: pending events have arrived, because a job that started later, in another
+   * namespace, has ended, and after that nothing is written for two seconds of the controllers' clock, to no object
+   * of any kind.
    */
   async calm(): Promise<void> {
     const elsewhere = await this.cluster.scene();
@@ -316,7 +317,7 @@ export class Scene {
       if (Date.now() > end) throw new Error(`the server does not come to rest; ${this.overview()}`);
     }
   }
-  /** @returns the version of the server thereafter */
+  /** @returns the version of the server afterwards */
   async #advance(ms: number): Promise<string> {
     let revision = '';
     for (let part = 0; part < CALM_PARTS; part++) {
@@ -325,14 +326,14 @@ export class Scene {
     }
     return revision;
   }
-  /** The version of the server as a whole: every write to an object of any kind raises it. */
+  /** The version of the server: every write to an object of any kind raises it. */
   async #revision(): Promise<string> {
     for await (const page of this.cluster.client.list(namespaceKind, { limit: 1 }))
       return page.resourceVersion;
     throw new Error('the server answered a list without a page');
   }
 
-  /** Everything that takes part in jobs, a line each. */
+  /** All objects that take part in jobs, one line each. */
   overview(): string {
     const { world } = this.cluster;
     const all = [world.installations, world.executions, world.deployItems].flatMap((cache) => [

@@ -1,6 +1,6 @@
 /**
- * An API server for tests of caches, as a Client: one kind, versions, history, and faults on demand. It sends
- * nothing by itself that the test did not ask for.
+ * An API server for tests of caches, as a Client: one kind, versions, history, and faults on demand. It sends nothing
+ * unless the test requests it.
  */
 import { apiErrorFrom } from '../../src/runtime/errors.ts';
 import { keyOf } from '../../src/runtime/keys.ts';
@@ -57,16 +57,16 @@ export class ScriptedApi implements Client {
   version = 10;
   readonly objects = new Map<Key, Thing>();
   readonly requests: { verb: 'list' | 'watch'; query: Query & WatchQuery }[] = [];
-  /** What the next requests of a verb meet instead of an answer; undefined lets one through. */
+  /** The results of the next requests of a verb instead of a response; undefined lets one through. */
   readonly faults: Record<'list' | 'watch' | 'get' | 'send', (Error | undefined)[]> = {
     list: [],
     watch: [],
     get: [],
     send: [],
   };
-  /** What was sent, also what met a fault. */
+  /** The requests, including those with a fault. */
   readonly writes: Write<Obj>[] = [];
-  /** What the server makes of an object that is applied. */
+  /** Changes an object when it is applied. */
   admit: (object: Obj) => Obj = (object) => object;
   /** Called before each page of a list. */
   beforePage: (page: number) => void = () => undefined;
@@ -76,7 +76,7 @@ export class ScriptedApi implements Client {
   /** Open connections that never say anything, not even their end. */
   isHalfOpen = false;
   pageSize = 500;
-  /** What lists are told to be as of; default the current version. */
+  /** The resource version of lists; default the current version. */
   listVersion: number | undefined;
   #past: Past[] = [];
   #oldest = 0;
@@ -90,7 +90,7 @@ export class ScriptedApi implements Client {
     return this.requests.filter((r) => r.verb === verb).length;
   }
 
-  /** Creates or changes an object, as anybody would. */
+  /** Creates or changes an object, as any client would. */
   put(object: Thing): Thing {
     const key = keyOf(object);
     const old = this.objects.get(key);
@@ -117,7 +117,7 @@ export class ScriptedApi implements Client {
     }
   }
 
-  /** Sends a frame of any content on all open watches. */
+  /** Sends a frame with any content on all open watches. */
   push(frame: Frame<Thing>): void {
     for (const watch of this.#watches) watch.push(structuredClone(frame));
   }
@@ -128,7 +128,7 @@ export class ScriptedApi implements Client {
     this.#oldest = this.version;
   }
 
-  /** Ends all open watches, orderly or with an error. */
+  /** Ends all open watches, normally or with an error. */
   drop(error?: unknown): void {
     for (const watch of [...this.#watches]) watch.end(error);
   }
@@ -266,7 +266,7 @@ export class ScriptedApi implements Client {
     if (!this.isHeld) this.#catchUp(watch);
   }
 
-  /** Of writes only applies are understood. */
+  /** The only writes it supports are applies. */
   async send<T extends Obj>(write: Write<T>): Promise<T> {
     this.writes.push(write);
     await Promise.resolve();

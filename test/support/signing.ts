@@ -20,7 +20,7 @@ export interface SigningOptions {
   readonly name?: string;
   readonly form?: string;
   readonly algorithm?: 'RSASSA-PKCS1-V1_5' | 'RSASSA-PSS';
-  /** Makes the signature's value of the bytes; default hexadecimal. */
+  /** Encodes the bytes of the signature; default hexadecimal. */
   readonly asPem?: (signature: Buffer) => string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A test that cannot run here says why: the reporters tell each reason once, with the number of tests.
- * @param context `this` of a test, or of a hook whose tests are all left out
+ * Skips a test with a reason: the reporters print each reason once, with the number of tests.
+ * @param context `this` of a test, or of a hook whose tests are all skipped
  */
 export function skip(context: Mocha.Context, reason: string): never {
   const { test } = context;
@@ -10,7 +10,7 @@ export function skip(context: Mocha.Context, reason: string): never {
   return context.skip();
 }
 
-/** In the place of tests for which something is missing. */
+/** Replaces tests that lack something. */
 export const leftOut = (what: string, reason: string): Mocha.Test =>
   it(what, function () {
     skip(this, reason);

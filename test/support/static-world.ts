@@ -1,4 +1,4 @@
-/** The caches of a process with given objects in them, and their real indexes: for what reads and never watches. */
+/** The caches of a process with given objects in them, and their real indexes: for code that reads and never watches. */
 import { createWorld, type World } from '../../src/landscape/world.ts';
 import { keyOf } from '../../src/runtime/keys.ts';
 import type { Cache, Caches, Change, Key, Kind, Obj, Subscriber, View } from '../../src/runtime/types.ts';
@@ -28,7 +28,7 @@ class StaticCache<T extends Obj> implements Cache<T> {
     const all = [...this.#objects.values()];
     return all.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
   }
-  /** @throws Error for an index that was not added */
+  /** @throws Error for an unknown index */
   byIndex(index: string, value: string): readonly View<T>[] {
     const keysOf = this.#indexes.get(index);
     if (!keysOf) throw new Error(`${this.name} have no index ${index}`);
@@ -64,7 +64,7 @@ export function worldOf(...objects: readonly View<Obj>[]): World {
   return createWorld({ of } as Caches);
 }
 
-/** Tells all who listen to a cache of `worldOf` about a change; what the cache holds stays the same. */
+/** Reports a change to all listeners of a cache of `worldOf`; the cache itself stays the same. */
 export function tell<T extends Obj>(cache: Cache<T>, change: Change<T>): void {
   if (!(cache instanceof StaticCache)) throw new TypeError(`${cache.name} are not of worldOf`);
   cache.tell(change);

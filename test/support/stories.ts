@@ -1,24 +1,24 @@
-/** Stories whose end is known: what must come out of them whatever befalls the controllers on the way. */
+/** Stories with a known end, which must be the same whatever happens to the controllers on the way. */
 import { blueprint, child, childA, childB, consumer, mockItem, producer, root } from './landscape.ts';
 import type { Scene } from './scene.ts';
 
 export interface Story {
   readonly name: string;
-  /** What is there before the troubles begin. */
+  /** Creates what exists before the faults begin. */
   prepare(scene: Scene): Promise<void>;
-  /** The user's part, which starts it. */
+  /** The action of the user that starts it. */
   begin(scene: Scene): Promise<void>;
   /** Waits for the end. */
   end(scene: Scene): Promise<void>;
-  /** How many jobs each root had, in all. */
+  /** The total number of jobs of each root. */
   readonly jobs: Readonly<Record<string, number>>;
 }
 
-/** Many play at once, and the first one is looked at first. */
+/** Many run at once, and the first one is checked first. */
 const PATIENCE = { ms: 60_000 };
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** An installation with an execution, an item that exports, and a data object made of it. */
+/** An installation with an execution, an item that exports, and a data object with the export. */
 const single = () =>
   root('single', {
     items: [mockItem('app', { export: { url: 'example' } })],
@@ -26,7 +26,7 @@ const single = () =>
     values: { address: '{{ .values.deployitems.app.url }}' },
   });
 
-/** Children that hand data on, one with an item, beside an item of the parent's own. */
+/** Children that pass data on, one with an item, and an item of the parent itself. */
 const family = () =>
   root('family', {
     items: [mockItem('own')],
@@ -48,7 +48,7 @@ const deletion = (name: string, make: () => ReturnType<typeof root>): Story => (
   jobs: { [make().metadata.name]: 2 },
 });
 
-/** Two roots, started together: the consumer waits for the producer's data. */
+/** Two roots, started together: the consumer waits for data of the producer. */
 const pair: Story = {
   name: 'two roots of which one waits for data of the other',
   prepare: nothing,
@@ -72,7 +72,7 @@ export const stories: readonly Story[] = [
     jobs: { single: 1 },
   },
   {
-    name: 'a family that hands data on',
+    name: 'a tree that passes data on',
     prepare: nothing,
     begin: async (scene) => void (await scene.create(family())),
     end: (scene) => run(scene, 'family'),
@@ -83,9 +83,9 @@ export const stories: readonly Story[] = [
   deletion('a family', family),
 ];
 
-/** One item goes, another comes, and a child that had nothing below gets an item and a child. */
+/** One item is removed, another added, and a child without objects gets an item and a child. */
 export const change: Story = {
-  name: 'a change of a family',
+  name: 'a change of a tree',
   async prepare(scene) {
     await scene.create(root('family', { items: [mockItem('old')], children: [child('a')] }));
     await run(scene, 'family');

@@ -1,4 +1,4 @@
-/** Plays one story many times at once, each time in a namespace of its own with a trouble of its own. */
+/** Runs one story many times at once, each time in a separate namespace with a different fault. */
 import type { Cluster, Controllers } from './cluster.ts';
 import { nameOfWrite, type Fault } from './faults.ts';
 import { differences, picture } from './picture.ts';
@@ -11,9 +11,9 @@ export interface Trial {
 }
 
 export interface Model {
-  /** How an undisturbed run ends. */
+  /** The result of a run without faults. */
   readonly picture: Record<string, unknown>;
-  /** How many writes it takes. */
+  /** The number of its writes. */
   readonly writes: number;
 }
 
@@ -26,7 +26,7 @@ export async function playModel(cluster: Cluster, story: Story, { faults }: Cont
   return { picture: await picture(scene), writes: faults.writes(scene.ns).length - before };
 }
 
-/** Prepares a scene for each fault, arms it, and lets the story begin everywhere. */
+/** Prepares a scene for each fault, arms it, and starts the story in all of them. */
 export async function beginTrials(
   cluster: Cluster,
   story: Story,
@@ -47,7 +47,7 @@ export async function beginTrials(
 
 /**
  * Waits for the end of each trial and compares it with the model.
- * @throws Error with what is different, for all trials together
+ * @throws Error with the differences of all trials together
  */
 export async function expectAsModel(
   trials: readonly Trial[],
@@ -72,7 +72,7 @@ export async function expectAsModel(
   }
 }
 
-/** Last writes may still be on their way when the end is seen. */
+/** The last writes may still be in progress when the end is seen. */
 async function untilPainted(scene: Scene, expected: Record<string, unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const different = differences(await picture(scene), expected);

@@ -1,4 +1,4 @@
-/** Servers that no request gets through to, as people meet them who misspell an address. They listen on loopback. */
+/** Servers that no request can use, as users find them behind a misspelt address. They listen on loopback. */
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -9,21 +9,21 @@ import { refusingPort } from './ports.ts';
 const DAY_MS = 24 * 3_600_000;
 
 export interface UnusableServers {
-  /** `host:port` of HTTPS with a certificate that nobody trusts. */
+  /** `host:port` of HTTPS with a certificate that no client trusts. */
   readonly untrusted: string;
-  /** The authority that signed it, PEM, and the same address under a name the certificate does not have. */
+  /** The authority that signed it, PEM, and the same address under a name that is not in the certificate. */
   readonly authority: string;
   /** Of HTTPS whose certificate has expired. */
   readonly expired: string;
   /** Of plain HTTP. */
   readonly plain: string;
-  /** Of something that speaks no HTTP. */
+  /** Of a server that does not speak HTTP. */
   readonly garbage: string;
-  /** Of something that hangs up. */
+  /** Of a server that closes connections. */
   readonly hangingUp: string;
   /** Where connections are refused. */
   readonly closed: string;
-  /** How many requests got through. */
+  /** Number of requests that were read. */
   readonly requests: () => number;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The webhook server for tests, on a loopback port, for whichever API server there is. */
+/** The webhook server for tests, on a loopback port, for any API server. */
 import { request } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
@@ -19,13 +19,13 @@ import { CERTIFICATES_SECRET } from '../../src/webhooks/secret.ts';
 
 export interface HookOptions {
   readonly client: Client;
-  /** Where the certificates are kept. */
+  /** The Secret with the certificates. */
   readonly namespace: string;
   readonly port: number;
   readonly clock?: Clock;
   readonly resources?: readonly ValidatedResource[];
   readonly install?: boolean;
-  /** What the API server is told. */
+  /** The webhooks as registered with the API server. */
   readonly hostname?: string;
   /** The same in full. */
   readonly endpoint?: Endpoint;
@@ -43,7 +43,7 @@ export const serveWebhooks = (options: HookOptions): Promise<Webhooks> => {
   });
 };
 
-/** The certificate that new connections are greeted with. */
+/** The certificate that new connections get. */
 export function greeting(port: number): Promise<X509Certificate> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
@@ -55,7 +55,7 @@ export function greeting(port: number): Promise<X509Certificate> {
   });
 }
 
-/** Creates an object, or only asks whether it could be; answers what the server says against it. */
+/** Creates an object, or checks only whether it could be created; returns the error of the server. */
 export async function objection(
   client: Client,
   resource: string,
@@ -73,7 +73,7 @@ export async function objection(
   }
 }
 
-/** A real API server hears of a configuration a moment later; it is asked until `look` finds what it waits for. */
+/** A real API server uses a changed configuration a moment later; this repeats until `look` finds what it waits for. */
 export async function soon<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
   const end = systemClock.now() + 30_000;
   while (systemClock.now() < end) {
@@ -89,7 +89,7 @@ export const configurationIn = (client: Client): Promise<WebhookConfiguration | 
 export const secretIn = (client: Client, namespace: string) =>
   orNothing(client.get(secretKind, `${namespace}/${CERTIFICATES_SECRET}`));
 
-/** Leaves nothing behind that would be asked about other tests' objects. */
+/** Deletes everything that would be validated in other tests. */
 export async function forgetWebhooks(client: Client): Promise<void> {
   await orNothing(client.send({ verb: 'delete', kind: configurationKind, key: CONFIGURATION_NAME }));
 }
@@ -107,7 +107,7 @@ async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
 export const certificatesIn = (pem: string): readonly X509Certificate[] =>
   (pem.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []).map((text) => new X509Certificate(text));
 
-/** One request to the server itself, which has to identify itself. */
+/** One request to the webhook server itself, which has to identify itself. */
 export function ask(
   port: number,
   ca: string,

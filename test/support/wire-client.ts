@@ -1,14 +1,17 @@
-/** Speaks to an API server in bare HTTP, for tests about the wire: statuses and warnings are answers, nothing throws. */
+/**
+ * A bare HTTP client for an API server, for tests about the protocol: statuses and warnings are results, nothing
+ * throws.
+ */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { parseYaml } from '../../src/lib/yaml.ts';
 
-/** A JSON object of the server; tests look into it freely. */
+/** A JSON object of the server; tests read its fields freely. */
 export type Json = Record<string, any>;
 
 export interface Answer {
   readonly status: number;
-  /** Texts of the Warning headers. */
+  /** The texts of the Warning headers. */
   readonly warnings: readonly string[];
   readonly body: Json;
 }
@@ -30,7 +33,7 @@ interface Kubeconfig {
   readonly users?: readonly { name: string; user: Record<string, string> }[];
 }
 
-/** A client for the current context of a kubeconfig file: tokens and certificates, in the file or beside it. */
+/** A client for the current context of a kubeconfig file: tokens and certificates, inline or in files. */
 export function wireClient(kubeconfigFile: string): WireClient {
   const config = parseYaml(readFileSync(kubeconfigFile, 'utf8')) as Kubeconfig;
   const current = config.contexts.find(({ name }) => name === config['current-context'])?.context;
@@ -66,6 +69,6 @@ export function wireClient(kubeconfigFile: string): WireClient {
   };
 }
 
-/** The kubeconfig of the server that conformance tests are to run against; undefined when none was given. */
+/** The kubeconfig of the server for conformance tests; undefined if none was given. */
 export const subjectKubeconfig = (): string | undefined =>
   process.env['ESPALIER_TEST_KUBECONFIG'] || undefined;

@@ -1,29 +1,32 @@
-/** Which faults strike, and how often: drawn once per seed, so that there are quiet runs, rough ones, and lopsided ones. */
+/**
+ * Which faults happen, and how often: drawn once per seed, so that there are quiet runs, rough ones, and one-sided
+ * ones.
+ */
 import type { Chance } from '../engine/chance.ts';
 
 /**
- * - `conflict`, `tooMany`, `serverError`: refused, without effect
- * - `reset`: it never arrived
- * - `lost`: it took effect, the answer never came
- * - `late`: the client has given up when it takes effect
+ * - `conflict`, `tooMany`, `serverError`: rejected, without effect
+ * - `reset`: the request never arrived
+ * - `lost`: it took effect, but the response never arrived
+ * - `late`: the client has timed out when it takes effect
  */
 export type RequestFault = 'conflict' | 'tooMany' | 'serverError' | 'reset' | 'lost' | 'late';
-/** The connection breaks; the server ends it orderly; what comes next is no longer kept, so all is listed anew. */
+/** The connection breaks; the server ends it normally; the next events have expired, so everything is listed again. */
 export type WatchFault = 'cut' | 'ended' | 'gone';
 
 export interface FaultRates {
   readonly request: Readonly<Partial<Record<RequestFault, number>>>;
   readonly watch: Readonly<Partial<Record<WatchFault, number>>>;
-  /** That a watch falls silent for a while, per frame. */
+  /** Probability per frame that a watch becomes silent for a while. */
   readonly stall: number;
-  /** That a process dies, or is stopped orderly, per step of the network. */
+  /** Probability per step of the network that a process is killed, or stopped normally. */
   readonly crash: number;
   readonly stop: number;
 }
 
 export const noFaults: FaultRates = { request: {}, watch: {}, stall: 0, crash: 0, stop: 0 };
 
-/** How long a stalled watch is silent, an unanswered request is waited for, a late one is on its way. Milliseconds. */
+/** How long a stalled watch is silent, an unanswered request is pending, a late one is in transit. Milliseconds. */
 export const STALL_MS = 8_000;
 export const GIVE_UP_MS = 15_000;
 export const LATE_MS = 5_000;
@@ -48,7 +51,7 @@ export function drawFaults(chance: Chance): FaultRates {
   };
 }
 
-/** One of the faults, or none, by their rates. */
+/** One of the faults, or none, according to their rates. */
 export function strike<K extends string>(
   rates: Readonly<Partial<Record<K, number>>>,
   chance: Chance,

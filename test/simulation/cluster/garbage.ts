@@ -1,4 +1,4 @@
-/** The garbage collector: what has lost its last owner is deleted, some time later. */
+/** The garbage collector: deletes objects some time after their last owner. */
 import { NotFound } from '../../../src/runtime/errors.ts';
 import type { Chance } from '../engine/chance.ts';
 import type { Scheduler } from '../engine/scheduler.ts';

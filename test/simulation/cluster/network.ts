@@ -1,6 +1,6 @@
 /**
- * The way from the controllers to the server. Each request is two steps, its arrival and its answer, and each watch hands
- * on its frames in steps of their own; the scheduler decides when. Here faults strike.
+ * The network between the controllers and the server. Each request is two steps, its arrival and its response, and
+ * each watch delivers its frames in steps of their own; the scheduler chooses the next step. Faults happen here.
  */
 import {
   Conflict,
@@ -19,7 +19,7 @@ import { describeObject, type Stored } from './objects.ts';
 import type { Server } from './server.ts';
 import { Stream } from './stream.ts';
 
-/** Who sends: a process that may die, and then neither sends nor hears anything. */
+/** The sender: a process that may be killed, and then neither sends nor receives anything. */
 export interface Host {
   readonly name: string;
   isAlive: boolean;
@@ -36,9 +36,9 @@ export interface NetworkPorts {
   readonly server: Server;
   readonly scheduler: Scheduler;
   readonly chance: Chance;
-  /** Longest time a frame of a watch is on its way, by kind. */
+  /** Maximum delay of a frame of a watch, by kind. */
   readonly lagMs: (kind: string) => number;
-  /** Whether lists are streamed; otherwise a client has to ask for pages. */
+  /** Whether lists are streamed; otherwise a client has to read pages. */
   readonly streamsLists: boolean;
 }
 
@@ -47,7 +47,7 @@ interface Question<T> {
   readonly sent: Sent;
   readonly label: () => string;
   readonly faults: Readonly<Partial<Record<RequestFault, number>>>;
-  /** What the server does about it. */
+  /** What the server does with the request. */
   readonly effect: () => T;
   readonly signal: AbortSignal | undefined;
 }
@@ -56,7 +56,7 @@ export class Network {
   faults: FaultRates = noFaults;
   /** Called for every request that arrives. */
   onRequest: (sent: Sent) => void = () => undefined;
-  /** Called before each arrival; who dies here has sent it, or not. */
+  /** Called before each arrival; a process that is killed here may or may not have sent it. */
   beforeArrival: () => void = () => undefined;
   readonly #ports: NetworkPorts;
   readonly #streams = new Set<Stream>();
@@ -95,7 +95,7 @@ export class Network {
 
   // -------------------------------------------------------------- requests
 
-  /** A read that was lost without effect can be told from nothing, so most faults make no difference to it. */
+  /** A read that is lost without effect is the same for all faults, so most faults make no difference to it. */
   #readFaults(): Question<unknown>['faults'] {
     const { tooMany = 0, serverError = 0, reset = 0 } = this.faults.request;
     return { tooMany, serverError, reset };
@@ -104,7 +104,7 @@ export class Network {
   #send(host: Host, write: Write, signal: AbortSignal | undefined): Promise<Obj> {
     const key = 'key' in write ? write.key : keyOf(write.object);
     const { request } = this.faults;
-    // Nobody is told that a name is taken which is free.
+    // The server never reports a conflict for a name that is free.
     const faults = write.verb === 'create' ? { ...request, conflict: 0 } : request;
     return this.#ask({
       host,
@@ -159,7 +159,7 @@ export class Network {
       };
       scheduler.add(() => {
         this.beforeArrival();
-        // What was on its way when its sender died may still arrive.
+        // Requests in transit when their sender was killed may still arrive.
         if (!host.isAlive && chance.happens(0.5)) return;
         this.onRequest(question.sent);
         const fault = strike(question.faults, chance);
@@ -272,7 +272,7 @@ export class Network {
     }
   }
 
-  /** Forgets what dead processes have left open. */
+  /** Closes what killed processes have left open. */
   forget(host: Host): void {
     for (const stream of this.#streams) if (stream.owner === host.name) this.#streams.delete(stream);
   }
@@ -322,7 +322,7 @@ function describeWrite(write: Write, key: string): string {
   return `${write.verb} ${write.kind.kind}${write.sub ? `/${write.sub}` : ''} ${key} ${text.slice(0, 300)}`;
 }
 
-/** Without what fills lines and says little. */
+/** Without fields that are long and say little. */
 function shortened(body: object): object {
   const { metadata = {}, status, ...rest } = body as { metadata?: object; status?: object };
   const { resourceVersion, ...meta } = metadata as { resourceVersion?: string };

@@ -1,4 +1,4 @@
-/** What the simulation calls an object, and the small questions it asks about any of them. */
+/** Objects of the simulation, and predicates for them. */
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
@@ -17,7 +17,7 @@ export type Stored = View<Obj> & {
 export type Inst = View<Installation>;
 export type Exec = View<Execution>;
 export type Item = View<DeployItem>;
-/** What takes part in jobs. */
+/** Kinds that take part in jobs. */
 export type JobObject = Inst | Exec | Item;
 
 export const NAMESPACE = 'sim';
@@ -46,10 +46,10 @@ export const ownerUid = (object: View<Obj>): string | undefined =>
 
 export const nameOf = ({ kind, metadata }: View<Obj>): string => `${kind} ${metadata.name}`;
 
-/** First characters of a job id, enough to tell jobs of one run apart. */
+/** First characters of a job id, enough to distinguish the jobs of one run. */
 export const short = (id: unknown): string => (typeof id === 'string' && id !== '' ? id.slice(0, 4) : '-');
 
-/** `Installation r1 Progressing 3f2a/-` with what else matters. */
+/** `Installation r1 Progressing 3f2a/-` and other relevant fields. */
 export function describeObject(object: Stored): string {
   const { metadata } = object;
   const status = (object.status ?? {}) as { readonly phase?: string } & Readonly<Record<string, unknown>>;

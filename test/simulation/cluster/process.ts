@@ -1,4 +1,7 @@
-/** The controllers as one process, put together as src/cli/composition/landscaper.ts does it, on virtual time and the simulated network. */
+/**
+ * The controllers as one process, assembled as in src/cli/composition/landscaper.ts, with virtual time and the
+ * simulated network.
+ */
 import { contextController } from '../../../controllers/context/index.ts';
 import { deployItemController } from '../../../controllers/deployitem/index.ts';
 import { executionController } from '../../../controllers/execution/index.ts';
@@ -32,19 +35,19 @@ export interface ProcessPorts {
   readonly network: Network;
   readonly chance: Chance;
   readonly plugins: (host: Host) => readonly DeployerPlugin[];
-  /** Called when a controller begins a pass over an object. */
+  /** Called when a controller starts to reconcile an object. */
   readonly onPass: (controller: string, key: Key) => void;
-  /** Called with what should never happen in the program itself. */
+  /** Called with errors that indicate a bug of the program. */
   readonly onBug: (description: string) => void;
-  /** Shares the work with all processes that name the same; absent: alone. */
+  /** Shares the work with all processes of the same name; absent: works alone. */
   readonly fleet: string | undefined;
-  /** Stands between the controllers and the network; a broken one has to be found out. */
+  /** Is placed between the controllers and the network; the invariants have to detect a broken one. */
   readonly wrapClient: (client: Client) => Client;
-  /** The same for what a fleet knows and says about itself. */
+  /** The same for leases and shard assignments. */
   readonly wrapLeases: (client: Client) => Client;
 }
 
-/** How long a deploy item may wait for somebody who serves it. */
+/** How long a deploy item may wait for a deployer. */
 export const PICKUP_MS = 60_000;
 
 export class Process implements Host {
@@ -62,7 +65,7 @@ export class Process implements Host {
     const client = ports.wrapClient(network.client(this));
     const rng = chance;
     const caches = createCaches({ client, clock: clock.unmuted, rng, log, freeze: true });
-    // The probe of the event loop ticks for ever; in virtual time there is nothing that it could measure.
+    // The probe of the event loop ticks forever; in virtual time it cannot measure anything.
     clock.isMuted = true;
     const metrics = createMetrics();
     const world = createWorld(caches);
@@ -112,12 +115,12 @@ export class Process implements Host {
     });
   }
 
-  /** As a process that is killed: nothing of it ever happens again. */
+  /** Like a killed process: nothing of it ever runs again. */
   crash(): void {
     this.isAlive = false;
   }
 
-  /** As a process that is asked to end: what runs is brought to its end. */
+  /** Like a process that is asked to stop: running reconciles are finished. */
   async stop(): Promise<void> {
     this.isStopping = true;
     await this.#manager.stop();
@@ -156,7 +159,7 @@ function counted(spec: ControllerSpec<Obj>, onPass: ProcessPorts['onPass']): Con
   };
 }
 
-/** A line of level error that speaks of no failed pass is about the program itself. */
+/** An error in the log that does not report a failed reconcile indicates a bug. */
 function errorsTo(onBug: (description: string) => void): Logger {
   const foreseen = new Set(['some reconciles did not end in time and were abandoned']);
   const log: Logger = {

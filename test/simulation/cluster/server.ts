@@ -1,7 +1,7 @@
 /**
- * An API server in memory, as far as the controllers can tell it from a real one: versions, generations, locking,
- * finalizers, status subresources, owners and their garbage collector. It answers at once and knows no faults; those are
- * on the way to it, in network.ts. Objects are frozen and shared, never changed.
+ * An API server in memory, equal to a real one as far as the controllers can tell: versions, generations, locking,
+ * finalizers, status subresources, owners and their garbage collector. It answers at once and without faults; those
+ * are on the way to it, in network.ts. Objects are frozen and shared, never changed.
  */
 import { copy, deepFreeze, equal } from '../../../src/lib/json.ts';
 import { mergePatch } from '../../../src/lib/merge.ts';
@@ -15,7 +15,7 @@ export interface Change {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly version: number;
   readonly before: Stored | undefined;
-  /** For a deletion, how the object was at its end. */
+  /** For a deletion, the last state of the object. */
   readonly object: Stored;
   /** Who wrote it. */
   readonly actor: string;
@@ -23,13 +23,13 @@ export interface Change {
 
 type Draft = Obj & { spec?: unknown; status?: unknown };
 
-/** What somebody wants an object to be. */
+/** A requested change of an object. */
 interface Wish {
   readonly kind: Kind;
   readonly key: string;
   readonly before: Stored;
   readonly wanted: Draft;
-  /** As it came: version and uid say what it was made for. */
+  /** The request body: version and uid are its preconditions. */
   readonly metadata: Partial<Obj['metadata']>;
   readonly sub: 'status' | undefined;
 }
@@ -72,7 +72,7 @@ export class Server {
     return kind ? all.filter((object) => object.kind === kind.kind) : all;
   }
 
-  /** What has happened to a kind after a version. */
+  /** Events of a kind after a version. */
   since(kind: Kind, version: number): readonly Change[] {
     return (this.#log.get(kind.kind) ?? []).filter((change) => change.version > version);
   }
@@ -83,7 +83,7 @@ export class Server {
 
   // -------------------------------------------------------------- writing
 
-  /** @throws the errors that a client would be answered with */
+  /** @throws the errors that a client would receive */
   write(write: Write, actor: string): Obj {
     const { verb, kind } = write;
     switch (verb) {
@@ -137,7 +137,7 @@ export class Server {
       refuse(409, 'Conflict', `${kind.plural} "${key}": the object has been modified`, 'patch', kind, key);
     }
     const isSplit = hasStatusSubresource(kind.kind);
-    // What the patch does not touch is shared with the version before.
+    // Parts that the patch does not touch are shared with the previous version.
     const next = (sub === 'status' ? { ...before, status: wanted.status } : { ...wanted }) as Draft;
     next.metadata = { ...next.metadata };
     if (sub !== 'status' && isSplit) putBack(next, 'status', before);
@@ -216,7 +216,7 @@ export class Server {
   }
 }
 
-/** What a new generation is about. */
+/** The fields whose changes raise the generation. */
 const authored = ({ metadata: _m, status: _s, ...rest }: Stored | Draft): object => rest;
 
 function putBack(next: Draft, field: 'status', before: Stored): void {

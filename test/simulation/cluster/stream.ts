@@ -1,4 +1,4 @@
-/** One open watch: frames wait here until the scheduler lets them through, late, in heaps, or never. */
+/** One open watch: frames wait here until the scheduler delivers them, late, in batches, or never. */
 import { TransportError } from '../../../src/runtime/errors.ts';
 import type { Frame, Kind, Obj, WatchQuery } from '../../../src/runtime/types.ts';
 import type { Chance } from '../engine/chance.ts';
@@ -21,9 +21,9 @@ export interface StreamPorts {
 export class Stream {
   readonly kind: Kind;
   readonly #ports: StreamPorts;
-  /** On their way. */
+  /** In transit. */
   readonly #sent: Frame<Obj>[] = [];
-  /** Arrived, not yet taken. */
+  /** Arrived, not yet read. */
   readonly #arrived: Frame<Obj>[] = [];
   #wake: (() => void) | undefined;
   #isMoving = false;
@@ -64,7 +64,7 @@ export class Stream {
     this.#silentUntil = Math.max(this.#silentUntil, this.#ports.scheduler.clock.now() + ms);
   }
 
-  /** The next frame; undefined when the server has ended the watch. @throws what it ended with */
+  /** The next frame; undefined if the server has ended the watch. @throws the error that ended it */
   async next(): Promise<Frame<Obj> | undefined> {
     for (;;) {
       const frame = this.#arrived.shift();
@@ -77,7 +77,7 @@ export class Stream {
     }
   }
 
-  /** What is on its way is lost; it can be asked for again. */
+  /** Frames in transit are lost; a new watch can request them again. */
   end(error?: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,4 +1,7 @@
-/** Chance with convenience. Each part of a simulation has its own stream, so that one more draw here moves nothing there. */
+/**
+ * Random numbers with convenience. Each part of a simulation has its own stream, so that one more draw here changes
+ * nothing elsewhere.
+ */
 import { seededRng, type Rng } from '../../../src/lib/rng.ts';
 
 export class Chance implements Rng {
@@ -14,12 +17,12 @@ export class Chance implements Rng {
     return this.#rng.next();
   }
 
-  /** Whether something of this probability happens. */
+  /** True with this probability. */
   happens(probability: number): boolean {
     return probability > 0 && this.#rng.next() < probability;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor(this.#rng.next() * (high - low + 1));
   }

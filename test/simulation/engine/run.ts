@@ -1,6 +1,6 @@
 /**
- * One seed from beginning to end: turmoil under faults; rest; everything is healed and must become what the user wants;
- * everything is deleted and must be gone.
+ * One seed from start to end: actions under faults; rest; after all faults are removed the result must be what the
+ * user wants; after everything is deleted the cluster must be empty.
  */
 import { annotations } from '../../../src/api/labels.ts';
 import type { Client } from '../../../src/runtime/types.ts';
@@ -20,7 +20,7 @@ export interface Outcome {
   readonly steps: number;
   /** Virtual milliseconds. */
   readonly ms: number;
-  /** Version of the server at the end, and number of lines in the trace: the same for two runs of a seed. */
+  /** Version of the server at the end, and number of lines in the trace: equal for two runs of a seed. */
   readonly fingerprint: string;
   lastSteps(count: number): string[];
 }
@@ -28,7 +28,7 @@ export interface Outcome {
 export interface RunOptions {
   readonly wrapClient?: (client: Client, chance: Chance) => Client;
   readonly wrapLeases?: (client: Client) => Client;
-  /** How many processes share the work; default: one, which does all of it. */
+  /** The number of processes that share the work; default: one, which does all of it. */
   readonly replicas?: number;
   /** Called with every line of the trace. */
   readonly onLine?: (line: string) => void;
@@ -93,7 +93,7 @@ async function live(simulation: Simulation): Promise<void> {
       });
   }
   await simulation.rest();
-  // A second round, as for a user who finds that an import came too late for the first.
+  // A second round, as for a user who notices that an import was created too late for the first.
   for (const round of [1, 2]) {
     say(`round ${round}`);
     user.insist(round === 1 ? chance.shuffled(user.roots) : user.roots);

@@ -1,7 +1,7 @@
 /**
- * Decides what happens next. Whatever waits for the outside (a request on its way, an answer, a frame of a watch, a timer,
- * the user) is a step here; one step is taken at a time, drawn from those that are possible, and everything that follows
- * from it inside the program runs to its end before the next one. The same seed gives the same order.
+ * Decides what happens next. Everything outside of the program (a request in transit, a response, a frame of a watch,
+ * a timer, the user) is a step here; steps run one at a time, drawn from those that are possible, and all
+ * consequences inside the program run to their end before the next step. The same seed gives the same order.
  */
 import { VirtualClock } from './clock.ts';
 import type { Chance } from './chance.ts';
@@ -12,7 +12,7 @@ interface Step {
   readonly run: () => void;
 }
 
-/** More steps than any run needs: something goes round in circles. */
+/** More steps than any run needs: there is an endless loop. */
 const MAX_STEPS = 400_000;
 
 export class Runaway extends Error {}
@@ -40,14 +40,14 @@ export class Scheduler {
     this.#steps.push({ readyAt: this.clock.now() + delayMs, run });
   }
 
-  /** Ends the run after the present step: something is wrong. The first one counts. */
+  /** Ends the run after the current step with an error. The first error counts. */
   fail(error: Error): void {
     this.#failure ??= error;
   }
 
   /**
-   * Takes steps until `isDone`, asked after each of them, or until virtual time reaches `until`.
-   * @throws what a step threw, or what was handed to `fail`
+   * Runs steps until `isDone`, which is called after each of them, or until virtual time reaches `until`.
+   * @throws what a step threw, or what was passed to `fail`
    */
   async run(until: number, isDone: () => boolean = () => false): Promise<void> {
     for (;;) {
@@ -66,7 +66,7 @@ export class Scheduler {
     if (clock.fire()) return true;
     const step = this.#draw(clock.now());
     if (step) {
-      // Nothing on the outside takes no time at all.
+      // Everything outside of the program takes some time.
       clock.moveTo(clock.now() + 1 + Math.floor(this.#chance.next() * 4));
       step.run();
       return true;
@@ -95,7 +95,7 @@ export class Scheduler {
   }
 }
 
-/** Promise chains have run out when the event loop turns; the second turn is for those who ask for a turn themselves. */
+/** Promise chains have ended when the event loop turns; the second turn is for code that waits for a turn itself. */
 const settled = async (): Promise<void> => {
   await turn();
   await turn();

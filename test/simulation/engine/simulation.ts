@@ -1,4 +1,4 @@
-/** One simulated cluster with its processes, its user, and the laws that hold in it. */
+/** One simulated cluster with its processes, its user, and its invariants. */
 import type { Client } from '../../../src/runtime/types.ts';
 import { collectGarbage } from '../cluster/garbage.ts';
 import { noFaults, type FaultRates } from '../cluster/faults.ts';
@@ -24,22 +24,22 @@ export interface SimulationOptions {
   readonly wrapLeases?: (client: Client) => Client;
   /** Default: drawn. */
   readonly isLagging?: boolean;
-  /** How many processes of each kind share the work; default: one, which does all of it. */
+  /** The number of processes of each kind that share the work; default: one, which does all of it. */
   readonly replicas?: number;
 }
 
-/** Longest rest that growing intervals can bring about: 60 s of a retry, 30 s of a watch, and some lag. */
+/** Longest pause from growing intervals: 60 s for a retry, 30 s for a watch, and some lag. */
 const PATIENCE_MS = 110_000;
-/** While an item may be waited for that hangs or that nobody serves. */
+/** While an item may be pending that hangs or has no deployer. */
 const PATIENCE_WITH_ITEMS_MS = 200_000;
-/** Nothing that is still on its way takes longer. */
+/** Nothing takes longer to arrive. */
 const CALM_MS = 6_000;
-/** Longer than the net below all waits. */
+/** Longer than the periodic reconcile, the safety net below all waits. */
 const HOLD_MS = 6 * 60_000;
 const ALL_MS = 3 * 3_600_000;
 const LOOK_MS = 1_000;
 
-/** A replica that joins in the middle of things does so within this time. */
+/** A replica that joins during a run does so within this time. */
 const LATE_START_MS = 20_000;
 
 type Layout = ReadonlyMap<
@@ -47,7 +47,7 @@ type Layout = ReadonlyMap<
   { readonly parts: readonly Part[]; readonly fleet: string | undefined; readonly isFirst: boolean }
 >;
 
-/** All in one process or deployers apart, each of them as often as there are replicas. */
+/** All in one process, or deployers separately, each of them as often as there are replicas. */
 function layoutOf(isOne: boolean, replicas: number | undefined): Layout {
   const groups: readonly (readonly [string, readonly Part[]])[] = isOne
     ? [['main', ['landscaper', 'deployers']]]
@@ -64,7 +64,7 @@ function layoutOf(isOne: boolean, replicas: number | undefined): Layout {
   return new Map(layout);
 }
 
-/** What a process sends to be alive, not to do its work. */
+/** Requests that a process sends to show that it is alive, not for its work. */
 const isUpkeep = (kind: string): boolean => kind === 'Event' || kind === 'Lease';
 
 export class Simulation {
@@ -154,7 +154,7 @@ export class Simulation {
     }
   }
 
-  /** A deployer for the items that nobody has served so far; those that run have to be started anew for it. */
+  /** A deployer for the items that have had none so far; the running processes have to be restarted for it. */
   serve(types: readonly string[]): void {
     this.#types = types;
     for (const [name, { parts }] of this.#layout) if (parts.includes('deployers')) this.crash(name);
@@ -232,7 +232,7 @@ export class Simulation {
     if (!isMet) throw new Violation('what is waited for comes', what);
   }
 
-  /** Runs without faults until nothing is left to do. @throws Violation when that does not come about */
+  /** Runs without faults until there is nothing left to do. @throws Violation if that state is not reached */
   async rest(): Promise<void> {
     this.trouble(noFaults);
     this.tempo.changed();
@@ -245,7 +245,7 @@ export class Simulation {
     this.#check(leftovers(this.server), 'nothing is made twice');
   }
 
-  /** @throws Violation when something is left to do and nobody does it */
+  /** @throws Violation if something is left to do and no process does it */
   #isAtRest(): boolean {
     const calmMs = this.scheduler.clock.now() - this.tempo.changedAt;
     if (calmMs < CALM_MS || this.#running.size < this.#layout.size) return false;
@@ -256,7 +256,7 @@ export class Simulation {
     return false;
   }
 
-  /** Stays at rest for longer than the net below all waits, and does nothing meanwhile. */
+  /** Stays at rest for longer than the periodic reconcile, and writes nothing meanwhile. */
   async hold(): Promise<void> {
     const { version } = this.server;
     const { onRequest } = this.network;

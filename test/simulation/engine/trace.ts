@@ -1,4 +1,4 @@
-/** What has happened lately, for the report of a failure. Lines are made only when somebody reads them. */
+/** The last events, for the report of a failure. Lines are formatted only when they are read. */
 import type { Clock } from '../../../src/lib/clock.ts';
 
 const KEPT = 400;
@@ -6,9 +6,9 @@ const KEPT = 400;
 export class Trace {
   readonly #clock: Clock;
   readonly #lines: (() => string)[] = [];
-  /** Called with every line as it comes; for replays that show everything. */
+  /** Called with every line; for replays that show everything. */
   listener: ((line: string) => void) | undefined;
-  /** Of all lines since the beginning: two runs of a seed have the same. */
+  /** Hash of all lines since the start: two runs of a seed have the same. */
   #count = 0;
 
   constructor(clock: Clock) {

@@ -1,4 +1,4 @@
-/** Who is below whom, as the server has it. */
+/** Which objects are below which, as stored on the server. */
 import { labels } from '../../../src/api/labels.ts';
 import {
   kinds,

@@ -1,4 +1,4 @@
-/** What holds when several processes share the work: only who holds a tree's shard writes at it. */
+/** Invariants if several processes share the work: only the holder of a tree's shard writes to it. */
 import { annotations, GROUP } from '../../../src/api/labels.ts';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { equal } from '../../../src/lib/json.ts';
@@ -8,11 +8,11 @@ import { NAMESPACE, nameOf, type Stored } from '../cluster/objects.ts';
 import type { Change, Server } from '../cluster/server.ts';
 import type { Law } from './law.ts';
 
-/** Names of processes, as `simulation.ts` makes them, and the fleet they are of. */
+/** Names of processes, as `simulation.ts` creates them, and the group they belong to. */
 const PROCESS = /^(main|deployer)/;
 
 const onlyHoldersWrite: Law = {
-  name: 'no two replicas write at one tree',
+  name: 'no two replicas write to one tree',
   broken(change, server) {
     const { object, actor } = change;
     const fleet = PROCESS.exec(actor)?.[0];
@@ -29,7 +29,7 @@ const onlyHoldersWrite: Law = {
 
 export const fleetLaws: readonly Law[] = [onlyHoldersWrite];
 
-/** A root is asked for a job by another tree, as a user would. */
+/** A job of a root is requested by another tree, as a user would. */
 function isAskedFor({ type, before, object }: Change): boolean {
   if (type !== 'MODIFIED' || !before || object.kind !== 'Installation') return false;
   const { annotations: now = {} } = object.metadata;
@@ -43,7 +43,7 @@ function withoutOperation({ metadata, ...rest }: Stored): object {
   return { ...rest, metadata: { ...metadata, resourceVersion: '', annotations: others } };
 }
 
-/** The root by owners; where an owner is gone, its name stands for it. */
+/** The root by owners; if an owner is gone, its name stands for it. */
 function placeOf(object: Stored, server: Server): string {
   if (object.kind === contextKind.kind) return NAMESPACE;
   let top = object;

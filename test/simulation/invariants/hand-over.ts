@@ -1,4 +1,4 @@
-/** What holds after every write, so that the original can go on from there: nobody knows when controllers are exchanged. */
+/** Invariants after every write, so that upstream could take over at any time. */
 import { overlooked } from '../../support/original.ts';
 import { isJobObject, nameOf, type JobObject } from '../cluster/objects.ts';
 import type { Server } from '../cluster/server.ts';
@@ -15,7 +15,7 @@ const overlookedBelow = (server: Server, parent: JobObject): string | undefined 
 
 export const handoverLaws: readonly Law[] = [
   {
-    name: 'the original would find everything that is below an object',
+    name: 'upstream would find everything below an object',
     broken({ object, type }, server) {
       if (!isJobObject(object) || type === 'DELETED') return undefined;
       const parent = above(server, object);

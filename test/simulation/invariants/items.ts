@@ -1,4 +1,4 @@
-/** What holds for deploy items: their order, and that nothing stays installed behind them. */
+/** Invariants of deploy items: their order, and that nothing stays installed after their deletion. */
 import { hasFinishedJob, isBeingDeleted, isDeletionPhase, isFinished } from '../../../src/api/job.ts';
 import { readDeployItems, type Execution } from '../../../src/api/kinds/execution.ts';
 import { annotations } from '../../../src/api/labels.ts';
@@ -15,7 +15,7 @@ export function missingBefore(item: Item, job: string, server: Server): string |
   const items = itemsOf(server, execution);
   const templates = readDeployItems(execution.spec as Execution['spec']);
   if (isBeingDeleted(item.metadata)) {
-    // Those that are not wanted any more go in any order.
+    // Obsolete items are deleted in any order.
     if (!isDeletionPhase(execution.status?.phase)) return undefined;
     const dependents = templates.filter((t) => t.dependsOn?.includes(templateOf(item)));
     return items.find((other) => dependents.some((t) => t.name === templateOf(other)))?.metadata.name;
@@ -31,7 +31,7 @@ export function missingBefore(item: Item, job: string, server: Server): string |
 }
 
 const itemsWait: Law = {
-  name: 'no item starts before what it depends on is done',
+  name: 'no item starts before its dependencies have finished',
   broken({ before, object, type }, server) {
     if (object.kind !== 'DeployItem' || type === 'DELETED') return undefined;
     const item = object as unknown as Item;
@@ -43,9 +43,9 @@ const itemsWait: Law = {
   },
 };
 
-/** Items that were to be left in place are forgotten. */
+/** Items with delete-without-uninstall are forgotten. */
 const nothingStaysInstalled = (outside: Outside): Law => ({
-  name: 'an item goes only when it is uninstalled',
+  name: 'an item is deleted only after it was uninstalled',
   broken({ object, type }) {
     if (object.kind !== 'DeployItem' || type !== 'DELETED') return undefined;
     const uid = object.metadata.uid ?? '';

@@ -1,4 +1,4 @@
-/** What holds for every job, whatever becomes of it. */
+/** Invariants of every job, whatever happens to it. */
 import {
   hasOperation,
   isBeingDeleted,
@@ -20,7 +20,7 @@ interface JobChange {
   readonly type: Change['type'];
 }
 
-/** The change, if it is one of an object that takes part in jobs. */
+/** The change, if its object takes part in jobs. */
 function jobChange({ before, object, type }: Change): JobChange | undefined {
   if (!isJobObject(object)) return undefined;
   return { before: isJobObject(before) ? before : undefined, after: object, type };
@@ -80,7 +80,7 @@ const idsComeFromAbove = law(
   },
 );
 
-const rootsHaveReasons = law('a root starts a job only when something asks for it', ({ before, after }) => {
+const rootsHaveReasons = law('a root starts a job only on request', ({ before, after }) => {
   if (after.kind !== 'Installation' || !isRoot(after.metadata) || idOf(before) === idOf(after) || !before)
     return undefined;
   const root = before as Inst;
@@ -112,11 +112,11 @@ const order = [
 ];
 const rank = (phase: string): number => (isFinalPhase(phase) ? order.length : order.indexOf(phase));
 
-const phasesGoForward = law('the phases of a job go forward', ({ before, after }) => {
+const phasesGoForward = law('the phases of a job never go back', ({ before, after }) => {
   if (!before || idOf(before) !== idOf(after) || phaseOf(before) === phaseOf(after)) return undefined;
   const step = `${nameOf(after)} went from ${phaseOf(before)} to ${phaseOf(after)} in job ${short(idOf(after))}`;
   if (isFinished(before)) return `${step}, which it had finished`;
-  // Until a job has begun, the phase is that in which the job before it ended.
+  // Until a job has begun, the phase is that in which the previous job ended.
   if (isFinalPhase(phaseOf(before))) return undefined;
   return rank(phaseOf(after)) < rank(phaseOf(before)) ? step : undefined;
 });
@@ -134,7 +134,7 @@ const endsAreWhole = law('a job ends with its final phase in one write', ({ befo
     : undefined;
 });
 
-const generationsGoForward = law('the observed generation never goes back', ({ before, after }) => {
+const generationsGoForward = law('the observed generation never decreases', ({ before, after }) => {
   const was = before?.status?.observedGeneration ?? 0;
   const is = after.status?.observedGeneration ?? 0;
   if (is < was) return `${nameOf(after)} went from ${was} to ${is}`;
@@ -144,7 +144,7 @@ const generationsGoForward = law('the observed generation never goes back', ({ b
 });
 
 const nothingIsLeftBelow: Law = {
-  name: 'an object goes after everything below it',
+  name: 'an object is deleted after everything below it',
   broken({ type, object }, server) {
     if (type !== 'DELETED' || !isJobObject(object)) return undefined;
     const left = below(server, object);

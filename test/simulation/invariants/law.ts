@@ -1,10 +1,10 @@
-/** An invariant, and what happens when it is broken. */
+/** An invariant, and what happens if it is violated. */
 import type { Change, Server } from '../cluster/server.ts';
 
 export interface Law {
-  /** A sentence that always holds. */
+  /** A sentence that is always true. */
   readonly name: string;
-  /** Looks at a change right after it was made. @returns what is wrong with it */
+  /** Checks a change right after it was made. @returns the violation */
   broken(change: Change, server: Server): string | undefined;
 }
 
@@ -17,7 +17,7 @@ export class Violation extends Error {
   }
 }
 
-/** Holds every change against the laws. */
+/** Checks every change against the invariants. */
 export function enforce(
   laws: readonly Law[],
   server: Server,

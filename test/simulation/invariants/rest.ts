@@ -1,4 +1,4 @@
-/** What holds when nothing happens any more: nothing is unfinished, doubled, left behind, or out of step. */
+/** Invariants when nothing happens any more: nothing is unfinished, duplicated, left behind, or out of date. */
 import { hasOperation, isBeingDeleted, isFinished, isRoot } from '../../../src/api/job.ts';
 import { annotations, labels, operations } from '../../../src/api/labels.ts';
 import { keyOf } from '../../../src/runtime/keys.ts';
@@ -16,11 +16,11 @@ import {
 import type { Server } from '../cluster/server.ts';
 import { above, templateOf } from './below.ts';
 
-/** Roots whose deletion waits for a successor that nobody deletes: only the user can end that. */
+/** Roots whose deletion waits for a successor that is not deleted: only the user can end that. */
 const waitsForUser = (object: Inst): boolean =>
   object.status?.phase === 'InitDelete' && object.status.lastError?.reason === 'SiblingImport';
 
-/** Jobs by the clock that are still to come; at most as many as the simulated user allows. */
+/** Scheduled jobs still to come; at most as many as the simulated user allows. */
 function isRetryDue({ spec, metadata, status }: Inst): boolean {
   const limit = spec.automaticReconcile?.failedReconcile?.numberOfReconciles;
   if (limit === undefined || !status?.jobIDFinished || status.phase === 'Succeeded') return false;
@@ -52,13 +52,13 @@ const isWorking = (object: Stored & JobObject): boolean =>
     ? isBusy(object as Inst)
     : !isFinished(object) || hasOperation(object.metadata, operations.interrupt);
 
-/** Nobody owns it any more, and it has not been collected yet. */
+/** It has no owner any more, and has not been garbage collected yet. */
 function isGarbage(server: Server, { metadata }: Stored): boolean {
   const owners = metadata.ownerReferences ?? [];
   return owners.length > 0 && owners.every(({ uid }) => !server.exists(uid));
 }
 
-/** Objects that are not at rest, with what they still have to do. */
+/** Objects that are not at rest, and their remaining work. */
 export function unrest(server: Server): string[] {
   const objects = server.list();
   return [
@@ -70,7 +70,7 @@ export function unrest(server: Server): string[] {
   ];
 }
 
-/** What may not be there although everything has ended. */
+/** Objects that must not exist after everything has ended. */
 export function leftovers(server: Server): string[] {
   const problems: string[] = [];
   const living = server.list().filter((object) => !isBeingDeleted(object.metadata));
@@ -85,7 +85,7 @@ export function leftovers(server: Server): string[] {
   return problems;
 }
 
-/** What the object is made for; only one may be made for it. */
+/** The purpose of the object; only one object may have it. */
 function placeOf(server: Server, object: Stored): string | undefined {
   if (object.kind === 'Installation') {
     const template = object.metadata.annotations?.[annotations.subinstallationName];
@@ -117,7 +117,7 @@ export function outOfStep(server: Server, caches: Caches): string[] {
   return problems;
 }
 
-/** Everything that a deletion of all roots has to take along. */
+/** Everything that must be deleted with all roots. */
 export const remains = (server: Server): string[] =>
   server
     .list()

@@ -1,12 +1,12 @@
-/** How busy the controllers are while nothing changes: waiting must cost next to nothing. */
+/** Requests of the controllers while nothing changes: waiting must cost next to nothing. */
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { Sent } from '../cluster/network.ts';
 import { Violation } from './law.ts';
 
 const WINDOW_MS = 60_000;
-/** Failures are repeated after 0.5 s, 1 s, 2 s … 60 s; a deployer that waits looks every 0.5 to 15 s. */
+/** Failures are retried after 0.5 s, 1 s, 2 s … 60 s; a waiting deployer reconciles every 0.5 to 15 s. */
 const MAX_PASSES = { deployers: 40, others: 12 };
-/** Of all processes together, watches and their lists left aside. */
+/** Requests of all processes together, without watches and their lists. */
 const MAX_REQUESTS = 60;
 
 export class Tempo {
@@ -14,7 +14,7 @@ export class Tempo {
   readonly #onViolation: (violation: Violation) => void;
   readonly #passes = new Map<string, number[]>();
   #requests: number[] = [];
-  /** When anything but an Event was last written with effect, or a fault struck. */
+  /** When anything but an Event was last changed, or a fault occurred. */
   changedAt = 0;
 
   constructor(clock: Clock, onViolation: (violation: Violation) => void) {

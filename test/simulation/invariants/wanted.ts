@@ -1,4 +1,4 @@
-/** Whether the cluster is what the user wants, down to the last exported value. For when all jobs have succeeded. */
+/** Whether the cluster is what the user wants, including every exported value, after all jobs have succeeded. */
 import { annotations } from '../../../src/api/labels.ts';
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { installationContext, objectName } from '../../../src/dataflow/scope.ts';

@@ -1,4 +1,4 @@
-/** The scripted deployer, a plugin of the real SDK, and the outside on which it installs things. */
+/** The scripted deployer, a plugin of the real SDK, and the external system on which it installs. */
 import {
   passthrough,
   done,
@@ -22,13 +22,16 @@ interface Script {
   readonly value: string;
 }
 
-/** What is installed on the clusters that items go to: it outlives every process. */
+/** What is installed on the targets: it outlives every process. */
 export class Outside {
   /** Values by uid of the item that they were installed for. */
   readonly installed = new Map<string, string>();
-  /** Items that were to be left in place: their deployer may hear of the end of a job late, and install all the same. */
+  /**
+   * Items that are deleted without uninstall: their deployer may notice the end of a job late, and install all the
+   * same.
+   */
   readonly #forgotten = new Set<string>();
-  /** Looks at an item so far, by uid and job. */
+  /** Reconciles of an item so far, by uid and job. */
   readonly looks = new Map<string, number>();
   /** From now on everything works. */
   isHealed = false;
@@ -47,7 +50,7 @@ export class Outside {
 
 const problem = (message: string) => ({ operation: 'script', reason: 'Scripted', message });
 
-/** An item that hangs is given up by its time-out; see render.ts. */
+/** An item that hangs ends at its timeout; see render.ts. */
 const ASK_AGAIN_MS = 15_000;
 
 export function scriptedDeployers(
@@ -56,7 +59,7 @@ export function scriptedDeployers(
   host: Host,
   types: readonly string[] = [SCRIPT_TYPE, NOBODYS_TYPE],
 ): DeployerPlugin[] {
-  /** Something on the outside takes its time; a process that dies meanwhile does not see its end. */
+  /** An external operation takes time; a process that is killed meanwhile does not see its end. */
   const act = (what: () => void, note: string): Promise<void> =>
     new Promise((resolve) => {
       scheduler.add(() => {

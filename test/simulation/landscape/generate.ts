@@ -1,4 +1,4 @@
-/** Draws landscapes, and changes of them. */
+/** Generates random landscapes, and changes of them. */
 import { annotations } from '../../../src/api/labels.ts';
 import type { Chance } from '../engine/chance.ts';
 import {
@@ -27,7 +27,7 @@ export function drawRoots(chance: Chance): NodeModel[] {
   for (const name of ['r1', 'r2', 'r3', 'r4'].slice(0, chance.between(1, chance.pick([1, 2, 2, 4])))) {
     roots.push(drawNode(name, 0, givers(roots), targets(roots), chance));
   }
-  // A circle of roots: the first imports from the last.
+  // A cycle of roots: the first imports from the last.
   const last = roots.at(-1);
   if (roots.length > 1 && last?.gives && chance.happens(0.05)) roots[0]!.takes.push(outOf(last.name));
   return roots;
@@ -95,7 +95,7 @@ export function addChild(node: NodeModel, depth: number, chance: Chance): void {
   node.children.push(child);
 }
 
-/** Changes something about a root or anything below it. @returns what, for the trace */
+/** Changes a root or anything below it. @returns the change, for the trace */
 export function mutate(root: NodeModel, chance: Chance): string {
   const node = chance.pick([...nodesOf(root)]);
   const depth = node.name.length - root.name.length;
@@ -162,7 +162,7 @@ function dropChild(node: NodeModel, name: string): void {
   }
 }
 
-/** What a node does not import any more, its children cannot have from it. */
+/** The children of a node cannot import what the node no longer imports. */
 function cutOff(node: NodeModel): void {
   for (const child of node.children) {
     const offered = new Set([...node.takes, ...givers(node.children)]);
@@ -171,7 +171,7 @@ function cutOff(node: NodeModel): void {
   }
 }
 
-/** Makes everything possible again: no failing items, none that nobody serves, no circles, no missing imports. */
+/** Removes everything that cannot succeed: failing items, items without deployer, cycles, missing imports. */
 export function heal(roots: readonly NodeModel[]): void {
   const before = new Set<string>([USER_DATA]);
   const mapsBefore = new Set<string>();

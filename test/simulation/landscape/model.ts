@@ -1,17 +1,20 @@
-/** What the user wants: roots with children and items, who hands data to whom, and the values that must come out. */
+/** What the user wants: roots with children and items, the data passed between them, and the expected values. */
 
 /** How the deployer of an item behaves until everything is healed. */
 export type Behaviour = 'ok' | 'slow' | 'flaky' | 'fails' | 'hangs' | 'cannot-go';
 
 export interface ItemModel {
   readonly name: string;
-  /** `script`: the real SDK with a scripted plugin. `mock`: the mock deployer. `nobody`: served late or never. */
+  /**
+   * `script`: the real SDK with a scripted plugin. `mock`: the mock deployer. `nobody`: a deployer that starts late
+   * or never.
+   */
   readonly type: 'script' | 'mock' | 'nobody';
   behaviour: Behaviour;
-  /** How many looks a slow or flaky one takes. */
+  /** The number of reconciles that a slow or flaky one takes. */
   looks: number;
   dependsOn: string[];
-  /** Whether it exports a value, which goes into the one its installation exports. */
+  /** Whether it exports a value, which is part of the value that its installation exports. */
   gives: boolean;
   onlyOnChange: boolean;
   rev: number;
@@ -22,17 +25,17 @@ export interface NodeModel {
   rev: number;
   items: ItemModel[];
   children: NodeModel[];
-  /** Names of data imports: what siblings, the parent, or for roots also the user provides. */
+  /** Names of data imports: exports of siblings and imports of the parent, or for roots also the user's data. */
   takes: string[];
   /** Whether it exports `<name>out`. */
   gives: boolean;
-  /** Whether it takes the target that the user provides, or its parent took. */
+  /** Whether it imports the target of the user, or its parent's import of it. */
   takesTarget: boolean;
   /** Whether it exports the target `<name>tgt`. */
   givesTarget: boolean;
   /** Names of targets of siblings, as one target map. */
   targetMap: string[];
-  /** Counts the templates that had to be made under another name, because items of a type that nobody serves must go. */
+  /** Counts the templates that had to be recreated under another name, because items without deployer must be removed. */
   annotations: Record<string, string>;
   automatic: object | undefined;
 }
@@ -48,7 +51,7 @@ export function* nodesOf(node: NodeModel): Generator<NodeModel> {
   for (const child of node.children) yield* nodesOf(child);
 }
 
-// ---------------------------------------------------------------- what must come out
+// ---------------------------------------------------------------- expected values
 
 /** Values of data by name, as seen where they are imported. */
 export type Values = ReadonlyMap<string, string>;
@@ -78,7 +81,7 @@ export function scopeWithin(node: NodeModel, scope: Values): Values {
   return inner;
 }
 
-/** Givers first. */
+/** Exporters first. */
 export function inOrder(nodes: readonly NodeModel[]): NodeModel[] {
   const result: NodeModel[] = [];
   const left = [...nodes];

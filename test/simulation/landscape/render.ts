@@ -1,4 +1,4 @@
-/** From the model to the objects that a user applies: an Installation whose blueprint holds everything below it. */
+/** Converts the model to objects that a user applies: an Installation whose blueprint contains everything below it. */
 import type { DeployItemTemplate } from '../../../src/api/kinds/execution.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { API_VERSION, GROUP } from '../../../src/api/labels.ts';
@@ -9,7 +9,7 @@ export const SCRIPT_TYPE = 'sim.espalier.dev/script';
 export const NOBODYS_TYPE = 'sim.espalier.dev/nobodys';
 export const TARGET_TYPE = 'sim.espalier.dev/target';
 
-/** Long enough for every item but one that hangs. */
+/** Long enough for every item except one that hangs. */
 const TIMEOUT = '2m';
 
 export function installationOf(node: NodeModel): Installation {
@@ -32,7 +32,7 @@ const filesOf = (node: NodeModel): object => ({
   filesystem: { 'blueprint.yaml': JSON.stringify(blueprintOf(node)) },
 });
 
-/** Imports and exports are called the same inside and outside. */
+/** Imports and exports have the same names inside and outside. */
 function connections(node: NodeModel): object {
   const data = node.takes.map((name) => ({ name, dataRef: name }));
   const targets = [
@@ -95,7 +95,7 @@ function blueprintOf(node: NodeModel): object {
   };
 }
 
-/** The templates of what model.ts works out by itself. */
+/** The templates for the values that model.ts computes. */
 const importsTemplate = (node: NodeModel): string =>
   `<${node.takes.map((name) => `{{ .imports.${name} }}`).join(',')}>`;
 const itemTemplate = (item: ItemModel, node: NodeModel): string =>

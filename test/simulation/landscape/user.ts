@@ -1,4 +1,4 @@
-/** The user: wants things, changes his mind, interrupts, deletes, and meddles by hand with what is not his. */
+/** The user: applies, changes, interrupts and deletes, and edits objects by hand that belong to controllers. */
 import { annotations, operations } from '../../../src/api/labels.ts';
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
@@ -49,7 +49,7 @@ export class User {
     }
   }
 
-  /** Creates what roots may import. */
+  /** Creates the objects that roots may import. */
   provide(): void {
     this.#create(kinds.dataObject, {
       apiVersion: API_VERSION,
@@ -65,14 +65,14 @@ export class User {
     } as Obj);
   }
 
-  /** Does so many things within this time, at any moment. */
+  /** Performs this many actions within this time, at random moments. */
   act(count: number, withinMs: number): void {
     for (let i = 0; i < count; i++) {
       this.#scheduler.add(() => this.#doMore(), this.#chance.between(100, withinMs));
     }
   }
 
-  /** What follows close upon an action meets the controllers in the middle of it. */
+  /** An action right after another one reaches the controllers while they work. */
   #doMore(): void {
     this.#doSomething();
     if (this.#chance.happens(0.5)) this.#scheduler.add(() => this.#doMore(), this.#chance.between(1, 1_000));
@@ -84,7 +84,7 @@ export class User {
     this.#create(kinds.installation, object);
   }
 
-  /** Brings what is there in line with what is wanted, and asks for a job of each. */
+  /** Applies everything that is wanted, and requests a job of each root. */
   insist(roots: readonly NodeModel[]): void {
     for (const root of roots) {
       if (!this.#find(root)) this.createRoot(root);
@@ -92,7 +92,7 @@ export class User {
     }
   }
 
-  /** From now on only wants what is possible. */
+  /** From now on wants only what is possible. */
   heal(): void {
     heal(this.roots);
   }
@@ -112,7 +112,7 @@ export class User {
     return found !== undefined && isBeingDeleted(found.metadata);
   }
 
-  // -------------------------------------------------------------- anything else
+  // -------------------------------------------------------------- other actions
 
   #doSomething(): void {
     const chance = this.#chance;
@@ -181,7 +181,7 @@ export class User {
     const { metadata } = installationOf(root);
     const existing = this.#find(root);
     const spec = specOf(root) as Record<string, unknown>;
-    // As `kubectl apply` does: what was there and is not wanted any more goes.
+    // Like `kubectl apply`: deletes objects that are no longer wanted.
     const dropped = Object.fromEntries(
       Object.keys(existing?.spec ?? {})
         .filter((key) => !(key in spec) && key !== 'context')
@@ -215,7 +215,7 @@ export class User {
     this.#tolerantly(() => this.#server.write({ verb: 'delete', kind, key: `${NAMESPACE}/${name}` }, 'user'));
   }
 
-  /** What is gone meanwhile is no news to a user. */
+  /** A user ignores that an object is already gone. */
   #tolerantly(write: () => void): void {
     try {
       write();
@@ -230,7 +230,7 @@ export class User {
   }
 }
 
-/** Imports or exports, both lists of which are said: a merge patch keeps what it does not name. */
+/** Imports or exports, always both lists: a merge patch keeps fields that it does not name. */
 const whole = (spec: Readonly<Record<string, unknown>>, field: 'imports' | 'exports'): object => ({
   [field]: { data: null, targets: null, ...(spec[field] as object) },
 });

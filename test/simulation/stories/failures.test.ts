@@ -1,4 +1,4 @@
-/** Stories about what goes wrong on the way: faults of the API, lost writes, interrupts, repetitions. */
+/** Stories about failures: faults of the API, lost writes, interrupts, retries. */
 import { expect } from 'chai';
 import { isFinished } from '../../../src/api/job.ts';
 import { annotations } from '../../../src/api/labels.ts';
@@ -43,10 +43,10 @@ function failing(isStruck: (write: Write) => boolean): (client: Client) => Clien
 describe('faults', function () {
   this.timeout(60_000);
 
-  story('what may pass by itself does not end a job in Init', async (seed) => {
+  story('a temporary error does not end a job in Init', async (seed) => {
     let isOver = false;
     let struck = 0;
-    /** What Init of the root makes. */
+    /** The objects that Init of the root creates. */
     const isStruck = ({ verb, kind }: Write): boolean => {
       const isHit = !isOver && verb === 'create' && ['Installation', 'Execution'].includes(kind.kind);
       if (isHit) struck++;
@@ -63,7 +63,7 @@ describe('faults', function () {
     expect(scene.jobs('r1'), 'one wish is one job').to.equal(1);
   });
 
-  story('an interrupt that meets faults on its way reaches everything below', async (seed) => {
+  story('an interrupt reaches everything below in spite of faults', async (seed) => {
     let left = 0;
     const isStruck = ({ kind }: Write): boolean => kind.kind !== 'Event' && left-- > 0;
     const scene = new Scene(seed, [slowFamily()], { wrapClient: failing(isStruck) });
@@ -81,7 +81,7 @@ describe('faults', function () {
     await scene.simulation.rest();
   });
 
-  story('an interrupt is carried to its end by the next process when one dies of it', async (seed) => {
+  story('an interrupt is completed by the next process if one is killed during it', async (seed) => {
     const scene = new Scene(seed, [slowFamily()]);
     await scene.begin();
     await scene.until(
@@ -101,7 +101,7 @@ describe('faults', function () {
     await scene.simulation.rest();
   });
 
-  story('a job that begins does not take an interrupt away from a child', async (seed) => {
+  story('a starting job does not remove an interrupt from a child', async (seed) => {
     const scene = new Scene(seed, [slowFamily()]);
     await scene.begin();
     await scene.simulation.for(6_000);
@@ -122,7 +122,7 @@ describe('faults', function () {
     expect(after[annotations.operation], 'it was heard').to.be.undefined;
   });
 
-  story('a retry by the clock and one by hand do not add up', async (seed) => {
+  story('a scheduled retry and a requested job do not add up', async (seed) => {
     const automatic = { failedReconcile: { numberOfReconciles: 2, interval: '60s' } };
     const scene = new Scene(seed, [node('r1', { automatic, items: [item('i1', { behaviour: 'fails' })] })]);
     await scene.begin();
@@ -148,7 +148,7 @@ describe('faults', function () {
     expect(clock.now()).to.be.greaterThan(at);
   });
 
-  story('faults of all sorts change nothing in the end', async (seed) => {
+  story('faults of all kinds do not change the result', async (seed) => {
     const scene = new Scene(seed, [family()]);
     scene.simulation.trouble({
       ...noFaults,

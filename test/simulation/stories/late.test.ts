@@ -1,4 +1,4 @@
-/** Stories about a write that the server carries out after its sender has given it up, and has gone on without it. */
+/** Stories about a write that the server executes after its sender has timed out and continued without it. */
 import { expect } from 'chai';
 import { isFinished } from '../../../src/api/job.ts';
 import { Conflict, TransportError } from '../../../src/runtime/errors.ts';
@@ -6,7 +6,7 @@ import type { Client, Write } from '../../../src/runtime/types.ts';
 import { Scene, item, node } from './scene.ts';
 import { story } from './story.ts';
 
-/** Holds back the first write that matches; its sender is told that there is no answer. */
+/** Holds back the first write that matches; its sender gets a timeout. */
 function belated(matches: (write: Write) => boolean) {
   let arrive: (() => Promise<unknown>) | undefined;
   const wrapClient = (client: Client): Client => ({
@@ -29,7 +29,7 @@ function belated(matches: (write: Write) => boolean) {
   };
 }
 
-/** The write with which an item of a template gets a job. */
+/** The write that hands the job to an item of a template. */
 const givesJob = (template: string, nth: number): ((write: Write) => boolean) => {
   let count = 0;
   return (write) => {
@@ -43,14 +43,14 @@ const givesJob = (template: string, nth: number): ((write: Write) => boolean) =>
   };
 };
 
-describe('a job that is given to an item by a write that arrives late', function () {
+describe('a job that reaches an item by a late write', function () {
   this.timeout(60_000);
 
   const isOver = (scene: Scene) => (): boolean => {
     const root = scene.inst('r1');
     return root !== undefined && isFinished(root) && scene.items().some((i) => i.status?.jobID !== undefined);
   };
-  /** Lets the write arrive, and whatever it starts. */
+  /** Lets the write arrive, and everything it triggers. */
   const refusal = async (scene: Scene, late: ReturnType<typeof belated>): Promise<unknown> => {
     let answer: unknown;
     late.arrive().then(

@@ -1,4 +1,4 @@
-/** A simulated cluster for one story: the landscape is given, and so is what happens; only the interleaving is drawn. */
+/** A simulated cluster for one story: the landscape and the actions are given, only the interleaving is random. */
 import { isFinished } from '../../../src/api/job.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import { NotFound } from '../../../src/runtime/errors.ts';
@@ -67,7 +67,7 @@ export class Scene {
     this.simulation.boot();
   }
 
-  /** Creates all roots in the order given, each with the wish for a job, in a namespace that is ready for them. */
+  /** Creates all roots in the given order, each with a requested job, in a namespace that is ready for them. */
   async begin(): Promise<void> {
     await this.until('there is a Context', () => this.simulation.server.list(kinds.context).length > 0);
     this.user.provide();
@@ -92,7 +92,7 @@ export class Scene {
     return this.simulation.server.find(kinds.installation, `${NAMESPACE}/${name}`) as Inst | undefined;
   }
 
-  /** The child of a parent made from a template. */
+  /** The child of a parent for a template. */
   child(parent: string, template: string): Inst | undefined {
     const uid = this.inst(parent)?.metadata.uid;
     return this.simulation.server
@@ -110,7 +110,7 @@ export class Scene {
     return all.filter((each) => template === undefined || templateOf(each) === template);
   }
 
-  /** How many jobs an installation has had. */
+  /** The number of jobs of an installation so far. */
   jobs(name: string): number {
     return this.#jobs.get(name)?.length ?? 0;
   }
@@ -134,7 +134,7 @@ export class Scene {
     await this.until(`item ${template}`, () => this.items(template).some(isSo));
   }
 
-  /** Removes an object at once, finalizers or not, as somebody does who knows too much. */
+  /** Deletes an object at once, with or without finalizers, as a user does with force. */
   force(kind: Kind, name: string): void {
     const { server } = this.simulation;
     const key = `${NAMESPACE}/${name}`;
@@ -146,7 +146,7 @@ export class Scene {
     }
   }
 
-  /** Asks for a job and waits for rest. */
+  /** Requests a job and waits for rest. */
   async again(name: string): Promise<void> {
     this.user.insist([this.root(name)]);
     await this.simulation.rest();

@@ -1,8 +1,8 @@
-/** A story is told several times, each time with another interleaving. */
+/** A story runs several times, each time with another interleaving. */
 
 const SEEDS = 6;
 
-/** @param tell plays the story with a seed @throws the first failure, with the seed that replays it */
+/** @param tell runs the story with a seed @throws the first failure, with the seed that replays it */
 export function story(title: string, tell: (seed: number) => Promise<void>): void {
   it(title, async () => {
     for (let seed = 1; seed <= SEEDS; seed++) {

@@ -1,4 +1,4 @@
-/** Stories about objects that somebody took away, and about what is not wanted any more. */
+/** Stories about objects that a user deleted, and about objects that are no longer wanted. */
 import { expect } from 'chai';
 import { isFinished } from '../../../src/api/job.ts';
 import { NAMESPACE, kinds } from '../cluster/objects.ts';
@@ -13,10 +13,10 @@ const remove = (scene: Scene, kind: (typeof kinds)[keyof typeof kinds], name: st
   scene.simulation.server.write({ verb: 'delete', kind, key: `${NAMESPACE}/${name}` }, 'user');
 };
 
-describe('what vanishes', function () {
+describe('objects that disappear', function () {
   this.timeout(60_000);
 
-  story('a sub-installation deleted by hand is made anew by the next job', async (seed) => {
+  story('a sub-installation deleted by hand is recreated by the next job', async (seed) => {
     const scene = new Scene(seed, [family()]);
     await scene.install();
     const before = scene.child('r1', 'r1a')!.metadata;
@@ -29,7 +29,7 @@ describe('what vanishes', function () {
     expect(scene.inst(before.name), 'the old one is gone').to.be.undefined;
   });
 
-  story('a version without deploy items uninstalls those of the version before', async (seed) => {
+  story('a version without deploy items uninstalls those of the previous version', async (seed) => {
     const scene = new Scene(seed, [family()]);
     await scene.install();
     expect(scene.simulation.outside.installed.size).to.equal(2);
@@ -40,31 +40,28 @@ describe('what vanishes', function () {
     expect(scene.simulation.outside.installed.size).to.equal(1);
   });
 
-  story(
-    'an execution that vanishes in the middle of a job fails it, and the next one goes well',
-    async (seed) => {
-      const root = family();
-      root.items = [item('i1', { behaviour: 'slow', looks: 3 })];
-      const scene = new Scene(seed, [root]);
-      await scene.begin();
-      await scene.until('the root works', () =>
-        scene.items('i1').some((i) => i.status?.phase === 'Progressing'),
-      );
-      for (const each of scene.items().filter((i) => i.metadata.name.startsWith('r1-')))
-        scene.force(kinds.item, each.metadata.name);
-      scene.force(kinds.execution, 'r1');
-      await scene.simulation.rest();
-      expect(scene.phase('r1')).to.equal('Failed');
-      expect(scene.inst('r1')?.status?.lastError?.message).to.include('Execution is missing');
-      await scene.again('r1');
-      expect(scene.phase('r1')).to.equal('Succeeded');
-      scene.user.deleteRoot(scene.root('r1'));
-      await scene.simulation.rest();
-      expect(remains(scene.simulation.server)).to.deep.equal([]);
-    },
-  );
+  story('an execution deleted during a job fails it, and the next job succeeds', async (seed) => {
+    const root = family();
+    root.items = [item('i1', { behaviour: 'slow', looks: 3 })];
+    const scene = new Scene(seed, [root]);
+    await scene.begin();
+    await scene.until('the root works', () =>
+      scene.items('i1').some((i) => i.status?.phase === 'Progressing'),
+    );
+    for (const each of scene.items().filter((i) => i.metadata.name.startsWith('r1-')))
+      scene.force(kinds.item, each.metadata.name);
+    scene.force(kinds.execution, 'r1');
+    await scene.simulation.rest();
+    expect(scene.phase('r1')).to.equal('Failed');
+    expect(scene.inst('r1')?.status?.lastError?.message).to.include('Execution is missing');
+    await scene.again('r1');
+    expect(scene.phase('r1')).to.equal('Succeeded');
+    scene.user.deleteRoot(scene.root('r1'));
+    await scene.simulation.rest();
+    expect(remains(scene.simulation.server)).to.deep.equal([]);
+  });
 
-  story('an item orphaned by a job that failed goes with the execution', async (seed) => {
+  story('an item orphaned by a failed job is deleted with the execution', async (seed) => {
     const root = node('r1', { items: [item('i1'), item('i2', { behaviour: 'cannot-go' })] });
     const scene = new Scene(seed, [root]);
     await scene.install();
@@ -79,11 +76,11 @@ describe('what vanishes', function () {
     expect(scene.simulation.outside.installed.size).to.equal(0);
   });
 
-  story('a job whose sub-installation vanishes altogether comes to an end', async (seed) => {
+  story('a job ends even if its sub-installation is removed completely', async (seed) => {
     const root = family();
     root.children[0]!.items = [];
     root.items = [item('i1', { behaviour: 'slow', looks: 3 })];
-    // A watch that is late would show the end of the child, and its parent would rightly be content.
+    // A late watch would show the end of the child, and its parent would succeed, correctly.
     const scene = new Scene(seed, [root], { isLagging: false });
     await scene.begin();
     await scene.until('the child is done', () => {

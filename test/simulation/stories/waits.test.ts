@@ -1,4 +1,4 @@
-/** Stories about waiting: it costs next to nothing, it ends by itself, and a user can always end it. */
+/** Stories about waits: they cost next to nothing, end by themselves, and a user can always end them. */
 import { expect } from 'chai';
 import { annotations } from '../../../src/api/labels.ts';
 import { kinds } from '../cluster/objects.ts';
@@ -13,7 +13,7 @@ const taker = () => node('r2', { takes: [outOf('r1')], items: [item('i1')] });
 describe('waiting', function () {
   this.timeout(60_000);
 
-  story('a root that waits for another one is not looked at again and again', async (seed) => {
+  story('a root that waits for another one is not reconciled over and over', async (seed) => {
     const scene = new Scene(seed, [giver('hangs'), taker()]);
     await scene.begin();
     await scene.until(
@@ -32,7 +32,7 @@ describe('waiting', function () {
     expect(requests).to.be.at.most(6);
   });
 
-  story('roots in a circle come to an end instead of waiting for each other', async (seed) => {
+  story('roots with cyclic imports end instead of waiting for each other', async (seed) => {
     const roots = [
       node('r1', { gives: true, takes: [outOf('r2')] }),
       node('r2', { gives: true, takes: [outOf('r1')] }),
@@ -68,7 +68,7 @@ describe('waiting', function () {
     expect(isAtWork(scene.inst('r1')!)).to.be.true;
   });
 
-  story('a successor waits in Completing while what it imports from runs again', async (seed) => {
+  story('a successor waits in Completing while its predecessor runs again', async (seed) => {
     const slow = (looks: number) => [item('i1', { behaviour: 'slow', looks })];
     const roots = [
       node('r1', { gives: true, items: slow(4) }),
@@ -78,7 +78,7 @@ describe('waiting', function () {
     await scene.install();
     scene.user.annotate('r2', { [annotations.operation]: 'reconcile' });
     await scene.untilPhase('r2', 'Progressing');
-    // The values stay the same, so nothing about the successor is out of date when it is asked at the end.
+    // The values stay the same, so the successor is not out of date at the end.
     scene.user.annotate('r1', { [annotations.operation]: 'reconcile' });
     await scene.untilPhase('r2', 'Completing');
     expect(isAtWork(scene.inst('r1')!), 'the successor was quicker').to.be.true;

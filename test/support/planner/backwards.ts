@@ -1,4 +1,4 @@
-/** A planner that reads every graph the wrong way round: what depends on nothing comes last, and goes first. */
+/** A planner that reverses every graph: independent nodes are created last, and deleted first. */
 import { plan as forwards, type Dag } from '../../../src/lib/plan.ts';
 
 export * from '../../../src/lib/plan.ts';

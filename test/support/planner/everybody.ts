@@ -1,4 +1,4 @@
-/** Has everybody who orders anything order something, and prints the orders as JSON. Run with and without replace.mjs. */
+/** Lets every component that sorts objects sort some, and prints the orders as JSON. Run with and without replace.mjs. */
 import { assign, planRemoval, planStart } from '../../../controllers/execution/classify.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 import { ordered } from '../../../src/dataflow/siblings.ts';
@@ -49,7 +49,7 @@ const siblings = (): string[] =>
     })),
   ).map(({ name }) => name);
 
-/** What a manifest deployer creates, and what it deletes, by kinds. */
+/** What a manifest deployer creates and deletes, by kinds. */
 async function manifests(): Promise<{ created: string[]; deleted: string[] }> {
   const of = (apiVersion: string, kind: string, name: string, more: object = {}): object =>
     manage({ apiVersion, kind, metadata: { name }, ...more });

@@ -1,4 +1,4 @@
-// Puts test/support/planner/backwards.ts in the place of the planner, for a whole process: node --import THIS_FILE.
+// Replaces the planner by test/support/planner/backwards.ts, for a whole process: node --import THIS_FILE.
 import { register } from 'node:module';
 
 const hook = `

@@ -43,7 +43,7 @@ describe('servers with responses that are far too large', function () {
   let hostile: HostileServer;
 
   before(async () => {
-    hostile = await startHostileServer('arrays in arrays');
+    hostile = await startHostileServer('nested arrays');
   });
   after(() => hostile.close());
 

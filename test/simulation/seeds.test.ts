@@ -150,7 +150,7 @@ describe('a broken replica', function () {
       const { failure } = await runSeed(seed, { replicas: 2, wrapLeases: hasty });
       if (!failure) continue;
       expect(failure).to.be.instanceOf(Violation);
-      expect((failure as Violation).law).to.equal('no two replicas write at one tree');
+      expect((failure as Violation).law).to.equal('no two replicas write to one tree');
       return;
     }
     throw new Error(`${MOST_SEEDS} seeds found nothing`);

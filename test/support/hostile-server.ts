@@ -36,12 +36,12 @@ const values =
 let bomb: Buffer | undefined;
 
 export const attacks = {
-  'arrays in arrays': (response: ServerResponse) => {
+  'nested arrays': (response: ServerResponse) => {
     response.writeHead(200, json);
     repeat(response, '['.repeat(PIECE), ATTACK_BYTES / 2, ']');
   },
   'very many empty objects': values('{},'),
-  'one string without an end': (response: ServerResponse) => {
+  'an endless string': (response: ServerResponse) => {
     response.writeHead(200, json).write('"');
     repeat(response, 'x'.repeat(PIECE), ATTACK_BYTES, '"');
   },
@@ -49,12 +49,12 @@ export const attacks = {
     bomb ??= gzipSync(Buffer.alloc(ATTACK_BYTES, ' '));
     response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(bomb);
   },
-  'as much as is allowed': values(`"${'x'.repeat(1_000)}",`, LEAF_BYTES),
-  'as many values as are allowed': (response: ServerResponse) => {
+  'as many bytes as allowed': values(`"${'x'.repeat(1_000)}",`, LEAF_BYTES),
+  'as many values as allowed': (response: ServerResponse) => {
     const fields = Array.from({ length: 130_000 }, (_, i) => `"${i.toString(36)}-${'y'.repeat(40)}":0`);
     response.writeHead(200, json).end(`{"metadata":{"name":"a"},${fields.join(',')}}`);
   },
-  'pages without an end': (response: ServerResponse) => {
+  'endless pages': (response: ServerResponse) => {
     response.writeHead(200, json).write('{"metadata":{"continue":"more","resourceVersion":"1"},"items":[');
     const item = JSON.stringify({ metadata: { name: 'a' }, data: { x: 'x'.repeat(PIECE) } });
     repeat(response, `${item},`, LEAF_BYTES / 4, `${item}]}`);

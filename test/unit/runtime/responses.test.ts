@@ -166,14 +166,14 @@ describe('answers of a server', () => {
       says: /with more than 614400 bytes/,
     },
     {
-      title: 'arrays in arrays without an end',
+      title: 'nested arrays without an end',
       answer: (r) => {
         sendForEver(r.writeHead(200, jsonHead), '['.repeat(KIB));
       },
       says: /with data nested more than 20 levels deep, the limit for a target cluster; limits\.targetResponseDepth in/,
     },
     {
-      title: 'packed arrays in arrays',
+      title: 'packed nested arrays',
       answer: (r) =>
         r.writeHead(200, { ...jsonHead, 'content-encoding': 'gzip' }).end(gzipSync('['.repeat(20 * MIB))),
       says: /nested more than 20 levels/,
@@ -395,7 +395,7 @@ describe('answers of a server', () => {
         `{"a":"${'x'.repeat(60 * KIB)}"}\n`,
         /with an event of more than 51200 bytes/,
       ],
-      ['an event of arrays in arrays', `${'['.repeat(100)}\n`, /nested more than 20 levels/],
+      ['an event of nested arrays', `${'['.repeat(100)}\n`, /nested more than 20 levels/],
       ['an event of very many values', `[${'{},'.repeat(1_100)}0]\n`, /more than 1000 values/],
     ] as const) {
       it(`are cut off: ${title}`, async () => {

@@ -5,14 +5,14 @@ import { parseYaml } from '../../../src/lib/yaml.ts';
 const read = (text: string): unknown => blueprint.parse(parseYaml(text));
 
 describe('a blueprint', () => {
-  it('needs no more than its kind', () => {
+  it('needs only its kind', () => {
     expect(read('{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Blueprint}')).to.have.property(
       'kind',
     );
     expect(() => read('{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Blaupause}')).to.throw();
   });
 
-  it('keeps the key jsonSchema, which examples carry without meaning', () => {
+  it("keeps the key jsonSchema, which is in upstream's examples but has no meaning", () => {
     expect(
       read('{apiVersion: v1, kind: Blueprint, jsonSchema: "https://json-schema.org/x"}'),
     ).to.have.property('jsonSchema');
@@ -36,7 +36,7 @@ describe('a blueprint', () => {
     expect(() => read(text.replace('name: c', 'nam: c'))).to.throw('name');
   });
 
-  it('may name a file or write a sub-installation out', () => {
+  it('may name the file of a sub-installation or contain it', () => {
     const text = `
       apiVersion: v1
       kind: Blueprint
@@ -55,7 +55,7 @@ describe('documents of templates', () => {
     expect(installationTemplate.safeParse({ blueprint: { filesystem: {} } }).success).to.equal(false);
   });
 
-  it('may hold no deploy items at all', () => {
+  it('may have no deploy items at all', () => {
     expect(deployExecutionResult.parse({ deployItems: null })).to.deep.equal({ deployItems: null });
     expect(deployExecutionResult.parse({})).to.deep.equal({});
   });

@@ -12,7 +12,7 @@ const convert = (schema: z.ZodType): Node =>
 describe('a structural schema', () => {
   const cases: readonly { readonly title: string; readonly schema: z.ZodType; readonly node: Node }[] = [
     {
-      title: 'names the fields of an object and says nothing about others',
+      title: 'lists the fields of an object and does not restrict others',
       schema: open({ a: z.string(), b: z.boolean().optional() }),
       node: {
         type: 'object',
@@ -40,8 +40,12 @@ describe('a structural schema', () => {
       schema: z.record(z.string(), z.string()),
       node: { type: 'object', additionalProperties: { type: 'string' } },
     },
-    { title: 'has no bounds of JavaScript', schema: int64(), node: { type: 'integer', format: 'int64' } },
-    { title: 'knows times', schema: time(), node: { type: 'string', format: 'date-time' } },
+    {
+      title: 'has no limits of JavaScript integers',
+      schema: int64(),
+      node: { type: 'integer', format: 'int64' },
+    },
+    { title: 'supports times', schema: time(), node: { type: 'string', format: 'date-time' } },
     {
       title: 'describes list elements',
       schema: z.array(open({ x: z.string().describe('A thing.') })),
@@ -61,13 +65,13 @@ describe('a structural schema', () => {
     });
   }
 
-  it('is not made of what has no place in it', () => {
+  it('cannot be generated from unsupported schemas', () => {
     expect(() => convert(z.union([z.string(), z.boolean()]))).to.throw('anyOf');
   });
 });
 
 describe('the CRDs', () => {
-  it('are what the schemas say', () => {
+  it('are up to date with the schemas', () => {
     const check = spawnSync(process.execPath, ['--import', 'tsx', 'hack/update-crds.ts', '--check'], {
       cwd: new URL('../../../', import.meta.url),
       encoding: 'utf8',
@@ -98,7 +102,7 @@ describe('the CRDs', () => {
       expect(both.map(([path]) => path)).to.deep.equal([]);
     });
 
-    it(`${kind} leaves no list without items, no required field without description`, () => {
+    it(`${kind} has no list without items and no required field without description`, () => {
       const poor = nodes.filter(
         ([path, node]) =>
           (node.type === 'array' && !node.items) ||

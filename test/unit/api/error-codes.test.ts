@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { errorCodes, isErrorCode, isUnrecoverable } from '../../../src/api/error-codes.ts';
 
 describe('error codes', () => {
-  it('are documented with the words of the catalogue', () => {
+  it('are documented with the descriptions of the catalogue', () => {
     const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
     const documented = page.split('\n').filter((line) => line.startsWith('| `'));
     const catalogue = Object.entries(errorCodes).map(
@@ -26,12 +26,12 @@ describe('error codes', () => {
     [['ERR_FROM_THE_FUTURE', 'toString'], false],
   ];
   for (const [codes, unrecoverable] of cases) {
-    it(`${JSON.stringify(codes ?? 'absent')} make a deployer ${unrecoverable ? 'give up' : 'try again'}`, () => {
+    it(`${JSON.stringify(codes ?? 'absent')} make a deployer ${unrecoverable ? 'fail' : 'retry'}`, () => {
       expect(isUnrecoverable(codes)).to.equal(unrecoverable);
     });
   }
 
-  it('are known by name', () => {
+  it('are found by name', () => {
     expect(isErrorCode('ERR_TIMEOUT')).to.equal(true);
     expect(isErrorCode('constructor')).to.equal(false);
   });

@@ -24,20 +24,20 @@ describe('the deploy items of an execution', () => {
     expect(JSON.parse(json)).to.deep.equal([item('a'), item('b')]);
   });
 
-  it('are not stored at all when there are none', () => {
+  it('are not stored at all if there are none', () => {
     expect(writeDeployItems([])).to.deep.equal({});
   });
 
-  it('come back as they were', () => {
+  it('are the same after compression and decompression', () => {
     expect(readDeployItems(writeDeployItems([item('a')]))).to.deep.equal([item('a')]);
   });
 
-  it('keep fields nobody knows', () => {
+  it('keep unknown fields', () => {
     const fromTheFuture = { ...item('a'), future: { deep: [1] } };
     expect(readDeployItems(writeDeployItems([fromTheFuture]))).to.deep.equal([fromTheFuture]);
   });
 
-  it('are read in plain form too', () => {
+  it('are read in uncompressed form, too', () => {
     expect(readDeployItems({ deployItems: [item('a')] })).to.deep.equal([item('a')]);
     expect(readDeployItems({ deployItems: [item('a')], deployItemsCompressed: '' })).to.deep.equal([
       item('a'),
@@ -45,25 +45,25 @@ describe('the deploy items of an execution', () => {
     expect(readDeployItems({})).to.deep.equal([]);
   });
 
-  it('are taken from the compressed form when both are there', () => {
+  it('are taken from the compressed form if both exist', () => {
     expect(readDeployItems({ deployItems: [item('old')], ...writeDeployItems([item('new')]) })).to.deep.equal(
       [item('new')],
     );
   });
 
-  it('may be a compressed null, which upstream makes of an empty list', () => {
+  it('may be a compressed null, which upstream writes for an empty list', () => {
     expect(readDeployItems({ deployItemsCompressed: pack('null') })).to.deep.equal([]);
   });
 
   const damaged: readonly (readonly [string, string])[] = [
-    ['text that is no gzip', Buffer.from('hello').toString('base64')],
-    ['half a gzip', pack(JSON.stringify([item('a')])).slice(0, 40)],
-    ['no JSON', pack('[')],
-    ['no list', pack('{}')],
+    ['a string that is not gzip', Buffer.from('hello').toString('base64')],
+    ['truncated gzip', pack(JSON.stringify([item('a')])).slice(0, 40)],
+    ['invalid JSON', pack('[')],
+    ['JSON that is not a list', pack('{}')],
     ['an item without name', pack('[{"type":"t","config":{}}]')],
   ];
   for (const [title, deployItemsCompressed] of damaged) {
-    it(`are refused when the compressed form holds ${title}`, () => {
+    it(`are rejected if the compressed form contains ${title}`, () => {
       expect(() => readDeployItems({ deployItemsCompressed })).to.throw(
         UnreadableDeployItems,
         'spec.deployItemsCompressed cannot be read',
@@ -82,7 +82,7 @@ describe('the deploy items of an execution', () => {
   };
   const times = (count: number, text: string): string => `[${Array(count).fill(text).join(',')}]`;
 
-  it('may be 10000', () => {
+  it('may be 10000 in number', () => {
     const text = JSON.stringify(item('a'));
     expect(readDeployItems({ deployItemsCompressed: pack(times(10_000, text)) })).to.have.length(10_000);
   });
@@ -99,7 +99,7 @@ describe('the deploy items of an execution', () => {
     );
   });
 
-  it('are counted and unpacked by the limits of the configuration', () => {
+  it('are counted and unpacked according to the limits of the configuration', () => {
     const limits = { ...defaultLimits, deployItems: 2, deployItemsMiB: 1 };
     const two = { deployItems: [item('a'), item('b')] };
     expect(readDeployItems(two, limits)).to.have.length(2);
@@ -115,7 +115,7 @@ describe('the deploy items of an execution', () => {
     );
   });
 
-  it('unpack to 16 MiB at most', () => {
+  it('unpack to at most 16 MiB', () => {
     const padded = (bytes: number): string => pack(`[${' '.repeat(bytes - 2)}]`);
     expect(readDeployItems({ deployItemsCompressed: padded(16 << 20) })).to.deep.equal([]);
     expect(refusal({ deployItemsCompressed: padded((16 << 20) + 1) })).to.equal(
@@ -125,7 +125,7 @@ describe('the deploy items of an execution', () => {
     );
   });
 
-  it('are refused with 20 findings at most', () => {
+  it('are rejected with at most 20 problems', () => {
     const message = refusal({ deployItemsCompressed: pack(times(5000, '{"type":"t","config":{}}')) });
     expect(message.split('✖')).to.have.length(21);
     expect(message).to.match(/\nOnly the first 20 findings are listed\.$/);

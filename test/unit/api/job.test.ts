@@ -32,36 +32,36 @@ describe('the job protocol', () => {
     { title: 'a first job', object: run('j1', undefined, 'Init'), answer: false },
     { title: 'a further job', object: run('j2', 'j1', 'Progressing'), answer: false },
     {
-      title: 'a new job that still shows the final phase of the last',
+      title: 'a new job while the status still shows the final phase of the last',
       object: run('j2', 'j1', 'Succeeded'),
       answer: false,
     },
   ];
   for (const { title, object, answer } of finished) {
-    it(`takes ${title} for ${answer ? 'finished' : 'running'}`, () => {
+    it(`treats ${title} as ${answer ? 'finished' : 'running'}`, () => {
       expect(isFinished(object)).to.equal(answer);
     });
   }
 
-  it('tells triggered from finished', () => {
+  it('distinguishes triggered from finished jobs', () => {
     expect(isTriggeredFor(run('j2', 'j1'), 'j2')).to.equal(true);
     expect(hasFinishedJob(run('j2', 'j1'), 'j2')).to.equal(false);
     expect(hasFinishedJob(run('j2', 'j2'), 'j2')).to.equal(true);
     expect(hasFinishedJob(run('j2', 'j2'), 'j1')).to.equal(false);
   });
 
-  it('knows a job that was set but not begun', () => {
+  it('detects a job id that was set but whose job has not begun', () => {
     expect(isJobUnstarted(run('j1'))).to.equal(true);
     expect(isJobUnstarted(run('j2', 'j1', 'DeleteFailed'))).to.equal(true);
     expect(isJobUnstarted(run('j2', 'j1', 'Init'))).to.equal(false);
     expect(isJobUnstarted(run('j1', 'j1', 'Succeeded'))).to.equal(false);
   });
 
-  it('ends in exactly three phases', () => {
+  it('has exactly three final phases', () => {
     expect(Object.keys(phases).filter(isFinalPhase)).to.deep.equal(['Succeeded', 'Failed', 'DeleteFailed']);
   });
 
-  it('chooses the road by the deletion timestamp', () => {
+  it('chooses reconcile or delete by the deletion timestamp', () => {
     expect([firstPhase({}), failedPhase({})]).to.deep.equal(['Init', 'Failed']);
     expect([firstPhase(deleted), failedPhase(deleted)]).to.deep.equal(['InitDelete', 'DeleteFailed']);
   });
@@ -69,21 +69,26 @@ describe('the job protocol', () => {
 
 describe('a root gets a new job', () => {
   const cases = [
-    { title: 'when the user asks', metadata: asked, status: run('j1', 'j1', 'Succeeded').status, due: true },
-    { title: 'not without being asked', metadata: {}, status: run('j1', 'j1', 'Failed').status, due: false },
     {
-      title: 'not while one is running',
+      title: 'if the user requests it',
+      metadata: asked,
+      status: run('j1', 'j1', 'Succeeded').status,
+      due: true,
+    },
+    { title: 'not without a request', metadata: {}, status: run('j1', 'j1', 'Failed').status, due: false },
+    {
+      title: 'not while a job is running',
       metadata: asked,
       status: run('j2', 'j1', 'Progressing').status,
       due: false,
     },
     {
-      title: 'when it is deleted',
+      title: 'if it is deleted',
       metadata: deleted,
       status: run('j1', 'j1', 'Succeeded').status,
       due: true,
     },
-    { title: 'when it is deleted before its first job', metadata: deleted, status: undefined, due: true },
+    { title: 'if it is deleted before its first job', metadata: deleted, status: undefined, due: true },
     {
       title: 'not after a failed deletion',
       metadata: deleted,
@@ -91,7 +96,7 @@ describe('a root gets a new job', () => {
       due: false,
     },
     {
-      title: 'after a failed deletion when the user asks',
+      title: 'after a failed deletion if the user requests it',
       metadata: { ...asked, ...deleted },
       status: run('j1', 'j1', 'DeleteFailed').status,
       due: true,
@@ -138,7 +143,7 @@ describe('a root', () => {
 });
 
 describe('annotations', () => {
-  it('count as set only with the text true', () => {
+  it('count as set only with the value true', () => {
     const metadata = { annotations: { a: 'true', b: 'True', c: '1', d: '' } };
     expect(['a', 'b', 'c', 'd', 'e'].filter((key) => hasAnnotation(metadata, key))).to.deep.equal(['a']);
   });

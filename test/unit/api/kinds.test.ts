@@ -24,11 +24,11 @@ describe('every kind', () => {
   for (const { kind, schema } of definitions) {
     const object = { apiVersion: API_VERSION, kind: kind.kind, metadata: { name: 'x' }, ...specs[kind.kind] };
 
-    it(`${kind.kind} is read with the least it needs`, () => {
+    it(`${kind.kind} can be read with only its required fields`, () => {
       expect(schema.parse(object)).to.deep.equal(object);
     });
 
-    it(`${kind.kind} keeps fields nobody knows, wherever they are`, () => {
+    it(`${kind.kind} keeps unknown fields, at any depth`, () => {
       const strange = withStrangers(object);
       expect(schema.parse(strange)).to.deep.equal(strange);
     });
@@ -53,17 +53,17 @@ describe('an installation', () => {
       accepted: false,
     },
     {
-      title: 'tells an empty target list from none',
+      title: 'distinguishes an empty target list from a missing one',
       spec: { blueprint, imports: { targets: [{ name: 't', targets: [] }] } },
       accepted: true,
     },
     {
-      title: 'does not take null for a target list',
+      title: 'rejects null as a target list',
       spec: { blueprint, imports: { targets: [{ name: 't', targets: null }] } },
       accepted: false,
     },
     {
-      title: 'takes Go durations and none',
+      title: 'accepts Go durations and none',
       spec: {
         blueprint,
         automaticReconcile: {
@@ -74,17 +74,17 @@ describe('an installation', () => {
       accepted: true,
     },
     {
-      title: 'takes no other durations',
+      title: 'rejects other durations',
       spec: { blueprint, automaticReconcile: { failedReconcile: { interval: '5 minutes' } } },
       accepted: false,
     },
     {
-      title: 'takes whole numbers for counts',
+      title: 'accepts integers as counts',
       spec: { blueprint, automaticReconcile: { failedReconcile: { numberOfReconciles: 1.5 } } },
       accepted: false,
     },
     {
-      title: 'takes anything as a mapping',
+      title: 'accepts anything as a mapping',
       spec: { blueprint, importDataMappings: { a: '(( x ))', b: null, c: [1], d: { e: 1 } } },
       accepted: true,
     },

@@ -1,9 +1,9 @@
-/** Every text in a spec is checked as the name of an object, or on the list of those that name none. */
+/** Every string in a spec is validated as the name of an object, or is in the list of those that name no object. */
 import { expect } from 'chai';
 import type { z } from 'zod';
 import { definitions } from '../../../src/api/kinds.ts';
 
-/** What the schema of any sort may say about what is inside of it. */
+/** The parts of a zod schema that contain other schemas. */
 interface Def {
   readonly type: string;
   readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
@@ -12,7 +12,7 @@ interface Def {
   readonly valueType?: z.core.$ZodType;
 }
 
-/** Paths of texts, with `[]` for elements and `{}` for values, and whether `../x` is refused there. */
+/** Paths of strings, with `[]` for elements and `{}` for values, and whether `../x` is rejected there. */
 function textsIn(schema: z.core.$ZodType, path: string): readonly (readonly [string, boolean])[] {
   const def = schema._zod.def as unknown as Def;
   if (def.shape) return Object.entries(def.shape).flatMap(([key, inner]) => textsIn(inner, `${path}.${key}`));
@@ -22,7 +22,7 @@ function textsIn(schema: z.core.$ZodType, path: string): readonly (readonly [str
   return def.type === 'string' ? [[path, !(schema as z.ZodType).safeParse('../x').success]] : [];
 }
 
-/** What names no object, or does so only in a root, where a rule of its own looks at it. */
+/** Strings that name no object, or do so only in a root, where a separate rule checks them. */
 const others: Readonly<Record<string, readonly string[]>> = {
   'names within a blueprint': [
     'Installation.spec.imports.data[].name',
@@ -89,17 +89,17 @@ const others: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe('a text in the spec of an object', () => {
+describe('a string in the spec of an object', () => {
   const found = definitions
     .flatMap(({ kind, schema }) => textsIn(schema, kind.kind))
     .filter(([path]) => !/\.(status|metadata)\b|\.(apiVersion|kind)$/.test(path));
 
-  it('is refused as a path, or known to name no object', () => {
+  it('is rejected if it is a path, or is known not to name an object', () => {
     const unchecked = found.filter(([, isChecked]) => !isChecked).map(([path]) => path);
     expect(unchecked).to.have.members(Object.values(others).flat());
   });
 
-  it('is refused as a path wherever it names an object', () => {
+  it('is rejected if it is a path wherever it names an object', () => {
     const checked = found.filter(([, isChecked]) => isChecked).map(([path]) => path);
     expect(checked).to.include.members([
       'Installation.spec.context',

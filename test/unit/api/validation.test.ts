@@ -9,12 +9,12 @@ const NAME_58 = 'n'.repeat(58);
 
 describe('validation', () => {
   for (const { title, resource, object, sentence, isUnreadable, isWorkable } of broken) {
-    it(`refuses ${title}${isWorkable ? ' at the door' : ''}`, () => {
+    it(`rejects ${title}${isWorkable ? ' in webhooks' : ''}`, () => {
       const refusal = admissionRefusal(resource, object);
       expect(refusal?.message).to.match(startingWith(sentence));
       expect(refusal?.kind).to.equal(isUnreadable ? 'unreadable' : 'wrong');
     });
-    it(`${isWorkable ? 'lets' : 'keeps'} controllers ${isWorkable ? 'work with' : 'from working with'} ${title}`, () => {
+    it(`${isWorkable ? 'lets' : 'prevents'} controllers ${isWorkable ? 'work with' : 'from working with'} ${title}`, () => {
       expect(refusalForJob(resource, object)).to.equal(
         isWorkable ? undefined : admissionRefusal(resource, object)?.message,
       );
@@ -36,17 +36,17 @@ describe('validation', () => {
       root('a', { spec: { componentDescriptor: {} } }),
     ],
     [
-      'no targets, as a list',
+      'an empty list of targets',
       'installations',
       root('a', { spec: { imports: { targets: [{ name: 't', targets: [] }] } } }),
     ],
     [
-      'no targets, as a map',
+      'an empty map of targets',
       'installations',
       root('a', { spec: { imports: { targets: [{ name: 't', targetMap: {} }] } } }),
     ],
     [
-      'schedules in words',
+      'schedules with keywords',
       'installations',
       root('a', {
         spec: {
@@ -71,7 +71,7 @@ describe('validation', () => {
     });
   }
 
-  it('names all mistakes at once, each once', () => {
+  it('reports all mistakes at once, without duplicates', () => {
     const object = plan([fakeItem('', { type: '' }), fakeItem('', { type: '' })]);
     expect(admissionRefusal('executions', object)?.message).to.equal(
       '[spec.deployItems[0].name: Required value: name must not be empty, ' +
@@ -81,12 +81,12 @@ describe('validation', () => {
     );
   });
 
-  it('looks for no cycle as long as a name has two meanings', () => {
+  it('does not search for cycles while a name is ambiguous', () => {
     const a = fakeItem('a', { dependsOn: ['a'] });
     expect(admissionRefusal('executions', plan([a, a]))?.message).to.not.contain('cycle');
   });
 
-  it('follows a chain as long as a list can be', () => {
+  it('follows a dependency chain as long as the longest list', () => {
     const chain = Array.from({ length: 10_000 }, (_, i) =>
       fakeItem(`i${i}`, { dependsOn: i > 0 ? [`i${i - 1}`] : [] }),
     );
@@ -98,7 +98,7 @@ describe('validation', () => {
     expect(JSON.stringify(admissionRefusal('targets', object))).to.not.contain('hidden');
   });
 
-  it('spares what is labelled so, in controllers as in webhooks, as long as it can be read', () => {
+  it('skips objects with the label that disables validation, in controllers as in webhooks, if they can be read', () => {
     const spared = broken.filter(({ isWorkable }) => !isWorkable);
     for (const { resource, object, isUnreadable } of spared) {
       const metadata = { ...object.metadata, labels: { [labels.skipValidation]: 'true' } };
@@ -108,7 +108,7 @@ describe('validation', () => {
     }
   });
 
-  it('lets nobody change the type of a deploy item', () => {
+  it('rejects a change of the type of a deploy item', () => {
     const other = lonelyItem({ type: 'test.example/other' });
     expect(changeRefusal('deployitems', lonelyItem(), other)).to.equal(
       '.spec.type: Forbidden: type is immutable',
@@ -122,19 +122,19 @@ describe('validation', () => {
 
 const startingWith = (text: string): RegExp => new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
 
-describe('a refusal', () => {
+describe('an error message', () => {
   const execution = (deployItems: readonly object[], more: object = {}) =>
     admissionRefusal('executions', plan([], { deployItems, ...more }));
   const many = <T>(count: number, make: (i: number) => T): T[] =>
     Array.from({ length: count }, (_, i) => make(i));
 
-  it('lists all of 20 findings', () => {
+  it('lists up to 20 problems', () => {
     const { message = '' } = execution(many(20, (i) => fakeItem(`i${String(i)}`, { type: '' }))) ?? {};
     expect(message.match(/must not be empty/g)).to.have.length(20);
     expect(message).not.to.contain('Only the first');
   });
 
-  it('lists 20 of many findings, and says so', () => {
+  it('lists 20 of many problems, and says so', () => {
     const { kind, message = '' } =
       execution(many(1000, (i) => fakeItem(`i${String(i)}`, { type: '' }))) ?? {};
     expect(kind).to.equal('wrong');
@@ -142,13 +142,13 @@ describe('a refusal', () => {
     expect(message).to.match(/\]\nOnly the first 20 findings are listed\.$/);
   });
 
-  it('lists 20 of many fields that cannot be read', () => {
+  it('lists 20 of many fields that cannot be read, and says so', () => {
     const { kind, message = '' } = execution(many(1000, () => ({}))) ?? {};
     expect(kind).to.equal('unreadable');
     expect(message.match(/Invalid value/g)).to.have.length(20);
   });
 
-  it('has 8 KiB at most, and keeps its end', () => {
+  it('has at most 8 KiB, and keeps its end', () => {
     const long = 'x'.repeat(5000);
     const { message = '' } =
       execution(many(30, (i) => fakeItem(`i${String(i)}`, { dependsOn: [`${long}${String(i)}`] }))) ?? {};
@@ -156,7 +156,7 @@ describe('a refusal', () => {
     expect(message).to.match(/…\nOnly the first 20 findings are listed\.$/);
   });
 
-  it('cuts long texts in a finding, so that thousands of findings do not fill the memory', () => {
+  it('shortens long strings in a problem, so that thousands of problems do not fill the memory', () => {
     const item = fakeItem('x'.repeat(50_000), { dependsOn: many(5000, (i) => `a${String(i)}`) });
     const before = process.memoryUsage().heapUsed;
     const { message = '' } = execution([item]) ?? {};
@@ -165,7 +165,7 @@ describe('a refusal', () => {
     expect(message).to.match(/\nOnly the first 20 findings are listed\.$/);
   });
 
-  it('names 20 of thousands of circles that share their items', () => {
+  it('names 20 of thousands of cycles that share their items', () => {
     const names = many(3000, (i) => ({ name: `i${String(i)}` }));
     const all = names.map(({ name }) => name);
     const items = names.map(({ name }, i) =>
@@ -174,7 +174,7 @@ describe('a refusal', () => {
     expect(execution(items)?.message).to.match(/\nOnly the first 20 findings are listed\.$/);
   });
 
-  it('counts plain items before it reads them', () => {
+  it('counts uncompressed items before it reads them', () => {
     expect(execution(many(10_001, () => ({ name: 1 })))).to.deep.equal({
       kind: 'unreadable',
       message:
@@ -182,7 +182,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('is the same for packed items, also for a job that is spared the rules', () => {
+  it('is the same for compressed items, also in a job that skips the rules', () => {
     const deployItemsCompressed = gzipSync(`[${Array(10_001).fill('{}').join(',')}]`).toString('base64');
     const object = plan([], { deployItems: undefined, deployItemsCompressed });
     const sentence =

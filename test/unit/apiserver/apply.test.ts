@@ -27,7 +27,7 @@ const configMap = (data?: Record<string, string | null>, metadata: object = {}):
 
 const time = (second: number): string => `2026-01-31T12:00:${String(second).padStart(2, '0')}Z`;
 
-/** A small world with one object: applies and updates it, second by second. */
+/** One object that a test applies and updates, second by second. */
 class World {
   live: KubeObject | undefined;
   #second = 0;
@@ -85,7 +85,7 @@ const data = (...names: string[]): object => ({
 });
 
 describe('server-side apply', () => {
-  it('API-103: books what a new object was made of', () => {
+  it('API-103: records the owners of all fields of a new object', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1', b: '2' }));
     expect(world.entries).to.deep.equal([
@@ -106,7 +106,7 @@ describe('server-side apply', () => {
     expect(world.apply('m1', configMap({ a: '1' }))).to.have.property('isChanged', false);
     expect(world.live).to.deep.equal(before);
   });
-  it('API-105: removes what the manager no longer wants', () => {
+  it('API-105: removes fields that the manager no longer applies', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1', b: '2' }));
     world.apply('m1', configMap({ a: '1' }));
@@ -121,14 +121,14 @@ describe('server-side apply', () => {
       message: 'Apply failed with 1 conflict: conflict with "m1": .data.a',
     });
   });
-  it('API-107: shares an equal value, without a time as nothing changed', () => {
+  it('API-107: shares an equal value, without a time because nothing changed', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1' }));
     world.apply('m2', configMap({ a: '1' }));
     expect(world.owners).to.deep.equal({ m1: data('a'), m2: data('a') });
     expect(world.entries.find((entry) => entry.manager === 'm2')).to.not.have.property('time');
   });
-  it('API-108: changes a shared value only by force, and then alone owns it', () => {
+  it('API-108: changes a shared value only by force, and then owns it alone', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1' }));
     world.apply('m2', configMap({ a: '1', b: '2' }));
@@ -136,7 +136,7 @@ describe('server-side apply', () => {
     world.apply('m1', configMap({ a: '9' }), true);
     expect(world.owners).to.deep.equal({ m1: data('a'), m2: data('b') });
   });
-  it('API-109: leaves a value that somebody else wants', () => {
+  it('API-109: keeps a value that another manager applies', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1' }));
     world.apply('m2', configMap({ a: '1' }));
@@ -144,7 +144,7 @@ describe('server-side apply', () => {
     expect(world.live).to.have.deep.property('data', { a: '1' });
     expect(world.owners).to.deep.equal({ m2: data('a') });
   });
-  it('API-110, API-111: names all managers in the way, and how they wrote', () => {
+  it('API-110, API-111: names all conflicting managers, and their operations', () => {
     const world = new World();
     world.apply('m2', configMap({ a: '1', c: '3' }));
     world.update('upd', (object) => ({ ...object, data: { a: 'x', c: '3', u: '1' } }));
@@ -153,7 +153,7 @@ describe('server-side apply', () => {
       'Apply failed with 3 conflicts: conflicts with "m2":\n- .data.c\nconflicts with "upd" using v1:\n- .data.a\n- .data.u',
     );
   });
-  it('API-113: refuses what is not of the kind', () => {
+  it('API-113: rejects a value of the wrong type', () => {
     const bad = { ...configMap(), data: { k: 5 }, foo: 1 } as unknown as KubeObject;
     expect(() => new World().apply('m', bad)).to.throw(
       ApplyTypeError,
@@ -162,7 +162,7 @@ describe('server-side apply', () => {
         '  .foo: field not declared in schema',
     );
   });
-  it('API-119: books a neglected object to before-first-apply', () => {
+  it('API-119: assigns fields without owner to before-first-apply', () => {
     const world = new World();
     world.live = configMap({ a: '1' }, { uid: 'u', labels: { x: 'y' } });
     expect(messageOf(world.apply('m1', configMap({ a: '2' })))).to.equal(
@@ -174,13 +174,13 @@ describe('server-side apply', () => {
       ['before-first-apply', 'Update'],
     ]);
   });
-  it('stores the empty text for null', () => {
+  it('stores an empty string for null', () => {
     const world = new World();
     world.apply('m1', configMap({ a: null }));
     expect(world.live).to.have.deep.property('data', { a: '' });
   });
 
-  it('is idempotent, and gives the manager what it asked for', () => {
+  it('is idempotent, and stores what the manager applied', () => {
     const config = fc
       .dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('1', '2'), { minKeys: 1 })
       .map((values) => configMap(values));
@@ -239,7 +239,7 @@ describe('server-side apply of a deployment', () => {
     it.apply('b', deployment([{ name: 'c', env: [] }]));
     expect(containersOf(it)).to.deep.equal([{ name: 'c', image: 'i' }]);
   });
-  it('API-115: prints paths into list maps, and treats selectors as one piece', () => {
+  it('API-115: prints paths into list maps, and treats selectors as atomic', () => {
     const applied = deployment([{ name: 'c', image: 'other' }], {
       replicas: 5,
       selector: { matchLabels: { x: 'z' } },
@@ -249,7 +249,7 @@ describe('server-side apply of a deployment', () => {
         '- .spec.replicas\n- .spec.selector\n- .spec.template.spec.containers[name="c"].image',
     );
   });
-  it('API-113: refuses two items with one key', () => {
+  it('API-113: rejects two items with the same key', () => {
     expect(() => world().apply('a', deployment([{ name: 'c' }, { name: 'c' }]))).to.throw(
       'failed to create typed patch object (ns/d; apps/v1, Kind=Deployment): ' +
         '.spec.template.spec.containers: duplicate entries for key [name="c"]',
@@ -260,7 +260,7 @@ describe('server-side apply of a deployment', () => {
     it.apply('b', deployment([{ name: 'c', ports: [{ containerPort: 80 }] }]));
     expect(JSON.stringify(it.owners['b'])).to.contain('k:{\\"containerPort\\":80,\\"protocol\\":\\"TCP\\"}');
   });
-  it('API-116: leaves the status to its own endpoint', () => {
+  it('API-116: changes the status only through its endpoint', () => {
     const type = typeOf('apps', 'v1', 'Deployment');
     const applied: KubeObject = { ...deployment([{ name: 'c', image: 'i' }]), status: { replicas: 1 } };
     const result = applyServerSide({
@@ -278,7 +278,7 @@ describe('server-side apply of a deployment', () => {
 });
 
 describe('server-side apply of a custom kind', () => {
-  it('API-122: knows sets, maps and free parts from the schema', () => {
+  it('API-122: treats sets, maps and free-form parts as the schema says', () => {
     const world = new World(customType(widgetSchema));
     world.apply('m', {
       apiVersion: 'ex.io/v1',
@@ -298,10 +298,10 @@ describe('server-side apply of a custom kind', () => {
   });
 });
 
-describe('kubectl over client-side apply', () => {
+describe('kubectl apply after client-side apply', () => {
   const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-  it('API-121: takes over what the annotation covers and rewrites it', () => {
+  it('API-121: takes over the fields in the annotation and rewrites it', () => {
     const world = new World();
     const text = JSON.stringify(configMap({ a: '1' }));
     world.live = configMap({ a: '1' }, { uid: 'u', annotations: { [annotation]: text } });

@@ -42,7 +42,7 @@ const SCHEMA = 'spec.validation.openAPIV3Schema';
 const B = `${SCHEMA}.properties[spec].properties[b]`;
 
 describe('a CustomResourceDefinition', () => {
-  it('is accepted when nothing is wrong', () => {
+  it('is accepted if it is valid', () => {
     expect(texts(draft({ a: { type: 'string' } }))).to.deep.equal([]);
   });
 
@@ -58,7 +58,7 @@ describe('a CustomResourceDefinition', () => {
       'spec.versions[0].schema.openAPIV3Schema: Required value',
     ],
     [
-      'the switch for unknown fields',
+      'preserveUnknownFields, the old switch',
       (crd) => (crd.spec.preserveUnknownFields = true),
       'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
     ],
@@ -68,7 +68,7 @@ describe('a CustomResourceDefinition', () => {
       `${SCHEMA}.type: Required value: must not be empty at the root`,
     ],
     [
-      'more than a name under metadata',
+      'more than the name under metadata',
       (crd) => {
         const properties = root(crd)['properties'] as Record<string, JsonSchema>;
         properties['metadata'] = { type: 'object', properties: { labels: { type: 'object' } } };
@@ -76,7 +76,7 @@ describe('a CustomResourceDefinition', () => {
       `${SCHEMA}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified`,
     ],
     [
-      'a column of no type',
+      'a column without type',
       (crd) => (version(crd)['additionalPrinterColumns'] = [{ name: 'a', type: 'foo', jsonPath: '.a' }]),
       'spec.additionalPrinterColumns[0].type: Invalid value: "foo": must be one of boolean,date,integer,number,string',
     ],
@@ -87,7 +87,7 @@ describe('a CustomResourceDefinition', () => {
     ],
   ];
   for (const [title, change, wanted] of changes) {
-    it(`API-149: is refused for ${title}`, () => {
+    it(`API-149: is rejected because of ${title}`, () => {
       const crd = draft();
       change(crd);
       expect(texts(crd)).to.deep.equal([wanted]);
@@ -138,25 +138,25 @@ describe('a CustomResourceDefinition', () => {
       `${B}.items.properties[k].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property`,
     ],
     [
-      'a pattern that is none',
+      'an invalid pattern',
       { type: 'string', pattern: '(' },
       `${B}.pattern: Invalid value: "(": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): \`(\``,
     ],
   ];
   for (const [title, schema, wanted] of offences) {
-    it(`API-149: is refused for ${title}`, () => {
+    it(`API-149: is rejected because of ${title}`, () => {
       expect(texts(draft({ b: schema }))).to.deep.equal([wanted]);
     });
   }
 
-  it('API-149: is refused without exactly one storage version', () => {
+  it('API-149: is rejected without exactly one storage version', () => {
     const crd = draft();
     version(crd)['storage'] = false;
     expect(texts(crd)[0]).to.match(
       /^spec\.versions: Invalid value: \[.*\]: must have exactly one version marked as storage version$/,
     );
   });
-  it('API-149: in a protected group needs an approval', () => {
+  it('API-149: needs an approval in a protected group', () => {
     const crd = draft();
     crd.spec.group = 'ex.k8s.io';
     crd.metadata.name = 'widgets.ex.k8s.io';
@@ -164,7 +164,7 @@ describe('a CustomResourceDefinition', () => {
       'metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation',
     );
   });
-  it('shows findings at the version when versions differ', () => {
+  it('has errors with the path of the version if versions differ', () => {
     const crd = draft({ b: {} });
     const other = structuredClone(draft({ a: { type: 'string' } }).spec.versions[0]);
     crd.spec.versions.push({ ...other, name: 'v2', storage: false });
@@ -172,12 +172,12 @@ describe('a CustomResourceDefinition', () => {
       'spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[b].type',
     );
   });
-  it('takes int-or-string with its two types', () => {
+  it('accepts int-or-string with its two types', () => {
     const anyOf = [{ type: 'integer' }, { type: 'string' }];
     expect(texts(draft({ b: { 'x-kubernetes-int-or-string': true, anyOf } }))).to.deep.equal([]);
   });
 
-  it('API-151: keeps scope and kind once it is established', () => {
+  it('API-151: keeps scope and kind after it is established', () => {
     const old = draft();
     old.status.conditions = [{ type: 'Established', status: 'True' }];
     const next = draft();

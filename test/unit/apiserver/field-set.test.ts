@@ -31,7 +31,7 @@ const same = (a: FieldSet, b: FieldSet): void => {
 };
 
 describe('field sets', () => {
-  it('unite whatever the order', () => {
+  it('have a union that does not depend on the order', () => {
     fc.assert(
       fc.property(set, set, set, (a, b, c) => {
         same(union(a, b), union(b, a));
@@ -40,7 +40,7 @@ describe('field sets', () => {
       }),
     );
   });
-  it('hold in a union what either holds, and no more', () => {
+  it('have a union with the fields of either, and no more', () => {
     fc.assert(
       fc.property(set, set, (a, b) => {
         expect(pathsOf(union(a, b)).sort()).to.deep.equal(
@@ -49,7 +49,7 @@ describe('field sets', () => {
       }),
     );
   });
-  it('split into what another holds and what it does not', () => {
+  it('can be split into the fields that another set has and the rest', () => {
     fc.assert(
       fc.property(set, set, (a, b) => {
         const [both, only] = [intersection(a, b), difference(a, b)];
@@ -60,7 +60,7 @@ describe('field sets', () => {
       }),
     );
   });
-  it('leave nothing of themselves', () => {
+  it('are empty after subtracting themselves', () => {
     fc.assert(
       fc.property(set, (a) => {
         expect(isEmptySet(difference(a, a))).to.equal(true);
@@ -68,7 +68,7 @@ describe('field sets', () => {
       }),
     );
   });
-  it('mean the same when sorted', () => {
+  it('are equal after sorting', () => {
     fc.assert(
       fc.property(set, (a) => {
         expect(sortedSet(a)).to.deep.equal(a);

@@ -43,12 +43,12 @@ const write = (
   });
 
 describe('managedFields after a write', () => {
-  it('API-20: of a new object hold all of it, containers included', () => {
+  it('API-20: of a new object contain all of its fields, including containers', () => {
     expect(write(configMap({ a: '1' }))).to.deep.equal([
       entry('me', { 'f:data': { '.': {}, 'f:a': {} } }, 30),
     ]);
   });
-  it('go from the old owner of a field to the writer', () => {
+  it('move from the old owner of a field to the writer', () => {
     const before = configMap({ a: '1', b: '1' }, [
       entry('old', { 'f:data': { '.': {}, 'f:a': {}, 'f:b': {} } }),
     ]);
@@ -59,11 +59,11 @@ describe('managedFields after a write', () => {
       ],
     );
   });
-  it('forget fields that were removed, and managers that own nothing', () => {
+  it('drop removed fields, and managers without fields', () => {
     const before = configMap({ a: '1' }, [entry('old', { 'f:data': { 'f:a': {} } })]);
     expect(write(configMap({}, before.metadata.managedFields), before)).to.equal(undefined);
   });
-  it('are the very same when nothing changed', () => {
+  it('are the same object if nothing changed', () => {
     const before = configMap({ a: '1' }, [entry('old', { 'f:data': { 'f:a': {} } })]);
     const after = { ...before, metadata: { ...before.metadata, resourceVersion: '2' } };
     expect(write(after, before)).to.equal(before.metadata.managedFields);
@@ -84,10 +84,10 @@ describe('managedFields after a write', () => {
       expect(write(after, before)).to.deep.equal(isKept ? before.metadata.managedFields : undefined);
     });
   }
-  it('are not begun for an object that has none', () => {
+  it('are not created for an object that has none', () => {
     expect(write(configMap({ a: '2' }), configMap({ a: '1' }))).to.equal(undefined);
   });
-  it('API-120: fold the oldest of eleven writers into one', () => {
+  it('API-120: merge the oldest of eleven writers into one', () => {
     let object = configMap({});
     for (let i = 0; i <= 10; i++) {
       const after = configMap(
@@ -103,7 +103,7 @@ describe('managedFields after a write', () => {
     expect(ancient?.fieldsV1).to.deep.equal({ 'f:data': { '.': {}, 'f:k0': {}, 'f:k1': {} } });
     expect(entries.map((candidate) => candidate.manager)).to.include.members(['m2', 'm10']);
   });
-  it('never hold what the server sets in metadata', () => {
+  it('never contain metadata that the server sets', () => {
     const after = configMap({ a: '1' });
     after.metadata = { ...after.metadata, generation: 1, creationTimestamp: 'x', labels: { l: 'v' } };
     expect(write(after)?.[0]?.fieldsV1).to.deep.equal({
@@ -111,7 +111,7 @@ describe('managedFields after a write', () => {
       'f:metadata': { 'f:labels': { '.': {}, 'f:l': {} } },
     });
   });
-  it('hold containers of custom kinds that built-in kinds always have', () => {
+  it('contain structs of custom kinds that built-in kinds always have', () => {
     const object: KubeObject = { apiVersion: 'ex.io/v1', kind: 'W', metadata: { name: 'w' }, spec: { a: 1 } };
     const fields = updateManagedFields({
       after: object,
@@ -122,7 +122,7 @@ describe('managedFields after a write', () => {
     });
     expect(fields?.[0]?.fieldsV1).to.deep.equal({ 'f:spec': { '.': {}, 'f:a': {} } });
   });
-  it('compare without regard to times', () => {
+  it('are compared without times', () => {
     const a = [entry('m', { 'f:data': {} }, 1)];
     expect(equalButForTimes(a, [entry('m', { 'f:data': {} }, 2)])).to.equal(true);
     expect(equalButForTimes(a, [entry('m', { 'f:data': { 'f:a': {} } }, 1)])).to.equal(false);

@@ -41,7 +41,7 @@ const document = (kind: OpenApiKind): Document =>
   openApiV3(kind.group, kind.version, [kind]) as unknown as Document;
 
 describe('the OpenAPI document', () => {
-  it('API-19: offers a custom kind with PATCH, field validation and its kind', () => {
+  it('API-19: has PATCH, field validation and the kind of a custom resource', () => {
     const { paths, components } = document(widget);
     const patch = paths['/apis/ex.io/v1/namespaces/{namespace}/widgets/{name}']?.['patch'];
     expect(patch?.parameters.map((parameter) => parameter.name)).to.include('fieldValidation');
@@ -60,7 +60,7 @@ describe('the OpenAPI document', () => {
     expect(components.schemas).to.have.property('io.ex.v1.WidgetList');
   });
   for (const kind of [widget, deployment]) {
-    it(`API-18: of ${kind.kind} holds every schema that it refers to`, () => {
+    it(`API-18: of ${kind.kind} contains every schema that it refers to`, () => {
       const { components } = document(kind);
       const refs = [...JSON.stringify(document(kind)).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
         ([, n]) => n,

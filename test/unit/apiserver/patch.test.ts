@@ -20,10 +20,10 @@ function failureOf(run: () => unknown): { code: number; reason: string | undefin
 describe('a merge patch', () => {
   const rows: [string, unknown, object][] = [
     ['adds', { data: { c: '3' } }, { a: '1', b: '2', c: '3' }],
-    ['removes by null', { data: { a: null } }, { b: '2' }],
-    ['replaces a list whole', { list: [9] }, { a: '1', b: '2' }],
+    ['removes fields by null', { data: { a: null } }, { b: '2' }],
+    ['replaces a whole list', { list: [9] }, { a: '1', b: '2' }],
     [
-      'merges into nothing without nulls',
+      'removes nulls when merging into a missing value',
       { data: { a: { b: null, c: { d: null } } } },
       { a: { c: {} }, b: '2' },
     ],
@@ -34,7 +34,7 @@ describe('a merge patch', () => {
     });
   }
 
-  it('API-94: refuses what is no object', () => {
+  it('API-94: must be an object', () => {
     expect(failureOf(() => applyMergePatch(configMap, null))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
@@ -48,7 +48,7 @@ describe('a merge patch', () => {
     });
   });
 
-  it('made as the difference of two objects turns one into the other', () => {
+  it('computed from two objects turns one into the other', () => {
     const leaf = fc.oneof(fc.integer(), fc.string(), fc.boolean());
     const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
       tree: fc.oneof(
@@ -72,7 +72,7 @@ describe('a JSON patch', () => {
   const rows: [string, object[], object][] = [
     ['adds', [{ op: 'add', path: '/data/c', value: '3' }], { a: '1', b: '2', c: '3' }],
     [
-      'adds what it should replace',
+      'adds a missing value instead of replacing it',
       [{ op: 'replace', path: '/data/c', value: '3' }],
       { a: '1', b: '2', c: '3' },
     ],
@@ -80,7 +80,7 @@ describe('a JSON patch', () => {
     ['moves', [{ op: 'move', from: '/data/a', path: '/data/c' }], { b: '2', c: '1' }],
     ['removes', [{ op: 'remove', path: '/data/a' }], { b: '2' }],
     [
-      'goes on after a test that holds',
+      'continues after a test that succeeds',
       [
         { op: 'test', path: '/data/a', value: '1' },
         { op: 'remove', path: '/data/a' },
@@ -88,7 +88,7 @@ describe('a JSON patch', () => {
       { b: '2' },
     ],
     [
-      'tells an absent member from nothing',
+      'distinguishes a missing member from null',
       [{ op: 'test', path: '/data/q', value: null }],
       { a: '1', b: '2' },
     ],
@@ -100,7 +100,7 @@ describe('a JSON patch', () => {
     });
   }
 
-  it('counts list indices from the end when they are negative, and appends at "-"', () => {
+  it('counts negative list indices from the end, and appends at "-"', () => {
     const patch = [
       { op: 'add', path: '/list/-', value: 4 },
       { op: 'replace', path: '/list/-2', value: 9 },
@@ -110,16 +110,16 @@ describe('a JSON patch', () => {
   });
 
   const bad: [string, object[]][] = [
-    ['a test that does not hold', [{ op: 'test', path: '/data/a', value: '2' }]],
-    ['removing what is not there', [{ op: 'remove', path: '/data/zz' }]],
+    ['a test that fails', [{ op: 'test', path: '/data/a', value: '2' }]],
+    ['removing a missing value', [{ op: 'remove', path: '/data/zz' }]],
     ['an unknown operation', [{ op: 'bogus', path: '/data/a' }]],
-    ['a parent that is not there', [{ op: 'add', path: '/foo/bar', value: 1 }]],
-    ['appending to a list that is not there', [{ op: 'add', path: '/metadata/finalizers/-', value: 'a/b' }]],
+    ['a missing parent', [{ op: 'add', path: '/foo/bar', value: 1 }]],
+    ['appending to a missing list', [{ op: 'add', path: '/metadata/finalizers/-', value: 'a/b' }]],
     ['an index beyond the end', [{ op: 'replace', path: '/list/3', value: 1 }]],
-    ['no path', [{ op: 'add' }]],
+    ['a missing path', [{ op: 'add' }]],
   ];
   for (const [title, patch] of bad) {
-    it(`API-96: refuses ${title}`, () => {
+    it(`API-96: rejects ${title}`, () => {
       expect(failureOf(() => applyJsonPatch(configMap, patch))).to.deep.equal({
         code: 422,
         reason: 'Invalid',
@@ -128,7 +128,7 @@ describe('a JSON patch', () => {
     });
   }
 
-  it('refuses more than 10 000 operations', () => {
+  it('rejects more than 10 000 operations', () => {
     const patch = Array.from({ length: 10_001 }, () => ({ op: 'remove', path: '/a' }));
     expect(failureOf(() => applyJsonPatch(configMap, patch))).to.deep.equal({
       code: 413,

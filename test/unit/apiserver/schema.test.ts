@@ -13,7 +13,7 @@ const widget = (spec: Record<string, unknown>): object => ({
   spec,
 });
 
-/** What the server does with a new object before it stores it, as `field: message` lines. */
+/** The changes of the server to a new object before it is stored, as `field: message` lines. */
 function findings(spec: Record<string, unknown>): string[] {
   const object = schema.applyDefaults(schema.prune(widget(spec)));
   return schema.validate(object).map((error) => `${error.field}: ${error.message}`);
@@ -22,16 +22,16 @@ function findings(spec: Record<string, unknown>): string[] {
 describe('a structural schema validates', () => {
   const inBody = (path: string, why: string): string => `${path} in body should be ${why}`;
   const rows: [string, Record<string, unknown>, string[]][] = [
-    ['nothing wrong', {}, []],
+    ['a valid object', {}, []],
     ['a missing field', { foo: undefined }, ['spec.foo: Required value']],
-    ['a null where none is allowed as missing', { foo: null }, ['spec.foo: Required value']],
+    ['a null that is not allowed, as missing', { foo: null }, ['spec.foo: Required value']],
     [
       'a wrong type',
       { num: 'x' },
       ['spec.num: Invalid value: "string": spec.num in body must be of type integer: "string"'],
     ],
     [
-      'a fraction as no integer',
+      'a fraction that should be an integer',
       { num: 1.5 },
       ['spec.num: Invalid value: "number": spec.num in body must be of type integer: "number"'],
     ],
@@ -55,13 +55,13 @@ describe('a structural schema validates', () => {
       { ex: 10 },
       [`spec.ex: Invalid value: 10: ${inBody('spec.ex', 'less than 10')}`],
     ],
-    ['a factor', { mult: 3 }, [`spec.mult: Invalid value: 3: ${inBody('spec.mult', 'a multiple of 2')}`]],
+    ['a multiple', { mult: 3 }, [`spec.mult: Invalid value: 3: ${inBody('spec.mult', 'a multiple of 2')}`]],
     [
-      'a text too short',
+      'a string that is too short',
       { foo: 'a' },
       [`spec.foo: Invalid value: "a": ${inBody('spec.foo', 'at least 2 chars long')}`],
     ],
-    ['a text too long', { foo: 'abcdef' }, ['spec.foo: Too long: may not be more than 5 bytes']],
+    ['a string that is too long', { foo: 'abcdef' }, ['spec.foo: Too long: may not be more than 5 bytes']],
     [
       'a pattern',
       { foo: 'ABC' },
@@ -69,12 +69,20 @@ describe('a structural schema validates', () => {
     ],
     ['an enumeration', { mode: 'C' }, ['spec.mode: Unsupported value: "C": supported values: "A", "B"']],
     [
-      'a list too short',
+      'a list that is too short',
       { list: [] },
       ['spec.list: Invalid value: 0: spec.list in body should have at least 1 items'],
     ],
-    ['a list too long', { list: ['a', 'b', 'c'] }, ['spec.list: Too many: 3: must have at most 2 items']],
-    ['a map too large', { map: { a: 1, b: 2, c: 3 } }, ['spec.map: Too many: 3: must have at most 2 items']],
+    [
+      'a list that is too long',
+      { list: ['a', 'b', 'c'] },
+      ['spec.list: Too many: 3: must have at most 2 items'],
+    ],
+    [
+      'a map that is too large',
+      { map: { a: 1, b: 2, c: 3 } },
+      ['spec.map: Too many: 3: must have at most 2 items'],
+    ],
     [
       'a format',
       { date: '2020' },
@@ -86,7 +94,7 @@ describe('a structural schema validates', () => {
       ['spec.ios: Invalid value: "boolean": spec.ios in body must be of type integer,string: "boolean"'],
     ],
     [
-      'alternatives of which none holds',
+      'alternatives of which none matches',
       { oneof: {} },
       [
         '<nil>: Invalid value: "": "spec.oneof" must validate one and only one schema (oneOf). Found none valid',
@@ -94,20 +102,20 @@ describe('a structural schema validates', () => {
       ],
     ],
     [
-      'alternatives of which two hold',
+      'alternatives of which two match',
       { oneof: { a: '1', b: '2' } },
       [
         '<nil>: Invalid value: "": "spec.oneof" must validate one and only one schema (oneOf). Found 2 valid alternatives',
       ],
     ],
-    ['items of a set, once each', { set: ['a', 'a', 'b', 'a'] }, ['spec.set[1]: Duplicate value: "a"']],
+    ['duplicate items of a set', { set: ['a', 'a', 'b', 'a'] }, ['spec.set[1]: Duplicate value: "a"']],
     [
-      'items of a map by key',
+      'duplicate keys of a list map',
       { lm: [{ k: 'a' }, { k: 'a', v: 2 }] },
       ['spec.lm[1]: Duplicate value: {"k":"a"}'],
     ],
     [
-      'members of an embedded resource',
+      'fields of an embedded resource',
       { emb: {} },
       ['spec.emb.apiVersion: Required value', 'spec.emb.kind: Required value'],
     ],
@@ -123,7 +131,7 @@ describe('a structural schema validates', () => {
     });
   }
 
-  it('counts characters, not UTF-16 units', () => {
+  it('in characters, not UTF-16 units', () => {
     const text = compileSchema({ type: 'object', properties: { a: { type: 'string', maxLength: 1 } } });
     expect(text.validate({ a: '😀' })).to.deep.equal([]);
     expect(text.validate({ a: '😀😀' })).to.have.length(1);
@@ -155,7 +163,7 @@ describe('a structural schema fills in', () => {
     });
   });
 
-  it('API-154: a default for null, and nothing for a null that may be', () => {
+  it('API-154: the default for null, and keeps a null that is allowed', () => {
     expect(filled({ foo: null, num: null, nul: null, defobj: {} })).to.deep.equal({
       num: 3,
       mode: 'A',
@@ -164,12 +172,12 @@ describe('a structural schema fills in', () => {
     });
   });
 
-  it('hands back the object itself when nothing is missing', () => {
+  it('nothing and returns the object itself if it is complete', () => {
     const whole = widget({ foo: 'abc', num: 1, mode: 'B', defobj: { x: 1 } });
     expect(schema.applyDefaults(whole)).to.equal(whole);
   });
 
-  it('changes nothing the second time', () => {
+  it('nothing the second time', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), (value) => {
         const once = schema.applyDefaults(widget({ any: value, defobj: value, lm: value }));
@@ -191,7 +199,7 @@ describe('a structural schema prunes', () => {
     emb: { apiVersion: 'v1', kind: 'X', metadata: { name: 'a', zz: 1 }, data: {} },
   };
 
-  it('API-152: what it does not know, and keeps what it is told to preserve', () => {
+  it('API-152: unknown fields, unless the schema preserves them', () => {
     expect(schema.prune(widget(spec))).to.deep.equal(
       widget({
         foo: 'abc',
@@ -213,7 +221,7 @@ describe('a structural schema prunes', () => {
     ]);
   });
 
-  it('so that nothing is left to prune', () => {
+  it('everything at once, so that a second run finds nothing', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom('foo', 'zz', 'raw', 'lm', 'objs'), fc.jsonValue()),
@@ -253,21 +261,21 @@ describe('ratcheting', () => {
   const update = (old: object, next: object): string[] =>
     strict.validate({ spec: next }, { spec: old }).map((error) => error.field);
 
-  it('API-160: forgives a bad value that stays', () => {
+  it('API-160: accepts an invalid value that does not change', () => {
     expect(update({ foo: 'long', list: ['a'] }, { foo: 'long', list: ['b'] })).to.deep.equal([]);
   });
-  it('API-160: does not forgive a bad value that changes', () => {
+  it('API-160: rejects an invalid value that changes', () => {
     expect(update({ foo: 'long' }, { foo: 'longer' })).to.deep.equal(['spec.foo']);
   });
-  it('API-160: does not forgive it on create', () => {
+  it('API-160: rejects an invalid value on create', () => {
     expect(strict.validate({ spec: { foo: 'long' } })).to.have.length(1);
   });
-  it('finds the old self of an item of a list map by its key', () => {
+  it('finds the old state of an item of a list map by its key', () => {
     const bad = { k: 'a', v: 'long' };
     expect(update({ lm: [bad] }, { lm: [{ k: 'b' }, bad] })).to.deep.equal([]);
     expect(update({ lm: [bad] }, { lm: [{ ...bad, k: 'b' }] })).to.deep.equal(['spec.lm[0].v']);
   });
-  it('knows no old self of an item of a plain list', () => {
+  it('has no old state for an item of a plain list', () => {
     expect(update({ list: ['long'] }, { list: ['a', 'long'] })).to.deep.equal(['spec.list[1]']);
     expect(update({ list: ['long'] }, { list: ['long'] })).to.deep.equal([]);
   });

@@ -68,7 +68,7 @@ describe('a label selector', () => {
     ['/a=b', 'unable to parse requirement: <nil>: Invalid value: "/a": prefix part must be non-empty'],
   ];
   for (const [selector, message] of bad) {
-    it(`API-61: "${selector}" is refused`, () => {
+    it(`API-61: "${selector}" is rejected`, () => {
       expect(() => parseLabelSelector(selector)).to.throw(SelectorError, message);
     });
   }
@@ -81,7 +81,7 @@ describe('a label selector', () => {
     expect(matches(labels['b'])).to.equal(true);
     expect(matches(labels['a'])).to.equal(false);
   });
-  it('of an empty object matches everything, of none nothing', () => {
+  it('of an empty object matches everything, a missing one nothing', () => {
     expect(labelSelectorOf({}).matches(undefined)).to.equal(true);
     expect(labelSelectorOf(undefined).matches({})).to.equal(false);
   });
@@ -97,17 +97,17 @@ describe('a field selector', () => {
   const matches = (selector: string): boolean =>
     parseFieldSelector(selector).matches((field) => fieldText(secret, field));
 
-  it('API-62: compares fields as texts', () => {
+  it('API-62: compares fields as strings', () => {
     expect(matches('metadata.name=s,type==Opaque,metadata.namespace!=x')).to.equal(true);
     expect(matches('metadata.name!=s')).to.equal(false);
     expect(matches('type=')).to.equal(false);
   });
-  it('takes escaped separators as they are', () => {
+  it('accepts escaped separators', () => {
     expect(parseFieldSelector('metadata.name=a\\,b\\=c').requirements).to.deep.equal([
       { field: 'metadata.name', operator: '=', value: 'a,b=c' },
     ]);
   });
-  it('gives defaults where a kind has them', () => {
+  it('uses defaults if a kind has them', () => {
     const node: KubeObject = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } };
     expect(fieldText(node, 'spec.unschedulable')).to.equal('false');
   });
@@ -129,14 +129,14 @@ describe('a field selector', () => {
     ],
   ];
   for (const [selector, fields, options, message] of bad) {
-    it(`API-63: an unknown field is refused: ${message}`, () => {
+    it(`API-63: an unknown field is rejected: ${message}`, () => {
       expect(() => checkFieldSelector(parseFieldSelector(selector), fields, options)).to.throw(
         SelectorError,
         message,
       );
     });
   }
-  it('without operator is refused', () => {
+  it('without an operator is rejected', () => {
     expect(() => parseFieldSelector('x')).to.throw(
       SelectorError,
       "invalid selector: 'x'; can't understand 'x'",

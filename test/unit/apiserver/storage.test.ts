@@ -26,7 +26,7 @@ describe('the store', () => {
       .list(prefix, '', rev)
       .map((entry) => entry.key);
 
-  it('counts every commit, of whatever resource, deletions too', () => {
+  it('counts every commit, of any resource, including deletions', () => {
     expect(put('ns/a')).to.equal(1);
     expect(store.commit('/secrets', 'ns/s', undefined, object('s')).rev).to.equal(2);
     expect(store.commit(R, 'ns/a', undefined, undefined).rev).to.equal(3);
@@ -38,7 +38,7 @@ describe('the store', () => {
     expect(store.get(R, 'ns/a')?.obj.metadata.resourceVersion).to.equal('1');
   });
 
-  it('refuses a commit that expects another state', () => {
+  it('rejects a commit that expects another state', () => {
     put('ns/a');
     expect(() => store.commit(R, 'ns/a', 0, object('a'))).to.throw(Stale);
     expect(() => store.commit(R, 'ns/b', 1, object('b'))).to.throw(Stale);
@@ -58,7 +58,7 @@ describe('the store', () => {
     ).to.deep.equal(['a/z']);
   });
 
-  it('lists the past by undoing what came since', () => {
+  it('lists a past revision by undoing later changes', () => {
     put('ns/a');
     const then = put('ns/b', { labels: { x: 'old' } });
     put('ns/b', { labels: { x: 'new' } });
@@ -70,7 +70,7 @@ describe('the store', () => {
     expect(keysAt()).to.deep.equal(['ns/b', 'ns/c']);
   });
 
-  it('forgets the past once it is old and there is enough of it', async () => {
+  it('compacts the past when it is old and large enough', async () => {
     for (let i = 0; i < 20; i++) put(`ns/${i}`);
     expect(store.resource(R).compactedBefore).to.equal(0);
     await clock.advance(301_000);
@@ -79,12 +79,12 @@ describe('the store', () => {
     expect(store.resource(R).changesAfter(11)).to.have.length(10);
   });
 
-  it('forgets even the recent past when there is too much of it', () => {
+  it('compacts even the recent past if it is too large', () => {
     for (let i = 0; i < 60; i++) put(`ns/${i}`);
     expect(store.resource(R).compactedBefore).to.equal(10);
   });
 
-  it('knows who is owned by whom', () => {
+  it('finds dependents by owner', () => {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'uid-o' };
     put('ns/a', { ownerReferences: [owner] });
     expect(store.byOwner('uid-o')).to.deep.equal([{ resource: R, key: 'ns/a' }]);

@@ -59,7 +59,7 @@ describe('a strategic merge patch', () => {
       }),
     );
   });
-  it('API-99: replaces lists that have no key', () => {
+  it('API-99: replaces lists without merge key', () => {
     expect(podSpec({ tolerations: [{ key: 'n' }] }).tolerations).to.deep.equal([{ key: 'n' }]);
   });
   it('API-100: deletes an item', () => {
@@ -68,7 +68,7 @@ describe('a strategic merge patch', () => {
       'c',
     ]);
   });
-  it('API-100: replaces a list by an extra item', () => {
+  it('API-100: replaces a list with a directive in an extra item', () => {
     expect(podSpec({ containers: [{ $patch: 'replace' }, container('z')] }).containers).to.deep.equal([
       container('z'),
     ]);
@@ -77,7 +77,7 @@ describe('a strategic merge patch', () => {
     const { strategy } = patched({ spec: { strategy: { $patch: 'replace', type: 'Recreate' } } }).spec;
     expect(strategy).to.deep.equal({ type: 'Recreate' });
   });
-  it('API-100: puts items in order', () => {
+  it('API-100: sets the order of items', () => {
     const order = [{ name: 'c' }, { name: 'z' }, { name: 'a' }];
     const { containers } = podSpec({ '$setElementOrder/containers': order, containers: [container('z')] });
     expect(names(containers)).to.deep.equal(['b', 'c', 'z', 'a']);
@@ -87,13 +87,13 @@ describe('a strategic merge patch', () => {
       'a',
     ]);
   });
-  it('API-100: keeps only the members it names', () => {
+  it('API-100: keeps only the named keys', () => {
     const { strategy } = patched({ spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } }).spec;
     expect(strategy).to.deep.equal({ type: 'Recreate' });
     const volumes = [{ name: 'v', $retainKeys: ['name', 'hostPath'], hostPath: { path: '/x' } }];
     expect(podSpec({ volumes }).volumes).to.deep.equal([{ name: 'v', hostPath: { path: '/x' } }]);
   });
-  it('API-100: adds to and deletes from lists of texts', () => {
+  it('API-100: adds to and deletes from lists of strings', () => {
     const { metadata } = patched({
       metadata: { finalizers: ['c/c'], '$deleteFromPrimitiveList/finalizers': ['a/a'] },
     });
@@ -112,7 +112,7 @@ describe('a strategic merge patch', () => {
     const { ports } = applyStrategicMerge(service, { spec: { ports: [{ port: 80, name: 'q' }] } }, keys).spec;
     expect(ports).to.deep.include({ port: 80, protocol: 'TCP', name: 'q' });
   });
-  it('removes what is null', () => {
+  it('removes fields by null', () => {
     expect(podSpec({ tolerations: null })).to.not.have.property('tolerations');
   });
 
@@ -131,14 +131,14 @@ describe('a strategic merge patch', () => {
     ],
   ];
   for (const [title, item, code, message] of bad) {
-    it(`refuses ${title} as upstream does`, () => {
+    it(`rejects ${title} as upstream does`, () => {
       expect(() => podSpec({ containers: [item] }))
         .to.throw(PatchError, message)
         .with.property('code', code);
     });
   }
 
-  it('API-101: is not for custom kinds', () => {
+  it('API-101: is not supported for custom kinds', () => {
     expect(patchKeysOf('ex.io', 'v1', 'Widget')).to.equal(undefined);
   });
 });

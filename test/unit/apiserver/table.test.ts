@@ -48,7 +48,7 @@ describe('a table', () => {
   ];
   const widget = object('Widget', { spec: { num: 3.9, since: created, map: { a: 1 }, flag: 'x' } });
 
-  it('API-164: of a custom kind follows its columns, with null for what is missing or of another type', () => {
+  it('API-164: of a custom kind has its columns, with null for values that are missing or of another type', () => {
     const printer = crdPrinter(columns);
     expect(printer.columns.map(({ name, priority }) => [name, priority])).to.deep.equal([
       ['Name', 0],
@@ -184,7 +184,7 @@ describe('the row of', () => {
       ['x', 'Role/r1', '2m33s', 'u', '', 'n/s'],
     ],
     ['a role', 'rbac.authorization.k8s.io', object('Role', {}), ['x', created]],
-    ['anything else', 'apps', object('Unheard', {}), ['x', '2m33s']],
+    ['any other kind', 'apps', object('Unheard', {}), ['x', '2m33s']],
   ];
   for (const [title, group, value, wanted] of rows) {
     it(title, () => {

@@ -27,7 +27,7 @@ describe('the file log', () => {
     void store.commit('/configmaps', `ns/${name}`, undefined, object(name));
   const keys = (store: Store): string[] => store.resource('/configmaps').keys('');
 
-  it('brings back what was committed, and counts on', () => {
+  it('restores committed writes, and continues to count', () => {
     const first = open();
     put(first.store, 'a');
     put(first.store, 'b');
@@ -41,7 +41,7 @@ describe('the file log', () => {
     second.log.close();
   });
 
-  it('forgets nothing over a snapshot, whichever side of it a write was on', () => {
+  it('loses nothing when a snapshot is written, whether a write is before or after it', () => {
     const first = open();
     put(first.store, 'before');
     first.log.snapshot();
@@ -53,7 +53,7 @@ describe('the file log', () => {
     second.log.close();
   });
 
-  it('does not replay what a snapshot holds when the old log outlived it', () => {
+  it('does not replay writes that are in the snapshot if the old log still exists', () => {
     const first = open();
     put(first.store, 'a');
     first.store.commit('/configmaps', 'ns/a', undefined, undefined);
@@ -68,7 +68,7 @@ describe('the file log', () => {
     second.log.close();
   });
 
-  it('drops a last line that was cut short, and writes on after the whole ones', () => {
+  it('drops a truncated last line, and continues after the complete ones', () => {
     const first = open();
     put(first.store, 'a');
     first.log.close();
@@ -81,7 +81,7 @@ describe('the file log', () => {
     third.log.close();
   });
 
-  it('refuses damaged data, naming file and line', () => {
+  it('rejects damaged data, and names file and line', () => {
     const first = open();
     put(first.store, 'a');
     first.log.close();
@@ -90,7 +90,7 @@ describe('the file log', () => {
     expect(open).to.throw(DataUnusable, /log\.jsonl, line 2 is damaged/);
   });
 
-  it('lets older watches know that their history is gone', () => {
+  it('ends older watches, because their history is gone', () => {
     const first = open();
     put(first.store, 'a');
     first.log.close();

@@ -67,7 +67,7 @@ describe('the watch hub', () => {
       metadata: { name },
     });
 
-  it('joins the events of one turn into one write', async () => {
+  it('writes the events of one turn of the event loop together', async () => {
     const { sink } = watch();
     put('a');
     put('b');
@@ -76,7 +76,7 @@ describe('the watch hub', () => {
     expect(sink.chunks).to.have.length(1);
   });
 
-  it('sends bookmarks every minute to those who asked, and none to others', async () => {
+  it('sends bookmarks every minute to watches that requested them, and none to others', async () => {
     const asking = watch({ bookmarks: true }).sink;
     const silent = watch().sink;
     put('a');
@@ -85,21 +85,21 @@ describe('the watch hub', () => {
     expect(silent.events).to.deep.equal(['ADDED a']);
   });
 
-  it('has no timers once nobody watches', async () => {
+  it('has no timers without watches', async () => {
     const { watcher } = watch({ bookmarks: true });
     watcher.close();
     await clock.advance(60_000);
     expect(clock.pending).to.equal(0);
   });
 
-  it('ends a watch when its time is up', async () => {
+  it('ends a watch at its timeout', async () => {
     const { sink } = watch({ timeoutMs: 1000 });
     await clock.advance(1000);
     expect(sink.isEnded).to.equal(true);
     expect(hub.size).to.equal(0);
   });
 
-  it('cuts off who does not keep up, and leaves the others alone', async () => {
+  it('ends a watch that is too slow, and leaves the others alone', async () => {
     const slow = watch().sink;
     const quick = watch().sink;
     slow.queued = 9 * 1024 * 1024;
@@ -110,7 +110,7 @@ describe('the watch hub', () => {
     expect(quick.events).to.deep.equal(['ADDED a']);
   });
 
-  it('does not take a long beginning for slowness', async () => {
+  it('does not treat many initial events as slowness', async () => {
     const { sink, watcher } = watch();
     const frame = Buffer.from(`{"type":"ADDED","object":{"metadata":{"name":"${'x'.repeat(1000)}"}}}\n`);
     watcher.begin(Array.from({ length: 12_000 }, () => frame));

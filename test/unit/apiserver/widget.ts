@@ -1,4 +1,4 @@
-/** The custom kind of the conformance scenarios: one field of every sort. */
+/** The custom kind of the conformance scenarios: one field of each type. */
 import type { JsonSchema } from '../../../src/apiserver/schema/schema.ts';
 
 const text: JsonSchema = { type: 'string' };

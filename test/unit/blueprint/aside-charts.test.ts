@@ -1,4 +1,4 @@
-/** Charts in processes of their own: the same results, and nothing that a chart does stops the others. */
+/** Charts in separate processes: the same results, and no chart can stop the others. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -35,7 +35,7 @@ const release = { name: RELEASE, namespace: NAMESPACE, revision: 1, isUpgrade: f
 const inputs = { release, values: {} };
 const here = inThisThread({ clock: systemClock, rng: seededRng(1) });
 
-describe('charts in processes of their own', () => {
+describe('charts in separate processes', () => {
   const open: AsideRunners[] = [];
   const start = (options: Partial<AsideOptions> = {}): Runner => {
     const runners = asideRunners({ clock: systemClock, ...options });
@@ -57,7 +57,7 @@ describe('charts in processes of their own', () => {
     }
   };
 
-  it('come to the same as here, objects and complaints', async () => {
+  it('have the same results as here, objects and errors', async () => {
     for (const { name, chart: folder, values: file } of chartCases) {
       const files = [...filesIn(folder)].map(([path, content]) => [`${name}/${path}`, content] as const);
       const chart = packed(gzipSync(writeTar(files)));
@@ -71,7 +71,7 @@ describe('charts in processes of their own', () => {
     }
   });
 
-  it('see what they look up, with all digits', async () => {
+  it('see looked up objects, with all digits', async () => {
     const template =
       '{{- $a := lookup "v1" "ConfigMap" "n" "first" }}\na: "{{ (lookup "v1" "ConfigMap" "n" $a.data.next).data.n }}"';
     const asked: string[] = [];
@@ -85,7 +85,7 @@ describe('charts in processes of their own', () => {
     expect(asked.filter((name) => name !== '')).to.deep.equal(['first', 'second']);
   });
 
-  it('fail with what a lookup fails with', async () => {
+  it('fail with the error of a lookup', async () => {
     const lookup = (): Promise<unknown> => Promise.reject(new TypeError('no such server'));
     const chart = printing('a: {{ lookup "v1" "ConfigMap" "n" "x" | empty }}');
     expect(await outcome(runner.renderChart({ chart, inputs, lookup }))).to.throw(
@@ -94,7 +94,7 @@ describe('charts in processes of their own', () => {
     );
   });
 
-  it('are checked against their schema, and searched for words', async () => {
+  it('are validated against their schema, and searched for secret words', async () => {
     const chart = chartOf({
       'values.schema.json': '{"required": ["port"]}',
       'templates/a.yaml': '{{ .Capabilities.KubeVersion }}',
@@ -106,7 +106,7 @@ describe('charts in processes of their own', () => {
     ]);
   });
 
-  it('hand on what is wrong with their definitions, for those who want them', async () => {
+  it('return the errors of their CRDs to callers that want them', async () => {
     const chart = chartOf({ 'crds/a.yaml': 'kind: A\n---\nkind: [' });
     const { definitions } = await runner.renderChart({ chart, inputs });
     expect(definitions[0]).to.deep.equal({ document: { kind: 'A' } });
@@ -156,13 +156,13 @@ describe('charts in processes of their own', () => {
       says: /larger than 1048576 bytes; templating\.maxOutputBytes/,
     },
     {
-      title: 'a text that stands for a larger one',
+      title: 'a string that refers to a larger one',
       chart: () => printing(`a: &a {{ repeat 100000 "x" }}\nb: [${Array(100).fill('*a').join(', ')}]`),
       error: ChartStopped,
       says: /result is larger than 1048576 bytes; templating\.maxOutputBytes/,
     },
     {
-      title: 'charts in it that unpack to much',
+      title: 'subcharts that unpack to much',
       chart: () =>
         packed(
           gzipSync(
@@ -179,7 +179,7 @@ describe('charts in processes of their own', () => {
     },
   ];
   for (const { title, chart, error, says } of attacks) {
-    it(`stop nobody with ${title}`, async () => {
+    it(`do not stop other charts with ${title}`, async () => {
       const limits = {
         timeoutMs: title === 'long functions' ? 1000 : 20_000,
         maxSteps: title === 'many steps' ? 5000 : 1e9,
@@ -197,7 +197,7 @@ describe('charts in processes of their own', () => {
     });
   }
 
-  it('may look up no more than a thousand objects', async () => {
+  it('may look up at most a thousand objects', async () => {
     const chart = printing('{{ range until 1001 }}{{ lookup "v1" "ConfigMap" "n" (print .) }}{{ end }}');
     let reads = 0;
     const lookup = (): Promise<unknown> => Promise.resolve(void reads++);
@@ -208,7 +208,7 @@ describe('charts in processes of their own', () => {
     expect(reads).to.equal(0);
   });
 
-  it('may look up no more than 16 MiB', async () => {
+  it('may look up at most 16 MiB', async () => {
     const chart = printing('{{ range until 20 }}{{ lookup "v1" "ConfigMap" "n" (print .) | len }}{{ end }}');
     let reads = 0;
     const lookup = (): Promise<unknown> =>

@@ -21,7 +21,7 @@ import { blueprint, runner as here } from '../dataflow/given.ts';
 const go = (template: string) => ({ name: 'main', type: 'GoTemplate', template });
 const empty = blueprint();
 
-describe('work done by another process', () => {
+describe('work in another process', () => {
   const open: AsideRunners[] = [];
   const start = (options: Partial<AsideOptions> = {}): TemplateRunner => {
     const runners = asideRunners({ clock: systemClock, ...options });
@@ -37,7 +37,7 @@ describe('work done by another process', () => {
   const render = (template: string, values: Record<string, unknown> = {}, loaded = empty) =>
     runner.render({ execution: go(template), values, blueprint: loaded }).then(({ output }) => output);
 
-  it('gives the same as here', async () => {
+  it('has the same result as here', async () => {
     const files = blueprint({}, { 'part.tpl': 'v: {{ .x }}', link: { $type: 'symlink', value: 'part.tpl' } });
     const template = 'a: {{ .imports.name | upper }}\nb: {{ include "/link" (dict "x" 1) | quote }}';
     const job = { execution: go(template), values: { imports: { name: 'web' } }, blueprint: files };
@@ -49,7 +49,7 @@ describe('work done by another process', () => {
     expect(await render('a: "{{ .n }}"', { n: 2n ** 60n })).to.deep.equal({ a: String(2n ** 60n) });
   });
 
-  it('has the time and chance of its own', async () => {
+  it('gets time and random numbers of its own', async () => {
     const { a, b } = (await render('a: "{{ now | unixEpoch }}"\nb: {{ randAlpha 20 }}')) as {
       a: string;
       b: string;
@@ -63,11 +63,11 @@ describe('work done by another process', () => {
   });
 
   const failures: readonly [string, string, new (...args: never[]) => Error, string][] = [
-    ['a template that is broken', '{{ .a.b.c', TemplateBroken, 'template: execution:1'],
+    ['a template with a syntax error', '{{ .a.b.c', TemplateBroken, 'template: execution:1'],
     ['one that fails', 'x\n{{ fail "so" }}', TemplateBroken, 'execution:2:3: executing "execution"'],
   ];
   for (const [what, template, Class, message] of failures) {
-    it(`says the same of ${what}`, async () => {
+    it(`has the same error for ${what}`, async () => {
       const job = { execution: go(template), values: { imports: {} }, blueprint: empty };
       const [there, at] = [await outcome(runner.render(job)), await outcome(here.render(job))];
       expect(there).to.throw(Class, message);
@@ -112,7 +112,7 @@ describe('work done by another process', () => {
     throw new Error('it succeeded');
   });
 
-  it('tells missing values and missing templates apart from others', async () => {
+  it('distinguishes missing values and missing templates from other errors', async () => {
     const job = {
       execution: go('{{ .x }}'),
       values: {},
@@ -124,7 +124,7 @@ describe('work done by another process', () => {
     expect(await outcome(runner.render(none))).to.throw(TemplateNotFound, 'no template found');
   });
 
-  it('is done for mappings and schemas too', async () => {
+  it('includes mappings and schemas', async () => {
     const mapping = {
       key: 'x',
       what: 'import mapping template shop.x',
@@ -141,7 +141,7 @@ describe('work done by another process', () => {
     expect(await runner.check({ schema, value: 5, blueprint: loaded })).to.deep.include({ kind: 'invalid' });
   });
 
-  it('asks for contents of components and gets them once', async () => {
+  it('requests contents of components and gets them once', async () => {
     let fetched = 0;
     const component = readDescriptor({
       meta: { schemaVersion: 'v2' },
@@ -183,14 +183,14 @@ describe('work done by another process', () => {
     expect(fetched).to.equal(1);
   });
 
-  it('is sent contents once, and forgets them with work that does without', async () => {
+  it('receives contents once, and forgets them after work that does not need them', async () => {
     const names = Array.from({ length: 70 }, (_, i) => `r${String(i)}`);
     let sent = 0;
     const contents = names.map((name) => {
       const bytes = Buffer.from(`content of ${name}`);
       return {
         ...{ kind: 'blob' as const, mediaType: 'text/plain' },
-        // Read when a message is made of it.
+        // Read when the error message is formatted.
         get bytes() {
           sent++;
           return bytes;
@@ -225,7 +225,7 @@ describe('work done by another process', () => {
     expect(sent).to.equal(140);
   });
 
-  it('goes on with what waits when one takes too long, and says how to allow more', async () => {
+  it('continues with other work if one takes too long, and says how to allow more', async () => {
     const short = start({ limits: { timeoutMs: 50 } });
     const slow = short.render({
       execution: go('{{ range until 4000 }}{{ range until 4000 }}{{ end }}{{ end }}'),
@@ -237,7 +237,7 @@ describe('work done by another process', () => {
     expect((await quick).output).to.deep.equal({ a: 1 });
   });
 
-  it('of one namespace does not hold up that of another', async () => {
+  it('of one namespace does not delay that of another', async () => {
     const shared = asideRunners({ clock: systemClock, limits: { timeoutMs: 1_000 } });
     open.push(shared);
     const bcrypt = go('{{ range until 100000 }}{{ bcrypt "secret" }}{{ end }}');
@@ -261,7 +261,7 @@ describe('work done by another process', () => {
     await Promise.all(hostile);
   });
 
-  it('comes to its end however little of the processor is left to it', async () => {
+  it('ends however busy the processor is', async () => {
     const shared = asideRunners({ clock: systemClock, limits: { timeoutMs: 2_000 } });
     const hogs = Array.from(
       { length: 4 * availableParallelism() },
@@ -276,7 +276,7 @@ describe('work done by another process', () => {
     }
   });
 
-  it('fails for itself alone when it needs too much memory', async () => {
+  it('fails alone if it needs too much memory', async () => {
     const small = start({ memoryMiB: 32, limits: { maxSteps: 1e9, maxOutputBytes: 2 ** 30 } });
     const eats =
       '{{ $d := dict }}{{ range untilStep 0 10000000 1 }}{{ $_ := set $d (print .) (list . .) }}{{ end }}';

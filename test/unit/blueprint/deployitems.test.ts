@@ -20,7 +20,7 @@ const read = (...deployItems: unknown[]) => deployItemsFrom({ deployItems }, tar
 const item = (name: string, more: object = {}) => ({ name, type: 'test.example/fake', config: {}, ...more });
 
 describe('deploy item templates', () => {
-  it('carry over what the template says, durations as upstream stores them', () => {
+  it('become deploy items, with durations as upstream stores them', () => {
     const full = {
       name: 'app',
       type: 'test.example/fake',
@@ -36,15 +36,16 @@ describe('deploy item templates', () => {
     expect(read(full)).to.deep.equal([{ ...known, labels: { team: 'blue', n: '5' }, timeout: '1h30m0s' }]);
   });
 
-  it('have no fields that nobody set', () => expect(read(item('a'))).to.deep.equal([item('a')]));
+  it('have no fields that the template did not set', () =>
+    expect(read(item('a'))).to.deep.equal([item('a')]));
 
-  it('are read whatever the case of the keys', () => {
+  it('are read with keys in any case', () => {
     expect(
       deployItemsFrom({ deployitems: [{ Name: 5, TYPE: 'x', config: {} }] }, targets, execution),
     ).to.deep.equal([{ name: '5', type: 'x', config: {} }]);
   });
 
-  it('may be none', () => {
+  it('may be empty', () => {
     for (const output of [null, {}, { deployItems: null }, { other: 1 }]) {
       expect(deployItemsFrom(output, targets, execution)).to.deep.equal([]);
     }
@@ -77,7 +78,7 @@ describe('deploy item templates', () => {
     [{}, 'empty target reference'],
   ];
   for (const [reference, why] of mistakes) {
-    it(`are refused: ${why}`, () => {
+    it(`are rejected: ${why}`, () => {
       const message = `invalid deployitem specification "a": ${why}`;
       expect(() => read(item('a', { target: reference }))).to.throw(DeployItemsInvalid, message);
     });
@@ -87,10 +88,10 @@ describe('deploy item templates', () => {
     ['the list is a string', { deployItems: 'nothing' }, 'deployItems: expected a list, found a string'],
     ['an item is a number', { deployItems: [5] }, 'deployItems[0]: expected a map, found a number'],
     ['the result is a list', [1], 'expected a map, found a list'],
-    ['a timeout is none', { deployItems: [item('a', { timeout: 'soon' })] }, '"soon" is not a duration'],
+    ['a timeout is invalid', { deployItems: [item('a', { timeout: 'soon' })] }, '"soon" is not a duration'],
   ];
   for (const [title, output, message] of malformed) {
-    it(`cannot be read when ${title}`, () => {
+    it(`cannot be read if ${title}`, () => {
       expect(() => deployItemsFrom(output, targets, execution))
         .to.throw(TemplateFailed, message)
         .with.deep.property('codes', ['ERR_FOR_INFO_ONLY']);
@@ -100,15 +101,15 @@ describe('deploy item templates', () => {
 
 describe('the list of deploy items', () => {
   const rows: readonly [string, readonly object[], string][] = [
-    ['has names', [item('')], 'deployExecutions[0].name: Required value: name must not be empty'],
+    ['requires names', [item('')], 'deployExecutions[0].name: Required value: name must not be empty'],
     [
-      'has types',
+      'requires types',
       [item('a', { type: '' })],
       'deployExecutions[0][a].type: Required value: type must not be empty',
     ],
-    ['names each item once', [item('a'), item('a')], 'deployExecutions[1]: Duplicate value: "a"'],
+    ['requires unique names', [item('a'), item('a')], 'deployExecutions[1]: Duplicate value: "a"'],
     [
-      'depends on known items',
+      'requires that dependencies exist',
       [item('a', { dependsOn: ['zz'] })],
       'deployExecutions[0][a]: Invalid value: "zz": depends on undefined deploy item',
     ],
@@ -123,12 +124,12 @@ describe('the list of deploy items', () => {
       'deployExecutions: Invalid value: ["a","b"]: cycle found in dependencies',
     ],
     [
-      'has valid labels',
+      'requires valid label keys',
       [item('a', { labels: { 'no key': 'x' } })],
       'deployExecutions[0][a].labels: Invalid value: "no key"',
     ],
     [
-      'has valid label values',
+      'requires valid label values',
       [item('a', { labels: { k: 'no value' } })],
       'deployExecutions[0][a].labels: Invalid value: "no value"',
     ],
@@ -152,7 +153,7 @@ describe('the list of deploy items', () => {
 });
 
 describe('the number of deploy items', () => {
-  /** Renders a blueprint whose deploy executions produce so many items each. */
+  /** Renders a blueprint whose deploy executions return this many items each. */
   const render = async (...counts: readonly number[]) => {
     const executions = counts.map((_, i) => ({ name: `e${String(i)}`, type: 'GoTemplate', template: '' }));
     const outputs = counts.map((count, i) => ({
@@ -168,7 +169,7 @@ describe('the number of deploy items', () => {
   const sentence = (name: string, count: number): string =>
     `with deploy execution "${name}" the blueprint has ${String(count)} deploy items; the limit is 10000 for one installation`;
 
-  it('is over the limit when one execution renders 200000', async () => {
+  it('is over the limit if one execution renders 200000', async () => {
     expect(await render(200_000)).to.throw(DeployItemsInvalid, sentence('e0', 200_000));
   });
 
@@ -186,7 +187,7 @@ describe('the number of deploy items', () => {
     );
   });
 
-  it('and their size: what an execution could not hold is refused', async () => {
+  it('and their size: more than an execution can store is rejected', async () => {
     const loaded = blueprint({ deployExecutions: [{ name: 'e', type: 'GoTemplate', template: '' }] });
     const output = { deployItems: [item('a', { config: { text: 'x'.repeat(16 << 20) } })] };
     const sized = { ...runner, render: () => Promise.resolve({ output }) };

@@ -32,7 +32,7 @@ const values = async (given: Given): Promise<Record<string, unknown>> =>
   Object.fromEntries((await run(given)).data.map(({ ref, value }) => [ref, value]));
 
 describe('exports', () => {
-  it('are what executions give for declared names, under the names the installation wants', async () => {
+  it('are the results of executions for declared names, with the names of the installation', async () => {
     const given = {
       exports: asksFor('out'),
       definitions: [str],
@@ -41,7 +41,7 @@ describe('exports', () => {
     expect((await run(given)).data).to.deep.equal([{ name: 'out', ref: 'ref-out', value: 'hello' }]);
   });
 
-  it('may go out under two names', async () => {
+  it('may be exported under two names', async () => {
     const data = [
       { name: 'out', dataRef: 'a' },
       { name: 'out', dataRef: 'b' },
@@ -51,7 +51,7 @@ describe('exports', () => {
     ).to.deep.equal({ a: 'x', b: 'x' });
   });
 
-  it('of several executions are merged, maps deeply', async () => {
+  it('of several executions are merged, maps recursively', async () => {
     const templates = ['exports: {out: {a: 1, l: [1], __proto__: {x: 1}}}', 'exports: {out: {b: 2, l: [2]}}'];
     const { 'ref-out': out } = await values({
       exports: asksFor('out'),
@@ -76,14 +76,14 @@ describe('exports', () => {
     });
   });
 
-  it('need no value as long as nobody asks', async () => {
+  it('need no value if they are not mapped', async () => {
     expect(await run({ definitions: [str], templates: ['exports: {}'] })).to.deep.equal({
       data: [],
       targets: [],
     });
   });
 
-  it('may come from mappings, which see declared values bare and below exports', async () => {
+  it('may come from mappings, which see declared values directly and below exports', async () => {
     const mappings = {
       renamed: '(( "<" exports.raw ">" ))',
       bare: '(( raw "!" ))',
@@ -131,7 +131,7 @@ describe('exports', () => {
   });
 });
 
-describe('exports that fail', () => {
+describe('exports that fail because of', () => {
   const rows: readonly [string, Given, string][] = [
     [
       'a missing value',
@@ -144,7 +144,7 @@ describe('exports that fail', () => {
       'exports.data.out: data export is not defined',
     ],
     [
-      'no execution',
+      'a missing execution',
       { exports: asksFor('out'), definitions: [str] },
       'exports.data.out: data export is not defined',
     ],
@@ -154,12 +154,12 @@ describe('exports that fail', () => {
       'exports.targets.t: target export is not defined',
     ],
     [
-      'a wrong value, asked for or not',
+      'an invalid value, mapped or not',
       { definitions: [str], templates: ['exports: {out: 5}'] },
       '(inst: shop).internalExports.exports.out: exported data does not satisfy the configured schema: (root): Invalid type. Expected: string, given: integer',
     ],
     [
-      'a wrong value that a mapping would repair',
+      'an invalid value that a mapping would repair',
       {
         exports: asksFor('out'),
         definitions: [str],
@@ -169,12 +169,12 @@ describe('exports that fail', () => {
       'Expected: string, given: integer',
     ],
     [
-      'a wrong value from a mapping',
+      'an invalid value from a mapping',
       { exports: asksFor('out'), definitions: [str], mappings: { out: 5 } },
       'Expected: string, given: integer',
     ],
     [
-      'no schema',
+      'a missing schema',
       { definitions: [{ name: 'out', type: 'data' }], templates: ['exports: {out: 5}'] },
       'schema for data export "out" must not be empty',
     ],
@@ -198,7 +198,7 @@ describe('exports that fail', () => {
       { definitions: [tgt()], templates: ['exports: {t: {config: {}}}'] },
       'exported target does not match the expected target template schema: type is not found',
     ],
-    ['a text as target', { definitions: [tgt()], templates: ['exports: {t: text}'] }, 'type is not found'],
+    ['a string as target', { definitions: [tgt()], templates: ['exports: {t: text}'] }, 'type is not found'],
     [
       'a target with unknown fields',
       {

@@ -39,13 +39,13 @@ const optionalNumber = (value: unknown) => [
 
 describe('import values', () => {
   const rows: readonly [string, Definitions, Found, unknown][] = [
-    ['are those imported', [{ name: 'x', schema: text }], { data: { x: 'v' } }, { x: 'v' }],
-    ['leave out what the blueprint does not declare', [], { data: { x: 'v' } }, {}],
+    ['are the imports of the installation', [{ name: 'x', schema: text }], { data: { x: 'v' } }, { x: 'v' }],
+    ['leave out undeclared ones', [], { data: { x: 'v' } }, {}],
     ['leave out optional ones without value', conditional(), {}, {}],
-    ['have defaults', optionalNumber(3), {}, { num: 3 }],
-    ['prefer what is imported to the default', optionalNumber(3), { data: { num: 4 } }, { num: 4 }],
-    ['take false and empty values as defaults', optionalNumber(0), {}, { num: 0 }],
-    ['do not take null as default', optionalNumber(null), {}, {}],
+    ['use defaults', optionalNumber(3), {}, { num: 3 }],
+    ['prefer the imported value to the default', optionalNumber(3), { data: { num: 4 } }, { num: 4 }],
+    ['use false and empty values as defaults', optionalNumber(0), {}, { num: 0 }],
+    ['do not use null as default', optionalNumber(null), {}, {}],
     [
       'include conditional ones at top level',
       conditional(),
@@ -59,7 +59,7 @@ describe('import values', () => {
       { t: target('t1'), b: 'r' },
     ],
     [
-      'hold complete targets, in lists and maps too, however short the type is written',
+      'contain complete targets, also in lists and maps, even if the type is in short form',
       [
         { name: 'one', targetType: 'kubernetes-cluster' },
         { name: 'list', type: 'targetList', targetType: 'kubernetes-cluster' },
@@ -83,7 +83,7 @@ describe('import values', () => {
     expect(Object.entries(values)).to.deep.equal([['__proto__', { a: 1 }]]);
   });
 
-  it('come from mappings first', async () => {
+  it('are taken from mappings first', async () => {
     const definitions = [
       { name: 'url', schema: text },
       { name: 'host', schema: text },
@@ -97,7 +97,7 @@ describe('import values', () => {
     });
   });
 
-  it('that mappings give are checked as well', async () => {
+  it('from mappings are validated as well', async () => {
     expect(await outcome(construct([{ name: 'x', schema: text }], {}, { x: 5 }))).to.throw(
       SchemaValidationFailed,
     );
@@ -111,17 +111,27 @@ describe('import values', () => {
   });
 });
 
-describe('imports that fail', () => {
+describe('imports that fail because of', () => {
   const aws = { ...target('t'), spec: { type: 'landscaper.gardener.cloud/aws' } };
   const unsatisfied = (name: string, type: string): string =>
     `blueprint defines import "${name}" of type ${type}, which is not satisfied`;
   const rows: readonly [string, Definitions, Found, string][] = [
-    ['required data', [{ name: 'x', schema: text }], {}, unsatisfied('x', 'data')],
-    ['a required target', [{ name: 't', targetType: CLUSTER }], {}, unsatisfied('t', 'target')],
-    ['a list', [{ name: 't', type: 'targetList', targetType: CLUSTER }], {}, unsatisfied('t', 'targetList')],
-    ['a map', [{ name: 't', type: 'targetMap', targetType: CLUSTER }], {}, unsatisfied('t', 'targetMap')],
+    ['missing required data', [{ name: 'x', schema: text }], {}, unsatisfied('x', 'data')],
+    ['a missing required target', [{ name: 't', targetType: CLUSTER }], {}, unsatisfied('t', 'target')],
     [
-      'a target where data is wanted',
+      'a missing list',
+      [{ name: 't', type: 'targetList', targetType: CLUSTER }],
+      {},
+      unsatisfied('t', 'targetList'),
+    ],
+    [
+      'a missing map',
+      [{ name: 't', type: 'targetMap', targetType: CLUSTER }],
+      {},
+      unsatisfied('t', 'targetMap'),
+    ],
+    [
+      'a target instead of data',
       [{ name: 't', schema: text }],
       { targets: { t: target('t') } },
       unsatisfied('t', 'data'),
@@ -132,29 +142,34 @@ describe('imports that fail', () => {
       {},
       unsatisfied('num', 'data'),
     ],
-    ['a condition that is met', conditional(), { data: { a: 'q' } }, unsatisfied('b', 'data')],
-    ['a condition met by default', conditional({ default: { value: 'q' } }), {}, unsatisfied('b', 'data')],
+    ['a condition that is true', conditional(), { data: { a: 'q' } }, unsatisfied('b', 'data')],
     [
-      'data of the wrong type',
+      'a condition that is true by default',
+      conditional({ default: { value: 'q' } }),
+      {},
+      unsatisfied('b', 'data'),
+    ],
+    [
+      'data that does not match its schema',
       [{ name: 'x', schema: text }],
       { data: { x: 5 } },
       'shop.x: imported datatype does not have the expected schema: (root): Invalid type. Expected: string, given: integer',
     ],
     [
-      'a default of the wrong type',
+      'a default that does not match its schema',
       optionalNumber('x'),
       {},
       'shop.num: imported datatype does not have the expected schema',
     ],
     [
-      'data of the wrong type below a condition',
+      'data below a condition that does not match its schema',
       conditional(),
       { data: { a: 'q', b: 1 } },
       'shop.a.b: imported datatype',
     ],
     ['data without schema', [{ name: 'x', type: 'data' }], { data: { x: 1 } }, 'shop.x: no schema defined'],
     [
-      'an unusable schema',
+      'an invalid schema',
       [{ name: 'x', schema: { type: 'no' } }],
       { data: { x: 1 } },
       'shop.x: validator creation failed',
@@ -166,7 +181,7 @@ describe('imports that fail', () => {
       `shop.t: imported target type is landscaper.gardener.cloud/aws but expected ${CLUSTER}`,
     ],
     [
-      'an element of another type',
+      'a list element of another type',
       [{ name: 't', type: 'targetList', targetType: CLUSTER }],
       { targetLists: { t: [target('x'), aws] } },
       `shop.t: type of the element at position 1 of the imported targetlist is landscaper.gardener.cloud/aws but expected ${CLUSTER}`,

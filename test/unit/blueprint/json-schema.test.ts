@@ -24,13 +24,17 @@ const localTypes = {
 const loaded = blueprint({ localTypes }, files);
 const check = (schema: unknown, value: unknown) => checkSchema(schema, value, loaded);
 
-describe('a value that fits its schema', () => {
+describe('a value that matches its schema', () => {
   const rows: readonly [string, unknown, unknown][] = [
     ['an empty schema accepts all', {}, null],
     ['true accepts all', true, 1],
     ['an integral double is an integer', { type: 'integer' }, 5.0],
     ['unknown formats are ignored', { format: 'whatever' }, 'x'],
-    ['later keywords are ignored', { unevaluatedProperties: false, properties: { a: {} } }, { b: 1 }],
+    [
+      'keywords of later drafts are ignored',
+      { unevaluatedProperties: false, properties: { a: {} } },
+      { b: 1 },
+    ],
     [
       'so are dependentRequired and prefixItems',
       { dependentRequired: { a: ['b'] }, prefixItems: [text] },
@@ -42,7 +46,7 @@ describe('a value that fits its schema', () => {
       1,
     ],
     ['a property may be called id', { properties: { id: { type: 'integer' } } }, { id: 1 }],
-    ['siblings of $ref vanish', { $ref: 'local://port', maximum: 10 }, 80],
+    ['siblings of $ref are ignored', { $ref: 'local://port', maximum: 10 }, 80],
     ['references lead to files', { $ref: 'blueprint://schemas/db.json#/definitions/host' }, 'db'],
   ];
   for (const [title, schema, value] of rows) {
@@ -50,7 +54,7 @@ describe('a value that fits its schema', () => {
   }
 });
 
-describe('a value that does not fit is described without being shown', () => {
+describe('the error for a value that does not match, without the value', () => {
   const rows: readonly [string, unknown, unknown, string][] = [
     ['type', text, 5, '(root): Invalid type. Expected: string, given: integer'],
     ['integer', { type: 'integer' }, 5.5, '(root): Invalid type. Expected: integer, given: number'],
@@ -62,7 +66,7 @@ describe('a value that does not fit is described without being shown', () => {
     ],
     ['null', text, null, '(root): Invalid type. Expected: string, given: null'],
     [
-      'nullable of other dialects',
+      'nullable, which is of other dialects',
       { type: 'string', nullable: true },
       null,
       '(root): Invalid type. Expected: string, given: null',
@@ -93,8 +97,8 @@ describe('a value that does not fit is described without being shown', () => {
     ['maxLength', { maxLength: 2 }, 'abc', '(root): String length must be less than or equal to 2'],
     ['minimum', { minimum: 5 }, 4, '(root): Must be greater than or equal to 5'],
     ['maximum', { maximum: 5 }, 6, '(root): Must be less than or equal to 5'],
-    ['exclusive as number', { exclusiveMinimum: 5 }, 5, '(root): Must be greater than 5'],
-    ['exclusive as boolean', { maximum: 5, exclusiveMaximum: true }, 5, '(root): Must be less than 5'],
+    ['exclusive limit as number', { exclusiveMinimum: 5 }, 5, '(root): Must be greater than 5'],
+    ['exclusive limit as boolean', { maximum: 5, exclusiveMaximum: true }, 5, '(root): Must be less than 5'],
     ['multipleOf', { multipleOf: 3 }, 7, '(root): Must be a multiple of 3'],
     ['minItems', { minItems: 1 }, [], '(root): Array must have at least 1 items'],
     ['maxItems', { maxItems: 1 }, [1, 2], '(root): Array must have at most 1 items'],
@@ -133,7 +137,7 @@ describe('a value that does not fit is described without being shown', () => {
       '[(root): Must validate one and only one schema (oneOf), (root): Invalid type. Expected: string, given: boolean]',
     ],
     [
-      'oneOf, both',
+      'oneOf with two matches',
       { oneOf: [{ type: 'number' }, { type: 'integer' }] },
       1,
       '(root): Must validate one and only one schema (oneOf)',
@@ -161,7 +165,7 @@ describe('a value that does not fit is described without being shown', () => {
     ],
     ['local type', { $ref: 'local://port' }, 70000, '(root): Must be less than or equal to 65535'],
     [
-      'local type inside, case-sensitive',
+      'local type in a part of the schema, case-sensitive',
       { properties: { q: { items: { $ref: 'local://Host' } } } },
       { q: ['a', 5] },
       'q.1: Invalid type. Expected: string, given: integer',
@@ -173,7 +177,7 @@ describe('a value that does not fit is described without being shown', () => {
       '(root): Invalid type. Expected: integer, given: string',
     ],
     [
-      'file by way of a local type',
+      'file through a local type',
       { $ref: 'local://fromfile' },
       5,
       '(root): Invalid type. Expected: string, given: integer',
@@ -189,7 +193,7 @@ describe('a value that does not fit is described without being shown', () => {
     it(title, () => expect(check(schema, value)).to.deep.equal({ kind: 'invalid', message }));
   }
 
-  it('secrets stay secret', () => {
+  it('secrets are not shown', () => {
     expect(JSON.stringify(check({ type: 'integer', enum: [1] }, 's3cr3t'))).not.to.contain('s3cr3t');
   });
 });
@@ -212,22 +216,27 @@ describe('the draft that a schema names', () => {
   const tuple = { items: [text], additionalItems: { type: 'integer' } };
   const rows: readonly [title: string, schema: unknown, value: unknown, message?: string][] = [
     [
-      '4 has limits that exclude',
+      '4 has boolean exclusive limits',
       older('4', { maximum: 5, exclusiveMaximum: true }),
       5,
       'Must be less than 5',
     ],
-    ['4 has ids', older('4', { id: 'http://example.org/x', type: 'string' }), 'x'],
-    ['6 has constants', older('6', { const: 1 }), 2, '(root) does not match: 1'],
-    ['7 has conditions', older('7', { if: text, then: { minLength: 2 } }), 'x', 'String length must be'],
-    ['7 knows nothing of what came later', older('7', unevaluated), { b: 1 }],
+    ['4 has id', older('4', { id: 'http://example.org/x', type: 'string' }), 'x'],
+    ['6 has const', older('6', { const: 1 }), 2, '(root) does not match: 1'],
     [
-      '2019-09 knows what is not evaluated',
+      '7 has if, then and else',
+      older('7', { if: text, then: { minLength: 2 } }),
+      'x',
+      'String length must be',
+    ],
+    ['7 ignores later keywords', older('7', unevaluated), { b: 1 }],
+    [
+      '2019-09 has unevaluatedProperties',
       draft('2019-09', unevaluated),
       { b: 1 },
       '(root): Additional property b is not allowed',
     ],
-    ['2019-09 knows what depends', draft('2019-09', dependent), { a: 1 }, '(root): Has a dependency on b'],
+    ['2019-09 has dependentRequired', draft('2019-09', dependent), { a: 1 }, '(root): Has a dependency on b'],
     [
       '2019-09 has anchors',
       draft('2019-09', anchored),
@@ -235,27 +244,27 @@ describe('the draft that a schema names', () => {
       'a: Invalid type. Expected: string, given: integer',
     ],
     [
-      '2019-09 has siblings of pointers',
+      '2019-09 respects siblings of $ref',
       draft('2019-09', { $defs: { t: text }, $ref: '#/$defs/t', minLength: 2 }),
       'x',
       'String length must be',
     ],
     ['2019-09 has tuples', draft('2019-09', tuple), ['x', 'y'], '1: Invalid type'],
     [
-      '2019-09 refers to itself',
+      '2019-09 has recursive references',
       draft('2019-09', { properties: { a: { $recursiveRef: '#' } }, maxProperties: 1 }),
       { a: { b: 1, c: 2 } },
       'a: Must have at most 1 properties',
     ],
     [
-      '2020-12 has tuples of its own',
+      '2020-12 has prefixItems',
       draft('2020-12', { prefixItems: [text], items: false }),
       ['x', 1],
       '(root): No additional items allowed on array',
     ],
     ['2020-12 understands older tuples', draft('2020-12', tuple), ['x', 'y'], '1: Invalid type'],
     [
-      '2020-12 knows what is not evaluated',
+      '2020-12 has unevaluatedItems',
       draft('2020-12', { prefixItems: [text], unevaluatedItems: false }),
       ['x', 1],
       '(root): No additional items allowed on array',
@@ -266,7 +275,11 @@ describe('the draft that a schema names', () => {
       5,
       'Must be greater than 5',
     ],
-    ['unknown, is the older mixture', { $schema: 'https://example.org/mine', ...unevaluated }, { b: 1 }],
+    [
+      'of unknown name is treated as the older mixture',
+      { $schema: 'https://example.org/mine', ...unevaluated },
+      { b: 1 },
+    ],
   ];
   for (const [title, schema, value, message] of rows) {
     it(title, () => {
@@ -276,18 +289,18 @@ describe('the draft that a schema names', () => {
     });
   }
 
-  it('holds for what it refers to in the blueprint', () => {
+  it('applies to the files of the blueprint that it refers to', () => {
     const strict = blueprint({ localTypes: { strict: draft('2020-12', unevaluated) } });
     expect(checkSchema({ $ref: 'local://strict' }, { b: 1 }, strict).kind).to.equal('invalid');
   });
 });
 
-describe('a schema that cannot be used', () => {
+describe('an invalid schema', () => {
   const rows: readonly [string, unknown, string][] = [
     ['unknown type', { type: 'strin' }, 'must be equal to one of the allowed values'],
     ['broken pattern', { pattern: '(' }, 'missing closing )'],
-    ['wrong keyword value', { minimum: 'x' }, 'minimum must be number'],
-    ['pointer to nowhere', { $ref: '#/definitions/nope' }, '#/definitions/nope'],
+    ['wrong value of a keyword', { minimum: 'x' }, 'minimum must be number'],
+    ['pointer to a missing place', { $ref: '#/definitions/nope' }, '#/definitions/nope'],
     [
       'unknown local type',
       { $ref: 'local://nope' },
@@ -300,7 +313,7 @@ describe('a schema that cannot be used', () => {
       'element at "[].definitions" doesn\'t have a field "zz"',
     ],
     [
-      'no object on the way',
+      'pointer through a value that is not an object',
       { $ref: 'blueprint://schemas/db.json#/definitions/host/type/x' },
       'element at "[].definitions.host.type" is not an object',
     ],
@@ -309,7 +322,11 @@ describe('a schema that cannot be used', () => {
       { $ref: 'blueprint://schemas/nope.json' },
       'unable to read local schema from schemas/nope.json: file does not exist',
     ],
-    ['file that is no JSON', { $ref: 'blueprint://schemas/y.yaml' }, 'schemas/y.yaml is not valid JSON'],
+    [
+      'file that is not valid JSON',
+      { $ref: 'blueprint://schemas/y.yaml' },
+      'schemas/y.yaml is not valid JSON',
+    ],
     [
       'cycle',
       { properties: { x: { $ref: 'local://a' } } },
@@ -331,13 +348,13 @@ describe('a schema that cannot be used', () => {
 });
 
 describe('patterns', () => {
-  it('of different schemas do not get mixed up', () => {
+  it('compilations of different schemas are kept apart', () => {
     expect(check({ pattern: '^a' }, 'a').kind).to.equal('valid');
     expect(check({ pattern: '^b' }, 'a').kind).to.equal('invalid');
     expect(check({ pattern: '^a', properties: {} }, 'b').kind).to.equal('invalid');
   });
 
-  it('take linear time', () => {
+  it('takes linear time', () => {
     expect(check({ pattern: '^(a+)+$' }, `${'a'.repeat(5000)}!`).kind).to.equal('invalid');
   });
 });

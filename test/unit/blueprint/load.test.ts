@@ -29,12 +29,12 @@ exports: [{name: out, targetType: kubernetes-cluster}]`);
     expect(info.exports).to.deep.equal([{ name: 'out', type: 'target', targetType: full }]);
   });
 
-  it('is read whatever the case of its keys, and with numbers for texts', () => {
+  it('is read with keys in any case, and with numbers as strings', () => {
     const { info } = load(`${HEAD}deployexecutions: [{name: 5, type: GoTemplate, template: 'x'}]`);
     expect(info.deployExecutions).to.deep.equal([{ name: '5', type: 'GoTemplate', template: 'x' }]);
   });
 
-  it('is refused with the name of the link whose target is too long', () => {
+  it('is rejected with the name of the link whose target is too long', () => {
     const filesystem = { 'blueprint.yaml': HEAD, a: { $type: 'symlink', value: `${'a/'.repeat(200_000)}b` } };
     expect(() => loadInlineBlueprint(filesystem)).to.throw(
       BlueprintInvalid,
@@ -57,13 +57,13 @@ exports: [{name: out, targetType: kubernetes-cluster}]`);
   const mistakes: readonly [string, unknown, string][] = [
     ['is missing', undefined, 'there is no file "blueprint.yaml"'],
     ['is a list', [1], 'there is no file "blueprint.yaml"'],
-    ['is no YAML', `${HEAD}imports: [`, 'unable to decode blueprint definition'],
+    ['is not valid YAML', `${HEAD}imports: [`, 'unable to decode blueprint definition'],
     ['is a string', 'x', 'expected a map, found a string'],
     ['is a directory', { $type: 'directory', value: {} }, '"blueprint.yaml" is a directory, not a file'],
-    ['is another kind', 'apiVersion: v1\nkind: Pod', 'found apiVersion v1 and kind Pod'],
-    ['says no kind', { imports: [] }, 'found no apiVersion and no kind'],
+    ['is of another kind', 'apiVersion: v1\nkind: Pod', 'found apiVersion v1 and kind Pod'],
+    ['has no kind', { imports: [] }, 'found no apiVersion and no kind'],
     [
-      'says a kind that is no text',
+      'has a kind that is not a string',
       `apiVersion: v1\nkind: [x]`,
       'found apiVersion v1 and kind that is a list',
     ],
@@ -72,35 +72,35 @@ exports: [{name: out, targetType: kubernetes-cluster}]`);
       `${HEAD}# ${'x'.repeat(2 ** 21)}`,
       'characters, more than 2097152, a fixed limit; divide the blueprint into sub-installations',
     ],
-    ['has a wrong type somewhere', `${HEAD}imports: true`, 'imports: expected a list, found a boolean'],
+    ['has a field of the wrong type', `${HEAD}imports: true`, 'imports: expected a list, found a boolean'],
     [
-      'has a wrong type deep down',
+      'has a nested field of the wrong type',
       `${HEAD}imports: [{name: [x]}]`,
       'imports[0].name: expected a string, found a list',
     ],
     [
-      'has a schema that is none',
+      'has an invalid schema',
       `${HEAD}imports: [{name: x, schema: 5}]`,
       'imports[0].schema: expected a map, found a number',
     ],
   ];
   for (const [title, text, message] of mistakes) {
-    it(`is refused when it ${title}`, () => {
+    it(`is rejected if it ${title}`, () => {
       expect(() => load(text)).to.throw(BlueprintInvalid, message);
     });
   }
 
   const refusals: readonly [string, object, new (...args: never[]) => Error, string][] = [
     [
-      'in a component, for an installation that has none',
+      'in a component, if the installation has none',
       { ref: { resourceName: 'bp' } },
       BlueprintUnavailable,
       'blueprint bp is not available: the installation has no component that could hold it',
     ],
-    ['from nowhere', {}, BlueprintInvalid, 'either "inline" or "ref"'],
+    ['without any source', {}, BlueprintInvalid, 'either "inline" or "ref"'],
   ];
   for (const [title, source, Class, message] of refusals) {
-    it(`cannot be had ${title}`, async () => {
+    it(`is not available ${title}`, async () => {
       const error = await loadBlueprint(source).catch((failure: unknown) => failure);
       expect(error).to.be.instanceOf(Class).with.property('message').that.contains(message);
     });

@@ -31,31 +31,31 @@ const evaluate = (document: unknown): unknown =>
 describe('a data mapping', () => {
   const rows: readonly [string, unknown, unknown][] = [
     [
-      'is plain data when it has no expression',
+      'is plain data if it has no expression',
       { k: [1, 2, 'fixed', null, false] },
       { k: [1, 2, 'fixed', null, false] },
     ],
-    ['joins texts', '(( proto "://" host ))', 'http://db'],
-    ['joins texts around references', '(( "<" exports.raw ">" ))', '<x>'],
-    ['joins integers and booleans of its own to texts', '(( host 1 true ))', 'db1true'],
-    ['takes whole values as they are', '(( map.a ))', { b: [1, 'x', null] }],
+    ['concatenates strings', '(( proto "://" host ))', 'http://db'],
+    ['concatenates strings around references', '(( "<" exports.raw ">" ))', '<x>'],
+    ['concatenates its own integers and booleans with strings', '(( host 1 true ))', 'db1true'],
+    ['uses whole values unchanged', '(( map.a ))', { b: [1, 'x', null] }],
     ['keeps numbers', '(( port ))', 8080],
-    ['knows names with a hyphen', ['(( extra-1 ))', '(( map.c-d ))'], [8080, true]],
+    ['supports names with a hyphen', ['(( extra-1 ))', '(( map.c-d ))'], [8080, true]],
     [
-      'takes elements of lists',
+      'selects elements of lists',
       ['(( map.a.b[1] ))', '(( map.a.b.[1] ))', '(( map.a.b.[-1] ))'],
       ['x', 'x', null],
     ],
-    ['takes elements by their name', '(( objs.q.v ))', 'y'],
-    ['takes quoted keys', '(( cluster.metadata.labels.["a.b/c"] ))', 'blue'],
-    ['joins lists', '(( map.a.b map.a.b ))', [1, 'x', null, 1, 'x', null]],
-    ['merges maps, the right one wins', '(( objs.[0] objs.[1] ))', { name: 'q', v: 'y' }],
-    ['leaves other texts alone', ['a (( host )) b', '( host )', ''], ['a (( host )) b', '( host )', '']],
+    ['selects elements by their name', '(( objs.q.v ))', 'y'],
+    ['supports quoted keys', '(( cluster.metadata.labels.["a.b/c"] ))', 'blue'],
+    ['concatenates lists', '(( map.a.b map.a.b ))', [1, 'x', null, 1, 'x', null]],
+    ['merges maps, and the right one takes precedence', '(( objs.[0] objs.[1] ))', { name: 'q', v: 'y' }],
+    ['leaves other strings alone', ['a (( host )) b', '( host )', ''], ['a (( host )) b', '( host )', '']],
     ['unescapes', '((! x ))', '(( x ))'],
-    ['removes what is undefined', { a: ['(( ~~ ))', 1], b: '(( ~~ ))' }, { a: [1] }],
-    ['is null when undefined as a whole', '(( ~~ ))', null],
+    ['removes undefined values', { a: ['(( ~~ ))', 1], b: '(( ~~ ))' }, { a: [1] }],
+    ['is null if it is undefined as a whole', '(( ~~ ))', null],
     [
-      'knows null, true and false',
+      'has null, true and false',
       ['(( ~ ))', '(( nil ))', '(( true ))', '(( false ))'],
       [null, null, true, false],
     ],
@@ -65,7 +65,7 @@ describe('a data mapping', () => {
       { plain: 1, host: 'own', deep: { ref: 1, up: 1, h: 'own' } },
     ],
     ['computes with numbers', '(( port + 1 ))', 8081],
-    ['merges what it refers to', { '<<<': '(( map.a ))', c: 1 }, { b: [1, 'x', null], c: 1 }],
+    ['merges the value that it refers to', { '<<<': '(( map.a ))', c: 1 }, { b: [1, 'x', null], c: 1 }],
     [
       'follows references to other expressions',
       { a: '(( b ))', b: '(( host "!" ))' },
@@ -81,23 +81,19 @@ describe('a data mapping', () => {
       '(( nope ))',
       "unable to template import mapping template shop.url: unresolved nodes:\n\t(( nope ))\tin url\t\t()\t*'nope' not found",
     ],
-    [
-      'an unknown name deep down',
-      { deep: ['(( host.nope ))'] },
-      "in url\tdeep.[0]\t()\t*'host.nope' not found",
-    ],
+    ['an unknown nested name', { deep: ['(( host.nope ))'] }, "in url\tdeep.[0]\t()\t*'host.nope' not found"],
     ['a syntax error', '((( in ))', "((( in ))\tin url\t\t()\t*parse error near symbol 5 - symbol 6: ' '"],
     ['a process', '(( exec("id") ))', '*exec: no OS operations supported in this execution environment'],
     ['a file', '(( read("/etc/passwd") ))', '*read: error reading [/etc/passwd]:  /etc: file does not exist'],
     ['the environment', '(( env("PATH") ))', "*unknown function 'env'"],
     ['a function of executions', '(( parseOCIRef("a:1") ))', "*unknown function 'parseOCIRef'"],
     [
-      'an imported number joined to a text',
+      'an imported number concatenated with a string',
       '(( "n" port ))',
       `*type 'float'(port) cannot be concatenated with type 'string'("n")`,
     ],
     [
-      'a map joined to a text',
+      'a map concatenated with a string',
       '(( "n" map ))',
       `*type 'map'(map) cannot be concatenated with type 'string'("n")`,
     ],
@@ -105,7 +101,7 @@ describe('a data mapping', () => {
     ['an inherited name', '(( constructor ))', "*'constructor' not found"],
   ];
   for (const [title, document, message] of mistakes) {
-    it(`is refused for ${title}`, () => {
+    it(`is rejected because of ${title}`, () => {
       expect(() => evaluate(document))
         .to.throw(MappingFailed, message)
         .with.property('reason', 'ConstructImports');
@@ -123,7 +119,7 @@ describe('a data mapping', () => {
     throw new Error('it succeeded');
   };
 
-  it('is shown around the place, with what it was given, and without values', () => {
+  it('is shown with the lines around the error, and with its input, without values', () => {
     expect(shown({ deep: ['x', { a: '(( host.nope ))' }], z: 1 })).to.match(
       /^mapping source, line 4, column 8:\n1: {4}url:\n2: {6}deep:\n3: {6}- x\n4: {6}- a: \(\( host\.nope \)\)\n {13}ˆ≈{7}\n5: {6}z: 1\n\nmapping input:\n/,
     );
@@ -136,9 +132,9 @@ describe('a data mapping', () => {
 
   const marked: readonly [string, unknown, string, number][] = [
     ['the value itself', '(( nope ))', '(( nope ))', 6],
-    ['the place where it ceases to make sense', '((( in ))', '((( in ))', 13],
+    ['the place of the syntax error', '((( in ))', '((( in ))', 13],
     ['a merge', { '<<<': '(( nope ))' }, '<<<: (( nope ))', 8],
-    ['a text of several lines', '((\n  host\n  nope ))', '((', 3],
+    ['a string of several lines', '((\n  host\n  nope ))', '((', 3],
   ];
   for (const [title, document, line, column] of marked) {
     it(`has the mark below ${title}`, () => {
@@ -150,7 +146,7 @@ describe('a data mapping', () => {
     });
   }
 
-  it('that grows too large has no place', () => {
+  it('that grows too large is reported without a place', () => {
     expect(() => evaluate('(( [1..99999999999] ))'))
       .to.throw(MappingFailed, 'a result of more than')
       .with.property('message')

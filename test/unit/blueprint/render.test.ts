@@ -31,7 +31,7 @@ describe('import executions', () => {
     expect(await run(go('bindings: {prefix: {a: map}}'))).to.deep.equal({ prefix: { a: 'map' } });
   });
 
-  it('may have nothing to say', async () => {
+  it('may have an empty result', async () => {
     expect(await run(go(''), go('errors: []'), go('other: 1'))).to.deep.equal({ prefix: 'p' });
   });
 
@@ -39,13 +39,13 @@ describe('import executions', () => {
     expect(await run(go('bindings: {x: {{ .imports.nope }}}'))).to.have.property('x', '<no value>');
   });
 
-  it('reject the imports with their errors, and the next is not run', async () => {
+  it('reject the imports with their errors, and the next one does not run', async () => {
     expect(await outcome(run(go('errors: [e1, "e2 {{ .imports.prefix }}"]'), go('{{ broken'))))
       .to.throw(ImportsRejected, 'import validation failed: e1, e2 p')
       .with.deep.property('errors', ['e1', 'e2 p']);
   });
 
-  it('know nothing of state', async () => {
+  it('have no state', async () => {
     expect(await run(go('bindings: {roots: {{ keys . | sortAlpha | toJson }}}'))).to.have.deep.property(
       'roots',
       ['blueprint', 'blueprintDef', 'cd', 'componentDescriptorDef', 'components', 'imports'],
@@ -54,25 +54,29 @@ describe('import executions', () => {
 
   const mistakes: readonly [string, object, string][] = [
     [
-      'errors that are a text',
+      'errors that are a string',
       go('errors: just text'),
       'error while decoding templated execution: errors: expected a list, found a string',
     ],
-    ['a template that is wrong', go('{{ broken'), 'unable to template executions: template: execution:1'],
+    [
+      'a template with a syntax error',
+      go('{{ broken'),
+      'unable to template executions: template: execution:1',
+    ],
     [
       'an unknown engine',
       { type: 'Jinja', template: '' },
       'unknown template type Jinja; known are GoTemplate, Spiff, Handlebars',
     ],
-    ['no template', { type: 'GoTemplate' }, 'no template found'],
+    ['a missing template', { type: 'GoTemplate' }, 'no template found'],
     [
-      'a function of components',
+      'a function for components',
       go('{{ getResource "name" "x" }}'),
       'Unable to search for a resource as no ComponentDescriptor is defined.',
     ],
   ];
   for (const [title, executor, message] of mistakes) {
-    it(`fail for ${title}`, async () =>
+    it(`fail because of ${title}`, async () =>
       expect(await outcome(run(executor))).to.throw(TemplateFailed, message));
   }
 });
@@ -91,7 +95,7 @@ describe('deploy executions', () => {
       { ...noTargets, targets: new Map([['cluster', target('my-cluster')]]) },
     );
 
-  it('make items out of a file of the blueprint', async () => {
+  it('create items from a file of the blueprint', async () => {
     const text =
       'deployItems:\n- name: app\n  type: test.example/fake\n  target: {import: cluster}\n  config:\n    text: {{ .imports.text | quote }}\n    ns: {{ .imports.cluster.metadata.namespace }}\n';
     const items = await run([{ name: 'main', type: 'GoTemplate', file: '/deploy.yaml' }], {
@@ -107,7 +111,7 @@ describe('deploy executions', () => {
     ]);
   });
 
-  it('add up, and depend on each other', async () => {
+  it('are combined, and their items may depend on each other', async () => {
     const items = await run([
       go(`deployItems: [{name: a, ${item}}]`),
       go(`deployItems: [{name: b, dependsOn: [a], ${item}}]`),
@@ -118,7 +122,7 @@ describe('deploy executions', () => {
     ]);
   });
 
-  it('do not see what another one changed', async () => {
+  it('do not see changes of each other', async () => {
     const items = await run([
       go(`{{ $_ := set .imports "text" "changed" }}deployItems: [{name: "{{ .imports.text }}", ${item}}]`),
       go(`deployItems: [{name: "{{ .imports.text }}", ${item}}]`),
@@ -126,7 +130,7 @@ describe('deploy executions', () => {
     expect(items.map(({ name }) => name)).to.deep.equal(['changed', 'hello']);
   });
 
-  it('are checked together', async () => {
+  it('are validated together', async () => {
     const twice = [go(`deployItems: [{name: a, ${item}}]`), go(`deployItems: [{name: a, ${item}}]`)];
     expect(await outcome(run(twice))).to.throw(
       DeployItemsInvalid,
@@ -143,7 +147,7 @@ describe('deploy executions', () => {
       .with.deep.property('codes', ['ERR_FOR_INFO_ONLY']);
   });
 
-  it('remember what they put under state, and find it again', async () => {
+  it('store the state they return, and read it again', async () => {
     const counting = go(
       '{{ $c := add1 (.state.count | default 0) }}state: {count: {{ $c }}}\ndeployItems: []',
       'default',
@@ -160,14 +164,14 @@ describe('deploy executions', () => {
     ]);
   });
 
-  it('find what one of the same name has remembered a moment ago', async () => {
+  it('read the state that one of the same name has just stored', async () => {
     const remembering = go('state: {seen: {{ .state.seen | default 0 | add1 }}}', 'same');
     const states = new States();
     await run([remembering, remembering], {}, states);
     expect(states.updates.map(({ state }) => state)).to.deep.equal([{ seen: 2 }]);
   });
 
-  it('remember nothing when they do not say', async () => {
+  it('store nothing if they return no state', async () => {
     const states = new States();
     await run([go('deployItems: []')], {}, states);
     expect(states.updates).to.deep.equal([]);

@@ -53,7 +53,7 @@ describe('a value of a secret in a name', () => {
     expect(secretInItems([{ name: 'web', config: manifest('web') }], find)).to.equal(undefined);
   });
 
-  it('is none when it is short, or does not come from a secret', () => {
+  it('is not detected if it is short, or does not come from a secret', () => {
     expect(secretInItems([{ name: 'admin', config: manifest('web-eu-central-1') }], find)).to.equal(
       undefined,
     );

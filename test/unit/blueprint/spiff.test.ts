@@ -16,7 +16,7 @@ describe('Spiff executions', () => {
       context(blueprint({ importExecutions: [spiff(template)] }, files), { prefix: 'p', n: 3 }),
     );
 
-  it('make bindings, from a tree, a text or a file', async () => {
+  it('create bindings, from a tree, a string or a file', async () => {
     const expected = { prefix: 'p', n: 3, full: 'p-x' };
     expect(await bindings({ bindings: { full: '(( imports.prefix "-x" ))' } })).to.deep.equal(expected);
     expect(await bindings('bindings:\n  full: (( imports.prefix "-x" ))\n')).to.deep.equal(expected);
@@ -36,7 +36,7 @@ describe('Spiff executions', () => {
     );
   });
 
-  it('make items and sub-installations', async () => {
+  it('create items and sub-installations', async () => {
     const item = { name: '(( imports.name ))', type: 'test.example/fake', config: { v: '(( imports.n ))' } };
     const loaded = blueprint({ deployExecutions: [spiff({ deployItems: [item] })] });
     expect(await renderDeployItems(context(loaded, { name: 'web', n: 3 }), noTargets)).to.deep.equal([
@@ -47,7 +47,7 @@ describe('Spiff executions', () => {
     expect((await renderSubInstallations(context(parent, {}))).map(({ name }) => name)).to.deep.equal(['c1']);
   });
 
-  it('DF-80: always write their state, under the names that were recorded', async () => {
+  it('DF-80: always write their state, with the recorded names', async () => {
     const states = new States();
     const loaded = blueprint({ deployExecutions: [spiff({ deployItems: [] })] });
     await renderDeployItems({ ...context(loaded, {}), states }, noTargets);
@@ -72,7 +72,7 @@ describe('Spiff executions', () => {
       { bindings: { r: '(( getResource("name", "x") ))' } },
       '*Unable to search for a resource as no ComponentDescriptor is defined.',
     ],
-    ['with what they were given, but without the values', { r: '(( nope ))' }, 'template input:\n'],
+    ['with their input, but without the values', { r: '(( nope ))' }, 'template input:\n'],
     ['for two documents', 'a: 1\n---\nb: 2', 'multi document not possible'],
     [
       'for a function that only GoTemplate has',

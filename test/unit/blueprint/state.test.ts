@@ -17,13 +17,13 @@ const go = (name?: string, template = 'state: {}') => ({
 });
 
 describe('state between jobs', () => {
-  it('is kept in secrets with the recorded names', () => {
+  it('is stored in secrets with the recorded names', () => {
     expect(stateSecretName('shop', 'deploy', 'default')).to.equal('3khtaqollckfx7vikdeaiytmltiekqvm');
     expect(stateSecretName('shop', 'export', 'default')).to.equal('hysl2pplkqqbpe5chdaiowe2d2r5pnkh');
     expect(stateSecretName('shop', 'deploy', '')).to.equal('q3u3kdl6wijiontj4j3dtijctmwe4lxo');
   });
 
-  it('of deploy and sub-installation executions of one name is shared', () => {
+  it('of deploy and sub-installation executions of the same name is shared', () => {
     const loaded = blueprint({
       subinstallationExecutions: [go('default')],
       deployExecutions: [go('default'), go()],
@@ -40,21 +40,25 @@ describe('state between jobs', () => {
   const templates: readonly [string, object, boolean][] = [
     ['that reads it', go('d', 'a: {{ .state.count }}'), true],
     ['that only writes it', go('d', 'STATE: {a: 1}'), true],
-    ['that looks at all values', go('d', '{{ toYaml . }}'), true],
-    ['that looks at all values by way of $', go('d', '{{ range $k, $v := $ }}{{ end }}'), true],
+    ['that reads all values', go('d', '{{ toYaml . }}'), true],
+    ['that reads all values through $', go('d', '{{ range $k, $v := $ }}{{ end }}'), true],
     ['that includes a file', go('d', '{{ include "/a.yaml" . }}'), true],
     ['in a file', { name: 'd', type: 'GoTemplate', file: '/with-state.yaml' }, true],
-    ['without any', go('d', 'deployItems: [{name: a.b, v: {{ .imports.a | quote }}}] # costs $5.'), false],
+    [
+      'without content',
+      go('d', 'deployItems: [{name: a.b, v: {{ .imports.a | quote }}}] # costs $5.'),
+      false,
+    ],
     ['of Spiff', { name: 'd', type: 'Spiff', template: {} }, true],
   ];
   for (const [title, execution, isRead] of templates) {
-    it(`is ${isRead ? '' : 'not '}asked for by a template ${title}`, () => {
+    it(`is ${isRead ? '' : 'not '}loaded for a template ${title}`, () => {
       const loaded = blueprint({ deployExecutions: [execution] }, { 'with-state.yaml': '{{ .state }}' });
       expect(stateSecretNames('shop', loaded, 'deploy')).to.have.lengthOf(isRead ? 1 : 0);
     });
   }
 
-  it('is found as it was when an execution is repeated', async () => {
+  it('is found unchanged if an execution is repeated', async () => {
     const states = new States(new Map([['x', { n: 1 }]]));
     const work = (): never => {
       states.note({ secretName: 'x', state: { n: 2 } });

@@ -47,7 +47,7 @@ describe('templates of sub-installations', () => {
     expect(names).to.deep.equal(['s0', 's1', 'a', 'db']);
   });
 
-  it('may have keys in any case, and no head', async () => {
+  it('may have keys in any case, and no apiVersion and kind', async () => {
     const text = 'subInstallations: [{Name: 5, blueprint: {FileSystem: {a: b}}}]';
     expect(await render([], executions(text))).to.deep.equal([
       { name: '5', blueprint: { filesystem: { a: 'b' } } },
@@ -69,7 +69,7 @@ describe('templates of sub-installations', () => {
     });
   });
 
-  it('may use all that the parent imports and siblings export', async () => {
+  it('may use all imports of the parent and exports of siblings', async () => {
     await render([
       template('a', { ...gives('x'), ...takes('region') }),
       template('b', takes('x')),
@@ -84,7 +84,7 @@ describe('templates of sub-installations', () => {
     ]);
   });
 
-  it('may export data and a target of one name', async () => {
+  it('may export data and a target with the same name', async () => {
     await render([template('a', gives('same')), template('b', givesTarget('same'))]);
   });
 
@@ -167,7 +167,7 @@ describe('templates of sub-installations', () => {
       'subinstallations.a.imports.data[0].name: Required value: name must not be empty',
     ],
     [
-      'an import said twice',
+      'a duplicate import',
       [
         template('a', {
           imports: { data: [{ name: 'i', dataRef: 'region' }], targets: [{ name: 'i', target: 'cl' }] },
@@ -176,7 +176,7 @@ describe('templates of sub-installations', () => {
       'subinstallations.a.imports.targets[0]: Duplicate value: "i"',
     ],
     [
-      'a name said twice',
+      'a duplicate name',
       [template('a'), template('a')],
       'subinstallations.a: Duplicate value: "duplicated subinstallation"',
     ],
@@ -186,17 +186,17 @@ describe('templates of sub-installations', () => {
       `subinstallations.${long}.name: Invalid value: "${long}": must be no more than 52 characters`,
     ],
     [
-      'a bad name',
+      'an invalid name',
       [template('A_b')],
       'subinstallations.A_b.name: Invalid value: "A_b": a lowercase RFC 1123 label',
     ],
     [
-      'no name',
+      'a missing name',
       [{ blueprint: { filesystem: {} } }],
       'subinstallations[0].name: Required value: name must be defined',
     ],
     [
-      'no blueprint',
+      'a missing blueprint',
       [{ name: 'a' }],
       'subinstallations.a.blueprint: Required value: a blueprint must be defined',
     ],
@@ -206,16 +206,16 @@ describe('templates of sub-installations', () => {
       [{ file: '/blueprint.yaml' }],
       'subinstallations[0].file: Invalid value: "/blueprint.yaml": unable to decode installation template',
     ],
-    ['nothing at all', [{}], 'neither a inline installation template nor a file is defined in index 0'],
+    ['an empty template', [{}], 'neither a inline installation template nor a file is defined in index 0'],
     ['a wrong type', [{ name: 'a', imports: [1] }], 'imports: expected a map, found a list'],
   ];
   for (const [title, templates, message] of mistakes) {
-    it(`are refused for ${title}`, async () => {
+    it(`are rejected because of ${title}`, async () => {
       expect(await outcome(render(templates))).to.throw(SubInstallationsInvalid, message);
     });
   }
 
-  it('are refused when one file is named so often that reading it takes long', async () => {
+  it('are rejected if one file is named so often that reading it takes long', async () => {
     const files = { 'large.yaml': JSON.stringify({ ...HEAD, ...template('db'), notes: 'x'.repeat(30_000) }) };
     const templates = Array.from({ length: 100 }, () => ({ file: '/large.yaml' }));
     expect(await outcome(render(templates, {}, files))).to.throw(
@@ -224,7 +224,7 @@ describe('templates of sub-installations', () => {
     );
   });
 
-  it('are refused for a cycle, with the code that tells machines so', async () => {
+  it('are rejected because of a cycle, with the error code for it', async () => {
     const cycle = [
       template('a', { ...takes('y'), ...gives('x') }),
       template('b', { ...takes('x'), ...gives('y') }),
@@ -237,7 +237,7 @@ describe('templates of sub-installations', () => {
       .with.deep.property('codes', ['ERR_CYCLIC_DEPENDENCIES']);
   });
 
-  it('that cannot be read are a failure of the template', async () => {
+  it('that cannot be read are an error of the template', async () => {
     expect(await outcome(render([], executions('subinstallations: [5]')))).to.throw(
       TemplateFailed,
       'error while decoding templated execution: subinstallations[0]: expected a map, found a number',
@@ -248,7 +248,7 @@ describe('templates of sub-installations', () => {
 describe('a child installation', () => {
   const parent = installation('shop');
 
-  it('is what upstream would create', async () => {
+  it('has the fields that upstream would create', async () => {
     const child = childInstallation(parent, {
       ...template('db', { ...takes('region'), ...gives('url') }),
       importDataMappings: { zone: '(( i ))' },
@@ -295,20 +295,20 @@ describe('a child installation', () => {
     expect(childInstallation(parent, template('x')).spec).to.deep.include({ imports: {}, exports: {} });
   });
 
-  it('inherits the wish to cache charts', async () => {
+  it('inherits that charts are cached', async () => {
     const key = 'landscaper.gardener.cloud/cache-helm-charts';
     const wishing = installation('shop', {}, { annotations: { [key]: 'true' } });
     expect(childInstallation(wishing, template('a')).metadata.annotations).to.have.property(key, 'true');
   });
 
-  it('inherits the wish to have the component verified', async () => {
+  it('inherits that the component is verified', async () => {
     const verification = { signatureName: 'vendor' };
     const careful = installation('shop', { verification });
     expect(childInstallation(careful, template('a')).spec.verification).to.deep.equal(verification);
     expect(childInstallation(parent, template('a')).spec).not.to.have.property('verification');
   });
 
-  it('cannot take its blueprint from a component that is not there', async () => {
+  it('cannot take its blueprint from a missing component', async () => {
     expect(() => childInstallation(parent, { name: 'a', blueprint: { ref: 'cd://resources/x' } })).to.throw(
       SubInstallationsInvalid,
       'unable to create installation for a: no component descriptor defined to resolve the blueprint ref',
@@ -333,7 +333,7 @@ describe('the number of sub-installations', () => {
     [10_000, 1],
     [0, 10_001],
   ] as const) {
-    it(`may not be ${String(count)} rendered and ${String(written)} written ones`, async () => {
+    it(`may not be ${String(count)} rendered and ${String(written)} listed ones`, async () => {
       const list = Array.from({ length: written }, (_, i) => template(`a${String(i)}`));
       expect(await produced(count, list)).to.throw(
         SubInstallationsInvalid,

@@ -16,7 +16,7 @@ describe('the configuration file', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** What the reader told the log, without the name of the file. */
+  /** The warnings in the log, without the name of the file. */
   let warned: string[] = [];
   let told: string[] = [];
   beforeEach(() => {
@@ -31,12 +31,12 @@ describe('the configuration file', () => {
     return readConfiguration(file, { warn: into(warned), info: into(told) });
   };
 
-  it('means the defaults when it is empty; then nobody checks deployments', () => {
+  it('uses the defaults if it is empty; then no deployment is checked', () => {
     expect(read('')).to.deep.equal(defaults);
     expect(read('')).not.to.have.property('health');
   });
 
-  it('says how many levels of installations a tree may have, within what controllers can follow', () => {
+  it('sets how many levels of installations a tree may have, up to the limit of the controllers', () => {
     expect(read('limits: {treeDepth: 3}').limits).to.deep.equal({ ...defaults.limits, treeDepth: 3 });
     expect(read('limits:').limits).to.include({ treeDepth: 30 });
     expect(read('limits: {remoteRetryTimeout: 90s}').limits).to.include({ remoteRetryMs: 90_000 });
@@ -51,7 +51,7 @@ describe('the configuration file', () => {
     expect(warned).to.deep.equal([]);
   });
 
-  it('says how large the answers of servers may be, in whole numbers', () => {
+  it('limits the size of responses of servers, in integers', () => {
     const responses = {
       targetResponseMiB: 20,
       targetResponseDepth: 100,
@@ -72,7 +72,7 @@ describe('the configuration file', () => {
     }
   });
 
-  it('says how many objects a tree may have', () => {
+  it('limits the number of objects of a tree', () => {
     expect(read('limits: {treeObjects: 500}').limits).to.deep.equal({ ...defaults.limits, treeObjects: 500 });
     expect(read('limits:').limits).to.include({ treeObjects: 10_000 });
     for (const wrong of ['0', '1.5', 'many']) {
@@ -83,7 +83,7 @@ describe('the configuration file', () => {
     }
   });
 
-  it('says what one installation may have, within what the process can bear', () => {
+  it('limits one installation, within the memory of the process', () => {
     const limits = { deployItems: 20_000, deployItemsMiB: 24, subinstallations: 5 };
     expect(read(`limits: ${JSON.stringify(limits)}`).limits).to.deep.equal({ ...defaults.limits, ...limits });
     for (const wrong of [
@@ -99,7 +99,7 @@ describe('the configuration file', () => {
     }
   });
 
-  it('names the deployments whose health is checked, each once', () => {
+  it('lists the deployments whose health is checked, without duplicates', () => {
     const { health } = read(`
       kind: LandscaperConfiguration
       lsDeployments:
@@ -117,13 +117,13 @@ describe('the configuration file', () => {
     });
   });
 
-  it('says which part of the health check is missing', () => {
+  it('reports which field of the health check is missing', () => {
     expect(() => read('lsDeployments: {lsController: controller, lsHealthCheckName: x}')).to.throw(
       /lsDeployments.deploymentsNamespace/,
     );
   });
 
-  it('says where containers run, and of which images', () => {
+  it('sets where containers run, and their images', () => {
     const { container } = read(`
       container:
         namespace: pods
@@ -148,7 +148,7 @@ describe('the configuration file', () => {
     ]);
   });
 
-  it('takes the key of the excluded namespaces in both spellings that are in use', () => {
+  it('accepts the key of the excluded namespaces in both spellings that are in use', () => {
     const texts = [
       'controllers: {contexts: {config: {default: {excludedNamespaces: [a]}}}}',
       'controllers: {contexts: {config: {default: {excludeNamespaces: [a]}}}}',
@@ -157,26 +157,26 @@ describe('the configuration file', () => {
     for (const text of texts) expect(read(text).contexts).to.deep.equal({ excludedNamespaces: ['a'] });
   });
 
-  it('takes the workers of contexts in both spellings too', () => {
+  it('accepts the workers of contexts in both spellings, too', () => {
     expect(read('controllers: {context: {workers: 7}}').workers.context).to.equal(7);
     expect(read('controllers: {contexts: {workers: 8}, context: {workers: 7}}').workers.context).to.equal(8);
   });
 
-  it('takes the repository for contexts from its old place too; the new one wins', () => {
+  it('reads the repository for contexts from its old place, too; the new one takes precedence', () => {
     const old = 'repositoryContext: {baseUrl: old}';
     expect(read(old).contexts).to.deep.equal({ repositoryContext: { baseUrl: 'old' } });
     const both = `${old}\ncontrollers: {contexts: {config: {default: {repositoryContext: {baseUrl: new}}}}}`;
     expect(read(both).contexts).to.deep.equal({ repositoryContext: { baseUrl: 'new' } });
   });
 
-  it('can switch default contexts off, and the installation of definitions', () => {
+  it('can disable default contexts, and the installation of CRDs', () => {
     expect(read('controllers: {contexts: {config: {default: {disable: true}}}}').contexts).to.deep.equal({
       isDisabled: true,
     });
     expect(read('crdManagement: {deployCrd: false}').installsCrds).to.equal(false);
   });
 
-  it('says where repositories in files lie, relative to itself, and what registries may do', () => {
+  it('sets the folder of file repositories, relative to itself, and what registries may do', () => {
     const { registry } = read(
       'registry: {local: {rootPath: stock}, oci: {allowPlainHttp: true}, cacheSize: 5}',
     );
@@ -186,13 +186,13 @@ describe('the configuration file', () => {
     expect(read('registry: {local: {rootPath: /stock}}').registry).to.deep.equal({ localRoot: '/stock' });
   });
 
-  it('means for ever by a pickup timeout of none or zero', () => {
+  it('never times out with a pickup timeout of none or zero', () => {
     for (const text of ['none', '0s', '0']) {
       expect(read(`deployItemTimeouts: {pickup: "${text}"}`).pickupTimeoutMs, text).to.equal(0);
     }
   });
 
-  it("takes every key of upstream's, also without a value, and warns of none", () => {
+  it("accepts every key of upstream's configuration, also without a value, and warns of none", () => {
     const configuration = read(EVERYTHING);
     expect(warned).to.deep.equal([]);
     expect(configuration.pickupTimeoutMs).to.equal(3_600_000);
@@ -213,7 +213,7 @@ describe('the configuration file', () => {
     ['constructor: {}', 'constructor …'],
   ];
   for (const [text, warning] of unknown) {
-    it(`warns of a key that nobody knows: ${text}`, () => {
+    it(`warns of an unknown key: ${text}`, () => {
       expect(read(text)).to.deep.equal(defaults);
       const words = warning
         .replace(' …', ' is unknown and has no effect')
@@ -237,7 +237,7 @@ describe('the configuration file', () => {
     ['a: b: c', /cannot read configuration/],
   ];
   for (const [text, message] of wrong) {
-    it(`is refused in one line that names the place: ${text}`, () => {
+    it(`is rejected in one line that names the place: ${text}`, () => {
       expect(() => read(text))
         .to.throw(UsageError, message)
         .with.property('message')

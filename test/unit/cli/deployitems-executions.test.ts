@@ -1,4 +1,4 @@
-/** The executions that carry out the items of a file, and when their job is over. */
+/** The executions for the items of a file, and the end of their job. */
 import { expect } from 'chai';
 import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
 import { readDeployItems, type Execution } from '../../../src/api/kinds/execution.ts';
@@ -64,27 +64,27 @@ describe('the executions of a file with deploy items', () => {
   const begun = { jobID: 'j' };
   const ended = { jobID: 'j', jobIDFinished: 'j' };
   const cases: readonly (readonly [string, Job, Execution[], DeployItem[], boolean])[] = [
-    ['while one is at work', applying, [execution('run-1', { status: begun })], [], false],
+    ['while one is running', applying, [execution('run-1', { status: begun })], [], false],
     ['when all have ended', applying, [execution('run-1', { status: ended })], [], true],
     [
-      'while an item is at work, though its execution has ended',
+      'while an item is running, although its execution has ended',
       applying,
       [execution('run-1', { status: ended })],
       [item('run-1', 'a', begun)],
       false,
     ],
     [
-      'when an item has not been started',
+      'if an item has not been started',
       applying,
       [execution('run-1', { status: ended })],
       [item('run-1', 'a')],
       true,
     ],
-    ['while one is missing that is to be applied', applying, [], [], false],
-    ['when all are gone that are to be removed', removing, [], [], true],
+    ['while one that should exist is missing', applying, [], [], false],
+    ['when all that should be deleted are gone', removing, [], [], true],
   ];
   for (const [when, job, executions, deployItems, expected] of cases) {
-    it(`are ${expected ? '' : 'not '}over ${when}`, () => {
+    it(`are ${expected ? '' : 'not '}finished ${when}`, () => {
       expect(isOver(job, ['demo/run-1'], { executions, deployItems })).to.equal(expected);
     });
   }
@@ -95,7 +95,7 @@ describe('the executions of a file with deploy items', () => {
       () => 'done',
       (reason: unknown) => (reason as Error).message,
     );
-  it('need no interrupt when they have been deleted', async () => {
+  it('need no interrupt after they were deleted', async () => {
     expect(
       await interrupted(new NotFound({ message: 'gone', status: 404, reason: 'NotFound', ref })),
     ).to.equal('done');

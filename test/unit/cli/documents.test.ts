@@ -35,16 +35,16 @@ const tree = {
 } as unknown as PlannedTree;
 
 describe('integers beyond 2^53', () => {
-  it('keep their digits in JSON for machines', () => {
+  it('keep their digits in JSON output', () => {
     const expected = '[\n  {\n    "n": 9007199254740993\n  }\n]';
     expect(printJson([{ n: LONG }])).to.equal(expected);
   });
 
-  it('keep them in YAML for machines', () => {
+  it('keep their digits in YAML output', () => {
     expect(printYaml([{ size: LONG }, { size: 1 }])).to.equal('size: 9007199254740993\n---\nsize: 1');
   });
 
-  it('keep them in plans, for people and for machines', () => {
+  it('keep their digits in plans, as text and as JSON', () => {
     const printing = { paint: pico.createColors(false), mask: noMask, hasDetails: false };
     expect(planLines(tree, printing).join('\n')).to.contain(
       'spec.value: 9007199254740993 → 9007199254740994',

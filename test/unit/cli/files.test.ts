@@ -14,7 +14,7 @@ describe('files that options name', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('that are no YAML are told with the line, and without what stands there', () => {
+  it('are reported with the line if they are not valid YAML, without the content of the line', () => {
     const path = join(folder, 'bad.yaml');
     writeFileSync(path, 'user: a\npassword: [hunter2\n');
     expect(() => readYamlFile(path))
@@ -23,12 +23,12 @@ describe('files that options name', () => {
       .that.not.contains('hunter2');
   });
 
-  it('are called standard input where they are', () => {
+  it('are called standard input if they are', () => {
     expect(nameOf('-')).to.equal('standard input');
     expect(nameOf('a.yaml')).to.equal('a.yaml');
   });
 
-  it('can be tried before there is anything to write', () => {
+  it('can be checked before there is anything to write', () => {
     mustBeWritable(join(folder, 'new.json'));
     mustBeWritable('new.json');
     expect(() => {

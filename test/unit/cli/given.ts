@@ -13,7 +13,7 @@ interface Status {
   readonly error?: string;
   readonly reason?: string;
   readonly codes?: readonly string[];
-  /** What the condition says of a wait. */
+  /** The message of the condition of a wait. */
   readonly waits?: string;
   readonly started?: string;
   readonly ended?: string;

@@ -7,21 +7,21 @@ import { parseYaml } from '../../../src/lib/yaml.ts';
 const IN_POD = { KUBERNETES_SERVICE_HOST: '10.0.0.1' };
 
 describe('the cluster of a command', () => {
-  it('is the one that the option names, before all others', () => {
+  it('is the one of the option, which takes precedence', () => {
     expect(kubeconfigSource({ kubeconfig: 'a' }, { KUBECONFIG: 'b', ...IN_POD })).to.deep.equal({
       file: 'a',
     });
   });
-  it('is then the one in KUBECONFIG, with the context asked for', () => {
+  it('is otherwise the one of KUBECONFIG, with the requested context', () => {
     expect(kubeconfigSource({ context: 'c' }, { KUBECONFIG: 'b', ...IN_POD })).to.deep.equal({
       file: 'b',
       context: 'c',
     });
   });
-  it('is then that of the pod', () => {
+  it('is otherwise the one of the pod', () => {
     expect(kubeconfigSource({}, { KUBECONFIG: '', ...IN_POD })).to.equal('in-cluster');
   });
-  it('is the file of the home folder, or a mistake', () => {
+  it('is otherwise the one in the home directory, or an error', () => {
     const home = process.env['HOME'];
     process.env['HOME'] = '/nonexistent';
     try {
@@ -39,14 +39,14 @@ clusters: [{name: e, cluster: {server: https://x}}]
 contexts: [{name: e, context: {cluster: e, user: e}}]
 current-context: e
 `;
-  it('has it in its contexts and is else the same', () => {
+  it('has it in its contexts and is otherwise unchanged', () => {
     expect(parseYaml(inNamespace(text, 'mine'))).to.deep.equal({
       clusters: [{ name: 'e', cluster: { server: 'https://x' } }],
       contexts: [{ name: 'e', context: { cluster: 'e', user: 'e', namespace: 'mine' } }],
       'current-context': 'e',
     });
   });
-  it('is untouched without one', () => {
+  it('is unchanged if none is given', () => {
     expect(inNamespace(text, undefined)).to.equal(text);
   });
 });

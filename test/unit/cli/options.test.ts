@@ -14,12 +14,12 @@ describe('option values', () => {
       expect(address(text)).to.deep.equal(expected);
     });
   for (const text of ['', '8080', 'host', 'host:', '::1:8080', 'host:70000', 'host:-1'])
-    it(`refuses the address "${text}"`, () => {
+    it(`rejects the address "${text}"`, () => {
       expect(() => address(text)).to.throw(InvalidArgumentError);
     });
 
   for (const text of ['-1', '65536', '1e3', '', 'http'])
-    it(`refuses the port "${text}"`, () => {
+    it(`rejects the port "${text}"`, () => {
       expect(() => port(text)).to.throw(InvalidArgumentError);
     });
   it('reads ports', () => {
@@ -30,7 +30,7 @@ describe('option values', () => {
     expect(namespacedName('ls/hooks')).to.deep.equal({ namespace: 'ls', name: 'hooks' });
   });
   for (const text of ['', 'hooks', '/hooks', 'ls/', 'ls/hooks/more'])
-    it(`refuses the namespaced name "${text}"`, () => {
+    it(`rejects the namespaced name "${text}"`, () => {
       expect(() => namespacedName(text)).to.throw(InvalidArgumentError);
     });
 
@@ -45,7 +45,7 @@ describe('option values', () => {
     'https://hooks?x=1',
     'https://hooks#x',
   ])
-    it(`refuses the URL "${text}"`, () => {
+    it(`rejects the URL "${text}"`, () => {
       expect(() => webhookUrl(text)).to.throw(InvalidArgumentError);
     });
 

@@ -5,7 +5,7 @@ import { pluginsByType } from '../../../src/cli/composition/plugins.ts';
 import { FakeCluster } from '../deployers/fake-cluster.ts';
 
 describe('cli/plugins', () => {
-  it('knows the deployers by the types that their names stand for', () => {
+  it('finds the deployers by the types of their names', () => {
     const ending = new AbortController();
     try {
       const types = [...pluginsByType(defaults, new FakeCluster(), ending.signal).keys()];

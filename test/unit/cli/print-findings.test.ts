@@ -24,11 +24,11 @@ describe('a finding', () => {
     );
   });
 
-  it('keeps tabs, so that the mark stays below what it means', () => {
+  it('keeps tabs, so that the mark is below the right characters', () => {
     expect(findingText(finding({ column: 2, sourceLine: '\tfoo' }), plain)).to.contain('\n      | \t^^^');
   });
 
-  it('shows of a long line only what is around the place', () => {
+  it('shows only a part of a long line', () => {
     const sourceLine = `${'x'.repeat(300)}here${'y'.repeat(300)}`;
     const [, line = '', mark = ''] = findingText(
       finding({ column: 301, length: 4, sourceLine }),
@@ -38,13 +38,13 @@ describe('a finding', () => {
     expect(line.slice(mark.indexOf('^'), mark.lastIndexOf('^') + 1)).to.equal('here');
   });
 
-  it('is coloured only where there are colours', () => {
+  it('is coloured only if the terminal has colours', () => {
     const coloured = findingText(finding(), { ...plain, paint: pico.createColors(true) });
     expect(coloured).to.contain('\u001b[31merror:');
     expect(findingText(finding(), plain)).not.to.contain('\u001b');
   });
 
-  it('is an annotation of GitHub, whatever characters are in it', () => {
+  it('is a GitHub annotation, with escaped characters', () => {
     const text = githubText(
       finding({ file: 'a,b:c.yaml' }, { level: 'info', message: '50% of\nall: this, too' }),
     );

@@ -15,7 +15,7 @@ describe('installations inspect', () => {
 `);
   });
 
-  it('DEP-89: leaves out with -f what did not fail', () => {
+  it('DEP-89: hides with -f what did not fail', () => {
     expect(inspectText(failedOnly(trees(...failedLandscape())), short)).to
       .equal(`[✅ Succeeded] Installation app
     └── [❌ Failed] Installation db
@@ -42,7 +42,7 @@ describe('installations inspect', () => {
       expect(inspectText(trees(installation('a', { phase })), short)).to.equal(`${text} Installation a\n`);
     });
 
-  it('does not call a wait an error', () => {
+  it('does not show a wait as an error', () => {
     const text = inspectText(
       trees(
         installation('app', { phase: 'Progressing', error: 'db is not finished yet', waits: 'waits for db' }),
@@ -81,7 +81,7 @@ Waiting: db is not finished yet
     expect(text).to.contain('Installation proj/a\n').and.contain('Execution a\n');
   });
 
-  it('wraps long texts below their node', () => {
+  it('wraps long messages below their node', () => {
     const error = `${'word '.repeat(40)}end`;
     const lines = inspectText(
       trees(
@@ -109,7 +109,7 @@ Waiting: db is not finished yet
     ['none', 'no limit'],
     ['soon', 'not known, the timeout "soon" cannot be read'],
   ] as const) {
-    it(`shows with -o wide how long an item may take whose timeout is ${timeout ?? 'not set'}`, () => {
+    it(`shows with -o wide the timeout of an item if it is ${timeout ?? 'not set'}`, () => {
       const spec = { type: 't', ...(timeout !== undefined && { timeout }) };
       const running = item('i', {
         execution: 'a',
@@ -122,7 +122,7 @@ Waiting: db is not finished yet
     });
   }
 
-  it('shows with -o wide what things are made of', () => {
+  it('shows with -o wide blueprints, types and targets', () => {
     const text = inspectText(
       trees(
         installation('a', {
@@ -155,7 +155,7 @@ Blueprint: shop
 `);
   });
 
-  it('shows with -d the objects themselves', () => {
+  it('shows the whole objects with -d', () => {
     const text = inspectText(trees(installation('a', { phase: 'Succeeded' })), {
       ...short,
       hasDetails: true,

@@ -27,7 +27,7 @@ const running = (): Parameters<typeof trees> => [
 ];
 
 describe('a tree in columns', () => {
-  it('has name, kind, phase, time and what is waited for', () => {
+  it('has name, kind, phase, time and awaited objects', () => {
     expect(print(running())).to.deep.equal([
       'shop      Installation  ● Progressing  10s',
       '├─ db     Installation  ✔ Succeeded     3s',
@@ -44,19 +44,19 @@ describe('a tree in columns', () => {
     [18, '├─ db     ✔ Succe…'],
   ];
   for (const [columns, line] of narrow)
-    it(`leaves out what has no room in ${String(columns)} columns, and cuts no time in half`, () => {
+    it(`hides columns that do not fit in ${String(columns)} columns, and never truncates a time`, () => {
       const lines = print(running(), { columns });
       expect(lines[1]).to.equal(line);
       expect(Math.max(...lines.map((each) => each.length))).to.be.at.most(columns);
     });
 
-  it('adds the names of objects where there is room', () => {
+  it('adds the names of objects if they fit', () => {
     const [root, db] = print(running(), { columns: 120 });
     expect(root).to.equal('shop      Installation  ● Progressing  10s');
     expect(db).to.equal('├─ db     Installation  ✔ Succeeded     3s  db-x1');
   });
 
-  it('uses short names of kinds where there is little room', () => {
+  it('uses short names of kinds in narrow terminals', () => {
     expect(print(running(), { columns: 80 })).to.deep.equal([
       'shop      inst  ● Progressing  10s',
       '├─ db     inst  ✔ Succeeded     3s',
@@ -65,16 +65,16 @@ describe('a tree in columns', () => {
     ]);
   });
 
-  it('never writes more than the terminal is wide', () => {
+  it('is never wider than the terminal', () => {
     for (const columns of [10, 30, 44, 60, 79, 80, 110, 140])
       for (const line of print(running(), { columns })) expect(line.length, line).to.be.at.most(columns);
   });
 
-  it('says everything when there is no limit', () => {
+  it('shows everything without a limit', () => {
     expect(print(running(), { columns: Infinity }).at(-1)).to.match(/0 of 2 replicas are ready$/);
   });
 
-  it('turns a symbol for what runs', () => {
+  it('animates a symbol for running objects', () => {
     const first = print(running(), { frame: 0 })[0];
     const second = print(running(), { frame: 1 })[0];
     expect(first).to.contain('⠋ Progressing');
@@ -82,11 +82,11 @@ describe('a tree in columns', () => {
     expect(print(running(), { frame: 10 })[0]).to.equal(first);
   });
 
-  it('takes measured times before those of the status', () => {
+  it('prefers measured times to those of the status', () => {
     expect(print(running(), { elapsed: () => 2140 })[0]).to.contain('2.1s');
   });
 
-  it('gives the reason of a failure where it happened, not above', () => {
+  it('shows the reason of a failure where it happened, not above', () => {
     const lines = print([
       installation('shop', { phase: 'Failed', error: 'Execution is failed' }),
       execution('shop', { phase: 'Failed', error: 'has failed deploy items' }),
@@ -96,7 +96,7 @@ describe('a tree in columns', () => {
     expect(lines[2]).to.match(/no such image$/);
   });
 
-  it('names the siblings that are waited for', () => {
+  it('names the siblings it waits for', () => {
     const lines = print([
       installation('shop', { phase: 'Progressing' }),
       installation('db-1', { parent: 'shop', template: 'db', phase: 'Init' }),
@@ -111,17 +111,17 @@ describe('a tree in columns', () => {
     expect(lines[2]).to.match(/waits for db$/);
   });
 
-  it('calls what has no phase yet waiting', () => {
+  it('shows an object without phase as waiting', () => {
     expect(print([installation('shop', { job: '' })])).to.deep.equal(['shop  Installation  · Waiting']);
   });
 
-  it('marks an older job', () => {
+  it('marks objects with an older job', () => {
     expect(
       print([installation('shop'), execution('shop', { phase: 'Succeeded', job: 'old' })])[1],
     ).to.contain('Succeeded (outdated)');
   });
 
-  it('colours phases by how things are', () => {
+  it('colours phases by success and failure', () => {
     const paint = pico.createColors(true);
     const line = (phase: string): string => print([installation('a', { phase })], { paint })[0] ?? '';
     expect(line('Succeeded')).to.contain('\u001b[32m✔ Succeeded');
@@ -129,12 +129,12 @@ describe('a tree in columns', () => {
     expect(line('Init')).to.contain('\u001b[33m● Init');
   });
 
-  it('is nothing for nothing', () => {
+  it('is empty without objects', () => {
     expect(treeLines([], { paint: plain, columns: 80, now })).to.deep.equal([]);
   });
 });
 
-describe('a span of time', () => {
+describe('a duration', () => {
   const rows: readonly (readonly [number, boolean, string])[] = [
     [0, true, '0.0s'],
     [2149, true, '2.1s'],
@@ -153,8 +153,8 @@ describe('a span of time', () => {
     });
 });
 
-describe('the sentence of an error', () => {
-  it('stands without the steps around it', () => {
+describe('the message of an error', () => {
+  it('is shown without the steps around it', () => {
     expect(
       plainMessage('Op: A - Reason: B - Message: Op: C - Reason: D - Message: it is\n  broken'),
     ).to.equal('it is broken');

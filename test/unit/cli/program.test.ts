@@ -71,7 +71,7 @@ describe('the command line', () => {
     ['version -o xml', 'there is no output format "xml"; choose text or json'],
   ];
   for (const [args, line] of mistakes)
-    it(`answers one line and exit code 2 to: ${args}`, async () => {
+    it(`prints one line and exits with 2 for: ${args}`, async () => {
       const terminal = fakeTerminal();
       expect(await runProgram(args.split(' '), terminal)).to.equal(2);
       expect(terminal.errors).to.equal(`error: ${line}\n`);
@@ -94,13 +94,13 @@ describe('the command line', () => {
     ],
   ];
   for (const [args, line] of failures)
-    it(`DEP-90: answers one line and exit code 1 to: ${args}`, async () => {
+    it(`DEP-90: prints one line and exits with 1 for: ${args}`, async () => {
       const terminal = fakeTerminal();
       expect(await runProgram(args.split(' '), terminal)).to.equal(1);
       expect(terminal.errors).to.match(line);
     });
 
-  it('prints the version for people and for scripts', async () => {
+  it('prints the version as text and as JSON', async () => {
     const terminal = fakeTerminal();
     await runProgram(['version'], terminal);
     for (const flag of ['--version', '-V']) {

@@ -6,7 +6,7 @@ import { Stopwatch } from '../../../src/cli/tree/stopwatch.ts';
 import { collected, execution, failedLandscape, installation, item, trees } from './given.ts';
 import { fakeTerminal } from './terminal.ts';
 
-/** What a terminal shows after these bytes; knows the few sequences that are used. */
+/** The content of a terminal after these bytes; supports the few used sequences. */
 function screen(bytes: string): string[] {
   const lines: string[] = [''];
   let row = 0;
@@ -30,7 +30,7 @@ function screen(bytes: string): string[] {
 let column = 0;
 
 describe('a block drawn in place', () => {
-  it('replaces what it showed before', () => {
+  it('replaces its previous content', () => {
     const terminal = fakeTerminal();
     const block = createLiveBlock(terminal);
     terminal.print('title');
@@ -41,7 +41,7 @@ describe('a block drawn in place', () => {
     expect(screen(terminal.output)).to.deep.equal(['title', 'only']);
   });
 
-  it('lets lines pass above it', () => {
+  it('moves down for lines above it', () => {
     const terminal = fakeTerminal();
     const block = createLiveBlock(terminal);
     block.draw(['a', 'b']);
@@ -49,7 +49,7 @@ describe('a block drawn in place', () => {
     expect(screen(terminal.output)).to.deep.equal(['warning', 'a', 'b']);
   });
 
-  it('gives the cursor back at the end', () => {
+  it('restores the cursor at the end', () => {
     const terminal = fakeTerminal();
     const block = createLiveBlock(terminal);
     block.draw(['a']);
@@ -69,7 +69,7 @@ describe('a stopwatch', () => {
     collected(installation('a', { job, ...(phase !== undefined && { phase }) }));
   const node = (phase: string, job = 'r') => trees(installation('a', { phase, job }))[0]!;
 
-  it('times a job from its first sight to its end', () => {
+  it('measures a job from its first observation to its end', () => {
     const watch = new Stopwatch();
     watch.observe(collected(), 0);
     watch.observe(at('Init'), 100);
@@ -78,14 +78,14 @@ describe('a stopwatch', () => {
     expect(watch.elapsed(node('Succeeded'), 9000)).to.equal(300);
   });
 
-  it('knows nothing of jobs that were there before it', () => {
+  it('ignores jobs that already existed', () => {
     const watch = new Stopwatch();
     watch.observe(at('Init'), 100);
     watch.observe(at('Succeeded'), 400);
     expect(watch.elapsed(node('Succeeded'), 500)).to.equal(undefined);
   });
 
-  it('starts anew with a new job', () => {
+  it('restarts with a new job', () => {
     const watch = new Stopwatch();
     watch.observe(at('Succeeded', 'one'), 0);
     watch.observe(at('Init', 'two'), 1000);
@@ -94,7 +94,7 @@ describe('a stopwatch', () => {
 });
 
 describe('progress in lines', () => {
-  it('names every node by its way from the root', () => {
+  it('names every node with its path from the root', () => {
     const phases = phasesOf(
       trees(
         installation('app', { phase: 'Progressing' }),
@@ -112,7 +112,7 @@ describe('progress in lines', () => {
     expect(phasesOf(trees(...failedLandscape())).size).to.equal(4);
   });
 
-  it('tells what a running job tries again, at the leaf, and no waits and ends', () => {
+  it('reports retries of a running job, at the leaf, and no waits and ends', () => {
     const waiting = installation('app', { phase: 'Progressing', error: 'waits for execution app' });
     const conditions = [
       { type: 'Waiting', status: 'True', reason: 'Children', message: 'waits for execution app' },
@@ -129,7 +129,7 @@ describe('progress in lines', () => {
   });
 });
 
-describe('the command that we are', () => {
+describe('the name of our command', () => {
   const rows: readonly (readonly [string[], string[], string])[] = [
     [['node', '/usr/bin/espalier'], [], 'espalier'],
     [['node', '/usr/bin/kubectl-espalier'], [], 'kubectl espalier'],

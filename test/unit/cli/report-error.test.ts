@@ -5,7 +5,7 @@ import { hasColours } from '../../../src/cli/terminal/terminal.ts';
 import { KubeconfigError, NotFound, TransportError, Unauthorized } from '../../../src/runtime/errors.ts';
 import { fakeTerminal } from './terminal.ts';
 
-describe('a complaint', () => {
+describe('an error message', () => {
   const ref = { verb: 'list', kind: 'Installation' };
   const rows: readonly (readonly [Error, string])[] = [
     [new UsageError('say which'), 'say which'],
@@ -45,7 +45,7 @@ describe('a complaint', () => {
     expect(reportError(fakeTerminal(), 'thrown text')).to.equal(1);
   });
 
-  it('shows the stack only when asked', () => {
+  it('shows the stack only on request', () => {
     const quiet = fakeTerminal();
     reportError(quiet, new Error('x'));
     expect(quiet.errors.trimEnd()).not.to.contain('\n');

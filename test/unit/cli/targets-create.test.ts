@@ -41,7 +41,7 @@ describe('targets create', () => {
       contexts: [{ name: 'x', context: { cluster: 'c', user: 'u1' } }],
     });
 
-  /** Arguments with a dot are files of the folder. */
+  /** Arguments with a dot are files in the folder. */
   async function create(
     ...args: string[]
   ): Promise<{ code: number; terminal: FakeTerminal; documents: Fields[] }> {
@@ -80,13 +80,13 @@ describe('targets create', () => {
     expect(contentOf(documents)).to.deep.equal({ kubeconfig: text() });
   });
 
-  it('DEP-91: writes into a file that nobody else can read', async () => {
+  it('DEP-91: writes a file that only its owner can read', async () => {
     const { terminal, code } = await create('t', '--kubeconfig', 'good.yaml', '-o', 'out.yaml');
     expect([code, terminal.output]).to.deep.equal([0, `Wrote target to ${join(folder, 'out.yaml')}\n`]);
     expect(readFileSync(join(folder, 'out.yaml'), 'utf8')).to.contain('kind: Target');
   });
 
-  it('takes files into the kubeconfig, and leaves out what the context does not need', async () => {
+  it('embeds files in the kubeconfig, and leaves out what the context does not need', async () => {
     const { documents } = await create('t', '--kubeconfig', 'files.yaml', '--flatten');
     const made = JSON.parse((contentOf(documents) as { kubeconfig: string }).kubeconfig) as Fields;
     expect(made['users']).to.deep.equal([
@@ -101,7 +101,7 @@ describe('targets create', () => {
     expect(made['clusters']).to.have.length(1);
   });
 
-  it('reaches a cluster by tokens it trusts, and says what that takes', async () => {
+  it('creates an OIDC target, and explains its requirements', async () => {
     const args = ['edge', '-n', 'proj', '--oidc-server', 'https://edge:6443', '--oidc-ca', 'ca.pem'];
     const { documents, terminal } = await create(
       ...[...args, '--service-account', 'deploy', '--audience', 'target', '--expiration', '3600'],
@@ -118,7 +118,7 @@ describe('targets create', () => {
     expect(terminal.errors).to.contain('serviceaccounts/token').and.contain('kind: ClusterRoleBinding');
   });
 
-  it('reaches the cluster that holds it', async () => {
+  it('creates a target for its own cluster', async () => {
     const { documents } = await create('here', '--self', '--service-account', 'me');
     expect(contentOf(documents)).to.deep.equal({
       selfConfig: { serviceAccount: { name: 'me' } },
@@ -149,7 +149,7 @@ describe('targets create', () => {
     ],
   ];
   for (const [args, line] of mistakes) {
-    it(`refuses: ${args || 'no name'}`, async () => {
+    it(`rejects: ${args || 'no name'}`, async () => {
       const { code, terminal } = await create(...args.split(' ').filter(Boolean));
       expect(code).to.equal(2);
       expect(terminal.errors).to.match(line).and.not.contain('hunter2');

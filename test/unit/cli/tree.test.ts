@@ -10,7 +10,7 @@ const outline = (nodes: readonly Node[], depth = 0): string[] =>
   ]);
 
 describe('the tree of an installation', () => {
-  it('has sub-installations first, then the execution with its items', () => {
+  it('lists sub-installations first, then the execution with its items', () => {
     expect(outline(trees(...failedLandscape()))).to.deep.equal([
       'Installation app succeeded',
       '  Installation db failed',
@@ -19,13 +19,13 @@ describe('the tree of an installation', () => {
     ]);
   });
 
-  it('marks what has not been given the job of the root', () => {
+  it('marks objects that have not received the job of the root', () => {
     const [root] = trees(...failedLandscape());
     expect(root?.children.map((c) => c.isOutdated)).to.deep.equal([false, false]);
     expect(root?.children[1]?.children[0]?.isOutdated).to.equal(true);
   });
 
-  it('marks what has drifted since its job, and what is suspended', () => {
+  it('marks objects that have failed since their job, and suspended ones', () => {
     const marked = installation('app', { phase: 'Succeeded' });
     marked.metadata = { ...marked.metadata, annotations: { 'espalier.dev/suspended': 'true' } };
     marked.status = {
@@ -42,7 +42,7 @@ describe('the tree of an installation', () => {
     expect(node?.condition).to.equal('succeeded');
   });
 
-  it('keeps the order of the blueprint and puts the unknown last', () => {
+  it('keeps the order of the blueprint and puts unknown objects last', () => {
     const [root] = trees(
       installation('app', { subs: ['web', 'db'] }),
       installation('aaa', { parent: 'app' }),
@@ -52,7 +52,7 @@ describe('the tree of an installation', () => {
     expect(root?.children.map((c) => c.name)).to.deep.equal(['web', 'db', 'aaa']);
   });
 
-  it('gives nodes the titles they have in the blueprint', () => {
+  it('names nodes as in the blueprint', () => {
     const [root] = trees(
       installation('app'),
       installation('db-x1', { parent: 'app', template: 'db' }),
@@ -68,23 +68,23 @@ describe('the tree of an installation', () => {
     ]).to.deep.equal(['app', 'db', 'db', 'server']);
   });
 
-  it('stands by itself when asked for a sub-installation by name', () => {
+  it('consists of a sub-installation alone if that is requested by name', () => {
     expect(outline(treesOf(collected(...failedLandscape()), 'db'))).to.deep.equal(['Installation db failed']);
   });
 
-  it('is shown at the top when the parent is gone', () => {
+  it('has a node at the top level if its parent is gone', () => {
     expect(outline(trees(installation('db', { phase: 'Failed', parent: 'gone' })))).to.deep.equal([
       'Installation db failed',
     ]);
   });
 
-  it('does not take objects of the same name in another namespace', () => {
+  it('excludes objects of the same name in another namespace', () => {
     const foreign = item('app-web-x', { execution: 'app' });
     foreign.metadata.namespace = 'other';
     expect(outline(trees(installation('app'), execution('app'), foreign))).to.have.length(2);
   });
 
-  it('knows for which siblings an installation waits', () => {
+  it('shows for which siblings an installation waits', () => {
     const [root] = trees(
       installation('app', { phase: 'Progressing' }),
       installation('db-1', { parent: 'app', template: 'db', phase: 'Progressing' }),
@@ -100,7 +100,7 @@ describe('the tree of an installation', () => {
     expect(root?.children.map((c) => c.heldUpBy)).to.deep.equal([[], [], ['db']]);
   });
 
-  it('knows because of which siblings an installation failed, and does not blame it', () => {
+  it('shows which siblings made an installation fail, and does not count it as the failed one', () => {
     const [root] = trees(
       installation('app', { phase: 'Failed' }),
       installation('db-1', { parent: 'app', template: 'db', phase: 'Failed' }),
@@ -119,10 +119,10 @@ describe('the tree of an installation', () => {
   const conditions: readonly (readonly [string, Parameters<typeof installation>[1], string])[] = [
     ['no job yet', { job: '' }, 'waiting'],
     ['a job but no phase', {}, 'waiting'],
-    ['in the middle', { phase: 'Progressing' }, 'running'],
+    ['a running job', { phase: 'Progressing' }, 'running'],
     ['succeeded', { phase: 'Succeeded' }, 'succeeded'],
     ['failed', { phase: 'Failed' }, 'failed'],
-    ['not deleted', { phase: 'DeleteFailed' }, 'failed'],
+    ['no deletion', { phase: 'DeleteFailed' }, 'failed'],
     ['a new job after a success', { phase: 'Succeeded', finished: 'old' }, 'running'],
   ];
   for (const [title, options, expected] of conditions)
@@ -132,14 +132,14 @@ describe('the tree of an installation', () => {
 });
 
 describe('the failed part of a tree', () => {
-  it('keeps failed nodes and what they belong to', () => {
+  it('contains failed nodes and those above them', () => {
     expect(outline(failedOnly(trees(...failedLandscape())))).to.deep.equal([
       'Installation app succeeded',
       '  Installation db failed',
     ]);
   });
 
-  it('is nothing when nothing failed', () => {
+  it('is empty if nothing failed', () => {
     expect(failedOnly(trees(installation('app', { phase: 'Succeeded' })))).to.deep.equal([]);
   });
 

@@ -1,4 +1,4 @@
-/** Where contents of resources are read from, and how those that cannot be read are refused. */
+/** Where contents of resources are read from, and the errors for those that cannot be read. */
 import { expect } from 'chai';
 import { fetchResource, type AccessPorts } from '../../../src/components/access.ts';
 import { buildArtifact, type ArtifactStore } from '../../../src/components/artifact.ts';
@@ -66,7 +66,7 @@ describe('the access of a resource', () => {
     ['carrier-pigeon', 'access of type carrier-pigeon is unknown'],
   ];
   for (const [type, message] of unreadable) {
-    it(`of type ${type} is refused with what can be done`, async () => {
+    it(`of type ${type} is rejected with a remedy`, async () => {
       const said = await refusal(fetched({ access: { type, repoUrl: 'x' } }));
       expect(said)
         .to.match(/^resource r of component a\.b\/c:1 /)
@@ -74,7 +74,7 @@ describe('the access of a resource', () => {
     });
   }
 
-  it('may lead elsewhere when a local blob is not there', async () => {
+  it('may fall back to another location if a local blob is missing', async () => {
     const globalAccess = { type: 'ociBlob', ref: 'example.org/r', digest: sha256(bytes('hello')) };
     const access = { ...LOCAL.access, globalAccess };
     const content = await fetched({ access }, {}, registry(bytes('hello')));
@@ -85,7 +85,7 @@ describe('the access of a resource', () => {
     expect(await refusal(fetched({ access: unreadable }))).to.contain('no blob x');
   });
 
-  it('leads nowhere else when a local blob is damaged', async () => {
+  it('does not fall back if a local blob is damaged', async () => {
     const globalAccess = { type: 'ociBlob', ref: 'example.org/r', digest: HELLO };
     const component = readDescriptor(
       descriptor('a.b/c', '1', [{ name: 'r', type: 't', access: { ...LOCAL.access, globalAccess } }]),
@@ -109,7 +109,7 @@ describe('the digest of a resource', () => {
   });
 
   for (const hash of ['SHA-256', 'sha256']) {
-    it(`is compared when it is made with ${hash}`, async () => {
+    it(`is compared if its algorithm is ${hash}`, async () => {
       expect(await fetched(generic(HELLO, hash), blobs)).to.include({ kind: 'blob' });
       const message = await refusal(fetched(generic('0'.repeat(64), hash), blobs));
       expect(message).to.equal(
@@ -118,19 +118,19 @@ describe('the digest of a resource', () => {
     });
   }
 
-  it('may be missing on purpose', async () => {
+  it('may be omitted on purpose', async () => {
     const none = digest('EXCLUDE-FROM-SIGNATURE', 'NO-DIGEST', 'NO-DIGEST');
     expect(await fetched({ ...LOCAL, ...none }, blobs)).to.include({ kind: 'blob' });
   });
 
-  it('of a kind that cannot be compared is no reason to trust', async () => {
+  it('of a kind that cannot be compared is rejected', async () => {
     expect(await refusal(fetched({ ...LOCAL, ...digest('ociArtifactDigest/v9', HELLO) }, blobs))).to.contain(
       'of the kind ociArtifactDigest/v9, which cannot be compared with a blob',
     );
     expect(await refusal(fetched(generic(HELLO, 'MD5'), blobs))).to.contain('made with MD5');
   });
 
-  describe('of an artifact that is packed as a blob', () => {
+  describe('of an artifact stored as a blob', () => {
     const artifact = buildArtifact({ mediaType: 'a/config', content: bytes('{}') }, [
       { mediaType: 'a/layer', content: bytes('layer') },
     ]);
@@ -148,32 +148,32 @@ describe('the digest of a resource', () => {
     };
     const resource = { ...LOCAL, ...digest('ociArtifactDigest/v1', artifact.digest) };
 
-    it('is that of its manifest, and reaches everything in it', async () => {
+    it('is that of its manifest, which covers everything in it', async () => {
       expect(await fetched(resource, { x: archive() })).to.include({ kind: 'blob' });
     });
 
     const layer = `blobs/${sha256(bytes('layer')).replace(':', '/')}`;
     const rows: readonly [string, Uint8Array, string][] = [
       [
-        'is another one',
+        'has another digest',
         archive((f) => f.set('index.json', bytes('{"manifests": [{"digest": "sha256:0"}]}'))),
         'no blob',
       ],
-      ['has a changed layer', archive((f) => f.set(layer, bytes('other'))), 'is damaged'],
-      ['lacks a layer', archive((f) => f.delete(layer)), 'has no blob'],
+      ['has a modified layer', archive((f) => f.set(layer, bytes('other'))), 'is damaged'],
+      ['has a missing layer', archive((f) => f.delete(layer)), 'has no blob'],
       ['has no index', archive((f) => f.delete('index.json')), 'is not an artifact archive'],
-      ['is no archive', bytes('hello'), 'is not an artifact archive'],
+      ['is not a valid archive', bytes('hello'), 'is not an artifact archive'],
     ];
     for (const [title, blob, message] of rows) {
-      it(`is wrong when the archive ${title}`, async () => {
+      it(`does not match if the archive ${title}`, async () => {
         expect(await refusal(fetched(resource, { x: blob }))).to.contain(message);
       });
     }
   });
 });
 
-describe('what is read of components', () => {
-  it('has an end when components refer to each other in a circle', async () => {
+describe('reading components', () => {
+  it('ends if components refer to each other', async () => {
     const circle = (name: string, to: string) =>
       readDescriptor(descriptor(name, '1', [], [reference('next', to, '1')]));
     const all = [circle('a.b/a', 'a.b/b'), circle('a.b/b', 'a.b/c'), circle('a.b/c', 'a.b/a')] as const;
@@ -189,7 +189,7 @@ describe('what is read of components', () => {
     expect(resolved.all.map(({ component }) => component.name)).to.deep.equal(['a.b/a', 'a.b/b', 'a.b/c']);
   });
 
-  it('has an end when each component refers to one more', async () => {
+  it('ends if each component refers to one more', async () => {
     const endless: Repository = {
       ...repository({}),
       find(name, version) {
@@ -204,7 +204,7 @@ describe('what is read of components', () => {
     expect(message).to.contain('refers to more than 2000 others');
   });
 
-  it('has a limit over all layers of an artifact', async () => {
+  it('has a limit for all layers of an artifact together', async () => {
     const large = new Uint8Array(50 * 2 ** 20);
     const layer = { mediaType: 'a/layer', digest: HELLO, size: 1 };
     const store: ArtifactStore = {

@@ -1,4 +1,4 @@
-/** What is said of a component version as it lies somewhere. */
+/** The inspection of a component version where it is stored. */
 import { expect } from 'chai';
 import { readDescriptor } from '../../../src/components/descriptor.ts';
 import { inspect } from '../../../src/components/inspect.ts';
@@ -20,8 +20,8 @@ const repository: Repository = {
   localBlob: () => Promise.reject(new TypeError('nobody reads a blob')),
 };
 
-describe('a component that is looked at where it lies', () => {
-  it('has references that are unproved when what they lead to lacks a digest', async () => {
+describe('an inspected component', () => {
+  it('has unverified references if a component below lacks a digest', async () => {
     const references = [bare, stripped].map((one) =>
       reference(one.name.slice('a.b/'.length), one.name, '1', {
         digest: { ...NORMAL, value: componentDigest(one, NORMAL) },

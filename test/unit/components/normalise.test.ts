@@ -1,4 +1,4 @@
-/** Normal forms of descriptors, held to digests that the tools of the component model have computed. */
+/** Normal forms of descriptors, compared with digests that the tools of the component model have computed. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { readDescriptor, type Component } from '../../../src/components/descriptor.ts';
@@ -77,7 +77,7 @@ describe('the digest of a component descriptor', () => {
     });
   }
 
-  it('of a newer descriptor keeps to its own form in the older normal form', () => {
+  it('of a newer descriptor keeps its own form in the older normal form', () => {
     const component = readDescriptor({
       ...{ apiVersion: 'ocm.software/v3alpha1', kind: 'ComponentVersion' },
       metadata: { name: 'a.b/c', version: '1.0.0', provider: { name: 'internal' } },
@@ -88,7 +88,7 @@ describe('the digest of a component descriptor', () => {
     );
   });
 
-  it('tells resources of one name apart by their versions, but for the last', () => {
+  it('distinguishes resources of the same name by their versions, except for the last', () => {
     const twice = v2({
       ...{ name: 'a.b/c', version: '1', provider: 'p' },
       resources: ['1', '2'].map((version) => text('r', version, 't', IDS[0])),
@@ -99,7 +99,7 @@ describe('the digest of a component descriptor', () => {
     expect(normalised(twice, V3)).not.to.contain('extraIdentity');
   });
 
-  it('changes with what is signed, and not with where things are', () => {
+  it('covers everything that is signed, but not locations', () => {
     const algorithms = { hashAlgorithm: 'SHA-512', normalisationAlgorithm: V2 };
     const of = (component: Component): string => componentDigest(component, algorithms);
     const [resource] = withText.resources;
@@ -113,7 +113,7 @@ describe('the digest of a component descriptor', () => {
     expect(of(withText)).to.equal(createHash('sha512').update(normalised(withText, V2)).digest('hex'));
   });
 
-  it('is refused in forms and with hashes that are not known', () => {
+  it('is rejected for unknown forms and hashes', () => {
     const wrong = (normalisationAlgorithm: string, hashAlgorithm: string) => () =>
       componentDigest(empty, { normalisationAlgorithm, hashAlgorithm });
     expect(wrong('jsonNormalisation/v9', 'SHA-256')).to.throw(ContentInvalid, 'jsonNormalisation/v9');

@@ -1,4 +1,4 @@
-/** How a registry is spoken to, with a registry in this process and a clock that tests move. */
+/** The client of registries, with a registry in this process and a clock that the tests move. */
 import { expect } from 'chai';
 import {
   createComponentRepositories,
@@ -46,7 +46,7 @@ describe('a registry', () => {
       () => undefined,
       (error: unknown) => error,
     );
-  /** Lets time pass until the work has ended, so that pauses cost nothing. */
+  /** Moves time forward until the work has ended, so that pauses cost nothing. */
   const inTime = async <T>(work: Promise<T>): Promise<T> => {
     let isOver = false;
     const settled = work.finally(() => (isOver = true));
@@ -58,7 +58,7 @@ describe('a registry', () => {
     return settled;
   };
 
-  it('gives back what was stored, and answers nothing for what is not there', async () => {
+  it('returns what was stored, and nothing for missing blobs', async () => {
     await start();
     await client().push('team/app', '1', artifact);
     const found = await client().artifact('team/app', '1');
@@ -67,14 +67,14 @@ describe('a registry', () => {
     expect(await client().artifact('team/app', '2')).to.equal(undefined);
   });
 
-  it('is not sent again what it has', async () => {
+  it('does not receive again what it has', async () => {
     await start();
     await client().push('team/app', '1', artifact);
     await client().push('team/app', '2', artifact);
     expect(registry.requests(/uploads/, 202)).to.have.length(2);
   });
 
-  it('gives a token that is used until it expires', async () => {
+  it('issues a token that is used until it expires', async () => {
     await start({ login: LOGIN, tokenSeconds: 65 });
     await client().push('team/app', '1', artifact);
     for (let i = 0; i < 3; i++) await client().artifact('team/app', '1');
@@ -84,14 +84,14 @@ describe('a registry', () => {
     expect(registry.issued).to.equal(3);
   });
 
-  it('is asked for another token when it forgets the one it gave', async () => {
+  it('gets a request for another token if it rejects the previous one', async () => {
     await start({ login: LOGIN });
     await client().push('team/app', '1', artifact);
     registry.forgetTokens();
     expect(await client().artifact('team/app', '1')).to.have.property('digest', artifact.digest);
   });
 
-  it('serves a cached blob only to those who may read its manifest', async () => {
+  it('serves a cached blob only to clients that may read its manifest', async () => {
     await start({ login: LOGIN });
     await client().push('team/app', '1', artifact);
     const { layers } = (await client().artifact('team/app', '1'))!;
@@ -102,7 +102,7 @@ describe('a registry', () => {
     expect(await failure(client(false).artifact('team/app', '1'))).to.be.instanceOf(RegistryRefused);
   });
 
-  it('that refuses says so without the credentials, and what is missing', async () => {
+  it('with a rejection is reported without the credentials, and with what is missing', async () => {
     await start({ login: { ...LOGIN, password: 'other' } });
     const wrong = (await failure(client().artifact('team/app', '1'))) as Error;
     expect(wrong).to.be.instanceOf(RegistryRefused);
@@ -112,7 +112,7 @@ describe('a registry', () => {
     expect(none.message).not.to.contain('said by the registry');
   });
 
-  it('that is busy is asked again, after growing pauses', async () => {
+  it('that is busy gets retries after growing pauses', async () => {
     await start();
     await client().push('team/app', '1', artifact);
     let left = 2;
@@ -126,7 +126,7 @@ describe('a registry', () => {
     expect(clock.now() - began).to.be.at.least(160 + 320);
   });
 
-  it('that names a time is left alone until then', async () => {
+  it('that sends a retry time gets no request before it', async () => {
     await start();
     await client().push('team/app', '1', artifact);
     let left = 1;
@@ -140,7 +140,7 @@ describe('a registry', () => {
     expect(clock.now() - began).to.be.at.least(7000);
   });
 
-  it('that names a date is left alone until then', async () => {
+  it('that sends a retry date gets no request before it', async () => {
     await start();
     await client().push('team/app', '1', artifact);
     let left = 1;
@@ -155,7 +155,7 @@ describe('a registry', () => {
     expect(clock.now() - began).to.be.within(4000, 6000);
   });
 
-  it('that asks for more patience than a job has is given up for now', async () => {
+  it('that requests a longer pause than the job may take is given up for now', async () => {
     await start();
     registry.fault = (_, response) => {
       response.writeHead(429, { 'retry-after': '3600' }).end();
@@ -167,7 +167,7 @@ describe('a registry', () => {
     expect(registry.seen).to.have.length(1);
   });
 
-  it('that sends drop by drop is not waited for without an end', async () => {
+  it('that sends very slowly is not waited for without limit', async () => {
     await start({}, { deadlineMs: 300 });
     registry.fault = (_, response) => {
       const drops = setInterval(() => response.write(' '), 20);
@@ -181,7 +181,7 @@ describe('a registry', () => {
     expect((error as Error).message).to.contain('takes more than 0.3 s for team/app:1');
   });
 
-  it('that breaks off in the middle of a blob is asked again', async () => {
+  it('that closes the connection in the middle of a blob is retried', async () => {
     await start();
     await client().push('team/app', '1', artifact);
     const found = await client().artifact('team/app', '1');
@@ -197,7 +197,7 @@ describe('a registry', () => {
     expect(Buffer.from(bytes).toString()).to.equal('layer');
   });
 
-  it('that redirects in a circle is refused', async () => {
+  it('that redirects in a loop is rejected', async () => {
     await start();
     registry.fault = ({ url = '' }, response) => {
       response.writeHead(302, { location: url }).end();
@@ -211,7 +211,7 @@ describe('a registry', () => {
     expect(registry.seen.length).to.be.at.most(6);
   });
 
-  it('that refuses with 403 is believed, and what it says in prose is not repeated', async () => {
+  it('that rejects with 403 is not retried, and its text is not repeated', async () => {
     await start();
     registry.fault = (_, response) => {
       response
@@ -224,7 +224,7 @@ describe('a registry', () => {
     expect(error.message).to.contain('403, DENIED').and.not.to.contain('abc123');
   });
 
-  it('serves a cached blob to nobody with other credentials', async () => {
+  it('serves a cached blob to no other credentials', async () => {
     await start({ login: LOGIN });
     await client().push('team/app', '1', artifact);
     const { layers } = (await client().artifact('team/app', '1'))!;
@@ -243,7 +243,7 @@ describe('a registry', () => {
     expect(registry.seen).to.have.length(4);
   });
 
-  it('that nobody listens at is reported at once', async () => {
+  it('without a listening server is reported at once', async () => {
     await start();
     const nobody = repositories.registry('127.0.0.1:1', Credentials.none);
     const error = (await failure(nobody.artifact('a', '1'))) as Error;
@@ -251,7 +251,7 @@ describe('a registry', () => {
     expect(error.message).to.contain('cannot be reached (ECONNREFUSED)');
   });
 
-  it('cannot make us read without an end', async () => {
+  it('cannot make the client read without limit', async () => {
     await start({}, { limits: { maxManifestBytes: 1000, maxBlobBytes: 1000 } });
     registry.fault = (_, response) => {
       response.end('x'.repeat(2000));
@@ -263,7 +263,7 @@ describe('a registry', () => {
       .that.contains('more than 1000 bytes');
   });
 
-  it('cannot pass off another manifest for the one that was asked for', async () => {
+  it('cannot return another manifest than the requested one', async () => {
     await start();
     await client().push('team/app', '1', artifact);
     const other = { ...registry.manifests.get('team/app:1')!, bytes: Buffer.from('{"schemaVersion":2}') };
@@ -272,7 +272,7 @@ describe('a registry', () => {
     expect(error).to.be.instanceOf(ContentInvalid).with.property('message').that.contains('is damaged');
   });
 
-  it('does not tell the place it redirects to who we are', async () => {
+  it('does not reveal credentials to the server it redirects to', async () => {
     await start({ login: LOGIN, auth: 'basic', redirectsBlobs: true });
     await client().push('team/app', '1', artifact);
     const found = await client().artifact('team/app', '1');
@@ -282,7 +282,7 @@ describe('a registry', () => {
     ]);
   });
 
-  it('without encryption is used only where that is allowed', async () => {
+  it('without TLS is used only if that is allowed', async () => {
     await start({}, { allowPlainHttp: false });
     expect(() => repositories.registry(`http://${registry.address}`, Credentials.none)).to.throw(
       RepositoryUnusable,

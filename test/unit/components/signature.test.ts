@@ -1,4 +1,4 @@
-/** What a signature of a component proves, and what it does not. */
+/** What the signature of a component proves, and what it does not. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { readDescriptor } from '../../../src/components/descriptor.ts';
@@ -55,7 +55,7 @@ describe('a signature of a component', () => {
     });
   }
 
-  it('survives a move to another repository', () => {
+  it('stays valid after a move to another repository', () => {
     const signed = withSignature(component, keys);
     const moved = {
       ...signed,
@@ -64,7 +64,7 @@ describe('a signature of a component', () => {
     verify(moved);
   });
 
-  it('does not survive a change of what it covers', () => {
+  it('is invalid after a change of what it covers', () => {
     const signed = withSignature(component, keys);
     const changed = {
       ...signed,
@@ -79,7 +79,7 @@ describe('a signature of a component', () => {
   });
 
   const rows: readonly [string, object, Trust | undefined, string][] = [
-    ['by somebody else', withSignature(component, other), undefined, 'does not belong to the given key'],
+    ['by another signer', withSignature(component, other), undefined, 'does not belong to the given key'],
     ['that is missing', component, undefined, 'is not there; the component has none'],
     [
       'of another name',
@@ -88,33 +88,33 @@ describe('a signature of a component', () => {
       'is not there; the component has draft',
     ],
     [
-      'that leaves a content open',
+      'that does not cover a content',
       withSignature(descriptor('example.org/a', '1.0.0', [{ ...text, digest: null }]), keys),
       undefined,
       'does not cover resource text',
     ],
     [
-      'that leaves a reference open',
+      'that does not cover a reference',
       withSignature(descriptor('example.org/a', '1.0.0', [], [reference('leaf', 'b.org/b', '1')]), keys),
       undefined,
       'does not cover reference leaf',
     ],
     ['without a key', withSignature(component, keys), {}, 'neither a public key nor authorities'],
-    ['with a key that is none', withSignature(component, keys), { publicKey: 'key' }, 'is not a PEM'],
+    ['with an invalid key', withSignature(component, keys), { publicKey: 'key' }, 'is not a PEM'],
     [
-      'without a certificate where authorities are trusted',
+      'without a certificate if authorities are trusted',
       withSignature(component, keys),
       { caCertificates: CERTIFICATES.authority },
       'has no certificate',
     ],
   ];
   for (const [title, document, trust, message] of rows) {
-    it(`${title} is refused: ${message}`, () => {
+    it(`${title} is rejected: ${message}`, () => {
       expect(refused(document, trust)).to.contain(message);
     });
   }
 
-  it('made in another way is refused with the ways that are known', () => {
+  it('with an unknown algorithm is rejected, and the message lists the known ones', () => {
     const signed = withSignature(component, keys);
     const [first] = signed['signatures'] as { signature: object }[];
     const strange = {
@@ -131,13 +131,13 @@ describe('a signature of a component', () => {
     };
     const trust = { caCertificates: CERTIFICATES.authority };
 
-    it('is accepted when an authority vouches for the signer, over others if need be', () => {
+    it('is accepted if an authority certifies the signer, directly or through intermediates', () => {
       verify(signed(CERTIFICATES.leaf, CERTIFICATES.intermediate), trust);
       verify(signed(CERTIFICATES.leaf), { caCertificates: CERTIFICATES.intermediate });
       verify(signed(CERTIFICATES.leaf), { publicKey: CERTIFICATES.leaf });
     });
 
-    it('is refused when the authority was not valid yet as the signer began, or no more', () => {
+    it("is rejected if the authority was not yet valid, or no longer valid, when the signer's certificate started", () => {
       const caPrivateKey = call('x509genkey', 'P256');
       const made = (usage: string, year: number, more: object = {}): string =>
         call(
@@ -157,7 +157,7 @@ describe('a signature of a component', () => {
       expect(answer(2025)).not.to.contain('was not issued by the given authorities');
     });
 
-    it('is refused when the chain has a gap, or ends at somebody else', () => {
+    it('is rejected if the chain has a gap, or ends at another authority', () => {
       const gap = refused(signed(CERTIFICATES.leaf), trust);
       expect(gap).to.contain('was not issued by the given authorities');
       const stranger = refused(signed(CERTIFICATES.leaf, CERTIFICATES.intermediate), {

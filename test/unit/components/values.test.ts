@@ -1,4 +1,4 @@
-/** What is worked out about components without asking anybody. */
+/** Values computed from components, without any requests. */
 import { expect } from 'chai';
 import { unpackArchives } from '../../../src/components/archive.ts';
 import { createContentCache } from '../../../src/components/cache.ts';
@@ -37,7 +37,7 @@ describe('a component descriptor', () => {
     expect(toV2(readDescriptor(newer))).to.deep.equal(rootComponent);
   });
 
-  it('may lack what is optional, and a resource without a version has that of its component', () => {
+  it('may lack optional fields, and a resource without a version has that of its component', () => {
     const component = readDescriptor({
       meta: { schemaVersion: 'v2' },
       component: { name: 'a', version: '3', resources: [{ name: 'r', type: 't' }], sources: null },
@@ -48,11 +48,11 @@ describe('a component descriptor', () => {
 
   const wrong: readonly [string, unknown, string][] = [
     ['has no version', { meta: { schemaVersion: 'v2' }, component: { name: 'a' } }, 'component.version'],
-    ['is of an unknown form', { meta: { schemaVersion: 'v9' }, component: {} }, 'meta.schemaVersion'],
+    ['has an unknown schema version', { meta: { schemaVersion: 'v9' }, component: {} }, 'meta.schemaVersion'],
     ['is a string', 'text', 'not valid'],
   ];
   for (const [title, document, message] of wrong) {
-    it(`is refused when it ${title}`, () => {
+    it(`is rejected if it ${title}`, () => {
       expect(() => readDescriptor(document)).to.throw(DescriptorInvalid, message);
     });
   }
@@ -73,7 +73,7 @@ describe('a reference to a resource', () => {
     });
   }
 
-  it('may be YAML, with more than the name', () => {
+  it('may be YAML, with extra identity', () => {
     expect(
       parseRelativeReference('resource: {name: a, kind: chart}\nreferencePath: [{name: b}]'),
     ).to.deep.equal({ path: [{ name: 'b' }], resource: { name: 'a', kind: 'chart' } });
@@ -88,7 +88,7 @@ describe('a reference to a resource', () => {
     [`cd://resources/${'x'.repeat(2083)}`, 'longer than 2083 characters'],
   ];
   for (const [uri, message] of bad) {
-    it(`is refused: ${uri.slice(0, 60)}`, () => {
+    it(`is rejected: ${uri.slice(0, 60)}`, () => {
       expect(() => parseComponentUri(uri)).to.throw(ReferenceInvalid, message);
     });
   }
@@ -115,14 +115,14 @@ describe('a reference to an image', () => {
     'user@example.org/x',
     'example.org/x@sha256:12',
   ]) {
-    it(`is refused: "${text}"`, () => {
+    it(`is rejected: "${text}"`, () => {
       expect(() => parseImageReference(text)).to.throw(ReferenceInvalid);
     });
   }
 });
 
 describe('a challenge of a registry', () => {
-  it('may ask for a token', () => {
+  it('may request a token', () => {
     expect(
       parseChallenge(
         'Bearer realm="https://auth.example/token",service="reg",scope="repository:a/b:pull,push"',
@@ -132,11 +132,11 @@ describe('a challenge of a registry', () => {
       scope: 'repository:a/b:pull,push',
     });
   });
-  it('may ask for a password; a token is preferred', () => {
+  it('may request a password; a token is preferred', () => {
     expect(parseChallenge('Basic realm="x"')).to.deep.equal({ scheme: 'basic' });
     expect(parseChallenge('Basic realm="x", Bearer realm="https://a/t"')).to.include({ scheme: 'bearer' });
   });
-  it('may be none that we understand', () => {
+  it('may be of an unsupported kind', () => {
     for (const header of [undefined, 'Negotiate', 'Bearer realm="no url"'])
       expect(parseChallenge(header)).to.equal(undefined);
   });
@@ -177,7 +177,7 @@ consumers:
     expect(found.for('example.org:5000', 'x')).to.equal(undefined);
   });
 
-  it('that cannot be read are not repeated in the message', () => {
+  it('are not repeated in the message if they cannot be read', () => {
     for (const read of [dockerCredentials, ocmCredentials]) {
       const message = (() => {
         try {
@@ -192,25 +192,25 @@ consumers:
     }
   });
 
-  it('may be none', () => expect(Credentials.none.for('example.org', 'x')).to.equal(undefined));
+  it('may be empty', () => expect(Credentials.none.for('example.org', 'x')).to.equal(undefined));
 });
 
 describe('overwrites', () => {
   const original = { repositoryContext: { type: 'A' }, componentName: 'x', version: '1' };
   const rows: readonly [string, Parameters<typeof overwritten>[1], object][] = [
     [
-      'fit anything where they say nothing',
+      'match anything if they have no conditions',
       [{ source: {}, substitution: { version: '2' } }],
       { version: '2' },
     ],
-    ['do not fit another name', [{ source: { componentName: 'y' }, substitution: { version: '2' } }], {}],
+    ['do not match another name', [{ source: { componentName: 'y' }, substitution: { version: '2' } }], {}],
     [
-      'do not fit another repository',
+      'do not match another repository',
       [{ source: { repositoryContext: { type: 'B' } }, substitution: { version: '2' } }],
       {},
     ],
     [
-      'are all held against the original reference',
+      'are all compared with the original reference',
       [
         { source: { version: '1' }, substitution: { version: '2' } },
         { source: { version: '1' }, substitution: { componentName: 'z' } },
@@ -218,7 +218,7 @@ describe('overwrites', () => {
       { version: '2', componentName: 'z' },
     ],
     [
-      'are left out as a whole when a field was replaced before',
+      'are skipped as a whole if a field was replaced before',
       [
         { source: {}, substitution: { version: '2' } },
         { source: {}, substitution: { version: '3', componentName: 'z' } },
@@ -232,7 +232,7 @@ describe('overwrites', () => {
     });
   }
 
-  it('are told line by line', () => {
+  it('are reported line by line', () => {
     expect(describeOverwrite(original, { ...original, componentName: 'z' })).to.equal(
       'Component reference has been overwritten:\nRepositoryContext has not been overwritten\nx -> z\nVersion has not been overwritten',
     );
@@ -253,10 +253,10 @@ configurations:
   - {prefix: broken}`,
     'here',
   );
-  it('come by priority', () => {
+  it('are ordered by priority', () => {
     expect(found.map(({ repository }) => repository['type'])).to.deep.equal(['C', 'B', 'A']);
   });
-  it('fit whole parts of names', () => {
+  it('match whole parts of names', () => {
     const names = ['example.org/leaf', 'example.org/leaf/x', 'example.org/leaflet'];
     expect(names.map((name) => fits(found[1]!, name))).to.deep.equal([true, true, false]);
   });
@@ -264,7 +264,7 @@ configurations:
 
 describe('an archive with a blueprint', () => {
   const file = (path: string, text = 'x') => [path, bytes(text)] as const;
-  it('may be compressed, and later archives win', async () => {
+  it('may be compressed, and later archives take precedence', async () => {
     const files = await unpackArchives(
       [writeTar([file('./a/b', 'old'), file('c')]), packed(writeTar([file('a/b', 'new')]))],
       'it',
@@ -274,24 +274,32 @@ describe('an archive with a blueprint', () => {
   });
 
   const wrong: readonly [string, Uint8Array, string][] = [
-    ['climbs out of its folder', writeTar([file('../../etc/passwd')]), 'leads out of the archive'],
-    ['climbs out on the way', writeTar([file('a/../../x')]), 'leads out of the archive'],
-    ['begins at the root', writeTar([file('/etc/passwd')]), 'leads out of the archive'],
-    ['is none', bytes('no archive at all'.repeat(100)), 'not a valid archive'],
+    ['has a path out of its folder', writeTar([file('../../etc/passwd')]), 'leads out of the archive'],
+    [
+      'has a path that leaves its folder and returns',
+      writeTar([file('a/../../x')]),
+      'leads out of the archive',
+    ],
+    ['has an absolute path', writeTar([file('/etc/passwd')]), 'leads out of the archive'],
+    ['is not an archive', bytes('no archive at all'.repeat(100)), 'not a valid archive'],
     ['is damaged', packed(writeTar([file('a')])).subarray(0, 40), 'not a valid archive'],
-    ['has a path without end', writeTar([file(`${'a/'.repeat(3000)}b`)]), 'has more than 4096 bytes'],
-    ['has folders without end', writeTar([file(`${'a/'.repeat(255)}b`)]), 'has more than 255 parts'],
+    ['has an endless path', writeTar([file(`${'a/'.repeat(3000)}b`)]), 'has more than 4096 bytes'],
+    ['has endless folders', writeTar([file(`${'a/'.repeat(255)}b`)]), 'has more than 255 parts'],
     ['is too large', writeTar([['a', Buffer.alloc(2000)]]), 'more than 1000 bytes'],
-    ['unpacks to too much', packed(Buffer.alloc(1_000_000)), 'not a valid archive: more than 2000 bytes'],
+    [
+      'unpacks to too many bytes',
+      packed(Buffer.alloc(1_000_000)),
+      'not a valid archive: more than 2000 bytes',
+    ],
   ];
   for (const [title, archive, message] of wrong) {
-    it(`is refused when it ${title}`, async () => {
+    it(`is rejected if it ${title}`, async () => {
       const error: unknown = await unpackArchives([archive], 'it', 1000).catch((failure: unknown) => failure);
       expect(error).to.be.instanceOf(ContentInvalid).with.property('message').that.contains(message);
     });
   }
 
-  /** Makes another kind of entry of the one whose header is at the start. */
+  /** Changes the type of the entry whose header is at the start. */
   const retyped = (archive: Buffer, flag: string, target = ''): Buffer => {
     archive.write(flag, 156);
     archive.write(target, 157);
@@ -304,21 +312,21 @@ describe('an archive with a blueprint', () => {
   const refusalOf = (archive: Uint8Array): Promise<unknown> =>
     unpackArchives([archive], 'it').catch((failure: unknown) => failure);
 
-  it('is refused when a link leads out of it', async () => {
+  it('is rejected if a link leads out of it', async () => {
     expect(await refusalOf(retyped(plain('link'), '2', '../../etc')))
       .to.be.instanceOf(ContentInvalid)
       .with.property('message')
       .that.contains('leads out');
   });
 
-  it('is refused when the target of a link is too long', async () => {
+  it('is rejected if the target of a link is too long', async () => {
     const target = retyped(plain('long', `${'a/'.repeat(3000)}b`), 'K').subarray(0, 512 + 6144);
     expect(await refusalOf(Buffer.concat([target, retyped(plain('link'), '2')])))
       .to.be.instanceOf(ContentInvalid)
       .with.property('message', 'it: the target of the link "link" has more than 4096 bytes');
   });
 
-  it('is refused when it has more folders than memory has room for', async () => {
+  it('is rejected if it has too many folders for the memory', async () => {
     const deep = (i: number): string => `${String(i)}/${'a/'.repeat(253)}b`;
     const archive = packed(writeTar(Array.from({ length: 400 }, (_, i) => file(deep(i)))));
     expect(await refusalOf(archive))
@@ -330,7 +338,7 @@ describe('an archive with a blueprint', () => {
 describe('a repository in files', () => {
   const endless = { l: { $type: 'symlink', value: 'x/'.repeat(200_000) } };
   for (const field of ['fileSystem', 'blobFs']) {
-    it(`is refused when a link in ${field} is too long`, async () => {
+    it(`is rejected if a link in ${field} is too long`, async () => {
       const opening = openRepository(
         { type: 'inline', [field]: endless },
         { maxFileBytes: 1000, registry: () => expect.fail('no registry is needed') },
@@ -344,7 +352,7 @@ describe('a repository in files', () => {
     });
   }
 
-  it('is refused when a path in its archive is too long', async () => {
+  it('is rejected if a path in its archive is too long', async () => {
     const archive = writeTar([[`${'a/'.repeat(3000)}b`, bytes('x')]]);
     const error: unknown = await filesOfArchive(archive, 'it').catch((failure: unknown) => failure);
     expect(error)
@@ -355,7 +363,7 @@ describe('a repository in files', () => {
 });
 
 describe('the cache of contents', () => {
-  it('holds no more than it may, and drops what was not used for longest', async () => {
+  it('holds a limited number of bytes, and drops the least recently used', async () => {
     const cache = createContentCache(10);
     const loads: string[] = [];
     const get = (key: string, size = 4) =>
@@ -371,7 +379,7 @@ describe('the cache of contents', () => {
     expect(loads.filter((key) => key === 'a')).to.have.length(1);
   });
 
-  it('loads once what several want at the same time, and does not keep failures', async () => {
+  it('loads once if several callers need the same content at a time, and does not keep failures', async () => {
     const cache = createContentCache(10);
     let loads = 0;
     const load = (): Promise<Uint8Array> => {
@@ -386,7 +394,7 @@ describe('the cache of contents', () => {
 });
 
 describe('in a registry', () => {
-  it('a component has a path by its name or by the hash of it, and a tag without a plus', () => {
+  it('a component has a path by its name or by the hash of it, and a tag without plus', () => {
     expect(repositoryPathOf({ prefix: 'team', mapping: 'urlPath' }, 'example.org/a')).to.equal(
       'team/component-descriptors/example.org/a',
     );
@@ -396,7 +404,7 @@ describe('in a registry', () => {
     expect(tagOf('1.0.0+x.1')).to.equal('1.0.0.build-x.1');
     expect(() => repositoryPathOf({ prefix: '', mapping: 'urlPath' }, '../../x')).to.throw(ReferenceInvalid);
   });
-  it('an address has a host and a path, and never a login', () => {
+  it('an address has a host and a path, and never credentials', () => {
     expect(addressOf('https://example.org:5000/a/b/')).to.deep.equal({
       host: 'https://example.org:5000',
       path: 'a/b',
@@ -407,7 +415,7 @@ describe('in a registry', () => {
       .with.property('message')
       .that.does.not.contain('pass');
   });
-  it('a content is what its digest says', () => {
+  it('a content has to match its digest', () => {
     expect(() => {
       verifyDigest(bytes('a'), sha256(bytes('a')), 'it');
     }).not.to.throw();
@@ -419,13 +427,13 @@ describe('in a registry', () => {
   });
 });
 
-describe('functions on components', () => {
+describe('template functions for components', () => {
   const functions = componentFunctions(undefined);
-  it('work on a descriptor that is handed over, without a component of the installation', () => {
+  it('work with a given descriptor, without a component of the installation', () => {
     expect(functions.getResource([rootComponent, 'name', 'text'])).to.include({ type: 'plainText' });
     expect(functions.getRepositoryContext([rootComponent])).to.include({ type: 'OCIRegistry' });
   });
-  it('name what is missing', () => {
+  it('name missing resources', () => {
     expect(() => functions.getResource(['name', 'x'])).to.throw(
       'Unable to search for a resource as no ComponentDescriptor is defined.',
     );
@@ -436,7 +444,7 @@ describe('functions on components', () => {
       'keys and values must be strings',
     );
   });
-  it('tell references by more than the name', () => {
+  it('distinguish references by more than the name', () => {
     const two = ['a', 'b'].map((kind) =>
       reference('leaf', `example.org/${kind}`, '1', { extraIdentity: { kind } }),
     );

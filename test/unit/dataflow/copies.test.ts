@@ -8,8 +8,8 @@ const copyOf = (key: string, config: unknown, more: Record<string, string> = {})
 const old = { kubeconfig: 'old' };
 const now = { kubeconfig: 'new' };
 
-describe('targets that were made anew while a job ran', () => {
-  it('are noticed by what they say', () => {
+describe('targets that were recreated while a job ran', () => {
+  it('are noticed by their content', () => {
     const found = imports({ targets: { same: target('same', old), other: target('other', now) } });
     expect(replacedTargets(found, [copyOf('same', old), copyOf('other', old)])).to.deep.equal(['other']);
   });
@@ -26,13 +26,13 @@ describe('targets that were made anew while a job ran', () => {
     expect(replacedTargets(found, copies)).to.deep.equal(['nodes', 'clusters']);
   });
 
-  it('are told by their spec alone: labels may change', () => {
+  it('are compared by their spec alone: labels may change', () => {
     const moved = target('same', old, { labels: { team: 'x' }, generation: 7 });
     expect(moved.spec).to.deep.equal({ type: CLUSTER, config: old });
     expect(replacedTargets(imports({ targets: { same: moved } }), [copyOf('same', old)])).to.deep.equal([]);
   });
 
-  it('do not include copies of what is imported no more', () => {
+  it('do not include copies of former imports', () => {
     expect(replacedTargets(imports({}), [copyOf('gone', old)])).to.deep.equal([]);
   });
 });

@@ -7,7 +7,7 @@ const keyed = (key: string, more: Record<string, string> = {}) => ({
   labels: { [labels.dataKey]: key, ...more },
 });
 
-describe('what export executions see', () => {
+describe('the values that export executions see', () => {
   it('are own imports and exports of children by key', () => {
     const dataObjects = [
       dataObject('h1', 'eu', keyed('region')),
@@ -30,7 +30,7 @@ describe('what export executions see', () => {
     expect(deployitems).to.deep.equal({ app: { url: 'x' }, b: null });
   });
 
-  it('are targets as complete objects, lists and maps where they were imported as such', () => {
+  it('are targets as complete objects, and lists and maps of them if they were imported as such', () => {
     const targets = [
       target('h1', 1, { ...keyed('nodes', { [labels.dataIndex]: '10' }) }),
       target('h2', 2, { ...keyed('nodes', { [labels.dataIndex]: '9' }) }),

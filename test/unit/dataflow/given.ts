@@ -71,10 +71,10 @@ export const imports = ({
   targetMaps: new Map(Object.entries(targetMaps)),
 });
 
-/** Does the work of templates here and now. */
+/** Renders templates in this process. */
 export const runner = inThisThread({ clock: new FakeClock(), rng: seededRng(1) });
 
-/** What executions of the installation `shop` are run with. */
+/** The environment for executions of the installation `shop`. */
 export const context = (loaded: LoadedBlueprint, values: Record<string, unknown>): RenderContext => ({
   blueprint: loaded,
   scope: templateScope(installation('shop'), values),

@@ -56,7 +56,7 @@ describe('the imports hash is the recorded one', () => {
       '004fbc959ec230be363dd1827c51c4be812ac3ea',
     ],
     [
-      'of every kind at once',
+      'of all kinds at once',
       {
         data: [
           { name: 'db', dataRef: 'db' },
@@ -79,23 +79,23 @@ describe('the imports hash is the recorded one', () => {
   for (const [title, spec, hash] of rows) it(title, () => expect(hashOf(spec)).to.equal(hash));
 });
 
-describe('the imports hash of what is found', () => {
+describe('the imports hash of the values that were found', () => {
   const greeting = new Map([['greeting', importedData(dataObject('greeting', 'hello'))]]);
   const made = (generation: number) => target('t', undefined, { generation });
   const rows: readonly [title: string, found: Partial<ImportSet>, hash: string][] = [
     [
-      'DF-166: knows a target by its generation, the first',
+      'DF-166: uses the generation of a target, here the first',
       { data: greeting, targets: new Map([['cluster', made(1)]]) },
       '80ab730772666e9dabf6a251fd3acec5ad7066cb',
     ],
     [
-      'DF-166: knows a target by its generation, the second',
+      'DF-166: uses the generation of a target, here the second',
       { data: greeting, targets: new Map([['cluster', made(2)]]) },
       '11fb38d6827a5f95f56e96c5fd2318bb38fc3e7d',
     ],
-    ['DF-166: knows data by their content', { data: greeting }, '55b4b0132bec84aa68fcf726e8e3c1cf4214b586'],
+    ['DF-166: uses the content of data', { data: greeting }, '55b4b0132bec84aa68fcf726e8e3c1cf4214b586'],
     [
-      'DF-167: knows lists and maps by the generations of their elements',
+      'DF-167: uses the generations of the elements of lists and maps',
       {
         targetLists: new Map([['ts', [made(1), made(3)]]]),
         targetMaps: new Map([['tm', { red: made(1), blue: made(2) }]]),
@@ -125,13 +125,13 @@ describe('the imports hash', () => {
     return importsHash(imports);
   };
 
-  it('of exported data is that of a child which imported it', () => {
+  it('of exported data is that of a child that imported it', () => {
     expect(hashOfStored('x', 'a81fa20d625fc8e5a04721cdf61f056fc2e22496')).to.equal(
       'f645b29f4f6206bc81a4723e9ec0d6c909c32cfe',
     );
   });
 
-  it('notices an edit that kept the annotation', () => {
+  it('changes after an edit that kept the annotation', () => {
     const annotation = 'a81fa20d625fc8e5a04721cdf61f056fc2e22496';
     expect(hashOfStored('edited', annotation)).not.to.equal(hashOfStored('x', annotation));
   });

@@ -113,7 +113,7 @@ describe('values of imports', () => {
       { a: 83, b: true, c: 'text', k: { port: 80 } },
     ],
     [
-      'come from a config map, binary entries too',
+      'come from a config map, including binary entries',
       { data: [{ name: 'v', configMapRef: { name: 'c' } }] },
       { configMaps: { c: { data: { l: '[1, 2]' }, binaryData: { b: base64('x') } } } },
       { l: [1, 2], b: 'x' },
@@ -142,7 +142,7 @@ describe('values of imports', () => {
     expect(imports.targetLists.get('none')).to.deep.equal([]);
   });
 
-  it('of a list of the parent come in its order, beyond ten elements too', () => {
+  it('of a list of the parent keep its order, also beyond ten elements', () => {
     const element = (i: number): Target =>
       target(
         `name-${99 - i}`,
@@ -165,7 +165,7 @@ describe('values of imports', () => {
 });
 
 describe('a map of targets that the parent imports', () => {
-  it('comes with the keys of the parent, and leaves out targets without a key', () => {
+  it('has the keys of the parent, and leaves out targets without a key', () => {
     const element = (name: string, key: Record<string, string>): Target =>
       target(
         name,
@@ -192,9 +192,9 @@ describe('a map of targets that the parent imports', () => {
   });
 });
 
-describe('an import that names no source', () => {
+describe('an import without a source', () => {
   for (const dataRef of [undefined, '']) {
-    it(`is refused with the sources there are: data, dataRef ${JSON.stringify(dataRef)}`, () => {
+    it(`is rejected with the possible sources: data, dataRef ${JSON.stringify(dataRef)}`, () => {
       const spec = { name: 'v', ...(dataRef !== undefined && { dataRef }) };
       expect(find({ data: [spec] }, { dataObjects: [dataObject('', 1)] }).missing).to.deep.equal([
         { import: 'v', message: 'import v: exactly one of dataRef, secretRef and configMapRef must be set' },
@@ -203,7 +203,7 @@ describe('an import that names no source', () => {
   }
 
   for (const spec of [{}, { target: '' }, { targetListRef: '' }, { targetMapRef: '' }] as readonly object[]) {
-    it(`is refused with the sources there are: target, ${JSON.stringify(spec)}`, () => {
+    it(`is rejected with the possible sources: target, ${JSON.stringify(spec)}`, () => {
       expect(find({ targets: [{ name: 't', ...spec }] }, {}).missing).to.deep.equal([
         {
           import: 't',
@@ -228,13 +228,13 @@ describe('the content of a Secret', () => {
     expect([data.get('secret')?.isSecret, data.get('plain')?.isSecret]).to.deep.equal([true, false]);
   });
 
-  it('is read by its key alone: other entries may be unreadable', () => {
+  it('is read by its key alone: other entries may be invalid', () => {
     const data = { good: base64('1'), bad: base64('a: b: c') };
     const spec = { data: [{ name: 'v', secretRef: { name: 's', key: 'good' } }] };
     expect(find(spec, { secrets: { s: { data } } }).imports.data.get('v')?.value).to.equal(1);
   });
 
-  it('that is no YAML is reported by its line, without its text', () => {
+  it('that is not valid YAML is reported with its line, without its content', () => {
     const spec = { data: [{ name: 'v', secretRef: { name: 's', key: 'k' } }] };
     const world = { secrets: { s: { data: { k: base64('fine: 1\na: hidden: s3cr3t') } } } };
     expect(find(spec, world).missing[0]?.message).to.equal(
@@ -274,7 +274,7 @@ describe('missing imports', () => {
     ],
   ];
   for (const [title, spec, message] of rows) {
-    it(`are named: ${title}`, () => {
+    it(`are reported with their name: ${title}`, () => {
       const world = {
         targets: [target('t1')],
         secrets: { s: { data: {} } },
@@ -284,7 +284,7 @@ describe('missing imports', () => {
     });
   }
 
-  it('of a sub-installation are named with their context', () => {
+  it('of a sub-installation are reported with their context', () => {
     const { missing } = find({ data: [{ name: 'v', dataRef: 'own' }] }, {}, 'self-cycle');
     expect(missing[0]?.message).to.equal(
       'unable to fetch data object nneyzcineryde3giluid7ni67vxnwhyv (Inst.self-cycle/own): ' +
@@ -292,7 +292,7 @@ describe('missing imports', () => {
     );
   });
 
-  it('put data before targets', () => {
+  it('are reported with data before targets', () => {
     const { missing } = find(
       { data: [{ name: 'v', dataRef: 'no' }], targets: [{ name: 't', target: 'no' }] },
       {},
@@ -300,7 +300,7 @@ describe('missing imports', () => {
     expect(missing.map((m) => m.import)).to.deep.equal(['v', 't']);
   });
 
-  it('do not show the content of a secret that is no YAML', () => {
+  it('do not show the content of a secret that is not valid YAML', () => {
     const { missing } = find(
       { data: [{ name: 'v', secretRef: { name: 's', key: 'k' } }] },
       { secrets: { s: { data: { k: base64('a: hidden: s3cr3t') } } } },
@@ -319,14 +319,14 @@ describe('an import with an integer that would lose digits', () => {
       'data object demo/d: data.a[0].n is the integer 9007199254740993 beyond 2^53',
     ],
     [
-      'a data object that is nothing else',
+      'a data object that contains only a number',
       { data: [{ name: 'v', dataRef: 'd' }] },
       { dataObjects: [dataObject('d', LONG)] },
       'data object demo/d: data is the integer 9007199254740993 beyond 2^53',
     ],
   ];
   for (const [title, spec, world, message] of rows) {
-    it(`names ${title}, the field and the way out`, () => {
+    it(`names ${title}, the field and the remedy`, () => {
       const [missing] = find(spec, world).missing;
       expect(missing?.message).to.contain(message).and.contain('write it as a string, in quotes');
     });
@@ -334,7 +334,7 @@ describe('an import with an integer that would lose digits', () => {
 });
 
 describe('a target with an integer that would lose digits', () => {
-  it('is refused by the name of its field, without the digits, since targets hold secrets', () => {
+  it('is rejected with the name of its field, without the digits, because targets contain secrets', () => {
     const targets = [target('t', { n: 9007199254740993n })];
     for (const spec of [{ target: 't' }, { targets: ['t'] }, { targetMap: { red: 't' } }]) {
       const { imports, missing } = find({ targets: [{ name: 'i', ...spec }] }, { targets });
@@ -366,7 +366,7 @@ describe('an installation that imports too much', () => {
     );
   });
 
-  it('counts secrets and config maps by the value that they stand for', () => {
+  it('counts secrets and config maps by their parsed value', () => {
     const aliases = `a: &a ${'x'.repeat(1000)}\nb: [${'*a, '.repeat(9_000)}]`;
     const secretRef = { name: 's', key: 'k' };
     const configMapRef = { name: 'c' };
@@ -395,7 +395,7 @@ describe('an installation that imports too much', () => {
     expect(sentence({ targets: [{ name: 'map', targetMap }] }, { targets })).to.match(/more than 16 MiB/);
   });
 
-  it('is refused by its number of imports before anything is looked up', () => {
+  it('is rejected because of its number of imports before any object is read', () => {
     const spec = { ...times(999), targets: [{ name: 't', target: 't' }] };
     const nothing = { ...lookups({}), dataObject: () => expect.fail('looked up') };
     const refused = findImports(
@@ -415,7 +415,7 @@ describe('an installation that imports too much', () => {
     );
   });
 
-  it('is refused by the number of targets in its lists', () => {
+  it('is rejected because of the number of targets in its lists', () => {
     const named = { name: 'list', targets: Array<string>(10_001).fill('t') };
     expect(sentence({ targets: [named] }, {})).to.equal(
       'the target lists and maps of the installation name 10001 targets; the limit is 10000 for one installation: divide them among sub-installations',

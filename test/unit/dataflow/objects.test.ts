@@ -29,7 +29,7 @@ describe('the copy of a data import', () => {
     text: 'hello',
   });
 
-  it('is complete as recorded', () => {
+  it('has all recorded fields', () => {
     expect(copied).to.deep.equal({
       apiVersion: 'landscaper.gardener.cloud/v1alpha1',
       kind: 'DataObject',
@@ -68,7 +68,7 @@ describe('the copy of a data import', () => {
     ['a fraction', 1.5, 'aa8f289ebe6d4db1b4a1038b8931ec8c2b5399fb'],
     ['a list', [1, [2]], 'd5f328e1dc10939caee411af3288eae4eca30a9e'],
     ['markup', '<a&b>', 'e99d032eae3c0911d8c70bddb7f7183e8f6cfa56'],
-    ['an empty text', '', 'dd29ecf524b030a65261e3059c48ab9e1ecb2585'],
+    ['an empty string', '', 'dd29ecf524b030a65261e3059c48ab9e1ecb2585'],
     ['false', false, '7cb6efb98ba5972a9b5090dc2e517fe14d12cb04'],
   ];
   for (const [title, value, hash] of values) {
@@ -78,12 +78,12 @@ describe('the copy of a data import', () => {
     });
   }
 
-  it('is not written for what the blueprint does not declare, nor without value', () => {
+  it('is not written for an undeclared import, nor without a value', () => {
     const declared = blueprint({ imports: [{ name: 'a', schema: {}, required: false }] });
     expect(importObjects(shop, declared, { made: 'by a binding' })).to.deep.equal([]);
   });
 
-  it('is written for a conditional import too', () => {
+  it('is written for a conditional import, too', () => {
     const imports = [{ name: 'a', schema: {}, required: false, imports: [{ name: 'b', schema: {} }] }];
     const keys = importObjects(shop, blueprint({ imports }), { a: 1, b: 2 }).map(
       (o) => o.metadata.labels?.[labels.dataKey],
@@ -91,14 +91,14 @@ describe('the copy of a data import', () => {
     expect(keys).to.deep.equal(['a', 'b']);
   });
 
-  it('may hold null', () => {
+  it('may contain null', () => {
     const declared = blueprint({ imports: [{ name: 'nothing', schema: {} }] });
     expect(importObjects(shop, declared, { nothing: null })).to.have.nested.property('[0].data', null);
   });
 });
 
 describe('the copy of a target import', () => {
-  it('keeps labels of users and drops those of its former place', () => {
+  it('keeps labels of users and drops those of its former scope', () => {
     const source = target('t', undefined, {
       labels: {
         team: 'blue',
@@ -122,7 +122,7 @@ describe('the copy of a target import', () => {
     expect(Object.keys(copied?.metadata.annotations ?? {})).to.have.members(['note', annotations.dataHash]);
   });
 
-  it('is refused when a binding put something else in its place', () => {
+  it('is rejected if a binding replaced it with another kind of value', () => {
     const declared = (type: string) => blueprint({ imports: [{ name: 'x', type, targetType: CLUSTER }] });
     for (const type of ['target', 'targetList', 'targetMap']) {
       for (const x of ['text', [1], { a: 1 }]) {
@@ -184,7 +184,7 @@ describe('an exported object', () => {
     });
   });
 
-  it('of a sub-installation lives in the context of the parent', () => {
+  it('of a sub-installation is in the context of the parent', () => {
     const [object] = exportObjects(installation('db-x'), 'shop', data('dbUrl', 'db.eu-1'));
     expect(object?.metadata.name).to.equal('ezckfi5hbdewv3g6dnuvg7iu7iugammj');
     expect(object?.metadata.labels).to.include({
@@ -193,13 +193,13 @@ describe('an exported object', () => {
     });
   });
 
-  it('may be named literally; the label does without the #', () => {
+  it('may be named literally; the label omits the #', () => {
     const [object] = exportObjects(shop, undefined, data('#literal', 1));
     expect(object?.metadata.name).to.equal('literal');
     expect(object?.metadata.labels?.[labels.dataKey]).to.equal('literal');
   });
 
-  it('may hold null', () => {
+  it('may contain null', () => {
     expect(exportObjects(shop, undefined, data('null-out', null))).to.have.nested.property('[0].data', null);
   });
 
@@ -209,7 +209,7 @@ describe('an exported object', () => {
       { config: { kubeconfig: 'abc', a: [1] } },
       'be197beeb140878b25789a1bae1a513fb328aa14',
     ],
-    ['a text as configuration', { config: 'text' }, '3ade2bd0c2a4121dbb3955aecc452ae62749c6e3'],
+    ['a string as configuration', { config: 'text' }, '3ade2bd0c2a4121dbb3955aecc452ae62749c6e3'],
     ['a secret', { secretRef: { name: 's', key: 'k' } }, '110f03e9881cff03d541a1c11a9123f6a827be17'],
     ['nothing', {}, 'da39a3ee5e6b4b0d3255bfef95601890afd80709'],
   ];

@@ -27,7 +27,7 @@ const ownedBy = (name: string) => ({
 });
 
 describe('an export over an existing object', () => {
-  it('is fine when there is none, or it is the own one', () => {
+  it('is allowed if there is none, or if it is its own', () => {
     expect(exportConflict(shop, wanted, undefined)).to.equal(undefined);
     const own = dataObject('greeting', 1, { ownerReferences: [ownedBy('shop')] });
     expect(exportConflict(shop, wanted, own)).to.equal(undefined);
@@ -53,11 +53,11 @@ describe('an export over an existing object', () => {
     expect(exportConflict(shop, wanted, theirs)?.kind).to.equal('owned');
   });
 
-  it('does not take over what a person made', () => {
+  it('does not take over an object of a user', () => {
     expect(exportConflict(shop, wanted, dataObject('greeting', 'by hand'))?.kind).to.equal('foreign');
   });
 
-  it('takes over what a person has released for this installation, and for no other', () => {
+  it('takes over an object that a user has released for this installation, and for no other', () => {
     const released = (name: string) =>
       dataObject('greeting', 'by hand', { annotations: { 'espalier.dev/adoptable-by': name } });
     expect(exportConflict(shop, wanted, released('shop'))).to.equal(undefined);
@@ -71,7 +71,7 @@ describe('an export over an existing object', () => {
     expect(message).to.contain('espalier.dev/adoptable-by: shop');
   });
 
-  it('does not take over what another installation exports, released or not', () => {
+  it('does not take over an export of another installation, released or not', () => {
     const theirs = dataObject('greeting', 1, {
       ownerReferences: [ownedBy('other')],
       annotations: { 'espalier.dev/adoptable-by': 'shop' },
@@ -102,9 +102,9 @@ describe('an import over an existing object', () => {
     importConflict(shop, copy, dataObject(name, 1, metadata), (owner) => exporters.includes(owner));
 
   const rows: { title: string; metadata: object; exporters?: string[]; kind?: string }[] = [
-    { title: 'is fine on the copy of an earlier job', metadata: { labels: at('shop', 'import') } },
+    { title: 'is allowed on the copy of an earlier job', metadata: { labels: at('shop', 'import') } },
     {
-      title: 'is fine on a restored copy, whose owner has another uid',
+      title: 'is allowed on a restored copy, whose owner has another uid',
       metadata: { ownerReferences: [{ ...ownedBy('shop'), uid: 'old' }] },
     },
     {
@@ -113,7 +113,7 @@ describe('an import over an existing object', () => {
       kind: 'owned',
     },
     {
-      title: 'conflicts with the export of a child that both own',
+      title: 'conflicts with the export of a child that is owned by both',
       metadata: {
         labels: at('cache', 'export'),
         ownerReferences: [ownedBy('shop'), ownedBy('cache')],
@@ -121,19 +121,19 @@ describe('an import over an existing object', () => {
       kind: 'owned',
     },
     {
-      title: 'is fine on what a child no longer exports',
+      title: 'is allowed on an object that a child no longer exports',
       metadata: { labels: at('cache', 'export'), ownerReferences: [ownedBy('cache')] },
       exporters: [],
     },
     {
-      title: 'conflicts with what an installation elsewhere exports',
+      title: 'conflicts with an export of an installation elsewhere',
       metadata: { ownerReferences: [ownedBy('other')] },
       exporters: [],
       kind: 'owned',
     },
-    { title: 'does not take over what a person made', metadata: {}, kind: 'foreign' },
+    { title: 'does not take over an object of a user', metadata: {}, kind: 'foreign' },
     {
-      title: 'takes over what a person has released',
+      title: 'takes over an object that a user has released',
       metadata: { annotations: { 'espalier.dev/adoptable-by': 'shop' } },
     },
   ];
@@ -141,7 +141,7 @@ describe('an import over an existing object', () => {
     it(title, () => expect(conflict(metadata, exporters)?.kind).to.equal(kind));
   }
 
-  it('names both installations, the key and the way out', () => {
+  it('names both installations, the key and the remedy', () => {
     const { message = '' } =
       conflict({ labels: at('cache', 'export'), ownerReferences: [ownedBy('cache')] }) ?? {};
     expect(message).to.contain("installation 'demo/cache' keeps its export 'region' there");
@@ -169,7 +169,7 @@ describe('an import over an existing object', () => {
 
 describe('the exports of an execution', () => {
   const run = { metadata: { name: 'shop', namespace: 'demo' } };
-  it('are written over those of an earlier job', () => {
+  it('overwrite those of an earlier job', () => {
     const metadata = { labels: { [labels.dataSource]: 'Exec.shop' } };
     expect(executionExportConflict(run, dataObject('x', 1, metadata))).to.equal(undefined);
     const owner = { ...ownedBy('shop'), kind: 'Execution', uid: 'old' };
@@ -177,7 +177,7 @@ describe('the exports of an execution', () => {
       undefined,
     );
   });
-  it('are not written over anything else', () => {
+  it('overwrite nothing else', () => {
     expect(executionExportConflict(run, dataObject('x', 1))).to.contain("'demo/shop'");
     const message = executionExportConflict(run, dataObject('x', 1, { ownerReferences: [ownedBy('other')] }));
     expect(message).to.contain("is owned by Installation 'other'");
@@ -185,10 +185,10 @@ describe('the exports of an execution', () => {
 });
 
 describe('writing over an object', () => {
-  it('changes nothing when all is as it should be', () =>
+  it('changes nothing if everything is as it should be', () =>
     expect(overlay(wanted, wanted)).to.equal(undefined));
 
-  it('keeps what others added and removes marks of a former place', () => {
+  it('keeps fields of others and removes labels of a former scope', () => {
     const existing = dataObject('greeting', 'old', {
       resourceVersion: '7',
       labels: { team: 'blue', [labels.dataIndex]: '3' },
@@ -213,7 +213,7 @@ describe('objects of an earlier job', () => {
     expect(stale.map((o) => o.metadata.name)).to.deep.equal(['b', 'c']);
   });
 
-  it('are unknown as long as no object has a job id', () => {
+  it('are unknown while no object has a job id', () => {
     expect(staleObjects([of('a'), of('b')], 'job-1')).to.deep.equal([]);
   });
 
@@ -230,7 +230,7 @@ describe('the exports of an execution over an existing object', () => {
   const execution = { metadata: { name: 'shop', namespace: 'demo' } };
   const owner = (kind: string, name: string) => ({ ...ownedBy(name), kind });
 
-  it('are written when there is none, or when it wrote the object itself', () => {
+  it('are written if there is none, or if the execution wrote it', () => {
     const own = dataObject('out', 1, { ownerReferences: [owner('Execution', 'shop')] });
     expect(executionExportConflict(execution, undefined)).to.equal(undefined);
     expect(executionExportConflict(execution, own)).to.equal(undefined);
@@ -265,14 +265,14 @@ describe('the owner of an export', () => {
       ).to.equal('foreign');
   });
 
-  it('is known by its name when there is no uid to compare', () => {
+  it('is identified by its name if there is no uid to compare', () => {
     const owned = (name: string) =>
       dataObject('greeting', 1, { ownerReferences: [{ ...ownedBy(name), uid: '' }] });
     expect(exportConflict(shop, wanted, owned('shop'))).to.equal(undefined);
     expect(exportConflict(shop, wanted, owned('other'))?.kind).to.equal('owned');
   });
 
-  it('is not the installation that exported it when another one did, by the labels', () => {
+  it('is not the controlling installation if the labels name another exporter', () => {
     const exported = (by: string) =>
       dataObject('greeting', 1, {
         labels: { [labels.dataSourceType]: 'export', [labels.dataSource]: `Inst.${by}` },
@@ -281,7 +281,7 @@ describe('the owner of an export', () => {
     expect(exportConflict(shop, wanted, exported('other'))?.kind).to.equal('foreign');
   });
 
-  it('is told in full when nobody of ours wrote the object', () => {
+  it('is described in full if the object was not written by Landscaper', () => {
     expect(exportConflict(shop, wanted, dataObject('greeting', 1))?.message).to.equal(
       "dataobject 'demo/greeting' for export 'greeting' exists already and was not written by this installation; rename the " +
         'export, delete the object, or hand it over with the annotation espalier.dev/adoptable-by: shop',

@@ -15,7 +15,7 @@ import {
 } from '../../../src/dataflow/siblings.ts';
 import { installation } from './given.ts';
 
-/** A sibling that takes and gives data. */
+/** A sibling with these imports and exports. */
 const sibling = (name: string, takes: readonly string[] = [], gives: readonly string[] = []): Sibling => ({
   name,
   imports: { data: takes.map((dataRef) => ({ name: `in-${dataRef}`, dataRef })) },
@@ -29,7 +29,7 @@ describe('predecessors and successors', () => {
   const c = sibling('c', ['x', 'y']);
   const all = [c, b, a];
 
-  it('are direct neighbours only, in the order given', () => {
+  it('are direct neighbours only, in the given order', () => {
     expect(names(predecessorsOf(c, all))).to.deep.equal(['b', 'a']);
     expect(names(successorsOf(a, all))).to.deep.equal(['c', 'b']);
     expect(names(predecessorsOf(a, all))).to.deep.equal([]);
@@ -52,7 +52,7 @@ describe('predecessors and successors', () => {
       ['a reference to a map of the parent', { name: 't', targetMapRef: 'made' }, false],
     ];
   for (const [title, entry, isEdge] of forms) {
-    it(`${isEdge ? 'are' : 'are not'} made by ${title}, seen from both sides`, () => {
+    it(`${isEdge ? 'are' : 'are not'} related by ${title}, seen from both sides`, () => {
       const importer: Sibling = { name: 'i', imports: { targets: [entry] } };
       expect(predecessorsOf(importer, [exporter])).to.have.lengthOf(isEdge ? 1 : 0);
       expect(successorsOf(exporter, [importer])).to.have.lengthOf(isEdge ? 1 : 0);
@@ -65,7 +65,7 @@ describe('predecessors and successors', () => {
   });
 });
 
-describe('names exported twice', () => {
+describe('names that are exported twice', () => {
   const all = [sibling('a', [], ['x']), sibling('b', [], ['x', 'y']), sibling('c', ['y'])];
 
   it('are listed with their exporters', () => {
@@ -96,7 +96,7 @@ describe('a cycle of siblings', () => {
     expect(findCycle([sibling('a', ['own'], ['own'])])).to.deep.equal(['a', 'a']);
   });
 
-  it('leaves no order', () => {
+  it('has no order', () => {
     expect(() => ordered([sibling('a', ['a'], ['a'])])).to.throw(RangeError, 'a -{depends_on}-> a');
   });
 
@@ -108,14 +108,14 @@ describe('a cycle of siblings', () => {
 });
 
 describe('an installation among its siblings', () => {
-  it('is known by its name, its imports and its exports', () => {
+  it('is described by its name, its imports and its exports', () => {
     const imports = { data: [{ name: 'in', dataRef: 'x' }] };
     const exports = { targets: [{ name: 'out', target: 'y' }] };
     expect(siblingOf(installation('a', { imports, exports }))).to.deep.equal({ name: 'a', imports, exports });
   });
 });
 
-describe('a circle through an installation', () => {
+describe('a cycle through an installation', () => {
   const a = sibling('a', ['z'], ['x']);
   const b = sibling('b', ['x'], ['y']);
   const c = sibling('c', ['y'], ['z']);
@@ -126,7 +126,7 @@ describe('a circle through an installation', () => {
     expect(cycleThrough(a, [b, c])?.at(-1)).to.equal('a');
   });
 
-  it('is not reported of one that only waits for a circle, or that a circle waits for', () => {
+  it('is not reported for an installation that only waits for a cycle, or that a cycle waits for', () => {
     expect(cycleThrough(sibling('after', ['x']), [a, b, c])).to.equal(undefined);
     expect(cycleThrough(sibling('before', [], ['w']), [a, sibling('b', ['x', 'w'], ['y']), c])).to.equal(
       undefined,
@@ -136,13 +136,13 @@ describe('a circle through an installation', () => {
 });
 
 describe('the successors that can wait for an installation', () => {
-  it('are all of them when there is no circle', () => {
+  it('are all of them if there is no cycle', () => {
     const a = sibling('a', [], ['x']);
     expect(names(successorsOutsideCycles(a, [sibling('b', ['x']), sibling('c')]))).to.deep.equal(['b']);
     expect(successorsOutsideCycles(sibling('c'), [a])).to.deep.equal([]);
   });
 
-  it('are not those that it needs itself, directly or through others', () => {
+  it('exclude those that it needs itself, directly or through others', () => {
     const a = sibling('a', ['z'], ['x']);
     const siblings = [sibling('b', ['x'], ['y']), sibling('c', ['y'], ['z']), sibling('d', ['x'])];
     expect(names(successorsOutsideCycles(a, siblings))).to.deep.equal(['d']);

@@ -1,4 +1,4 @@
-/** Holds the page about weaknesses of the original to the tests: each that it names exists. */
+/** Checks the page about weaknesses of upstream: every test that it names exists. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
@@ -26,7 +26,7 @@ function rowsOf(section: string): readonly Row[] {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Whether a file has a test of this title; `…` stands for what differs from case to case. */
+/** Whether a file has a test with this title; `…` stands for parts that differ from case to case. */
 function hasTest(source: string, title: string): boolean {
   const words = title.split('…').map(escaped).join('[^\\n]{1,80}?');
   return new RegExp(`(?:it\\(|title:|\\[)\\s*(['"\`])${words}\\1`).test(source.replace(/\\(['"`])/g, '$1'));
@@ -35,7 +35,7 @@ function hasTest(source: string, title: string): boolean {
 const SECTIONS = ['Known weaknesses', 'By area', 'Deployers', 'Seen in recordings'];
 const LEFT = '#left-as-it-is';
 
-describe('the page about weaknesses of the original', () => {
+describe('the page about weaknesses of upstream', () => {
   const rows = SECTIONS.flatMap(rowsOf);
 
   it('has every weakness', () => {
@@ -54,19 +54,19 @@ describe('the page about weaknesses of the original', () => {
     expect(missing).to.deep.equal([]);
   });
 
-  it('has a test in every row, or says that all is as it was', () => {
+  it('has a test in every row, or says that nothing has changed', () => {
     const bare = rows.filter(({ tests, text }) => tests.length === 0 && !text.includes(LEFT));
     expect(bare.map(({ id }) => id)).to.deep.equal([]);
   });
 
-  it('tells what is left of every row that says so, and of no other', () => {
+  it('describes every row that is left unchanged, and no other', () => {
     const saying = rows.filter(({ text }) => text.includes(LEFT)).map(({ id }) => id);
     const told = rowsOf('Left as it is').map(({ id }) => id);
     expect([...new Set(told)].sort()).to.deep.equal([...new Set(saying)].sort());
   });
 });
 
-describe('a test that a page names', () => {
+describe('a test named by a page', () => {
   const source =
     "it('of one thing', () => {}); it(`ends at ${place} and at ${other}`, f); // it is 'not one'";
   const rows: readonly [string, boolean][] = [
@@ -78,7 +78,7 @@ describe('a test that a page names', () => {
     ['not one', false],
   ];
   for (const [title, isThere] of rows) {
-    it(`${isThere ? 'exists' : 'does not exist'} when it is called "${title}"`, () => {
+    it(`${isThere ? 'exists' : 'does not exist'} if its title is "${title}"`, () => {
       expect(hasTest(source, title)).to.equal(isThere);
     });
   }

@@ -1,4 +1,4 @@
-/** Code on the pages is code that tests run: a block that names a file is found there, but for white space. */
+/** Code on the pages is code that tests run: a block that names a file is found there, except for white space. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const BLOCK = /^```(?:ts|yaml) (\S+)\n([^]*?)^```/gm;
 
-/** Lines in their order, without the white space around them: blocks may be indented less than their source. */
+/** Lines in order, without leading and trailing white space: blocks may be indented less than their source. */
 const linesOf = (code: string): string =>
   `\n${code
     .split('\n')
@@ -24,16 +24,16 @@ const blocks = pages.flatMap((page) =>
 
 describe('code on the pages', () => {
   for (const { page, file, code } of blocks) {
-    it(`is that of ${file}: ${page}, ${code.split('\n')[0] ?? ''}`, () => {
+    it(`is the same as in ${file}: ${page}, ${code.split('\n')[0] ?? ''}`, () => {
       expect(linesOf(read(file))).to.include(linesOf(code));
     });
   }
 
-  it('is looked at', () => {
+  it('is found', () => {
     expect(blocks.filter(({ page }) => page === 'docs/runtime.md').length).to.be.greaterThan(3);
   });
 
-  it('is told from other code', () => {
+  it('is not mistaken for other code', () => {
     expect(linesOf(read('docs/samples/operators/webpage/main.ts'))).to.not.include(
       linesOf('await manager.halt();'),
     );

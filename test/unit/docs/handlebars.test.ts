@@ -1,4 +1,4 @@
-/** Holds the page about Handlebars to its sample, and the sample to the same templates in Go's language. */
+/** Compares the page about Handlebars with its sample, and the sample with the same templates in Go's language. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -24,12 +24,12 @@ async function items(type: string, file: string): Promise<unknown> {
 
 describe('the page about Handlebars', () => {
   for (const file of ['deploy.hbs', 'parts/service.hbs', 'deploy.gotmpl', 'parts/service.gotmpl']) {
-    it(`shows the sample as it is: ${file}`, () => {
+    it(`shows the sample unchanged: ${file}`, () => {
       expect(page).to.contain(readFileSync(join(folder, file), 'utf8'));
     });
   }
 
-  it('compares templates that give the same deploy items', async () => {
+  it('compares templates that render the same deploy items', async () => {
     const made = await items('Handlebars', '/deploy.hbs');
     expect(made).to.deep.equal(await items('GoTemplate', '/deploy.gotmpl'));
     expect(made).to.have.length(3);

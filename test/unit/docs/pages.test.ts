@@ -1,4 +1,4 @@
-/** Holds what people wrote about the code to the code. */
+/** Compares what people wrote about the code with the code. */
 import { mkdtempSync, readFileSync, readdirSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -13,7 +13,7 @@ const pages = [
   ...readdirSync(join(root, 'docs'), { recursive: true }).map((path) => join('docs', String(path))),
 ].filter((path) => path.endsWith('.md'));
 
-/** As GitHub makes them: the second of a name gets a number. */
+/** As GitHub creates them: the second of the same name gets a number. */
 function anchorsOf(text: string): string[] {
   const times = new Map<string, number>();
   return [...text.replace(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => {
@@ -46,7 +46,7 @@ const firstCells = (text: string): string[] =>
 
 describe('the pages', () => {
   for (const page of pages) {
-    it(`have no links to nowhere: ${page}`, () => {
+    it(`have no broken links: ${page}`, () => {
       expect(brokenLinks(page)).to.deep.equal([]);
     });
   }
@@ -70,7 +70,7 @@ describe('the pages', () => {
     expect(named.filter((name) => !targets.includes(name))).to.deep.equal([]);
   });
 
-  it('and make name scripts that npm has', () => {
+  it('and scripts that npm has', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = [...read('Makefile').matchAll(/\$\(NPM\) run (?:--\S+ )*([a-z-]+)/g)].map(
       ([, name]) => name,
@@ -96,7 +96,7 @@ describe('the page about the configuration', () => {
   const page = read('docs/configuration.md');
   const example = /```yaml\n([^]*?)```/.exec(page)?.[1] ?? '';
 
-  it('has an example that can be read and changes nearly everything there is', () => {
+  it('has a valid example that sets nearly every field', () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-docs-'));
     const file = join(folder, 'config.yaml');
     writeFileSync(file, example);
@@ -140,7 +140,7 @@ describe('the page about the configuration', () => {
     });
   });
 
-  it('tells the defaults', () => {
+  it('names the defaults', () => {
     const defaultOf = (key: string): string =>
       new RegExp(`^\\| \`${key.replaceAll('.', '\\.')}\` \\|.*\\| ([^|]*) \\|$`, 'm').exec(page)?.[1] ?? '';
     expect(defaultOf('controllers.installations.workers')).to.equal(String(defaults.workers.installation));

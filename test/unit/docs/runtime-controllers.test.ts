@@ -1,4 +1,4 @@
-/** Holds what the page about controllers says of its sample to the sample, on a clock that stands still. */
+/** Compares what the page about controllers says about its sample with the sample, on a clock that stands still. */
 import { expect } from 'chai';
 import { noticeController, notices, type Notice } from '../../../docs/samples/operators/notice/notices.ts';
 import { settingsFrom } from '../../../docs/samples/operators/notice/process.ts';
@@ -10,7 +10,7 @@ const FINALIZER = 'board.example.org/posted';
 
 describe('the page about controllers has a sample that', () => {
   let world: World;
-  /** `12 + hello`: when what was done, in seconds. */
+  /** `12 + hello`: the time in seconds, and what was done. */
   let done: string[];
   let fault: () => Error | undefined;
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describe('the page about controllers has a sample that', () => {
   };
   const read = (): Notice | undefined => world.cluster.read(notices, KEY);
 
-  it('does not concern itself with what its filter keeps away, nor with its status', async () => {
+  it('ignores objects that its filter excludes, and changes of the status', async () => {
     await put('hello', 'staff');
     expect(read()?.metadata.finalizers).to.equal(undefined);
     await edit({ metadata: { labels: { audience: 'public' } } });
@@ -51,7 +51,7 @@ describe('the page about controllers has a sample that', () => {
     expect(done.slice(1)).to.deep.equal(['0 -']);
   });
 
-  it('keeps its finalizer while there is something to take down', async () => {
+  it('keeps its finalizer while there is something to clean up', async () => {
     await put('hello', 'public');
     expect(read()?.metadata.finalizers).to.deep.equal([FINALIZER]);
     expect(read()?.status).to.deep.equal({ posted: 'hello' });
@@ -66,12 +66,12 @@ describe('the page about controllers has a sample that', () => {
     expect(done).to.deep.equal(['0 + hello', '0 -', '0.5 -']);
   });
 
-  it('tries again after growing pauses, within the limit of runs, and shows the error meanwhile', async () => {
+  it('retries after growing pauses, within the limit of reconciles, and shows the error meanwhile', async () => {
     fault = () => new Error('the board is away');
     await put('hello', 'public');
     expect(read()?.status).to.deep.equal({ error: 'the board is away' });
     await world.clock.advance(50_000);
-    // Adding the finalizer was a run as well.
+    // Adding the finalizer was a reconcile as well.
     expect(done).to.deep.equal(['0 + hello', '0.5 + hello', '1.5 + hello', '3.5 + hello']);
     fault = () => undefined;
     await world.clock.advance(10_000);
@@ -80,7 +80,7 @@ describe('the page about controllers has a sample that', () => {
     expect(await world.metric('notices_posted_total')).to.equal(1);
   });
 
-  it('gives up after eight retries until something changes, and says so in an event', async () => {
+  it('gives up after eight retries until something changes, and reports it in an event', async () => {
     fault = () => new Error('the board is away');
     await put('hello', 'public');
     await world.clock.advance(50 * 60_000);
@@ -91,7 +91,7 @@ describe('the page about controllers has a sample that', () => {
     expect(done[9]).to.equal('3000 + hello again');
   });
 
-  it('does not try again what is in vain', async () => {
+  it('does not retry permanent errors', async () => {
     await put('x'.repeat(281), 'public');
     expect(read()?.status).to.deep.equal({ error: 'a notice has at most 280 characters' });
     await world.clock.advance(50 * 60_000);
@@ -101,13 +101,13 @@ describe('the page about controllers has a sample that', () => {
     ).to.equal(1);
   });
 
-  it('looks at everything once an hour', async () => {
+  it('reconciles everything once an hour', async () => {
     await put('hello', 'public');
     await world.clock.advance(3_700_000);
     expect(done).to.have.length(2);
   });
 
-  it('has settings that come from the environment, with defaults', () => {
+  it('reads settings from the environment, with defaults', () => {
     const settings = settingsFrom({ KUBECONFIG: 'a.yaml', HEALTH_PORT: '9000', HOSTNAME: 'pod-1' });
     expect(settings).to.deep.equal({
       ...{ kubeconfig: { file: 'a.yaml' }, namespace: 'default', identity: 'pod-1' },

@@ -1,4 +1,4 @@
-/** Holds the page about external resources and event sources to samples that are compiled, and runs the sources. */
+/** Compares the page about external resources and event sources with samples that are compiled, and runs the sources. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -31,7 +31,7 @@ const calibrationKind: Kind<Calibration> = {
 describe('the page about external resources and event sources', () => {
   const blocks = [...page.matchAll(/^```\w*\n([^]*?)^```$/gm)].map(([, block = '']) => block);
 
-  it('shows code of the samples only, as it is', () => {
+  it('shows code of the samples only, unchanged', () => {
     expect(blocks.length).to.be.greaterThan(4);
     for (const block of blocks) {
       expect(
@@ -45,7 +45,7 @@ describe('the page about external resources and event sources', () => {
     for (const name of Object.values(annotations)) expect(page).to.include(`\`${name}\``);
   });
 
-  it('has a sample whose controller hears of all that it says', async () => {
+  it('has a sample whose controller receives all events of the source', async () => {
     const world = createWorld();
     const { clock, cluster, manager } = world;
     const other = new FakeCluster();

@@ -1,4 +1,4 @@
-/** The Dockerfile keeps to its rules, and the rules can fail. */
+/** The Dockerfile follows its rules, and the rules detect violations. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -20,13 +20,13 @@ describe('the Dockerfile', () => {
   const planted: readonly (readonly [string, (text: string) => string, string])[] = [
     ['a base image without a tag', (t) => t.replace(/node:[\w.-]+/, 'node'), 'not pinned'],
     ['the latest base image', (t) => t.replace(/node:[\w.-]+/, 'node:latest'), 'not pinned'],
-    ['a base image that moves', (t) => t.replace(/node:[\w.-]+/, 'node:20-slim'), 'not pinned'],
+    ['a base image with a floating tag', (t) => t.replace(/node:[\w.-]+/, 'node:20-slim'), 'not pinned'],
     ['no user', (t) => t.replace(/^USER .*$/m, ''), 'runs as root'],
     ['root', (t) => t.replace(/^USER .*$/m, 'USER 0:0'), 'runs as 0:0'],
     ['a user by name', (t) => t.replace(/^USER .*$/m, 'USER node'), 'runs as node'],
     ['an ADD', (t) => `${t}ADD https://example.org/x.tgz /\n`, 'use COPY'],
     ['a download', (t) => `${t}RUN curl example.org | sh\n`, 'fetches from somewhere'],
-    ['a source that is not there', (t) => `${t}COPY no-such-file ./\n`, 'there is no no-such-file'],
+    ['a missing source', (t) => `${t}COPY no-such-file ./\n`, 'there is no no-such-file'],
     ['a copy of everything', (t) => `${t}COPY . ./\n`, 'takes everything'],
     ['a shell around the program', (t) => `${t}ENTRYPOINT espalier\n`, 'goes through a shell'],
   ];
@@ -36,13 +36,13 @@ describe('the Dockerfile', () => {
     });
   }
 
-  it('takes a Node.js on which the product runs', () => {
+  it('uses a Node.js on which the product runs', () => {
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
     const version = /NODE_IMAGE=node:(\d+\.\d+\.\d+)/.exec(text)?.[1] ?? '';
     expect(satisfies(version, engines.node)).to.equal(true);
   });
 
-  it('lets nothing into the build but what is copied', () => {
+  it('passes only copied files to the build', () => {
     const allowed = read('.dockerignore')
       .split('\n')
       .filter((line) => line.startsWith('!'))
@@ -54,7 +54,7 @@ describe('the Dockerfile', () => {
     expect(new Set(allowed)).to.deep.equal(new Set(sources));
   });
 
-  it('makes the image that pods run by default, in the version of the package', () => {
+  it('creates the default image of pods, in the version of the package', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string };
     expect(VERSION).to.equal(version);
     expect(defaultSettings.init.image).to.equal(`espalier:${version}`);

@@ -1,11 +1,11 @@
-/** What must hold of a Dockerfile that is released, told from its text alone. */
+/** Rules for a Dockerfile that is released, checked by its text alone. */
 
 interface Instruction {
   readonly name: string;
   readonly rest: string;
 }
 
-/** Instructions in order; lines that end with a backslash go on in the next. */
+/** Instructions in order; lines that end with a backslash continue in the next. */
 function instructionsIn(text: string): readonly Instruction[] {
   return text
     .replace(/\\\n/g, ' ')
@@ -22,7 +22,7 @@ function instructionsIn(text: string): readonly Instruction[] {
 const PINNED = /:\d+\.\d+\.\d+[\w.-]*$|@sha256:[0-9a-f]{64}$/;
 const FETCHES = /\b(curl|wget)\b|https?:\/\//;
 
-/** Sentences about what is wrong; none for a good one. @param isThere whether a path is in the repository */
+/** Messages about mistakes; none for a correct file. @param isThere whether a path is in the repository */
 export function mistakesIn(text: string, isThere: (path: string) => boolean): readonly string[] {
   const instructions = instructionsIn(text);
   const values = (wanted: string): string[] =>
@@ -47,7 +47,7 @@ export function mistakesIn(text: string, isThere: (path: string) => boolean): re
   ];
 }
 
-/** Images that stages begin with, arguments put in. */
+/** Base images of stages, with arguments replaced. */
 function basesIn(instructions: readonly Instruction[]): readonly string[] {
   const defaults = new Map(
     instructions.filter(({ name }) => name === 'ARG').map(({ rest }) => rest.split('=') as [string, string]),

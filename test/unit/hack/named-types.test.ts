@@ -3,13 +3,13 @@ import ts from 'typescript';
 import { hiddenTypes, originalOf, typesNamedIn } from '../../../hack/docs/named-types.ts';
 
 describe('the types that an export names', () => {
-  it('are told apart from its own type parameters and from values', () => {
+  it('are distinguished from its own type parameters and from values', () => {
     const code =
       'function f<T extends Base>(a: T, b: Map<string, Own>, c: typeof value): ns.Deep; interface A<X> extends Up<X> { y: X }';
     expect([...typesNamedIn(code)].sort()).to.deep.equal(['Base', 'Map', 'Own', 'Up', 'ns']);
   });
 
-  it('are hidden when they are ours and nobody can import them', () => {
+  it('are hidden if they are ours and not exported', () => {
     const files: Readonly<Record<string, string>> = {
       '/index.ts': `export { a, type Shown, type Inner as Renamed } from './a';`,
       '/a.ts': `export interface Shown { x: string }

@@ -7,21 +7,21 @@ const gating: Gating = {
 };
 
 describe('recordings that must not differ', () => {
-  it('are those whose names begin as the gates say', () => {
+  it('are those whose names start with a prefix of the gates', () => {
     expect(judge(['S-01-a', 'X-02-b'], gating, new Set())).to.deep.equal({
       broken: ['S-01-a'],
       excepted: [],
     });
   });
 
-  it('are let off where what they need is missing, with the reason', () => {
+  it('are skipped if a requirement is missing, with the reason', () => {
     expect(judge(['D-29-c', 'D-31-d'], gating, new Set())).to.deep.equal({
       broken: ['D-31-d'],
       excepted: ['D-29-c: not held to its recording without helm: releases are made by it'],
     });
   });
 
-  it('are held to their recording where it is there', () => {
+  it('are compared with their recording if the requirement is met', () => {
     expect(judge(['D-29-c'], gating, new Set(['helm'])).broken).to.deep.equal(['D-29-c']);
   });
 
@@ -30,7 +30,7 @@ describe('recordings that must not differ', () => {
     ['D-26-*', 'D-261-x', false],
     ['D-2', 'D-26-x', false],
   ] as const) {
-    it(`${pattern} ${fits ? 'means' : 'does not mean'} ${name}`, () => {
+    it(`${pattern} ${fits ? 'matches' : 'does not match'} ${name}`, () => {
       expect(matches(pattern, name)).to.equal(fits);
     });
   }

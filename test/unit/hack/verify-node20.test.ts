@@ -1,4 +1,4 @@
-/** Proves that the check of the lock file bites. */
+/** Proves that the check of the lock file detects mistakes. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { expect } from 'chai';
 
 const root = resolve(import.meta.dirname, '../../..');
 
-/** What the check says of a lock file with these packages below the project. */
+/** The result of the check for a lock file with these packages below the project. */
 function findings(packages: Readonly<Record<string, object>>): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-lock-'));
   const file = join(folder, 'package-lock.json');
@@ -27,7 +27,7 @@ function findings(packages: Readonly<Record<string, object>>): string[] {
 const a = { version: '1.0.0' };
 
 describe('the check of the lock file', () => {
-  it('likes packages that run on Node.js 20.19', () => {
+  it('accepts packages that run on Node.js 20.19', () => {
     const optional = { optionalDependencies: { b: '1' } };
     expect(
       findings({
@@ -38,7 +38,7 @@ describe('the check of the lock file', () => {
     ).to.deep.equal([]);
   });
 
-  it('finds a package that wants a newer Node.js', () => {
+  it('finds a package that needs a newer Node.js', () => {
     expect(findings({ 'node_modules/a': { ...a, engines: { node: '>=22' } } })).to.deep.equal([
       'a 1.0.0 wants Node.js >=22, and 20.19.0 is promised',
     ]);
@@ -57,7 +57,7 @@ describe('the check of the lock file', () => {
     ).to.deep.equal(['a 1.0.0 has an optional dependency c that is not in the lock file']);
   });
 
-  it('finds an address', () => {
+  it('finds an absolute address', () => {
     expect(findings({ 'node_modules/a': { ...a, resolved: 'https://example.org/a.tgz' } })).to.deep.equal([
       'a 1.0.0 records where it came from: https://example.org/a.tgz',
     ]);

@@ -27,7 +27,7 @@ const asked = (run: () => unknown): KubeconfigRequest | undefined => {
   }
 };
 
-describe('a function that gives a kubeconfig', () => {
+describe('a function that returns a kubeconfig', () => {
   const functions = kubeconfigFunctions({});
   const rows: readonly (readonly [string, keyof typeof functions, readonly unknown[], string])[] = [
     [
@@ -37,13 +37,13 @@ describe('a function that gives a kubeconfig', () => {
       'getShootAdminKubeconfig expects 4 arguments: shoot name, shoot namespace, expiration seconds, and target',
     ],
     [
-      'a name that is none',
+      'an invalid name',
       'getServiceAccountKubeconfig',
       [5, 'b', 1, target],
       'getServiceAccountToken expects a string as 1st argument, the service account name',
     ],
     [
-      'a name that leads elsewhere in an address',
+      'a name that changes the path of the request',
       'getServiceAccountKubeconfig',
       ['a', '../../secrets', 1, target],
       'getServiceAccountToken expects a service account namespace of lower-case letters',
@@ -55,7 +55,7 @@ describe('a function that gives a kubeconfig', () => {
       'expects an integer as 3rd argument, the expiration seconds: unsupported type string',
     ],
     [
-      'a target that is none',
+      'an invalid target',
       'getShootAdminKubeconfigWithExpirationTimestamp',
       ['a', 'b', 600, 'my-cluster'],
       'expects a target object as 4th argument',
@@ -66,21 +66,26 @@ describe('a function that gives a kubeconfig', () => {
       ['a', 'b', target, 1],
       'expects 3 arguments: issuer url, client id',
     ],
-    ['an issuer that is no text', 'getOidcKubeconfig', [1, 'b', target], 'as 1st argument, the issuer url'],
+    [
+      'an issuer that is not a string',
+      'getOidcKubeconfig',
+      [1, 'b', target],
+      'as 1st argument, the issuer url',
+    ],
   ];
   for (const [title, name, args, message] of rows) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => functions[name](args)).to.throw(KubeconfigProblem, message);
     });
   }
 
-  it('asks for what has not been issued, with a message that shows nothing of the target', () => {
+  it('requests a kubeconfig that is not available yet, with a message that shows nothing of the target', () => {
     const run = (): unknown => functions.getServiceAccountKubeconfig(['robot', 'demo', 600n, target]);
     expect(asked(run)).to.deep.equal(request);
     expect(run).to.throw(KubeconfigNeeded).with.property('message').that.does.not.contain('secret-text');
   });
 
-  it('asks once for equal arguments, and again for others', () => {
+  it('requests once for equal arguments, and again for others', () => {
     const issued = { [keyOf(request)]: { kubeconfig: 'a3ViZQ==' } };
     const { getServiceAccountKubeconfig: get } = kubeconfigFunctions(issued);
     expect(get(['robot', 'demo', 600, target])).to.equal('a3ViZQ==');
@@ -97,7 +102,7 @@ describe('a function that gives a kubeconfig', () => {
       ).to.not.equal(undefined);
   });
 
-  it('says where there is no cluster to ask', () => {
+  it('reports that there is no cluster for the request', () => {
     const { getShootAdminKubeconfig: get } = kubeconfigFunctions(undefined);
     expect(() => get(['a', 'b', 600, target])).to.throw(
       KubeconfigProblem,
@@ -107,14 +112,14 @@ describe('a function that gives a kubeconfig', () => {
 });
 
 describe('issued kubeconfigs', () => {
-  it('are kept by request, and known to those who must not show them', async () => {
+  it('are stored by request, and known to the code that masks them', async () => {
     const issued = new IssuedKubeconfigs(() => Promise.resolve({ kubeconfig: 'a3ViZQ==' }));
     await issued.fetch(request);
     expect(Object.keys(issued.byKey)).to.deep.equal([keyOf(request)]);
     expect(issued.secrets).to.include('kube').and.to.include('a3ViZQ==');
   });
 
-  it('do not grow without end', async () => {
+  it('are limited in number', async () => {
     const issued = new IssuedKubeconfigs(() => Promise.resolve({ problem: 'no' }));
     for (let i = 0; i < 50; i++) await issued.fetch({ ...request, expirationSeconds: i });
     const error = await issued.fetch(request).catch((failure: unknown) => failure);
@@ -136,7 +141,7 @@ describe('a kubeconfig with another user', () => {
     users: [{ name: 'b', user: { token: 'of-the-target' } }],
   };
 
-  it('has nothing of the contexts and users that it does not need', () => {
+  it('has only the needed context and cluster', () => {
     const text = Buffer.from(withToken(toYaml(whole), 'robot', 'fresh'), 'base64').toString();
     expect(text).to.equal(`apiVersion: v1
 clusters:
@@ -160,13 +165,17 @@ users:
   });
 
   const broken: readonly (readonly [string, string, string])[] = [
-    ['no YAML', 'a: [secret', 'is not valid YAML'],
-    ['no map', '- secret', 'is not a map'],
-    ['no context', toYaml({ ...whole, 'current-context': 'c' }), 'has no current context'],
-    ['no cluster', toYaml({ ...whole, clusters: [] }), 'does not have the cluster of its current context'],
+    ['invalid YAML', 'a: [secret', 'is not valid YAML'],
+    ['not a map', '- secret', 'is not a map'],
+    ['without context', toYaml({ ...whole, 'current-context': 'c' }), 'has no current context'],
+    [
+      'without cluster',
+      toYaml({ ...whole, clusters: [] }),
+      'does not have the cluster of its current context',
+    ],
   ];
   for (const [title, text, message] of broken) {
-    it(`cannot be made of what is ${title}, which is said without showing it`, () => {
+    it(`is not created from a kubeconfig that is ${title}, and the message does not show it`, () => {
       expect(() => withToken(text, 'robot', 't'))
         .to.throw(KubeconfigUnusable, message)
         .with.property('message')

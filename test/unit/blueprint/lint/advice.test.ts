@@ -5,10 +5,10 @@ import { blueprint } from '../../dataflow/given.ts';
 const advice = (bp: object): string => describeFindings(warningsOn(blueprint(bp)));
 const text = { type: 'string' };
 
-describe('what is doubtful about a blueprint', () => {
+describe('a warning about a blueprint', () => {
   const rows: readonly (readonly [string, object, string])[] = [
     [
-      'two imports of one name',
+      'is given for two imports of the same name',
       {
         imports: [
           { name: 'a', type: 'data', schema: text },
@@ -18,12 +18,12 @@ describe('what is doubtful about a blueprint', () => {
       'duplicate-name',
     ],
     [
-      'a schema beside a target type',
+      'is given for a schema beside a target type',
       { imports: [{ name: 'a', type: 'data', schema: text, targetType: 'x' }] },
       'schema-or-target-type',
     ],
     [
-      'conditional imports below a required one',
+      'is given for conditional imports below a required one',
       {
         imports: [
           { name: 'a', type: 'data', schema: text, imports: [{ name: 'b', type: 'data', schema: text }] },
@@ -32,12 +32,12 @@ describe('what is doubtful about a blueprint', () => {
       'conditional-import',
     ],
     [
-      'an execution without a name',
+      'is given for an execution without a name',
       { deployExecutions: [{ type: 'GoTemplate', template: 'a' }] },
       'execution-name',
     ],
     [
-      'two executions of one name',
+      'is given for two executions of the same name',
       {
         deployExecutions: [
           { name: 'd', type: 'GoTemplate', template: 'a' },
@@ -47,23 +47,23 @@ describe('what is doubtful about a blueprint', () => {
       'execution-name',
     ],
     [
-      'a keyword of a later draft',
+      'is given for a keyword of a later draft',
       { imports: [{ name: 'a', type: 'data', schema: { type: 'object', unevaluatedProperties: false } }] },
       'schema-keyword',
     ],
     [
-      'a word that no schema knows, in a local type',
+      'is given for an unknown schema keyword in a local type',
       { localTypes: { t: { tpye: 'string' } } },
       'schema-keyword',
     ],
   ];
   for (const [title, bp, rule] of rows) {
-    it(`is ${title}`, () => {
+    it(title, () => {
       expect(advice(bp)).to.match(new RegExp(String.raw`^blueprint\.yaml:\d+:\d+: .* \[${rule}\]$`, 's'));
     });
   }
 
-  it('is nothing where all is well, and keywords of a later draft that is named mean something', () => {
+  it('is not given if everything is right, or if the schema names the draft of a later keyword', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
@@ -73,7 +73,7 @@ describe('what is doubtful about a blueprint', () => {
     expect(advice(sound)).to.equal('');
   });
 
-  it('does not depend on what templates and patterns say', () => {
+  it('does not depend on the content of templates and patterns', () => {
     const schema = { type: 'string', pattern: '(' };
     const broken = {
       imports: [{ name: 'a', type: 'data', schema }],
@@ -82,7 +82,7 @@ describe('what is doubtful about a blueprint', () => {
     expect(advice(broken)).to.equal('');
   });
 
-  it('is cut to what a status can show', () => {
+  it('is shortened to the size of a status', () => {
     const executions = Array.from({ length: 25 }, () => ({ type: 'GoTemplate', template: 'a' }));
     const lines = advice({ deployExecutions: executions }).split('\n');
     expect(lines).to.have.lengthOf(11);

@@ -1,13 +1,13 @@
-/** What spoils the sound blueprint, and what is said about it: at least one case for each rule. */
+/** Changes that break the valid blueprint, and the resulting message: at least one case for each rule. */
 
 export interface Case {
   readonly title: string;
   readonly file?: string;
-  /** This text of the file … */
+  /** This string of the file … */
   readonly replace: string;
-  /** … becomes this one. */
+  /** … is replaced by this one. */
   readonly by: string;
-  /** A whole line, see lineOf; others may be there too. */
+  /** A whole line, see lineOf; there may be other lines. */
   readonly says: string;
 }
 
@@ -17,7 +17,7 @@ const region = '  - name: region\n    schema: { type: string }\n';
 export const cases: readonly Case[] = [
   // ---------------------------------------------------------------- documents
   {
-    title: 'a blueprint that is no YAML',
+    title: 'a blueprint that is not valid YAML',
     replace: 'imports:\n  - name: cluster',
     by: 'imports: [\n  - name: cluster',
     says: 'blueprint.yaml:6:3: error: this is not valid YAML: did not find expected node content [yaml-syntax]',
@@ -42,13 +42,13 @@ export const cases: readonly Case[] = [
     says: 'db.yaml:16:3: error: there is no file "blueprint.yaml" at the top level of the blueprint [blueprint-missing]',
   },
   {
-    title: 'a text where a list should be',
+    title: 'a string instead of a list',
     replace: 'subinstallations:\n  - file: /db.yaml\n  - file: /web.yaml',
     by: 'subinstallations: /db.yaml',
     says: 'blueprint.yaml:21:19: error: "subinstallations" must be a list, but is a string [wrong-type]',
   },
   {
-    title: 'a field that is there twice',
+    title: 'a duplicate field',
     replace: 'kind: Blueprint\n',
     by: 'kind: Blueprint\nkind: Blueprint\n',
     says: 'blueprint.yaml:3:1: warning: "kind" is a duplicate; the last one wins [duplicate-key]',
@@ -98,7 +98,7 @@ export const cases: readonly Case[] = [
     says: 'blueprint.yaml:9:11: error: there is no import type "targetLists"; did you mean "targetList"? [type-unknown]',
   },
   {
-    title: 'an export of no type',
+    title: 'an export without type',
     replace: '  - name: url\n    schema: { type: string }\nexportEx',
     by: '  - name: url\nexportEx',
     says: 'blueprint.yaml:25:5: error: the export "url" has no type; give it a schema if it is data, a targetType if it is a target [type-unknown]',
@@ -134,74 +134,74 @@ export const cases: readonly Case[] = [
     says: 'blueprint.yaml:14:5: warning: the default of "port" is never used: the import is required; set required: false [default-ignored]',
   },
   {
-    title: 'conditional imports that are none',
+    title: 'conditional imports that are always required',
     replace: region,
     by: `${region}    imports: [{ name: zone, schema: {} }]\n`,
     says: 'blueprint.yaml:13:5: warning: the imports below "region" are always required because "region" is required; set required: false [conditional-import]',
   },
   // ---------------------------------------------------------------- schemas
   {
-    title: 'a schema that makes no sense',
+    title: 'an invalid schema',
     replace: region,
     by: '  - name: region\n    schema: { type: strin }\n',
     says: 'blueprint.yaml:12:13: error: the schema cannot be used: schema is invalid: data/type must be equal to one of the allowed values, data/type must be array, data/type must match a schema in anyOf [schema-invalid]',
   },
   {
-    title: 'a reference to a local type that is not there',
+    title: 'a reference to a missing local type',
     replace: 'local://port" }',
     by: 'local://prot" }',
     says: 'blueprint.yaml:16:21: error: the schema cannot be used: type prot is not defined in local types; did you mean local://port? [schema-invalid]',
   },
   {
-    title: 'local types in a circle',
+    title: 'cyclic local types',
     replace: '  port: { type: integer, maximum: 65535 }',
     by: '  port: { $ref: "local://other" }\n  other: { $ref: "local://port" }',
     says: 'blueprint.yaml:17:21: error: the schema cannot be used: cyclic references detected: reference "local://port" is part of a cycle [schema-invalid]',
   },
   {
-    title: 'a reference to a schema file that is not there',
+    title: 'a reference to a missing schema file',
     replace: 'local://port" }',
     by: 'blueprint://schemas/port.json" }',
     says: 'blueprint.yaml:16:21: error: the schema cannot be used: unable to read local schema from schemas/port.json: file does not exist [schema-invalid]',
   },
   {
-    title: 'a word that means nothing in a schema',
+    title: 'an unknown schema keyword',
     replace: 'maximum: 65535',
     by: 'maximun: 65535',
     says: 'blueprint.yaml:4:26: warning: "maximun" is not a keyword of schemas; did you mean "maximum"? [schema-keyword]',
   },
   {
-    title: 'a word of schemas that is too new',
+    title: 'a schema keyword of a later draft',
     replace: 'maximum: 65535',
     by: 'prefixItems: []',
     says: 'blueprint.yaml:4:26: warning: "prefixItems" has no effect: the schema is read as drafts 4, 6 and 7 [schema-keyword]',
   },
   {
-    title: 'a word of schemas that is too new, under a name that only resembles a later draft',
+    title: 'a schema keyword of a later draft, below a $schema that only resembles one',
     replace: '  port: { type: integer, maximum: 65535 }',
     by: '  port: { $schema: "https://example.org/2020-12", prefixItems: [] }',
     says: 'blueprint.yaml:4:51: warning: "prefixItems" has no effect: the schema is read as drafts 4, 6 and 7 [schema-keyword]',
   },
   {
-    title: 'a word that means nothing in a part of a later draft',
+    title: 'an unknown schema keyword in a part of a later draft',
     replace: '  port: { type: integer, maximum: 65535 }',
     by: '  port: { $schema: "https://json-schema.org/draft/2020-12/schema", prefixItems: [{ maximun: 1 }] }',
     says: 'blueprint.yaml:4:84: warning: "maximun" is not a keyword of schemas; did you mean "maximum"? [schema-keyword]',
   },
   {
-    title: 'a default that its schema refuses',
+    title: 'a default that does not match its schema',
     replace: 'default: { value: 80 }',
     by: 'default: { value: 70000 }',
     says: 'blueprint.yaml:15:23: error: the default of "port" does not fit its schema: (root): Must be less than or equal to 65535 [default-mismatch]',
   },
   {
-    title: 'a local type that nothing uses',
+    title: 'an unused local type',
     replace: '  port: { type',
     by: '  host: { type: string }\n  port: { type',
     says: 'blueprint.yaml:4:3: info: nothing refers to local://host [local-type-unused]',
   },
   {
-    title: 'a local type that nothing uses and nothing could',
+    title: 'an unused local type that is invalid',
     replace: '  port: { type',
     by: '  host: { $ref: "local://hots" }\n  port: { type',
     says: 'blueprint.yaml:4:17: warning: the schema cannot be used: type hots is not defined in local types; did you mean local://host? [local-type-invalid]',
@@ -247,19 +247,19 @@ export const cases: readonly Case[] = [
     says: 'note.tpl:1:14: error: unexpected EOF [template-syntax]',
   },
   {
-    title: 'a file of a template that is not there',
+    title: 'a missing file of a template',
     replace: 'file: /deploy.yaml',
     by: 'file: /deplyo.yaml',
     says: 'blueprint.yaml:20:11: error: there is no file /deplyo.yaml in the blueprint; did you mean /deploy.yaml? [file-missing]',
   },
   {
-    title: 'a file of a sub-installation that is not there',
+    title: 'a missing file of a sub-installation',
     replace: 'file: /db.yaml',
     by: 'file: /database.yaml',
     says: 'blueprint.yaml:22:11: error: there is no file /database.yaml in the blueprint [file-missing]',
   },
   {
-    title: 'an included file that is not there',
+    title: 'a missing included file',
     file: 'deploy.yaml',
     replace: '"/note.tpl"',
     by: '"/notes.tpl"',
@@ -274,7 +274,7 @@ export const cases: readonly Case[] = [
     says: 'deploy.yaml:6:25: warning: the blueprint has no import "prot"; did you mean "port"? [import-unknown]',
   },
   {
-    title: 'an import that nothing reads',
+    title: 'an import that is not read',
     file: 'deploy.yaml',
     replace: '{{ .imports.port }}',
     by: '80',
@@ -288,33 +288,33 @@ export const cases: readonly Case[] = [
   },
   // ---------------------------------------------------------------- exports
   {
-    title: 'an export that nothing makes',
+    title: 'an export that no execution creates',
     replace: '        url: {{ .values',
     by: '        uri: {{ .values',
     says: 'blueprint.yaml:25:11: warning: the export "url" is never created: no export execution mentions it [export-not-made]',
   },
   {
-    title: 'an export that is asked for and nothing makes',
+    title: 'a mapped export that no execution creates',
     file: 'db.yaml',
     replace: '              out: {{',
     by: '              uot: {{',
     says: 'db.yaml:36:17: error: the export "out" is never created: no export execution mentions it [export-missing]',
   },
   {
-    title: 'a result that is no export',
+    title: 'a result that is not an export',
     replace: '        url: {{ .values',
     by: '        ulr: {{ .values',
     says: 'blueprint.yaml:32:9: warning: the blueprint declares no export "ulr"; did you mean "url"? [export-undeclared]',
   },
   {
-    title: 'an export of a sub-installation that nobody wants',
+    title: 'an unused export of a sub-installation',
     replace: '.values.dataobjects.webUrl',
     by: '.imports.region',
     says: 'web.yaml:13:16: info: "webUrl", which web exports, is never read [child-export-unused]',
   },
   // ---------------------------------------------------------------- sub-installations
   {
-    title: 'a sub-installation with a name that cannot be',
+    title: 'a sub-installation with an invalid name',
     file: 'db.yaml',
     replace: 'name: db\n',
     by: 'name: My_DB\n',
@@ -328,7 +328,7 @@ export const cases: readonly Case[] = [
     says: 'web.yaml:3:7: error: there is another sub-installation with the name "db" [child-duplicate]',
   },
   {
-    title: 'a reference to a blueprint that leads nowhere',
+    title: 'an invalid reference to a blueprint',
     replace: '  - file: /db.yaml',
     by: '  - name: other\n    blueprint: { ref: "resources/bp" }\n  - file: /db.yaml',
     says: 'blueprint.yaml:23:23: error: resources/bp: scheme must be cd but given none; write it like cd://resources/my-blueprint [child-blueprint]',
@@ -347,49 +347,49 @@ export const cases: readonly Case[] = [
     says: 'db.yaml:7:7: error: secretRef is only for root installations; import it there, and use dataRef here [child-reference]',
   },
   {
-    title: 'an import from nowhere',
+    title: 'an import of a value that does not exist',
     file: 'web.yaml',
     replace: 'dataRef: dbUrl',
     by: 'dataRef: dbUlr',
     says: 'web.yaml:7:16: error: there is no "dbUlr" to import: did you mean "dbUrl"? [child-import-unsatisfied]',
   },
   {
-    title: 'a target taken for data',
+    title: 'a target used as data',
     file: 'web.yaml',
     replace: 'dataRef: dbUrl',
     by: 'dataRef: cluster',
     says: 'web.yaml:7:16: error: there is no "cluster" to import: it is a target [child-import-unsatisfied]',
   },
   {
-    title: 'an export under the name of an import',
+    title: 'an export with the name of an import',
     file: 'db.yaml',
     replace: 'dataRef: dbUrl',
     by: 'dataRef: region',
     says: 'db.yaml:14:16: error: "region" is an import of the parent, so db cannot export under that name [child-export-conflict]',
   },
   {
-    title: 'two exports of one name',
+    title: 'two exports with the same name',
     file: 'web.yaml',
     replace: 'dataRef: webUrl',
     by: 'dataRef: dbUrl',
     says: 'web.yaml:13:16: error: "dbUrl" is already exported by db [child-export-conflict]',
   },
   {
-    title: 'sub-installations that wait for each other',
+    title: 'sub-installations that depend on each other',
     file: 'db.yaml',
     replace: 'dataRef: region',
     by: 'dataRef: webUrl',
     says: 'db.yaml:7:16: error: these wait for each other: db -{depends_on}-> web -{depends_on}-> db [child-cycle]',
   },
   {
-    title: 'an entry that is no sub-installation',
+    title: 'an entry that is not a sub-installation',
     replace: '  - file: /db.yaml',
     by: '  - optimization: {}\n  - file: /db.yaml',
     says: 'blueprint.yaml:22:5: error: neither a inline installation template nor a file is defined in index 0 [child-invalid]',
   },
   // ---------------------------------------------------------------- deploy items
   {
-    title: 'two deploy items of one name',
+    title: 'two deploy items with the same name',
     file: 'deploy.yaml',
     replace: 'name: second',
     by: 'name: first',
@@ -410,7 +410,7 @@ export const cases: readonly Case[] = [
     says: 'deploy.yaml:11:5: warning: unknown field "dependOn", which is ignored; did you mean "dependsOn"? [item-field]',
   },
   {
-    title: 'a target that is no import',
+    title: 'a target that is not an import',
     file: 'deploy.yaml',
     replace: 'import: cluster',
     by: 'import: clutser',
@@ -424,14 +424,14 @@ export const cases: readonly Case[] = [
     says: 'deploy.yaml:10:23: error: "nodes" is a target list; select an element with "index" [item-target]',
   },
   {
-    title: 'a dependency on an item that does not exist',
+    title: 'a dependency on a missing item',
     file: 'deploy.yaml',
     replace: 'dependsOn: [first]',
     by: 'dependsOn: [frist]',
     says: 'deploy.yaml:11:17: error: there is no deploy item "frist" to depend on; did you mean "first"? [item-dependency]',
   },
   {
-    title: 'deploy items that wait for each other',
+    title: 'deploy items that depend on each other',
     file: 'deploy.yaml',
     replace: '    config:',
     by: '    dependsOn: [second]\n    config:',
@@ -453,7 +453,7 @@ export const cases: readonly Case[] = [
     says: 'db.yaml:6:13: info: the blueprint of sub-installation db has no import "zoen"; did you mean "zone"? [import-not-declared]',
   },
   {
-    title: 'a list where the blueprint wants one target',
+    title: 'a list where the blueprint expects one target',
     file: 'db.yaml',
     replace: 'target: cluster\n',
     by: 'targetListRef: nodes\n',
@@ -481,7 +481,7 @@ export const cases: readonly Case[] = [
     says: 'web.yaml:9:3: warning: the blueprint of sub-installation web has no import "ulr"; did you mean "url"? [mapping-unknown]',
   },
   {
-    title: 'a mapping that refers to what is not there',
+    title: 'a mapping that refers to a missing value',
     file: 'web.yaml',
     replace: '"http://" in',
     by: '"http://" inn',

@@ -11,7 +11,7 @@ spec:
 ${blueprint}`;
 
 describe('inspecting a blueprint in an Installation', () => {
-  it('tells the lines of the file, not those of the text in it', () => {
+  it('shows the lines of the file, not those of the string in it', () => {
     const found = inspectInstallation(
       installation(`        blueprint.yaml: |
           apiVersion: landscaper.gardener.cloud/v1alpha1
@@ -24,7 +24,7 @@ describe('inspecting a blueprint in an Installation', () => {
     ]);
   });
 
-  it('takes a blueprint that is a map for what it means', () => {
+  it('accepts a blueprint that is a map', () => {
     const found = inspectInstallation(
       installation(`        blueprint.yaml:
           apiVersion: landscaper.gardener.cloud/v1alpha1
@@ -38,7 +38,7 @@ describe('inspecting a blueprint in an Installation', () => {
     );
   });
 
-  it('tells the place of a text on one line, and the beginning of one that is folded', () => {
+  it('shows the place of a string on one line, and the start of a folded one', () => {
     const flow = inspectInstallation(
       installation(
         `        blueprint.yaml: "{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Blueprint, import: []}"\n`,
@@ -54,7 +54,7 @@ describe('inspecting a blueprint in an Installation', () => {
     expect(folded.map(({ place }) => place.line)).to.deep.equal([8]);
   });
 
-  it('finds the names of anchors and merged maps without losing its way', () => {
+  it('finds names through anchors and merged maps', () => {
     const found = inspectInstallation(
       installation(`        blueprint.yaml: |
           apiVersion: landscaper.gardener.cloud/v1alpha1
@@ -98,7 +98,7 @@ describe('inspecting a blueprint in an Installation', () => {
     );
   });
 
-  it('tells what keeps controllers from working with the Installation itself', () => {
+  it('reports mistakes of the Installation itself', () => {
     const text = `${installation('        blueprint.yaml: ""\n')}  imports:\n    data: [{ name: x }]\n`;
     expect(inspectInstallation(text).map(lineOf)).to.include(
       'installation.yaml:10:12: error: this installation is not valid: spec.imports.data[0]: Required value: exactly one of [DataRef, SecretRef, ConfigMapRef] must be set (currently set: none) [installation-invalid]',
@@ -114,7 +114,7 @@ describe('inspecting a blueprint in an Installation', () => {
 });
 
 describe('inspecting', () => {
-  it('goes on when templates loop and decide, without guessing at their results', () => {
+  it('continues if templates have loops and conditions, without guessing their results', () => {
     const deploy = `deployItems:
 {{- range $i := until 2 }}
   - name: item-{{ $i }}
@@ -126,7 +126,7 @@ describe('inspecting', () => {
     expect(inspect({ ...sound, 'deploy.yaml': deploy }).map(lineOf)).to.deep.equal([]);
   });
 
-  it('does not demand imports that import executions bind', () => {
+  it('does not require imports that import executions bind', () => {
     const files = {
       ...sound,
       'blueprint.yaml': `${sound['blueprint.yaml'] ?? ''}importExecutions:
@@ -141,7 +141,7 @@ describe('inspecting', () => {
     expect(inspect(files).map(lineOf)).to.deep.equal([]);
   });
 
-  it('does not take a question for a mistake', () => {
+  it('does not treat a test for existence as a mistake', () => {
     const asking = [
       '{{ if hasKey .imports "nope" }}a{{ end }}',
       '{{ .imports.nope | default "a" }}',
@@ -153,12 +153,12 @@ describe('inspecting', () => {
     }
   });
 
-  it('counts an import as read when all imports are', () => {
+  it('counts an import as read if all imports are read', () => {
     const deploy = (sound['deploy.yaml'] ?? '').replace('{{ .imports.port }}', '{{ toJson .imports }}');
     expect(inspect({ ...sound, 'deploy.yaml': deploy }).map(lineOf)).to.deep.equal([]);
   });
 
-  it('finds an expression of Spiff that cannot be parsed', () => {
+  it('finds an invalid Spiff expression', () => {
     const text = `apiVersion: landscaper.gardener.cloud/v1alpha1
 kind: Blueprint
 deployExecutions:
@@ -177,7 +177,7 @@ deployExecutions:
     );
   });
 
-  it('finds it in a text, too, and in a file', () => {
+  it('finds it in a string and in a file, too', () => {
     const document = 'deployItems:\n- name: a\n  type: (( 1 + ))\n';
     const text = `apiVersion: landscaper.gardener.cloud/v1alpha1
 kind: Blueprint
@@ -200,7 +200,7 @@ deployExecutions:
     expect(places).to.have.members(['blueprint.yaml:9:20', 'deploy.spiff:3:16', 'blueprint.yaml:17:7']);
   });
 
-  it('finds an expression in a mapping that cannot be parsed', () => {
+  it('finds an invalid expression in a mapping', () => {
     const found = inspectInstallation(
       installation(
         `        blueprint.yaml: "{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Blueprint, imports: [{name: a, schema: {}}]}"

@@ -10,7 +10,7 @@ const ruleIn = (line: string): string => /\[([\w-]+)\]$/.exec(line)?.[1] ?? '';
 const rules = Object.values(ruleTable).flatMap((group) => Object.entries(group));
 
 describe('inspecting a blueprint', () => {
-  it('finds nothing in a sound one', () => {
+  it('finds nothing in a valid one', () => {
     expect(inspect(sound).map(lineOf)).to.deep.equal([]);
   });
 
@@ -24,15 +24,15 @@ describe('inspecting a blueprint', () => {
 });
 
 describe('the rules', () => {
-  /** Those that do not fit a spoilt text of the sound blueprint are tried in documents.test.ts. */
+  /** Mistakes that are not a change of the valid blueprint are tested in documents.test.ts. */
   const elsewhere = ['blueprint-empty', 'installation-invalid'];
 
-  it('are all tried', () => {
+  it('are all tested', () => {
     const tried = new Set([...cases.map(({ says }) => ruleIn(says)), ...elsewhere]);
     expect(rules.map(([name]) => name).filter((name) => !tried.has(name))).to.deep.equal([]);
   });
 
-  it('are all on the page, with their level and in their words', () => {
+  it('are all on the page, with their level and message', () => {
     const page = readFileSync(join(root, 'docs/blueprints.md'), 'utf8');
     const missing = rules.filter(
       ([name, { level, about }]) =>

@@ -1,4 +1,4 @@
-/** A blueprint without fault; each case of the tests spoils one thing in it. */
+/** A valid blueprint; each test case breaks one thing in it. */
 import { enclosingObjectOf } from '../../../../src/blueprint/lint/enclosing-object.ts';
 import { inspectBlueprint, inlineInput } from '../../../../src/blueprint/lint/inspect.ts';
 import type { Finding } from '../../../../src/blueprint/lint/finding.ts';

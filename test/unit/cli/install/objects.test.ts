@@ -1,4 +1,4 @@
-/** What is installed, as a table of what was asked for and what comes of it. */
+/** What is installed, as a table of options and results. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ describe('the objects of an installed Espalier', () => {
     return productObjects(settings({ config, ...more }));
   };
 
-  it('start with the namespace and end with what uses everything else', () => {
+  it('start with the namespace and end with the objects that need everything else', () => {
     expect(productObjects(settings({ webhooks: true })).map(wordsFor)).to.deep.equal([
       'Namespace ls-system',
       'ServiceAccount ls-system/espalier',
@@ -84,7 +84,7 @@ describe('the objects of an installed Espalier', () => {
     ]);
   });
 
-  it('call the program with options that it knows', () => {
+  it('run the program with options that it knows', () => {
     const objects = configured(
       { lsDeployments: { deploymentsNamespace: 'a', lsHealthCheckName: 'b' } },
       { webhooks: true },
@@ -97,7 +97,7 @@ describe('the objects of an installed Espalier', () => {
     }
   });
 
-  it('tell the pods who they are, whom they share the work with, and what they deploy', () => {
+  it('pass on to the pods their identity, the shared lease, and the deployers', () => {
     const deployment = find(
       productObjects(settings({ namespace: 'own', replicas: 3, deployers: ['mock', 'helm'] })),
       'Deployment own/espalier',
@@ -115,7 +115,7 @@ describe('the objects of an installed Espalier', () => {
     ).to.include.members(['MY_POD_NAME', 'MY_POD_NAMESPACE']);
   });
 
-  it('let all pods evict but one at a time, and never block a node for the only one', () => {
+  it('allow the eviction of all pods but one, and never block a node with a single replica', () => {
     const names = (replicas: number): readonly string[] =>
       productObjects(settings({ replicas }))
         .map(wordsFor)
@@ -133,7 +133,7 @@ describe('the objects of an installed Espalier', () => {
     ['espalier', 8080],
     ['espalier-webhooks', 9443],
   ] as const)
-    it(`admit nothing but the port of the server: ${name}`, () => {
+    it(`allow only traffic to the port of the server: ${name}`, () => {
       const objects = productObjects(settings({ webhooks: true }));
       const policy = find(objects, `NetworkPolicy ls-system/${name}`);
       const pod = find(objects, `Deployment ls-system/${name}`);
@@ -143,7 +143,7 @@ describe('the objects of an installed Espalier', () => {
       expect(at(container(pod), 'ports', 0, 'containerPort')).to.equal(port);
     });
 
-  it('let only chosen namespaces read the metrics', () => {
+  it('allow only chosen namespaces to read the metrics', () => {
     const metricsFrom = ['monitoring', 'ops'];
     const objects = productObjects(settings({ metricsFrom, webhooks: true }));
     expect(at(find(objects, 'NetworkPolicy ls-system/espalier'), 'spec', 'ingress', 0, 'from')).to.deep.equal(
@@ -158,7 +158,7 @@ describe('the objects of an installed Espalier', () => {
   });
 
   for (const name of ['espalier', 'espalier-webhooks'])
-    it(`keep to the restricted profile of pods: ${name}`, () => {
+    it(`satisfy the restricted pod security standard: ${name}`, () => {
       const deployment = find(productObjects(settings({ webhooks: true })), `Deployment ls-system/${name}`);
       expect(at(deployment, 'spec', 'template', 'spec', 'securityContext')).to.deep.include({
         runAsNonRoot: true,
@@ -172,13 +172,13 @@ describe('the objects of an installed Espalier', () => {
       expect(at(container(deployment), 'volumeMounts', 0)).to.deep.equal({ name: 'tmp', mountPath: '/tmp' });
     });
 
-  it('differ in nothing but the image when the image is another one', () => {
+  it('differ only in the image if another image is given', () => {
     const objects = (image: string) =>
       JSON.stringify(productObjects(settings({ image, deployers: ['manifest'] })));
     expect(objects('a/new:2')).to.equal(objects(IMAGE).replaceAll(IMAGE, 'a/new:2'));
   });
 
-  it('let images of items run beside the product, with programs of the same image, unless the file says otherwise', () => {
+  it('run images of items in the namespace of the product, with programs of the same image, unless the file says otherwise', () => {
     const read = (objects: readonly Obj[]) => {
       const file = join(folder, 'read.yaml');
       writeFileSync(
@@ -200,7 +200,7 @@ describe('the objects of an installed Espalier', () => {
     expect(objects.map(wordsFor)).to.include('Role pods/espalier');
   });
 
-  it('have no configuration, and no rights for pods, when nobody asks for either', () => {
+  it('have no configuration, and no rights for pods, if neither is needed', () => {
     const objects = productObjects(settings({ deployers: ['manifest'] }));
     expect(objects.filter(({ kind }) => kind === 'ConfigMap')).to.deep.equal([]);
     const rules = at(find(objects, 'Role ls-system/espalier'), 'rules') as {
@@ -212,14 +212,14 @@ describe('the objects of an installed Espalier', () => {
     ).to.deep.equal([['get']]);
   });
 
-  it('look after health where the configuration says so', () => {
+  it('check the health if the configuration says so', () => {
     const lsDeployments = { deploymentsNamespace: 'there', lsHealthCheckName: 'h' };
     const objects = configured({ lsDeployments });
     expect(at(find(objects, 'Role there/espalier'), 'rules', 0, 'resources')).to.deep.equal(['deployments']);
     expect(at(find(objects, 'RoleBinding there/espalier'), 'subjects', 0, 'namespace')).to.equal('ls-system');
   });
 
-  it('replace pods when the configuration has changed', () => {
+  it('replace pods if the configuration has changed', () => {
     const mark = (document: object) =>
       at(
         find(configured(document), 'Deployment ls-system/espalier'),
@@ -231,14 +231,14 @@ describe('the objects of an installed Espalier', () => {
     expect(mark({ helm: { chartCacheSize: 1 } })).not.to.deep.equal(mark({ helm: { chartCacheSize: 2 } }));
   });
 
-  it('come without definitions where the configuration says that others see to them', () => {
+  it('have no right to create CRDs if the configuration says that they are managed elsewhere', () => {
     const config = join(folder, 'c.yaml');
     writeFileSync(config, 'crdManagement: {deployCrd: false}\n');
     expect(settings({ config }).crds).to.equal(false);
     expect(settings().crds).to.equal(true);
   });
 
-  it('take the login for the registry of the image', () => {
+  it('use the given pull secret for the registry of the image', () => {
     const deployment = find(
       productObjects(settings({ pullSecret: 'login' })),
       'Deployment ls-system/espalier',
@@ -254,14 +254,14 @@ describe('the role of an installed Espalier', () => {
       (at(object, 'rules') ?? []) as readonly { verbs: string[]; resources: string[]; apiGroups: string[] }[],
   );
 
-  it('names every verb, resource and group, and lets nobody grow', () => {
+  it('names every verb, resource and group, and allows no privilege escalation', () => {
     for (const { verbs, resources, apiGroups } of rules) {
       expect([...verbs, ...resources, ...apiGroups].filter((word) => word.includes('*'))).to.deep.equal([]);
       expect(verbs.filter((verb) => ['escalate', 'bind', 'impersonate'].includes(verb))).to.deep.equal([]);
     }
   });
 
-  it('gives tokens of other accounts only to deployers that connect with them', () => {
+  it('allows tokens of other accounts only to deployers that connect with them', () => {
     const tokens = (...deployers: Parameters<typeof rulesFor>[1] & object) =>
       rulesFor(everywhere, deployers).filter(({ resources }) => resources.includes('serviceaccounts/token'));
     expect(tokens('mock', 'container')).to.deep.equal([]);
@@ -269,11 +269,11 @@ describe('the role of an installed Espalier', () => {
   });
 });
 
-describe('the page about installing', () => {
+describe('the page about the installation', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../../docs/install.md'), 'utf8');
   const quoted = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 
-  it('has each right, with what it is for, and no other', () => {
+  it('lists each right with its purpose, and no other', () => {
     const [, rights = ''] = page.split(/^## Rights$|^## When it does not start$/m);
     const rows = [...rights.matchAll(/^(\| `.*\|)$/gm)].map(([row]) => row);
     const needs = [everywhere, atHome, amongPods, ofHealthCheck, ofWebhooks, ofWebhooksAtHome].flat();
@@ -306,7 +306,7 @@ describe('install', () => {
     ['install --image a:b --config /nowhere', 2, /^error: cannot read configuration \/nowhere: ENOENT/],
   ];
   for (const [args, code, line] of mistakes)
-    it(`answers one line to: ${args}`, async () => {
+    it(`prints one line for: ${args}`, async () => {
       const terminal = fakeTerminal();
       expect(await runProgram(args.split(' '), terminal)).to.equal(code);
       expect(terminal.errors).to.match(line);
@@ -314,7 +314,7 @@ describe('install', () => {
       expect(terminal.output).to.equal('');
     });
 
-  it('prints the objects alone with --dry-run, and needs no cluster for it', async () => {
+  it('prints only the objects with --dry-run, without a cluster', async () => {
     const terminal = fakeTerminal();
     expect(await runProgram(['install', '--image', IMAGE, '--dry-run'], terminal)).to.equal(0);
     const documents = terminal.output.split('\n---\n').map((text) => parseYaml(text) as Obj);
@@ -325,59 +325,59 @@ describe('install', () => {
     expect((JSON.parse(json.output) as { items: unknown[] }).items).to.have.length(documents.length - 11);
   });
 
-  it('warns of folders that pods do not have', () => {
+  it('warns of folders that do not exist in pods', () => {
     expect(missingFolders({ registry: { local: { rootPath: '/here' } } })).to.deep.equal([
       'registry.local.rootPath: /here',
     ]);
     expect(missingFolders({ registry: null })).to.deep.equal([]);
   });
 
-  it('takes a configuration whose parts have no value', () => {
+  it('accepts a configuration whose sections have no value', () => {
     const where = { namespace: 'n', image: 'i', deployers: ['container'] as const };
     const document = configurationDocument({ container: null, helm: null }, where) ?? {};
     expect(isObject(document['container']) && document['container']['namespace']).to.equal('n');
   });
 });
 
-describe('what a write has changed', () => {
+describe('the changes of a write', () => {
   const object = (spec: object, metadata: object = {}): Obj & { spec: object } => ({
     ...{ apiVersion: 'v1', kind: 'K', spec },
     metadata: { name: 'n', ...metadata },
   });
 
-  it('is told by the innermost fields', () => {
+  it('are shown by the innermost fields', () => {
     const before = object({ replicas: 1, list: [{ image: 'a', same: 1 }] });
     const after = object({ replicas: 2, list: [{ image: 'b', same: 1 }] });
     expect(changedFields(before, after)).to.deep.equal(['replicas', 'image']);
     expect(changedFields(object({ l: [1] }), object({ l: [1, 2] }))).to.deep.equal(['l']);
   });
 
-  it('is nothing where only the server has written', () => {
+  it('are empty if only the server has written', () => {
     const before = object({}, { resourceVersion: '1', generation: 1 });
     const annotations = { 'deployment.kubernetes.io/revision': '2' };
     const after = { ...object({}, { resourceVersion: '2', generation: 2, annotations }), status: { x: 1 } };
     expect(changedFields(before, after)).to.deep.equal([]);
   });
 
-  it('names no more than fit in a line', () => {
+  it('are cut to one line', () => {
     expect(changedFields(object({}), object({ a: 1, b: 1, c: 1, d: 1, e: 1 }))).to.have.length(5);
   });
 });
 
-describe('what is left in a cluster', () => {
+describe('the objects left in a cluster', () => {
   const context = (name: string, more: object = {}): Obj => ({
     ...{ apiVersion: 'v1', kind: 'Context' },
     metadata: { name, namespace: 'n' },
     ...more,
   });
 
-  it('does not count a Context as every namespace gets one', () => {
+  it('do not include Contexts, which every namespace has', () => {
     expect(isPlainContext(context('default'))).to.equal(true);
     expect(isPlainContext(context('default', { registryPullSecrets: [] }))).to.equal(false);
     expect(isPlainContext(context('mine'))).to.equal(false);
   });
 
-  it('is named as far as a line goes', () => {
+  it('are listed as far as they fit in a line', () => {
     const many = Array.from({ length: 7 }, (_, i) => context(`c${String(i)}`));
     expect(named(many)).to.match(/^Context n\/c0, .*Context n\/c4 and 2 more$/);
   });

@@ -1,4 +1,4 @@
-/** Installing and uninstalling on a server that refuses a write: they try again, and say so when it is in vain. */
+/** Installing and uninstalling on a server that rejects a write: they retry, and report if that is in vain. */
 import { expect } from 'chai';
 import { applyProduct } from '../../../../src/cli/commands/install/apply.ts';
 import { productObjects } from '../../../../src/cli/commands/install/objects.ts';
@@ -22,7 +22,7 @@ const reset = new TransportError({
   cause: Object.assign(new Error('x'), { code: 'ECONNRESET' }),
 });
 
-/** A server without anything; `refuse` says what a write meets, by its number from 0 on. */
+/** An empty server; `refuse` returns the error of a write, by its number from 0 on. */
 function emptyServer(refuse: (write: number) => Error | undefined): {
   readonly client: Client;
   readonly writes: Write<Obj>[];
@@ -64,16 +64,16 @@ async function install(refuse: (write: number) => Error | undefined, ms: number)
   return { outcome, told, writes };
 }
 
-describe('installing on a server that refuses a write', () => {
+describe('installing on a server that rejects a write', () => {
   for (const [what, error] of [
     ['a conflict', statusError(409, 'Conflict')],
-    ['a server that answers from the past', statusError(410, 'Expired')],
-    ['a server that is busy', statusError(429)],
-    ['a server that fails', statusError(500)],
-    ['a server that starts', statusError(503)],
-    ['a connection that breaks', reset],
+    ['a response from a stale cache', statusError(410, 'Expired')],
+    ['a busy server', statusError(429)],
+    ['an error of the server', statusError(500)],
+    ['a server that is starting', statusError(503)],
+    ['a broken connection', reset],
   ] as const) {
-    it(`goes on after ${what}, whichever object it hits`, async () => {
+    it(`continues after ${what}, for any object`, async () => {
       for (let nth = 0; nth < count; nth++) {
         const { outcome, told, writes } = await install((i) => (i === nth ? error : undefined), 300);
         expect(outcome, `write ${String(nth)}`).to.equal('installed');
@@ -83,14 +83,14 @@ describe('installing on a server that refuses a write', () => {
     });
   }
 
-  it('ends at once when a write is not allowed', async () => {
+  it('ends at once if a write is forbidden', async () => {
     const refusal = statusError(403, 'Forbidden');
     const { outcome, writes } = await install((i) => (i === 1 ? refusal : undefined), 300);
     expect(outcome).to.equal(refusal);
     expect(writes).to.have.length(2);
   });
 
-  it('gives up after nine tries and says which object, why, and the way out', async () => {
+  it('gives up after nine attempts and reports the object, the reason, and a remedy', async () => {
     const { outcome, writes } = await install(() => statusError(409, 'Conflict'), 30_000);
     expect(outcome).to.be.instanceOf(CommandError);
     expect((outcome as Error).message)
@@ -100,16 +100,16 @@ describe('installing on a server that refuses a write', () => {
   });
 });
 
-describe('deleting on a server that refuses a write', () => {
+describe('deleting on a server that rejects a write', () => {
   const rows: readonly {
     readonly title: string;
     readonly errors: readonly Error[];
     readonly answer: boolean;
   }[] = [
-    { title: 'goes on after a conflict', errors: [statusError(409, 'Conflict')], answer: true },
-    { title: 'knows that nothing was there', errors: [statusError(404, 'NotFound')], answer: false },
+    { title: 'continues after a conflict', errors: [statusError(409, 'Conflict')], answer: true },
+    { title: 'reports that an object did not exist', errors: [statusError(404, 'NotFound')], answer: false },
     {
-      title: 'counts what is gone after a lost answer as deleted',
+      title: 'counts an object as deleted if it is gone after a lost response',
       errors: [reset, statusError(404, 'NotFound')],
       answer: true,
     },

@@ -20,22 +20,22 @@ describe('the mask over secrets', () => {
 
   const hidden: readonly (readonly [what: string, plain: unknown, shown: unknown])[] = [
     ['a secret', 'hunter22', '***'],
-    ['a secret within a text', 'postgres://admin:hunter22@db', 'postgres://admin:***@db'],
+    ['a secret within a string', 'postgres://admin:hunter22@db', 'postgres://admin:***@db'],
     ['a secret in base64', Buffer.from('hunter22').toString('base64'), '***'],
     ['a number', 1234, '***'],
     ['a secret in a list in a map', { a: ['deep-secret'] }, { a: ['***'] }],
     ['a kubeconfig', kubeconfig, '***'],
     ['a field of a kubeconfig', 'Bearer s3cr3t-t0ken', 'Bearer ***'],
     ['a short field of a kubeconfig', 'me:pass1!', 'me:***'],
-    ['a line of a text', '  with small words in it', '  ***'],
-    ['a short secret that is a word, but in no other word', 'a tree in the street', 'a *** in the street'],
+    ['a line of a string', '  with small words in it', '  ***'],
+    ['a short secret that is a whole word', 'a tree in the street', 'a *** in the street'],
   ];
   for (const [what, plain, shown] of hidden)
     it(`hides ${what}`, () => {
       expect(mask.value(plain)).to.deep.equal(shown);
     });
 
-  it('leaves alone what everybody may know', () => {
+  it('does not mask public values', () => {
     const open = { namespace: 'default', apiVersion: 'v1', size: 12345, name: 'web' };
     expect(mask.value(open)).to.deep.equal(open);
   });

@@ -1,4 +1,4 @@
-/** Rendering without a cluster ends as a job does: the same result, or the same error first. */
+/** Rendering without a cluster ends as a job does: with the same result, or the same first error. */
 import { expect } from 'chai';
 import { API_VERSION } from '../../../../src/api/labels.ts';
 import {
@@ -56,12 +56,12 @@ const valueOf = ({ exports }: RenderedInstallation): unknown => {
 };
 
 describe('an installation that is rendered without a cluster', () => {
-  it('fails at a sub-installation that cannot be created before deploy items that cannot be rendered', async () => {
+  it('fails for a sub-installation that cannot be created before deploy items that cannot be rendered', async () => {
     const fields = { ...failing, subinstallations: [unavailable] };
     expect(await failureOf(rendered({ fields }))).to.contain('unable to create installation for second: ');
   });
 
-  it('fails at a sub-installation that cannot be created before anything is rendered below another', async () => {
+  it('fails for a sub-installation that cannot be created before anything below another is rendered', async () => {
     const first = { name: 'first', blueprint: { filesystem: filesystem(failing) } };
     const fields = { subinstallations: [first, unavailable] };
     expect(await failureOf(rendered({ fields }))).to.contain('unable to create installation for second: ');
@@ -124,7 +124,7 @@ describe('an installation that is rendered without a cluster', () => {
     );
   });
 
-  it('shows what its export executions remember', async () => {
+  it('shows the state of its export executions', async () => {
     const { states } = await rendered({
       fields: { exportExecutions: [go('{exports: {}, state: {count: 1}}')] },
     });

@@ -25,7 +25,7 @@ describe('the context controller', () => {
     on.client.put(contextKind, { metadata: { name: 'default', namespace: ns }, ...more });
   const stored = (ns: string) => on.client.read(contextKind, `${ns}/default`);
 
-  it('makes a Context named default in every namespace, also in those that come later', async () => {
+  it('creates a Context named default in every namespace, also in those created later', async () => {
     const client = await started({}, () => namespace('a'));
     namespace('b');
     await on.settle();
@@ -34,7 +34,7 @@ describe('the context controller', () => {
     expect(stored('a')).not.to.have.property('repositoryContext');
   });
 
-  it('makes none in namespaces that are excluded or being deleted', async () => {
+  it('creates none in namespaces that are excluded or being deleted', async () => {
     const client = await started({ excludedNamespaces: ['kube-system'] }, () => {
       namespace('kube-system');
       namespace('leaving', leaving);
@@ -45,7 +45,7 @@ describe('the context controller', () => {
     expect(on.runs).to.deep.equal([]);
   });
 
-  it('makes none in a namespace that is being deleted by the time it gets there', async () => {
+  it('creates none in a namespace whose deletion starts before the reconcile', async () => {
     const client = await started({ workers: 1 }, () => {
       namespace('a');
       namespace('b', { finalizers: ['kubernetes'] });
@@ -59,7 +59,7 @@ describe('the context controller', () => {
     expect(on.runs).to.deep.equal(['a', 'b']);
   });
 
-  it('makes one as soon as a change of its namespace shows that it is missing', async () => {
+  it('creates one as soon as a change of its namespace shows that it is missing', async () => {
     const client = await started({}, () => namespace('a'));
     client.remove(contextKind, 'a/default');
     await on.settle();
@@ -68,7 +68,7 @@ describe('the context controller', () => {
     expect(client.changes).to.deep.equal(['create Context a/default', 'create Context a/default']);
   });
 
-  it('has no more to do when a namespace is deleted, or goes', async () => {
+  it('does nothing when a namespace is being deleted, or gone', async () => {
     const client = await started({}, () => namespace('a', { finalizers: ['kubernetes'] }));
     client.remove(contextKind, 'a/default');
     client.remove(namespaceKind, 'a');
@@ -93,7 +93,7 @@ describe('the context controller', () => {
     expect(on.runs, 'no run failed').to.have.length(3);
   });
 
-  it('leaves a Context alone when there is no repository context to write', async () => {
+  it('leaves a Context alone if no repository context is configured', async () => {
     const client = await started({}, () => {
       namespace('a');
       context('a', { repositoryContext });
@@ -101,7 +101,7 @@ describe('the context controller', () => {
     expect(client.changes).to.deep.equal([]);
   });
 
-  it('tries again when others have written the Context meanwhile', async () => {
+  it('retries if the Context was changed meanwhile', async () => {
     const client = await started({ repositoryContext }, () => {
       namespace('a');
       context('a');
@@ -119,18 +119,18 @@ describe('the context controller', () => {
   });
 
   const refusals = [
-    ['somebody else was quicker', 409, 'AlreadyExists', 'exists', 1],
+    ['another client was faster', 409, 'AlreadyExists', 'exists', 1],
     [
-      'the namespace is being deleted by now',
+      'the namespace is being deleted',
       403,
       'Forbidden',
       'unable to create new content in namespace a because it is being terminated',
       1,
     ],
-    ['the server says no for now', 503, 'ServiceUnavailable', 'busy', 2],
+    ['the server rejects it temporarily', 503, 'ServiceUnavailable', 'busy', 2],
   ] as const;
   for (const [title, code, reason, message, tries] of refusals) {
-    it(`${tries === 1 ? 'is content' : 'tries again'} when ${title}`, async () => {
+    it(`${tries === 1 ? 'does not retry' : 'retries'} if ${title}`, async () => {
       const client = await started({}, () => {
         namespace('a');
         const refusal = apiErrorFrom(code, { reason, message }, { verb: 'create', kind: 'Context' });
@@ -141,7 +141,7 @@ describe('the context controller', () => {
     });
   }
 
-  it('works at as many namespaces at a time as it is told', () => {
+  it('works on as many namespaces at a time as configured', () => {
     on = stage(({ world }) => contextController({ world }));
     const { world } = on;
     expect(contextController({ world, workers: 3 })).to.include({ name: 'context', maxConcurrent: 3 });

@@ -11,7 +11,7 @@ import { stage, type Stage } from './support/stage.ts';
 
 const TIMEOUT_MS = 300_000;
 const JOB = 'j2';
-/** The status of an item that was given the job so many seconds before `NOW`. */
+/** The status of an item that received its job this many seconds before `NOW`. */
 const given = (seconds: number, more: object = {}): DeployItem['status'] => ({
   observedGeneration: 1,
   ...running(JOB, ''),
@@ -25,7 +25,7 @@ const withSpec = (object: DeployItem, spec: Partial<DeployItem['spec']>): Deploy
 const interrupt = { annotations: { [annotations.operation]: 'interrupt' } };
 const bodyOf = (effect: Effect | undefined): unknown => (effect?.do === 'patch' ? effect.body : effect);
 
-describe('how long a deploy item may wait for a deployer', () => {
+describe('the pick-up timeout of a deploy item', () => {
   const judge = (self: DeployItem, more: Partial<Snapshot> = {}) =>
     decidePickup({ self, now: NOW, pickupTimeoutMs: TIMEOUT_MS, missingTarget: undefined, ...more });
   const waiting = (seconds: number, more: object = {}) => item('plan', 'a', given(seconds, more));
@@ -33,22 +33,22 @@ describe('how long a deploy item may wait for a deployer', () => {
   const rests: readonly [string, DeployItem, Partial<Snapshot>?][] = [
     ['has no job', item('plan', 'a')],
     ['has finished its job', item('plan', 'a', { ...given(900), ...done(JOB) })],
-    ['has been taken up', waiting(900, { lastReconcileTime: NOW })],
-    ['does not say since when it has its job', item('plan', 'a', running(JOB, ''))],
-    ['waits while the check is switched off', waiting(900), { pickupTimeoutMs: 0 }],
+    ['has been picked up', waiting(900, { lastReconcileTime: NOW })],
+    ['has no time for the start of its job', item('plan', 'a', running(JOB, ''))],
+    ['has a job while the timeout is disabled', waiting(900), { pickupTimeoutMs: 0 }],
   ];
   for (const [title, self, more] of rests) {
-    it(`is no question for one that ${title}`, () => {
+    it(`does not apply to an item that ${title}`, () => {
       expect(judge(self, more)).to.deep.equal({ do: 'rest' });
     });
   }
 
-  it('is looked at again a little after the time is up, for clocks differ', () => {
+  it('is checked a little after it has passed, because clocks differ', () => {
     expect(judge(waiting(100))).to.deep.equal({ do: 'requeue', requeueAfterMs: 205_000 });
     expect(judge(waiting(299))).to.deep.equal({ do: 'requeue', requeueAfterMs: 6_000 });
   });
 
-  it('is over when the time is up: the job ends as failed, with the reason', () => {
+  it('ends the job as failed when it has passed, with the reason', () => {
     const verdict = judge(waiting(300));
     const problem = {
       operation: 'WaitingForPickup',
@@ -63,14 +63,14 @@ describe('how long a deploy item may wait for a deployer', () => {
     expect(verdict).to.have.nested.property('effect.body.status.lastError').that.deep.includes(problem);
   });
 
-  it('names the target when that does not exist', () => {
+  it('names a target that does not exist', () => {
     expect(judge(waiting(300), { missingTarget: 'prod' }))
       .to.have.nested.property('problem.message')
       .that.contains('probably because the referenced Target does not exist: prod;');
   });
 
   const invalid = withSpec(waiting(0), { type: '' });
-  it('is over at once for an item that no deployer could take up', () => {
+  it('ends the job of an item at once if no deployer could pick it up', () => {
     const verdict = judge(invalid);
     expect(verdict).to.have.property('do', 'fail');
     expect(verdict)
@@ -85,14 +85,14 @@ describe('how long a deploy item may wait for a deployer', () => {
     expect(judge(invalid, { pickupTimeoutMs: 0 })).to.have.property('do', 'fail');
   });
 
-  it('is not cut short for an invalid item that is being deleted: it may have to be uninstalled', () => {
+  it('does not end the job of an invalid item that is being deleted: it may have to be uninstalled', () => {
     const leaving = { ...invalid, metadata: { ...invalid.metadata, ...deleting } };
     expect(judge(leaving)).to.have.property('do', 'requeue');
   });
 });
 
-describe('a user who interrupts one deploy item', () => {
-  it('ends its job first, and takes the annotation off last', () => {
+describe('an interrupt of one deploy item', () => {
+  it('ends its job first, and removes the annotation last', () => {
     const self = item('plan', 'a', { ...running(JOB), observedGeneration: 7 }, interrupt);
     const effects = interruptRequested({ self, now: NOW }) ?? [];
     expect(effectsOf({ effects })).to.deep.equal(['job plan-a-x', 'amend plan-a-x']);
@@ -105,18 +105,18 @@ describe('a user who interrupts one deploy item', () => {
     });
   });
 
-  it('says nothing about the generation of an item that no deployer has seen', () => {
+  it('does not set the observed generation of an item that no deployer has seen', () => {
     const self = { ...item('plan', 'a', {}, interrupt), status: { jobID: JOB, phase: '' } } as DeployItem;
     const [end] = interruptRequested({ self, now: NOW }) ?? [];
     expect(bodyOf(end)).to.have.nested.property('status.observedGeneration', 0);
   });
 
-  it('has only the annotation taken off when no job is running', () => {
+  it('removes only the annotation if no job is running', () => {
     const effects = interruptRequested({ self: item('plan', 'a', done(JOB), interrupt), now: NOW }) ?? [];
     expect(effectsOf({ effects })).to.deep.equal(['amend plan-a-x']);
   });
 
-  it('is somebody who asks for this operation, and no other', () => {
+  it('is requested by this operation only', () => {
     expect(interruptRequested({ self: item('plan', 'a', running(JOB)), now: NOW })).to.equal(undefined);
     const other = { annotations: { [annotations.operation]: 'reconcile' } };
     expect(interruptRequested({ self: item('plan', 'a', running(JOB), other), now: NOW })).to.equal(undefined);
@@ -138,7 +138,7 @@ describe('the deploy item controller', () => {
   };
   const stored = (key: string): DeployItem | undefined => on.client.read(deployItemKind, key);
 
-  it('ends the job of an item when its time is up, not before, and tells the users', async () => {
+  it('ends the job of an item at its timeout, not before, and reports it by an event', async () => {
     const key = put(item('plan', 'a', given(0)));
     await on.start();
     await on.clock.advance(TIMEOUT_MS + 4_000);
@@ -151,7 +151,7 @@ describe('the deploy item controller', () => {
     expect(on.runs, 'no run failed').to.deep.equal([key, key]);
   });
 
-  it('leaves an item alone that a deployer takes up in time', async () => {
+  it('leaves an item alone that a deployer picks up in time', async () => {
     const key = put(item('plan', 'a', given(0)));
     await on.start();
     await on.clock.advance(10_000);
@@ -160,7 +160,7 @@ describe('the deploy item controller', () => {
     expect(on.client.changes).to.deep.equal([]);
   });
 
-  it('looks for the target in the namespace of the item', async () => {
+  it('looks up the target in the namespace of the item', async () => {
     const target = { name: 'prod', namespace: 'demo' };
     const keys = ['demo', 'other'].map((namespace) =>
       put(withSpec(item('plan', 'a', given(900), { namespace }), { target })),
@@ -184,7 +184,7 @@ describe('the deploy item controller', () => {
     expect(on.client.changes).to.have.length(2);
   });
 
-  it('takes an interrupt off an item that has nothing to interrupt', async () => {
+  it('removes an interrupt from an item without a running job', async () => {
     const key = put(item('plan', 'a', done(JOB), interrupt));
     await on.start();
     expect(stored(key)?.metadata.annotations).not.to.have.property(annotations.operation);
@@ -207,7 +207,7 @@ describe('the deploy item controller', () => {
     expect(on.client.requests.map(({ verb }) => verb)).to.deep.equal(['merge', 'get']);
   });
 
-  it('works at as many items at a time as it is told', () => {
+  it('works on as many items at a time as configured', () => {
     const ports = { ...on, pickupTimeoutMs: 0 };
     expect(deployItemController({ ...ports, workers: 3 })).to.include({
       name: 'deployitem',

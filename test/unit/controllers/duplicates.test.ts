@@ -1,4 +1,7 @@
-/** Several deploy items or children of one name: the one in use stays, and what goes takes nothing of it along. */
+/**
+ * Several deploy items or children of the same name: one stays in use, and the deletion of the others does not affect
+ * it.
+ */
 import { expect } from 'chai';
 import { assign } from '../../../controllers/execution/classify.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
@@ -26,41 +29,41 @@ const templates = [template('a')];
 const named = (name: string, status: DeployItem['status'] | object = {}, meta: Partial<ObjectMeta> = {}) =>
   item('plan', 'a', status, { name, ...meta });
 
-describe('of several deploy items of one name', () => {
+describe('of several deploy items with the same name', () => {
   const rows: readonly { title: string; items: readonly DeployItem[] }[] = [
     {
-      title: 'one that was installed counts before one that never had a job',
+      title: 'an installed one has precedence over one that never had a job',
       items: [named('other'), named('kept', done('j1'))],
     },
     {
-      title: 'one that failed counts before one that never had a job',
+      title: 'a failed one has precedence over one that never had a job',
       items: [named('other'), named('kept', done('j1', 'Failed'))],
     },
     {
-      title: 'one that a deployer noted something on counts before one without a trace of any',
+      title: 'one with a provider status has precedence over one without any',
       items: [named('other'), named('kept', { providerStatus: { apiVersion: 'v1', kind: 'Status' } })],
     },
     {
-      title: 'one that was installed counts before one that failed',
+      title: 'an installed one has precedence over a failed one',
       items: [named('other', done('j1', 'Failed')), named('kept', done('j1'))],
     },
     {
-      title: 'the one that has the current job counts before all others',
+      title: 'the one with the current job has precedence over all others',
       items: [named('other', done('j1')), named('kept', running(JOB))],
     },
     {
-      title: 'one that has finished the current job counts before one that has just been given it',
+      title: 'one that has finished the current job has precedence over one that has just received it',
       items: [named('other', running(JOB, '')), named('kept', done(JOB))],
     },
     {
-      title: 'the oldest counts when nothing else tells them apart',
+      title: 'the oldest has precedence if there is no other difference',
       items: [
         named('other', {}, { creationTimestamp: '2026-01-01T00:00:01Z' }),
         named('kept', {}, { creationTimestamp: NOW }),
       ],
     },
     {
-      title: 'one under deletion counts last, whatever it did',
+      title: 'one under deletion comes last, whatever it did',
       items: [named('other', done('j1'), deleting), named('kept')],
     },
   ];
@@ -74,13 +77,13 @@ describe('of several deploy items of one name', () => {
     }
   }
 
-  it('the one that never had a job counts as such for an execution that never had one either', () => {
+  it('the one that never had a job counts as such even if the execution never had one either', () => {
     const { active } = assign(execution('plan'), templates, [named('other'), named('kept', done('j1'))]);
     expect(active.get('a')?.metadata.name).to.equal('kept');
   });
 });
 
-describe('a double that is on its way out', () => {
+describe('a duplicate that is being deleted', () => {
   const decide = (items: readonly DeployItem[]) =>
     effectsOf(
       ask<Snapshot>(phases.Progressing.phase, {
@@ -90,27 +93,27 @@ describe('a double that is on its way out', () => {
     );
   const live = named('live', done('j1'));
 
-  it('goes without a job when it did nothing: its deployer would uninstall what the other one installed', () => {
+  it('is deleted without a job if it did nothing: its deployer would uninstall what the other one installed', () => {
     expect(decide([named('unused', {}, deleting), live])).to.deep.equal(['strip unused']);
   });
 
-  it('is uninstalled when it ever had a job', () => {
+  it('is uninstalled if it ever had a job', () => {
     expect(decide([named('used', done('j0', 'Failed'), deleting), live])).to.deep.equal(['job used']);
   });
 });
 
-describe('of several children of one name', () => {
+describe('of several children with the same name', () => {
   const parent = installation('stack', { status: running(JOB) });
   const called = (name: string, status: object = {}, meta: Partial<ObjectMeta> = {}) =>
     child('stack', 'a', status, { ...child('stack', 'a').metadata, name, ...meta });
   const rows = [
     [
-      'one that was installed counts before one that never had a job',
+      'an installed one has precedence over one that never had a job',
       called('x'),
       called('kept', done('j1')),
     ],
-    ['the one with the current job counts first', called('x', done('j1')), called('kept', running(JOB))],
-    ['one under deletion counts last', called('x', done('j1'), deleting), called('kept')],
+    ['the one with the current job comes first', called('x', done('j1')), called('kept', running(JOB))],
+    ['one under deletion comes last', called('x', done('j1'), deleting), called('kept')],
   ] as const;
   for (const [title, other, kept] of rows) {
     for (const order of [

@@ -1,4 +1,4 @@
-/** Which item belongs to which template, what each is doing, and what is waited for. */
+/** Which item belongs to which template, the state of each, and the objects that an execution waits for. */
 import { expect } from 'chai';
 import { awaiting, missingDeployerText } from '../../../controllers/execution/awaiting.ts';
 import {
@@ -30,8 +30,8 @@ const bare = (object: DeployItem): DeployItem => ({
 describe('the durations of a template', () => {
   const rows: readonly [string, string | undefined, string | undefined][] = [
     ['are written as Go prints them', '90s', '1m30s'],
-    ['stay as they are when they are none', 'soon', 'soon'],
-    ['stay away', undefined, undefined],
+    ['stay unchanged if they are invalid', 'soon', 'soon'],
+    ['stay absent', undefined, undefined],
   ];
   for (const [title, given, stored] of rows) {
     it(title, () => {
@@ -48,24 +48,24 @@ describe('the item of a template', () => {
     ['has succeeded in this job', done(JOB), true],
     ['has failed in this job', done(JOB, 'Failed'), true],
     ['is being installed by this job', running(JOB), true],
-    ['has the job and is not begun yet', running(JOB, ''), false],
-    ['has not got the job', done('j1'), false],
+    ['has the job and has not begun', running(JOB, ''), false],
+    ['has not received the job', done('j1'), false],
     ['never had a job', {}, false],
     ['is being uninstalled by this job', running(JOB, 'Deleting'), false],
     ['could not be uninstalled by this job', done(JOB, 'DeleteFailed'), false],
   ];
   for (const [title, status, isKept] of rows) {
-    it(`${isKept ? 'stays' : 'is no longer'} the one that somebody deleted and that ${title}`, () => {
+    it(`${isKept ? 'stays' : 'is no longer'} the deleted one that ${title}`, () => {
       expect(keeps(status)).to.equal(isKept);
     });
   }
 
-  it('is none under deletion for an execution without a job', () => {
+  it('is not one under deletion if the execution has no job', () => {
     const given = item('plan', 'a', { phase: 'Progressing' }, deleting);
     expect(assign(execution('plan'), [template('a')], [given]).active.size).to.equal(0);
   });
 
-  it('needs no status, and is none that names no template', () => {
+  it('needs no status, and must name a template', () => {
     const nameless = item('plan', 'a', {}, { name: 'nameless', labels: {} });
     const unlabelled = bare({ ...nameless, metadata: { name: 'unlabelled' } });
     const { active, orphans } = assign(
@@ -78,7 +78,7 @@ describe('the item of a template', () => {
     expect([nameless, unlabelled].map(templateName)).to.deep.equal(['', '']);
   });
 
-  it('has no double that is unused when the item itself names no template', () => {
+  it('has no unused duplicate if the item itself names no template', () => {
     const nameless = item('plan', 'a', {}, { labels: {} });
     const active = new Map([['a', item('plan', 'a')]]);
     expect(isUnusedDuplicate(nameless, active)).to.equal(false);
@@ -88,33 +88,33 @@ describe('the item of a template', () => {
   });
 });
 
-describe('what may start', () => {
+describe('the items that may start', () => {
   const templates = [template('a'), template('b'), template('c', { dependsOn: ['a'] })];
   const planned = (...items: readonly DeployItem[]) =>
     planStart(self, templates, assign(self, templates, items).active);
 
-  it('is nothing after a failure, not even what depends on nothing', () => {
+  it('are none after a failure, not even those without dependencies', () => {
     const plan = planned(item('plan', 'a', done(JOB, 'Failed')), item('plan', 'b'), item('plan', 'c'));
     expect(plan).to.deep.include({ start: [], running: [], blocked: ['b', 'c'], failed: ['a'] });
   });
 
-  it('is what has everything done that it depends on', () => {
+  it('are those whose dependencies have all finished', () => {
     const plan = planned(item('plan', 'a', done(JOB)), item('plan', 'b', running(JOB)), item('plan', 'c'));
     expect(plan).to.deep.include({ start: ['c'], running: ['b'], blocked: [], failed: [] });
   });
 
-  it('is what never had a status', () => {
+  it('include those that never had a status', () => {
     expect(planned(...['a', 'b', 'c'].map((name) => bare(item('plan', name)))).start).to.deep.equal([
       'a',
       'b',
     ]);
   });
 
-  it('counts what is missing as failed', () => {
+  it('are none after a missing item, which counts as failed', () => {
     expect(planned(item('plan', 'a', done(JOB)), item('plan', 'c', done(JOB))).failed).to.deep.equal(['b']);
   });
 
-  it('is asked for a job, and without one nothing fails', () => {
+  it('receive a job, and without one nothing fails', () => {
     expect([jobOf(self), jobOf(execution('plan')), jobOf(execution('plan', { status: {} }))]).to.deep.equal([
       JOB,
       '',
@@ -123,11 +123,11 @@ describe('what may start', () => {
   });
 });
 
-describe('what may go', () => {
+describe('the items that may be deleted', () => {
   const templates = [template('a'), template('b', { dependsOn: ['a'] })];
   const old = done('j1');
 
-  it('is nothing after a failure, not even what nothing depends on', () => {
+  it('are none after a failure, not even those without dependents', () => {
     for (const phase of ['Failed', 'DeleteFailed']) {
       const items = [item('plan', 'a', old, deleting), item('plan', 'x', done(JOB, phase), deleting)];
       const { remove, failed } = planRemoval(leaving, templates, items);
@@ -137,12 +137,12 @@ describe('what may go', () => {
     }
   });
 
-  it('is anything that has not got the job, without a status as well', () => {
+  it('are those that have not received the job, also without a status', () => {
     const items = [bare(item('plan', 'a', {}, deleting)), item('plan', 'x', {}, { labels: {} })];
     expect(planRemoval(leaving, templates, items).remove).to.deep.equal(['plan-a-x', 'plan-x-x']);
   });
 
-  it('is, of an execution that stays, what is marked and has not got the job', () => {
+  it('are, in an execution that stays, those that are marked and have not received the job', () => {
     const items = [
       item('plan', 'a'),
       item('plan', 'x', old, deleting),
@@ -152,7 +152,7 @@ describe('what may go', () => {
     expect(names(dueForRemoval(execution('plan'), templates, items))).to.deep.equal(['plan-x-x', 'plan-y-x']);
   });
 
-  it('leaves out items that are missing when something may be starting', () => {
+  it('exclude missing items while something may be starting', () => {
     const items = [item('plan', 'b', old)];
     expect(mayBeStarting(execution('plan', { status: running(JOB) }), [template('a')], items)).to.deep.equal(
       items,
@@ -162,7 +162,7 @@ describe('what may go', () => {
   const bareExecution = execution('plan');
 });
 
-describe('what an execution waits for', () => {
+describe('an execution that waits', () => {
   const SHORT_WHILE_MS = 10_000;
   const given = (secondsAgo: number, more: object = {}) =>
     item('plan', 'a', {
@@ -174,7 +174,7 @@ describe('what an execution waits for', () => {
   const wait = (items: readonly DeployItem[], starting: readonly DeployItem[] = []) =>
     awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, starting);
 
-  it('is looked at again when the short while is over that deployers have', () => {
+  it('is reconciled again when the short pick-up time of deployers has passed', () => {
     expect(wait([given(4)])).to.deep.equal({
       awaited: { reason: 'JobsUnfinished', objects: ['deploy item plan-a-x'] },
       requeueAfterMs: 6_000,
@@ -186,7 +186,7 @@ describe('what an execution waits for', () => {
     expect(wait([again], [again])).to.have.property('requeueAfterMs', SHORT_WHILE_MS);
   });
 
-  it('is a deployer when the short while is over to the second', () => {
+  it('waits for a deployer when the short pick-up time has passed, to the second', () => {
     const { awaited, requeueAfterMs } = wait([given(10)]);
     expect(awaited.reason).to.equal('NotTakenUp');
     expect(awaited.note).to.equal('deploy item plan-a-x is not picked up: nobody serves test.example/fake');
@@ -194,13 +194,13 @@ describe('what an execution waits for', () => {
   });
 
   const rests: readonly [string, DeployItem][] = [
-    ['has been taken up', given(60, { lastReconcileTime: NOW })],
+    ['has been picked up', given(60, { lastReconcileTime: NOW })],
     ['has finished its job', given(60, done(JOB))],
-    ['does not say since when it has its job', item('plan', 'a', running(JOB, ''))],
+    ['has no time for the start of its job', item('plan', 'a', running(JOB, ''))],
     ['has no status', bare(item('plan', 'a'))],
   ];
   for (const [title, object] of rests) {
-    it(`is nothing but the end of an item that ${title}`, () => {
+    it(`waits only for the end of an item that ${title}`, () => {
       expect(wait([object])).to.deep.equal({
         awaited: { reason: 'JobsUnfinished', objects: ['deploy item plan-a-x'] },
       });
@@ -208,7 +208,7 @@ describe('what an execution waits for', () => {
   }
 });
 
-describe('who is missing when nobody takes up items of a type', () => {
+describe('the missing deployer of items that are not picked up', () => {
   const TYPE = 'test.example/fake';
   const tell = (served: readonly string[], ...all: readonly DeployItem[]) =>
     missingDeployerText(TYPE, new Set(served), all);
@@ -217,11 +217,11 @@ describe('who is missing when nobody takes up items of a type', () => {
     return { ...object, spec: { ...object.spec, type } };
   };
 
-  it('is nobody when a deployer of this process serves it', () => {
+  it('is none if a deployer of this process handles the type', () => {
     expect(tell([TYPE], takenUp('helm'))).to.equal(undefined);
   });
 
-  it('is the deployer of another process that has taken up such an item', () => {
+  it('is the deployer of another process that has picked up such an item', () => {
     const why = tell(
       ['x', 'y'],
       bare(item('plan', 'b')),
@@ -234,7 +234,7 @@ describe('who is missing when nobody takes up items of a type', () => {
     );
   });
 
-  it('cannot be told when nobody ever took up such an item', () => {
+  it('is unknown if no deployer ever picked up such an item', () => {
     expect(tell([], takenUp('other', 'x'), takenUp(''))).to.equal(
       `no deployer in this process handles type ${TYPE} (but nothing), and no deployer has ever picked up an item of this type`,
     );

@@ -1,4 +1,7 @@
-/** CORE-101: items that need no uninstall once their shoot cluster is gone. Which shoot it is, and who is asked about it. */
+/**
+ * CORE-101: items that need no uninstall after their shoot cluster was deleted: how the shoot is determined, and
+ * where.
+ */
 import { expect } from 'chai';
 import { executionController } from '../../../controllers/execution/index.ts';
 import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
@@ -25,7 +28,7 @@ const SHOOT_S1 = kubeconfig('https://api.s1.garden.example');
 const skip = { onDelete: { skipUninstallIfClusterRemoved: true } };
 const to = (name: string) => ({ target: { name, namespace: 'demo' } });
 
-/** The cluster that knows the shoots. */
+/** The cluster that has the shoots. */
 class Garden extends Server {
   override raw(): Promise<unknown> {
     return Promise.resolve({ resources: [{ name: 'shoots' }] });
@@ -61,14 +64,14 @@ describe('the shoot cluster of a deploy item', () => {
   const status = (): NonNullable<Execution['status']> =>
     on.client.read(executionKind, 'demo/plan')?.status ?? {};
 
-  describe('is noted when the item is created', () => {
+  describe('is recorded when the item is created', () => {
     const target = (spec: object, sync = 'ok', namespace = 'demo') =>
       on.client.put(targetKind, {
         metadata: { name: 'prod', namespace, labels: { [labels.targetSync]: sync } },
         spec: { type: 'x', ...spec },
       });
     const reference = { secretRef: { name: 'access', key: 'kubeconfig' } };
-    /** Creates the item of the template, and answers what it carries. */
+    /** Creates the item of the template, and returns its annotations. */
     async function noted(of: Partial<DeployItemTemplate>): Promise<string | undefined> {
       on.client.put(
         executionKind,
@@ -86,13 +89,13 @@ describe('the shoot cluster of a deploy item', () => {
     });
 
     const nothing: readonly [string, () => void, Partial<DeployItemTemplate>][] = [
-      ['the item does not ask for it', () => undefined, to('prod')],
+      ['the item does not request it', () => undefined, to('prod')],
       [
-        'the item asks for something else',
+        'the item requests something else',
         () => undefined,
         { onDelete: { skipUninstallIfClusterRemoved: false }, ...to('prod') },
       ],
-      ['the item goes to no target', () => undefined, skip],
+      ['the item has no target', () => undefined, skip],
       ['its target was not created by a TargetSync', () => target({}, 'old'), { ...skip, ...to('prod') }],
     ];
     for (const [title, given, of] of nothing) {
@@ -131,7 +134,7 @@ describe('the shoot cluster of a deploy item', () => {
         'secret access of target prod has no key ""',
       ],
       [
-        'the kubeconfig makes no sense',
+        'the kubeconfig is invalid',
         () => {
           target(reference);
           secret('access', '{"clusters":[]}');
@@ -139,7 +142,7 @@ describe('the shoot cluster of a deploy item', () => {
         '',
       ],
       [
-        'the kubeconfig wants a command run here',
+        'the kubeconfig wants to run a command',
         () => {
           target(reference);
           secret('access', kubeconfig('https://api.s1.garden.example', { exec: { command: 'x' } }));
@@ -147,7 +150,7 @@ describe('the shoot cluster of a deploy item', () => {
         '',
       ],
       [
-        'the cluster is no shoot',
+        'the cluster is not a shoot',
         () => {
           target(reference);
           secret('access', kubeconfig('https://10.0.0.1'));
@@ -169,7 +172,7 @@ describe('the shoot cluster of a deploy item', () => {
       });
     }
 
-    it('and is tried again when the secret cannot be read now', async () => {
+    it('and is retried if the secret is temporarily not readable', async () => {
       target(reference);
       secret('access', SHOOT_S1);
       const busy = apiErrorFrom(503, { message: 'busy' }, { verb: 'get', kind: 'Secret' });
@@ -180,7 +183,7 @@ describe('the shoot cluster of a deploy item', () => {
     });
   });
 
-  describe('is asked for when the item is to be uninstalled', () => {
+  describe('is checked when the item has to be uninstalled', () => {
     const sync = (name = 'sync', meta: object = {}) =>
       on.client.put(targetSyncKind, {
         metadata: { name, namespace: 'demo', ...meta },
@@ -210,7 +213,7 @@ describe('the shoot cluster of a deploy item', () => {
       secret('source', 'the way to the garden');
     };
 
-    it('and the item is forgotten when it is gone, others are uninstalled', async () => {
+    it('and the item is forgotten if it is gone, others are uninstalled', async () => {
       ready();
       shoot('s2');
       installed('a');
@@ -231,10 +234,10 @@ describe('the shoot cluster of a deploy item', () => {
     });
 
     const quiet: readonly [string, object, object?][] = [
-      ['it does not ask for that', to('prod')],
-      ['it says no', { onDelete: { skipUninstallIfClusterRemoved: false }, ...to('prod') }],
-      ['it goes to no target', skip],
-      ['its cluster is not known', { ...skip, ...to('prod') }, { [annotations.clusterName]: null }],
+      ['it does not request that', to('prod')],
+      ['it declines', { onDelete: { skipUninstallIfClusterRemoved: false }, ...to('prod') }],
+      ['it has no target', skip],
+      ['its cluster is unknown', { ...skip, ...to('prod') }, { [annotations.clusterName]: null }],
     ];
     for (const [title, spec, notes] of quiet) {
       it(`but not when ${title}: it is uninstalled`, async () => {
@@ -247,7 +250,7 @@ describe('the shoot cluster of a deploy item', () => {
       });
     }
 
-    it('but not when the item is to be forgotten anyway', async () => {
+    it('but not if the item is to be forgotten anyway', async () => {
       installed('a', undefined, { [annotations.deleteWithoutUninstall]: 'true' });
       await uninstalling();
       expect(jobOf('a')).to.equal('gone');
@@ -268,7 +271,7 @@ describe('the shoot cluster of a deploy item', () => {
         { reason: 'fetchTargetSync', message: 'targetsync not found or not unique' },
       ],
       [
-        'the way to the source cluster is missing',
+        'the access to the source cluster is missing',
         () => sync(),
         {
           reason: 'fetchShoot',
@@ -276,7 +279,7 @@ describe('the shoot cluster of a deploy item', () => {
         },
       ],
       [
-        'its kubeconfig makes no sense',
+        'its kubeconfig is invalid',
         () => {
           ready();
           open = () => Promise.reject(new KubeconfigError({ message: 'no cluster in it' }));
@@ -297,7 +300,7 @@ describe('the shoot cluster of a deploy item', () => {
       });
     }
 
-    it('of the one TargetSync that is not being deleted', async () => {
+    it('with the one TargetSync that is not being deleted', async () => {
       ready();
       sync('leaving', { ...deleting, finalizers: ['x.org/keep'] });
       installed('a');
@@ -312,7 +315,7 @@ describe('the shoot cluster of a deploy item', () => {
       expect(jobOf('a')).to.equal('j2');
     });
 
-    it('and the job is tried again when something unexpected is in the way', async () => {
+    it('and the job is retried after an unexpected error', async () => {
       ready();
       open = () => Promise.reject(new Error('out of sockets'));
       installed('a');
@@ -325,7 +328,7 @@ describe('the shoot cluster of a deploy item', () => {
       garden.fault = ({ kind }) => (kind === 'Shoot' ? error : undefined);
     };
 
-    it('and the job fails when the source cluster refuses, as soon as nothing is at work', async () => {
+    it('and the job fails if the source cluster rejects the request, as soon as no item is running', async () => {
       ready();
       answering(403, 'not for you');
       installed('a');
@@ -340,7 +343,7 @@ describe('the shoot cluster of a deploy item', () => {
       expect(status()).to.include({ phase: 'DeleteFailed', jobIDFinished: 'j2' });
     });
 
-    it('and the job is tried again while the source cluster does not answer, until the time is up', async () => {
+    it('and the job is retried while the source cluster does not answer, until the limit', async () => {
       ready();
       answering(503, 'come again');
       installed('a');
@@ -354,7 +357,7 @@ describe('the shoot cluster of a deploy item', () => {
       expect(status().lastError?.message).to.contain('given up after 30s');
     });
 
-    it('and what is no failure of the source cluster is not taken for one', async () => {
+    it('and other errors are not mistaken for errors of the source cluster', async () => {
       ready();
       garden.fault = ({ kind }) => (kind === 'Shoot' ? new Error('a mistake of ours') : undefined);
       installed('a');

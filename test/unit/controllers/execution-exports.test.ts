@@ -36,7 +36,7 @@ describe('what the items of an execution export', () => {
   const published = (): DataObject | undefined =>
     on.client.read(dataObjectKind, `demo/${objectName(executionContext('plan'), '')}`);
 
-  it('publishes them in one data object, by template, and null where there is none', async () => {
+  it('are published in one data object, by template, and null for items without exports', async () => {
     completing([template('a'), template('b')]);
     exporting({ name: 'out' });
     putItem('b');
@@ -47,7 +47,7 @@ describe('what the items of an execution export', () => {
     expect(status().exportRef).to.deep.equal({ name: published()?.metadata.name, namespace: 'demo' });
   });
 
-  it('reads them from the namespace that the item names', async () => {
+  it('are read from the namespace that the item names', async () => {
     completing();
     exporting({ name: 'out', namespace: 'other' });
     secret('out', { config: 'here: false' });
@@ -63,7 +63,7 @@ describe('what the items of an execution export', () => {
       /^export secret demo\/out of deploy item a does not exist$/,
     ],
     [
-      'the secret has nothing under the key',
+      'the secret does not have the key',
       () => {
         exporting({ name: 'out' });
         secret('out', { other: 'x' });
@@ -71,7 +71,7 @@ describe('what the items of an execution export', () => {
       /^export secret demo\/out of deploy item a has no key "config"$/,
     ],
     [
-      'the secret holds no YAML, of which nothing is shown',
+      'the secret contains invalid YAML, which is not shown',
       () => {
         exporting({ name: 'out' });
         secret('out', { config: '{ password: hunter2' });
@@ -79,7 +79,7 @@ describe('what the items of an execution export', () => {
       /^export secret demo\/out of deploy item a contains invalid YAML under key "config"$/,
     ],
     [
-      'the secret holds an integer that would lose digits',
+      'the secret contains an integer that would lose digits',
       () => {
         exporting({ name: 'out' });
         secret('out', { config: 'a: 1\nid: 9007199254740993' });
@@ -89,7 +89,7 @@ describe('what the items of an execution export', () => {
     ['an item is gone', () => undefined, /^has failed or missing deploy items: a is missing$/],
   ];
   for (const [title, given, why] of failures) {
-    it(`fails when ${title}`, async () => {
+    it(`fail the job if ${title}`, async () => {
       completing();
       given();
       await on.start();
@@ -105,7 +105,7 @@ describe('what the items of an execution export', () => {
     });
   }
 
-  it('tries again when the secret cannot be read now', async () => {
+  it('are retried if the secret is temporarily not readable', async () => {
     completing();
     exporting({ name: 'out' });
     secret('out', { config: 'a: 1' });

@@ -1,4 +1,4 @@
-/** What an execution writes to its deploy items. */
+/** The writes of an execution to its deploy items. */
 import { expect } from 'chai';
 import {
   createItem,
@@ -31,7 +31,7 @@ describe('a deploy item that an execution creates', () => {
     [annotations.reconcileTime]: NOW,
   };
 
-  it('goes with the execution, and cannot go without being uninstalled', () => {
+  it('is deleted with the execution, and not without being uninstalled', () => {
     expect(created()).to.deep.equal({
       apiVersion: API_VERSION,
       kind: 'DeployItem',
@@ -89,7 +89,7 @@ describe('a deploy item that an execution creates', () => {
   }
 });
 
-describe('a deploy item that an execution brings in line with its template', () => {
+describe('a deploy item that an execution updates from its template', () => {
   const effect = createItem(author, template('a'), (prefix) => `${prefix}sfx`);
   const there = { ...item('plan', 'a'), ...(effect.do === 'create' ? effect.object : {}) };
   const withMeta = (meta: Partial<DeployItem['metadata']>): DeployItem => ({
@@ -100,13 +100,13 @@ describe('a deploy item that an execution brings in line with its template', () 
     bodyOf(updateItem({ ...author, now: '2026-01-02T00:00:00Z' }, template('a', of), object));
   const TIME = { [annotations.reconcileTime]: '2026-01-02T00:00:00Z' };
 
-  it('is not written when it is in line already', () => {
+  it('is not written if nothing has changed', () => {
     expect(updated(there)).to.equal(undefined);
     const marked = { ...there.metadata.labels, own: 'user' };
     expect(updated(withMeta({ labels: marked }))).to.equal(undefined);
   });
 
-  it('gets what is new, and the time', () => {
+  it('gets the changes, and the time', () => {
     expect(updated(there, { timeout: '1m0s' })).to.deep.equal({
       spec: { timeout: '1m0s' },
       metadata: { annotations: TIME },
@@ -122,7 +122,7 @@ describe('a deploy item that an execution brings in line with its template', () 
     });
   });
 
-  it('gets all of it when somebody has taken labels and annotations away', () => {
+  it('gets its labels and annotations again if a user has removed them', () => {
     const { labels: _l, annotations: _a, ...metadata } = there.metadata;
     const body = updated({ ...there, metadata }, { labels: { tier: 'web' } }) as DeployItem;
     expect(body.metadata.labels).to.include({ tier: 'web', [labels.executionName]: 'a' });
@@ -132,14 +132,14 @@ describe('a deploy item that an execution brings in line with its template', () 
     });
   });
 
-  it('loses no label that is not there any more', () => {
+  it('keeps labels that its template no longer has', () => {
     const gone = withMeta({
       annotations: { ...there.metadata.annotations, [annotations.templateLabels]: 'tier' },
     });
     expect(updated(gone)).to.equal(undefined);
   });
 
-  it('keeps what is known of its cluster when that cannot be told any more', () => {
+  it('keeps its recorded cluster if that can no longer be determined', () => {
     const known = withMeta({
       annotations: { ...there.metadata.annotations, [annotations.clusterName]: 's1' },
     });
@@ -153,7 +153,7 @@ describe('the other writes of an execution to a deploy item', () => {
     return rest;
   };
 
-  it('hand it the job: its times begin anew, and the generation seen stays', () => {
+  it('hand it the job: its times are reset, and the observed generation stays', () => {
     const status = {
       jobID: JOB,
       jobIDGenerationTime: NOW,
@@ -169,7 +169,7 @@ describe('the other writes of an execution to a deploy item', () => {
     );
   });
 
-  it('end its job when it is interrupted', () => {
+  it('end its job if it is interrupted', () => {
     const ended = interruptItem(
       { self, now: NOW },
       item('plan', 'a', { ...running(JOB), observedGeneration: 7 }),
@@ -181,7 +181,7 @@ describe('the other writes of an execution to a deploy item', () => {
     expect(never).to.have.nested.property('status.observedGeneration', 0);
   });
 
-  it('take off our finalizer, and no other', () => {
+  it('remove our finalizer, and no other', () => {
     const kept = item('plan', 'a', {}, { finalizers: ['x.org/keep', FINALIZER] });
     expect(bodyOf(removeFinalizer(kept))).to.deep.equal({ metadata: { finalizers: ['x.org/keep'] } });
     const { finalizers: _, ...metadata } = kept.metadata;

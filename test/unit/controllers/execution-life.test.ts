@@ -1,4 +1,7 @@
-/** What wakes an execution, what it reads, and what becomes of it: the whole controller on an API server in memory. */
+/**
+ * The events that trigger an execution, what it reads, and its results: the whole controller on an API server in
+ * memory.
+ */
 import { expect } from 'chai';
 import { executionController } from '../../../controllers/execution/index.ts';
 import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
@@ -54,7 +57,7 @@ describe('the execution controller', () => {
   const itemOf = (name: string): DeployItem | undefined => on.client.read(deployItemKind, keyOfItem(name));
   const jobs = (...names: string[]): (string | undefined)[] =>
     names.map((name) => itemOf(name)?.status?.jobID);
-  /** Plays the deployer. */
+  /** Acts as the deployer. */
   const answer = (name: string, phase = 'Succeeded', more: object = {}): Promise<void> => {
     const { jobID } = itemOf(name)?.status ?? {};
     const end = { phase, jobIDFinished: jobID, lastReconcileTime: NOW, ...more };
@@ -74,7 +77,7 @@ describe('the execution controller', () => {
     expect(entered).to.deep.equal(['Progressing', 'Completing', 'Succeeded']);
   });
 
-  it('gives its items names that no other item has', async () => {
+  it('gives its items unique names', async () => {
     plan([template('a')]);
     await on.start();
     const first = itemOf('a')?.metadata.name ?? '';
@@ -89,7 +92,7 @@ describe('the execution controller', () => {
       .and.not.equal(first);
   });
 
-  it('counts the items that it has for the limit of its tree', async () => {
+  it('counts its items for the limit of its tree', async () => {
     await on.end();
     on = stage((ports) => executionController(portsOf(ports, 3)));
     plan([template('a'), template('b')]);
@@ -98,7 +101,7 @@ describe('the execution controller', () => {
     expect(jobs('a', 'b')).to.deep.equal([JOB, JOB]);
   });
 
-  it('creates nothing when its tree has no room', async () => {
+  it('creates nothing if the limit of its tree is reached', async () => {
     await on.end();
     on = stage((ports) => executionController(portsOf(ports, 2)));
     plan([template('a'), template('b')]);
@@ -113,8 +116,8 @@ describe('the execution controller', () => {
       spec: { context: 'default', deployItemsCompressed: 'no gzip' },
     });
 
-  describe('of a job that fails', () => {
-    it('does not end it while an item is at work for it', async () => {
+  describe('with a failing job', () => {
+    it('does not end it while an item is running for it', async () => {
       plan([template('a')], { status: { jobID: JOB, phase: 'Odd' } });
       putItem(item('plan', 'a', running(JOB)));
       await on.start();
@@ -124,7 +127,7 @@ describe('the execution controller', () => {
       expect(status()).to.include({ phase: 'Failed', jobIDFinished: JOB });
     });
 
-    it('ends it at once when its items are at work for another job, or done', async () => {
+    it('ends it at once if its items have another job, or have finished', async () => {
       plan([template('a')], { status: { jobID: JOB, phase: 'Odd' } });
       putItem(item('plan', 'a', running('j0')));
       putItem(item('plan', 'b', done(JOB)));
@@ -135,7 +138,7 @@ describe('the execution controller', () => {
     const isTouched = (name: string): boolean =>
       itemOf(name)?.metadata.annotations?.[annotations.touch] !== undefined;
 
-    it('touches the items first that a late write could still start', async () => {
+    it('first writes to items that a late write could still start', async () => {
       plan([template('a'), ...[template('b'), template('c', { dependsOn: ['a'] })]], {
         status: { jobID: JOB, phase: 'Progressing' },
       });
@@ -150,7 +153,7 @@ describe('the execution controller', () => {
       expect(['a', 'b', 'c'].map(isTouched)).to.deep.equal([false, true, false]);
     });
 
-    it('touches items that are to go also when the templates cannot be read', async () => {
+    it('also writes to obsolete items if the templates cannot be read', async () => {
       unreadable('Deleting', deleting);
       putItem(item('plan', 'a', done(JOB, 'DeleteFailed'), deleting));
       putItem(item('plan', 'b', done('j0'), deleting));
@@ -160,7 +163,7 @@ describe('the execution controller', () => {
     });
   });
 
-  it('can be deleted although nobody can read its templates', async () => {
+  it('can be deleted even if its templates are invalid', async () => {
     unreadable('InitDelete', deleting);
     putItem(item('plan', 'a', { jobID: undefined }, {}));
     await on.start();
@@ -170,7 +173,7 @@ describe('the execution controller', () => {
     expect(stored()).to.equal(undefined);
   });
 
-  it('fails, and deletes no item, when its templates cannot be read any more in the middle of a job', async () => {
+  it('fails, and deletes no item, if its templates become invalid during a job', async () => {
     unreadable('Progressing');
     putItem(item('plan', 'a', done('j0')));
     await on.start();
@@ -195,7 +198,7 @@ describe('the execution controller', () => {
         spec: { context: 'default', ...writeDeployItems(large) },
       });
 
-    it('uninstalls nothing, for the order is not known', async () => {
+    it('uninstalls nothing, because the order is unknown', async () => {
       holding('Deleting', deleting);
       putItem(item('plan', 'a', done('j0'), deleting));
       await on.start();
@@ -203,21 +206,21 @@ describe('the execution controller', () => {
       expect(status().lastError?.message).to.equal('the worker is gone');
     });
 
-    it('ends no job that fails: what could still start is not known', async () => {
+    it('does not end a failing job, because it is unknown which items could still start', async () => {
       holding('Odd');
       putItem(item('plan', 'a', done('j0')));
       await on.start();
       expect(status()).not.to.have.property('jobIDFinished');
     });
 
-    it('ends it at once when there are no items', async () => {
+    it('ends it at once if there are no items', async () => {
       holding('Odd');
       await on.start();
       expect(status()).to.include({ phase: 'Failed', jobIDFinished: JOB });
     });
   });
 
-  it('fails a job whose templates nobody can read', async () => {
+  it('fails a job whose templates are invalid', async () => {
     unreadable('Init');
     await on.start();
     expect(status()).to.include({ phase: 'Failed', jobIDFinished: JOB });
@@ -229,7 +232,7 @@ describe('the execution controller', () => {
       expect(on.client.changes).to.deep.equal([]);
     };
 
-    it('for work, and never else', async () => {
+    it('if there is work, and only then', async () => {
       const objects = [
         execution('rest', { status: done(JOB) }),
         execution('fresh'),
@@ -249,7 +252,7 @@ describe('the execution controller', () => {
       expect(on.runs).to.deep.equal([]);
     });
 
-    it('for nothing when no job is running', async () => {
+    it('not if no job is running', async () => {
       plan([template('a')], { status: done(JOB) });
       putItem(item('plan', 'a', done(JOB)));
       await on.start();
@@ -265,7 +268,7 @@ describe('the execution controller', () => {
       expect(stored()?.spec).to.have.property('deployItemsCompressed');
     });
 
-    it('for an interrupt, at rest as well', async () => {
+    it('for an interrupt, also without a job', async () => {
       plan([template('a')], { status: done(JOB) });
       await on.start();
       isIdle();
@@ -276,7 +279,7 @@ describe('the execution controller', () => {
       expect(stored()?.metadata.annotations).not.to.have.property(annotations.operation);
     });
 
-    it('for a failure of one of its items after its job, of which it tells', async () => {
+    it('for a failure of one of its items after its job, which it reports', async () => {
       plan([template('a')], { status: done(JOB) });
       putItem(item('plan', 'a', done(JOB)));
       await on.start();
@@ -298,7 +301,7 @@ describe('the execution controller', () => {
       ],
     });
 
-    it('when its installation is gone that would have given it a job for its deletion', async () => {
+    it('if its installation, which would have started the job of its deletion, is gone', async () => {
       const { metadata } = on.client.put(
         installationKind,
         installation('plan', { meta: { finalizers: [] } }),
@@ -311,7 +314,7 @@ describe('the execution controller', () => {
       expect(stored()).to.equal(undefined);
     });
 
-    it('for an execution that was left behind before anybody looked', async () => {
+    it('for an execution that was left behind before the controller started', async () => {
       plan([], { status: {}, meta: { ...deleting, ...ownedBy('plan', 'uid-of-old') } });
       await on.start();
       expect(stored()).to.equal(undefined);
@@ -324,7 +327,7 @@ describe('the execution controller', () => {
     });
   });
 
-  it('names a type of items that no deployer serves, a little later', async () => {
+  it('reports a type of items without deployer, a little later', async () => {
     plan([template('a')]);
     await on.start();
     await on.clock.advance(9_000);
@@ -335,7 +338,7 @@ describe('the execution controller', () => {
     expect(waiting()?.message).to.contain('no deployer in this process handles type test.example/fake');
   });
 
-  it('works at as many executions at a time as it is told', () => {
+  it('works on as many executions at a time as configured', () => {
     const ports = portsOf(on);
     expect(executionController({ ...ports, workers: 3 })).to.include({ name: 'execution', maxConcurrent: 3 });
     expect(executionController(ports)).not.to.have.property('maxConcurrent');

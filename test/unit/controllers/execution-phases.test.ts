@@ -1,4 +1,4 @@
-/** What phases and the rules before them answer, word by word where others go by the words. */
+/** The decisions of phases and of the rules before them, with exact messages where users or tools rely on them. */
 import { expect } from 'chai';
 import { intake, type Facts } from '../../../controllers/execution/intake.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
@@ -36,8 +36,8 @@ const problemIn = (decision: Decision): unknown => (decision.do === 'fail' ? dec
 const bodies = ({ effects }: Pick<Decision, 'effects'>): unknown[] =>
   effects.map((effect) => (effect.do === 'patch' ? effect.body : effect.do));
 
-describe('an execution whose templates are refused', () => {
-  it('fails with the reason and the code for wrong configuration', () => {
+describe('an execution whose templates are rejected', () => {
+  it('fails with the reason and the error code for an invalid configuration', () => {
     expect(problemIn(decide('Init', [], [], { refusal: 'wrong' }))).to.deep.equal({
       operation: 'handleReconcilePhase',
       reason: 'ValidateExecution',
@@ -53,7 +53,7 @@ describe('the status of an execution that leaves Init', () => {
   const cacheOf = (items: readonly DeployItem[]) =>
     decide('Init', [template('a'), template('b')], items).status.set;
 
-  it('names the items of its templates, made or to be made, and the time', () => {
+  it('lists the items of its templates, existing or not, and the time', () => {
     expect(cacheOf([item('plan', 'a')])).to.deep.equal({
       deployItemCache: {
         activeDIs: [
@@ -66,13 +66,13 @@ describe('the status of an execution that leaves Init', () => {
     });
   });
 
-  it('names the items that are to go', () => {
+  it('lists the obsolete items', () => {
     expect(cacheOf([item('plan', 'old')])).to.have.deep.nested.property('deployItemCache.orphanedDIs', [
       'plan-old-x',
     ]);
   });
 
-  it('needs no write to items that are in line', () => {
+  it('needs no write to unchanged items', () => {
     const made = decide('Init', [template('a')], []).effects[0];
     const there = made?.do === 'create' ? (made.object as DeployItem) : item('plan', 'a');
     expect(decide('Init', [template('a')], [there]).effects).to.deep.equal([]);
@@ -88,7 +88,7 @@ describe('an execution that is being deleted', () => {
     expect(decision).to.include({ do: 'advance', to: 'Deleting' });
   });
 
-  it('hands on, before each deletion, that nothing is to be uninstalled', () => {
+  it('passes on, before each deletion, that nothing is to be uninstalled', () => {
     const decision = decide(
       'InitDelete',
       [],
@@ -105,7 +105,7 @@ describe('an execution that is being deleted', () => {
 
   const going = (name: string, status: object): DeployItem => item('plan', name, status, deleting);
 
-  it('names what waits and what each failed item says', () => {
+  it('names running items and the error of each failed item', () => {
     const lastError = {
       operation: 'o',
       reason: 'r',
@@ -133,7 +133,7 @@ describe('an execution in Progressing', () => {
   const orphan = (status: object = done('j1'), meta: object = deleting): DeployItem =>
     item('plan', 'old', status, meta);
 
-  it('marks orphans first that Init has not marked', () => {
+  it('first deletes orphans that Init has not deleted', () => {
     const decision = decide('Progressing', a, [item('plan', 'a'), orphan(done('j1'), {}), orphan()]);
     expect(effectsOf(decision)).to.deep.equal(['delete plan-old-x']);
     expect(decision).to.deep.include({
@@ -145,7 +145,7 @@ describe('an execution in Progressing', () => {
     });
   });
 
-  it('says what it waits for when orphans go, and gives none of them its job twice', () => {
+  it('reports what it waits for while orphans are deleted, and gives none of them its job twice', () => {
     const decision = decide('Progressing', a, [item('plan', 'a'), orphan(running(JOB))]);
     expect(effectsOf(decision)).to.deep.equal([]);
     expect(decision).to.have.nested.property('awaited.reason', 'DeletionPending');
@@ -156,7 +156,7 @@ describe('an execution in Progressing', () => {
     ]);
   });
 
-  it('starts none of the others when one has failed to go, and fails when all is still', () => {
+  it('starts none of the others if an orphan could not be deleted, and fails when nothing is running', () => {
     const failed = item('plan', 'bad', done(JOB, 'DeleteFailed'), deleting);
     const both = decide('Progressing', a, [item('plan', 'a'), orphan(running(JOB)), failed]);
     expect(both).to.deep.include({ do: 'wait', effects: [] });
@@ -171,7 +171,7 @@ describe('an execution in Progressing', () => {
     });
   });
 
-  it('leaves a double to the next job that did its part in this one', () => {
+  it('leaves a duplicate that did its part in this job to the next job', () => {
     const first = item('plan', 'a', done(JOB), { creationTimestamp: '2026-01-01T00:00:00Z' });
     const second = item('plan', 'a', done(JOB), {
       creationTimestamp: '2026-01-01T00:00:01Z',
@@ -211,14 +211,14 @@ describe('an execution in Progressing', () => {
     );
   });
 
-  it('names an orphan that names no template by its object', () => {
+  it('reports an orphan without template by the name of the object', () => {
     const nameless = item('plan', 'old', done(JOB, 'DeleteFailed'), { ...deleting, labels: {} });
     expect(problemIn(decide('Progressing', a, [item('plan', 'a'), nameless])))
       .to.have.property('message')
       .that.contains('plan-old-x: phase DeleteFailed');
   });
 
-  it('names items that wait for each other, or for some that do not exist', () => {
+  it('reports cyclic dependencies, and dependencies on missing items', () => {
     const circle = [template('a', { dependsOn: ['b'] }), template('b', { dependsOn: ['a'] })];
     const decision = decide('Progressing', circle, [item('plan', 'a'), item('plan', 'b')]);
     expect(problemIn(decision)).to.deep.include({
@@ -227,7 +227,7 @@ describe('an execution in Progressing', () => {
     });
   });
 
-  it('waits for what has just been started and for what runs', () => {
+  it('waits for items that were just started and for running ones', () => {
     const two = [template('a'), template('b')];
     expect(decide('Progressing', two, [item('plan', 'a', running(JOB)), item('plan', 'b')]))
       .to.have.property('awaited')
@@ -237,7 +237,7 @@ describe('an execution in Progressing', () => {
       });
   });
 
-  it('comes to its good end although it was interrupted when nothing is left to start', () => {
+  it('succeeds even if it was interrupted when no item was left to start', () => {
     const interrupted = execution('plan', {
       status: running(JOB),
       meta: { annotations: { [annotations.interruptedJob]: JOB } },
@@ -254,7 +254,7 @@ describe('an execution in Completing', () => {
   const complete = (exportObject?: DataObject): Decision =>
     decide('Completing', [], [], { exports, exportObject });
 
-  it('creates the data object with what its items export, and says where it is', () => {
+  it('creates the data object with the exports of its items, and stores its name', () => {
     const decision = complete();
     expect(decision).to.deep.include({ do: 'advance', to: 'Succeeded' });
     expect(decision.effects).to.have.length(1);
@@ -265,7 +265,7 @@ describe('an execution in Completing', () => {
     });
   });
 
-  it('writes what has changed, and nothing when nothing has', () => {
+  it('writes changes, and nothing without changes', () => {
     expect(complete(wanted).effects).to.deep.equal([]);
     const old = {
       ...wanted,
@@ -275,7 +275,7 @@ describe('an execution in Completing', () => {
     expect(bodies(complete(old))).to.deep.equal([{ data: { a: { url: 'x' } } }]);
   });
 
-  it('fails rather than write over an object of others', () => {
+  it('fails instead of overwriting an object of another owner', () => {
     const theirs = { ...wanted, metadata: { name: metadata.name, namespace: 'demo' } };
     const decision = complete(theirs);
     expect(decision.effects).to.deep.equal([]);
@@ -291,7 +291,7 @@ describe('an execution before its phases', () => {
   const before = (object: Execution, facts: Partial<Facts> = {}) =>
     intake(object, { items: [], now: NOW, isAbandoned: false, ...facts });
 
-  it('is none of our business without our finalizer when it is being deleted', () => {
+  it('is ignored without our finalizer if it is being deleted', () => {
     const gone = execution('plan', { meta: { ...deleting, finalizers: ['x.org/keep'] } });
     expect(before(gone)).to.deep.equal({ effects: [], then: 'stop' });
     expect(before(execution('plan', { meta: deleting }))).to.equal(undefined);
@@ -301,12 +301,12 @@ describe('an execution before its phases', () => {
   const packed = writeDeployItems([template('a')]);
   const plain = { deployItems: [template('b', { timeout: '90s' })] };
   const rows: readonly [string, object][] = [
-    ['holds none', {}],
-    ['holds an empty list', { deployItems: [] }],
-    ['holds packed ones, which count, beside plain ones', { ...packed, ...plain }],
+    ['has none', {}],
+    ['has an empty list', { deployItems: [] }],
+    ['has compressed ones, which take precedence over uncompressed ones', { ...packed, ...plain }],
   ];
   for (const [title, spec] of rows) {
-    it(`gets the finalizer alone when it ${title}`, () => {
+    it(`gets only the finalizer if it ${title}`, () => {
       const fresh = execution('plan', { meta: { finalizers: [] } });
       const answer = before({ ...fresh, spec: { context: 'default', ...spec } });
       expect(answer?.then).to.equal('continue');
@@ -314,7 +314,7 @@ describe('an execution before its phases', () => {
     });
   }
 
-  it('gets the finalizer beside those of others, and its items packed as they are stored', () => {
+  it('gets the finalizer besides those of others, and its items compressed', () => {
     const fresh = execution('plan', { meta: { finalizers: ['x.org/keep'] } });
     const answer = before({ ...fresh, spec: { context: 'default', ...plain } });
     const [body] = bodies(answer ?? { effects: [] }) as [{ metadata: object; spec: Execution['spec'] }];
@@ -328,14 +328,14 @@ describe('an execution before its phases', () => {
     ]);
   });
 
-  it('goes on after an interrupt, also at rest, where no item is ended', () => {
+  it('continues after an interrupt, also without a job, when no item is ended', () => {
     const asked = execution('plan', { meta: { annotations: { [annotations.operation]: 'interrupt' } } });
     const answer = before(asked, { items: [item('plan', 'a')] });
     expect(answer?.then).to.equal('continue');
     expect(effectsOf(answer ?? { effects: [] })).to.deep.equal(['patch plan']);
   });
 
-  it('tells at rest of an item that failed since, and not while it works or goes', () => {
+  it('reports without a job an item that has failed since, but not while it is running or being deleted', () => {
     const items = [item('plan', 'a', done('own', 'Failed'))];
     const told = (object: Execution) => before(object, { items })?.event?.reason;
     expect(told(execution('plan', { status: done(JOB) }))).to.equal('FailedAfterJob');

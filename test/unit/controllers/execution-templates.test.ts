@@ -16,7 +16,7 @@ const holding = (json: string): Execution => ({
 const padding = 'x'.repeat(300 << 10);
 const large = [template('a', { config: { padding } }), template('b', { dependsOn: ['a'] })];
 
-/** A reader, and how often it has work done aside. */
+/** A reader, and how often it delegates work to another process. */
 function counting() {
   const here = inThisThread({ clock: systemClock, rng: seededRng(1) });
   const namespaces: string[] = [];
@@ -31,7 +31,7 @@ function counting() {
 }
 
 describe('the templates of an execution', () => {
-  it('are read at once when they are small', async () => {
+  it('are read at once if they are small', async () => {
     const { reader, namespaces } = counting();
     const small = holding(JSON.stringify([template('a')]));
     expect(await reader.templates(small)).to.deep.equal([template('a')]);
@@ -40,7 +40,7 @@ describe('the templates of an execution', () => {
     expect(namespaces).to.deep.equal([]);
   });
 
-  it('are read aside when they are large, once for all passes', async () => {
+  it('are read in another process if they are large, once for all reconciles', async () => {
     const { reader, namespaces } = counting();
     const self = holding(JSON.stringify(large));
     for (let pass = 0; pass < 3; pass++) {
@@ -52,7 +52,7 @@ describe('the templates of an execution', () => {
     expect(namespaces, 'another list').to.have.length(2);
   });
 
-  it('are forgotten when too many are kept', async () => {
+  it('are dropped from the cache if there are too many', async () => {
     const { reader, namespaces } = counting();
     const lists = Array.from({ length: 30 }, (_, i) =>
       holding(JSON.stringify([template(`a${String(i)}`, { config: { padding } })])),
@@ -70,11 +70,11 @@ describe('the templates of an execution', () => {
       () => `[${Array(200_000).fill('{}').join(',')}]`,
       'it holds 200000 deploy items; the limit is 10000',
     ],
-    ['of more than is read', () => ' '.repeat((16 << 20) + 1), 'it unpacks to more than 16 MiB'],
-    ['that is none', () => `{"a":"${padding}"}`, 'expected array'],
+    ['of too many bytes', () => ' '.repeat((16 << 20) + 1), 'it unpacks to more than 16 MiB'],
+    ['that is invalid', () => `{"a":"${padding}"}`, 'expected array'],
   ];
   for (const [title, json, why] of refusals) {
-    it(`are refused once when they are a list ${title}`, async () => {
+    it(`are rejected once if they are a list ${title}`, async () => {
       const { reader, namespaces } = counting();
       const self = holding(json());
       for (let pass = 0; pass < 3; pass++) {
@@ -85,7 +85,7 @@ describe('the templates of an execution', () => {
     });
   }
 
-  it('are refused for what validation finds, unless they are spared it', async () => {
+  it('are rejected by validation, unless it is disabled', async () => {
     const { reader } = counting();
     const wrong = holding(JSON.stringify([...large, template('a')]));
     expect(await reader.refusal(wrong)).to.equal('spec.deployItems[2]: Duplicate value: "a"');

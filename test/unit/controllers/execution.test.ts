@@ -56,7 +56,7 @@ const interrupted = { [annotations.interruptedJob]: JOB };
 
 describe('an execution whose job was interrupted', () => {
   const rows: readonly (readonly [string, Partial<Snapshot>])[] = [
-    ['at itself', { self: execution('plan', { status: running(JOB), meta: { annotations: interrupted } }) }],
+    ['directly', { self: execution('plan', { status: running(JOB), meta: { annotations: interrupted } }) }],
     [
       'above',
       {
@@ -68,13 +68,13 @@ describe('an execution whose job was interrupted', () => {
     ],
   ];
   for (const [where, known] of rows) {
-    it(`creates no items in Init when it was ${where}`, () => {
+    it(`creates no items in Init if it was interrupted ${where}`, () => {
       const decision = decide('Init', abc, [], known);
       expect(decision).to.deep.include({ do: 'fail', effects: [] });
       expect(decision).to.have.nested.property('problem.reason', 'InterruptOperation');
     });
 
-    it(`starts no items that have no job when it was ${where}, and ends with those at work`, () => {
+    it(`starts no items that have no job if it was interrupted ${where}, and ends with the running ones`, () => {
       const items = [item('plan', 'a', running(JOB)), item('plan', 'b'), item('plan', 'c')];
       expect(decide('Progressing', abc, items, known)).to.deep.include({ do: 'wait', effects: [] });
       const left = [item('plan', 'a', done(JOB)), item('plan', 'b'), item('plan', 'c')];
@@ -85,7 +85,7 @@ describe('an execution whose job was interrupted', () => {
     });
   }
 
-  it('goes on when it was another job', () => {
+  it('continues if another job was interrupted', () => {
     const before = execution('plan', {
       status: running(JOB),
       meta: { annotations: { [annotations.interruptedJob]: 'j1' } },
@@ -94,7 +94,7 @@ describe('an execution whose job was interrupted', () => {
   });
 });
 
-describe('an execution with more items than are allowed', () => {
+describe('an execution with too many items', () => {
   it('fails by the limits of the configuration, and names the key', () => {
     const limits = { ...defaultLimits, deployItems: 2 };
     const many = execution('plan', { status: running(JOB), items: abc });
@@ -130,16 +130,16 @@ describe('an execution in Init', () => {
     expect(decision).to.include({ do: 'advance', to: 'Progressing' });
   });
 
-  it('deletes the items no template asks for', () => {
+  it('deletes the items that are in no template', () => {
     expect(effectsOf(decide('Init', [], [item('plan', 'old')]))).to.deep.equal(['delete plan-old-x']);
   });
 
-  it('makes an item anew that somebody deleted', () => {
+  it('recreates an item that a user deleted', () => {
     const decision = decide('Init', [template('a')], [item('plan', 'a', {}, deleting)]);
     expect(effectsOf(decision)).to.deep.equal(['create plan-a-sfx']);
   });
 
-  it('takes away labels that its template gave an item and gives no more, and no others', () => {
+  it('removes labels that its template no longer has, and no others', () => {
     const existing = (given: string) =>
       item(
         'plan',
@@ -183,13 +183,13 @@ describe('an execution in Progressing', () => {
     effects?: string[];
   }[] = [
     {
-      title: 'CORE-60: starts the items that depend on nothing',
+      title: 'CORE-60: starts the items without dependencies',
       items: [item('plan', 'a'), item('plan', 'b'), item('plan', 'c')],
       answer: 'wait',
       effects: ['job plan-a-x', 'job plan-b-x'],
     },
     {
-      title: 'CORE-61: does not start an item before all it depends on are done',
+      title: 'CORE-61: does not start an item before all its dependencies have finished',
       items: [item('plan', 'a', done(JOB)), item('plan', 'b', running(JOB)), item('plan', 'c')],
       answer: 'wait',
       effects: [],
@@ -201,36 +201,36 @@ describe('an execution in Progressing', () => {
       effects: ['job plan-c-x'],
     },
     {
-      title: 'CORE-63: waits for what runs before it fails',
+      title: 'CORE-63: waits for running items before it fails',
       items: [item('plan', 'a', done(JOB, 'Failed')), item('plan', 'b', running(JOB)), item('plan', 'c')],
       answer: 'wait',
       effects: [],
     },
     {
-      title: 'CORE-63: fails when nothing runs any more',
+      title: 'CORE-63: fails if no item is running any more',
       items: [item('plan', 'a', done(JOB, 'Failed')), item('plan', 'b', done(JOB)), item('plan', 'c')],
       answer: 'fail',
       effects: [],
     },
     {
-      title: 'CORE-64: counts an item that vanished as failed',
+      title: 'CORE-64: counts a deleted item as failed',
       items: [item('plan', 'b', done(JOB)), item('plan', 'c')],
       answer: 'fail',
     },
     {
-      title: 'goes on when all have succeeded',
+      title: 'continues when all have succeeded',
       items: [item('plan', 'a', done(JOB)), item('plan', 'b', done(JOB)), item('plan', 'c', done(JOB))],
       answer: 'advance',
     },
-    { title: 'CORE-61b: goes on when there is nothing to do', templates: [], items: [], answer: 'advance' },
+    { title: 'CORE-61b: continues if there is nothing to do', templates: [], items: [], answer: 'advance' },
     {
-      title: 'CORE-63b: fails when items wait for each other',
+      title: 'CORE-63b: fails for cyclic dependencies',
       templates: [template('a', { dependsOn: ['b'] }), template('b', { dependsOn: ['a'] })],
       items: [item('plan', 'a'), item('plan', 'b')],
       answer: 'fail',
     },
     {
-      title: 'CORE-65: starts orphans at once, and nothing else before they are gone',
+      title: 'CORE-65: starts the deletion of orphans at once, and nothing else before they are gone',
       templates: [template('a')],
       items: [
         item('plan', 'a'),
@@ -241,7 +241,7 @@ describe('an execution in Progressing', () => {
       effects: ['job plan-b-x', 'job plan-c-x'],
     },
     {
-      title: 'CORE-65b: fails when an orphan fails to go',
+      title: 'CORE-65b: fails if an orphan cannot be deleted',
       templates: [],
       items: [item('plan', 'b', done(JOB, 'DeleteFailed'), deleting)],
       answer: 'fail',
@@ -255,7 +255,7 @@ describe('an execution in Progressing', () => {
     });
   }
 
-  it('says which item failed and why', () => {
+  it('reports which item failed and why', () => {
     const failed = item('plan', 'a', {
       ...done(JOB, 'Failed'),
       lastError: {
@@ -273,13 +273,13 @@ describe('an execution in Progressing', () => {
   });
 });
 
-describe('items that nobody has taken up for a while', () => {
+describe('items that were not picked up for a while', () => {
   const neglected = (name: string, type: string) => {
     const given = item('plan', name, { ...running(JOB, ''), jobIDGenerationTime: '2025-12-31T23:59:30Z' });
     return { ...given, spec: { ...given.spec, type } };
   };
 
-  it('are nobody’s fault when their deployer runs here', () => {
+  it('are not reported if their deployer runs here', () => {
     const missingDeployer = (type: string) => missingDeployerText(type, new Set([type]), []);
     const items = [neglected('a', 'x/served')];
     expect(awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, [])).to.deep.equal({
@@ -287,7 +287,7 @@ describe('items that nobody has taken up for a while', () => {
     });
   });
 
-  it('are asked about once for each type, until one has an answer', () => {
+  it('are looked up once for each type, until one has an answer', () => {
     const asked: string[] = [];
     const missingDeployer = (type: string) => {
       asked.push(type);
@@ -307,16 +307,16 @@ describe('an execution in Deleting', () => {
   const before = done('an-earlier-job');
   const gone = [item('plan', 'a', before, deleting), item('plan', 'b', before, deleting)];
 
-  it('CORE-90: lets the last in the order go first', () => {
+  it('CORE-90: deletes the last in the order first', () => {
     const decision = decide('Deleting', abc, [...gone, item('plan', 'c', before, deleting)]);
     expect(effectsOf(decision)).to.deep.equal(['job plan-c-x']);
   });
 
-  it('CORE-90: lets the others go when it is gone', () => {
+  it('CORE-90: deletes the others after it is gone', () => {
     expect(effectsOf(decide('Deleting', abc, gone))).to.deep.equal(['job plan-a-x', 'job plan-b-x']);
   });
 
-  it('CORE-91: fails when an item fails to go', () => {
+  it('CORE-91: fails if an item cannot be deleted', () => {
     const decision = decide('Deleting', abc, [
       ...gone,
       item('plan', 'c', done(JOB, 'DeleteFailed'), deleting),
@@ -326,7 +326,7 @@ describe('an execution in Deleting', () => {
       .that.matches(/^has failed items.*c/);
   });
 
-  it('CORE-91: does not fail as long as another item is on its way out', () => {
+  it('CORE-91: does not fail while another item is being deleted', () => {
     const items = [
       item('plan', 'a', done(JOB, 'DeleteFailed'), deleting),
       item('plan', 'b', running(JOB, 'Deleting'), deleting),
@@ -336,14 +336,14 @@ describe('an execution in Deleting', () => {
     expect(effectsOf(decision)).to.deep.equal([]);
   });
 
-  it('waits for the items that are going, and gives no item its job twice', () => {
+  it('waits for the items under deletion, and gives no item its job twice', () => {
     const items = [...gone, item('plan', 'c', running(JOB, 'Deleting'), deleting)];
     const decision = decide('Deleting', abc, items);
     expect(effectsOf(decision)).to.deep.equal([]);
     expect(decision.do === 'wait' && decision.awaited?.objects).to.deep.equal(items.slice(-1).map(named));
   });
 
-  it('fails when items wait for each other to go', () => {
+  it('fails if the dependencies are cyclic', () => {
     const circle = [template('a', { dependsOn: ['b'] }), template('b', { dependsOn: ['a'] })];
     const decision = decide('Deleting', circle, gone);
     expect(decision)
@@ -351,22 +351,22 @@ describe('an execution in Deleting', () => {
       .that.equals('has pending items: plan-a-x, plan-b-x');
   });
 
-  it('CORE-90b: goes on waiting when a deployer answers Succeeded and leaves the item there', () => {
+  it('CORE-90b: keeps waiting if a deployer reports Succeeded and the item still exists', () => {
     const decision = decide('Deleting', [template('a')], [item('plan', 'a', done(JOB), deleting)]);
     expect(decision.do).to.equal('wait');
   });
 
-  it('CORE-93: does not leave without items that no template knows', () => {
+  it('CORE-93: does not finish before items without template are deleted', () => {
     const decision = decide('Deleting', [], [item('plan', 'z', before, deleting)]);
     expect(effectsOf(decision)).to.deep.equal(['job plan-z-x']);
   });
 
-  it('lets items go without a job that never had one, for nothing of them is installed', () => {
+  it('removes items without a job if they never had one, because nothing of them is installed', () => {
     const decision = decide('Deleting', abc, [item('plan', 'a', {}, deleting)]);
     expect(effectsOf(decision)).to.deep.equal(['strip plan-a-x']);
   });
 
-  it('CORE-99: takes the finalizer off items that are not to be uninstalled, and gives them no job', () => {
+  it('CORE-99: removes the finalizer of items that are not to be uninstalled, and gives them no job', () => {
     const marked = item(
       'plan',
       'a',
@@ -376,13 +376,13 @@ describe('an execution in Deleting', () => {
     expect(effectsOf(decide('Deleting', [template('a')], [marked]))).to.deep.equal(['strip plan-a-x']);
   });
 
-  it('takes off its own finalizer, and leaves those of others', () => {
+  it('removes its own finalizer, and leaves those of others', () => {
     const going = execution('plan', { meta: { ...deleting, finalizers: ['x.org/keep', FINALIZER] } });
     const [effect] = decide('Deleting', abc, [], { self: going }).effects;
     expect(effect).to.have.deep.nested.property('body.metadata.finalizers', ['x.org/keep']);
   });
 
-  it('goes when nothing is left', () => {
+  it('finishes when nothing is left', () => {
     expect(decide('Deleting', abc, []).do).to.equal('release');
   });
 });
@@ -391,14 +391,14 @@ describe('an execution before its phases', () => {
   const before = (self: View<Execution>, facts: Partial<Facts> = {}) =>
     intake(self, { items: [], now: NOW, isAbandoned: false, ...facts });
 
-  it('is let go when nobody is left to give it a job and there is nothing to uninstall', () => {
+  it('is released if its parent is gone and there is nothing to uninstall', () => {
     const late = execution('plan', { meta: deleting });
     expect(before(late)).to.equal(undefined);
     expect(before(late, { isAbandoned: true, items: [item('plan', 'a')] })).to.equal(undefined);
     expect(effectsOf(before(late, { isAbandoned: true })!)).to.deep.equal(['strip plan']);
   });
 
-  it('CORE-96: fails what is unfinished when interrupted, and takes the annotation off last', () => {
+  it('CORE-96: fails unfinished items if interrupted, and removes the annotation last', () => {
     const asked = execution('plan', {
       status: running(JOB),
       meta: { annotations: { [annotations.operation]: 'interrupt' } },
@@ -415,20 +415,20 @@ describe('an execution before its phases', () => {
       });
   });
 
-  it('CORE-72: packs plain deploy items with the write that adds the finalizer', () => {
+  it('CORE-72: compresses deploy items with the write that adds the finalizer', () => {
     const plain = execution('plan', { items: abc, meta: { finalizers: [] } });
     const [effect] = before(plain)?.effects ?? [];
     expect(effect).to.have.nested.property('body.spec.deployItemsCompressed').that.is.a('string');
     expect(effect).to.have.nested.property('body.spec.deployItems').that.equals(null);
   });
 
-  it('packs more than it may have as well, so that its job can say so', () => {
+  it('compresses too many items as well, so that its job can report them', () => {
     const many = Array.from({ length: defaultLimits.deployItems + 1 }, () => template('a'));
     const plain = execution('plan', { items: many, meta: { finalizers: [] } });
     expect(before(plain)?.effects).to.have.length(1);
   });
 
-  it('has nothing to say to a finished one', () => {
+  it('does nothing after it has finished', () => {
     expect(before(execution('plan', { status: done(JOB) }))).to.equal(undefined);
   });
 });
@@ -443,16 +443,16 @@ describe('an execution whose job fails', () => {
   const old = done('j1');
   const chain = [template('a'), template('b', { dependsOn: ['a'] })];
 
-  it('shields items that nothing held up from a job that is still on its way to them', () => {
+  it('writes to items that could start, so that a late write of the job meets a conflict', () => {
     const items = [item('plan', 'a', bad), item('plan', 'b', old), item('plan', 'c', old)];
     expect(names('Progressing', items)).to.deep.equal(['plan-b-x']);
   });
-  it('shields those whose dependencies have succeeded, and none whose have failed', () => {
+  it('writes to those whose dependencies have succeeded, and to none whose dependencies have failed', () => {
     const items = [item('plan', 'a', good), item('plan', 'b', old), item('plan', 'x', bad)];
     expect(names('Progressing', items, [...chain, template('x')])).to.deep.equal(['plan-b-x']);
     expect(names('Progressing', [item('plan', 'a', bad), item('plan', 'b', old)], chain)).to.deep.equal([]);
   });
-  it('shields orphans that have not got the job', () => {
+  it('writes to orphans that have not received the job', () => {
     const items = [
       item('plan', 'a', good),
       item('plan', 'old', old, deleting),
@@ -460,13 +460,13 @@ describe('an execution whose job fails', () => {
     ];
     expect(names('Progressing', items, [template('a')])).to.deep.equal(['plan-old-x']);
   });
-  it('shields, on the way down, those that nothing needs any more', () => {
+  it('writes, during a deletion, to those that no other item needs any more', () => {
     const items = [item('plan', 'a', old, deleting), item('plan', 'b', old, deleting)];
     expect(names('Deleting', items, chain)).to.deep.equal(['plan-b-x']);
     const failed = [...items, item('plan', 'x', done(JOB, 'DeleteFailed'), deleting)];
     expect(names('Deleting', failed, [...chain, template('x')])).to.deep.equal(['plan-b-x']);
   });
-  it('has nothing to shield before it has given the job to anything', () => {
+  it('writes to none before it has given the job to any', () => {
     for (const phase of ['Init', 'InitDelete', 'Completing']) {
       expect(names(phase, [item('plan', 'a', old)])).to.deep.equal([]);
     }

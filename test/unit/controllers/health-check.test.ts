@@ -42,7 +42,7 @@ describe('the health check, once a minute', () => {
       ...{ description: 'ok', lastUpdateTime: '2025-01-01T00:00:00Z', status: 'Ok' },
       ...more,
     });
-  // The fake server knows a status only as a subresource, which this kind does not have.
+  // The fake server supports a status only as a subresource, which this kind does not have.
   const written = (): object[] =>
     client.requests.filter(({ verb }) => verb === 'merge').map(({ body }) => body as object);
 
@@ -60,7 +60,7 @@ describe('the health check, once a minute', () => {
   }
   const pass = (ms: number) => clock.advance(ms);
 
-  it('begins with a check that has not looked yet', async () => {
+  it('starts with a check in Init', async () => {
     await start();
     const [created] = client.requests.filter(({ verb }) => verb === 'create');
     expect(created).to.deep.include({
@@ -75,7 +75,7 @@ describe('the health check, once a minute', () => {
     });
   });
 
-  it('moves the time with every check, also when nothing else has changed', async () => {
+  it('updates the time with every check, also if nothing else has changed', async () => {
     deployment('controller');
     check('landscaper');
     await start();
@@ -87,14 +87,14 @@ describe('the health check, once a minute', () => {
     expect(client.writes).to.deep.equal(Array(2).fill('merge LsHealthCheck ls/landscaper'));
   });
 
-  it('writes nothing when it says the same already', async () => {
+  it('writes nothing if the status is the same', async () => {
     deployment('controller');
     check('landscaper', { lastUpdateTime: '2026-01-01T00:00:00Z' });
     await start();
     expect(client.writes).to.deep.equal([]);
   });
 
-  it('tells a failure with the second check that fails, and the end of it with the next', async () => {
+  it('reports a failure with the second check that fails, and its end with the next success', async () => {
     deployment('controller');
     deployment('webhook');
     check('landscaper', { status: 'Failed', description: 'old' });
@@ -112,14 +112,14 @@ describe('the health check, once a minute', () => {
     ]);
   });
 
-  it('names a deployment that is missing', async () => {
+  it('reports a missing deployment by name', async () => {
     check('landscaper');
     await start();
     await pass(MINUTE);
     expect(written().at(-1)).to.include({ description: 'deployment ls/controller does not exist' });
   });
 
-  it('removes checks of other names in its namespace, once', async () => {
+  it('deletes checks of other names in its namespace, once', async () => {
     deployment('controller');
     check('landscaper');
     check('former');
@@ -132,7 +132,7 @@ describe('the health check, once a minute', () => {
     expect(removed()).to.have.length(1);
   });
 
-  it('does not mind when another replica removes them at the same time', async () => {
+  it('ignores that another replica deletes them at the same time', async () => {
     check('former');
     client.before = ({ verb }) => {
       if (verb === 'delete') client.remove(lsHealthCheckKind, 'ls/former');
@@ -145,7 +145,7 @@ describe('the health check, once a minute', () => {
 
   const unreadable: readonly [string, () => Error, string | undefined][] = [
     [
-      'that is not allowed',
+      'that is forbidden',
       () => apiErrorFrom(403, { message: 'not allowed' }, { verb: 'get', kind: 'Deployment' }),
       'not allowed',
     ],
@@ -157,7 +157,7 @@ describe('the health check, once a minute', () => {
     ['after a mistake of ours', () => new TypeError('no function'), undefined],
   ];
   for (const [title, error, why] of unreadable) {
-    it(`${why === undefined ? 'judges nothing by' : 'counts as a failure'} a look ${title}`, async () => {
+    it(`${why === undefined ? 'ignores' : 'counts as a failure'} a check ${title}`, async () => {
       check('landscaper');
       client.fault = ({ kind }) => (kind === 'Deployment' ? error() : undefined);
       await start();
@@ -168,7 +168,7 @@ describe('the health check, once a minute', () => {
     });
   }
 
-  it('tries again after a growing pause when it cannot read or write its check, and says so in the log', async () => {
+  it('retries after a growing pause if it cannot read or write its check, and logs it', async () => {
     deployment('controller');
     let isDown = true;
     const down = () => apiErrorFrom(503, { message: 'down' }, { verb: 'get', kind: 'LsHealthCheck' });
@@ -187,7 +187,7 @@ describe('the health check, once a minute', () => {
     expect(warnings).to.have.length(before);
   });
 
-  it('removes others again as long as that fails', async () => {
+  it('deletes others again while that fails', async () => {
     check('former');
     let isDown = true;
     const down = () => apiErrorFrom(503, { message: 'down' }, { verb: 'delete', kind: 'LsHealthCheck' });
@@ -200,7 +200,7 @@ describe('the health check, once a minute', () => {
     expect(client.read(lsHealthCheckKind, 'ls/former')).to.equal(undefined);
   });
 
-  it('is the work of one replica, asked each time', async () => {
+  it('is done by one replica, which is determined each time', async () => {
     deployment('controller');
     let isOurs = false;
     await start({ isOurs: () => isOurs });
@@ -214,7 +214,7 @@ describe('the health check, once a minute', () => {
     expect(written()).to.have.length(1);
   });
 
-  it('ends when it is stopped, in a pause or in the middle of a request', async () => {
+  it('stops during a pause or a request', async () => {
     deployment('controller');
     const checking = await start();
     await checking.stop();

@@ -10,32 +10,32 @@ const look = (found: DeploymentFacts['found'], name = 'ls/controller'): Deployme
 
 describe('the health of the system', () => {
   const rows: { title: string; found: DeploymentFacts['found']; isWell: boolean }[] = [
-    { title: 'is well with one replica unless told otherwise', found: deployment(), isWell: true },
+    { title: 'is good with one replica, the default', found: deployment(), isWell: true },
     {
-      title: 'is well with all replicas up to date and available',
+      title: 'is good with all replicas up to date and available',
       found: deployment({ updatedReplicas: 2, availableReplicas: 2 }, 2),
       isWell: true,
     },
     {
-      title: 'is well when none are wanted',
+      title: 'is good if no replicas are wanted',
       found: deployment({ updatedReplicas: 0, availableReplicas: 0 }, 0),
       isWell: true,
     },
     {
-      title: 'is not well with an old generation',
+      title: 'is bad with an old generation',
       found: deployment({ observedGeneration: 2 }),
       isWell: false,
     },
-    { title: 'is not well with old pods', found: deployment({ updatedReplicas: 0 }), isWell: false },
+    { title: 'is bad with old pods', found: deployment({ updatedReplicas: 0 }), isWell: false },
     {
-      title: 'is not well with pods that are not available',
+      title: 'is bad with pods that are not available',
       found: deployment({ availableReplicas: 0 }),
       isWell: false,
     },
-    { title: 'is not well without a deployment', found: 'missing', isWell: false },
-    { title: 'is not well when it cannot be told', found: { unreadable: 'forbidden' }, isWell: false },
+    { title: 'is bad without a deployment', found: 'missing', isWell: false },
+    { title: 'is bad if it cannot be determined', found: { unreadable: 'forbidden' }, isWell: false },
     {
-      title: 'is not well before a deployment has a status',
+      title: 'is bad before a deployment has a status',
       found: { metadata: { generation: 1 } },
       isWell: false,
     },
@@ -48,7 +48,7 @@ describe('the health of the system', () => {
     });
   }
 
-  it('CORE-115: says nothing about a first failure, and tells a second', () => {
+  it('CORE-115: ignores a first failure, and reports a second', () => {
     const first = evaluate([look('missing')], false);
     expect(first).to.deep.equal({ hasFailed: true, report: undefined });
     const second = evaluate(
@@ -62,7 +62,7 @@ describe('the health of the system', () => {
     });
   });
 
-  it('CORE-115: is well again with the first success', () => {
+  it('CORE-115: is good again with the first success', () => {
     expect(evaluate([look(deployment())], true)).to.deep.equal({
       hasFailed: false,
       report: { status: 'Ok', description: 'ok' },

@@ -14,7 +14,7 @@ import { installation } from '../dataflow/given.ts';
 const items = [{ name: 'a', type: 'test.example/fake', config: {} }];
 const pack = (text: string): string => gzipSync(text).toString('base64');
 
-/** What is written to an execution that holds this, for an installation that renders `wanted`. */
+/** The writes to an execution with this list, for an installation that renders `wanted`. */
 function written(
   spec: Execution['spec'],
   limits = defaultLimits,
@@ -41,17 +41,17 @@ describe('the execution of an installation', () => {
     expect(written(writeDeployItems(items), { ...larger, deployItems: 0 })).to.not.equal(undefined);
   });
 
-  it('is left alone when it holds the items', () => {
+  it('is left alone if it has the items', () => {
     expect(written(writeDeployItems(items))).to.equal(undefined);
   });
 
   const large = [{ ...items[0]!, config: { text: 'x'.repeat(1 << 20) } }];
 
-  it('is left alone when it holds a large list as we have packed it', () => {
+  it('is left alone if it has a large list as we have compressed it', () => {
     expect(written(writeDeployItems(large), defaultLimits, large)).to.equal(undefined);
   });
 
-  it('gets a large list as we pack it when it holds another, or the same as others pack it', () => {
+  it('gets a large list as we compress it if it has another one, or the same one compressed by others', () => {
     const foreign = gzipSync(JSON.stringify(large), { level: 1 }).toString('base64');
     const spec = written({ deployItemsCompressed: foreign }, defaultLimits, large) ?? {};
     expect(spec.deployItemsCompressed).to.equal(writeDeployItems(large).deployItemsCompressed);
@@ -59,10 +59,10 @@ describe('the execution of an installation', () => {
 
   for (const [title, deployItemsCompressed] of [
     ['is damaged', pack('[')],
-    ['holds more items than anybody works with', pack(`[${Array(10_001).fill('{}').join(',')}]`)],
-    ['unpacks to more than anybody reads', pack(' '.repeat((16 << 20) + 1))],
+    ['has too many items', pack(`[${Array(10_001).fill('{}').join(',')}]`)],
+    ['unpacks to too many bytes', pack(' '.repeat((16 << 20) + 1))],
   ] as const) {
-    it(`gets the items again when its list ${title}`, () => {
+    it(`gets the items again if its list ${title}`, () => {
       expect(readDeployItems(written({ deployItemsCompressed }) ?? {})).to.deep.equal(items);
     });
   }

@@ -22,13 +22,13 @@ describe('an installation in Init', () => {
       reason: 'CalculateContext',
     },
     {
-      title: 'looks again for a default context, which may be on its way',
+      title: 'retries for a default context, which may not exist yet',
       snapshot: { context: undefined },
       answer: 'retry',
       reason: 'CalculateContext',
     },
     {
-      title: 'CORE-23: fails when the default context does not come',
+      title: 'CORE-23: fails if the default context is not created',
       snapshot: {
         self: installation('stack', { status: { transitionTimes: { initTime: '2025-01-01T00:00:00Z' } } }),
         context: undefined,
@@ -37,7 +37,7 @@ describe('an installation in Init', () => {
       reason: 'CalculateContext',
     },
     {
-      title: 'CORE-24: fails when nobody says where the component is',
+      title: 'CORE-24: fails if neither context nor installation names a repository for the component',
       snapshot: {
         self: installation('stack', {
           spec: { componentDescriptor: { ref: { componentName: 'x.org/c', version: '1.0.0' } } },
@@ -53,13 +53,13 @@ describe('an installation in Init', () => {
       reason: 'AllPredecessorsFinished',
     },
     {
-      title: 'CORE-20: fails after a sibling that failed',
+      title: 'CORE-20: fails if a sibling failed',
       snapshot: { self: child('p', 'b', running(JOB)), predecessors: [child('p', 'a', done(JOB, 'Failed'))] },
       answer: 'fail',
       reason: 'AllPredecessorsSucceeded',
     },
     {
-      title: 'CORE-17: waits for a root that is running',
+      title: 'CORE-17: waits for a running root',
       snapshot: {
         predecessors: [installation('producer', { status: { ...running('p2'), jobIDFinished: 'p1' } })],
       },
@@ -67,7 +67,7 @@ describe('an installation in Init', () => {
       reason: 'AllPredecessorsFinished',
     },
     {
-      title: 'CORE-18: waits for a root that is about to run again',
+      title: 'CORE-18: waits for a root with a requested job',
       snapshot: {
         predecessors: [
           installation('producer', {
@@ -80,30 +80,30 @@ describe('an installation in Init', () => {
       reason: 'AllPredecessorsFinished',
     },
     {
-      title: 'CORE-16: fails when a root it imports from has never run',
+      title: 'CORE-16: fails if a root it imports from has never run',
       snapshot: { predecessors: [installation('producer')] },
       answer: 'fail',
       reason: 'AllPredecessorsSucceeded',
     },
     {
-      title: 'CORE-22: fails when an import is missing',
+      title: 'CORE-22: fails if an import is missing',
       snapshot: { imports: { imports: {} as never, missing: [{ import: 'x', message: 'no x' }] } },
       answer: 'fail',
       reason: 'ImportsSatisfied',
     },
     {
-      title: 'fails when its execution belongs to somebody else',
+      title: 'fails if its execution has another owner',
       snapshot: { execution: execution('stack') },
       answer: 'fail',
       reason: 'ReconcileExecution',
     },
     {
-      title: 'CORE-46b: waits until an execution that somebody deleted is uninstalled',
+      title: 'CORE-46b: waits until an execution that a user deleted is uninstalled',
       snapshot: { execution: ownExecution(done('j1'), deleting) },
       answer: 'wait',
       reason: 'ReconcileExecution',
     },
-    { title: 'goes on when all is there', snapshot: {}, answer: 'advance' },
+    { title: 'continues if everything exists', snapshot: {}, answer: 'advance' },
   ];
   for (const { title, snapshot, answer, reason } of rows) {
     it(title, () => {
@@ -113,7 +113,7 @@ describe('an installation in Init', () => {
     });
   }
 
-  it('names the imports of which the objects are missing, the first with the reason', () => {
+  it('names all missing imports, the first with the reason', () => {
     const missing = [
       { import: 'x', message: 'secrets "no" not found' },
       { import: 'y', message: 'no y' },
@@ -128,7 +128,7 @@ describe('an installation in Init', () => {
   const below = (levels: number) =>
     Array.from({ length: levels }, (_, i) => installation(`level-${levels - i}`));
 
-  it('creates children at the deepest level that is allowed', () => {
+  it('creates children at the deepest permitted level', () => {
     const rendered = { ...nothing, children: [wanted('a')] };
     const decision = decide('Init', { ancestors: below(2), treeDepth: 3, rendered });
     expect(decision.do).to.equal('advance');
@@ -163,7 +163,7 @@ describe('an installation in Init', () => {
     expect(decision.effects).to.deep.equal([]);
   });
 
-  describe('of a job that was interrupted', () => {
+  describe('with an interrupted job', () => {
     const interrupted = { [annotations.interruptedJob]: JOB };
     const asked = { [annotations.operation]: 'interrupt' };
     const above = (meta: object, jobID = JOB) => [
@@ -174,12 +174,12 @@ describe('an installation in Init', () => {
       ['above', { ancestors: above(interrupted) }],
       ['above, a moment ago', { ancestors: above(asked) }],
       [
-        'at itself',
+        'directly',
         { self: installation('stack', { status: running(JOB, 'Init'), meta: { annotations: interrupted } }) },
       ],
     ];
     for (const [where, snapshot] of rows) {
-      it(`creates and starts nothing when it was ${where}`, () => {
+      it(`creates and starts nothing if it was interrupted ${where}`, () => {
         const children = [child('stack', 'a'), child('stack', 'b', {}, deleting)];
         const rendered = { ...nothing, children: [wanted('a'), wanted('b')] };
         for (const name of ['Init', 'CleanupOrphaned', 'ObjectsCreated'] as const) {
@@ -189,7 +189,7 @@ describe('an installation in Init', () => {
         }
       });
 
-      it(`waits for the children at work, starts no others, and then fails when it was ${where}`, () => {
+      it(`waits for the running children, starts no others, and then fails if it was interrupted ${where}`, () => {
         const children = [child('stack', 'a', running(JOB)), child('stack', 'b', done('j1'))];
         expect(decide('Progressing', { ...snapshot, children })).to.deep.include({ do: 'wait', effects: [] });
         const left = [child('stack', 'a', done(JOB)), child('stack', 'b', done('j1'))];
@@ -198,7 +198,7 @@ describe('an installation in Init', () => {
       });
     }
 
-    it('goes on when it was an earlier job, or the one above has another job', () => {
+    it('continues if an earlier job was interrupted, or the one above has another job', () => {
       const rendered = { ...nothing, children: [wanted('a')] };
       const earlier = { [annotations.interruptedJob]: 'j1' };
       expect(decide('Init', { ancestors: above(earlier), rendered }).do).to.equal('advance');
@@ -219,7 +219,7 @@ describe('an installation in Init', () => {
     expect(decision.effects).to.deep.equal([]);
   });
 
-  it('goes on with the children it has while an installation above it is being deleted', () => {
+  it('continues with its existing children while an installation above it is being deleted', () => {
     const rendered = { ...nothing, children: [wanted('a')] };
     const children = [child('stack', 'a')];
     expect(decide('Init', { ancestors: belowDeleted, rendered, children }).do).to.equal('advance');
@@ -234,13 +234,13 @@ describe('an installation in Init', () => {
     ]);
   });
 
-  it('CORE-36: sends off a child that is no longer wanted, without a job', () => {
+  it('CORE-36: deletes a child that is no longer wanted, without a job', () => {
     const decision = decide('Init', { children: [child('stack', 'b', done('j1'))] });
     expect(effectsOf(decision)).to.deep.equal(['patch b-x', 'delete b-x']);
     expect(decision.status.set).to.have.deep.nested.property('subInstCache.orphanedSubs', ['b-x']);
   });
 
-  it('CORE-66: makes a child anew that somebody deleted', () => {
+  it('CORE-66: recreates a child that a user deleted', () => {
     const decision = decide('Init', {
       rendered: { ...nothing, children: [wanted('a')] },
       children: [child('stack', 'a', done('j1'), deleting)],
@@ -248,7 +248,7 @@ describe('an installation in Init', () => {
     expect(effectsOf(decision)).to.deep.equal(['patch a-x', 'create a-sfx']);
   });
 
-  it('keeps one of two children made from the same template, and sends the other off', () => {
+  it('keeps one of two children for the same template, and deletes the other', () => {
     const first = child('stack', 'a', done('j1'));
     const second = child('stack', 'a', done('j1'), { name: 'a-y', uid: 'uid-a-y' });
     second.metadata.annotations = { [annotations.subinstallationName]: 'a' };
@@ -263,7 +263,7 @@ describe('an installation in Init', () => {
     });
   });
 
-  it('CORE-35: leaves the annotations of a user on a child', () => {
+  it('CORE-35: keeps the annotations of a user on a child', () => {
     const existing = child('stack', 'a', done('j1'), {
       annotations: { team: 'x', [annotations.subinstallationName]: 'a' },
     });
@@ -272,7 +272,7 @@ describe('an installation in Init', () => {
     ).to.deep.equal([]);
   });
 
-  it('CORE-28: fails with the condition of the step that failed, after the children were made', () => {
+  it('CORE-28: fails with the condition of the step that failed, after the children were created', () => {
     const error = new PhaseError('handlePhaseInit', 'CreateImportsAndSubobjects', 'line 1', [], {
       conditions: [
         { type: 'ReconcileExecution', status: 'False', reason: 'TemplatingFailed', message: 'line 1' },
@@ -287,7 +287,7 @@ describe('an installation in Init', () => {
     ]);
   });
 
-  it('DF-80: stores what executions remember before anything that depends on it, also when one of them fails', () => {
+  it('DF-80: stores the state of executions before anything that depends on it, also if one of them fails', () => {
     const update = { secretName: 'hash', state: { pw: 'gen' }, format: 'yaml' } as const;
     const stateUpserts = [{ update, existing: undefined }];
     const rendered = { ...nothing, children: [wanted('a')] };
@@ -300,7 +300,7 @@ describe('an installation in Init', () => {
     expect(effectsOf(failed)).to.deep.equal(['create hash', 'create a-sfx']);
   });
 
-  it('writes no state that is there already', () => {
+  it('does not write unchanged state', () => {
     const update = { secretName: 'hash', state: { n: 1 } };
     const stored = (text: string): View<Secret> => ({
       ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hash', namespace: 'demo' } },
@@ -312,7 +312,7 @@ describe('an installation in Init', () => {
     expect(effects('{"n":0}')).to.deep.equal(['patch hash']);
   });
 
-  it('takes back the complaint about items when there are none any more', () => {
+  it('clears the error about items if there are none any more', () => {
     const complaint = {
       ...{ type: 'ReconcileExecution', status: 'False', reason: 'TemplatingFailed', message: 'line 1' },
       ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
@@ -323,7 +323,7 @@ describe('an installation in Init', () => {
     expect(conditions(decide('Init'))).to.deep.equal([['EnsureSubInstallations', 'True']]);
   });
 
-  it('CORE-27: removes the exports of the last job even when it has to wait', () => {
+  it('CORE-27: removes the exports of the last job even if it has to wait', () => {
     const old = {
       apiVersion: API_VERSION,
       kind: 'DataObject',
@@ -338,7 +338,7 @@ describe('an installation in Init', () => {
     expect(effectsOf(decision)).to.deep.equal(['delete greeting']);
   });
 
-  it('CORE-27: removes them before it makes anything', () => {
+  it('CORE-27: removes them before it creates anything', () => {
     const old = {
       ...{ apiVersion: API_VERSION, kind: 'DataObject', metadata: { name: 'greeting', namespace: 'demo' } },
       data: 1,
@@ -350,7 +350,7 @@ describe('an installation in Init', () => {
     ]);
   });
 
-  it('CORE-25: asks to confirm that no predecessor moved meanwhile', () => {
+  it('CORE-25: confirms that no predecessor has started meanwhile', () => {
     const decision = decide('Init', { predecessorJobs: { producer: 'p1' } });
     expect(decision).to.have.deep.property('confirm', {
       predecessorJobs: { producer: 'p1' },
@@ -377,7 +377,7 @@ describe('roots that import from each other', () => {
   const east = circular('east', 'e', 'w');
   const west = circular('west', 'w', 'e');
 
-  it('fail at once, with the circle, and remove nothing', () => {
+  it('fail at once, with the cycle, and remove nothing', () => {
     const old = {
       apiVersion: API_VERSION,
       kind: 'DataObject',
@@ -399,16 +399,16 @@ describe('roots that import from each other', () => {
       .to.have.nested.property('problem.message')
       .that.includes('east -{depends_on}-> west -{depends_on}-> east');
   });
-  it('do not wait for each other when they are deleted', () => {
+  it('do not wait for each other if they are deleted', () => {
     const going = circular('east', 'e', 'w', { status: running(JOB, 'InitDelete'), meta: deleting });
     expect(decide('InitDelete', { self: going, siblings: [west] }).do).to.equal('advance');
   });
-  it('are not those that only lie behind one', () => {
+  it('exclude those that only import from one', () => {
     const behind = circular('behind', 'x', 'e');
     const decision = decide('Init', { self: behind, siblings: [east, west], predecessors: [east] });
     expect(decision.do).to.equal('wait');
   });
-  it('end their wait when they are deleted before anything has begun', () => {
+  it('end their wait if they are deleted before anything has begun', () => {
     const producer = installation('producer', { status: running('p2') });
     const gone = installation('consumer', { status: running(JOB, 'Init'), meta: deleting });
     expect(decide('Init', { self: gone, predecessors: [producer] }).do).to.equal('fail');
@@ -425,7 +425,7 @@ describe('an installation in CleanupOrphaned', () => {
       },
     });
 
-  it('goes on when nobody is on the way out', () => {
+  it('continues if no child is being deleted', () => {
     expect(decide('CleanupOrphaned', { children: [child('stack', 'a')] })).to.include({ do: 'advance' });
   });
   it('CORE-37: gives its job to the orphans and waits', () => {
@@ -433,7 +433,7 @@ describe('an installation in CleanupOrphaned', () => {
     expect(decision.do).to.equal('wait');
     expect(effectsOf(decision)).to.deep.equal(['job b-x']);
   });
-  it('sets the times of the orphan anew, not its own', () => {
+  it('resets the times of the orphan, not its own', () => {
     const decision = decide('CleanupOrphaned', { children: [orphan('b')] });
     expect(decision.effects).to.have.length(1);
     expect(decision.effects[0]).to.have.nested.property('target.metadata.name', 'b-x');
@@ -442,15 +442,15 @@ describe('an installation in CleanupOrphaned', () => {
     });
     expect(decision.status).to.deep.equal({});
   });
-  it('CORE-38: waits while one of them still works', () => {
+  it('CORE-38: waits while one of them is still running', () => {
     const children = [orphan('b', done(JOB, 'DeleteFailed')), orphan('c', running(JOB, 'Deleting'))];
     expect(decide('CleanupOrphaned', { children }).do).to.equal('wait');
   });
-  it('CORE-39: fails when all of them have failed', () => {
+  it('CORE-39: fails if all of them have failed', () => {
     const children = [orphan('b', done(JOB, 'DeleteFailed')), orphan('c', done(JOB, 'DeleteFailed'))];
     expect(reasonOf(decide('CleanupOrphaned', { children }))).to.equal('AllOrphanedSubinstallationsFailed');
   });
-  it('CORE-40: gives an orphan that failed in an earlier job another try', () => {
+  it('CORE-40: retries an orphan that failed in an earlier job', () => {
     const decision = decide('CleanupOrphaned', { children: [orphan('b', done('j1', 'DeleteFailed'))] });
     expect(effectsOf(decision)).to.deep.equal(['job b-x']);
   });
@@ -467,7 +467,7 @@ describe('an installation in ObjectsCreated', () => {
 });
 
 describe('an installation whose job fails', () => {
-  it('touches what is going and may have been given the job by a write that has not arrived, and nothing else', () => {
+  it('writes to objects under deletion that may receive the job by a late write, and to nothing else', () => {
     const going = ownExecution(done('j1'), deleting);
     const living = child('stack', 'a', done('j1'));
     const told = child('stack', 'b', running(JOB, 'InitDelete'), deleting);
@@ -475,13 +475,13 @@ describe('an installation whose job fails', () => {
   });
 });
 
-describe('an installation that somebody disturbs', () => {
-  it('hands its job also to a child that was deleted just before', () => {
+describe('an installation with changes by a user', () => {
+  it('also hands its job to a child that was deleted just before', () => {
     const decision = decide('ObjectsCreated', { children: [child('stack', 'a', done('j1'), deleting)] });
     expect(effectsOf(decision)).to.deep.equal(['job a-x']);
   });
 
-  it('gives its job to a child that came too late to get it', () => {
+  it('gives its job to a child that was created too late to get it', () => {
     const decision = decide('Progressing', {
       children: [child('stack', 'a', done(JOB)), child('stack', 'b', done('j1'))],
     });
@@ -489,19 +489,19 @@ describe('an installation that somebody disturbs', () => {
     expect(effectsOf(decision)).to.deep.equal(['job b-x']);
   });
 
-  it('does not wait for an execution that is not its own', () => {
+  it('does not wait for an execution of another owner', () => {
     const decision = decide('Progressing', { execution: execution('stack', { status: running('x') }) });
     expect(decision.do).to.equal('advance');
   });
 
-  it('deletes what has come since its own deletion was triggered', () => {
+  it('deletes objects created after its own deletion was triggered', () => {
     const going = installation('stack', { status: running(JOB, 'Deleting'), meta: deleting });
     const decision = decide('Deleting', { self: going, children: [child('stack', 'a', done('j1'))] });
     expect(decision.do).to.equal('wait');
     expect(effectsOf(decision)).to.deep.equal(['delete a-x', 'job a-x']);
   });
 
-  it('cannot go when a sibling that imports from it has finished the job and stays', () => {
+  it('cannot be deleted if a sibling that imports from it has finished the job and stays', () => {
     const exports = { data: [{ name: 'out', dataRef: 'link' }] };
     const imports = { data: [{ name: 'in', dataRef: 'link' }] };
     const going = child('stack', 'a', running(JOB, 'InitDelete'), deleting);
@@ -514,7 +514,7 @@ describe('an installation that somebody disturbs', () => {
     expect(reasonOf(decision)).to.equal('SiblingDeleteError');
   });
 
-  it('lets an orphan that somebody else deleted go, too', () => {
+  it('also releases an orphan that a user deleted', () => {
     const orphan = child('stack', 'a', done('j1'), deleting);
     expect(effectsOf(decide('CleanupOrphaned', { children: [orphan] }))).to.deep.equal([
       'patch a-x',
@@ -522,7 +522,7 @@ describe('an installation that somebody disturbs', () => {
     ]);
   });
 
-  it('does not wait for the next job of a root that is on its way out', () => {
+  it('does not wait for the next job of a root that is being deleted', () => {
     const going = installation('producer', {
       status: running('x', 'InitDelete'),
       meta: { ...deleting, annotations: { [annotations.operation]: 'reconcile' } },
@@ -531,8 +531,11 @@ describe('an installation that somebody disturbs', () => {
   });
 
   for (const [title, predecessor] of [
-    ['has taken up its deletion', child('stack', 'a', running(JOB, 'InitDelete'), deleting)],
-    ['is about to', child('stack', 'a', { ...running(JOB, 'Succeeded'), jobIDFinished: 'j1' }, deleting)],
+    ['has started its deletion', child('stack', 'a', running(JOB, 'InitDelete'), deleting)],
+    [
+      'is about to start it',
+      child('stack', 'a', { ...running(JOB, 'Succeeded'), jobIDFinished: 'j1' }, deleting),
+    ],
   ] as const) {
     it(`fails instead of waiting for a predecessor that ${title}`, () => {
       const own = child('stack', 'b', running(JOB, 'Init'));
@@ -556,12 +559,12 @@ describe('an installation in Progressing', () => {
       answer: 'wait',
     },
     {
-      title: 'goes on when all have succeeded',
+      title: 'continues when all have succeeded',
       snapshot: { children: [child('stack', 'a', done(JOB))], execution: ownExecution(done(JOB)) },
       answer: 'advance',
     },
     {
-      title: 'CORE-44: fails when a child failed, and names it',
+      title: 'CORE-44: fails if a child failed, and names it',
       snapshot: { children: [child('stack', 'a', done(JOB)), child('stack', 'b', done(JOB, 'Failed'))] },
       answer: 'fail',
       message: /^Failed sub-installation\(s\): b-x$/,
@@ -576,7 +579,7 @@ describe('an installation in Progressing', () => {
       message: /^Failed sub-installation\(s\): a-x; Execution is failed$/,
     },
     {
-      title: 'CORE-46: fails when its execution vanished',
+      title: 'CORE-46: fails if its execution is missing',
       snapshot: {
         self: installation('stack', { status: { ...running(JOB), executionRef: { name: 'stack' } } }),
       },
@@ -584,7 +587,7 @@ describe('an installation in Progressing', () => {
       message: /^Execution is missing$/,
     },
     {
-      title: 'fails when a child vanished',
+      title: 'fails if a child is missing',
       snapshot: {
         self: installation('stack', {
           status: { ...running(JOB), subInstCache: { activeSubs: [{ specName: 'a', objectName: 'a-x' }] } },
@@ -602,7 +605,7 @@ describe('an installation in Progressing', () => {
     });
   }
 
-  it('carries the cause up from the leaf', () => {
+  it('passes the cause up from the leaf', () => {
     const lastError = {
       operation: 'o',
       reason: 'r',
@@ -638,7 +641,7 @@ describe('an installation in Completing', () => {
     expect(decision).to.include({ do: 'advance', to: 'Succeeded' });
     expect(effectsOf(decision)).to.deep.equal(['create greeting']);
   });
-  it('stores what export executions remember, then removes old exports, then writes the new ones', () => {
+  it('stores the state of export executions, then removes old exports, then writes the new ones', () => {
     const object = (name: string) => ({
       ...{ apiVersion: API_VERSION, kind: 'DataObject', metadata: { name, namespace: 'demo' }, data: 1 },
     });
@@ -651,7 +654,7 @@ describe('an installation in Completing', () => {
     });
     expect(effectsOf(decision)).to.deep.equal(['create hash', 'delete old', 'create new']);
   });
-  it('CORE-48: fails when the spec was changed meanwhile', () => {
+  it('CORE-48: fails if the spec was changed meanwhile', () => {
     expect(reasonOf(decide('Completing', { self: completing({}, { generation: 2 }) }))).to.equal(
       'CheckObservedGeneration',
     );
@@ -660,7 +663,7 @@ describe('an installation in Completing', () => {
     const decision = decide('Completing', { self: completing({}, { generation: 2, ...deleting }) });
     expect(decision.do).to.equal('advance');
   });
-  it('CORE-49: fails when the imports changed meanwhile', () => {
+  it('CORE-49: fails if the imports changed meanwhile', () => {
     expect(reasonOf(decide('Completing', { self: completing({ importsHash: 'other' }) }))).to.equal(
       'CheckImportsHash',
     );
@@ -671,7 +674,7 @@ describe('an installation in Completing', () => {
   });
 });
 
-describe('an installation on its way out', () => {
+describe('an installation that is being deleted', () => {
   const importer = (status: object = {}): Installation => child('p', 'b', status, {});
   const exporter = installation('a', {
     status: running(JOB, 'InitDelete'),
@@ -688,11 +691,11 @@ describe('an installation on its way out', () => {
       'SiblingImport',
     );
   });
-  it('CORE-86: fails after such a sibling that failed to go in the same job', () => {
+  it('CORE-86: fails if the deletion of such a sibling failed in the same job', () => {
     const siblings = [sibling(done(JOB, 'DeleteFailed'))];
     expect(reasonOf(decide('InitDelete', { self: exporter, siblings }))).to.equal('SiblingDeleteError');
   });
-  it('CORE-83: says why a root that imports from it could not go', () => {
+  it('CORE-83: reports why a root that imports from it could not be deleted', () => {
     const lastError = {
       ...{ operation: 'x', reason: 'x', message: 'the disk is on fire' },
       ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
@@ -709,14 +712,14 @@ describe('an installation on its way out', () => {
     expect(told(stuck)).to.contain('its deletion failed (the disk is on fire)');
     expect(told(running('j1', 'Deleting'))).to.contain('it is being deleted');
   });
-  it('CORE-85: does not wait when told not to', () => {
+  it('CORE-85: does not wait with the annotation to ignore successors', () => {
     const told: Installation = {
       ...exporter,
       metadata: { ...exporter.metadata, annotations: { [annotations.deleteIgnoreSuccessors]: 'true' } },
     };
     expect(decide('InitDelete', { self: told, siblings: [sibling(done('j1'))] }).do).to.equal('advance');
   });
-  it('does not look for importers when its spec says that no sibling imports from it', () => {
+  it('does not search for importers if its spec says that no sibling imports from it', () => {
     const optimised: Installation = {
       ...exporter,
       spec: { ...exporter.spec, optimization: { hasNoSiblingExports: true } },
@@ -727,7 +730,7 @@ describe('an installation on its way out', () => {
     const decision = decide('InitDelete', { children: [child('stack', 'a')], execution: ownExecution() });
     expect(effectsOf(decision)).to.deep.equal(['delete stack', 'delete a-x']);
   });
-  it('CORE-99: passes the wish not to uninstall down', () => {
+  it('CORE-99: passes the annotation not to uninstall down', () => {
     const told = installation('stack', {
       meta: { ...deleting, annotations: { [annotations.deleteWithoutUninstall]: 'true' } },
     });
@@ -738,14 +741,14 @@ describe('an installation on its way out', () => {
     const decision = decide('TriggerDelete', { children: [child('stack', 'a', done('j1'), deleting)] });
     expect(effectsOf(decision)).to.deep.equal(['job a-x']);
   });
-  it('CORE-87: waits while one below still works', () => {
+  it('CORE-87: waits while one below is still running', () => {
     const children = [
       child('stack', 'a', done(JOB, 'DeleteFailed')),
       child('stack', 'b', running(JOB, 'Deleting')),
     ];
     expect(decide('Deleting', { children }).do).to.equal('wait');
   });
-  it('asks nothing of those below that are on their way out with the job already', () => {
+  it('does nothing to those below that are being deleted with the job already', () => {
     const children = [
       child('stack', 'a', running(JOB, 'Deleting'), deleting),
       child('stack', 'b', running('j1', 'Progressing'), deleting),
@@ -753,7 +756,7 @@ describe('an installation on its way out', () => {
     ];
     expect(effectsOf(decide('Deleting', { children }))).to.deep.equal(['delete c-x', 'job b-x']);
   });
-  it('CORE-99: passes the wish not to uninstall to those that come late, and not to those that go already', () => {
+  it('CORE-99: passes the annotation not to uninstall to late objects, and not to those under deletion', () => {
     const told = installation('stack', {
       status: running(JOB, 'Deleting'),
       meta: { ...deleting, annotations: { [annotations.deleteWithoutUninstall]: 'true' } },
@@ -774,21 +777,21 @@ describe('an installation on its way out', () => {
       'release',
     );
   });
-  it('takes off its own finalizer, and leaves those of others', () => {
+  it('removes its own finalizer, and leaves those of others', () => {
     const [effect] = decide('Deleting', {
       self: installation('stack', { meta: { ...deleting, finalizers: ['x.org/keep', FINALIZER] } }),
     }).effects;
     expect(effect).to.have.deep.nested.property('body.metadata.finalizers', ['x.org/keep']);
   });
-  it('fails when none works any more and some are left', () => {
+  it('fails if none is running any more and some are left', () => {
     expect(
       reasonOf(decide('Deleting', { children: [child('stack', 'a', done(JOB, 'DeleteFailed'))] })),
     ).to.equal('UndeletedSubobjects');
   });
-  it('goes when nothing is left', () => {
+  it('finishes when nothing is left', () => {
     expect(decide('Deleting').do).to.equal('release');
   });
-  it('takes its exports along when its parent no longer wants it', () => {
+  it('deletes its exports as well if its parent no longer wants it', () => {
     const object = {
       apiVersion: API_VERSION,
       kind: 'DataObject',
@@ -832,7 +835,7 @@ describe('an installation before its phases', () => {
       meta: { ...options.meta, annotations: { [annotations.operation]: operation } },
     });
 
-  it('is let go when its parent is gone and nobody is left to give it a job', () => {
+  it('is released if its parent is gone, so that it would never get a job', () => {
     const late = child('stack', 'a', {}, deleting);
     expect(effectsOf(intake(late, { ...facts, isAbandoned: true })!)).to.deep.equal(['strip a-x']);
     const busy = { ...facts, isAbandoned: true, below: () => [execution('a-x')] };
@@ -855,7 +858,7 @@ describe('an installation before its phases', () => {
   it('CORE-06: keeps the annotation while a job runs', () => {
     expect(intake(annotated('reconcile', { status: running('j1') }), facts)).to.equal(undefined);
   });
-  it('takes a second wish for a job as one for the job that has just begun, but not once that has met a problem', () => {
+  it('treats a second request as one for the job that has just begun, unless the job has met a problem', () => {
     const lastError = {
       ...{ operation: 'x', reason: 'x', message: 'x' },
       ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
@@ -865,7 +868,7 @@ describe('an installation before its phases', () => {
     expect(effectsOf(asked({})!)).to.deep.equal(['amend web']);
     expect(asked({ lastError })).to.equal(undefined);
   });
-  it('CORE-05: is left alone when finished and not annotated', () => {
+  it('CORE-05: is left alone if it has finished and has no annotation', () => {
     expect(intake(installation('web', { status: done('j1') }), facts)).to.equal(undefined);
   });
   it('CORE-07: a child loses the annotation and gets no job', () => {
@@ -875,7 +878,7 @@ describe('an installation before its phases', () => {
     );
     expect(answer && effectsOf(answer)).to.deep.equal(['amend a-x']);
   });
-  it('CORE-09: starts a job when changed and told to watch for changes', () => {
+  it('CORE-09: starts a job for a change with the annotation reconcile-if-changed', () => {
     const changed = installation('web', {
       status: done('j1'),
       meta: { generation: 2, annotations: { [annotations.reconcileIfChanged]: 'true' } },
@@ -883,32 +886,32 @@ describe('an installation before its phases', () => {
     const answer = intake(changed, facts);
     expect(answer && effectsOf(answer)).to.deep.equal(['job web', 'amend web']);
   });
-  it('CORE-12: counts as a root when its owner is no installation', () => {
+  it('CORE-12: counts as a root if its owner is not an installation', () => {
     const owned = annotated('reconcile', {
       meta: { ownerReferences: [{ apiVersion: 'v1', kind: 'Secret', name: 's', uid: 'u' }] },
     });
     expect(intake(owned, facts)?.effects).to.have.length(2);
   });
-  it('CORE-80: a deletion is a job without being asked for', () => {
+  it('CORE-80: a deletion is a job without a request', () => {
     const gone = installation('web', { status: done('j1'), meta: deleting });
     const [effect] = intake(gone, facts)?.effects ?? [];
     expect(effect).to.have.nested.property('body.status.phase', 'InitDelete');
   });
-  it('CORE-89: a failed deletion is not repeated by itself', () => {
+  it('CORE-89: a failed deletion is not retried by itself', () => {
     expect(
       intake(installation('web', { status: done('j2', 'DeleteFailed'), meta: deleting }), facts),
     ).to.equal(undefined);
   });
-  it('CORE-88: a failed deletion is repeated when asked for', () => {
+  it('CORE-88: a failed deletion is retried on request', () => {
     expect(
       intake(annotated('reconcile', { status: done('j2', 'DeleteFailed'), meta: deleting }), facts)?.effects,
     ).to.have.length(2);
   });
-  it('CORE-95: an interrupt goes down before it goes away', () => {
+  it('CORE-95: an interrupt is passed down before it is removed', () => {
     const answer = intake(annotated('interrupt'), { ...facts, below: () => [child('web', 'a')] });
     expect(answer && effectsOf(answer)).to.deep.equal(['patch a-x', 'patch web']);
   });
-  it('an interrupt of a job is remembered with the job', () => {
+  it('an interrupt of a job is stored with the job', () => {
     const answer = intake(annotated('interrupt', { status: running('j1', 'Init') }), facts);
     expect(answer?.effects.at(-1))
       .to.have.nested.property('body.metadata.annotations')
@@ -917,7 +920,7 @@ describe('an installation before its phases', () => {
         [annotations.interruptedJob]: 'j1',
       });
   });
-  it('ends its own job when interrupted while it waits with nothing below', () => {
+  it('ends its own job if interrupted while it waits with nothing below', () => {
     const waiting = annotated('interrupt', { status: running('j1', 'Init') });
     const answer = intake(waiting, facts);
     expect(answer && effectsOf(answer)).to.deep.equal(['status web', 'patch web']);
@@ -926,7 +929,7 @@ describe('an installation before its phases', () => {
       'body.status.jobIDFinished': 'j1',
     });
   });
-  it('keeps a job away then that may still be on its way to what is going', () => {
+  it('then writes to objects under deletion that could still receive the job', () => {
     const waiting = annotated('interrupt', { status: running('j1', 'Init') });
     const told = { [annotations.operation]: 'interrupt' };
     const below = () => [
@@ -937,7 +940,7 @@ describe('an installation before its phases', () => {
     const answer = intake(waiting, { ...facts, below });
     expect(answer && effectsOf(answer)).to.deep.equal(['patch b-x', 'patch a-x', 'status web', 'patch web']);
   });
-  it('claims no exports then that are gone, but those that are left', () => {
+  it('then lists only exports as its own that still exist', () => {
     const times = { lastTransitionTime: NOW, lastUpdateTime: NOW };
     const claim = { type: 'CreateExports', status: 'True', reason: 'r', message: 'm', ...times } as const;
     const wait = { ...claim, type: 'Waiting' };
@@ -954,7 +957,7 @@ describe('an installation before its phases', () => {
     expect(said('Init', { hasExports: () => true })).to.deep.equal([['CreateExports', 'True', 'r']]);
     expect(said('InitDelete', {}, deleting)).to.deep.equal([['CreateExports', 'True', 'r']]);
   });
-  it('leaves the end of its job to those below when they are at work', () => {
+  it('leaves the end of its job to the running objects below', () => {
     const waiting = annotated('interrupt', { status: running('j1', 'Init') });
     const answer = intake(waiting, { ...facts, below: () => [child('web', 'a', running('j1'))] });
     expect(answer && effectsOf(answer)).to.deep.equal(['patch a-x', 'patch web']);
@@ -975,7 +978,7 @@ describe('an installation before its phases', () => {
     });
     expect(effectsOf(intake(finished, facts) ?? { effects: [] })).to.deep.equal(['status producer']);
   });
-  it('does not start a root a second time that waits for it already', () => {
+  it('does not start a root again that already waits for it', () => {
     const finished = installation('producer', {
       status: { ...done('p1'), dependentsToTrigger: [{ name: 'consumer' }] },
     });

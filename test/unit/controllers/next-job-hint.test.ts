@@ -1,4 +1,4 @@
-/** What a root says when its job has failed: whether another one starts by itself, and what starts it. */
+/** What a root reports after its job has failed: whether another one starts by itself, and what starts it. */
 import { expect } from 'chai';
 import { withNextJobHint } from '../../../controllers/installation/next-job-hint.ts';
 import type { Inst, InstStatus } from '../../../controllers/installation/related-objects.ts';
@@ -30,21 +30,21 @@ const wayOn = (
 };
 
 describe('a root whose job has failed', () => {
-  it('says that it rests, and which command starts another job', () => {
+  it('reports that no other job starts by itself, and which command starts one', () => {
     expect(wayOn()).to.deep.equal([
       'it broke',
       `no other job starts by itself, even when the cause is fixed; start one with: ${COMMAND}`,
     ]);
   });
 
-  it('says so of a deletion', () => {
+  it('reports it for a deletion, too', () => {
     const metadata = { deletionTimestamp: NOW };
     expect(wayOn(metadata, {}, { ...failed, phase: 'DeleteFailed' })[1])
       .to.match(/^the deletion is not retried by itself/)
       .and.contain(COMMAND);
   });
 
-  it('says that another job starts by itself where the installation asks for that', () => {
+  it('reports that another job starts by itself if the installation has a schedule', () => {
     const spec = { automaticReconcile: { failedReconcile: { interval: '5m' } } };
     expect(wayOn({}, spec)[1]).to.equal('spec.automaticReconcile starts another job');
     const none = { automaticReconcile: { failedReconcile: { numberOfReconciles: 0 } } };
@@ -52,12 +52,12 @@ describe('a root whose job has failed', () => {
     expect(wayOn({}, { automaticReconcile: { succeededReconcile: {} } })[1]).to.contain(COMMAND);
   });
 
-  it('says that it has to be released before when it is suspended', () => {
+  it('reports that it has to be resumed first if it is suspended', () => {
     const metadata = { annotations: { 'espalier.dev/suspended': 'true' } };
     expect(wayOn(metadata)[1]).to.match(/once espalier\.dev\/suspended is removed$/);
   });
 
-  it('says nothing where another job has been asked for, below the root, and where nothing failed', () => {
+  it('reports nothing if another job was requested, below the root, and if nothing failed', () => {
     expect(wayOn({ annotations: { 'landscaper.gardener.cloud/operation': 'reconcile' } })).to.have.length(1);
     const owner = {
       apiVersion: 'landscaper.gardener.cloud/v1alpha1',

@@ -22,9 +22,9 @@ const counted = (numberOfReconciles: number, time: string, onFailed = true) => (
   },
 });
 
-describe('a job started by the clock', () => {
+describe('a scheduled job', () => {
   const rows: { title: string; self: Installation; now?: string; expected: Retry['do'] | Retry }[] = [
-    { title: 'is for those who ask for it', self: root({}, done('j', 'Failed')), expected: 'nothing' },
+    { title: 'needs a configuration', self: root({}, done('j', 'Failed')), expected: 'nothing' },
     {
       title: 'CORE-102: follows a failure at once',
       self: root(FAILED, done('j', 'Failed')),
@@ -40,7 +40,7 @@ describe('a job started by the clock', () => {
       expected: { do: 'wait', ms: 30 * 60_000 + 1000 },
     },
     {
-      title: 'CORE-102: comes when the interval is over',
+      title: 'CORE-102: starts when the interval is over',
       self: root(FAILED, { ...done('j', 'Failed'), ...counted(1, '08:00') }),
       now: at('09:01'),
       expected: {
@@ -49,13 +49,13 @@ describe('a job started by the clock', () => {
       },
     },
     {
-      title: 'CORE-102: comes no more when the number is used up',
+      title: 'CORE-102: does not start after the maximum number',
       self: root(FAILED, { ...done('j', 'Failed'), ...counted(3, '08:00') }),
       now: at('23:00'),
       expected: 'nothing',
     },
     {
-      title: 'CORE-103: comes at the times of a cron expression',
+      title: 'CORE-103: starts at the times of a cron expression',
       self: root(
         { failedReconcile: { cronSpec: '0 * * * *' } },
         { ...done('j', 'Failed'), ...counted(1, '08:20') },
@@ -64,12 +64,12 @@ describe('a job started by the clock', () => {
       expected: { do: 'wait', ms: 10 * 60_000 + 1000 },
     },
     {
-      title: 'CORE-104: counts from a success, and starts nothing yet',
+      title: 'CORE-104: counts from a success, and does not start yet',
       self: root({ succeededReconcile: {} }, done('j')),
       expected: { do: 'note', counter: { generation: 1, lastReconcileTime: at('08:00') } },
     },
     {
-      title: 'CORE-104: repeats a success after a day when no interval is given',
+      title: 'CORE-104: repeats a success after a day if no interval is given',
       self: root(
         { succeededReconcile: {} },
         {
@@ -83,42 +83,42 @@ describe('a job started by the clock', () => {
       },
     },
     {
-      title: 'forgets its count when a repetition succeeded',
+      title: 'resets its count after a repetition succeeded',
       self: root(FAILED, { ...done('j'), ...counted(2, '08:00') }),
       expected: { do: 'note', counter: null },
     },
     {
-      title: 'CORE-105: does not come while a job runs',
+      title: 'CORE-105: does not start while a job runs',
       self: root(FAILED, { ...running('j2', 'Failed'), jobIDFinished: 'j1' }),
       expected: 'nothing',
     },
     {
-      title: 'does not come when the user has asked for something',
+      title: 'does not start if the user has requested something',
       self: root(FAILED, done('j', 'Failed'), { annotations: { [annotations.operation]: 'reconcile' } }),
       expected: 'nothing',
     },
     {
-      title: 'rests when the spec was changed after a failure',
+      title: 'pauses if the spec was changed after a failure',
       self: root(FAILED, done('j', 'Failed'), { generation: 2 }),
       expected: 'rest',
     },
     {
-      title: 'rests when the spec was changed after a success',
+      title: 'pauses if the spec was changed after a success',
       self: root({ succeededReconcile: {} }, done('j'), { generation: 2 }),
       expected: 'rest',
     },
     {
-      title: 'does not rest, but is over, when it would not come anyway',
+      title: 'is over, and does not pause, if it would not start anyway',
       self: root(FAILED, done('j'), { generation: 2 }),
       expected: 'nothing',
     },
     {
-      title: 'is not for children',
+      title: 'does not exist for children',
       self: { ...child('p', 'a', done('j', 'Failed')), spec: root(FAILED, {}).spec },
       expected: 'nothing',
     },
     {
-      title: 'never comes for a cron expression that makes no sense',
+      title: 'never starts with an invalid cron expression',
       self: root(
         { failedReconcile: { cronSpec: 'now and then' } },
         { ...done('j', 'Failed'), ...counted(1, '08:00') },
@@ -127,13 +127,13 @@ describe('a job started by the clock', () => {
       expected: 'nothing',
     },
     ...['none', '0s', '999ms', '-1h'].map((interval) => ({
-      title: `never comes at the interval ${interval}, which would keep everybody busy`,
+      title: `never starts at the interval ${interval}, which would overload the controllers`,
       self: root({ failedReconcile: { interval } }, { ...done('j', 'Failed'), ...counted(1, '08:00') }),
       now: at('23:00'),
       expected: 'nothing' as const,
     })),
     {
-      title: 'comes at the shortest interval there is, which is a second',
+      title: 'starts at the shortest permitted interval, a second',
       self: root({ failedReconcile: { interval: '1s' } }, { ...done('j', 'Failed'), ...counted(1, '08:00') }),
       now: at('08:01'),
       expected: 'start',
@@ -165,7 +165,7 @@ describe('a job started by the clock', () => {
     );
   });
 
-  it('CORE-102: is counted anew after the user asked for a job', () => {
+  it('CORE-102: resets its count after the user requested a job', () => {
     const asked = root(
       FAILED,
       { ...done('j', 'Failed'), ...counted(3, '07:00') },

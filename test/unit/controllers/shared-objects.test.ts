@@ -1,4 +1,4 @@
-/** What deploy items say about objects of a cluster that several of them manage. */
+/** Deploy items report objects of a cluster that several of them manage. */
 import { expect } from 'chai';
 import { deployItemController } from '../../../controllers/deployitem/index.ts';
 import { isSharing, sharingChange } from '../../../controllers/deployitem/sharing.ts';
@@ -40,7 +40,7 @@ const CONDITION = {
   lastUpdateTime: NOW,
 };
 
-describe('what a deploy item says about objects that others manage as well', () => {
+describe('the condition of a deploy item about shared objects', () => {
   const own = manager('a', ['u1', 'u2']);
   const message = (self: DeployItem, ...others: readonly DeployItem[]): string | undefined =>
     sharingChange(self, among(self, ...others), NOW)?.message;
@@ -80,12 +80,12 @@ describe('what a deploy item says about objects that others manage as well', () 
     expect(named(7)).to.match(/ConfigMap u5 \(demo\/plan-b-x\) and 2 more$/);
   });
 
-  it('is nothing when each has its own, or what the other has goes with the other', () => {
+  it('is not set if each item has its own objects, or if the other item deletes nothing', () => {
     expect(message(own, manager('b', ['u3']))).to.equal(undefined);
     expect(message(own, manager('b', ['u1'], deleting))).to.equal(undefined);
   });
 
-  it('is nothing while it is at work or being deleted', () => {
+  it('is not set while the item is running or being deleted', () => {
     const other = manager('b', ['u1']);
     expect(message({ ...own, status: { ...own.status!, ...running(JOB) } }, other)).to.equal(undefined);
     expect(message(manager('a', ['u1'], deleting), other)).to.equal(undefined);
@@ -103,12 +103,12 @@ describe('what a deploy item says about objects that others manage as well', () 
       },
     }) as DeployItem;
 
-  it('is said once', () => {
+  it('is written once', () => {
     const other = manager('b', ['u1']);
     expect(message(known(message(own, other) ?? ''), other)).to.equal(undefined);
   });
 
-  it('is taken back when it is over; other conditions stay', () => {
+  it('is removed when it is over; other conditions stay', () => {
     expect(sharingChange(known('once'), among(own), NOW)).to.deep.equal({
       conditions: [{ ...CONDITION, type: 'Other' }],
       reason: 'NoSharedObjects',
@@ -116,7 +116,7 @@ describe('what a deploy item says about objects that others manage as well', () 
     });
   });
 
-  it('is a question for items that say something, or have something in common with others', () => {
+  it('is checked for items that have it, or share objects with others', () => {
     const rows: readonly [DeployItem, readonly DeployItem[], boolean][] = [
       [own, [], false],
       [own, [manager('b', ['u3'])], false],
@@ -130,7 +130,7 @@ describe('what a deploy item says about objects that others manage as well', () 
   });
 });
 
-describe('the deploy item controller, of objects that several items manage', () => {
+describe('the deploy item controller with shared objects', () => {
   let on: Stage;
   beforeEach(() => {
     on = stage((ports) => deployItemController({ ...ports, pickupTimeoutMs: 300_000 }));
@@ -145,7 +145,7 @@ describe('the deploy item controller, of objects that several items manage', () 
   const shared = (key: string): string | undefined =>
     stored(key)?.status?.conditions?.find(({ type }) => type === 'SharedObjects')?.message;
 
-  it('has both items say that they manage the same object, and take it back when one of them goes', async () => {
+  it('sets the condition of both items, and removes it when one of them is deleted', async () => {
     const a = put(manager('a', ['u1']));
     const b = put({ ...manager('b', ['u1']), metadata: { ...manager('b', []).metadata, finalizers: [] } });
     await on.start();
@@ -162,7 +162,7 @@ describe('the deploy item controller, of objects that several items manage', () 
     expect(on.client.told).to.have.length(3);
   });
 
-  it('tells the other item as soon as one begins to manage its object, or no longer does', async () => {
+  it('informs the other item as soon as one starts or stops managing its object', async () => {
     const a = put(manager('a', ['u1']));
     const b = put(manager('b', ['u2']));
     await on.start();
@@ -177,7 +177,7 @@ describe('the deploy item controller, of objects that several items manage', () 
     expect([shared(a), shared(b)].map(Boolean)).to.deep.equal([false, false]);
   });
 
-  it('tells the other item as soon as one is going to be uninstalled', async () => {
+  it('informs the other item as soon as one is about to be uninstalled', async () => {
     const a = put(manager('a', ['u1']));
     const b = put(manager('b', ['u1']));
     await on.start();
@@ -187,7 +187,7 @@ describe('the deploy item controller, of objects that several items manage', () 
     expect(shared(a)).to.equal(undefined);
   });
 
-  it('keeps saying so when the other item is deleted without being uninstalled', async () => {
+  it('keeps the condition if the other item is deleted without being uninstalled', async () => {
     const a = put(manager('a', ['u1']));
     const b = put(manager('b', ['u1'], { annotations: { [annotations.deleteWithoutUninstall]: 'true' } }));
     await on.start();
@@ -197,7 +197,7 @@ describe('the deploy item controller, of objects that several items manage', () 
     expect(shared(a)).to.contain('plan-b-x');
   });
 
-  it('looks at an item once when it starts, and again only when there is something to do', async () => {
+  it('reconciles an item once when it starts, and again only if there is something to do', async () => {
     const rest = put(item('plan', 'rest', done(JOB)));
     const a = put(manager('a', ['u1']));
     const b = put(manager('b', ['u2']));
@@ -210,7 +210,7 @@ describe('the deploy item controller, of objects that several items manage', () 
     expect(on.runs).to.deep.equal([]);
   });
 
-  it('looks once at an item that shares an object when something else about it changes', async () => {
+  it('reconciles an item once if it shares an object and something else about it changes', async () => {
     const a = put(manager('a', ['u1']));
     put(manager('b', ['u1']));
     await on.start();

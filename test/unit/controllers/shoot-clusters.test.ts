@@ -13,7 +13,7 @@ const JOB = 'j2';
 const leaving = execution('plan', { status: running(JOB, 'Deleting'), meta: deleting });
 const gone = (name: string, jobID = 'j1') => item('plan', name, done(jobID), deleting);
 
-describe('the shoot that a kubeconfig leads to', () => {
+describe('the shoot of a kubeconfig', () => {
   const rows: [string, string | undefined][] = [
     ['https://api.s1.garden.example', 's1'],
     ['https://api.s1.project.shoot.example:6443/path', 's1'],
@@ -46,19 +46,19 @@ describe('CORE-101: an item whose cluster is gone', () => {
     ...{ exportObject: undefined, clusterNames: new Map(), itemsWithoutCluster: new Set<string>() },
   };
 
-  it('is asked for when it starts to go, in the order of dependencies', () => {
+  it('is checked when the deletion of the item starts, in the order of dependencies', () => {
     const due = dueForRemoval(leaving, templates, [gone('a'), gone('b')]);
     expect(due.map(({ metadata }) => metadata.name)).to.deep.equal(['plan-b-x']);
     expect(dueForRemoval(leaving, templates, [gone('a'), gone('b', JOB)])).to.deep.equal([]);
   });
 
-  it('is asked for as an orphan, but not once it has its job', () => {
+  it('is checked for an orphan, but not after it has received its job', () => {
     const self = execution('plan', { status: running(JOB) });
     const due = dueForRemoval(self, [], [item('plan', 'a'), gone('b'), gone('c', JOB)]);
     expect(due.map(({ metadata }) => metadata.name)).to.deep.equal(['plan-b-x']);
   });
 
-  it('loses its finalizer instead of being given the job', () => {
+  it('loses its finalizer instead of receiving the job', () => {
     const itemsWithoutCluster = new Set(['plan-b-x']);
     expect(effectsOf(ask(phases.Deleting.phase, { ...snapshot, itemsWithoutCluster }))).to.deep.equal([
       'strip plan-b-x',
@@ -66,7 +66,7 @@ describe('CORE-101: an item whose cluster is gone', () => {
     expect(effectsOf(ask(phases.Deleting.phase, snapshot))).to.deep.equal(['job plan-b-x']);
   });
 
-  it('carries the name of its shoot from the first', () => {
+  it('carries the name of its shoot from its creation', () => {
     const decision = ask(phases.Init.phase, {
       ...snapshot,
       self: execution('plan', { status: running(JOB, 'Init') }),

@@ -33,7 +33,7 @@ describe('the sync object controller', () => {
     });
 
   for (const kind of ['Installation', 'Execution'] as const) {
-    it(`removes the lock of an ${kind} when that is gone, and no other lock`, async () => {
+    it(`removes the lock of an ${kind} if that is gone, and no other lock`, async () => {
       const gone = lock(kind, put(kind).metadata.uid ?? '');
       lock(kind, put(kind, 'other').metadata.uid ?? '', 'other');
       await on.start();
@@ -45,7 +45,7 @@ describe('the sync object controller', () => {
       expect(on.client.changes).to.deep.equal([`delete SyncObject demo/${gone.metadata.name}`]);
     });
 
-    it(`removes the lock of an ${kind} that went while nobody looked`, async () => {
+    it(`removes the lock of an ${kind} that was deleted while the controller did not run`, async () => {
       const { metadata } = lock(kind, 'uid-of-old');
       await on.start();
       expect(on.client.changes).to.deep.equal([`delete SyncObject demo/${metadata.name}`]);
@@ -59,7 +59,7 @@ describe('the sync object controller', () => {
     });
   }
 
-  it('tells an Installation from an Execution of the same name', async () => {
+  it('distinguishes an Installation from an Execution of the same name', async () => {
     put('Execution');
     lock('Installation', 'uid-of-old');
     lock('Execution', put('Execution', 'other').metadata.uid ?? '', 'other');
@@ -67,7 +67,7 @@ describe('the sync object controller', () => {
     expect(on.client.changes).to.deep.equal(['delete SyncObject demo/installations-uid-of-old']);
   });
 
-  it('asks the server before it removes a lock, and does not when the cache knows the object', async () => {
+  it('asks the server before it removes a lock, but not if the cache has the object', async () => {
     lock('Installation', put('Installation').metadata.uid ?? '');
     lock('Execution', put('Execution').metadata.uid ?? '');
     lock('Execution', 'uid-of-old', 'other');
@@ -76,7 +76,7 @@ describe('the sync object controller', () => {
     expect(asked).to.deep.equal([['Execution', 'demo/other']]);
   });
 
-  it('looks at a lock when it comes, when it changes and when its object goes, and never else', async () => {
+  it('reconciles a lock when it is created, when it changes and when its object is deleted, and never else', async () => {
     const { metadata } = lock('Installation', put('Installation').metadata.uid ?? '');
     const key = `demo/${metadata.name}`;
     await on.start();
@@ -101,7 +101,7 @@ describe('the sync object controller', () => {
     expect(on.runs, 'no run failed').to.have.length(1);
   });
 
-  it('limits the deletion to the lock that it has looked at', async () => {
+  it('deletes only the version of the lock that it has read', async () => {
     const { metadata } = lock('Installation', 'uid-of-old');
     await on.start();
     expect(on.client.deleted).to.deep.equal([metadata.uid]);

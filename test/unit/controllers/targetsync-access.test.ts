@@ -17,12 +17,12 @@ describe('the rotation of the token', () => {
   const daysAgo = (days: number) => ({ lastTokenRotationTime: new Date(now - days * day).toISOString() });
   const asked = { annotations: { [annotations.rotateToken]: 'please' } };
   const rows: [string, Sync, boolean][] = [
-    ['is not due when it is not enabled, asked for or not', sync({}, { meta: asked }), false],
-    ['CORE-112: is due when there was none', sync(enabled), true],
+    ['is not due if it is not enabled, requested or not', sync({}, { meta: asked }), false],
+    ['CORE-112: is due if there was none', sync(enabled), true],
     ['CORE-112: is not due right after it', sync(enabled, { status: daysAgo(0) }), false],
     ['is not due after 60 days', sync(enabled, { status: daysAgo(60) }), false],
     ['is due after more than 60 days', sync(enabled, { status: daysAgo(60.1) }), true],
-    ['CORE-112: is due when asked for', sync(enabled, { status: daysAgo(1), meta: asked }), true],
+    ['CORE-112: is due on request', sync(enabled, { status: daysAgo(1), meta: asked }), true],
   ];
   for (const [title, self, answer] of rows) {
     it(title, () => {
@@ -33,7 +33,7 @@ describe('the rotation of the token', () => {
   const kubeconfig = (users: object[]): string =>
     JSON.stringify({ kind: 'Config', extra: { kept: true }, users });
 
-  it('changes nothing in the kubeconfig but the token', () => {
+  it('changes only the token in the kubeconfig', () => {
     const { account, withToken } = renewable(
       kubeconfig([{ name: 'reader', user: { token: 'old', as: 'x' } }]),
     );
@@ -44,7 +44,7 @@ describe('the rotation of the token', () => {
       users: [{ name: 'reader', user: { token: 'new', as: 'x' } }],
     });
   });
-  it('sets a token where there was no credential', () => {
+  it('sets a token if there was no credential', () => {
     const { withToken } = renewable(kubeconfig([{ name: 'reader' }]));
     expect(parseYaml(withToken('new'))).to.have.deep.property('users', [
       { name: 'reader', user: { token: 'new' } },
@@ -56,11 +56,11 @@ describe('the rotation of the token', () => {
     ['two users', kubeconfig([{ name: 'a' }, { name: 'b' }])],
     ['a user without a name', kubeconfig([{ user: {} }])],
     ['a user with an empty name', kubeconfig([{ name: '' }])],
-    ['a user whose name is no text', JSON.stringify({ users: [{ name: 7 }] })],
-    ['users that are no list', JSON.stringify({ users: { name: 'a' } })],
-    ['text that is no YAML', 'secret: [token'],
+    ['a user whose name is not a string', JSON.stringify({ users: [{ name: 7 }] })],
+    ['users that are not a list', JSON.stringify({ users: { name: 'a' } })],
+    ['invalid YAML', 'secret: [token'],
   ] as const) {
-    it(`is impossible with ${title}, and the sentence does not quote the kubeconfig`, () => {
+    it(`fails for ${title}, and the message does not quote the kubeconfig`, () => {
       expect(() => renewable(text)).to.throw(RotationImpossible, /exactly one user/);
     });
   }
@@ -76,16 +76,16 @@ describe('the access to a shoot', () => {
   const rows: [string, Host, boolean][] = [
     ['is fresh for 12 hours', renewed(12), true],
     ['is renewed after that', renewed(12.1), false],
-    ['is asked for when there is none', host(), false],
+    ['is requested if there is none', host(), false],
     [
-      'is asked for when only another shoot has it',
+      'is requested if only another shoot has it',
       host({ targets: [target('t')], secrets: [secret('t')] }),
       false,
     ],
-    ['is asked for when its secret has no data', { ...renewed(1), secrets: [withoutData] }, false],
-    ['is asked for when its secret has no kubeconfig', { ...renewed(1), secrets: [secret('s', '')] }, false],
+    ['is requested if its secret has no data', { ...renewed(1), secrets: [withoutData] }, false],
+    ['is requested if its secret has no kubeconfig', { ...renewed(1), secrets: [secret('s', '')] }, false],
     [
-      'is asked for when its target is not ours',
+      'is requested if its target is not ours',
       {
         ...renewed(1),
         targets: renewed(1).targets.map((t) => ({ ...t, metadata: { ...t.metadata, labels: {} } })),
@@ -101,12 +101,8 @@ describe('the access to a shoot', () => {
       },
       true,
     ],
-    ['is asked for when its secret is gone', { ...renewed(1), secrets: [] }, false],
-    [
-      'is asked for when nobody knows how old it is',
-      host({ targets: [target('s')], secrets: [secret('s')] }),
-      false,
-    ],
+    ['is requested if its secret is gone', { ...renewed(1), secrets: [] }, false],
+    ['is requested if its age is unknown', host({ targets: [target('s')], secrets: [secret('s')] }), false],
   ];
   for (const [title, there, answer] of rows) {
     it(title, () => {
@@ -114,7 +110,7 @@ describe('the access to a shoot', () => {
     });
   }
 
-  /** A source cluster with shoots, of which one gives no access. */
+  /** A source cluster with shoots, of which one returns no access. */
   const garden = (shoots: readonly string[], asked: string[]): Client =>
     ({
       async *list() {
@@ -136,7 +132,7 @@ describe('the access to a shoot', () => {
     return { wanted, asked };
   };
 
-  it('is asked for at the shoot, and one that gives none does not hold up the others', async () => {
+  it('is requested from the shoot, and one that returns none does not block the others', async () => {
     const { wanted, asked } = await wantedOf(host(), ['s', 'broken', 'other']);
     expect(asked[0]).to.equal(
       '/apis/core.gardener.cloud/v1beta1/namespaces/clusters/shoots/s/adminkubeconfig',
@@ -189,10 +185,10 @@ describe('the access to a shoot', () => {
       new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal: true }),
       /: too large$/,
     ],
-    ['only a bug can be the cause', new TypeError('x'), undefined],
+    ['the error can only be a bug', new TypeError('x'), undefined],
   ];
   for (const [title, answer, why] of troubles) {
-    it(`is ${why ? 'told to be missing' : 'no matter of the shoot'} when ${title}`, async () => {
+    it(`is ${why ? 'reported as missing' : 'not affected'} if ${title}`, async () => {
       const source = {
         list: garden(['s'], []).list,
         raw: () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)),
@@ -206,7 +202,7 @@ describe('the access to a shoot', () => {
     });
   }
 
-  it('is not asked for where a target of another owner has its name', async () => {
+  it('is not requested if a target of another owner has its name', async () => {
     const foreign = target('s', {}, { labels: {} });
     const rows: readonly (readonly [Host, number])[] = [
       [host({ targets: [foreign] }), 0],
@@ -216,7 +212,7 @@ describe('the access to a shoot', () => {
     for (const [there, times] of rows) expect((await wantedOf(there, ['s'])).asked).to.have.length(times);
   });
 
-  it('is not asked for while it is fresh, or where it could not be kept', async () => {
+  it('is not requested while it is fresh, or if it could not be stored', async () => {
     const there = { ...renewed(1), foreignSecrets: new Set(['two']) };
     const { wanted, asked } = await wantedOf(there, ['s', 'two']);
     expect(asked).to.deep.equal([]);

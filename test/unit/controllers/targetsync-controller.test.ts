@@ -1,4 +1,4 @@
-/** What wakes a target sync. */
+/** The events that trigger a target sync. */
 import { expect } from 'chai';
 import { targetSyncController, type TargetSyncPorts } from '../../../controllers/targetsync/index.ts';
 import { targetSyncKind, type TargetSync } from '../../../src/api/kinds/targetsync.ts';
@@ -25,7 +25,7 @@ function controllerWith(more: Partial<TargetSyncPorts> = {}) {
 }
 
 describe('the controller of target syncs', () => {
-  it('handles finalizers by itself, and tries again what failed', () => {
+  it('manages finalizers by itself, and retries after failures', () => {
     expect(controllerWith().spec).to.include({
       name: 'targetsync',
       kind: targetSyncKind,
@@ -54,21 +54,21 @@ describe('the controller of target syncs', () => {
     ['a new status', update(sync('first', { resourceVersion: '2' })), false],
   ];
   for (const [what, change, isWoken] of own) {
-    it(`looks at a target sync ${isWoken ? 'after' : 'no earlier for'} ${what}`, () => {
+    it(`reconciles a target sync ${isWoken ? 'after' : 'no earlier for'} ${what}`, () => {
       const { filter } = controllerWith().spec;
       expect(admits(filter as Predicate<TargetSync>, change)).to.equal(isWoken);
     });
   }
 
   const others: readonly (readonly [string, Change<TargetSync>, readonly Key[]])[] = [
-    ['comes, which stops them', { type: 'add', obj: first, initial: false }, ['demo/second', 'demo/third']],
-    ['goes, which lets them go on', { type: 'delete', obj: first, finalStateUnknown: false }, ['demo/second', 'demo/third']],
-    ['is deleted, which lets them go on', update(deleting), ['demo/second', 'demo/third']],
-    ['has been deleted for a while', update(deleting, deleting), []],
+    ['is created, which stops them', { type: 'add', obj: first, initial: false }, ['demo/second', 'demo/third']],
+    ['is gone, which lets them continue', { type: 'delete', obj: first, finalStateUnknown: false }, ['demo/second', 'demo/third']],
+    ['is deleted, which lets them continue', update(deleting), ['demo/second', 'demo/third']],
+    ['has been under deletion for a while', update(deleting, deleting), []],
     ['changes otherwise', update(sync('first', { generation: 2 })), []],
   ]; // prettier-ignore
   for (const [what, change, keys] of others) {
-    it(`looks at ${keys.length ? 'the others of a namespace' : 'no other'} when one ${what}`, () => {
+    it(`reconciles ${keys.length ? 'the others of a namespace' : 'no other'} if one ${what}`, () => {
       const { spec, subscriber } = controllerWith();
       const woken: Key[] = [];
       const host = {

@@ -1,4 +1,4 @@
-/** Passes of a target sync between two clusters in memory: what is written, in which order, and what the status tells. */
+/** Reconciles of a target sync between two clusters in memory: the writes, their order, and the status. */
 import { expect } from 'chai';
 import { NotSynced } from '../../../controllers/targetsync/reconcile.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
@@ -15,13 +15,13 @@ const status = 'merge status TargetSync demo/sync';
 const own = 'merge TargetSync demo/sync';
 const toldOf = (clusters: TwoClusters) => clusters.self?.status?.lastErrors;
 
-describe('a pass of a target sync', () => {
+describe('a reconcile of a target sync', () => {
   let clusters: TwoClusters;
   beforeEach(() => {
     clusters = new TwoClusters();
   });
 
-  it('copies secrets, makes targets, and tells that it did', async () => {
+  it('copies secrets, creates targets, and reports success', async () => {
     clusters.sync(
       { ...ALL, createTargetToSource: true, targetToSourceName: 'hub' },
       { annotations: { ...WISH, mine: 'yes' } },
@@ -49,7 +49,7 @@ describe('a pass of a target sync', () => {
     expect(clusters.self?.metadata.annotations).to.deep.equal({ mine: 'yes' });
   });
 
-  it('changes no wish that is none of a pass', async () => {
+  it('keeps an operation annotation that is not its own', async () => {
     clusters.sync(ALL, { annotations: { [annotations.operation]: 'other' } });
     await clusters.pass();
     expect(clusters.writes).to.deep.equal([status]);
@@ -64,13 +64,13 @@ describe('a pass of a target sync', () => {
     expect(await clusters.names(targetKind)).to.deep.equal(['prod-1']);
   });
 
-  it('sets its finalizer where there is none', async () => {
+  it('sets its finalizer if there is none', async () => {
     clusters.sync(ALL, { finalizers: undefined });
     await clusters.pass();
     expect(clusters.self?.metadata.finalizers).to.deep.equal([FINALIZER]);
   });
 
-  it('removes what is no longer wanted', async () => {
+  it('deletes objects that are no longer wanted', async () => {
     clusters.sync(ALL);
     clusters.secret('old', { kubeconfig: 'x' }, OK);
     clusters.target('old');
@@ -78,7 +78,7 @@ describe('a pass of a target sync', () => {
     expect(clusters.writes.slice(0, 2)).to.deep.equal(['delete Secret demo/old', 'delete Target demo/old']);
   });
 
-  it('writes the rest where one write is refused, removes nothing then, and tells all of it', async () => {
+  it('writes the rest if one write is rejected, deletes nothing then, and reports all of it', async () => {
     clusters.sync({ ...ALL, createTargetToSource: true });
     for (const name of ['a', 'b', 'foreign']) clusters.sourceSecret(name);
     clusters.secret('foreign', {});
@@ -98,7 +98,7 @@ describe('a pass of a target sync', () => {
     expect(clusters.self?.metadata.annotations ?? {}).to.deep.equal({});
   });
 
-  it('tells fifty problems, and counts the others', async () => {
+  it('reports fifty problems, and counts the others', async () => {
     for (const count of [50, 52]) {
       clusters = new TwoClusters();
       clusters.sync(ALL);
@@ -112,7 +112,7 @@ describe('a pass of a target sync', () => {
     }
   });
 
-  it('takes what it has told away once it succeeds', async () => {
+  it('clears reported problems after a success', async () => {
     clusters.sync(ALL);
     clusters.source.unlisted.set('Secret', refusal(500, 'broken'));
     await clusters.pass();
@@ -122,7 +122,7 @@ describe('a pass of a target sync', () => {
     expect(toldOf(clusters)).to.equal(undefined);
   });
 
-  it('reads no content of secrets that are not its own, and of the source only its namespace', async () => {
+  it('reads no content of secrets of other owners, and only its namespace of the source', async () => {
     clusters.sync(ALL);
     await clusters.pass();
     expect(clusters.here.lists).to.deep.equal([
@@ -136,7 +136,7 @@ describe('a pass of a target sync', () => {
     expect(clusters.source.lists).to.deep.equal([['Shoot', { namespace: 'clusters' }]]);
   });
 
-  it('takes the wish away also when the object has changed meanwhile', async () => {
+  it('removes the request even if the object has changed meanwhile', async () => {
     clusters.sync(ALL);
     let isFirst = true;
     clusters.here.fault = ({ verb, sub, kind }) => {
@@ -148,7 +148,7 @@ describe('a pass of a target sync', () => {
     expect(clusters.self?.metadata.annotations ?? {}).to.deep.equal({});
   });
 
-  it('fails with what only a bug throws, and the status says nothing of it', async () => {
+  it('fails with an error that can only be a bug, which is not in the status', async () => {
     clusters.sync(ALL);
     const bug = new TypeError('x is undefined');
     clusters.source.unlisted.set('Secret', bug);
@@ -157,7 +157,7 @@ describe('a pass of a target sync', () => {
   });
 });
 
-describe('a target sync that cannot go to work', () => {
+describe('a target sync that cannot start', () => {
   const tooLarge = new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal: true });
   const rows: readonly (readonly [string, object, (clusters: TwoClusters) => void, RegExp])[] = [
     ['both expressions', { ...ALL, shootNameExpression: '*' }, () => undefined, /with both, secretNameExpression and shootNameExpression/],
@@ -172,11 +172,11 @@ describe('a target sync that cannot go to work', () => {
     ['an expression for shoots that is none', { shootNameExpression: '(' }, () => undefined, /^invalid regular expression to filter names: \($/],
     ['a source without shoots', { shootNameExpression: '*' }, (c) => c.source.unlisted.set('Shoot', refusal(404, 'no', 'NotFound')), /^the source cluster does not serve the kind Shoot/],
     ['a source whose shoots may not be read', { shootNameExpression: '*' }, (c) => c.source.unlisted.set('Shoot', refusal(403, 'no right')), /no right/],
-    ['a token that is not given', { ...ALL, tokenRotation: { enabled: true } }, (c) => c.source.answers.set('/api/v1/namespaces/clusters/serviceaccounts/reader/token', {}), /^the source cluster issued no token for service account clusters\/reader$/],
+    ['a token that is not issued', { ...ALL, tokenRotation: { enabled: true } }, (c) => c.source.answers.set('/api/v1/namespaces/clusters/serviceaccounts/reader/token', {}), /^the source cluster issued no token for service account clusters\/reader$/],
     ['a kubeconfig whose token cannot be renewed', { ...ALL, tokenRotation: { enabled: true }, secretRef: { name: 'other', key: 'kubeconfig' } }, (c) => c.secret('other', { kubeconfig: '{}' }), /^the token cannot be rotated/],
   ]; // prettier-ignore
   for (const [what, spec, prepare, sentence] of rows) {
-    it(`because of ${what} says so, keeps what there is, and tries again`, async () => {
+    it(`because of ${what} reports it, keeps existing objects, and retries`, async () => {
       const clusters = new TwoClusters();
       clusters.sync(spec);
       prepare(clusters);
@@ -200,7 +200,7 @@ describe('the rotation of the token for the source cluster', () => {
     return clusters;
   };
 
-  it('asks for a token of 90 days, and goes on with it once it is stored', async () => {
+  it('requests a token of 90 days, and continues with it after it is stored', async () => {
     const clusters = given();
     await clusters.pass();
     expect(clusters.source.asked).to.deep.equal([
@@ -223,7 +223,7 @@ describe('the rotation of the token for the source cluster', () => {
     expect(clusters.self?.status).to.include({ lastTokenRotationTime: NOW, lastUpdateTime: NOW });
   });
 
-  it('is not repeated in the next pass', async () => {
+  it('is not repeated in the next reconcile', async () => {
     const clusters = given();
     await clusters.pass();
     await clusters.pass();
@@ -231,20 +231,20 @@ describe('the rotation of the token for the source cluster', () => {
     expect(clusters.opened).to.have.length(3);
   });
 
-  it('is due where nothing has been annotated yet', async () => {
+  it('is due if there is no annotation yet', async () => {
     const clusters = given({ annotations: undefined });
     expect(await clusters.pass()).to.include({ write: 'none' });
     expect(clusters.source.asked).to.have.length(1);
   });
 
-  it('is repeated when it is asked for, and the wish is taken away', async () => {
+  it('is repeated on request, and the request is removed', async () => {
     const clusters = given({ annotations: { [annotations.rotateToken]: 'please', mine: 'yes' } });
     await clusters.pass();
     expect(clusters.self?.metadata.annotations).to.deep.equal({ mine: 'yes' });
   });
 
   for (const answer of [{}, { status: {} }, { status: { token: '' } }, { status: { token: 7 } }]) {
-    it(`keeps the token it has when the answer is ${JSON.stringify(answer)}`, async () => {
+    it(`keeps the existing token if the response is ${JSON.stringify(answer)}`, async () => {
       const clusters = given();
       clusters.source.answers.set(PATH, answer);
       expect(await clusters.pass()).to.be.instanceOf(NotSynced);
@@ -267,7 +267,7 @@ describe('a target sync that is deleted', () => {
     return clusters.pass();
   };
 
-  it('takes what it has made with it, and then its finalizer', async () => {
+  it('deletes the objects it has created, and then its finalizer', async () => {
     const clusters = given();
     await leave(clusters);
     expect(clusters.writes).to.deep.equal(['delete Secret demo/prod-1', 'delete Target demo/prod-1', own]);
@@ -276,7 +276,7 @@ describe('a target sync that is deleted', () => {
     expect(clusters.opened).to.deep.equal([]);
   });
 
-  it('leaves all of it to another one of the namespace', async () => {
+  it('leaves all of them to another target sync of the namespace', async () => {
     const clusters = given();
     clusters.sync({}, {}, 'second');
     await leave(clusters);
@@ -284,7 +284,7 @@ describe('a target sync that is deleted', () => {
     expect(clusters.self?.metadata.finalizers).to.deep.equal(['mine']);
   });
 
-  it('stays until all is removed, and says why', async () => {
+  it('stays until all are deleted, and reports why', async () => {
     const clusters = given();
     clusters.here.fault = ({ verb, kind }) =>
       verb === 'delete' && kind === 'Target' ? refusal(403, 'no right') : undefined;
@@ -306,10 +306,10 @@ describe('a target sync that is deleted', () => {
 
 describe('the source of a target sync', () => {
   const rows: readonly (readonly [string, object, readonly string[]])[] = [
-    ['gives the secrets whose names fit', { secretNameExpression: '^prod' }, ['prod-1', 'prod-2']],
+    ['returns the secrets with matching names', { secretNameExpression: '^prod' }, ['prod-1', 'prod-2']],
     ['is a target under its own name', { createTargetToSource: true, targetToSourceName: 'hub' }, ['hub']],
-    ['is a target called like its namespace by default', { createTargetToSource: true }, ['clusters']],
-    ['is no target where that is not wanted', { targetToSourceName: 'hub' }, []],
+    ['is a target named like its namespace by default', { createTargetToSource: true }, ['clusters']],
+    ['is not a target if that is not wanted', { targetToSourceName: 'hub' }, []],
   ];
   for (const [title, spec, names] of rows) {
     it(title, async () => {

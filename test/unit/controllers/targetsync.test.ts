@@ -28,7 +28,7 @@ const planned = (wanted: readonly Wanted[], there: Host, self = sync()) => {
   };
 };
 
-describe('what a target sync writes', () => {
+describe('the writes of a target sync', () => {
   const { type: _, ...untyped } = secret('prod-1');
   const rows: {
     title: string;
@@ -39,40 +39,40 @@ describe('what a target sync writes', () => {
     problem?: RegExp;
   }[] = [
     {
-      title: 'CORE-108: makes the secret first and then the target that refers to it',
+      title: 'CORE-108: create the secret first and then the target that refers to it',
       wanted: [copy('prod-1')],
       writes: ['create prod-1', 'create prod-1'],
     },
     {
-      title: 'CORE-108: makes only a target for the source cluster',
+      title: 'CORE-108: create only a target for the source cluster',
       wanted: [{ as: 'source', name: 'hub' }],
       writes: ['create hub'],
     },
     {
-      title: 'writes nothing when all is as it should be',
+      title: 'are none if everything is up to date',
       wanted: [copy('prod-1')],
       host: { targets: [target('prod-1')], secrets: [secret('prod-1')] },
     },
     {
-      title: 'CORE-109: brings a copy in line with its original',
+      title: 'CORE-109: update a copy from its original',
       wanted: [copy('prod-1', 'two')],
       host: { targets: [target('prod-1')], secrets: [secret('prod-1')] },
       writes: ['patch prod-1'],
     },
     {
-      title: 'makes a copy anew whose type has changed, for the type of a secret cannot be changed',
+      title: 'recreate a copy whose type has changed, because the type of a secret is immutable',
       wanted: [copy('prod-1', 'one', 'example.org/access')],
       host: { targets: [target('prod-1')], secrets: [secret('prod-1')] },
       writes: ['delete prod-1', 'create prod-1'],
     },
     {
-      title: 'brings back a secret that somebody took away',
+      title: 'recreate a secret that a user deleted',
       wanted: [copy('prod-1')],
       host: { targets: [target('prod-1')] },
       writes: ['create prod-1'],
     },
     {
-      title: 'patches the secret and the target of that name, and no others',
+      title: 'patch the secret and the target of that name, and no others',
       wanted: [copy('prod-1', 'two')],
       host: {
         targets: [target('other'), target('prod-1', { type: 'wrong' })],
@@ -82,48 +82,48 @@ describe('what a target sync writes', () => {
       removals: ['delete other', 'delete other'],
     },
     {
-      title: 'does not make a copy anew whose secret says no type, which is Opaque then',
+      title: 'do not recreate a copy whose secret has no type, which means Opaque',
       wanted: [copy('prod-1', 'two')],
       host: { targets: [target('prod-1')], secrets: [untyped] },
       writes: ['patch prod-1'],
     },
     {
-      title: 'brings the target of a shoot in line while its access is fresh',
+      title: 'update the target of a shoot while its access is fresh',
       wanted: [{ as: 'kept', name: 's' }],
       host: { targets: [target('s', { type: 'wrong' })], secrets: [secret('s')] },
       writes: ['patch s'],
     },
     {
-      title: 'makes a target for the source where a foreign secret has its name',
+      title: 'create a target for the source if a secret of another owner has its name',
       wanted: [{ as: 'source', name: 'hub' }],
       host: { foreignSecrets: new Set(['hub']) },
       writes: ['create hub'],
     },
     {
-      title: 'leaves a labelled target alone whose secret is null',
+      title: 'do not touch a labelled target whose secret is null',
       wanted: [],
       host: { targets: [target('foreign', { secretRef: null })] },
     },
     {
-      title: 'leaves a target without labels alone',
+      title: 'do not touch a target without labels',
       wanted: [],
       host: { targets: [target('foreign', {}, { labels: undefined })] },
     },
     {
-      title: 'CORE-109: removes what is no longer wanted, the secret before the target',
+      title: 'CORE-109: delete objects that are no longer wanted, the secret before the target',
       wanted: [],
       host: { targets: [target('prod-2')], secrets: [secret('prod-2')] },
       removals: ['delete prod-2', 'delete prod-2'],
     },
     {
-      title: 'removes the copy when only the target of that name is wanted',
+      title: 'delete the copy if only the target of that name is wanted',
       wanted: [{ as: 'source', name: 'hub' }],
       host: { targets: [target('hub')], secrets: [secret('hub')] },
       writes: ['patch hub'],
       removals: ['delete hub'],
     },
     {
-      title: 'never removes the access to the source, labelled or not',
+      title: 'never delete the access to the source, labelled or not',
       wanted: [],
       host: {
         targets: [target('hub', { secretRef: { name: 'source-access' } })],
@@ -132,54 +132,54 @@ describe('what a target sync writes', () => {
       removals: ['delete hub'],
     },
     {
-      title: 'never overwrites the access to the source by a secret of the same name',
+      title: 'never overwrite the access to the source with a secret of the same name',
       wanted: [copy('source-access')],
       host: { secrets: [secret('source-access')] },
       problem: /source-access contains the credentials/,
     },
     {
-      title: 'CORE-110: leaves a foreign secret alone and makes no target for it',
+      title: 'CORE-110: do not touch a secret of another owner and create no target for it',
       wanted: [copy('two'), copy('one')],
       host: { foreignSecrets: new Set(['two']) },
       writes: ['create one', 'create one'],
       problem: /^secret demo\/two was not created by a TargetSync/,
     },
     {
-      title: 'leaves a foreign target alone and makes no secret for it',
+      title: 'do not touch a target of another owner and create no secret for it',
       wanted: [copy('two')],
       host: { targets: [target('two', {}, { labels: {} })] },
       problem: /^target demo\/two was not created by a TargetSync/,
     },
     {
-      title: 'CORE-117: leaves a labelled target without a secret alone',
+      title: 'CORE-117: do not touch a labelled target without a secret',
       wanted: [],
       host: { targets: [target('foreign', { secretRef: undefined, config: {} })] },
     },
     {
-      title: 'leaves a labelled target of an installation alone',
+      title: 'do not touch a labelled target of an installation',
       wanted: [],
       host: { targets: [target('x', {}, { labels: { ...OK, [labels.dataContext]: 'Inst.web' } })] },
     },
     {
-      title: 'is not held up by a foreign target of another name',
+      title: 'are not affected by a target of another owner with another name',
       wanted: [copy('prod-1')],
       host: { targets: [target('foreign', {}, { labels: {} })] },
       writes: ['create prod-1', 'create prod-1'],
     },
     {
-      title: 'refuses two targets of one name',
+      title: 'reject two targets of the same name',
       wanted: [copy('hub'), { as: 'source', name: 'hub' }],
       writes: ['create hub', 'create hub'],
       problem: /two targets would have the name demo\/hub/,
     },
     {
-      title: 'keeps what cannot be renewed and tells why',
+      title: 'keep what cannot be renewed and report why',
       wanted: [{ as: 'unavailable', name: 'shoot', why: 'no access to shoot' }],
       host: { targets: [target('shoot')], secrets: [secret('shoot')] },
       problem: /no access to shoot/,
     },
     {
-      title: 'does not touch what is going already',
+      title: 'do not touch objects under deletion',
       wanted: [],
       host: { targets: [target('old', {}, { deletionTimestamp: NOW })] },
     },
@@ -194,7 +194,7 @@ describe('what a target sync writes', () => {
     });
   }
 
-  it('keeps labels and annotations of others', () => {
+  it('keep labels and annotations of others', () => {
     const there = target(
       'prod-1',
       { type: 'other' },
@@ -210,7 +210,7 @@ describe('what a target sync writes', () => {
       .that.deep.equals({ spec: { type: TARGET_TYPE } });
   });
 
-  it('labels what it makes, in its own namespace', () => {
+  it('label created objects, in their own namespace', () => {
     const { writes } = planSync(sync(), [copy('prod-1')], host());
     const metadata = { name: 'prod-1', namespace: 'demo', labels: OK };
     expect(writes[0]?.map((effect) => (effect as { object?: object }).object)).to.deep.equal([
@@ -224,19 +224,19 @@ describe('what a target sync writes', () => {
     ]);
   });
 
-  it('has no group of writes where nothing is to be written', () => {
+  it('have no empty groups', () => {
     const there = host({ targets: [target('prod-1')], secrets: [secret('prod-1')] });
     expect(planSync(sync(), [copy('prod-1')], there).writes).to.deep.equal([]);
   });
 
-  it('leads the target of a shoot to the secret of the shoot, also while its access is fresh', () => {
+  it('point the target of a shoot to the secret of the shoot, also while its access is fresh', () => {
     const there = host({ targets: [target('s', { secretRef: { name: 'x' } })], secrets: [secret('s')] });
     expect(planSync(sync(), [{ as: 'kept', name: 's' }], there).writes)
       .to.have.nested.property('[0][0].body.spec')
       .that.deep.equals({ secretRef: { name: 's', key: 'kubeconfig' } });
   });
 
-  it('notes when the access to a shoot was renewed', () => {
+  it('record when the access to a shoot was renewed', () => {
     const wanted: Wanted = { as: 'copy', name: 's', content: { type: 'Opaque', data: {} }, renewedAt: NOW };
     const { writes } = planSync(sync(), [wanted], host());
     expect(writes)
@@ -244,7 +244,7 @@ describe('what a target sync writes', () => {
       .that.deep.equals({ [annotations.lastTargetSync]: NOW });
   });
 
-  it('CORE-110: takes everything of its own with it when it goes', () => {
+  it('CORE-110: delete all of its objects when it is deleted', () => {
     const there = host({
       targets: [target('prod-1'), target('foreign', {}, { labels: {} })],
       secrets: [secret('prod-1'), secret('source-access')],
@@ -254,7 +254,7 @@ describe('what a target sync writes', () => {
   });
 });
 
-describe('what keeps a target sync from its work', () => {
+describe('a target sync is blocked by', () => {
   it('CORE-113: both expressions', () => {
     expect(specError(sync({ secretNameExpression: 'a', shootNameExpression: 'b' }))).to.match(/with both/);
     expect(specError(sync({ secretNameExpression: 'a', shootNameExpression: '' }))).to.equal(undefined);
@@ -264,7 +264,7 @@ describe('what keeps a target sync from its work', () => {
     expect(specError(sync({ sourceNamespace: '' }))).to.match(/sourceNamespace/);
   });
 
-  it('CORE-111: another one that is there to stay', () => {
+  it('CORE-111: another one that is not being deleted', () => {
     const other = sync({}, { meta: { name: 'second', uid: 'uid-second' } });
     const going = sync({}, { meta: { name: 'third', uid: 'uid-third', deletionTimestamp: NOW } });
     expect(activeSiblings(sync(), [sync(), other, going])).to.deep.equal([other]);
@@ -281,11 +281,11 @@ describe('an expression for names', () => {
     ['(?i)PROD', 'prod-1', true],
   ];
   for (const [expression, name, answer] of rows) {
-    it(`${expression} ${answer ? 'means' : 'does not mean'} ${name}`, () => {
+    it(`${expression} ${answer ? 'matches' : 'does not match'} ${name}`, () => {
       expect(nameFilter(expression)?.(name)).to.equal(answer);
     });
   }
-  it('is refused when it is none in RE2', () => {
+  it('is rejected if it is not valid in RE2', () => {
     expect(nameFilter('^prod-(')).to.equal(undefined);
     expect(nameFilter('(?=a)')).to.equal(undefined);
   });

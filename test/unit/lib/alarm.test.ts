@@ -16,13 +16,13 @@ describe('an alarm', () => {
     alarm.by(clock.now() + ms);
   };
 
-  it('rings once, at the earliest of all times it was asked for', async () => {
+  it('fires once, at the earliest of all requested times', async () => {
     for (const ms of [300, 100, 200, Infinity]) inMs(ms);
     await clock.advance(1_000);
     expect(rung).to.deep.equal([100]);
   });
 
-  it('can be set again after it has rung', async () => {
+  it('can be set again after it has fired', async () => {
     inMs(100);
     await clock.advance(100);
     inMs(50);
@@ -30,7 +30,7 @@ describe('an alarm', () => {
     expect(rung).to.deep.equal([100, 150]);
   });
 
-  it('does not ring once it is cancelled, or for what never comes', async () => {
+  it('does not fire after it is cancelled, or at an infinite time', async () => {
     inMs(100);
     alarm.cancel();
     inMs(Infinity);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ByteBudget, type ByteShare } from '../../../src/lib/byte-budget.ts';
 import { settle } from '../../support/clock.ts';
 
-/** Takes shares, and notes in which order they came. */
+/** Takes shares, and records their order. */
 function taker(budget: ByteBudget) {
   const order: string[] = [];
   const shares = new Map<string, ByteShare>();
@@ -21,7 +21,7 @@ function taker(budget: ByteBudget) {
 }
 
 describe('a budget of bytes', () => {
-  it('gives what there is, and lets others wait until there is enough again', async () => {
+  it('grants what is available, and lets others wait until enough is released', async () => {
     const budget = new ByteBudget(100);
     const { order, take, release } = taker(budget);
     void take('a', 60);
@@ -35,7 +35,7 @@ describe('a budget of bytes', () => {
     expect(budget.used).to.equal(0);
   });
 
-  it('gives all there is to who wants more than that', async () => {
+  it('grants everything to a request for more', async () => {
     const budget = new ByteBudget(100);
     const { order, take, release } = taker(budget);
     void take('huge', 1_000_000);
@@ -46,7 +46,7 @@ describe('a budget of bytes', () => {
     expect(order).to.deep.equal(['huge', 'small']);
   });
 
-  it('gives no key more than half of all while it holds something', async () => {
+  it('grants no key more than half of it while the key holds a share', async () => {
     const budget = new ByteBudget(100);
     const { order, take } = taker(budget);
     for (const name of ['a1', 'a2', 'a3', 'a4']) void take(name, 25, 'a');
@@ -55,7 +55,7 @@ describe('a budget of bytes', () => {
     expect(order).to.deep.equal(['a1', 'a2', 'b']);
   });
 
-  it('serves keys in turn, however many of one wait', async () => {
+  it('serves keys in turn, however many requests of one wait', async () => {
     const budget = new ByteBudget(100);
     const { order, take, release } = taker(budget);
     void take('first', 100);
@@ -67,7 +67,7 @@ describe('a budget of bytes', () => {
     expect(order).to.deep.equal(['first', 'a1', 'b', 'c', 'a2', 'a3']);
   });
 
-  it('lets nobody who wants little pass who wants much', async () => {
+  it('does not let a small request overtake a large one', async () => {
     const budget = new ByteBudget(100);
     const { order, take, release } = taker(budget);
     void take('first', 60);
@@ -79,7 +79,7 @@ describe('a budget of bytes', () => {
     expect(order).to.deep.equal(['first', 'large', 'small']);
   });
 
-  it('forgets who does not want to wait any more, and goes on with the next', async () => {
+  it('drops a request that was aborted, and continues with the next', async () => {
     const budget = new ByteBudget(100);
     const { order, take, release } = taker(budget);
     const gone = new AbortController();
@@ -97,7 +97,7 @@ describe('a budget of bytes', () => {
     expect(budget.used).to.equal(0);
   });
 
-  it('is given back once, however often somebody says so', async () => {
+  it('is released once, however often release is called', async () => {
     const budget = new ByteBudget(100);
     const share = await budget.take(70, 'a');
     share.release();

@@ -6,7 +6,10 @@ import { render } from '../templating/gotemplate/support.ts';
 const validity = { from: Date.UTC(2026, 0, 1), until: Date.UTC(2051, 0, 1) };
 const hosts = ['hook.demo.svc', '10.1.2.3', 'fd00::1'];
 
-/** An authority with an RSA key, made elsewhere: its name is written in another way, and its key id is another hash. */
+/**
+ * An authority with an RSA key, created by another tool: its name is encoded differently, and its key id is another
+ * hash.
+ */
 function foreignAuthority(): { readonly certificate: string; readonly key: string } {
   const [certificate = '', key = ''] = render(
     '{{ $ca := genCA "webhook-ca" 365 }}{{ $ca.Cert }}|{{ $ca.Key }}',
@@ -29,7 +32,7 @@ describe('a certificate', () => {
     expect(parsed.ca).to.equal(false);
   });
 
-  it('is valid as long as it was asked for, also beyond 2050', () => {
+  it('is valid for the requested time, also beyond 2050', () => {
     expect(Date.parse(parsed.validFrom)).to.equal(validity.from);
     expect(Date.parse(parsed.validTo)).to.equal(validity.until);
   });
@@ -41,7 +44,7 @@ describe('a certificate', () => {
     expect(parsed.checkHost('other.demo.svc')).to.equal(undefined);
   });
 
-  it('can come from an authority with an RSA key that somebody else made', () => {
+  it('can be issued by an authority with an RSA key that another tool created', () => {
     const foreign = foreignAuthority();
     const key = createPrivateKey(foreign.key);
     const issued = issueCertificate(foreign, key, { commonName: 'hook', usage: 'server', hosts, validity });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { closest } from '../../../src/lib/closest.ts';
 
-describe('the word that was meant', () => {
+describe('the suggestion for a misspelt word', () => {
   const known = ['installations', 'executions', 'deployItems', 'contexts', 'kind'];
   const rows: readonly [string, string | undefined][] = [
     ['instalations', 'installations'],
@@ -13,7 +13,7 @@ describe('the word that was meant', () => {
     ['', undefined],
   ];
   for (const [word, meant] of rows) {
-    it(`by "${word}" is ${meant ?? 'none of the known'}`, () => {
+    it(`"${word}" is ${meant ?? 'none of the known'}`, () => {
       expect(closest(word, known)).to.equal(meant);
     });
   }

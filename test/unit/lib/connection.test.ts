@@ -10,7 +10,7 @@ import {
 import { skip } from '../../support/skip.ts';
 import { startUnusableServers, type UnusableServers } from '../../support/unusable-servers.ts';
 
-describe('a connection that does not come about', () => {
+describe('a connection that fails', () => {
   let servers: UnusableServers;
   before(async () => {
     servers = await startUnusableServers();
@@ -56,19 +56,24 @@ describe('a connection that does not come about', () => {
       'ERR_SSL_WRONG_VERSION_NUMBER',
     ],
     [
-      'http:// for what is not HTTP',
+      'http:// for a server that does not speak HTTP',
       () => failure(`http://${servers.garbage}`),
       'protocol',
       'HTTPParserError',
     ],
-    ['a port where nobody listens', () => failure(`https://${servers.closed}`), 'passing', 'ECONNREFUSED'],
+    ['a port without a server', () => failure(`https://${servers.closed}`), 'passing', 'ECONNREFUSED'],
     [
-      'a server that hangs up on HTTP',
+      'a server that closes HTTP connections',
       () => failure(`http://${servers.hangingUp}`),
       'passing',
       'UND_ERR_SOCKET',
     ],
-    ['a server that hangs up on TLS', () => failure(`https://${servers.hangingUp}`), 'passing', 'ECONNRESET'],
+    [
+      'a server that closes TLS connections',
+      () => failure(`https://${servers.hangingUp}`),
+      'passing',
+      'ECONNRESET',
+    ],
     ['a name that does not exist', () => failure('https://nothing.invalid'), 'name', 'ENOTFOUND'],
   ];
   for (const [what, attempt, fault, code] of rows) {
@@ -105,7 +110,7 @@ describe('a connection that does not come about', () => {
     });
   }
 
-  it('comes with advice when it fails for good, which says how to trust an authority', () => {
+  it('has advice if it fails permanently, which says how to trust an authority', () => {
     const advice = (code: string) => connectionAdvice(coded(code), 'do this');
     expect(advice('DEPTH_ZERO_SELF_SIGNED_CERT')).to.equal(
       'its certificate is not trusted; to trust it, do this',

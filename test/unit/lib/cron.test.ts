@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { InvalidCron, isCron, nextTime, parseCron } from '../../../src/lib/cron.ts';
 
-/** Spec, a time, and what comes after it. */
+/** Spec, a time, and the next time after it. */
 const TIMES: readonly (readonly [string, string, string | undefined])[] = [
   ['*/15 * * * *', '2026-01-01T00:00:00Z', '2026-01-01T00:15:00Z'],
   ['0 5 * * *', '2026-01-01T05:00:00Z', '2026-01-02T05:00:00Z'],
@@ -20,13 +20,13 @@ const TIMES: readonly (readonly [string, string, string | undefined])[] = [
 
 describe('cron', () => {
   for (const [spec, from, next] of TIMES)
-    it(`"${spec}" comes ${next === undefined ? 'never' : `at ${next}`} after ${from}`, () => {
+    it(`"${spec}" is due ${next === undefined ? 'never' : `at ${next}`} after ${from}`, () => {
       const at = nextTime(parseCron(spec), Date.parse(from));
       expect(at === undefined ? undefined : new Date(at).toISOString()).to.equal(next?.replace('Z', '.000Z'));
     });
 
   for (const spec of ['', '* * * *', '60 * * * *', '*/0 * * * *', 'TZ=Nowhere/Else * * * * *', '@often'])
-    it(`refuses "${spec}"`, () => {
+    it(`rejects "${spec}"`, () => {
       expect(isCron(spec)).to.equal(false);
       expect(() => parseCron(spec)).to.throw(InvalidCron);
     });

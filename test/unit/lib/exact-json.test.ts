@@ -11,7 +11,7 @@ describe('JSON with long integers', () => {
     '"9007199254740993"',
   ];
   for (const text of same) {
-    it(`reads ${text} as always`, () => {
+    it(`reads ${text} like JSON.parse`, () => {
       expect(parseExactJson(text)).to.deep.equal(JSON.parse(text));
     });
   }
@@ -26,7 +26,7 @@ describe('JSON with long integers', () => {
     expect(parseExactJson('9007199254740993')).to.equal(9007199254740993n);
   });
 
-  it('refuses integers that no double can stand for, before it reads their digits', () => {
+  it('rejects integers that no double can represent, before it reads their digits', () => {
     expect(() => parseExactJson(`[${'1'.repeat(1_000_000)}]`)).to.throw(
       SyntaxError,
       'an integer has 1000000 digits, more than 300, a fixed limit',
@@ -34,7 +34,7 @@ describe('JSON with long integers', () => {
     expect(parseExactJson('1'.repeat(300))).to.equal(BigInt('1'.repeat(300)));
   });
 
-  it('finds such an integer at whatever place it begins, and at the end of the text', () => {
+  it('finds such an integer at any position, and at the end of the text', () => {
     for (let before = 0; before < 40; before++) {
       const space = ' '.repeat(before);
       expect(parseExactJson(`${space}9007199254740993`), String(before)).to.equal(9007199254740993n);
@@ -46,18 +46,18 @@ describe('JSON with long integers', () => {
     }
   });
 
-  it('writes what it has read', () => {
+  it('writes the values that it has read', () => {
     for (const text of ['{"a":9007199254740993,"b":[-9223372036854775807],"c":"x"}', '{"a":1}']) {
       expect(exactJson(parseExactJson(text))).to.equal(text);
     }
   });
 
-  it('indents what it writes', () => {
+  it('indents its output', () => {
     expect(exactJson({ a: [2n ** 60n + 1n] }, 2)).to.equal('{\n  "a": [\n    1152921504606846977\n  ]\n}');
     expect(exactJson({ a: 1 }, 2)).to.equal('{\n  "a": 1\n}');
   });
 
-  it('is not deceived by texts that look like what it does inside', () => {
+  it('is not confused by strings that look like its internal markers', () => {
     const tricky = {
       a: 'integer-00000000-0000-0000-0000-000000000000:12',
       b: '"integer-x:5"',
@@ -66,18 +66,18 @@ describe('JSON with long integers', () => {
     expect(parseExactJson(exactJson(tricky))).to.deep.equal(tricky);
   });
 
-  it('complains about broken texts as always', () => {
+  it('reports invalid JSON like JSON.parse', () => {
     for (const text of ['{"a":9007199254740993', '[9007199254740993,]', '"9007199254740993', '-']) {
       expect(() => parseExactJson(text), text).to.throw(SyntaxError);
     }
   });
 
-  it('reads a text of megabytes in one go', () => {
+  it('reads megabytes at once', () => {
     const text = JSON.stringify({ a: 'x"\\'.repeat(500_000), b: 0 }).replace('"b":0', '"b":9007199254740993');
     expect((parseExactJson(text) as { b: bigint }).b).to.equal(9007199254740993n);
   });
 
-  it('tells where such an integer is', () => {
+  it('reports the place of such an integer', () => {
     expect(inexactIn({ a: [1, { b: 2n ** 60n }] })).to.deep.equal({
       path: 'a[1].b',
       digits: '1152921504606846976',

@@ -14,7 +14,7 @@ import {
 
 const link = (value: string) => ({ $type: 'symlink', value });
 
-/** Entries that count how often they are looked at, as one of them is needed for each step of a walk. */
+/** Entries that count reads, because each step of a walk reads one. */
 class Counted extends Map<string, FileNode> {
   looks = 0;
   override get(name: string): FileNode | undefined {
@@ -36,7 +36,7 @@ describe('a link in a file tree', () => {
     ],
   ];
   for (const [title, tree, message] of refused) {
-    it(`${title} is refused`, () => {
+    it(`${title} is rejected`, () => {
       expect(() => inlineFileTree(tree)).to.throw(FileTreeError, message);
     });
   }
@@ -65,14 +65,14 @@ describe('a link in a file tree', () => {
     return entries;
   };
 
-  it('costs a bounded number of steps, however far it leads', () => {
+  it('needs a bounded number of steps, however far it leads', () => {
     const entries = longWays();
     expect(readText(fileTreeAt({ kind: 'folder', entries }), 'l0')).to.equal(undefined);
     expect(entries.looks).to.be.at.most(2048);
     expect(readText(fileTreeAt({ kind: 'folder', entries }), 'l36')).to.equal('end');
   });
 
-  it('costs a bounded number of steps with all others of a listing', () => {
+  it('needs a bounded number of steps together with all others of a listing', () => {
     const many = Array.from({ length: 1000 }, (_, i): [string, FileNode] => {
       return [`k${String(i).padStart(4, '0')}`, { kind: 'link', target: '/l36' }];
     });
@@ -85,7 +85,7 @@ describe('a link in a file tree', () => {
     expect(listed?.at(-1)).to.deep.equal({ name: 'k0999', isDirectory: false, isLink: true, size: 0 });
   });
 
-  it('is taken from the folder it lies in, in listings as in readings', () => {
+  it('is relative to its folder, in listings as in reads', () => {
     const tree = inlineFileTree({ d: { f: 'four', l: link('f'), up: link('../d') } });
     expect(readText(tree, 'd/l')).to.equal('four');
     expect(tree.list('d')).to.deep.equal([
@@ -95,7 +95,7 @@ describe('a link in a file tree', () => {
     ]);
   });
 
-  it('goes on where the link before has led to', () => {
+  it('continues at the target of the previous link', () => {
     const tree = inlineFileTree({ a: { b: { up: link('..'), top: link('/f') } }, l: link('a/b'), f: 'root' });
     expect(readText(tree, 'l/up/../f')).to.equal('root');
     expect(readText(tree, 'l/top')).to.equal('root');
@@ -113,7 +113,7 @@ describe('a walk through a whole file tree', () => {
     expect([...found.keys()]).to.deep.equal(['d/f', 'l']);
   });
 
-  it('does not enter them to look for mistakes, either', () => {
+  it('does not enter them in search of mistakes, either', () => {
     const document = YamlText.of(new Source('here', '{}'));
     expect(sourceFilesIn(document, circles).paths).to.deep.equal(['d/f', 'l']);
   });
@@ -127,7 +127,7 @@ describe('the folders of a file tree', () => {
     expect(() => inlineFileTree(nested(256))).to.throw(FileTreeError, 'more than 255 folders deep');
   });
 
-  it('are not made for a path that is too long', () => {
+  it('are not created for a path that is too long', () => {
     const tree = (path: string) => () => fileTreeOf(new Map([[path, new Uint8Array()]]));
     expect(tree(`${'d/'.repeat(255)}f`)).to.throw(FileTreeError, 'has more than 255 parts');
     expect(tree('d'.repeat(4097))).to.throw(FileTreeError, 'has more than 4096 bytes');

@@ -5,23 +5,23 @@ import { dependencyOrder, shortestCycle } from '../../../src/lib/graph.ts';
 const graph = (edges: Record<string, string[]>) => new Map(Object.entries(edges));
 
 describe('the order of dependencies', () => {
-  it('puts what is needed first and keeps the given order otherwise', () => {
+  it('puts dependencies first and keeps the given order otherwise', () => {
     const { order, blocked } = dependencyOrder(graph({ c: ['a'], b: [], a: [], d: ['c', 'b'] }));
     expect(order).to.deep.equal(['b', 'a', 'c', 'd']);
     expect(blocked).to.deep.equal([]);
   });
 
-  it('names what is in a cycle or behind one', () => {
+  it('reports nodes in a cycle and those that depend on one', () => {
     const { order, blocked } = dependencyOrder(graph({ a: ['b'], b: ['a'], c: ['b'], d: [] }));
     expect(order).to.deep.equal(['d']);
     expect(blocked).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('ignores needs that are no nodes, and needs said twice', () => {
+  it('ignores unknown and duplicate dependencies', () => {
     expect(dependencyOrder(graph({ a: ['zz', 'b', 'b'], b: [] })).order).to.deep.equal(['b', 'a']);
   });
 
-  it('never puts a node before one it needs', () => {
+  it('never puts a node before its dependency', () => {
     const nodes = ['a', 'b', 'c', 'd', 'e', 'f'];
     const edges = fc.array(fc.tuple(fc.nat(5), fc.nat(5)));
     fc.assert(
@@ -49,7 +49,7 @@ describe('the shortest cycle', () => {
     ]);
   });
 
-  it('may be a node that needs itself', () => {
+  it('may be a node that depends on itself', () => {
     expect(shortestCycle(graph({ a: ['a'] }))).to.deep.equal(['a', 'a']);
   });
 

@@ -4,15 +4,15 @@ import { checkJsonBounds, JsonTooLarge } from '../../../src/lib/json-bounds.ts';
 describe('the bounds of JSON', () => {
   const many = (text: string, count: number): string => Array<string>(count).fill(text).join(',');
   const fine: readonly [string, string][] = [
-    ['what is short', '[1,{"a":[]}]'],
+    ['a short text', '[1,{"a":[]}]'],
     ['nearly a million values', `[${many('1', 999_998)}]`],
     ['commas and brackets in strings', `["${'[,'.repeat(600_000)}","${'\\"{'.repeat(600_000)}"]`],
-    ['a depth of ten thousand', '['.repeat(10_000) + ']'.repeat(10_000)],
-    ['much that is not deep', many('[[]]', 20_000)],
-    ['what is no JSON at all', '"'.repeat(20_001)],
+    ['ten thousand levels', '['.repeat(10_000) + ']'.repeat(10_000)],
+    ['a long text with few levels', many('[[]]', 20_000)],
+    ['invalid JSON', '"'.repeat(20_001)],
   ];
   for (const [title, text] of fine) {
-    it(`let ${title} pass`, () => {
+    it(`accept ${title}`, () => {
       expect(() => {
         checkJsonBounds(text);
       }).not.to.throw();
@@ -22,10 +22,10 @@ describe('the bounds of JSON', () => {
   const refused: readonly [string, string, string][] = [
     ['more than a million values', `[${many('1', 1_000_000)}]`, 'more than 1000000 values'],
     ['more than a million lists', `[${many('[]', 500_001)}]`, 'more than 1000000 values'],
-    ['more depth', '['.repeat(10_001), 'nested more than 10000 deep'],
+    ['too many levels', '['.repeat(10_001), 'nested more than 10000 deep'],
   ];
   for (const [title, text, why] of refused) {
-    it(`refuse ${title}`, () => {
+    it(`reject ${title}`, () => {
       expect(() => {
         checkJsonBounds(text);
       }).to.throw(JsonTooLarge, why);

@@ -61,34 +61,34 @@ describe('JSONPath with integers beyond 2^53', () => {
     });
   }
 
-  it('says of them that they are no list', () => {
+  it('reports that they are not a list', () => {
     expect(() => compileJsonPath('{.spec[0]}').print(long)).to.throw(JsonPathError, '9007199254740993');
   });
 });
 
 describe('JSONPath', () => {
-  it('finds values as they are', () => {
+  it('finds values unchanged', () => {
     expect(compileJsonPath('.items[*].n').find(data)).to.deep.equal([1, 2, 3]);
     expect(compileJsonPath('.items[1].labels').first(data)).to.deep.equal({});
   });
-  it('has no first value where a member is missing, and tells it from null', () => {
+  it('returns no first value if a member is missing, and distinguishes it from null', () => {
     expect(compileJsonPath('.items[0].zz.y').first(data)).to.equal(undefined);
     expect(compileJsonPath('.items[7].name').first(data)).to.equal(undefined);
     expect(compileJsonPath('.items[2].nothing').first(data)).to.equal(null);
   });
-  it('complains about a missing member when asked to find', () => {
+  it('reports a missing member on request', () => {
     expect(() => compileJsonPath('{.zz}').find(data)).to.throw(JsonPathError, 'zz is not found');
     expect(() => compileJsonPath('{.items[7]}').find(data)).to.throw(JsonPathError, 'out of bounds');
   });
   for (const bad of ['{.a', '{.a[}', '{.a[x]}', '{range .a}', "{.a['b]}"]) {
-    it(`refuses ${bad}`, () => {
+    it(`rejects ${bad}`, () => {
       expect(() => compileJsonPath(bad).print({ a: [] })).to.throw(JsonPathError);
     });
   }
-  it('does not find what objects inherit', () => {
+  it('does not find inherited properties', () => {
     expect(compileJsonPath('.constructor').first({})).to.equal(undefined);
   });
-  it('tells simple paths', () => {
+  it('recognizes simple paths', () => {
     expect(isSimplePath('.spec.a[0]')).to.equal(true);
     expect(isSimplePath('spec')).to.equal(false);
     expect(isSimplePath('{.spec}')).to.equal(false);

@@ -3,7 +3,7 @@ import { JsonScan, structureExcess, type StructureExcess } from '../../../src/li
 
 const limits = { maxDepth: 3, maxElements: 5 };
 
-/** Text, and the limit that it passes with at most three levels and five values. */
+/** Text, and the limit that it exceeds if there are at most three levels and five values. */
 const rows: readonly (readonly [string, StructureExcess | undefined])[] = [
   ['', undefined],
   ['1', undefined],
@@ -38,7 +38,7 @@ const rows: readonly (readonly [string, StructureExcess | undefined])[] = [
 describe('counting the structure of JSON before it is parsed', () => {
   for (const [text, excess] of rows) {
     const bytes = Buffer.from(text);
-    it(`finds ${excess ?? 'nothing'} in ${JSON.stringify(text)}, wherever the bytes are cut`, () => {
+    it(`finds ${excess ?? 'nothing'} in ${JSON.stringify(text)}, however the bytes are split`, () => {
       expect(structureExcess(bytes, limits)).to.equal(excess);
       for (let cut = 0; cut <= bytes.length; cut++) {
         const scan = new JsonScan(limits);
@@ -51,7 +51,7 @@ describe('counting the structure of JSON before it is parsed', () => {
     });
   }
 
-  it('counts at least half and at most twice the values that a parser makes', () => {
+  it('counts at least half and at most twice the values that a parser creates', () => {
     const count = (value: unknown): number =>
       typeof value !== 'object' || value === null
         ? 1

@@ -12,7 +12,7 @@ describe('copying JSON', () => {
     expect(original).to.deep.equal({ a: [{ b: 1 }], c: null, d: { e: 'x' } });
   });
 
-  it('agrees with a round trip through text for every JSON value', () => {
+  it('agrees with stringify and parse for every JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(JSON.stringify(copy(value))).to.equal(JSON.stringify(value));
@@ -43,11 +43,11 @@ describe('comparing JSON', () => {
     ['an array and an object', [], {}, false],
     ['arrays in another order', [1, 2], [2, 1], false],
     ['a longer array', [1], [1, 2], false],
-    ['a number and its text', 1, '1', false],
+    ['a number and its string', 1, '1', false],
     ['an inherited name', { toString: 1 }, {}, false],
   ];
   for (const [title, a, b, expected] of rows) {
-    it(`says ${String(expected)} for ${title}`, () => {
+    it(`returns ${String(expected)} for ${title}`, () => {
       expect(equal(a, b)).to.equal(expected);
       expect(equal(b, a)).to.equal(expected);
     });
@@ -59,7 +59,7 @@ describe('comparing JSON', () => {
 });
 
 describe('freezing', () => {
-  it('makes every level refuse writes', () => {
+  it('rejects writes at every level', () => {
     const frozen = deepFreeze({ a: [{ b: 1 }] });
     expect(() => {
       frozen.a[0]!.b = 2;

@@ -16,7 +16,7 @@ describe('lists of any length', () => {
     expect([smallest([2, -3]), largest([2, -3])]).to.deep.equal([-3, 2]);
   });
 
-  it('of no numbers, or not of numbers alone, are as Math has them', () => {
+  it('give the results of Math if they are empty or contain other values', () => {
     expect([smallest([]), largest([])]).to.deep.equal([Infinity, -Infinity]);
     expect([smallest([1, NaN]), largest([NaN, 1])]).to.deep.equal([NaN, NaN]);
   });

@@ -9,14 +9,19 @@ const kubeconfig = JSON.stringify({
 
 describe('the mask over values', () => {
   const rows: readonly (readonly [does: string, secret: unknown, text: string, shown: string])[] = [
-    ['finds a short field of a document in a text', kubeconfig, 'not "pass1"', 'not "[...]"'],
+    ['finds a short field of a document in a string', kubeconfig, 'not "pass1"', 'not "[...]"'],
     ['shows names and addresses in a kubeconfig', kubeconfig, 'administrator of https://api.example.org', ''],
     ['hides them in other documents', 'name: administrator', 'by administrator', 'by [...]'],
-    ['reads all documents of a text', 'a: first\n---\na: second', 'first, second', '[...], [...]'],
-    ['finds words where there is no document', 'a: [\nb: correct-horse', 'a correct-horse', 'a [...]'],
-    ['hides a text with its blanks', '  padded1\n', '<  padded1\n>', '<[...]>'],
+    ['reads all documents of a string', 'a: first\n---\na: second', 'first, second', '[...], [...]'],
+    ['finds words if there is no document', 'a: [\nb: correct-horse', 'a correct-horse', 'a [...]'],
+    ['hides a string with its blanks', '  padded1\n', '<  padded1\n>', '<[...]>'],
     ['leaves blanks alone', '      ', 'a      b', ''],
-    ['finds numbers that no double can hold', 'pin: 12345678901234567890', '12345678901234567890!', '[...]!'],
+    [
+      'finds numbers that no double can represent',
+      'pin: 12345678901234567890',
+      '12345678901234567890!',
+      '[...]!',
+    ],
   ];
   for (const [does, secret, text, shown] of rows)
     it(does, () => {
@@ -27,13 +32,13 @@ describe('the mask over values', () => {
 describe('a message that is too long', () => {
   const long = `${'ö'.repeat(5000)}\nin deploy execution "x"`;
 
-  it('is cut, and keeps its last line', () => {
+  it('is shortened, and keeps its last line', () => {
     expect(shorten(long)).to.match(/^ö{4000,}…\nin deploy execution "x"$/);
     expect(Buffer.byteLength(shorten(long))).to.be.within(8180, 8192);
     expect(shorten(shorten(long))).to.equal(shorten(long));
   });
 
-  it('is cut after it was masked, in stacks too', () => {
+  it('is shortened after it was masked, in stacks too', () => {
     const secret = 's'.repeat(8000);
     const { message, stack } = maskError(new Error(`${'-'.repeat(1000)}${secret}${long}`), maskOf([secret]));
     expect(message).to.match(/^-{1000}\[\.\.\.\]ö+…\nin deploy execution "x"$/);
@@ -42,13 +47,13 @@ describe('a message that is too long', () => {
       .and.match(/\n +at /);
   });
 
-  it('takes out as many and as long values as somebody may have', () => {
+  it('masks as many and as long values as a user may have', () => {
     const values = Array.from({ length: 5 }, (_, i) => `${String(i)}-secret-`.repeat(50_000));
     const mask = maskOf([values]);
     expect(mask(`it says ${values.join(' ')}.`)).to.equal(`it says ${values.map(() => '[...]').join(' ')}.`);
   });
 
-  it('takes out all of values that overlap', () => {
+  it('masks all of several overlapping values', () => {
     expect(maskOf(['first-secret', 'secret-second'])('a first-secret-second b')).to.equal('a [...] b');
   });
 });

@@ -13,8 +13,8 @@ describe('the merge patch between two objects', () => {
     ['an object in place of a scalar', { a: 1 }, { a: { b: 1 } }, { a: { b: 1 } }],
     ['a scalar in place of an object', { a: { b: 1 } }, { a: 1 }, { a: 1 }],
     ['an empty object that is new', {}, { a: {} }, { a: {} }],
-    ['nothing for a null that was absent', {}, { a: null }, undefined],
-    ['removal for a null that was a value', { a: 1 }, { a: null }, { a: null }],
+    ['nothing for a null of an absent field', {}, { a: null }, undefined],
+    ['removal for a null of an existing field', { a: 1 }, { a: null }, { a: null }],
     ['removal for undefined', { a: 1 }, { a: undefined }, { a: null }],
   ];
   for (const [title, base, next, patch] of rows) {

@@ -13,8 +13,8 @@ class WorkingClock extends FakeClock {
   }
 }
 
-describe('turns at work that keeps the thread', () => {
-  it('are followed by as much time for everything else', async () => {
+describe('work that blocks the thread', () => {
+  it('is followed by as much time for everything else', async () => {
     const clock = new WorkingClock();
     const turns = new PacedTurns();
     const began: number[] = [];
@@ -37,7 +37,7 @@ describe('turns at work that keeps the thread', () => {
     expect(third - second).to.be.at.least(600);
   });
 
-  it('go on after one that failed', async () => {
+  it('continues after an error', async () => {
     const [clock, turns] = [new FakeClock(), new PacedTurns()];
     const failing = turns.run(clock, () => {
       throw new Error('broken');

@@ -18,7 +18,7 @@ describe('quantities', () => {
 
   // Each of them is a number of a million digits.
   for (const text of ['1e999999', '1e-999999', '1'.repeat(1_000_000), `0.${'1'.repeat(1_000_000)}`]) {
-    it(`${text.slice(0, 9)} of ${String(text.length)} characters is none, because no server could store it`, () => {
+    it(`${text.slice(0, 9)} of ${String(text.length)} characters is invalid, because no server could store it`, () => {
       expect(canonicalQuantity(text)).to.equal(undefined);
       expect(compareQuantities(text, '0')).to.equal(0);
     });

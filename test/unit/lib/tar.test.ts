@@ -16,7 +16,7 @@ const shown = (archive: Uint8Array) =>
   ]);
 
 describe('a tar archive', () => {
-  it('comes back as it was written, long names and empty files included', () => {
+  it('is read as it was written, including long names and empty files', () => {
     const archive = writeTar([
       ['a.txt', bytes('hello')],
       [LONG, bytes('x'.repeat(1000))],
@@ -35,8 +35,8 @@ describe('a tar archive', () => {
   });
 
   for (const length of ['1e-300', '0.5', '-1', '0', '', '1e9']) {
-    it(`is refused, not read for ever, when a record claims the length "${length}"`, () => {
-      // The header of a file, made into that of extended records with its sum put right.
+    it(`is rejected, not read forever, if a record claims the length "${length}"`, () => {
+      // The header of a file, changed into that of extended records with a corrected checksum.
       const archive = Buffer.from(writeTar([['a', bytes(`${length} path=x\n`)]]));
       archive.write('x', 156, 'latin1');
       archive.write('        ', 148, 'latin1');
@@ -69,7 +69,7 @@ describe('a tar archive', () => {
       });
     }
 
-    it('is what it can unpack', function () {
+    it('can be unpacked by it', function () {
       if (!hasTar) skip(this, 'there is no GNU tar on the PATH');
       const file = join(folder, 'ours.tar');
       writeFileSync(
@@ -85,11 +85,11 @@ describe('a tar archive', () => {
   });
 
   const damaged: readonly [string, Uint8Array][] = [
-    ['is none', Buffer.alloc(1024, 'x')],
-    ['was cut off', writeTar([['a', Buffer.alloc(5000)]]).subarray(0, 2048)],
+    ['is not an archive', Buffer.alloc(1024, 'x')],
+    ['was truncated', writeTar([['a', Buffer.alloc(5000)]]).subarray(0, 2048)],
   ];
   for (const [title, archive] of damaged) {
-    it(`is refused when it ${title}`, () => {
+    it(`is rejected if it ${title}`, () => {
       expect(() => [...readTar(archive)]).to.throw(TarError);
     });
   }

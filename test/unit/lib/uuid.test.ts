@@ -8,7 +8,7 @@ describe('a random UUID', () => {
       /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
   });
-  it('is the same for the same chance, and another one the next time', () => {
+  it('is the same for the same random numbers, and differs the next time', () => {
     const rng = seededRng(7);
     const first = randomUuid(rng);
     expect(randomUuid(seededRng(7))).to.equal(first);

@@ -47,7 +47,7 @@ describe('reading YAML', () => {
     ['{"__proto__": {"a": 1}}', JSON.parse('{"__proto__": {"a": 1}}')],
   ];
   for (const [text, expected] of rows) {
-    it(`takes ${text.replaceAll('\n', '⏎')} for ${JSON.stringify(expected)}`, () => {
+    it(`reads ${text.replaceAll('\n', '⏎')} as ${JSON.stringify(expected)}`, () => {
       expect(parseYaml(text)).to.deep.equal(expected);
     });
   }
@@ -86,7 +86,7 @@ describe('reading YAML', () => {
     ['['.repeat(2000), 'exceeded max depth of 1000'],
   ];
   for (const [text, message] of broken) {
-    it(`refuses ${text.slice(0, 40).replaceAll('\n', '⏎').replaceAll('\t', '⇥')}`, () => {
+    it(`rejects ${text.slice(0, 40).replaceAll('\n', '⏎').replaceAll('\t', '⇥')}`, () => {
       expect(() => parseYaml(text)).to.throw(YamlError, message);
     });
   }
@@ -97,7 +97,7 @@ describe('reading YAML', () => {
     expect(value.c.b).to.equal(1);
   });
 
-  it('refuses a document that aliases blow up', () => {
+  it('rejects a document that grows too large through aliases', () => {
     const bomb = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let i = 1; i < 9; i++)
       bomb.push(
@@ -113,7 +113,7 @@ describe('reading YAML', () => {
   const LONG = 'x'.repeat(1000);
   const named = (times: number): string => `a: &a ${LONG}\nb: [${'*a, '.repeat(times)}]`;
 
-  it('refuses aliases that stand for more than 16 MiB of text, few nodes though they are', () => {
+  it('rejects aliases that expand to more than 16 MiB of strings, even if they are few nodes', () => {
     const most = Math.floor((16 << 20) / LONG.length);
     expect((parseYaml(named(most)) as { b: string[] }).b).to.have.length(most);
     expect(() => parseYaml(named(most + 1))).to.throw(
@@ -122,7 +122,7 @@ describe('reading YAML', () => {
     );
   });
 
-  it('counts texts below aliases, and keys that are aliases', () => {
+  it('counts strings below aliases, and keys that are aliases', () => {
     const many = 17_000;
     const below = `a: &a {deep: [${LONG}]}\nb: [${'*a, '.repeat(many)}]`;
     const keys = `a: &a ${LONG}\nb: [${'{*a : 1}, '.repeat(many)}]`;
@@ -190,14 +190,14 @@ describe('the nodes of a YAML document', () => {
 });
 
 describe('integers beyond 2^53', () => {
-  it('are refused, with the line', () => {
+  it('are rejected, with the line', () => {
     expect(() => parseYaml('a: 1\nb: 9007199254740993')).to.throw(
       YamlError,
       'line 2: integer 9007199254740993',
     );
   });
 
-  it('stay exact on request, and so they are written', () => {
+  it('stay exact on request, and are written exactly', () => {
     const value = parseYaml('a: 18446744073709551615', { integers: 'exact' });
     expect(value).to.deep.equal({ a: 18446744073709551615n });
     expect(toYaml(value)).to.equal('a: 18446744073709551615\n');
@@ -207,7 +207,7 @@ describe('integers beyond 2^53', () => {
     expect(parseYaml('9007199254740993', { integers: 'rounded' })).to.equal(9007199254740992);
   });
 
-  it('are doubles anyway beyond 64 bits, as upstream', () => {
+  it('are doubles anyway beyond 64 bits, as in upstream', () => {
     expect(parseYaml('100000000000000000000')).to.equal(1e20);
   });
 });
@@ -235,7 +235,7 @@ describe('writing YAML', () => {
     [`${'word '.repeat(20)}end`, `${'word '.repeat(16)}word\n  word word word end\n`],
   ];
   for (const [value, expected] of rows) {
-    it(`makes ${JSON.stringify(expected).slice(0, 90)}`, () => {
+    it(`writes ${JSON.stringify(expected).slice(0, 90)}`, () => {
       expect(toYaml(value)).to.equal(expected);
     });
   }

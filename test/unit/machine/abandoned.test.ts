@@ -16,14 +16,14 @@ const byParent = { ...deleting, ownerReferences: [owner('web', 'uid-web')] };
 
 describe('an object whose parent may be gone', () => {
   const rows: readonly (readonly [string, Parameters<typeof execution>[1], readonly string[], boolean])[] = [
-    ['is abandoned when it never had a job and its parent is gone', { meta: byParent }, [], true],
-    ['is abandoned when its parent is another one of that name', { meta: byParent }, ['uid-other'], true],
-    ['is not abandoned while its parent is there', { meta: byParent }, ['uid-web'], false],
-    ['is not abandoned while its parent is there beside another owner', { meta: { ...byParent, ownerReferences: [owner('x', 'uid-x', 'Other'), ...byParent.ownerReferences] } }, ['uid-web'], false],
-    ['is not abandoned when it has had a job', { meta: byParent, status: running('j1') }, [], false],
-    ['is not abandoned when it has lost our finalizer already', { meta: { ...byParent, finalizers: [] } }, [], false],
-    ['is not abandoned when it never had a parent', { meta: deleting }, [], false],
-    ['is not abandoned when its owners are of other kinds', { meta: { ...deleting, ownerReferences: [owner('x', 'uid-x', 'Other')] } }, [], false],
+    ['is abandoned if it never had a job and its parent is gone', { meta: byParent }, [], true],
+    ['is abandoned if its parent is another object of that name', { meta: byParent }, ['uid-other'], true],
+    ['is not abandoned while its parent exists', { meta: byParent }, ['uid-web'], false],
+    ['is not abandoned while its parent exists besides another owner', { meta: { ...byParent, ownerReferences: [owner('x', 'uid-x', 'Other'), ...byParent.ownerReferences] } }, ['uid-web'], false],
+    ['is not abandoned if it has had a job', { meta: byParent, status: running('j1') }, [], false],
+    ['is not abandoned if it has already lost our finalizer', { meta: { ...byParent, finalizers: [] } }, [], false],
+    ['is not abandoned if it never had a parent', { meta: deleting }, [], false],
+    ['is not abandoned if its owners are of other kinds', { meta: { ...deleting, ownerReferences: [owner('x', 'uid-x', 'Other')] } }, [], false],
   ]; // prettier-ignore
   for (const [title, options, parents, answer] of rows) {
     it(title, () => {
@@ -39,7 +39,7 @@ describe('an object whose parent may be gone', () => {
     expect(isAbandoned(world, execution('plan', { meta }))).to.equal(false);
   });
 
-  it('loses our finalizer when it is abandoned, and nothing more is done with it', () => {
+  it('loses our finalizer if it is abandoned, and nothing else changes', () => {
     const self = execution('plan', { meta: { finalizers: ['mine', FINALIZER] } });
     const { effects, then } = releaseObject(executionKind, self);
     expect(effects).to.have.length(1);

@@ -21,9 +21,9 @@ const conflict = (): Error => new Conflict({ message: 'changed', status: 409, re
 const gone = (): Error => new NotFound({ message: 'gone', status: 404, reason: 'NotFound', ref });
 
 interface Given {
-  /** What each write is answered with, in their order. */
+  /** The responses of the writes, in order. */
   readonly answers: readonly (Obj | Error)[];
-  /** What is there under the name now. */
+  /** The current object of that name. */
   readonly there?: Installation;
   readonly written?: Installation;
 }
@@ -57,7 +57,7 @@ describe('carrying out effects', () => {
   const ours = fresh('one', '1');
   const addFinalizer = amend(installationKind, ours, { addFinalizer: FINALIZER });
 
-  it('amends the newest version of an object that somebody has changed', async () => {
+  it('amends the newest version of an object that another client has changed', async () => {
     const there = fresh('one', '5');
     const { versions, error } = await carryOut([addFinalizer], {
       answers: [conflict(), answer(there)],
@@ -67,7 +67,7 @@ describe('carrying out effects', () => {
     expect(versions).to.deep.equal(['1', '5']);
   });
 
-  it('gives up amending an object that others write again and again', async () => {
+  it('gives up amending an object that others write over and over', async () => {
     const there = fresh('one', '5');
     const { versions, error } = await carryOut([addFinalizer], {
       answers: Array.from({ length: 10 }, conflict),
@@ -91,14 +91,14 @@ describe('carrying out effects', () => {
   const kind = installationKind;
   const next = { ...fresh('one', '9'), spec: { context: 'next', blueprint: {} } } as Installation;
   const writes: readonly (readonly [string, Effect, object])[] = [
-    ['creates an object as it is', create(kind, next), { verb: 'create', kind, object: next, lock: true }],
+    ['creates an object unchanged', create(kind, next), { verb: 'create', kind, object: next, lock: true }],
     [
-      'replaces the version that was seen',
+      'replaces the version that was read',
       replace(kind, ours, next),
       { verb: 'replace', kind, object: { ...next, metadata: ours.metadata }, lock: true },
     ],
     [
-      'patches the version that was seen',
+      'patches the version that was read',
       patch(kind, ours, { metadata: { labels: { a: 'b' } }, spec: { context: 'x' } }),
       {
         ...{ verb: 'merge', kind, key: 'demo/web', lock: true },
@@ -106,7 +106,7 @@ describe('carrying out effects', () => {
       },
     ],
     [
-      'patches the status by itself',
+      'patches the status separately',
       patchStatus(kind, ours, { jobID: 'j' }),
       {
         ...{ verb: 'merge', kind, key: 'demo/web', lock: true, sub: 'status' },
@@ -120,13 +120,13 @@ describe('carrying out effects', () => {
     });
   }
 
-  it('does not replace what it has patched in the same pass', async () => {
+  it('does not replace an object that it has patched in the same reconcile', async () => {
     const effects = [patchStatus(kind, ours, { jobID: 'j' }), replace(kind, ours, next)];
     const { sent } = await carryOut(effects, { answers: [fresh('one', '7'), fresh('one', '8')].map(answer) });
     expect(sent[1]).to.have.nested.property('object.metadata.resourceVersion', '1');
   });
 
-  it('amends what it has patched in the same pass', async () => {
+  it('amends an object that it has patched in the same reconcile', async () => {
     const effects = [patchStatus(kind, ours, { jobID: 'j' }), addFinalizer];
     const { versions } = await carryOut(effects, {
       answers: [fresh('one', '7'), fresh('one', '8')].map(answer),
@@ -134,7 +134,7 @@ describe('carrying out effects', () => {
     expect(versions).to.deep.equal(['1', '7']);
   });
 
-  it('does not amend another object that came under the same name', async () => {
+  it('does not amend another object created with the same name', async () => {
     const { sent, error } = await carryOut([addFinalizer], {
       answers: [conflict(), answer(ours)],
       there: fresh('two', '5'),
@@ -143,7 +143,7 @@ describe('carrying out effects', () => {
     expect(sent).to.have.length(1);
   });
 
-  it('deletes the object that was meant, and counts one that is gone as deleted', async () => {
+  it('deletes only the intended object, and counts a missing one as deleted', async () => {
     const { sent, error } = await carryOut([remove(installationKind, ours)], { answers: [gone()] });
     expect(error).to.equal(undefined);
     expect(sent).to.have.length(1);
@@ -173,13 +173,13 @@ describe('an amendment', () => {
   const rows: readonly (readonly [string, Amendment, object | undefined])[] = [
     ['nothing', {}, undefined],
     ['a finalizer beside others', { addFinalizer: 'new' }, { metadata: { finalizers: ['old', 'new'] } }],
-    ['a finalizer that is there', { addFinalizer: 'old' }, undefined],
+    ['an existing finalizer', { addFinalizer: 'old' }, undefined],
     ['an annotation with this value', { dropAnnotations: { a: '1' } }, { metadata: { annotations: { a: null } } }],
-    ['an annotation that has another value by now', { dropAnnotations: { a: '2' } }, undefined],
+    ['an annotation that has another value meanwhile', { dropAnnotations: { a: '2' } }, undefined],
     ['an annotation that is gone', { dropAnnotations: { b: '1' } }, undefined],
     ['a field that is empty', { specDefaults: { context: 'default' } }, { metadata: {}, spec: { context: 'default' } }],
     ['a field that has a value', { specDefaults: { type: 'default' } }, undefined],
-    ['all of it', { addFinalizer: 'new', dropAnnotations: { a: '1', b: '1' }, specDefaults: { context: 'default', type: 'x' } }, { metadata: { finalizers: ['old', 'new'], annotations: { a: null } }, spec: { context: 'default' } }],
+    ['all of these', { addFinalizer: 'new', dropAnnotations: { a: '1', b: '1' }, specDefaults: { context: 'default', type: 'x' } }, { metadata: { finalizers: ['old', 'new'], annotations: { a: null } }, spec: { context: 'default' } }],
   ]; // prettier-ignore
   const object = {
     apiVersion: 'v1',
@@ -188,12 +188,12 @@ describe('an amendment', () => {
     spec: { context: '', type: 'mine' },
   };
   for (const [what, change, body] of rows) {
-    it(`for ${what} ${body ? 'says only what differs' : 'is no write'}`, () => {
+    it(`for ${what} ${body ? 'contains only differences' : 'is not a write'}`, () => {
       expect(amendmentOf(object, change)).to.deep.equal(body);
     });
   }
 
-  it('of an object that has nothing yet says all of it', () => {
+  it('of an object without any of these contains all of them', () => {
     const bare = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'x' } };
     const change = { addFinalizer: 'new', dropAnnotations: { a: '1' }, specDefaults: { context: 'default' } };
     expect(amendmentOf(bare, change)).to.deep.equal({

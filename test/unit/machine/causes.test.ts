@@ -15,7 +15,7 @@ const refusal = treeTooLarge(
   'InitPrerequisites',
 ).message;
 
-/** What a parent stores whose failed children say this. */
+/** The message of a parent whose failed children have these messages. */
 function parentOf(messages: readonly string[]): string {
   const children = messages.map((message, i) =>
     child('stack', `level-${i}`, {
@@ -41,7 +41,7 @@ describe('the causes of a failure', () => {
   const rows: readonly (readonly [string, (message: string) => readonly string[]])[] = [
     ['one child each', (message) => [message]],
     ['children that waited for the failed one in vain', (message) => [message, sibling, sibling]],
-    ['children that failed for reasons of their own', (message) => [parentOf(['no such host']), message]],
+    ['children that failed for their own reasons', (message) => [parentOf(['no such host']), message]],
     [
       'more children than are listed',
       (message) => [...Array<string>(30).fill('no such host'), message].reverse(),
@@ -50,7 +50,7 @@ describe('the causes of a failure', () => {
     ['hundreds of children', (message) => [message, ...Array<string>(300).fill(sibling)]],
   ];
   for (const [title, below] of rows) {
-    it(`reach the root of a tree of 30 levels with ${title}, the sentence at the bottom whole`, () => {
+    it(`reach the root of a tree of 30 levels with ${title}, with the complete message of the leaf`, () => {
       let message = refusal;
       for (let level = 29; level > 0; level--) message = parentOf(below(message));
       expect(message).to.match(/^Failed sub-installation\(s\): level-0-x/);
@@ -69,7 +69,7 @@ describe('the causes of a failure', () => {
     );
   });
 
-  it('are told whole up to 1024 characters', () => {
+  it('are shown completely up to 1024 characters', () => {
     const chain = 'Execution is failed (b: raise limits.treeDepth)';
     const fitting = `${chain}${'x'.repeat(1024 - chain.length)}`;
     expect(causesText([fitting])).to.equal(fitting);
@@ -81,12 +81,12 @@ describe('the causes of a failure', () => {
     expect(causesText(causes)).to.have.length.within(6900, 7100);
   });
 
-  it('have 600 characters of the sentence at the bottom', () => {
+  it('have 600 characters of the message of the leaf', () => {
     const text = causesText([`a: Execution is failed (${'x'.repeat(2000)}`]);
     expect(text.split(' (…) ')[1]).to.have.lengthOf.within(590, 600);
   });
 
-  it('keep the beginning and the end of a single long sentence', () => {
+  it('keep the start and the end of a single long message', () => {
     const text = causesText([`a: first ${'x'.repeat(9000)} last`]);
     expect(text)
       .to.match(/^a: first x.* … x.* last$/)
@@ -100,13 +100,13 @@ describe('the causes of a failure', () => {
     }
   });
 
-  it('count what they do not tell', () => {
+  it('count what they do not show', () => {
     const causes = Array.from({ length: 12 }, (_, i) => `c${i}`);
     expect(causesText(causes)).to.equal('10 of 12: c0; c1; c2; c3; c4; c5; c6; c7; c8; c9');
     expect(causesText(causes.slice(0, 10))).to.equal('c0; c1; c2; c3; c4; c5; c6; c7; c8; c9');
   });
 
-  it('of a sibling that waited in vain come first, and give way to others', () => {
+  it('of a sibling that waited in vain come first, and yield to others', () => {
     const causes = [...Array.from({ length: 12 }, (_, i) => `b${i}: ${sibling}`), 'a: no such host'];
     expect(causesText(causes)).to.match(/^10 of 13: b0: Op: .*; a: no such host$/);
   });
@@ -121,7 +121,7 @@ describe('a list of names', () => {
   });
 });
 
-describe('the sentence for a tree that would be too large', () => {
+describe('the message for a tree that would be too large', () => {
   const said = (reserved: number) =>
     treeTooLarge(
       installation('leaf'),
@@ -129,7 +129,7 @@ describe('the sentence for a tree that would be too large', () => {
       'InitPrerequisites',
     );
 
-  it('has the numbers, and the way out', () => {
+  it('has the numbers, and the remedy', () => {
     expect(said(0)).to.deep.equal({
       operation: 'InitPrerequisites',
       reason: 'TreeTooLarge',
@@ -141,7 +141,7 @@ describe('the sentence for a tree that would be too large', () => {
     });
   });
 
-  it('has what others are about to create', () => {
+  it('includes objects that others are about to create', () => {
     expect(said(2).message).to.contain('has 4 and 2 that other installations are creating, and at most 5');
   });
 });

@@ -19,7 +19,7 @@ import { FakeCluster } from '../runtime/support/fake-cluster.ts';
 
 const problem = { operation: 'o', reason: 'r', message: 'm' };
 
-describe('what a failed pass says about the program', () => {
+describe('a failed reconcile', () => {
   const bug = new TypeError('x is undefined');
   const rows: [string, unknown, unknown][] = [
     ['CORE-117: access to what is not there is a bug', bug, bug],
@@ -32,7 +32,7 @@ describe('what a failed pass says about the program', () => {
       new TransportError({ message: 'lost', safeToRepeat: true, cause: bug }),
       undefined,
     ],
-    ['an unforeseen failure of no special sort is none', new Error('odd'), undefined],
+    ['is not a bug after an unexpected error without a special class', new Error('odd'), undefined],
   ];
   for (const [title, error, answer] of rows) {
     it(title, () => {
@@ -40,21 +40,21 @@ describe('what a failed pass says about the program', () => {
     });
   }
 
-  it('names the object, the controller and the place in the program', () => {
+  it('is reported with the object, the controller and the place in the program', () => {
     const text = describeBug(bug, 'execution', execution('plan'));
     expect(text).to.match(
       /^TypeError at Execution demo\/plan in controller execution: x is undefined \| at /,
     );
   });
 
-  it('does not quote what a parser read', () => {
+  it('is reported without the input of a parser', () => {
     const { error } = tryTo(() => JSON.parse('"password" x') as unknown);
     expect(describeBug(error, 'execution', execution('plan')))
       .to.match(/^SyntaxError at Execution demo\/plan in controller execution \| at /)
       .and.not.to.match(/password/);
   });
 
-  it('has four frames of the stack at most, and none where the stack is lost', () => {
+  it('is reported with at most four frames of the stack, and none if there is no stack', () => {
     const deep = Object.assign(new TypeError('x'), {
       stack: `TypeError: x\n${'    at f (file:1)\n'.repeat(9)}`,
     });
@@ -67,7 +67,7 @@ describe('what a failed pass says about the program', () => {
     expect(describeBug(lost, 'execution', execution('plan'))).to.equal(head);
   });
 
-  it('is cut where a message is long', () => {
+  it('is reported with a shortened message', () => {
     const long = new TypeError('x'.repeat(2_000));
     expect(describeBug(long, 'execution', execution('plan'))).to.have.length(1_000);
   });
@@ -97,7 +97,7 @@ describe('the record of critical problems', () => {
     );
   });
 
-  it('notes the same problem of the same pod once in five minutes', () => {
+  it('records the same problem of the same pod once in five minutes', () => {
     expect(withProblem([entry(1, 4)], entry(1, 0))).to.equal(undefined);
     expect(withProblem([entry(1, 6)], entry(1, 0))).to.have.length(2);
     expect(withProblem([entry(1, 5)], entry(1, 0))).to.have.length(2);
@@ -125,7 +125,7 @@ describe('the record of critical problems', () => {
     return { cluster, errors, report, recorded };
   };
 
-  it('CORE-117: is kept in the namespace of the pod, with the pod and the time', async () => {
+  it('CORE-117: is stored in the namespace of the pod, with the pod and the time', async () => {
     const { cluster, report, errors } = given();
     await report('first');
     await report('second');
@@ -141,20 +141,20 @@ describe('the record of critical problems', () => {
     ]);
   });
 
-  it('takes problems one after the other, none of which is lost', async () => {
+  it('processes problems one after the other, and loses none', async () => {
     const { report, recorded } = given();
     await Promise.all(['a', 'b', 'c'].map(report));
     expect(recorded()).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('is not written for a problem that it has already', async () => {
+  it('is not written for a problem that it already has', async () => {
     const { cluster, report } = given();
     await report('same');
     await report('same');
     expect(cluster.writes).to.have.length(1);
   });
 
-  it('goes on in an object without a spec', async () => {
+  it('is written to an object without a spec', async () => {
     const { cluster, report, recorded } = given();
     cluster.put(criticalProblemsKind, { metadata: { name: 'critical-problems', namespace: 'system' } });
     await report('first');
@@ -164,13 +164,13 @@ describe('the record of critical problems', () => {
   const refusal = (code: number, reason: string) =>
     apiErrorFrom(code, { reason }, { verb: 'create', kind: 'CriticalProblems' });
   const races: readonly (readonly [string, Error, number, boolean])[] = [
-    ['is tried again after a conflict', refusal(409, 'Conflict'), 4, true],
-    ['is tried again when another pod has created it meanwhile', refusal(409, 'AlreadyExists'), 4, true],
-    ['is given up after five tries', refusal(409, 'Conflict'), 5, false],
-    ['is given up at once where it may not be written', refusal(403, 'Forbidden'), 1, false],
+    ['is retried after a conflict', refusal(409, 'Conflict'), 4, true],
+    ['is retried if another pod has created it meanwhile', refusal(409, 'AlreadyExists'), 4, true],
+    ['is given up after five attempts', refusal(409, 'Conflict'), 5, false],
+    ['is given up at once if it may not be written', refusal(403, 'Forbidden'), 1, false],
   ];
   for (const [title, error, times, isNoted] of races) {
-    it(`${title}, and no pass fails for it`, async () => {
+    it(`${title}, and no reconcile fails because of it`, async () => {
       const { cluster, report, recorded, errors } = given();
       let left = times;
       cluster.fault = ({ verb }) => (verb !== 'get' && left-- > 0 ? error : undefined);
@@ -182,10 +182,10 @@ describe('the record of critical problems', () => {
   }
 });
 
-describe('a controller whose bugs are put on record', () => {
+describe('a controller whose bugs are recorded', () => {
   const bug = new TypeError('x is undefined');
   const ctx = {} as Context<Obj>;
-  /** What the pass ends with, and what was reported. */
+  /** The result of the reconcile, and the reports. */
   async function run(pass: 'reconcile' | 'cleanup', act: () => Promise<never>) {
     const reports: string[] = [];
     const { reconciler } = withCriticalProblems<Obj>(
@@ -206,18 +206,18 @@ describe('a controller whose bugs are put on record', () => {
       );
     });
 
-    it(`reports no other failure of ${pass}`, async () => {
+    it(`does not report ${pass}`, async () => {
       const error = new Error('foreseen');
       expect(await run(pass, () => Promise.reject(error))).to.deep.equal({ end: error, reports: [] });
     });
 
-    it(`answers what ${pass} answers`, async () => {
+    it(`returns what ${pass} returns`, async () => {
       const answer = {} as never;
       expect(await run(pass, () => Promise.resolve(answer))).to.deep.equal({ end: answer, reports: [] });
     });
   }
 
-  it('has a cleanup only where it had one before, since the runtime sets a finalizer for it', () => {
+  it('has a cleanup only if it had one before, because the runtime sets a finalizer for it', () => {
     const reconcile = () => Promise.resolve({ write: 'none' } as const);
     const spec = { name: 'x', kind: executionKind, maxConcurrent: 3, reconciler: { reconcile } };
     const noted = withCriticalProblems(spec, () => Promise.resolve());

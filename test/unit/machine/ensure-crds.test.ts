@@ -48,14 +48,14 @@ describe('installing the CustomResourceDefinitions', () => {
 
   for (const [what, error] of [
     ['a conflict', statusError(409, 'Conflict')],
-    ['somebody else who creates it at the same time', statusError(409, 'AlreadyExists')],
-    ['a server that is busy', statusError(429)],
-    ['a server that fails', statusError(500)],
-    ['a server that starts', statusError(503)],
+    ['another client that creates it at the same time', statusError(409, 'AlreadyExists')],
+    ['a busy server', statusError(429)],
+    ['an error of the server', statusError(500)],
+    ['a server that is starting', statusError(503)],
     ['a server that cannot be reached', refused('ECONNREFUSED')],
-    ['a connection that breaks', refused('ECONNRESET')],
+    ['a broken connection', refused('ECONNRESET')],
   ] as const) {
-    it(`tries again after ${what}`, async () => {
+    it(`retries after ${what}`, async () => {
       api.faults.send.push(error);
       await start();
       expect(outcome).to.equal(undefined);
@@ -67,7 +67,7 @@ describe('installing the CustomResourceDefinitions', () => {
     });
   }
 
-  it('tries again when it cannot read whether a definition is served', async () => {
+  it('retries if it cannot read whether a CRD is served', async () => {
     api.admit = (object) => object;
     await start();
     api.faults.get.push(statusError(503), refused('ECONNREFUSED'));
@@ -76,7 +76,7 @@ describe('installing the CustomResourceDefinitions', () => {
     expect(outcome).to.equal('installed');
   });
 
-  it('stays away as long as the server asks', async () => {
+  it('waits as long as the server requests', async () => {
     api.faults.send.push(Object.assign(statusError(429), { retryAfterMs: 7_000 }));
     await start();
     await clock.advance(6_900);
@@ -85,7 +85,7 @@ describe('installing the CustomResourceDefinitions', () => {
     expect(outcome).to.equal('installed');
   });
 
-  it('gives up after nine tries and says which definition, why, and the way out', async () => {
+  it('gives up after nine attempts and reports the CRD, the reason, and a remedy', async () => {
     for (let i = 0; i < 1_000; i++) api.faults.send.push(statusError(409, 'Conflict'));
     await start();
     await clock.advance(15_000);
@@ -100,11 +100,11 @@ describe('installing the CustomResourceDefinitions', () => {
   });
 
   for (const [what, error] of [
-    ['is not allowed', statusError(403)],
-    ['is refused', statusError(422, 'Invalid')],
-    ['cannot trust the server', refused('CERT_HAS_EXPIRED')],
+    ['is forbidden', statusError(403)],
+    ['is rejected', statusError(422, 'Invalid')],
+    ['does not trust the server', refused('CERT_HAS_EXPIRED')],
   ] as const) {
-    it(`ends at once when it ${what}`, async () => {
+    it(`ends at once if it ${what}`, async () => {
       api.faults.send.push(error);
       await start();
       expect(outcome).to.equal(error);
@@ -112,7 +112,7 @@ describe('installing the CustomResourceDefinitions', () => {
     });
   }
 
-  it('takes over what others have set in a definition, under a name of its own', async () => {
+  it('takes over fields that others have set in a CRD, with its own field manager', async () => {
     await start();
     expect(outcome).to.equal('installed');
     for (const write of api.writes) expect(write).to.include({ manager: 'espalier-crds', force: true });
@@ -121,25 +121,25 @@ describe('installing the CustomResourceDefinitions', () => {
   const served = { type: 'Established', status: 'True' };
   const accepted = { type: 'NamesAccepted', status: 'True' };
   const rows: readonly (readonly [string, object | undefined, boolean])[] = [
-    ['that are established, whatever else is said of them', { conditions: [accepted, served] }, true],
+    ['that are established, whatever other conditions they have', { conditions: [accepted, served] }, true],
     [
-      'that are established after what is said first',
+      'that are established after another condition',
       { conditions: [{ ...served, status: 'False' }, served] },
       true,
     ],
     ['that are not established yet', { conditions: [accepted, { ...served, status: 'False' }] }, false],
-    ['of which nothing is said yet', {}, false],
+    ['without conditions', {}, false],
     ['without a status', undefined, false],
   ];
   for (const [what, status, isOver] of rows) {
-    it(`${isOver ? 'is over with' : 'waits for'} definitions ${what}`, async () => {
+    it(`${isOver ? 'does not wait for' : 'waits for'} CRDs ${what}`, async () => {
       api.admit = (object) => Object.assign(structuredClone(object), { status });
       await start();
       expect(outcome).to.equal(isOver ? 'installed' : undefined);
     });
   }
 
-  it('waits for all of them, and asks again twenty times a second', async () => {
+  it('waits for all of them, and polls twenty times a second', async () => {
     let left = 3;
     const first = loadCrds()[0]?.metadata.name;
     api.admit = (object) => (object.metadata.name === first ? object : established(object));
@@ -157,15 +157,16 @@ describe('installing the CustomResourceDefinitions', () => {
 
   const clash = { type: 'NamesAccepted', status: 'False', message: '"web" is taken' };
   const reasons: readonly (readonly [string, readonly object[], RegExp])[] = [
-    ['no reason is known', [], / is not served after 30 s$/],
+    ['the reason is unknown', [], / is not served after 30 s$/],
     ['its name is taken', [{ ...served, status: 'False', message: 'no' }, clash], / is not served after 30 s: "web" is taken$/],
-    ['its name is fine', [{ ...clash, status: 'True' }], / is not served after 30 s$/],
+    ['its name is accepted', [{ ...clash, status: 'True' }], / is not served after 30 s$/],
   ]; // prettier-ignore
   for (const [why, conditions, sentence] of reasons) {
-    it(`gives up a definition that is not served in 30 s, and says so when ${why}`, async () => {
+    it(`gives up a CRD that is not served in 30 s, and reports it if ${why}`, async () => {
       api.admit = (object) => Object.assign(structuredClone(object), { status: { conditions } });
       const get = api.get.bind(api);
-      // An answer takes ten seconds with the pause before it: this test would ask 600 times otherwise.
+      // A response takes ten seconds here, including the pause before it: otherwise this test would need 600
+      // requests.
       api.get = async (kind, key) => {
         await sleep(clock, 9_950);
         return get(kind, key);
@@ -178,14 +179,14 @@ describe('installing the CustomResourceDefinitions', () => {
     });
   }
 
-  it('says why it has given up', async () => {
+  it('reports why it has given up', async () => {
     for (let i = 0; i < 1_000; i++) api.faults.send.push(statusError(409, 'Conflict'));
     await start();
     await clock.advance(25_000);
     expect(outcome).to.have.nested.property('cause.status', 409);
   });
 
-  it('ends with the refusal of the server when that comes after it is stopped', async () => {
+  it('ends with the rejection of the server if that arrives after it was stopped', async () => {
     const refusal = statusError(403);
     api.faults.send.push(refusal);
     stop.abort();
@@ -193,7 +194,7 @@ describe('installing the CustomResourceDefinitions', () => {
     expect(outcome).to.equal(refusal);
   });
 
-  it('ends while it waits for definitions to be served when it is stopped', async () => {
+  it('ends while it waits for CRDs to be served if it is stopped', async () => {
     api.admit = (object) => object;
     await start();
     stop.abort(new Error('over'));
@@ -202,7 +203,7 @@ describe('installing the CustomResourceDefinitions', () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it('ends in the middle of a pause when it is stopped', async () => {
+  it('ends during a pause if it is stopped', async () => {
     for (let i = 0; i < count; i++) api.faults.send.push(refused('ECONNREFUSED'));
     await start();
     stop.abort();

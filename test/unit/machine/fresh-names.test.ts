@@ -25,7 +25,7 @@ describe('a fresh name', () => {
     expect(freshNames(self('j1'), among(named(first('a-'))), isReused)('a-')).to.equal(first('a-'));
   });
 
-  it('is another one when a name is still held by somebody who goes, and only that', () => {
+  it('changes if the name is still used by an object under deletion, and only then', () => {
     const next = freshNames(self('j1'), among(named(first('a-'), deleting)), isReused);
     expect(next('a-')).not.to.equal(first('a-'));
     expect(next('b-')).to.equal(first('b-'));

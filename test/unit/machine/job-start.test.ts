@@ -7,8 +7,8 @@ const EARLIER = '2025-01-01T00:00:00Z';
 const error = { operation: 'x', reason: 'Old', message: 'of the job before' };
 const stamps = { lastTransitionTime: EARLIER, lastUpdateTime: EARLIER };
 
-describe('a job that is given to an object', () => {
-  it('has begun with the write that gives it, and nobody relies on a list of an earlier job', () => {
+describe('an object that receives a job', () => {
+  it('starts it in the same write, and drops the list of the earlier job', () => {
     const before = { ...done('j1'), lastError: { ...error, ...stamps }, subInstCache: { activeSubs: [] } };
     expect(jobFor(child('stack', 'a', before), 'j2', NOW)).to.deep.equal({
       jobID: 'j2',
@@ -22,16 +22,16 @@ describe('a job that is given to an object', () => {
     });
   });
 
-  it('has no list of deploy items for an execution', () => {
+  it('has no list of deploy items if it is an execution', () => {
     const patch = jobFor(execution('plan', { status: done('j1') }), 'j2', NOW);
     expect(patch).to.include({ phase: 'Init', deployItemCache: null }).and.not.have.property('subInstCache');
   });
 
-  it('begins with the deletion for what is being deleted', () => {
+  it('starts with the deletion if it is being deleted', () => {
     expect(jobFor(child('stack', 'a', done('j1'), deleting), 'j2', NOW)).to.include({ phase: 'InitDelete' });
   });
 
-  it('keeps of the conditions those that do not speak of an object at rest', () => {
+  it('keeps conditions except those of an object at rest', () => {
     const condition = (type: string) =>
       ({ type, status: 'True', reason: 'r', message: 'm', ...stamps }) as const;
     const status = { ...done('j1'), conditions: [condition('Drifted'), condition('ReconcileExecution')] };
@@ -39,7 +39,7 @@ describe('a job that is given to an object', () => {
     expect(conditions).to.deep.equal([condition('ReconcileExecution')]);
   });
 
-  it('leaves what others have left at work in its phase', () => {
+  it('keeps its phase if another controller has already started the job', () => {
     const patch = jobFor(child('stack', 'a', running('j1', 'Progressing')), 'j2', NOW);
     expect(patch).to.deep.equal({
       jobID: 'j2',
@@ -49,7 +49,7 @@ describe('a job that is given to an object', () => {
   });
 });
 
-describe('a job that the original gave without its first phase', () => {
+describe('a job that upstream handed down without its first phase', () => {
   const statusAtStart = (self: Parameters<typeof startedStatus>[0]): Status =>
     changed(statusOf<Status>(self), startedStatus(self, NOW), NOW);
 
@@ -58,7 +58,7 @@ describe('a job that the original gave without its first phase', () => {
     expect(status).to.include({ phase: 'InitDelete', jobID: 'j1' });
   });
 
-  it('begins without the list and the error of the job before, and keeps the time at which it was given', () => {
+  it('begins without the list and the error of the previous job, and keeps its start time', () => {
     const self = execution('plan', {
       status: {
         ...{ jobID: 'j2', jobIDFinished: 'j1', phase: 'Failed', observedGeneration: 0 },

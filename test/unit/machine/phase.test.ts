@@ -8,7 +8,7 @@ interface Snapshot {
   readonly b: number;
 }
 
-/** Facts, of which each notes that it was looked up. */
+/** Facts that record when they are looked up. */
 function facts() {
   const lookedUp: string[] = [];
   const noting = <T>(name: string, value: T): T => {
@@ -23,15 +23,15 @@ function facts() {
   return { lookedUp, get: gatherOnce(gatherers) };
 }
 
-describe('what a phase may know', () => {
-  it('is looked up once, also when other facts need it, and not before it is needed', async () => {
+describe('a fact for a phase', () => {
+  it('is looked up once, also if other facts need it, and not before it is needed', async () => {
     const { lookedUp, get } = facts();
     expect(lookedUp).to.deep.equal([]);
     expect(await Promise.all([get('b'), get('a'), get('b')])).to.deep.equal([2, 1, 2]);
     expect(lookedUp).to.have.members(['a', 'b']).and.to.have.length(2);
   });
 
-  it('is not looked up for a step that does not come up', async () => {
+  it('is not looked up for a step that is not reached', async () => {
     const { lookedUp, get } = facts();
     const step = stepOf<Snapshot>();
     const answer = (name: string): Decision<never> => wait({ operation: 'o', reason: name, message: '' });

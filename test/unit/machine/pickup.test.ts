@@ -16,11 +16,11 @@ const endedBy = (...reasons: readonly string[]): object => ({ jobID: 'j', lastEr
 
 describe('a job of a deploy item', () => {
   const rows: readonly (readonly [string, object | undefined, boolean])[] = [
-    ['is taken up when a deployer has stamped the item since', { lastReconcileTime: '2026-01-01T00:00:02Z', jobIDGenerationTime: '2026-01-01T00:00:01Z' }, true],
-    ['is taken up when both came in the same second', { lastReconcileTime: '2026-01-01T00:00:01Z', jobIDGenerationTime: '2026-01-01T00:00:01Z' }, true],
-    ['is not taken up when the stamp is of an earlier job', { lastReconcileTime: '2026-01-01T00:00:00Z', jobIDGenerationTime: '2026-01-01T00:00:01Z' }, false],
-    ['is taken up when the item has a stamp, and no time of its job', { lastReconcileTime: '2026-01-01T00:00:00Z' }, true],
-    ['is not taken up without a stamp', { jobIDGenerationTime: '2026-01-01T00:00:01Z' }, false],
+    ['is picked up if a deployer has updated the timestamp of the item since', { lastReconcileTime: '2026-01-01T00:00:02Z', jobIDGenerationTime: '2026-01-01T00:00:01Z' }, true],
+    ['is picked up if both times are in the same second', { lastReconcileTime: '2026-01-01T00:00:01Z', jobIDGenerationTime: '2026-01-01T00:00:01Z' }, true],
+    ['is not picked up if the timestamp is of an earlier job', { lastReconcileTime: '2026-01-01T00:00:00Z', jobIDGenerationTime: '2026-01-01T00:00:01Z' }, false],
+    ['is picked up if the item has a timestamp, and no start time of its job', { lastReconcileTime: '2026-01-01T00:00:00Z' }, true],
+    ['is not picked up without a timestamp', { jobIDGenerationTime: '2026-01-01T00:00:01Z' }, false],
     ['is not taken up without a status', undefined, false],
   ]; // prettier-ignore
   for (const [title, status, answer] of rows) {
@@ -35,23 +35,23 @@ describe('a deploy item', () => {
     ['never had a job', item({}), true],
     ['has no status', item(), true],
     ['was not created by its execution, as after a restore', item(undefined, 'another'), false],
-    ['has a job that nobody has ended', item({ jobID: 'j' }), false],
-    ['was ended because no deployer took it up', item(endedBy('PickupTimeout')), true],
+    ['has a job that has not ended', item({ jobID: 'j' }), false],
+    ['was ended because no deployer picked it up', item(endedBy('PickupTimeout')), true],
     ['had no target', item(endedBy('NoTargetFound')), true],
-    ['was interrupted, as a deployer may learn too late', item(endedBy('InterruptOperation')), false],
+    ['was interrupted, which a deployer may notice too late', item(endedBy('InterruptOperation')), false],
     ['was interrupted, and had no target', item(endedBy('InterruptOperation', 'NoTargetFound')), false],
     [
-      'succeeded without stamps, and was interrupted later',
+      'succeeded without timestamps, and was interrupted later',
       item({ ...endedBy('InterruptOperation'), observedGeneration: 1 }),
       false,
     ],
     [
-      'was interrupted on its way out',
+      'was interrupted during its deletion',
       item({ ...endedBy('InterruptOperation'), phase: 'DeleteFailed' }),
       false,
     ],
     [
-      'was ended because no deployer took it up, which notes the generation as well',
+      'was ended because no deployer picked it up, with the observed generation',
       item({ ...endedBy('PickupTimeout'), observedGeneration: 1 }),
       true,
     ],
@@ -61,9 +61,9 @@ describe('a deploy item', () => {
       false,
     ],
     ['failed in a deployer', item(endedBy('NoTargetFound', 'ApplyFile')), false],
-    ['was begun by a deployer', item({ ...endedBy('PickupTimeout'), lastReconcileTime: 'x' }), false],
+    ['was started by a deployer', item({ ...endedBy('PickupTimeout'), lastReconcileTime: 'x' }), false],
     [
-      'was begun by a deployer that says who it is',
+      'was started by a deployer that identifies itself',
       item({ ...endedBy('PickupTimeout'), deployer: {} }),
       false,
     ],
@@ -71,7 +71,7 @@ describe('a deploy item', () => {
     ['has exports', item({ ...endedBy('PickupTimeout'), exportRef: { name: 'x' } }), false],
   ];
   for (const [what, object, isNever] of rows) {
-    it(`that ${what} was ${isNever ? 'never' : 'perhaps'} taken up`, () => {
+    it(`that ${what} was ${isNever ? 'never' : 'perhaps'} picked up`, () => {
       expect(wasNeverPickedUp(object, OWNER)).to.equal(isNever);
     });
   }
@@ -80,7 +80,7 @@ describe('a deploy item', () => {
   const owners: readonly (readonly [string, object[] | undefined, boolean])[] = [
     ['one that controls it', [{ ...owner, controller: true }], true],
     [
-      'one that controls it beside another',
+      'one that controls it besides another',
       [
         { ...owner, uid: 'x' },
         { ...owner, controller: true },
@@ -91,7 +91,7 @@ describe('a deploy item', () => {
     ['none', undefined, false],
   ];
   for (const [what, ownerReferences, isNever] of owners) {
-    it(`is told of an owner: ${what}`, () => {
+    it(`is reported with its owner: ${what}`, () => {
       const object = { metadata: { name: 'a', ownerReferences } } as unknown as DeployItem;
       expect(wasNeverPickedUp(object, OWNER)).to.equal(isNever);
     });

@@ -27,11 +27,11 @@ interface Given {
   readonly intake?: (self: View<Installation>, now: string) => Intake | undefined;
   readonly decide?: (snapshot: Snapshot) => Decision<'Succeeded'>;
   readonly restMs?: () => number | undefined;
-  /** What the API server does instead of carrying out a write. */
+  /** What the API server does instead of executing a write. */
   readonly refusal?: Error;
   /** How often; default: always. */
   readonly refusals?: number;
-  /** Whether the cache still has the object after the first write; default: yes. */
+  /** Whether the cache still has the object after the first write; default: true. */
   readonly isKept?: boolean;
 }
 
@@ -41,7 +41,7 @@ const rule = (set: object, then: Intake['then'] = 'continue'): Intake => ({
   then,
 });
 
-/** One pass over `self`, whose writes go to the cache at once. */
+/** One reconcile of `self`, whose writes are in the cache at once. */
 async function pass(self: Installation, given: Given = {}) {
   const { intake = () => undefined, decide = ends, restMs, refusal, isKept = true } = given;
   let { refusals = Infinity } = given;
@@ -92,8 +92,8 @@ const atRest = installation('web', { status: done('j1') });
 const atAwait = (requeueAfterMs?: number) =>
   wait({ operation: 'wait', reason: 'Why', message: 'for b' }, { requeueAfterMs });
 
-describe('one pass over an object that takes part in jobs', () => {
-  it('carries out the rules until none has an answer, before any phase', async () => {
+describe('one reconcile of an object that takes part in jobs', () => {
+  it('applies the rules until none decides, before any phase', async () => {
     const { writes, end } = await pass(atWork, {
       intake: ({ status }) =>
         status?.['automaticReconcileStatus'] ? undefined : rule({ automaticReconcileStatus: {} }),
@@ -104,13 +104,13 @@ describe('one pass over an object that takes part in jobs', () => {
     expect(end).to.deep.equal({ write: 'none' });
   });
 
-  it('runs no phase where a rule ends it', async () => {
+  it('runs no phase if a rule ends it', async () => {
     const { writes, end } = await pass(atWork, { intake: () => rule({ jobID: 'j1' }, 'stop') });
     expect(writes).to.deep.equal([{ jobID: 'j1' }]);
     expect(end).to.deep.equal({ write: 'none' });
   });
 
-  it('warns with the words of the rule, once its effects are done', async () => {
+  it('warns with the message of the rule, after its effects', async () => {
     const event = { reason: 'Drifted', note: 'an item failed' };
     const given = { intake: () => ({ ...rule({}, 'stop'), event }) };
     expect((await pass(atWork, given)).events).to.deep.equal(['Warning: Drifted: an item failed']);
@@ -118,13 +118,13 @@ describe('one pass over an object that takes part in jobs', () => {
     expect(refused.events).to.deep.equal([]);
   });
 
-  it('tells the rules the time, in whole seconds', async () => {
+  it('passes the time to the rules, in whole seconds', async () => {
     const times: string[] = [];
     await pass(atRest, { intake: (_, now) => void times.push(now) });
     expect(times).to.deep.equal([NOW]);
   });
 
-  it('reads an object anew whose metadata a rule amends, when it has changed', async () => {
+  it('reads an object again if a rule amends its metadata and it has changed', async () => {
     const conflict = new Conflict({
       message: 'changed',
       status: 409,
@@ -142,13 +142,13 @@ describe('one pass over an object that takes part in jobs', () => {
     expect(writes).to.have.length(1);
   });
 
-  it('fails where a rule does not do what it says, instead of repeating it for ever', async () => {
+  it('fails if a rule does not have the promised effect, instead of repeating it forever', async () => {
     const { end, writes } = await pass(atWork, { intake: () => rule({}) });
     expect(end).to.be.instanceOf(Error).with.property('message').that.contains('demo/web');
     expect(writes).to.have.length(20);
   });
 
-  it('begins a job that was handed down, and goes on with one that is at work', async () => {
+  it('begins a job that was handed down, and continues a running one', async () => {
     const handedDown = installation('web', { status: { ...done('j1'), jobID: 'j2' } });
     const seen: unknown[] = [];
     const decide = ({ self }: Snapshot) => {
@@ -165,21 +165,21 @@ describe('one pass over an object that takes part in jobs', () => {
     expect(seen).to.deep.equal(['Init', 'h']);
   });
 
-  it('tells which phases were entered, and of the end of the job', async () => {
+  it('logs entered phases, and sends an event at the end of the job', async () => {
     const { entered, events } = await pass(atWork);
     expect(entered).to.deep.equal(['Init → Succeeded']);
     expect(events).to.deep.equal(['Normal: Succeeded: job j1 has finished']);
   });
 
   const rests: readonly (readonly [string, Installation, Given, object])[] = [
-    ['an object at rest is not looked at again', atRest, {}, { write: 'none' }],
-    ['an object at rest is looked at when its rules say', atRest, { restMs: () => 7 }, { write: 'none', requeueAfterMs: 7 }],
-    ['an object at rest whose rules say nothing is not', atRest, { restMs: () => undefined }, { write: 'none' }],
+    ['an object at rest is not reconciled again', atRest, {}, { write: 'none' }],
+    ['an object at rest is reconciled when its rules say', atRest, { restMs: () => 7 }, { write: 'none', requeueAfterMs: 7 }],
+    ['an object at rest without rules that say so is not', atRest, { restMs: () => undefined }, { write: 'none' }],
     ['a wait ends after five minutes, in case an event was lost', atWork, { decide: () => atAwait() }, { write: 'none', requeueAfterMs: 300_000 }],
-    ['a wait ends earlier where the phase wants it', atWork, { decide: () => atAwait(60_000) }, { write: 'none', requeueAfterMs: 60_000 }],
+    ['a wait ends earlier if the phase wants it', atWork, { decide: () => atAwait(60_000) }, { write: 'none', requeueAfterMs: 60_000 }],
     ['a wait never ends later than that', atWork, { decide: () => atAwait(900_000) }, { write: 'none', requeueAfterMs: 300_000 }],
-    ['what is no longer ours is left alone', atWork, { decide: () => release([]) }, { write: 'none' }],
-    ['what has left the cache is left alone', atWork, { isKept: false }, { write: 'none' }],
+    ['an object that is no longer ours is left alone', atWork, { decide: () => release([]) }, { write: 'none' }],
+    ['an object that has left the cache is left alone', atWork, { isKept: false }, { write: 'none' }],
   ]; // prettier-ignore
   for (const [title, self, given, answer] of rests) {
     it(title, async () => {
@@ -187,7 +187,7 @@ describe('one pass over an object that takes part in jobs', () => {
     });
   }
 
-  it('looks at what comes after the end of a job in the same pass', async () => {
+  it('reconciles what follows the end of a job at once', async () => {
     const { writes, end } = await pass(atWork, {
       decide: () => fail({ operation: 'o', reason: 'r', message: 'm' }),
       intake: ({ status }) => (status?.phase === 'Failed' ? rule({ jobID: 'j2' }, 'stop') : undefined),
@@ -197,13 +197,13 @@ describe('one pass over an object that takes part in jobs', () => {
     expect(end).to.deep.equal({ write: 'none' });
   });
 
-  describe('whose write finds nothing', () => {
+  describe('if a write returns not found', () => {
     const gone = (kind: string, name: string): Error =>
       new NotFound({ message: 'gone', status: 404, reason: 'NotFound', ref: { verb: 'patch', kind, name } });
     const rows: readonly (readonly [string, Error, boolean])[] = [
-      ['is over when it is the object itself that is gone', gone('Installation', 'web'), true],
-      ['is repeated when it is another object', gone('Installation', 'other'), false],
-      ['is repeated when it is an object of another kind', gone('Execution', 'web'), false],
+      ['ends if the object itself is gone', gone('Installation', 'web'), true],
+      ['is repeated if it is another object', gone('Installation', 'other'), false],
+      ['is repeated if it is an object of another kind', gone('Execution', 'web'), false],
       ['is repeated after any other error', new Error('broken'), false],
     ];
     for (const [title, refusal, isOver] of rows) {

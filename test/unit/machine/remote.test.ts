@@ -1,4 +1,4 @@
-/** How long a job tries a server again: judged from what its status says, so nothing of it is in the memory of a process. */
+/** How long a job retries a server: computed from its status, so that no state is in the memory of a process. */
 import { expect } from 'chai';
 import { judgeRemote, NAME_NOT_FOUND_MS, remoteTroubleOf } from '../../../src/machine/remote.ts';
 import { changed, waitingFor, withoutWait, type Status } from '../../../src/machine/status.ts';
@@ -10,14 +10,14 @@ const at = (seconds: number): string => new Date(START + seconds * 1000).toISOSt
 type Trouble = 'NameNotFound' | 'ServerUnavailable';
 const problem = (remote: Trouble) => ({ operation: 'op', reason: 'why', message: 'cannot reach it', remote });
 
-/** The status after an attempt, or the sentence that ends the job. */
+/** The status after an attempt, or the message that ends the job. */
 function attempt(status: Status, remote: Trouble, seconds: number, limitMs = LIMIT_MS): Status | string {
   const judged = judgeRemote(status, problem(remote), at(seconds), limitMs);
   if (judged.isOver) return judged.problem.message;
   return changed(status, { conditions: [judged.condition] }, at(seconds));
 }
 
-/** Attempts at these seconds, until one ends the job; the second it ended at, and why. */
+/** Attempts at these seconds, until one ends the job; returns the second it ended at, and why. */
 function attempts(list: readonly (readonly [number, Trouble])[], limitMs = LIMIT_MS): string {
   let status: Status = {};
   for (const [seconds, remote] of list) {
@@ -32,22 +32,22 @@ const A: Trouble = 'ServerUnavailable';
 const N: Trouble = 'NameNotFound';
 
 describe('a server that cannot be used', () => {
-  it('is tried again until the limit, counted from the first attempt', () => {
+  it('is retried until the limit, counted from the first attempt', () => {
     expect(attempts([[0, A], [1, A], [300, A], [599, A]])).to.equal('goes on'); // prettier-ignore
     expect(attempts([[0, A], [599, A], [600, A]])).to.match(
       /^600: cannot reach it; given up after 10m0s \(limits\.remoteRetryTimeout in the configuration\)/,
     ); // prettier-ignore
   });
 
-  it('is tried again without an end when there is no limit', () => {
+  it('is retried without end if there is no limit', () => {
     expect(attempts([[0, A], [1e6, A], [2e6, A]], Infinity)).to.equal('goes on'); // prettier-ignore
   });
 
-  it('is given up with the first attempt when no time is allowed', () => {
+  it('is given up with the first attempt if no time is allowed', () => {
     expect(attempts([[0, A]], 0)).to.match(/^0: cannot reach it; given up/);
   });
 
-  it('is given up after a minute when its name is not found for so long', () => {
+  it('is given up after a minute if its name is not found for so long', () => {
     expect(NAME_NOT_FOUND_MS).to.equal(60_000);
     expect(attempts([[0, N], [30, N], [59, N]])).to.equal('goes on'); // prettier-ignore
     expect(attempts([[0, N], [59, N], [60, N]])).to.match(/^60: cannot reach it; the name has not been found for 1m0s/); // prettier-ignore
@@ -55,13 +55,13 @@ describe('a server that cannot be used', () => {
     expect(attempts([[0, N], [10, N]], 10_000)).to.match(/^10: .*not been found for 10s/); // prettier-ignore
   });
 
-  it('is not given up for a hiccup of the name server in a longer outage', () => {
+  it('is not given up for a short failure of the name server in a longer outage', () => {
     expect(attempts([[0, A], [300, N], [301, A], [400, N], [459, N]])).to.equal('goes on'); // prettier-ignore
     expect(attempts([[0, N], [59, N], [61, A]])).to.equal('goes on'); // prettier-ignore
     expect(attempts([[0, N], [30, A], [70, N], [129, N], [130, N]])).to.match(/^130: .*name/); // prettier-ignore
   });
 
-  it('is noted in a condition beside those of others', () => {
+  it('is reported in a condition besides others', () => {
     const other = { type: 'CreateExports', status: 'True', reason: 'r', message: 'm' } as const;
     const status = changed({}, { conditions: [other] }, at(-3_600));
     const next = attempt(status, A, 0) as Status;
@@ -69,7 +69,7 @@ describe('a server that cannot be used', () => {
     expect(next.conditions?.[1]).to.include({ status: 'True', reason: A, lastTransitionTime: at(0) });
   });
 
-  it('is not held against a job that has gone on since', () => {
+  it('does not count for a job that has continued since', () => {
     const status = attempt({}, A, 0) as Status;
     expect(withoutWait(status, at(1)).conditions).to.have.length(1);
     expect(waitingFor(status, undefined, at(1)).conditions).to.equal(undefined);
@@ -78,7 +78,7 @@ describe('a server that cannot be used', () => {
   });
 });
 
-describe('what is the matter with a server', () => {
+describe('the error of a server', () => {
   const failed = (code: string): Error =>
     new Error('failed', { cause: Object.assign(new Error(code), { code }) });
   const rows: readonly (readonly [string, unknown, Trouble])[] = [

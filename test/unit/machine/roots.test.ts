@@ -59,7 +59,7 @@ describe('the root of an object', () => {
   };
   const never = new AbortController().signal;
 
-  it('is found over any number of generations, and costs no request', async () => {
+  it('is found over any number of generations, without a request', async () => {
     const root = put(installationKind as Kind<never>, 'root');
     const child = put(installationKind as Kind<never>, 'child', root);
     const execution = put(executionKind as Kind<never>, 'child', child);
@@ -73,7 +73,7 @@ describe('the root of an object', () => {
     expect(cluster.requests).to.deep.equal([]);
   });
 
-  it('is the object itself when nobody owns it; locks and target syncs go by their namespace', async () => {
+  it('is the object itself if it has no owner; for locks and target syncs it is the namespace', async () => {
     const { placeOf } = await roots();
     expect(placeOf(put(executionKind as Kind<never>, 'alone'), never)).to.equal('ns/alone');
     expect(placeOf(put(deployItemKind as Kind<never>, 'item'), never)).to.equal('ns/item');
@@ -120,7 +120,7 @@ describe('the root of an object', () => {
     }
   });
 
-  it('is not looked for without an end where owners form a circle', async () => {
+  it('is not searched forever if owners are cyclic', async () => {
     const a = cluster.put<Obj>(installationKind, { metadata: { name: 'a', namespace: 'ns' } });
     const b = put(installationKind as Kind<never>, 'b', a);
     const ownerReferences = [
@@ -137,7 +137,7 @@ describe('the root of an object', () => {
     expect(placeOf(b, never)).to.be.oneOf(['ns/a', 'ns/b']);
   });
 
-  it('is the name of the execution that a deploy item names by label, when that is gone', async () => {
+  it('is the name of the execution that a deploy item names by label, if that is gone', async () => {
     const item = put(deployItemKind as Kind<never>, 'item', undefined, {
       [labels.executionManagedBy]: 'exec',
     });
@@ -148,7 +148,7 @@ describe('the root of an object', () => {
     expect(cluster.requests, 'the name may come back').to.have.length(2);
   });
 
-  it('is not told while the execution that a deploy item names by label is missing from the cache', async () => {
+  it('is unknown while the execution that a deploy item names by label is missing from the cache', async () => {
     const item = put(deployItemKind as Kind<never>, 'item', undefined, {
       [labels.executionManagedBy]: 'exec',
     });
@@ -161,7 +161,7 @@ describe('the root of an object', () => {
     expect(await placeOf(item, never)).to.equal(undefined);
   });
 
-  it('is told when the owner has come to the cache while the server was asked', async () => {
+  it('is known if the owner has reached the cache during the request to the server', async () => {
     const execution = put(executionKind as Kind<never>, 'child', {
       apiVersion: API_VERSION,
       kind: 'Installation',
@@ -180,7 +180,7 @@ describe('the root of an object', () => {
     expect(await placeOf(execution, never)).to.equal('ns/root');
   });
 
-  it('is not told while an owner exists that the cache does not know, and is brought up when it comes', async () => {
+  it('is unknown while an owner exists that is not in the cache, and reconciled when it arrives', async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     const watch = cluster.watch.bind(cluster);
@@ -222,7 +222,7 @@ describe('the root of an object', () => {
     expect(cluster.requests).to.have.length(1);
   });
 
-  it('does not mistake a namesake for the owner', async () => {
+  it('does not mistake an object of the same name for the owner', async () => {
     const top = put(installationKind as Kind<never>, 'top');
     put(installationKind as Kind<never>, 'child', top);
     const gone = {
@@ -235,7 +235,7 @@ describe('the root of an object', () => {
     expect(await placeOf(execution, never)).to.equal('ns/child');
   });
 
-  it('is not guessed when the server cannot be asked', async () => {
+  it('is not guessed if the server cannot be asked', async () => {
     const gone = {
       apiVersion: API_VERSION,
       kind: 'Installation',
@@ -248,7 +248,7 @@ describe('the root of an object', () => {
     expect(error).to.have.property('status', 503);
   });
 
-  it('brings up nothing below what was there before', async () => {
+  it('triggers nothing below existing objects', async () => {
     const root = put(installationKind as Kind<never>, 'root');
     put(installationKind as Kind<never>, 'child', root);
     const clock = new FakeClock();
@@ -263,7 +263,7 @@ describe('the root of an object', () => {
     expect(moved).to.deep.equal([]);
   });
 
-  it('brings up everything below what goes', async () => {
+  it('triggers everything below a deleted object', async () => {
     const root = put(installationKind as Kind<never>, 'root');
     const child = put(installationKind as Kind<never>, 'child', root);
     const execution = put(executionKind as Kind<never>, 'child', child);

@@ -1,4 +1,7 @@
-/** What the loop makes of each answer of a phase: which writes in which order, what the status says, how the pass ends. */
+/**
+ * What the loop does for each decision of a phase: the writes and their order, the status, and the end of the
+ * reconcile.
+ */
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import {
@@ -28,7 +31,7 @@ import {
 describe('a phase that waits', () => {
   const awaited = { reason: 'JobsUnfinished', objects: ['deploy item a'] } as const;
 
-  it('has stored why before it starts anything, and the pass ends', async () => {
+  it('stores the reason before it starts anything, and the reconcile ends', async () => {
     const { end, names, writes } = await run(() =>
       wait(problem, { effects, awaited, requeueAfterMs: 7, status: { set: { importsHash: 'h' } } }),
     );
@@ -41,7 +44,7 @@ describe('a phase that waits', () => {
     expect(end).to.include({ end: 'waiting', requeueAfterMs: 7 });
   });
 
-  it('ends the job when what it starts is refused for good', async () => {
+  it('ends the job if the objects it starts are rejected permanently', async () => {
     const { end, last } = await run(() => wait(problem, { effects }), { refusal: noRight });
     expect(ended(end)).to.equal('finished');
     expect(last).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
@@ -51,30 +54,34 @@ describe('a phase that waits', () => {
   const earlier = { ...problem, lastTransitionTime: EARLIER, lastUpdateTime: EARLIER };
   const rows: readonly (readonly [string, Decision, boolean])[] = [
     ['is not written again', wait(problem), false],
-    ['is not written again for other words', wait({ ...problem, message: 'it is still so' }), false],
+    [
+      'is not written again if only the message differs',
+      wait({ ...problem, message: 'it is still so' }),
+      false,
+    ],
     ['is written for another reason', wait({ ...problem, reason: 'Other' }), true],
     ['is written for another operation', wait({ ...problem, operation: 'other' }), true],
-    ['is written with other objects that are waited for', wait(problem, { awaited }), true],
-    ['is taken away when nothing is wrong any more', wait(), true],
+    ['is written with other awaited objects', wait(problem, { awaited }), true],
+    ['is removed if there is no problem any more', wait(), true],
   ];
   for (const [title, decision, isWritten] of rows) {
-    it(`for the same as before ${title}`, async () => {
+    it(`for the same reason as before ${title}`, async () => {
       const stored = { ...running('j1', 'One'), lastError: earlier };
       expect((await run(() => decision, { stored })).writes).to.have.length(isWritten ? 1 : 0);
     });
   }
 
-  it('has other words where the objects that are waited for are others', async () => {
+  it('has another message if the awaited objects differ', async () => {
     const stored = { ...running('j1', 'One'), lastError: earlier };
     const { last } = await run(() => wait({ ...problem, message: 'now' }, { awaited }), { stored });
     expect(last.lastError).to.include({ message: 'now' });
   });
 });
 
-describe('a phase that tries again', () => {
+describe('a phase that retries', () => {
   const cause = new Error('why');
 
-  it('has stored the problem before it starts anything, and fails the pass', async () => {
+  it('stores the problem before it starts anything, and fails the reconcile', async () => {
     const waiting = { type: 'Waiting', status: 'True', reason: 'r', message: 'm', lastTransitionTime: NOW, lastUpdateTime: NOW }; // prettier-ignore
     const { end, names, writes } = await run(
       () => ({ ...retry(problem, { effects, status: { set: { importsHash: 'h' } } }), cause }),
@@ -85,7 +92,7 @@ describe('a phase that tries again', () => {
     expect(writes[0]?.[1]).to.deep.include({ lastError: told, importsHash: 'h', conditions: null });
   });
 
-  it('ends the job when what it starts is refused for good', async () => {
+  it('ends the job if the objects it starts are rejected permanently', async () => {
     const { end, last } = await run(() => retry(problem, { effects }), { refusal: noRight });
     expect(ended(end)).to.equal('finished');
     expect(last.lastError).to.include({ reason: 'WriteInstallation' });
@@ -102,7 +109,7 @@ describe('a phase that tries again', () => {
     lastUpdateTime: time,
   });
 
-  it('notes since when a server outside cannot be used, beside what the phase notes', async () => {
+  it('records since when an external server cannot be used, besides what the phase records', async () => {
     const { end, last } = await run(() => retry(remote, { status: { conditions } }));
     expect(end).to.be.instanceOf(NotNow);
     expect(last.conditions?.map(({ type }) => type)).to.deep.equal(['CreateExports', 'RemoteUnavailable']);
@@ -110,9 +117,9 @@ describe('a phase that tries again', () => {
   });
 
   const limits: readonly (readonly [string, number | undefined, Problem, boolean])[] = [
-    ['ends the job when the server could not be used for ten minutes', undefined, remote, true],
-    ['goes on where the configuration allows longer', 900_000, remote, false],
-    ['goes on when no server outside is the cause', undefined, problem, false],
+    ['ends the job if the server could not be used for ten minutes', undefined, remote, true],
+    ['continues if the configuration allows longer', 900_000, remote, false],
+    ['continues if no external server is the cause', undefined, problem, false],
   ];
   for (const [title, remoteRetryMs, why, isOver] of limits) {
     it(title, async () => {
@@ -132,7 +139,7 @@ describe('a phase that tries again', () => {
 describe('a phase that advances', () => {
   const waiting = { lastError: told, conditions: [{ ...told, type: 'Waiting', status: 'True' }] };
 
-  it('ends the job in one write, and takes away what held it up', async () => {
+  it('ends the job in one write, and removes the reason of its wait', async () => {
     const { end, last, writes, entered } = await run(
       () => advance('Done', { status: { set: { importsHash: 'h' } } }),
       { stored: { ...running('j1', 'One'), ...waiting } },
@@ -144,7 +151,7 @@ describe('a phase that advances', () => {
     expect(entered).to.deep.equal(['One → Done']);
   });
 
-  it('goes on in the next phase without a write, and without an end of the job', async () => {
+  it('continues in the next phase without a write, and without an end of the job', async () => {
     const seen: object[] = [];
     const { writes } = await run(() => advance('Two'), {
       stored: { ...running('j1', 'One'), ...waiting },
@@ -162,9 +169,9 @@ describe('a phase that advances', () => {
 
   const seenRows: readonly (readonly [string, Row, string, boolean, readonly string[]])[] = [
     ['is not stored before it is left', {}, 'Zero', true, ['a-x', 'stack']],
-    ['is stored before it is left where others watch for it', { seen: 'always' }, 'Zero', false, ['stack', 'stack']],
-    ['is stored before its effects where others watch for it', { seen: 'always' }, 'Zero', true, ['stack', 'a-x', 'stack']],
-    ['is stored before its effects where these must not be repeated', { seen: 'before-effects' }, 'Zero', true, ['stack', 'a-x', 'stack']],
+    ['is stored before it is left if others watch for it', { seen: 'always' }, 'Zero', false, ['stack', 'stack']],
+    ['is stored before its effects if others watch for it', { seen: 'always' }, 'Zero', true, ['stack', 'a-x', 'stack']],
+    ['is stored before its effects if these must not be repeated', { seen: 'before-effects' }, 'Zero', true, ['stack', 'a-x', 'stack']],
     ['is not stored for effects that it does not have', { seen: 'before-effects' }, 'Zero', false, ['stack']],
     ['is not stored twice', { seen: 'always' }, 'One', true, ['a-x', 'stack']],
   ]; // prettier-ignore
@@ -180,7 +187,7 @@ describe('a phase that advances', () => {
     });
   }
 
-  it('is stored before it is left when what is stored is of another job', async () => {
+  it('is stored before it is left if the stored phase is of another job', async () => {
     const { names } = await run(() => advance('Done', { effects }), {
       row: { seen: 'always' },
       stored: { ...done('j0'), phase: 'One' },
@@ -189,7 +196,7 @@ describe('a phase that advances', () => {
     expect(names).to.deep.equal(['stack', 'a-x', 'stack']);
   });
 
-  it('is decided again when a fact has changed while it was used', async () => {
+  it('decides again if a fact has changed while it was used', async () => {
     const facts = ['before', 'after'];
     const { end, last } = await run(({ fact }) => advance('Done', { effects, confirm: { fact } }), {
       fact: () => facts.shift() ?? '',
@@ -204,12 +211,12 @@ describe('a phase that advances', () => {
     expect(last).not.to.have.property('phase');
   });
 
-  it('is done when the facts are still the same', async () => {
+  it('ends if the facts are still the same', async () => {
     const { end } = await run(({ fact }) => advance('Done', { confirm: { fact } }));
     expect(ended(end)).to.equal('finished');
   });
 
-  it('tells those who add to the end of a job what was deleted on the way, and nothing else', async () => {
+  it('passes deleted objects to the code that adds to the end of a job, and nothing else', async () => {
     const gone: string[] = [];
     const other = child('stack', 'b');
     const { last } = await run(
@@ -238,7 +245,7 @@ describe('a phase that advances', () => {
       ['is not told by default', {}, []],
     ];
   for (const [title, machine, told] of events) {
-    it(`to a good end, which ${title}`, async () => {
+    it(`to a success, which ${title}`, async () => {
       expect((await run(() => advance('Done'), { machine })).events).to.deep.equal(told);
     });
   }
@@ -255,7 +262,7 @@ describe('a phase that fails', () => {
     expect(events).to.deep.equal(['Warning Why it is so']);
   });
 
-  it('leads to another phase where the table says so, which sees the problem', async () => {
+  it('leads to another phase if the table says so, which sees the problem', async () => {
     let seen: unknown;
     const { writes } = await run(() => fail(problem), {
       row: { onFail: 'Two' },
@@ -270,7 +277,7 @@ describe('a phase that fails', () => {
     expect(writes).to.have.length(1);
   });
 
-  it('has the words and the codes of the phase for a write that is refused', async () => {
+  it('uses the message and the codes of the phase if a write is rejected', async () => {
     const condition = { type: 'CreateExports', status: 'False', reason: 'Refused', message: 'no' } as const;
     const ifRefused = { ...problem, codes: ['ERR_FOR_INFO_ONLY'] as const, condition };
     const { last } = await run(
@@ -281,14 +288,14 @@ describe('a phase that fails', () => {
   });
 });
 
-describe('a phase that lets its object go', () => {
+describe('a phase that releases its object', () => {
   it('does so after its effects, and stores nothing', async () => {
     const { end, names } = await run(() => release(effects));
     expect(end).to.deep.equal({ end: 'released' });
     expect(names).to.deep.equal(['a-x']);
   });
 
-  it('keeps it when a write is refused, and ends the job', async () => {
+  it('keeps it if a write is rejected, and ends the job', async () => {
     const { end, last } = await run(() => release(effects), { refusal: noRight });
     expect(ended(end)).to.equal('finished');
     expect(last).to.include({ phase: 'Failed' });

@@ -1,4 +1,4 @@
-/** What the loop makes of trouble: writes that fail, facts that cannot be found out, phases that do not exist. */
+/** What the loop does for errors: failed writes, facts that cannot be determined, unknown phases. */
 import { expect } from 'chai';
 import { advance, PhaseError, wait } from '../../../src/machine/decision.ts';
 import { NotNow } from '../../../src/machine/run.ts';
@@ -11,8 +11,8 @@ import {
 import { deleting } from '../../support/given.ts';
 import { apiError, effects, ended, run, type Given } from './support/one-phase.ts';
 
-describe('a write that fails for now', () => {
-  it('is told, and tried again', async () => {
+describe('a temporary write error', () => {
+  it('is reported, and retried', async () => {
     const error = apiError(500);
     const { end, last, names } = await run(() => advance('Done', { effects }), { refusal: error });
     expect(end).to.be.instanceOf(NotNow).with.property('cause', error);
@@ -20,7 +20,7 @@ describe('a write that fails for now', () => {
     expect(last.lastError).to.include({ operation: 'write', reason: 'WriteInstallation' });
   });
 
-  it('repeats the pass when the object has changed, and stores nothing', async () => {
+  it('repeats the reconcile if the object has changed, and stores nothing', async () => {
     const error = apiError(409, 'Conflict');
     const { end, writes } = await run(() => advance('Done', { effects }), { refusal: error });
     expect(end).to.equal(error);
@@ -28,7 +28,7 @@ describe('a write that fails for now', () => {
   });
 });
 
-describe('a phase that cannot find something out', () => {
+describe('a phase that cannot determine a fact', () => {
   class TryAgain extends PhaseError {
     override readonly outcome = 'retry';
   }
@@ -47,7 +47,7 @@ describe('a phase that cannot find something out', () => {
     ['for a reason that is no error', 'odd', 'retries', { reason: 'UnexpectedError', message: 'odd' }],
   ]; // prettier-ignore
   for (const [title, error, outcome, lastError] of rows) {
-    it(`${title} ${outcome === 'ends' ? 'ends the job' : 'tries again'}`, async () => {
+    it(`${title} ${outcome === 'ends' ? 'ends the job' : 'is retried'}`, async () => {
       const { end, last } = await run(() => advance('Done'), {
         fact: () => {
           throw error;
@@ -68,7 +68,7 @@ describe('a phase that cannot find something out', () => {
     ['the process stops', new ShutdownError({ message: 'over' })],
     ['the pass is cancelled', Object.assign(new Error('cancelled'), { name: 'AbortError' })],
   ] as const) {
-    it(`because ${title} fails the pass, and the status says nothing of it`, async () => {
+    it(`because ${title} fails the reconcile, and the status does not show it`, async () => {
       const { end, writes } = await run(() => advance('Done'), {
         fact: () => {
           throw error;
@@ -80,7 +80,7 @@ describe('a phase that cannot find something out', () => {
   }
 });
 
-describe('a phase that is not one of the object', () => {
+describe('an unknown phase of an object', () => {
   const rows: readonly (readonly [string, Given, string, RegExp])[] = [
     ['ends the job of an object', {}, 'Failed', /^phase "One" is not valid for an object that is not being deleted: .*start another job$/],
     ['ends the deletion of an object', { meta: deleting }, 'DeleteFailed', /^phase "One" is not valid for an object that is being deleted: /],
@@ -95,7 +95,7 @@ describe('a phase that is not one of the object', () => {
     });
   }
 
-  it('may be one of deletions, for an object that is being deleted', async () => {
+  it('may be a phase of deletions, for an object that is being deleted', async () => {
     const { end } = await run(() => wait(), { meta: deleting, row: { onFail: 'DeleteFailed' } });
     expect(ended(end)).to.equal('waiting');
   });

@@ -58,13 +58,13 @@ const handsDown = phase({
 });
 
 describe('the loop over phases', () => {
-  it('ends the job when a write is refused for good', async () => {
+  it('ends the job if a write is rejected permanently', async () => {
     const { writes, end } = run({ One: { phase: handsDown, onFail: 'Failed' } }, isOfChild);
     expect((await end).end).to.equal('finished');
     expect(writes.at(-1)).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
   });
 
-  it('tells in the words of the phase what a refused write means', async () => {
+  it('reports a rejected write with the message of the phase', async () => {
     const condition = { type: 'CreateExports', status: 'False', reason: 'Refused', message: 'no' } as const;
     const ifRefused = { operation: 'tell', reason: 'Told', message: 'unable to tell a', condition };
     const tells = phase({
@@ -78,7 +78,7 @@ describe('the loop over phases', () => {
     expect(writes.at(-1)).to.have.nested.property('conditions[0].reason', 'Refused');
   });
 
-  it('ends the job when what somebody wrote can never be looked up, and tries again when it may pass', async () => {
+  it('ends the job if a reference of a user can never be resolved, and retries if the error is temporary', async () => {
     const table = { One: { phase: handsDown, onFail: 'Failed' } };
     const looksUp = (error: Error) =>
       run(
@@ -100,7 +100,7 @@ describe('the loop over phases', () => {
     expect(passing).to.be.instanceOf(NotNow);
   });
 
-  it('ends a job whose phase was made up by somebody, or does not accept the object', async () => {
+  it('ends a job with an unknown phase, or with one that does not accept the object', async () => {
     const deletes = phase({ needs: [], next: [], decide: () => wait() });
     for (const table of [{}, { One: { phase: deletes, onFail: 'DeleteFailed' } }] as const) {
       const { writes, end } = run(table, () => false);
@@ -110,7 +110,7 @@ describe('the loop over phases', () => {
     }
   });
 
-  it('does not end a failed job while something below is at work for it, but shows the problem', async () => {
+  it('does not end a failed job while something below is running for it, but shows the problem', async () => {
     const fails = phase({
       needs: [],
       next: ['Done'],
@@ -126,7 +126,7 @@ describe('the loop over phases', () => {
     expect((await idle.end).end).to.equal('finished');
   });
 
-  describe('before it ends a job that failed', () => {
+  describe('before it ends a failed job', () => {
     const fails = phase({
       needs: [],
       next: ['Done'],
@@ -135,7 +135,7 @@ describe('the loop over phases', () => {
     const table = { One: { phase: fails, onFail: 'Failed' } };
     const fence = () => [patchStatus(installationKind, child('stack', 'a'), { phase: 'fenced' })];
 
-    it('fences what may still be given the job by a write that has not arrived', async () => {
+    it('protects objects that may still receive the job by a late write', async () => {
       const { writes, end } = run(table, () => false, { fence });
       await end;
       expect(writes).to.have.length(2);
@@ -143,7 +143,7 @@ describe('the loop over phases', () => {
       expect(writes[1]).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
     });
 
-    it('finds out that the write has arrived after all, and does not end it', async () => {
+    it('notices that the write has arrived after all, and does not end the job', async () => {
       const outdated = () =>
         new Conflict({
           message: 'no',
@@ -157,7 +157,7 @@ describe('the loop over phases', () => {
       expect(writes).to.deep.equal([]);
     });
 
-    it('goes on where nobody lets it write: every job ends', async () => {
+    it('continues if it may not write: every job ends', async () => {
       const { writes, end } = run(table, isOfChild, { fence });
       expect((await end).end).to.equal('finished');
       expect(writes.at(-1)).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
@@ -165,7 +165,7 @@ describe('the loop over phases', () => {
     });
   });
 
-  it('fences nothing for a job that ends well', async () => {
+  it('protects nothing for a job that succeeds', async () => {
     const succeeds = phase({ needs: [], next: ['Done'], decide: () => advance('Done') });
     const fence = () => [patchStatus(installationKind, child('stack', 'a'), { phase: 'fenced' })];
     const { writes, end } = run({ One: { phase: succeeds, onFail: 'Failed' } }, () => false, { fence });
@@ -174,14 +174,14 @@ describe('the loop over phases', () => {
     expect(writes[0]).to.include({ phase: 'Done' });
   });
 
-  it('ends a job that succeeds whatever is at work below', async () => {
+  it('ends a job that succeeds whatever is running below', async () => {
     const succeeds = phase({ needs: [], next: ['Done'], decide: () => advance('Done') });
     const table = { One: { phase: succeeds, onFail: 'Failed' } };
     const { end } = run(table, () => false, { isChildAtWork: () => true });
     expect((await end).end).to.equal('finished');
   });
 
-  it('does not end it where others may be at work already, and says why it does not go on', async () => {
+  it('does not end it while others may be running already, and reports why it does not continue', async () => {
     const { writes, end } = run(
       { One: { phase: handsDown, onFail: 'Failed', onRefusal: 'retry' } },
       isOfChild,
@@ -193,7 +193,7 @@ describe('the loop over phases', () => {
     expect(writes[0]).not.to.have.property('jobIDFinished');
   });
 
-  it('shows a phase what earlier phases of the same pass have found out, stored or not', async () => {
+  it('passes facts of earlier phases of the same reconcile to a phase, stored or not', async () => {
     const seen: unknown[] = [];
     const one = phase({
       needs: [],

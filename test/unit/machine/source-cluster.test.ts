@@ -4,7 +4,7 @@ import { isShootGone, openSource, SourceUnavailable } from '../../../src/landsca
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import type { Client, Key, Kind } from '../../../src/runtime/types.ts';
 
-/** What a server has below each kind and key, or path; a number is the code with which it refuses. */
+/** The objects of a server for each kind and key, or path; a number is an error code. */
 type Answers = Readonly<Record<string, object | number>>;
 
 function serverWith(answers: Answers): Client {
@@ -22,7 +22,7 @@ function serverWith(answers: Answers): Client {
 
 const caught = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
-describe('the way to the source cluster', () => {
+describe('the access to the source cluster', () => {
   const sync = (secretRef: object): TargetSync =>
     ({ metadata: { name: 'sync', namespace: 'demo' }, spec: { secretRef } }) as unknown as TargetSync;
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -47,12 +47,12 @@ describe('the way to the source cluster', () => {
     expect(opened).to.deep.equal(['two']);
   });
 
-  it('is under the key kubeconfig when no key is named', async () => {
+  it('is under the key kubeconfig if no key is named', async () => {
     for (const secretRef of [{ name: 'access' }, { name: 'access', key: '' }])
       expect(await open(secretRef, access).end).to.include({ kubeconfig: 'größer', key: 'kubeconfig' });
   });
 
-  it('ends at a server whose words are marked as its own', async () => {
+  it('leads to a server whose messages are marked as its own', async () => {
     const { end } = open({ name: 'access' }, access, serverWith({ 'GET /x': 403 }));
     const { client } = (await end) as { client: Client };
     expect(await caught(client.raw('GET', '/x')))
@@ -61,12 +61,12 @@ describe('the way to the source cluster', () => {
   });
 
   const rows: readonly (readonly [string, object, Answers, RegExp])[] = [
-    ['the secret is not there', { name: 'gone' }, {}, /^secret demo\/gone not found; it must contain the kubeconfig/],
+    ['the secret does not exist', { name: 'gone' }, {}, /^secret demo\/gone not found; it must contain the kubeconfig/],
     ['the secret has no such key', { name: 'access', key: 'x' }, access, /^no kubeconfig in secret demo\/access under key "x"$/],
     ['the secret is empty', { name: 'empty' }, { 'Secret demo/empty': {} }, /^no kubeconfig in secret demo\/empty under key "kubeconfig"$/],
   ]; // prettier-ignore
   for (const [title, secretRef, answers, sentence] of rows) {
-    it(`does not exist when ${title}, and the sentence says what to repair`, async () => {
+    it(`does not exist if ${title}, and the message says what to repair`, async () => {
       const { opened, end } = open(secretRef, answers);
       const error = await end;
       expect(error).to.be.instanceOf(SourceUnavailable).with.property('message').that.matches(sentence);
@@ -75,7 +75,7 @@ describe('the way to the source cluster', () => {
     });
   }
 
-  it('is not known when the secret cannot be read', async () => {
+  it('is unknown if the secret cannot be read', async () => {
     expect(await open({ name: 'access' }, { 'Secret demo/access': 500 }).end).to.have.property('status', 500);
   });
 });
@@ -87,20 +87,20 @@ describe('whether a shoot is gone', () => {
   const serves = { [LIST]: { resources: [{ name: 'seeds' }, { name: 'shoots' }] } };
   const there = { [PLACE]: {} };
   const rows: readonly (readonly [string, Answers, boolean | number])[] = [
-    ['no, when it is there', { [SHOOT]: { metadata: {} } }, false],
-    ['yes, when it is being deleted', { [SHOOT]: { metadata: { deletionTimestamp: 'now' } } }, true],
-    ['yes, when the cluster serves shoots and has the namespace, but not the shoot', { ...serves, ...there }, true],
-    ['yes, when the namespace may not be read', { ...serves, [PLACE]: 403 }, true],
-    ['no, when the cluster does not know the namespace', serves, false],
-    ['no, when the cluster does not serve the group', there, false],
-    ['no, when the group has other resources', { [LIST]: { resources: [{ name: 'seeds' }] }, ...there }, false],
-    ['no, when the group has no resources', { [LIST]: {}, ...there }, false],
-    ['unknown, when the shoot cannot be read', { [SHOOT]: 403, ...serves, ...there }, 403],
-    ['unknown, when the resources cannot be read', { [LIST]: 500, ...there }, 500],
-    ['unknown, when the server fails to read the namespace', { ...serves, [PLACE]: 500 }, 500],
+    ['no, if it exists', { [SHOOT]: { metadata: {} } }, false],
+    ['yes, if it is being deleted', { [SHOOT]: { metadata: { deletionTimestamp: 'now' } } }, true],
+    ['yes, if the cluster serves shoots and has the namespace, but not the shoot', { ...serves, ...there }, true],
+    ['yes, if the namespace may not be read', { ...serves, [PLACE]: 403 }, true],
+    ['no, if the cluster does not have the namespace', serves, false],
+    ['no, if the cluster does not serve the group', there, false],
+    ['no, if the group has other resources', { [LIST]: { resources: [{ name: 'seeds' }] }, ...there }, false],
+    ['no, if the group has no resources', { [LIST]: {}, ...there }, false],
+    ['unknown, if the shoot cannot be read', { [SHOOT]: 403, ...serves, ...there }, 403],
+    ['unknown, if the resources cannot be read', { [LIST]: 500, ...there }, 500],
+    ['unknown, if the server fails to read the namespace', { ...serves, [PLACE]: 500 }, 500],
   ]; // prettier-ignore
   for (const [title, answers, answer] of rows) {
-    it(`is told: ${title}`, async () => {
+    it(`is determined: ${title}`, async () => {
       const found = await caught(isShootGone(serverWith(answers), 'garden', 's'));
       expect(typeof found === 'boolean' ? found : (found as { status: number }).status).to.equal(answer);
     });

@@ -12,7 +12,7 @@ import {
 
 const EARLIER = '2026-01-01T00:00:00Z';
 const NOW = '2026-01-01T00:01:00Z';
-/** Of an object to which nothing has happened yet. */
+/** An object without any history. */
 const none: Status = {};
 const problem = { operation: 'init', reason: 'ImportsSatisfied', message: 'no data object "x"' };
 
@@ -25,12 +25,12 @@ describe('the last error of a status', () => {
     });
   });
 
-  it('stays untouched when the same problem comes up again, so that nothing is written', () => {
+  it('is unchanged if the same problem occurs again, so that nothing is written', () => {
     const status = withProblem(none, problem, EARLIER);
     expect(withProblem(status, problem, NOW)).to.equal(status);
   });
 
-  it('is cut when nothing else would fit into the object, and stays the same then', () => {
+  it('is shortened if the object would be too large otherwise, and stays the same then', () => {
     const long = { ...problem, message: `${'x'.repeat(2 ** 21)}\nthe way out` };
     const status = withProblem(none, long, EARLIER);
     expect(status.lastError?.message)
@@ -45,31 +45,31 @@ describe('the last error of a status', () => {
     expect(next).to.include({ lastTransitionTime: EARLIER, lastUpdateTime: NOW });
   });
 
-  it('moves its transition time with the operation', () => {
+  it('changes its transition time with the operation', () => {
     const status = withProblem(none, problem, EARLIER);
     const next = withProblem(status, { ...problem, operation: 'other' }, NOW).lastError;
     expect(next).to.include({ lastTransitionTime: NOW, lastUpdateTime: NOW });
   });
 
-  it('moves its update time with the reason', () => {
+  it('changes its update time with the reason', () => {
     const status = withProblem(none, problem, EARLIER);
     const next = withProblem(status, { ...problem, reason: 'Other' }, NOW).lastError;
     expect(next).to.include({ reason: 'Other', lastTransitionTime: EARLIER, lastUpdateTime: NOW });
   });
 
-  it('has codes only where there are some', () => {
+  it('has codes only if there are some', () => {
     expect(withProblem(none, { ...problem, codes: [] }, NOW).lastError).not.to.have.property('codes');
     const { lastError } = withProblem(none, { ...problem, codes: ['ERR_TIMEOUT'] }, NOW);
     expect(lastError?.codes).to.deep.equal(['ERR_TIMEOUT']);
   });
 
-  it('goes when there is no problem', () => {
+  it('is removed if there is no problem', () => {
     expect(withProblem(withProblem(none, problem, EARLIER), undefined, NOW)).to.deep.equal({});
   });
 });
 
 describe('a wait', () => {
-  it('is told with a note, which is found again behind any list of names', () => {
+  it('is reported with a note, which can be read back behind any list of names', () => {
     const objects = Array.from({ length: 12 }, (_, i) => `deploy item ${i}`);
     const awaited = { reason: 'NotTakenUp', objects, note: 'nobody serves it; so far' } as const;
     const { conditions } = waitingFor(none, awaited, NOW);
@@ -82,13 +82,13 @@ describe('a wait', () => {
   });
 });
 
-describe('the sentence of a wait', () => {
+describe('the message of a wait', () => {
   const names = (count: number) => Array.from({ length: count }, (_, i) => `item ${i}`);
   const rows: readonly (readonly [string, readonly string[], string | undefined, string])[] = [
-    ['names what is waited for', names(2), undefined, 'waits for item 0, item 1'],
-    ['has the note behind it', names(1), 'look there', 'waits for item 0; look there'],
+    ['names the awaited objects', names(2), undefined, 'waits for item 0, item 1'],
+    ['ends with the note', names(1), 'look there', 'waits for item 0; look there'],
     ['names ten', names(10), undefined, `waits for ${names(10).join(', ')}`],
-    ['counts what it does not name', names(11), undefined, `waits for ${names(10).join(', ')} and 1 more`],
+    ['counts those it does not name', names(11), undefined, `waits for ${names(10).join(', ')} and 1 more`],
   ];
   for (const [title, objects, note, message] of rows) {
     it(title, () => {
@@ -101,7 +101,7 @@ describe('the sentence of a wait', () => {
     });
   }
 
-  it('goes when something else is in the way, and other conditions stay', () => {
+  it('is removed if there is another problem, and other conditions stay', () => {
     const other = { type: 'CreateExports', status: 'True', reason: 'r', message: 'm' } as const;
     const status = waitingFor(
       changed(none, { conditions: [other] }, NOW),
@@ -119,7 +119,7 @@ describe('the sentence of a wait', () => {
 });
 
 describe('entering a phase', () => {
-  it('finishes the job in the same breath as the final phase', () => {
+  it('finishes the job in the same write as the final phase', () => {
     const status: Status = { phase: 'Completing', jobID: 'j', transitionTimes: { triggerTime: EARLIER } };
     expect(inPhase(status, 'Succeeded', NOW, { final: true })).to.deep.equal({
       phase: 'Succeeded',
@@ -130,14 +130,14 @@ describe('entering a phase', () => {
     });
   });
 
-  it('does not move the transition time when the phase is the same', () => {
+  it('keeps the transition time if the phase is the same', () => {
     const status: Status = { phase: 'Progressing', phaseTransitionTime: EARLIER };
     expect(inPhase(status, 'Progressing', NOW, { final: false })).to.deep.equal(status);
   });
 });
 
 describe('conditions', () => {
-  it('go when what they complained about is settled', () => {
+  it('are removed when their problem is solved', () => {
     const told = { type: 'CreateImports', status: 'False', reason: 'x', message: 'y' } as const;
     const before = changed(none, { conditions: [told, { ...told, type: 'CreateExports' }] }, NOW);
     const types = changed(before, { settled: ['CreateImports'] }, NOW).conditions?.map(({ type }) => type);
@@ -158,11 +158,11 @@ describe('conditions', () => {
     ]);
   });
 
-  it('stay as they are when nothing changed', () => {
+  it('are unchanged if nothing changed', () => {
     expect(mergeConditions([stored], [ok], NOW)).to.deep.equal([stored]);
   });
 
-  it('keep their place and their transition time when only the words changed', () => {
+  it('keep their place and their transition time if only the message changed', () => {
     const other = { ...stored, type: 'Other' };
     const [, second] = mergeConditions([other, stored], [{ ...ok, message: 'still fine' }], NOW);
     expect(second).to.deep.equal({
@@ -173,7 +173,7 @@ describe('conditions', () => {
     });
   });
 
-  it('move their transition time with the status', () => {
+  it('change their transition time with the status', () => {
     const [changed] = mergeConditions([stored], [{ ...ok, status: 'False' }], NOW);
     expect(changed).to.include({ status: 'False', lastTransitionTime: NOW });
   });

@@ -8,7 +8,7 @@ import { keyOf } from '../../../src/runtime/keys.ts';
 import type { Cache, Change, Obj, Subscriber } from '../../../src/runtime/types.ts';
 import { child, done, execution, installation, item, running } from '../../support/given.ts';
 
-/** A cache that holds what it is told, and tells who listens. */
+/** A cache with given objects that notifies its listeners. */
 class FakeCache<T extends Obj> {
   readonly objects = new Map<string, T>();
   reads = 0;
@@ -37,7 +37,7 @@ class FakeCache<T extends Obj> {
     }
   }
 
-  /** An event of an object that has another version by now. */
+  /** An event of an object that has changed since. */
   tell(obj: T): void {
     this.#on({ type: 'update', old: obj, obj, relisted: false } as Change<T>);
   }
@@ -84,7 +84,7 @@ describe('the size of a tree', () => {
     expect(present(other)).to.equal(1);
   });
 
-  it('is the same in whichever order the caches hear of the objects, and however often', () => {
+  it('is the same for any order and repetition of events', () => {
     const { installations, executions, deployItems, present } = setUp();
     deployItems.put(item('b-x', 'one'), item('b-x', 'two'), item('b-x', 'two'));
     installations.put(b, a);
@@ -93,7 +93,7 @@ describe('the size of a tree', () => {
     expect(present(top)).to.equal(6);
   });
 
-  it('shrinks with what is deleted, also where the middle goes first', () => {
+  it('shrinks with deleted objects, even if the middle is deleted first', () => {
     const { installations, executions, deployItems, present } = setUp();
     installations.put(top, a, b);
     executions.put(executionOf('b-x'));
@@ -113,7 +113,7 @@ describe('the size of a tree', () => {
     expect([present(top), present(other)]).to.deep.equal([1, 3]);
   });
 
-  it('counts again what is deleted and comes back', () => {
+  it('includes an object again that is deleted and recreated', () => {
     const { installations, present } = setUp();
     installations.put(top, a, b);
     for (let i = 0; i < 3; i++) {
@@ -124,7 +124,7 @@ describe('the size of a tree', () => {
     expect(present(top)).to.equal(3);
   });
 
-  it('is not changed by the end of what never came', () => {
+  it('is unchanged by the deletion of an unknown object', () => {
     const { installations, present } = setUp();
     installations.put(top, a);
     installations.drop(b);
@@ -136,7 +136,7 @@ describe('the size of a tree', () => {
     expect(present(top)).to.equal(2);
   });
 
-  it('is one for a root that the caches do not have yet', () => {
+  it('is one for a root that is not in the caches yet', () => {
     const { installations, present } = setUp();
     expect(present(top)).to.equal(0);
     installations.put(a);
@@ -151,7 +151,7 @@ describe('the size of a tree', () => {
     expect([present(top), present(free)]).to.deep.equal([1, 2]);
   });
 
-  it('survives owners in a circle', () => {
+  it('ends with cyclic owners', () => {
     const { installations, present } = setUp();
     const one = installation('one', { meta: { ownerReferences: [ownerOf('two')] } });
     const two = installation('two', { meta: { ownerReferences: [ownerOf('one')] } });
@@ -161,7 +161,7 @@ describe('the size of a tree', () => {
     installations.drop(two);
   });
 
-  it('is answered without a look at any other object', () => {
+  it('is computed without reading other objects', () => {
     const { installations, present } = setUp();
     installations.put(top, a, ...Array.from({ length: 1000 }, (_, i) => child('top', `c${i}`)));
     installations.reads = 0;
@@ -170,8 +170,8 @@ describe('the size of a tree', () => {
   });
 });
 
-describe('a claim for objects of a tree', () => {
-  it('is granted up to the limit, and refused beyond it', () => {
+describe('a reservation for objects of a tree', () => {
+  it('is granted up to the limit, and denied beyond it', () => {
     const { installations, trees } = setUp(5);
     installations.put(top, a);
     expect(trees.reserve(a, 3)).to.deep.equal({
@@ -180,7 +180,7 @@ describe('a claim for objects of a tree', () => {
     expect(trees.reserve(a, 4)).to.include({ isGranted: false, present: 2, reserved: 0 });
   });
 
-  it('counts what others have claimed and not created yet', () => {
+  it('includes objects that others have reserved and not created yet', () => {
     const { installations, trees } = setUp(10);
     installations.put(top, a, child('top', 'c', running('j1')));
     expect(trees.reserve(a, 4).isGranted).to.equal(true);
@@ -188,13 +188,13 @@ describe('a claim for objects of a tree', () => {
     expect(trees.reserve(child('top', 'c'), 3).isGranted).to.equal(true);
   });
 
-  it('takes the place of the one before, so an attempt that is repeated claims nothing twice', () => {
+  it('replaces the previous one, so that a retry reserves nothing twice', () => {
     const { installations, trees } = setUp(6);
     installations.put(top, a);
     for (let attempt = 0; attempt < 3; attempt++) expect(trees.reserve(a, 4).isGranted).to.equal(true);
   });
 
-  it('shrinks as the objects arrive, those of the execution of the same name included', () => {
+  it('shrinks as the objects arrive, including those of the execution of the same name', () => {
     const { installations, executions, deployItems, trees } = setUp(10);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
@@ -209,7 +209,7 @@ describe('a claim for objects of a tree', () => {
     expect(trees.reserve(c, 0).present).to.equal(7);
   });
 
-  it('that is refused holds no room', () => {
+  it('that is denied takes no room', () => {
     const { installations, trees } = setUp(5);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
@@ -217,7 +217,7 @@ describe('a claim for objects of a tree', () => {
     expect(trees.reserve(c, 2)).to.include({ isGranted: true, reserved: 0 });
   });
 
-  it('is not shrunk by the end of an object, or by one that comes a second time', () => {
+  it('does not shrink for a deleted object, or for a repeated event', () => {
     const { installations, trees } = setUp(10);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
@@ -229,7 +229,7 @@ describe('a claim for objects of a tree', () => {
     expect(reserved()).to.equal(3);
   });
 
-  it('is over when its objects have arrived, and further ones take nothing from the claims of others', () => {
+  it('is over when its objects have arrived, and further ones do not reduce the reservations of others', () => {
     const { installations, trees } = setUp(20);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
@@ -239,7 +239,7 @@ describe('a claim for objects of a tree', () => {
     expect(trees.reserve(a, 0).reserved).to.equal(5);
   });
 
-  it('stays while the job of the installation runs, whatever is told of it', () => {
+  it('stays while the job of the installation runs, whatever events arrive', () => {
     const { installations, trees } = setUp(10);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
@@ -248,7 +248,7 @@ describe('a claim for objects of a tree', () => {
     expect(trees.reserve(c, 0).reserved).to.equal(4);
   });
 
-  it('goes by what the cache says of the installation, not by an event that is outdated', () => {
+  it('follows the cached installation, not an outdated event', () => {
     const { installations, trees } = setUp(10);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
@@ -269,7 +269,7 @@ describe('a claim for objects of a tree', () => {
     expect(trees.reserve(c, 0).reserved).to.equal(0);
   });
 
-  it('for nothing is granted in a tree that has too much already', () => {
+  it('for nothing is granted in a tree that is already too large', () => {
     const { installations, trees } = setUp(1);
     installations.put(top, a, b);
     expect(trees.reserve(a, 0).isGranted).to.equal(true);

@@ -9,7 +9,7 @@ import { createLogger } from '../../../src/observability/log.ts';
 import type { Context, Obj } from '../../../src/runtime/types.ts';
 import { child, execution, installation, item, running } from '../../support/given.ts';
 
-/** Installations with the owner that each name is given. */
+/** Installations with the given owner for each name. */
 function worldOf(owners: Readonly<Record<string, string | undefined>>) {
   const all = new Map<string, Installation>();
   for (const [name, owner] of Object.entries(owners)) {
@@ -44,17 +44,17 @@ describe('the owners of an installation', () => {
     expect(rootOf(world, at('leaf'))).to.equal('demo/root');
   });
 
-  it('end where the caches lack one', () => {
+  it('end if the caches lack one', () => {
     expect(worldOf({ middle: 'gone', leaf: 'middle' }).namesAbove('leaf')).to.deep.equal(['middle']);
   });
 
-  it('appear once where they own each other', () => {
+  it('appear once if they own each other', () => {
     expect(worldOf({ a: 'b', b: 'a' }).namesAbove('a')).to.deep.equal(['b']);
     expect(worldOf({ a: 'a' }).namesAbove('a')).to.deep.equal([]);
     expect(worldOf({ a: 'b', b: 'c', c: 'b' }).namesAbove('a')).to.deep.equal(['b', 'c']);
   });
 
-  it('are followed no further than a tree may ever be deep', () => {
+  it('are followed up to the maximum depth of a tree', () => {
     const chain = Array.from({ length: MAX_OWNERS * 2 }, (_, i) => [`i${i}`, i ? `i${i - 1}` : undefined]);
     const { namesAbove } = worldOf(Object.fromEntries(chain) as Record<string, string | undefined>);
     expect(namesAbove(`i${MAX_OWNERS * 2 - 1}`)).to.have.length(MAX_OWNERS);
@@ -66,9 +66,9 @@ describe('the owner of an object', () => {
   const rows: readonly (readonly [string, object[] | undefined, object | undefined])[] = [
     ['is the installation that controls it', [{ ...reference, kind: 'Installation', controller: true }], { kind: 'Installation', key: 'demo/x', id: 'Installation/demo/x' }],
     ['is the execution that controls it', [{ ...reference, kind: 'Execution', controller: true }], { kind: 'Execution', key: 'demo/x', id: 'Execution/demo/x' }],
-    ['is none that does not control it', [{ ...reference, kind: 'Installation' }], undefined],
-    ['is none of another kind', [{ ...reference, kind: 'ConfigMap', controller: true }], undefined],
-    ['is none without owners', undefined, undefined],
+    ['does not include one that does not control it', [{ ...reference, kind: 'Installation' }], undefined],
+    ['does not include one of another kind', [{ ...reference, kind: 'ConfigMap', controller: true }], undefined],
+    ['does not exist without owner references', undefined, undefined],
   ]; // prettier-ignore
   for (const [title, ownerReferences, owner] of rows) {
     it(title, () => {
@@ -90,7 +90,7 @@ describe('the owner of an object', () => {
 });
 
 describe('a controller whose log lines name the tree', () => {
-  /** The fields of a line that is logged in a pass over `primary`, and the answer of the pass. */
+  /** The fields of a line that is logged in a reconcile of `primary`, and the result of the reconcile. */
   async function logged(primary: Obj) {
     const destination = new PassThrough();
     const log = createLogger({ level: 'info', destination });
@@ -119,7 +119,7 @@ describe('a controller whose log lines name the tree', () => {
     expect(reconciler).to.have.property('cleanup');
   });
 
-  it('has the root alone where there is no job', async () => {
+  it('has only the root if there is no job', async () => {
     const { line } = await logged(execution('plan'));
     expect(line).to.include({ tree: 'demo/plan' }).and.not.have.property('jobID');
   });

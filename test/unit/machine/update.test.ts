@@ -11,8 +11,8 @@ describe('an update', () => {
 
   const patches: readonly [title: string, from: unknown, to: unknown, data: unknown][] = [
     ['another value', 1, 2, 2],
-    ['a field more', { a: 1 }, { a: 1, b: 2 }, { b: 2 }],
-    ['a field less', { a: 1, b: 2 }, { a: 1 }, { b: null }],
+    ['an additional field', { a: 1 }, { a: 1, b: 2 }, { b: 2 }],
+    ['a missing field', { a: 1, b: 2 }, { a: 1 }, { b: null }],
   ];
   for (const [title, from, to, data] of patches) {
     it(`is a patch for ${title}`, () =>
@@ -20,18 +20,18 @@ describe('an update', () => {
   }
 
   const replacements: readonly [title: string, from: unknown, to: unknown][] = [
-    ['null in place of a value', 1, null],
+    ['null instead of a value', 1, null],
     ['null within a value', { a: 1 }, { a: null }],
-    ['null where there was nothing', {}, { a: null }],
-    ['nothing where there was null', { a: null }, {}],
-    ['null within something new', {}, { a: { b: null } }],
+    ['null instead of nothing', {}, { a: null }],
+    ['nothing instead of null', { a: null }, {}],
+    ['null inside something new', {}, { a: { b: null } }],
   ];
   for (const [title, from, to] of replacements) {
     it(`is the whole object for ${title}, which a patch would read as removal`, () =>
       expect(updated(from, to)).to.deep.include({ do: 'replace', object: holding(to) }));
   }
 
-  it('is the whole object where one of several fields cannot be said by a patch', () => {
+  it('is the whole object if one of several fields cannot be expressed as a patch', () => {
     const wanted = { data: 2, other: null };
     expect(update(dataObjectKind, holding(1), wanted)).to.deep.include({
       do: 'replace',
@@ -39,11 +39,11 @@ describe('an update', () => {
     });
   });
 
-  it('is nothing when there is nothing to do', () => {
+  it('is nothing if nothing has changed', () => {
     expect(updated({ a: [null, { b: null }] }, { a: [null, { b: null }] })).to.equal(undefined);
   });
 
-  it('brings other changes along, whichever way', () => {
+  it('contains other changes in either form', () => {
     const body = { metadata: { annotations: { note: 'n' } } };
     expect(updated(1, 2, body)).to.deep.include({ body: { data: 2, ...body } });
     const { object } = updated(1, null, body) as unknown as { object: object };

@@ -27,7 +27,7 @@ const lock = (kind: string, uid: string, podName: string): SyncObject =>
     spec: { kind, name: 'web', podName },
   }) as unknown as SyncObject;
 
-/** The locks of a namespace, and who listens to them. */
+/** The locks of a namespace, and their listeners. */
 function locksOf(...objects: readonly SyncObject[]) {
   const subscribers: Subscriber<SyncObject>[] = [];
   const cache = {
@@ -58,12 +58,12 @@ describe('an object that a replica of upstream may hold', () => {
   const plan = execution('web');
   const rows: readonly (readonly [string, Obj, readonly SyncObject[], object])[] = [
     ['is reconciled without a lock', web, [], DONE],
-    ['is left alone while the pod of its lock is there', web, [lock('Installation', 'uid-web', 'alive')], { write: 'none', requeueAfterMs: 60_000 }],
+    ['is left alone while the pod of its lock exists', web, [lock('Installation', 'uid-web', 'alive')], { write: 'none', requeueAfterMs: 60_000 }],
     ['is left alone as an execution, too', plan, [lock('Execution', 'uid-web', 'alive')], { write: 'none', requeueAfterMs: 60_000 }],
-    ['is reconciled when the pod is gone', web, [lock('Installation', 'uid-web', 'dead')], DONE],
-    ['is reconciled when its lock has no holder', web, [lock('Installation', 'uid-web', '')], DONE],
-    ['is reconciled when the lock is of another object', web, [lock('Installation', 'uid-b', 'alive'), lock('Execution', 'uid-web', 'alive')], DONE],
-    ['is reconciled when it is a deploy item, for which there are no locks', item('plan', 'a'), [lock('Execution', 'uid-plan-a-x', 'alive')], DONE],
+    ['is reconciled if the pod is gone', web, [lock('Installation', 'uid-web', 'dead')], DONE],
+    ['is reconciled if its lock has no holder', web, [lock('Installation', 'uid-web', '')], DONE],
+    ['is reconciled if the lock is of another object', web, [lock('Installation', 'uid-b', 'alive'), lock('Execution', 'uid-web', 'alive')], DONE],
+    ['is reconciled if it is a deploy item, for which there are no locks', item('plan', 'a'), [lock('Execution', 'uid-plan-a-x', 'alive')], DONE],
   ]; // prettier-ignore
   for (const [title, object, locks, answer] of rows) {
     it(title, async () => {
@@ -73,7 +73,7 @@ describe('an object that a replica of upstream may hold', () => {
     });
   }
 
-  it('is looked at again when its lock changes, beside what wakes its controller anyway', () => {
+  it('is reconciled again when its lock changes, in addition to the other triggers of its controller', () => {
     const { cache, subscribers } = locksOf();
     const { sources = [] } = respectUpstreamLocks(
       controllerOf(installationKind as unknown as Kind),
@@ -94,13 +94,13 @@ describe('an object that a replica of upstream may hold', () => {
     expect(woken).to.deep.equal(['demo/web', 'nothing']);
   });
 
-  it('has a lock that is called as upstream does', () => {
+  it('has a lock named as upstream does', () => {
     expect(lockName('Installation', 'u')).to.equal('installations-u');
     expect(lockName('Execution', 'u')).to.equal('executions-u');
   });
 });
 
-describe('the question whether a pod is there', () => {
+describe('whether a pod exists', () => {
   const self = { name: 'me', namespace: 'system' };
 
   /** An API server with these pods; a number is the code with which it refuses. */
@@ -126,13 +126,13 @@ describe('the question whether a pod is there', () => {
   const clock = new FakeClock();
 
   const rows: readonly (readonly [string, string, readonly string[] | number, boolean | number, readonly string[]])[] = [
-    ['is yes for one that is', 'a', ['system/a'], true, ['system/a']],
-    ['is no for one that is not', 'a', [], false, ['system/a']],
-    ['is no for one of another namespace', 'a', ['other/a'], false, ['system/a']],
-    ['is yes when the server does not let us ask', 'a', 403, true, ['system/a']],
-    ['has no answer when the server is in trouble', 'a', 500, 500, ['system/a']],
-    ['is no for an earlier pod of our own name', 'me', ['system/me'], false, []],
-    ['is yes for a replica that does not know its pod', 'nopodname', [], true, []],
+    ['is true if it does', 'a', ['system/a'], true, ['system/a']],
+    ['is false if it does not', 'a', [], false, ['system/a']],
+    ['is false for one of another namespace', 'a', ['other/a'], false, ['system/a']],
+    ['is true if the server forbids the request', 'a', 403, true, ['system/a']],
+    ['is unknown if the server fails', 'a', 500, 500, ['system/a']],
+    ['is false for an earlier pod of our own name', 'me', ['system/me'], false, []],
+    ['is true for a replica that does not know its pod', 'nopodname', [], true, []],
   ]; // prettier-ignore
   for (const [title, name, pods, answer, requests] of rows) {
     it(title, async () => {
@@ -144,7 +144,7 @@ describe('the question whether a pod is there', () => {
     });
   }
 
-  it('is about the pods of all namespaces where we do not know our own', async () => {
+  it('includes the pods of all namespaces if we do not know our own', async () => {
     const { client, asked } = clusterWith(['other/a']);
     const podExists = podLookup({ client, clock });
     expect(await podExists('a')).to.equal(true);
@@ -152,7 +152,7 @@ describe('the question whether a pod is there', () => {
     expect(asked).to.deep.equal(['metadata.name=a', 'metadata.name=b']);
   });
 
-  it('is asked once a minute for each pod', async () => {
+  it('is requested once a minute for each pod', async () => {
     const { client, asked } = clusterWith(['system/a']);
     const moving = new FakeClock();
     const podExists = podLookup({ client, clock: moving, self });

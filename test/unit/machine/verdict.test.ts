@@ -20,7 +20,7 @@ const facts = (status: number, causes: { reason: string }[] = []) => ({ status, 
 const going = new Forbidden({ message: 'no', ...facts(403, [{ reason: 'NamespaceTerminating' }]) });
 const effect = create(deployItemKind, item('plan', 'a'));
 
-describe('a refused write', () => {
+describe('a rejected write', () => {
   const rows = [
     { what: 'a conflict', error: new Conflict({ message: 'x', ...facts(409) }), outcome: 'repeat' },
     {
@@ -58,7 +58,7 @@ describe('a refused write', () => {
     });
   }
 
-  it('is tried again when a webhook cannot be called, and says so with a code', () => {
+  it('is retried if a webhook cannot be called, and has an error code', () => {
     for (const words of ['failed calling webhook "a": x', 'failed to call webhook: x']) {
       const verdict = judgeWrite(new ApiError({ message: words, ...facts(500) }), effect, {});
       expect(verdict).to.deep.equal({
@@ -73,17 +73,17 @@ describe('a refused write', () => {
     }
   });
 
-  it('is tried again when the answer was too large to be read', () => {
+  it('is retried if the response was too large to be read', () => {
     const error = new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal: false });
     expect(judgeWrite(error, effect, {}).outcome).to.equal('retry');
   });
 
-  it('that no server is to blame for is a defect of the program, and thrown on', () => {
+  it('without an error of a server is a bug of the program, and thrown', () => {
     const bug = new TypeError('x is undefined');
     expect(() => judgeWrite(bug, effect, {})).to.throw(bug);
   });
 
-  it('is told once, in the words of the server', () => {
+  it('is reported once, in the words of the server', () => {
     const status = { message: 'DeployItem "a" is invalid: spec.type: Required value', reason: 'Invalid' };
     const error = apiErrorFrom(422, status, { ...ref, namespace: 'demo', name: 'a' });
     expect(judgeWrite(error, effect, {}))
@@ -91,7 +91,7 @@ describe('a refused write', () => {
       .that.equals('cannot create DeployItem demo/a: DeployItem "a" is invalid: spec.type: Required value');
   });
 
-  it('that no server answered says which write it was', () => {
+  it('without a response of a server is reported with the write', () => {
     const error = new TransportError({
       message: 'cannot reach https://h (ECONNREFUSED)',
       safeToRepeat: true,

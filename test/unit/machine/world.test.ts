@@ -4,7 +4,7 @@ import { createWorld, index } from '../../../src/landscape/world.ts';
 import type { Caches, Kind, Obj, View } from '../../../src/runtime/types.ts';
 import { child, execution, installation, item } from '../../support/given.ts';
 
-/** The entries that an object gets in the indexes of its cache. */
+/** The index keys of an object in its cache. */
 function indexesOf(object: Obj): Record<string, readonly string[]> {
   const entries: Record<string, readonly string[]> = {};
   const caches = {

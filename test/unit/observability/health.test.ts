@@ -46,7 +46,7 @@ describe('the health server', () => {
     return [answer.status, await answer.text()];
   };
 
-  it('is well when all checks are', async () => {
+  it('is healthy if all checks are', async () => {
     expect(await get('/healthz')).to.deep.equal([200, 'ok']);
     expect(await get('/readyz')).to.deep.equal([200, 'ok']);
   });
@@ -61,13 +61,13 @@ describe('the health server', () => {
       .and.contain('[+]broken ok');
   });
 
-  it('RUN-124: is not alive when a check of life fails', async () => {
+  it('RUN-124: is not alive if a liveness check fails', async () => {
     troubles = { loop: 'blocked' };
     expect((await get('/healthz'))[0]).to.equal(503);
     expect((await get('/readyz'))[0]).to.equal(200);
   });
 
-  it('answers for single checks', async () => {
+  it('serves single checks', async () => {
     troubles = { sources: 'late' };
     expect(await get('/readyz/sources')).to.deep.equal([503, 'late']);
     expect(await get('/readyz/broken')).to.deep.equal([200, 'ok']);
@@ -75,12 +75,12 @@ describe('the health server', () => {
     expect((await get('/healthz/sources'))[0]).to.equal(404);
   });
 
-  it('lists all checks when asked to be verbose', async () => {
+  it('lists all checks with the verbose parameter', async () => {
     const [status, text] = await get('/readyz?verbose');
     expect([status, text]).to.deep.equal([200, '[+]sources ok\n[+]broken ok\nreadyz check passed\n']);
   });
 
-  it('takes a check that throws for a failed one', async () => {
+  it('treats a check that throws as failed', async () => {
     troubles = { broken: 'yes' };
     expect(await get('/readyz/broken')).to.deep.equal([503, 'cannot tell']);
   });
@@ -91,7 +91,7 @@ describe('the health server', () => {
     expect(text).to.contain('things_total{sort="a"} 0');
   });
 
-  it('says in one line that the port is in use', async () => {
+  it('reports in one line that the port is in use', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;

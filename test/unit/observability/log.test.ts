@@ -21,7 +21,7 @@ describe('a log line', () => {
     expect(written(false, fields)).to.contain('"object":{"n":9007199254740993}');
   });
 
-  it('has them for people as well', () => {
+  it('has them in the text format as well', () => {
     expect(written(true, fields)).to.match(/ info {2}seen {2}object=\{"n":9007199254740993\} name=a\n$/);
   });
 });

@@ -17,19 +17,19 @@ const made = (): Certificates => {
 const after = (stored: Certificates, days: number, hosts = HOSTS) => renewal(stored, hosts, NOW + days * DAY);
 const authorities = ({ caBundle }: Certificates): string[] =>
   certificatesIn(caBundle).map(({ fingerprint256 }) => fingerprint256);
-/** Whether whoever trusts `bundle` accepts the server certificate. */
+/** Whether a client that trusts `bundle` accepts the server certificate. */
 const isTrusted = ({ certificate }: Certificates, bundle: Certificates): boolean =>
   certificatesIn(bundle.caBundle).some((ca) => new X509Certificate(certificate).verify(ca.publicKey));
 
 const authorityOf = ({ caBundle, caKey }: Certificates) => ({ caBundle, caKey });
 
 describe('certificates of the webhooks', () => {
-  it('are made when there are none, for all names', () => {
+  it('are issued if there are none, for all names', () => {
     const { certificate } = made();
     for (const host of HOSTS) expect(new X509Certificate(certificate).checkHost(host)).to.equal(host);
   });
 
-  it('are good for two thirds of their life', () => {
+  it('are valid for two thirds of their life', () => {
     const stored = made();
     expect(after(stored, 0)).to.equal(undefined);
     expect(after(stored, 240)).to.equal(undefined);
@@ -44,13 +44,13 @@ describe('certificates of the webhooks', () => {
     expect(isTrusted(next, stored)).to.equal(true);
   });
 
-  it('are made anew for a name that they do not have, but not for one that they need not have', () => {
+  it('are reissued for a name that they do not have, but not for an optional one', () => {
     const stored = made();
     expect(after(stored, 1, [...HOSTS, 'other'])?.why).to.equal('it is not valid for other');
     expect(after(stored, 1, ['hooks'])).to.equal(undefined);
   });
 
-  it('are trusted through all changes of authority, also by who is one change behind', () => {
+  it('are trusted through all changes of the authority, also by a client that is one change behind', () => {
     let stored = made();
     const seen = new Set(authorities(stored));
     for (let day = 0; day < 30 * 365; day += 30) {
@@ -72,7 +72,7 @@ describe('certificates of the webhooks', () => {
     expect(Date.parse(new X509Certificate(certificate).validTo)).to.equal(NOW + 200 * DAY);
   });
 
-  it('come from an authority that is valid now when a clock was ahead as the old one was made', () => {
+  it('come from an authority that is valid now even if the old one was issued by a clock that was ahead', () => {
     const stored = renewal(undefined, HOSTS, NOW + 30 * DAY)?.certificates as Certificates;
     const renewed = after(stored, 0);
     expect(renewed?.why).to.equal('the certificate authority is not valid yet');
@@ -85,7 +85,7 @@ describe('certificates of the webhooks', () => {
     expect(after(next, 0)).to.equal(undefined);
   });
 
-  it('are created again when only that of the server is not valid yet', () => {
+  it('are reissued if only that of the server is not valid yet', () => {
     const stored = made();
     const early = issueCertificate({ certificate: stored.caBundle }, createPrivateKey(stored.caKey), {
       ...{ commonName: 'early', usage: 'server', hosts: HOSTS },
@@ -103,21 +103,21 @@ describe('certificates of the webhooks', () => {
       'the certificate authority is missing, unreadable or expired',
     ],
     [
-      'the authority is no certificate',
+      'the authority is not a certificate',
       { caBundle: 'nonsense' },
       'the certificate authority is missing, unreadable or expired',
     ],
     [
-      'the key is not that of the authority',
+      'the key does not belong to the authority',
       { caKey: made().caKey },
       'the certificate authority is missing, unreadable or expired',
     ],
     ['the certificate is missing', { certificate: '' }, 'the certificate is missing or unreadable'],
-    ['its key is another', { key: made().key }, 'the certificate is missing or unreadable'],
-    ['nobody knows who signed', authorityOf(made()), 'its certificate authority no longer exists'],
+    ['its key is another one', { key: made().key }, 'the certificate is missing or unreadable'],
+    ['the signer is unknown', authorityOf(made()), 'its certificate authority no longer exists'],
   ];
   for (const [title, change, why] of unusable) {
-    it(`are made anew when ${title}`, () => {
+    it(`are reissued if ${title}`, () => {
       const stored = { ...made(), ...change };
       const next = after(stored, 1);
       expect(next?.why).to.equal(why);

@@ -12,13 +12,13 @@ const ask = (request: object) => ({
 });
 const both = target('both', { config: 1, secretRef: { name: 's' } });
 
-describe('an answer to an API server', () => {
-  it('allows what is good, and says whose question it answers', () => {
+describe('a response to an API server', () => {
+  it('allows a valid object, and repeats the uid of the request', () => {
     const { answer } = review('targets', ask({ object: target('t', {}) }));
     expect(answer).to.deep.equal({ uid: 'u1', allowed: true });
   });
 
-  it('forbids what breaks a rule', () => {
+  it('denies an invalid object', () => {
     const { answer, object } = review('targets', ask({ object: both, namespace: 'demo', name: 'both' }));
     expect(answer).to.deep.equal({
       uid: 'u1',
@@ -58,14 +58,14 @@ describe('an answer to an API server', () => {
       return { asked, status: answer.status };
     };
 
-    it('that take long to read is what the check says, which is made aside', async () => {
+    it('that take long to read is computed in another process', async () => {
       expect(await judged(packed(300 << 10))).to.deep.equal({
         asked: ['demo'],
         status: { code: 403, reason: 'Forbidden', message: 'no' },
       });
     });
 
-    it('that are small, unreadable or in an object with other mistakes needs no check', async () => {
+    it('that are small, unreadable or in an object with other mistakes is computed at once', async () => {
       expect(await judged(packed(10))).to.deep.equal({ asked: [], status: undefined });
       const { asked, status } = await judged(packed(300 << 10, { context: '../x' }));
       expect(asked).to.deep.equal([]);
@@ -76,19 +76,19 @@ describe('an answer to an API server', () => {
     });
   });
 
-  it('calls what cannot be read a bad request', () => {
+  it('rejects an unreadable request as a bad request', () => {
     const { status } = review('deployitems', ask({ object: lonelyItem({ timeout: 'soon' }) })).answer;
     expect(status?.code).to.equal(400);
     expect(review('targets', ask({ object: null })).answer.status?.code).to.equal(400);
   });
 
-  it('forbids another type of a deploy item', () => {
+  it('denies a change of the type of a deploy item', () => {
     const change = { operation: 'UPDATE', object: lonelyItem({ type: 'b' }), oldObject: lonelyItem() };
     const { status } = review('deployitems', ask(change)).answer;
     expect(status).to.deep.equal({ code: 403, message: '.spec.type: Forbidden: type is immutable' });
   });
 
-  it('does not hold up what is being deleted', () => {
+  it('allows the deletion of an object', () => {
     const going = { ...both, metadata: { name: 'both', deletionTimestamp: '2026-01-01T00:00:00Z' } };
     expect(
       review('targets', ask({ operation: 'UPDATE', object: going, oldObject: both })).answer.allowed,
@@ -96,7 +96,7 @@ describe('an answer to an API server', () => {
   });
 
   for (const body of [undefined, null, 'text', {}, { request: {} }, { request: { uid: 1 } }]) {
-    it(`is not given to ${JSON.stringify(body)}`, () => {
+    it(`is not sent for ${JSON.stringify(body)}`, () => {
       expect(() => review('targets', body)).to.throw(NoReview);
     });
   }

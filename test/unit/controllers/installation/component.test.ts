@@ -1,4 +1,7 @@
-/** How an installation finds its component: by reference or inline, with what its Context names, proved by signatures. */
+/**
+ * How an installation finds its component: by reference or inline, with the settings of its Context, and verified by
+ * signatures.
+ */
 import { expect } from 'chai';
 import { componentFinder } from '../../../../controllers/installation/gather/component.ts';
 import {
@@ -104,7 +107,7 @@ const fails = (reason: string, message: string) => ({
 });
 
 describe('the component of an installation', () => {
-  it('is none where it asks for none, and nothing is read then', async () => {
+  it('is none if it names none, and nothing is read then', async () => {
     const { find, calls, asked } = finder();
     const none = { view: undefined, condition: undefined };
     expect(await find(installation('stack'), undefined)).to.deep.equal(none);
@@ -123,7 +126,7 @@ describe('the component of an installation', () => {
     ...{ repositoryContext: PLACE, componentName: NAME, version: '1.0.0' },
     ...more,
   });
-  it('is looked for where the Context says', async () => {
+  it('is searched where the Context says', async () => {
     const { find, calls } = finder();
     const { view, condition } = await find(asking(), context());
     expect(calls.map(({ what, args }) => [what, ...args])).to.deep.equal([
@@ -133,13 +136,13 @@ describe('the component of an installation', () => {
     expect(view?.own.name).to.equal(NAME);
     expect(condition).to.equal(undefined);
   });
-  it('is looked for where the installation says', async () => {
+  it('is searched where the installation says', async () => {
     const { find, calls } = finder();
     await find(asking(reference({ repositoryContext: NOWHERE })), context());
     expect(calls[0]?.args).to.deep.equal([original({ repositoryContext: NOWHERE })]);
     expect(calls[1]?.args[1]).to.deep.equal(NOWHERE);
   });
-  it('is looked for without a place where neither says one', async () => {
+  it('is searched without a repository if neither names one', async () => {
     const { find, calls } = finder();
     await find(asking(), context({ repositoryContext: undefined }));
     expect(calls[0]?.args).to.deep.equal([{ componentName: NAME, version: '1.0.0' }]);
@@ -159,7 +162,7 @@ describe('the component of an installation', () => {
     await find(asking({ inline: document({ repositoryContexts: [] }) }), context());
     expect(calls[0]?.args[1]).to.deep.equal(PLACE);
   });
-  it('may have a repository of its own where the Context has none', async () => {
+  it('may have a repository of its own if the Context has none', async () => {
     const { find, calls } = finder();
     await find(asking({ inline: document() }), context({ repositoryContext: undefined }));
     expect(calls).to.have.length(2);
@@ -173,7 +176,7 @@ describe('the component of an installation', () => {
       ),
     );
   });
-  it('must be a component descriptor where it is inline', async () => {
+  it('must be a component descriptor if it is inline', async () => {
     const { reason, message } = await problemOf(finder().find(asking({ inline: { a: 1 } }), context()));
     expect(reason).to.equal('CalculateContext');
     expect(message).to.match(/^spec\.componentDescriptor\.inline is not valid: /);
@@ -183,7 +186,7 @@ describe('the component of an installation', () => {
     ['ResolveBlueprint', { ref: { resourceName: 'bp' } }],
     ['InitInstallationOperation', { inline: { filesystem: {} } }],
   ] as const) {
-    it(`that cannot be had ends the job as ${reason}, by where the blueprint is`, async () => {
+    it(`that is not available ends the job as ${reason}, by where the blueprint is`, async () => {
       const refusal = new ComponentProblem('no such component');
       const given = asking(reference(), { blueprint });
       expect(await problemOf(finder({ refusal }).find(given, context()))).to.deep.equal(
@@ -194,7 +197,7 @@ describe('the component of an installation', () => {
 });
 
 describe('a component that was found', () => {
-  it('stays the same for its job, with nothing of what was fetched', async () => {
+  it('stays the same for its job, without the fetched contents', async () => {
     const { find, calls } = finder();
     const first = await find(asking(), context());
     const second = await find(
@@ -213,14 +216,14 @@ describe('a component that was found', () => {
     ['another Context', asking(), context({ repositoryContext: NOWHERE })],
   ];
   for (const [title, self, where] of again) {
-    it(`is looked for again for ${title}`, async () => {
+    it(`is searched again for ${title}`, async () => {
       const { find, calls } = finder();
       await find(asking(), context());
       await find(self, where);
       expect(calls).to.have.length(4);
     });
   }
-  it('is forgotten after 500 others, the oldest first', async () => {
+  it('is dropped from the cache after 500 others, the oldest first', async () => {
     const { find, calls } = finder();
     const of = (i: number) => ({ ...asking(), metadata: { ...asking().metadata, uid: `uid-${String(i)}` } });
     for (let i = 0; i < 500; i++) await find(of(i), context());
@@ -234,12 +237,12 @@ describe('a component that was found', () => {
   });
 });
 
-describe('what a Context names', () => {
+describe('the settings of a Context', () => {
   const secretOf = (name: string, host: string) =>
     core('Secret', name, {
       '.dockerconfigjson': base64(JSON.stringify({ auths: { [host]: { username: 'u', password: host } } })),
     });
-  it('are secrets with logins', async () => {
+  it('contain secrets with credentials', async () => {
     const { find, calls, asked } = finder({ stored: [secretOf('one', 'a.org'), secretOf('two', 'b.org')] });
     await find(asking(), context({ registryPullSecrets: [{ name: 'one' }, { name: 'two' }] }));
     expect(asked).to.deep.equal(['Secret demo/one', 'Secret demo/two']);
@@ -252,7 +255,7 @@ describe('what a Context names', () => {
     expect(calls[0]?.request.resolvers).to.deep.equal([]);
     expect(calls[0]?.request.overwrites).to.deep.equal([]);
   });
-  it('are secrets that can be read', async () => {
+  it('must contain valid secrets', async () => {
     const stored = [core('Secret', 'bad', { '.dockerconfigjson': base64('{') })];
     const { reason, message } = await problemOf(
       finder({ stored }).find(asking(), context({ registryPullSecrets: [{ name: 'bad' }] })),
@@ -260,7 +263,7 @@ describe('what a Context names', () => {
     expect(reason).to.equal('CalculateContext');
     expect(message).to.contain('secret demo/bad');
   });
-  it('may be secrets without anything in them', async () => {
+  it('may contain empty secrets', async () => {
     const empty = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'e', namespace: 'demo' } };
     const { find, calls } = finder({ stored: [empty] });
     await find(asking(), context({ registryPullSecrets: [{ name: 'e' }] }));
@@ -268,14 +271,14 @@ describe('what a Context names', () => {
   });
 
   const resolvers = JSON.stringify({ resolvers: [{ prefix: 'x.org', repository: NOWHERE }] });
-  it('is an OCM configuration with resolvers', async () => {
+  it('contain an OCM configuration with resolvers', async () => {
     const { find, calls } = finder({ stored: [core('ConfigMap', 'ocm', { '.ocmconfig': resolvers })] });
     await find(asking(), context({ ocmConfig: { name: 'ocm' } }));
     expect(calls[0]?.request.resolvers).to.deep.equal([
       { prefix: 'x.org', priority: 10, repository: NOWHERE },
     ]);
   });
-  it('is an OCM configuration that can be read', async () => {
+  it('must contain a valid OCM configuration', async () => {
     const stored = [core('ConfigMap', 'ocm', { '.ocmconfig': '{' })];
     const { reason, message } = await problemOf(
       finder({ stored }).find(asking(), context({ ocmConfig: { name: 'ocm' } })),
@@ -283,7 +286,7 @@ describe('what a Context names', () => {
     expect(reason).to.equal('CalculateContext');
     expect(message).to.match(/^\.ocmconfig in config map demo\/ocm is not valid YAML: /);
   });
-  it('is an OCM configuration under its key', async () => {
+  it('contain an OCM configuration under its key', async () => {
     const stored = [core('ConfigMap', 'ocm', { other: resolvers })];
     expect(
       await problemOf(finder({ stored }).find(asking(), context({ ocmConfig: { name: 'ocm' } }))),
@@ -296,7 +299,7 @@ describe('what a Context names', () => {
     return { ...object, metadata: { ...object.metadata, namespace: 'demo' } };
   };
   const entry = { source: { componentName: NAME }, substitution: { version: '2.0.0' } };
-  it('are overwrites, and what became of the reference is told', async () => {
+  it('contain overwrites, and the resulting reference is reported', async () => {
     const { find, calls } = finder({ stored: [newer([entry])] });
     const { condition } = await find(asking(), overwriting);
     expect(calls[0]?.request.overwrites).to.deep.equal([entry]);
@@ -317,7 +320,7 @@ describe('what a Context names', () => {
     reason: 'No overwrite defined',
     message: 'component reference has not been overwritten',
   };
-  it('are overwrites that do not fit, or concern nothing inline', async () => {
+  it('may contain overwrites that do not match, or an inline component', async () => {
     const stored = [newer([{ ...entry, source: { componentName: 'other' } }])];
     expect((await finder({ stored }).find(asking(), overwriting)).condition).to.deep.equal(untouched);
     const inline = finder({ stored: [newer([entry])] });
@@ -325,7 +328,7 @@ describe('what a Context names', () => {
       untouched,
     );
   });
-  it('are overwrites without entries', async () => {
+  it('may contain overwrites without entries', async () => {
     const { overwrites: _, ...empty } = newer([]) as Obj & { overwrites: unknown };
     const { find, calls } = finder({ stored: [empty] });
     await find(asking(), overwriting);
@@ -347,14 +350,14 @@ describe('what a Context names', () => {
     ],
   ];
   for (const [more, message] of missing) {
-    it(`must be there: ${Object.keys(more).join()}`, async () => {
+    it(`must exist: ${Object.keys(more).join()}`, async () => {
       expect(await problemOf(finder().find(asking(), context(more)))).to.deep.equal(
         fails('CalculateContext', message),
       );
     });
   }
 
-  it('ends the job with a name that no object can have, and is asked for again after other errors', async () => {
+  it('end the job with a name that no object can have, and are read again after other errors', async () => {
     const { repositories } = stockOf();
     const failing = (error: Error) =>
       componentFinder({ client: { get: () => Promise.reject(error) }, repositories })(
@@ -398,21 +401,21 @@ describe('the signature of a component', () => {
   };
   const unsigned = document();
 
-  it('is checked where the installation asks for it', async () => {
+  it('is verified if the installation requires it', async () => {
     await accepts(look(demanding()));
     const { reason, message } = await problemOf(look(demanding(), { found: unsigned }));
     expect(reason).to.equal('VerifySignature');
     expect(message).to.contain('signature release of component x.org/c:1.0.0 is not there');
   });
-  it('is not checked where neither installation nor policy asks for it', async () => {
+  it('is not verified if neither installation nor policy requires it', async () => {
     await accepts(look(asking(), { found: unsigned, where: context() }));
   });
-  it('is not checked where verification is disabled', async () => {
+  it('is not verified if verification is disabled', async () => {
     await accepts(look(demanding(), { found: unsigned, where: context(), verification: 'Disabled' }));
   });
   const mustName =
     'this installation requires signed components: spec.verification.signatureName must name the signature to check';
-  it('must be named where it is enforced, or asked for', async () => {
+  it('must be named if it is enforced or required', async () => {
     const enforced = look(asking(), { verification: 'Enforce' });
     expect(await problemOf(enforced)).to.deep.equal(fails('ExtractVerifyInfo', mustName));
     expect(await problemOf(look(demanding({})))).to.deep.equal(fails('ExtractVerifyInfo', mustName));
@@ -420,7 +423,7 @@ describe('the signature of a component', () => {
       fails('ExtractVerifyInfo', mustName),
     );
   });
-  it('is checked where it is enforced', async () => {
+  it('is verified if it is enforced', async () => {
     await accepts(look(demanding(), { verification: 'Enforce' }));
     expect(
       (await problemOf(look(demanding(), { found: unsigned, verification: 'Enforce' }))).reason,
@@ -428,19 +431,19 @@ describe('the signature of a component', () => {
   });
 
   const below = (): Installation => ({ ...child('p', 'a', running(JOB)), spec: demanding().spec });
-  it('of the component above covers what is not signed by itself', async () => {
+  it('of the component above covers components without their own signature', async () => {
     await accepts(look(below(), { found: unsigned }));
     expect((await problemOf(look(below(), { found: unsigned, verification: 'Enforce' }))).reason).to.equal(
       'VerifySignature',
     );
   });
-  it('is checked below the root where there is one', async () => {
+  it('is verified below the root if there is one', async () => {
     await accepts(look(below()));
     const other = core('Secret', 'keys', { key: base64(keyPair().publicKey) });
     expect((await problemOf(look(below(), { stored: [other] }))).reason).to.equal('VerifySignature');
   });
 
-  it('must reach everything that the component refers to', async () => {
+  it('must cover everything that the component refers to', async () => {
     expect(await problemOf(look(demanding(), { unproved: ['reference a', 'reference b'] }))).to.deep.equal(
       fails(
         'VerifySignature',
@@ -452,24 +455,24 @@ describe('the signature of a component', () => {
 
   const byKey = (secret: object) => trusting({ publicKeySecretReference: { name: 'keys', ...secret } });
   const accepted: readonly (readonly [string, Context, Obj])[] = [
-    ['a key in the own namespace', byKey({ key: 'key', namespace: 'demo' }), key()],
-    ['a key where the namespace is empty', byKey({ key: 'key', namespace: '' }), key()],
+    ['a key in its own namespace', byKey({ key: 'key', namespace: 'demo' }), key()],
+    ['a key if the namespace is empty', byKey({ key: 'key', namespace: '' }), key()],
     ['the only entry of a secret', byKey({}), key()],
     ['one of several entries', byKey({ key: 'key' }), key({ other: 'x', key: base64(keys.publicKey) })],
   ];
   for (const [title, where, secret] of accepted) {
-    it(`is checked with ${title}`, async () => {
+    it(`is verified with ${title}`, async () => {
       await accepts(look(demanding(), { where, stored: [secret] }));
     });
   }
-  it('is checked with the public key where authorities are named as well', async () => {
+  it('is verified with the public key even if authorities are named', async () => {
     const where = trusting({
       publicKeySecretReference: { name: 'keys' },
       caCertificateSecretReference: { name: 'no' },
     });
     await accepts(look(demanding(), { where }));
   });
-  it('is checked with certificates of authorities where no key is named', async () => {
+  it('is verified with certificates of authorities if no key is named', async () => {
     const where = trusting({ caCertificateSecretReference: { name: 'keys' } });
     const { reason } = await problemOf(
       look(demanding(), { where, stored: [key({ ca: base64('no certificate') })] }),
@@ -485,7 +488,7 @@ describe('the signature of a component', () => {
       "has no entry 'release' in verificationSignatures",
     ],
     [
-      'what every object has',
+      'an entry named like a property of every object',
       context({ verificationSignatures: {} }),
       key(),
       "has no entry 'release' in verificationSignatures",
@@ -502,12 +505,7 @@ describe('the signature of a component', () => {
       key(),
       'references secret other/keys of another namespace; copy the secret to namespace demo and remove the namespace from the reference',
     ],
-    [
-      'a secret that is not there',
-      byKey({ name: 'no' }),
-      key(),
-      'references secret demo/no, which cannot be found',
-    ],
+    ['a missing secret', byKey({ name: 'no' }), key(), 'references secret demo/no, which cannot be found'],
     ['a secret without entries', byKey({}), key({}), 'references secret demo/keys, which contains nothing'],
     [
       'a secret without data',
@@ -516,44 +514,44 @@ describe('the signature of a component', () => {
       'references secret demo/keys, which contains nothing',
     ],
     [
-      'an entry that a secret does not have',
+      'a missing key of a secret',
       byKey({ key: 'toString' }),
       key(),
       "references secret demo/keys, which contains no value under key 'toString'",
     ],
     [
-      'an entry that is empty',
+      'an empty value',
       byKey({}),
       key({ key: '' }),
       "references secret demo/keys, which contains no value under key 'key'",
     ],
     [
-      'one of several entries without saying which',
+      'a secret of several entries without a key',
       byKey({}),
       key({ a: 'x', b: 'y' }),
       'references secret demo/keys, which contains several entries; name one in key',
     ],
     [
-      'an entry that a secret with several does not have',
+      'a missing key of a secret with several entries',
       byKey({ key: 'c' }),
       key({ a: 'x', b: 'y' }),
       "references secret demo/keys, which contains no value under key 'c'",
     ],
   ];
   for (const [title, where, secret, message] of refused) {
-    it(`cannot be checked with ${title}`, async () => {
+    it(`cannot be verified with ${title}`, async () => {
       expect(await problemOf(look(demanding(), { where, stored: [secret] }))).to.deep.equal(
         fails('ExtractVerifyInfo', `context 'default' ${message}`),
       );
     });
   }
-  it('cannot be checked with an entry called like something that every object has', async () => {
+  it('cannot be verified with an entry named like a property of every object', async () => {
     const self = demanding({ signatureName: 'toString' });
     expect(
       (await problemOf(look(self, { where: context({ verificationSignatures: {} }) }))).message,
     ).to.equal("context 'default' has no entry 'toString' in verificationSignatures");
   });
-  it('cannot be checked with a secret of an impossible name; other errors of the server are no answer', async () => {
+  it('cannot be verified with an invalid secret name; other errors of the server are passed on', async () => {
     const failing = (error: Error) =>
       componentFinder({
         client: { get: () => Promise.reject(error) },
@@ -567,7 +565,7 @@ describe('the signature of a component', () => {
   });
 });
 
-describe('what is wrong with a component', () => {
+describe('an error of a component', () => {
   const definite = new ComponentProblem('gone');
   const passing = new RegistryUnavailable('away', {
     cause: Object.assign(new Error('x'), { code: 'ENOTFOUND' }),
@@ -576,7 +574,7 @@ describe('what is wrong with a component', () => {
     throw error;
   };
 
-  it('ends the job when it is definite, and is tried again when it may pass', () => {
+  it('ends the job if it is permanent, and is retried if it is temporary', () => {
     const error = asPhaseError('R', definite) as PhaseError;
     expect(error.problem).to.deep.equal({
       operation: 'InitPrerequisites',
@@ -591,12 +589,12 @@ describe('what is wrong with a component', () => {
     });
     expect([away.outcome, away.cause]).to.deep.equal(['retry', passing]);
   });
-  it('is what is wrong with a kubeconfig, too, and nothing else', () => {
+  it('includes errors of a kubeconfig, and nothing else', () => {
     expect(asPhaseError('R', new KubeconfigProblem('x'))).to.be.instanceOf(PhaseError);
     const other = new Error('x');
     expect(asPhaseError('R', other)).to.equal(other);
   });
-  it('is explained where it happens', async () => {
+  it('gets an explanation where it happens', async () => {
     expect(withPhaseErrors('R', () => 1)).to.equal(1);
     expect(await withPhaseErrorsAsync('R', () => Promise.resolve(1))).to.equal(1);
     expect(() => withPhaseErrors('R', thrower(definite))).to.throw(PhaseError, 'gone');
@@ -605,7 +603,7 @@ describe('what is wrong with a component', () => {
     );
   });
 
-  describe('under deletion', () => {
+  describe('during a deletion', () => {
     const gone = installation('stack', { meta: deleting });
     const away = new TemporarilyUnavailable('op', 'R', 'away', ['ERR_TIMEOUT']);
     const outcome = async (self: Installation, error: Error) => {
@@ -616,14 +614,14 @@ describe('what is wrong with a component', () => {
           ? [caught.outcome, caught.problem]
           : caught;
     };
-    it('is not tried again', async () => {
+    it('is not retried', async () => {
       expect(await outcome(gone, away)).to.deep.equal([
         'fail',
         { operation: 'op', reason: 'R', message: 'away', codes: ['ERR_TIMEOUT'] },
       ]);
       expect(await outcome(installation('stack'), away)).to.equal('the same');
     });
-    it('stays what it is otherwise', async () => {
+    it('is unchanged otherwise', async () => {
       expect(await outcome(gone, definite)).to.equal('the same');
       expect(await unlessDeleted(gone, () => Promise.resolve(1))).to.equal(1);
     });

@@ -1,4 +1,4 @@
-/** What an installation writes below itself: sub-installations, its execution, data objects, targets and states. */
+/** What an installation writes: sub-installations, its execution, data objects, targets and states. */
 import { expect } from 'chai';
 import { ensureChildren } from '../../../../controllers/installation/children.ts';
 import { ensureExecution } from '../../../../controllers/installation/execution.ts';
@@ -55,7 +55,7 @@ describe('the children of an installation', () => {
   };
   const tagged = { [template_]: 'a', team: 'x' };
 
-  it('are created as the blueprint wants them, under a fresh name', () => {
+  it('are created as the blueprint describes them, with a fresh name', () => {
     const { object } = wanted('a');
     expect(contents(ensured([], wanted('a')).effects)).to.deep.equal([
       ['create Installation', { ...object, metadata: { ...object.metadata, name: 'a-new' } }],
@@ -74,12 +74,12 @@ describe('the children of an installation', () => {
       ['patch Installation', { metadata: { labels: { y: '3' }, annotations: { z: '4' } } }],
     ]);
   });
-  it('get labels alone, or annotations alone', () => {
+  it('get only labels, or only annotations', () => {
     const only = (meta: object) => contents(ensured([existing()], withMeta(meta)).effects)[0]?.[1];
     expect(only({ labels: { y: '3' } })).to.deep.equal({ metadata: { labels: { y: '3' } } });
     expect(only({ annotations: { z: '4' } })).to.deep.equal({ metadata: { annotations: { z: '4' } } });
   });
-  it('lose the switch for the cache of charts with their parent, and keep it with it', () => {
+  it('lose the flag that charts are cached with their parent, and keep it with it', () => {
     const key = annotations.cacheHelmCharts;
     const cached = existing({ annotations: { ...tagged, [key]: 'true' } });
     expect(contents(ensured([cached], wanted('a')).effects)).to.deep.equal([
@@ -88,7 +88,7 @@ describe('the children of an installation', () => {
     const kept = withMeta({ annotations: { [key]: 'true' } });
     expect(ensured([cached], kept).effects).to.deep.equal([]);
   });
-  it('are left alone when they are as they should be', () => {
+  it('are left alone if they are up to date', () => {
     const { condition, ...rest } = ensured([existing()], wanted('a'));
     expect(rest).to.deep.equal({
       effects: [],
@@ -96,7 +96,7 @@ describe('the children of an installation', () => {
     });
     expect(condition.status).to.equal('True');
   });
-  it('without annotations are orphans, whatever the blueprint wants', () => {
+  it('without annotations are orphans, whatever the blueprint says', () => {
     const { annotations: _, ...metadata } = existing().metadata;
     const effects = ensured([{ ...existing(), metadata }], wanted('a')).effects;
     expect(effectsOf({ effects })).to.deep.equal(['patch a-x', 'delete a-x', 'create a-new']);
@@ -136,7 +136,7 @@ describe('the execution of an installation', () => {
     message: 'Deployed execution item',
   };
 
-  it('is created with everything that upstream gives it', () => {
+  it('is created with all fields that upstream sets', () => {
     const { effects, conditions } = ensured(caching, undefined);
     const [effect] = effects;
     if (effect?.do !== 'create') throw new Error(effect?.do);
@@ -160,7 +160,7 @@ describe('the execution of an installation', () => {
     expect(spec).to.include({ context: 'default' });
     expect(conditions).to.deep.equal([deployed]);
   });
-  it('has no switch for the cache of charts without that of the installation', () => {
+  it('does not cache charts unless the installation does', () => {
     for (const given of [self, installation('stack', { meta: { annotations: { x: 'y' } } })]) {
       expect(ensured(given, undefined).effects[0]).to.have.deep.nested.property(
         'object.metadata.annotations',
@@ -178,7 +178,7 @@ describe('the execution of an installation', () => {
     expect(ensured(special, undefined).effects[0]).to.have.nested.property(at, 'special');
     expect(ensured({ ...self, spec }, stored()).effects).to.deep.equal([]);
   });
-  it('gets a new context without its items', () => {
+  it('gets a new context without writing its items', () => {
     const { effects } = ensured(installation('stack', { spec: { context: 'special' } }), stored());
     expect(contents(effects)).to.deep.equal([
       ['patch Execution', { metadata: { annotations: {} }, spec: { context: 'special' } }],
@@ -195,19 +195,19 @@ describe('the execution of an installation', () => {
       ],
     ]);
   });
-  it('gets other items in the place of all that it held', () => {
+  it('gets other items that replace all of its own', () => {
     const [effect] = ensured(self, stored(), [template('b')]).effects;
     const { spec } = (effect as unknown as { readonly body: Pick<Execution, 'spec'> }).body;
     const { deployItems, deployItemsCompressed } = spec;
     expect(readDeployItems(spec)).to.deep.equal([template('b')]);
     expect([deployItems, deployItemsCompressed]).to.include(null);
   });
-  it('is emptied when there are no items any more', () => {
+  it('is emptied if there are no items any more', () => {
     const { effects, status } = ensured(self, stored(), []);
     expect(effectsOf({ effects })).to.deep.equal(['patch stack']);
     expect(status).to.deep.equal({ executionRef: { name: 'stack', namespace: 'demo' } });
   });
-  it('is none where there are no items and none was there', () => {
+  it('is not created if there are no items', () => {
     expect(ensured(self, undefined, [])).to.deep.equal({
       effects: [],
       conditions: [],
@@ -215,7 +215,7 @@ describe('the execution of an installation', () => {
     });
   });
 
-  describe('that is not there', () => {
+  describe('that does not exist', () => {
     const times = { lastTransitionTime: NOW, lastUpdateTime: NOW };
     const condition = (type: string, status: string) => ({
       type,
@@ -228,11 +228,11 @@ describe('the execution of an installation', () => {
       ensured(installation('stack', { status: { conditions: conditions } }), undefined, []).conditions;
     const complaint = condition('ReconcileExecution', 'False');
 
-    it('takes back the complaint of an earlier job, among others', () => {
+    it('clears the error of an earlier job, among others', () => {
       const expected = [{ ...deployed, message: 'There is nothing to deploy' }];
       expect(healed(condition('CreateExports', 'False'), complaint)).to.deep.equal(expected);
     });
-    it('takes back nothing else', () => {
+    it('clears nothing else', () => {
       expect(healed(condition('ReconcileExecution', 'True'))).to.deep.equal([]);
       expect(healed(condition('CreateExports', 'False'))).to.deep.equal([]);
       const { status: _, ...bare } = self;
@@ -244,19 +244,19 @@ describe('the execution of an installation', () => {
 
 describe('a job that is handed down', () => {
   const both = [child('stack', 'a', done('j1')), ownExecution(done('j1'))];
-  it('reaches each object by its own kind', () => {
+  it('is written to each object by its own kind', () => {
     const effects = handDown({ self, now: NOW }, both);
     expect(effects.map((e) => e.kind.kind)).to.deep.equal(['Installation', 'Execution']);
     expect(effects[0]).to.have.nested.property('body.status.jobID', JOB);
   });
-  it('is none where the parent never had one', () => {
+  it('is none if the parent never had one', () => {
     const { status: _, ...bare } = self;
     expect(handDown({ self: bare, now: NOW }, [child('stack', 'a', {})])).to.deep.equal([]);
     expect(fence(bare, [child('stack', 'a', {}, deleting)])).to.deep.equal([]);
   });
 });
 
-describe('a deletion that travels down', () => {
+describe('a deletion that is passed down', () => {
   const parent = (meta: object = {}) => ({ self: installation('stack', { meta }), now: NOW });
   const key = annotations.deleteWithoutUninstall;
   const told = parent({ annotations: { [key]: 'true' } });
@@ -266,7 +266,7 @@ describe('a deletion that travels down', () => {
       ['delete Execution', 'stack'],
     ]);
   });
-  it('takes the wish not to uninstall along, to those that do not have it', () => {
+  it('passes on the annotation not to uninstall, to objects that do not have it', () => {
     const has = child('stack', 'b', {}, { annotations: { [key]: 'true' } });
     expect(contents(deleteAll(told, [execution('stack'), has]))).to.deep.equal([
       ['patch Execution', { metadata: { annotations: { [key]: 'true' } } }],
@@ -276,9 +276,9 @@ describe('a deletion that travels down', () => {
   });
 });
 
-describe('an import or export that is written', () => {
+describe('an import or export', () => {
   const placed = { labels: { [labels.dataKey]: 'greeting' } };
-  it('is created where nothing is, by its own kind', () => {
+  it('is created if it does not exist, by its own kind', () => {
     const effects = [dataObject('x'), target('y')].flatMap((one) =>
       upsert({ wanted: one, existing: undefined }, asImport),
     );
@@ -287,7 +287,7 @@ describe('an import or export that is written', () => {
       'create Target',
     ]);
   });
-  it('is updated where it differs, and left alone where it does not', () => {
+  it('is updated if it differs, and left alone if it does not', () => {
     const [effect] = upsert({ wanted: dataObject('x', {}, 2), existing: dataObject('x', {}, 1) }, asExport);
     expect(effect).to.have.deep.nested.property('body.data', 2);
     expect(effect).to.have.deep.property('ifRefused', cannotWrite(dataObject('x'), asExport));
@@ -341,11 +341,11 @@ describe('an import or export that is written', () => {
     ],
   ] as const;
   for (const [title, object, purpose, refusal] of rows) {
-    it(`tells what cannot be written: ${title}`, () => {
+    it(`is reported if it cannot be written: ${title}`, () => {
       expect(cannotWrite(object, purpose)).to.deep.equal(refusal);
     });
   }
-  it('tells it also of a target that has data by mistake, and of what has no key', () => {
+  it('is also reported if it is a target that contains data by mistake, or has no key', () => {
     const odd = { ...target('hash'), data: null };
     expect(cannotWrite(odd, asExport).message).to.equal('unable to create or update target hash for export ');
     const { data: _, ...empty } = dataObject('hash');
@@ -353,14 +353,14 @@ describe('an import or export that is written', () => {
       'unable to create or update data object hash for import ',
     );
   });
-  it('tells it in Init when a write is refused', () => {
+  it('is reported in Init if a write is rejected', () => {
     const importUpserts = [{ wanted: dataObject('x', placed), existing: undefined }];
     const [effect] = decide('Init', { importUpserts }).effects;
     expect(effect?.ifRefused?.message).to.contain('data object x for import greeting');
   });
 });
 
-describe('a state that executions want to remember', () => {
+describe('the state of executions', () => {
   const update = { secretName: 'hash', state: { n: 1 } } as const;
   const refusal = {
     operation: 'handlePhaseInit',
@@ -371,11 +371,11 @@ describe('a state that executions want to remember', () => {
       message: 'unable to store the state of executions in secret hash',
     },
   };
-  it('tells what cannot be stored', () => {
+  it('is reported if it cannot be stored', () => {
     const [effect] = storeState(self, { update, existing: undefined }, asImport);
     expect(effect).to.deep.include({ do: 'create', ifRefused: refusal });
   });
-  it('changes its own entry of a secret that is there', () => {
+  it('changes its own entry of an existing secret', () => {
     const existing = {
       ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hash', namespace: 'demo' } },
       data: { config: 'x', other: 'y' },
@@ -386,7 +386,7 @@ describe('a state that executions want to remember', () => {
   });
 });
 
-describe('the copy of an import over what is there', () => {
+describe('the copy of an import over an existing object', () => {
   const name = objectName(installationContext('stack'), 'out');
   const ownedBy = (owner: string) => ({
     labels: {
@@ -428,13 +428,13 @@ describe('the copy of an import over what is there', () => {
   const rows: readonly (readonly [string, () => ReturnType<typeof checked>, written: number])[] = [
     ['is not written while a child exports it', () => checked([wantedChild()], [exporter()]), 1],
     [
-      'is written when the child does not export it any more',
+      'is written if the child does not export it any more',
       () => checked([wantedChild({})], [exporter()]),
       3,
     ],
-    ['is written when no child is wanted any more', () => checked([], [exporter()]), 3],
+    ['is written if no child is wanted any more', () => checked([], [exporter()]), 3],
     [
-      'is written when the child is made anew',
+      'is written if the child is recreated',
       () => checked([wantedChild()], [exporter(exporting, deleting)]),
       3,
     ],
@@ -444,20 +444,20 @@ describe('the copy of an import over what is there', () => {
       1,
     ],
     [
-      'is written when such a child is on its way out',
+      'is written if such a child is being deleted',
       () => checked(broken, [exporter(exporting, deleting)]),
       3,
     ],
-    ['is written when such a child exports nothing', () => checked(broken, [exporter({})]), 3],
-    ['knows targets from data', () => checked([wantedChild(exportingTarget)], [exporter()]), 3],
+    ['is written if such a child exports nothing', () => checked(broken, [exporter({})]), 3],
+    ['distinguishes targets from data', () => checked([wantedChild(exportingTarget)], [exporter()]), 3],
     [
-      'knows exported targets',
+      'considers exported targets',
       () => checked([wantedChild(exportingTarget)], [exporter(exportingTarget)], target),
       1,
     ],
   ];
   for (const [title, check, written] of rows) {
-    // Run inside of the test: what runs on import makes `make mutate` slow.
+    // Inside of the test, because code that runs on import makes `make mutate` slow.
     it(title, () => {
       const { upserts, ...rest } = check();
       expect(upserts).to.have.length(written);
@@ -472,7 +472,7 @@ describe('the copy of an import over what is there', () => {
     });
   }
 
-  it('ends the job, with the objects that may be written, before anything is made', () => {
+  it('ends the job, with the objects that may be written, before anything is created', () => {
     const decision = decide('Init', {
       children: [exporter()],
       rendered: { ...nothing, children: [wantedChild()], items: [template('i')] },
@@ -491,7 +491,7 @@ describe('the copy of an import over what is there', () => {
       'CreateImports',
     ]);
   });
-  it('tells of children that cannot be rendered as well: it is often the same mistake', () => {
+  it('also reports children that cannot be rendered: it is often the same mistake', () => {
     const condition = { type: 'CreateExports', status: 'False', reason: 'r', message: 'm' } as const;
     const children = new PhaseError('o', 'r', 'line 1', [], { conditions: [condition] });
     const decision = decide('Init', {
@@ -518,8 +518,8 @@ describe('the copy of an import over what is there', () => {
   });
 });
 
-describe('an execution that others look after', () => {
-  it('is created after imports and children, in one pass', () => {
+describe('an execution besides imports and children', () => {
+  it('is created after them, in the same reconcile', () => {
     const decision = decide('Init', {
       self: installation('stack', { status: running(JOB, 'Init') }),
       rendered: { ...nothing, children: [wanted('a')], items: [template('i')] },

@@ -1,4 +1,7 @@
-/** What wakes the installation controller: which changes of installations and executions concern which installations. */
+/**
+ * The events that trigger the installation controller: which changes of installations and executions concern which
+ * installations.
+ */
 import { expect } from 'chai';
 import { installationController } from '../../../../controllers/installation/index.ts';
 import type { Inst } from '../../../../controllers/installation/related-objects.ts';
@@ -31,7 +34,7 @@ const annotated = (key: string, value: string, status: object = done('j')): Inst
 const operation = (value: string, status?: object): Inst => annotated(annotations.operation, value, status);
 
 describe('the controller of installations', () => {
-  it('is called as its metrics and its share of work are, and takes care of its finalizer', () => {
+  it('has the name of its metrics and its shard, and manages its finalizer itself', () => {
     const { name, finalizer, generation, retry, kind, maxConcurrent } = controllerOf(worldOf());
     expect({ name, finalizer, generation, retry, kind: kind.kind, maxConcurrent }).to.deep.equal({
       ...{ name: 'installation', finalizer: 'author', generation: 'off', retry: 'growing' },
@@ -42,13 +45,13 @@ describe('the controller of installations', () => {
 
   const rows: readonly (readonly [title: string, Inst, hasWork: boolean])[] = [
     ['at rest', at(), false],
-    ['at work', at({ status: running('j') }), true],
+    ['with a running job', at({ status: running('j') }), true],
     ['that is new', installation('web'), true],
-    ['that asks for a job', operation('reconcile'), true],
-    ['that is to be interrupted', operation('interrupt'), true],
-    ['that asks for something that means nothing', operation('x'), false],
+    ['with a requested job', operation('reconcile'), true],
+    ['with an interrupt', operation('interrupt'), true],
+    ['with an unknown operation', operation('x'), false],
     [
-      'below a root that asks for a job',
+      'below a root with a requested job',
       child(
         'p',
         'a',
@@ -57,9 +60,9 @@ describe('the controller of installations', () => {
       ),
       true,
     ],
-    ['that the clock may repeat', at({ spec: { automaticReconcile: {} } }), true],
-    ['that has roots to start', at({ status: { ...done('j'), dependentsToTrigger: [{ name: 'x' }] } }), true],
-    ['that has no roots to start', at({ status: { ...done('j'), dependentsToTrigger: [] } }), false],
+    ['with a schedule', at({ spec: { automaticReconcile: {} } }), true],
+    ['with roots to start', at({ status: { ...done('j'), dependentsToTrigger: [{ name: 'x' }] } }), true],
+    ['without roots to start', at({ status: { ...done('j'), dependentsToTrigger: [] } }), false],
     ['whose spec changed', at({ meta: { generation: 2 } }), true],
     ['without our finalizer', at({ meta: { finalizers: [] } }), true],
     ['that was deleted', at({ meta: deleting }), true],
@@ -71,7 +74,7 @@ describe('the controller of installations', () => {
     ],
   ];
   for (const [title, self, hasWork] of rows) {
-    it(`${hasWork ? 'looks at' : 'leaves alone'} an installation ${title}, also after a change`, () => {
+    it(`${hasWork ? 'reconciles' : 'ignores'} an installation ${title}, also after a change`, () => {
       const { filter } = controllerOf(worldOf());
       expect(filter?.add?.(self, false)).to.equal(hasWork);
       expect(filter?.update?.(hasWork ? at() : at({ status: running('j') }), self)).to.equal(hasWork);
@@ -79,7 +82,7 @@ describe('the controller of installations', () => {
   }
 });
 
-/** Keys of the installations that a source wakes. */
+/** Keys of the installations that a source triggers. */
 function woken(
   world: World,
   source: 'executions' | 'relatives',
@@ -106,7 +109,7 @@ const wokenBy = (old: Inst, obj: Inst, ...others: readonly Inst[]): readonly Key
   });
 
 describe('an execution that changes', () => {
-  it('wakes the installation that controls it', () => {
+  it('triggers the installation that controls it', () => {
     const own = ownExecution();
     expect(
       woken(worldOf(), 'executions', ({ executions }) => {
@@ -122,7 +125,7 @@ describe('an execution that changes', () => {
   });
 });
 
-describe('an installation that changes', () => {
+describe('a change of an installation', () => {
   const parent = installation('p');
   const of = (status: object, meta: object = {}): Inst =>
     child('p', 'a', status, { ...child('p', 'a').metadata, ...meta });
@@ -147,29 +150,29 @@ describe('an installation that changes', () => {
   });
 
   const rows: readonly (readonly [title: string, Inst, wakes: boolean])[] = [
-    ['nothing that others look at', of(done('j1'), { resourceVersion: '9' }), false],
+    ['no relevant field', of(done('j1'), { resourceVersion: '9' }), false],
     ['its spec', of(done('j1'), { generation: 2 }), true],
     ['its phase', of(done('j1', 'Failed')), true],
     ['its job', of({ jobID: 'j2', jobIDFinished: 'j1', phase: 'Succeeded' }), true],
     ['its finished job', of({ jobID: 'j1', jobIDFinished: 'j0', phase: 'Succeeded' }), true],
     ['its deletion', of(done('j1'), deleting), true],
     [
-      'what it waits for a deployer for',
+      'the deployer that it waits for',
       of({ ...done('j1'), ...condition('Waiting', 'waits for a; no deployer') }),
       true,
     ],
-    ['what drifted', of({ ...done('j1'), ...drifted }), true],
+    ['its drift', of({ ...done('j1'), ...drifted }), true],
     ['its suspension', of(done('j1'), with_(annotations.suspended, 'true')), true],
-    ['the wish for a job', of(done('j1'), with_(annotations.operation, 'reconcile')), true],
+    ['a requested job', of(done('j1'), with_(annotations.operation, 'reconcile')), true],
     ['an interrupt', of(done('j1'), with_(annotations.operation, 'interrupt')), true],
     ['another annotation', of(done('j1'), with_('team', 'x')), false],
   ];
   for (const [title, now, wakes] of rows) {
-    it(`${wakes ? 'wakes' : 'does not wake'} its parent with ${title}`, () => {
+    it(`${wakes ? 'triggers' : 'does not trigger'} its parent with ${title}`, () => {
       expect(wokenBy(old, now, parent).includes('demo/p')).to.equal(wakes);
     });
   }
-  it('is compared also where it has no status yet', () => {
+  it('is compared even if it has no status yet', () => {
     const { status: _, ...bare } = old;
     expect(wokenBy(bare, bare, parent)).to.deep.equal([]);
     expect(wokenBy(bare, old, parent)).to.include('demo/p');
@@ -179,23 +182,23 @@ describe('an installation that changes', () => {
   const changed = (self: Inst, ...others: readonly Inst[]): readonly Key[] =>
     wokenBy({ ...self, status: { ...self.status, phase: 'x' } } as Inst, self, ...others);
 
-  it('wakes itself when another pass has given it a job', () => {
+  it('triggers itself if another reconcile has given it a job', () => {
     expect(changed(at({ status: { jobID: 'j' } }))).to.deep.equal(['demo/web']);
     expect(changed(of(running('j2', 'Init')))).to.deep.equal(['demo/a-x']);
     expect(changed(of(running('j2', 'InitDelete'), deleting))).to.deep.equal(['demo/a-x']);
   });
-  it('does not wake itself while it works, at rest, or as a root that has given the job to itself', () => {
+  it('does not trigger itself while it works, at rest, or as a root that has given the job to itself', () => {
     expect(changed(of(running('j2')))).to.deep.equal([]);
     expect(changed(of(done('j2', 'Init')))).to.deep.equal([]);
     expect(changed(at({ status: running('j', 'Init') }))).to.deep.equal([]);
     expect(changed(at())).to.deep.equal([]);
   });
-  it('wakes itself when another pass wants it to run, or to stop', () => {
+  it('triggers itself if another reconcile requests a job or an interrupt', () => {
     expect(changed(operation('reconcile'))).to.deep.equal(['demo/web']);
     expect(changed(operation('interrupt', running('j')))).to.deep.equal(['demo/web']);
   });
 
-  it('wakes the children that it leaves behind, when it is gone', () => {
+  it('triggers the children that it leaves behind when it is gone', () => {
     const gone = at();
     const left = child('web', 'a', done('j'));
     const world = worldOf(left);
@@ -209,7 +212,7 @@ describe('an installation that changes', () => {
 
   const trader = (name: string, spec: object, status: object = running('j')): Inst =>
     installation(name, { spec, status });
-  it('wakes siblings at work that import from it or export to it, and no others', () => {
+  it('triggers running siblings that import from it or export to it, and no others', () => {
     const self = trader('web', trading({ takes: ['in'], gives: ['out'] }), done('j'));
     expect(
       changed(
@@ -221,7 +224,7 @@ describe('an installation that changes', () => {
       ),
     ).to.deep.equal(['demo/before', 'demo/after']);
   });
-  it('wakes no sibling when it exchanges nothing', () => {
+  it('triggers no sibling if it exchanges no data', () => {
     expect(changed(at(), trader('other', trading({ takes: ['x'] })))).to.deep.equal([]);
   });
 });

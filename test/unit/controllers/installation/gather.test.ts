@@ -1,4 +1,4 @@
-/** The facts that the phases of an installation ask for, from caches with given objects and a server that is asked rarely. */
+/** The facts for the phases of an installation, from caches with given objects and a server with few requests. */
 import { expect } from 'chai';
 import { gather, type Sources } from '../../../../controllers/installation/gather/index.ts';
 import { TemporarilyUnavailable } from '../../../../controllers/installation/gather/component-errors.ts';
@@ -67,7 +67,7 @@ const failureOf = async (work: Promise<unknown>): Promise<PhaseError> => {
 };
 /** An execution of a blueprint in GoTemplate. */
 const go = (text: string, name = 'e') => ({ name, type: 'GoTemplate', template: text });
-/** Labels of what `stack` keeps in its own scope, or exports. */
+/** Labels of objects that `stack` stores in its own scope, or exports. */
 const ofStack = (type: string, job: string, more: object = {}) => ({
   labels: {
     [labels.dataSource]: installationContext('stack'),
@@ -79,7 +79,7 @@ const ofStack = (type: string, job: string, more: object = {}) => ({
 });
 
 describe('the facts about an installation', () => {
-  it('are itself, the time and the limits', async () => {
+  it('include itself, the time and the limits', async () => {
     const self = stack();
     const { get } = facts({ self });
     expect(await get('self')).to.equal(self);
@@ -91,7 +91,7 @@ describe('the facts about an installation', () => {
     expect(await tight.get('treeDepth')).to.equal(2);
     expect(await tight.get('limits')).to.equal(limits);
   });
-  it('are its ancestors, the nearest first', async () => {
+  it('include its ancestors, the nearest first', async () => {
     const top = installation('top');
     const middle = child('top', 'm', {}, { ...child('top', 'm').metadata, name: 'middle' });
     const self = child('middle', 'a', running(JOB));
@@ -100,21 +100,21 @@ describe('the facts about an installation', () => {
       'top',
     ]);
   });
-  it('are its children and its execution', async () => {
+  it('include its children and its execution', async () => {
     const { get } = facts({ objects: [child('stack', 'a'), execution('stack'), execution('other')] });
     expect(namesOf(await get('children'))).to.deep.equal(['a-x']);
     expect((await get('execution'))?.metadata.name).to.equal('stack');
   });
 
-  describe('of names of children', () => {
+  describe('about names of children', () => {
     const named = async (...objects: View<Obj>[]) => (await facts({ objects }).get('freshName'))('a-');
-    it('keep one that the job has used already', async () => {
+    it('keep a name that the job has used already', async () => {
       const name = await named();
       expect(await named()).to.equal(name);
       const own = child('stack', 'a', {}, { ...child('stack', 'a').metadata, name });
       expect(await named(own)).to.equal(name);
     });
-    it('avoid one that another installation has, or a child on its way out', async () => {
+    it('avoid a name that another installation has, or a child under deletion', async () => {
       const name = await named();
       expect(await named(installation(name))).to.not.equal(name);
       const going = child('stack', 'a', {}, { ...child('stack', 'a').metadata, ...deleting, name });
@@ -122,7 +122,7 @@ describe('the facts about an installation', () => {
     });
   });
 
-  describe('of its Context', () => {
+  describe('about its Context', () => {
     const context = (name: string): Obj => ({
       apiVersion: 'landscaper.gardener.cloud/v1alpha1',
       kind: 'Context',
@@ -133,19 +133,19 @@ describe('the facts about an installation', () => {
       expect((await get('context'))?.metadata.name).to.equal('default');
       expect(asked).to.deep.equal([]);
     });
-    it('come from the server where the cache is behind', async () => {
+    it('come from the server if the cache is behind', async () => {
       const { get, asked } = facts({ self: stack({ context: 'special' }), stored: [context('special')] });
       expect((await get('context'))?.metadata.name).to.equal('special');
       expect(asked).to.deep.equal(['Context demo/special']);
     });
-    it('are about the default one where it names none', async () => {
+    it('use the default one if it names none', async () => {
       const { get, asked } = facts({ self: stack({ context: undefined }) });
       expect(await get('context')).to.equal(undefined);
       expect(asked).to.deep.equal(['Context demo/default']);
     });
   });
 
-  it('ask for the component with the Context', async () => {
+  it('load the component with the Context', async () => {
     const found = {
       view: undefined,
       condition: { type: 'ComponentReferenceOverwrite', status: 'True', reason: 'r', message: 'm' } as const,
@@ -164,10 +164,10 @@ describe('the facts about an installation', () => {
   });
 
   for (const [title, meta, outcome] of [
-    ['is tried again', {}, 'retry'],
+    ['is retried', {}, 'retry'],
     ['ends the job of an installation that was deleted meanwhile', deleting, 'fail'],
   ] as const) {
-    it(`say that a server which cannot be reached ${title}`, async () => {
+    it(`report that a server which cannot be reached ${title}`, async () => {
       const away = new TemporarilyUnavailable('InitPrerequisites', 'ResolveBlueprint', 'away', [
         'ERR_TIMEOUT',
       ]);
@@ -185,7 +185,7 @@ describe('the facts about an installation', () => {
     });
   }
 
-  it('are what is doubtful about the blueprint', async () => {
+  it('contain the warnings about the blueprint', async () => {
     expect(await facts().get('blueprintWarnings')).to.equal('');
     const self = stack({
       blueprint: inline({ imports: [{ name: 'x', type: 'data', schema: { typ: 'string' } }] }),
@@ -211,7 +211,7 @@ describe('the predecessors of an installation', () => {
       producer: '',
     });
   });
-  it('are none where the spec says that nothing is imported from siblings', async () => {
+  it('are none if the spec says that nothing is imported from siblings', async () => {
     const self = importing({ optimization: { hasNoSiblingImports: true } });
     expect(await facts({ self, objects }).get('predecessors')).to.deep.equal([]);
   });
@@ -240,21 +240,21 @@ describe('the imports of a job', () => {
     const { labels: _, ...metadata } = bare.metadata;
     expect(await replaced(stack(spec), { ...bare, metadata })).to.deep.equal([]);
   });
-  it('are not compared where executions or mappings may have made the copies', async () => {
+  it('are not compared if executions or mappings may have created the copies', async () => {
     const made = inline({ importExecutions: [go('bindings: {}')] });
     expect(await replaced(stack({ ...spec, blueprint: made }), copy('old'))).to.deep.equal([]);
     expect(await replaced(stack({ ...spec, importDataMappings: { x: 1 } }), copy('old'))).to.deep.equal([]);
   });
 });
 
-describe('what an installation renders in Init', () => {
+describe('the objects that an installation renders in Init', () => {
   const importing = { imports: [{ name: 'a', type: 'data', schema: {} }] };
   const items = (count: number) =>
     go(
       `deployItems: [${Array.from({ length: count }, (_, i) => `{name: i${String(i)}, type: x, config: {}}`).join(', ')}]`,
     );
 
-  it('are copies of imports, with what is there under their names', async () => {
+  it('are copies of imports, with existing objects of their names', async () => {
     const self = stack({ ...trading({ takes: ['a'] }), blueprint: inline(importing) });
     const name = objectName(installationContext('stack'), 'a');
     const existing = dataObject(name);
@@ -274,7 +274,7 @@ describe('what an installation renders in Init', () => {
     const { get } = facts({ self, objects: [cluster, existing, dataObject(name)] });
     expect((await get('importUpserts'))[0]?.existing).to.equal(existing);
   });
-  it('are states, found in their secrets and written there', async () => {
+  it('are states, with the secrets that store them', async () => {
     const bp = inline({
       deployExecutions: [go('{state: {count: 2, was: {{ .state.count }}}, deployItems: []}')],
     });
@@ -290,7 +290,7 @@ describe('what an installation renders in Init', () => {
     expect(asked.filter((one) => one.startsWith('Secret'))).to.deep.equal([`Secret demo/${name}`]);
   });
 
-  describe('need room in the tree', () => {
+  describe('are counted for the limit of the tree', () => {
     const sub = { name: 'a', blueprint: { filesystem: { 'blueprint.yaml': '{}' } } };
     const reserved = async (blueprint: object, ...objects: View<Obj>[]) => {
       let added: number | undefined;
@@ -307,43 +307,43 @@ describe('what an installation renders in Init', () => {
     };
     const both = { subinstallations: [sub, { ...sub, name: 'b' }], deployExecutions: [items(2)] };
     const rows: readonly (readonly [string, object, readonly View<Obj>[], number])[] = [
-      ['for nothing', {}, [], 0],
+      ['as nothing', {}, [], 0],
       ['for children, the execution and its items', both, [], 5],
-      ['not for children that are there', both, [child('stack', 'a')], 4],
+      ['without existing children', both, [child('stack', 'a')], 4],
       [
-        'for children that are on their way out',
+        'with children that are being deleted',
         both,
         [child('stack', 'a', {}, { ...child('stack', 'a').metadata, ...deleting })],
         5,
       ],
-      ['not for an execution that is there, nor its items', both, [ownExecution(), item('stack', 'i0')], 3],
+      ['without an existing execution and its items', both, [ownExecution(), item('stack', 'i0')], 3],
       [
-        'for items of an execution that is still to come, whatever items are there',
+        'with items of an execution that does not exist yet, whatever items exist',
         both,
         [item('stack', 'i0')],
         5,
       ],
       [
-        'not for less than nothing, when there are more items than wanted',
+        'as zero, not less, if there are more items than wanted',
         both,
         [ownExecution(), ...['i0', 'i1', 'i2'].map((name) => item('stack', name))],
         2,
       ],
-      ['for children alone', { subinstallations: [sub] }, [], 1],
+      ['as children only', { subinstallations: [sub] }, [], 1],
       [
-        'for children alone when there is an execution without items',
+        'as children only if there is an execution without items',
         { subinstallations: [sub] },
         [ownExecution()],
         1,
       ],
       [
-        'for items that can be rendered, where children cannot',
+        'with items that can be rendered, even if children cannot',
         { subinstallations: [sub, sub], deployExecutions: [items(1)] },
         [],
         0,
       ],
       [
-        'for children, where items cannot be rendered',
+        'with children, even if items cannot be rendered',
         { subinstallations: [sub], deployExecutions: [go('{{ fail "x" }}')] },
         [],
         1,
@@ -357,14 +357,14 @@ describe('what an installation renders in Init', () => {
   });
 });
 
-describe('what an installation has exported and exports', () => {
-  it('is old when another job wrote it', async () => {
+describe('the exports of an installation', () => {
+  it('are old if another job wrote them', async () => {
     const objects = [dataObject('now', ofStack('export', JOB)), target('old', ofStack('export', 'j1'))];
     const { get } = facts({ objects });
     expect(namesOf(await get('ownExports'))).to.deep.equal(['now', 'old']);
     expect(namesOf(await get('oldExports'))).to.deep.equal(['old']);
   });
-  it('is stale in its own scope when another job left it there', async () => {
+  it('are stale in its own scope if another job left them there', async () => {
     const objects = [
       dataObject('now', ofStack('import', JOB)),
       dataObject('old', ofStack('import', 'j1')),
@@ -385,12 +385,12 @@ describe('what an installation has exported and exports', () => {
     const [upsert] = await get('exportUpserts');
     return upsert;
   };
-  it('is made of what its deploy items export', async () => {
+  it('are computed from the exports of its deploy items', async () => {
     const name = objectName(executionContext('stack'), '');
     const upsert = await exported('{{ .values.deployitems.i.x }}', dataObject(name, {}, { i: { x: 7 } }));
     expect(upsert?.wanted).to.have.property('data', 7);
   });
-  it('is made of what is in its own scope, without what is stale', async () => {
+  it('are computed from data in its own scope, except stale ones', async () => {
     const inScope = (name: string, key: string, job: string, data: unknown) =>
       dataObject(name, ofStack('import', job, { [labels.dataKey]: key }), data);
     const upsert = await exported(
@@ -400,7 +400,7 @@ describe('what an installation has exported and exports', () => {
     );
     expect(upsert?.wanted).to.have.deep.property('data', { new: 1 });
   });
-  it('is made of targets in its own scope, without stale ones', async () => {
+  it('are computed from targets in its own scope, except stale ones', async () => {
     const inScope = (name: string, key: string, job: string) =>
       target(name, ofStack('import', job, { [labels.dataKey]: key }));
     const upsert = await exported(
@@ -410,12 +410,12 @@ describe('what an installation has exported and exports', () => {
     );
     expect(upsert?.wanted).to.have.deep.property('data', ['new']);
   });
-  it('is compared with what is there under its name', async () => {
+  it('are compared with existing objects of their name', async () => {
     const existing = dataObject('result');
     expect((await exported('1', existing))?.existing).to.equal(existing);
     expect((await exported('1'))?.existing).to.equal(undefined);
   });
-  it('is remembered in secrets of its own', async () => {
+  it('have their state in secrets of the installation', async () => {
     const self = stack({
       blueprint: inline({
         exports: [{ name: 'out', type: 'data', schema: {} }],

@@ -1,4 +1,4 @@
-/** Asks the phases of the installation `stack` for their decisions: a test names only the facts that matter to it. */
+/** Gets the decisions of the phases of the installation `stack`: a test names only the relevant facts. */
 import { phases } from '../../../../controllers/installation/phases.ts';
 import type { Rendered, Snapshot } from '../../../../controllers/installation/snapshot.ts';
 import { API_VERSION } from '../../../../src/api/labels.ts';
@@ -73,7 +73,7 @@ export const reasonOf = (decision: Decision): string | undefined =>
       ? decision.why?.reason
       : undefined;
 
-/** What a decision tells the user: the problem of a failure, or why it waits. */
+/** The message of a decision: the problem of a failure, or the reason of a wait. */
 export const problemOf = (decision: Decision): Problem | undefined =>
   decision.do === 'fail' || decision.do === 'retry'
     ? decision.problem

@@ -1,4 +1,7 @@
-/** The rules before the phases of an installation: which one answers, what it writes, and whether the pass goes on. */
+/**
+ * The rules before the phases of an installation: which one decides, what it writes, and whether the reconcile
+ * continues.
+ */
 import { expect } from 'chai';
 import { withoutExports } from '../../../../controllers/installation/failed-status.ts';
 import { intake, isWaitingForUs, type Facts } from '../../../../controllers/installation/intake.ts';
@@ -38,38 +41,38 @@ describe('before the phases, an installation', () => {
     { readonly effects: readonly string[]; readonly then: string } | undefined,
   ])[] = [
     [
-      'is left alone when it is under deletion and others hold it up',
+      'is left alone if it is under deletion and only finalizers of others are left',
       asked('reconcile', { meta: { ...deleting, finalizers: ['x.org/other'] } }),
       {},
       { effects: [], then: 'stop' },
     ],
     [
-      'is let go when it is abandoned',
+      'is released if it is abandoned',
       child('stack', 'a', {}, deleting),
       { isAbandoned: true },
       { effects: ['strip a-x'], then: 'stop' },
     ],
     ['is ours with finalizer and context', installation('web'), {}, undefined],
     [
-      'is made ours when it has no finalizer',
+      'gets a missing finalizer',
       installation('web', { meta: { finalizers: [] } }),
       {},
       { effects: ['amend web'], then: 'continue' },
     ],
     [
-      'is made ours when it has no context',
+      'gets a missing context',
       installation('web', { spec: { context: '' } }),
       {},
       { effects: ['amend web'], then: 'continue' },
     ],
     [
-      'is not made ours any more under deletion',
+      'gets neither under deletion',
       installation('web', { spec: { context: '' }, meta: deleting, status: done('j', 'DeleteFailed') }),
       {},
       undefined,
     ],
     [
-      'starts a job when asked',
+      'starts a job on request',
       asked('reconcile'),
       {},
       { effects: ['job web', 'amend web'], then: 'continue' },
@@ -87,7 +90,7 @@ describe('before the phases, an installation', () => {
       undefined,
     ],
     [
-      'starts none when told to watch for changes and nothing has changed',
+      'starts none with reconcile-if-changed if nothing has changed',
       installation('web', {
         status: done('j'),
         meta: { annotations: { [annotations.reconcileIfChanged]: 'true' } },
@@ -105,7 +108,7 @@ describe('before the phases, an installation', () => {
       undefined,
     ],
     [
-      'starts none for a change after a deletion that failed',
+      'starts none for a change after a failed deletion',
       installation('web', {
         status: done('j', 'DeleteFailed'),
         meta: { ...deleting, generation: 2, annotations: { [annotations.reconcileIfChanged]: 'true' } },
@@ -114,20 +117,20 @@ describe('before the phases, an installation', () => {
       undefined,
     ],
     [
-      'starts a job for a change that was never seen, without any status',
+      'starts a job for a change that was never observed, without any status',
       installation('web', { meta: { annotations: { [annotations.reconcileIfChanged]: 'true' } } }),
       {},
       { effects: ['job web', 'amend web'], then: 'continue' },
     ],
     [
-      'below the root loses the wish for a job, finished or not',
+      'below the root loses the request for a job, finished or not',
       child('stack', 'a', running('j'), { annotations: { [annotations.operation]: 'reconcile' } }),
       {},
       { effects: ['amend a-x'], then: 'continue' },
     ],
-    ['below the root goes on without a wish', child('stack', 'a', running('j', 'Init')), {}, undefined],
+    ['below the root continues without a request', child('stack', 'a', running('j', 'Init')), {}, undefined],
     [
-      'whose job has just begun takes the wish for one as a wish for this one',
+      'whose job has just begun treats a request as one for this job',
       asked('reconcile', { status: running('j', 'Init') }),
       {},
       { effects: ['amend web'], then: 'continue' },
@@ -139,55 +142,55 @@ describe('before the phases, an installation', () => {
       { effects: ['amend web'], then: 'continue' },
     ],
     [
-      'whose job has just begun goes on when it is not asked again',
+      'whose job has just begun continues without another request',
       installation('web', { status: running('j', 'Init') }),
       {},
       undefined,
     ],
     [
-      'under deletion takes the wish as one for the deletion that has just begun',
+      'under deletion treats the request as one for the deletion that has just begun',
       asked('reconcile', { status: running('j', 'InitDelete'), meta: deleting }),
       {},
       { effects: ['amend web'], then: 'continue' },
     ],
     [
-      'under deletion keeps the wish while the job before the deletion has just begun',
+      'under deletion keeps the request while the job before the deletion has just begun',
       asked('reconcile', { status: running('j', 'Init'), meta: deleting }),
       {},
       undefined,
     ],
     [
-      'keeps the wish while a job is further on',
+      'keeps the request while a job is in a later phase',
       asked('reconcile', { status: running('j', 'Progressing') }),
       {},
       undefined,
     ],
     [
-      'takes an interrupt away when nothing is below and no job runs',
+      'removes an interrupt if nothing is below and no job runs',
       asked('interrupt', { status: done('j') }),
       {},
       { effects: ['patch web'], then: 'continue' },
     ],
     [
-      'takes an interrupt away also without any status',
+      'removes an interrupt also without any status',
       asked('interrupt'),
       {},
       { effects: ['patch web'], then: 'continue' },
     ],
     [
-      'interrupts no job of its own while it works in a later phase',
+      'does not end its own job by an interrupt in a later phase',
       asked('interrupt', { status: running('j', 'Progressing') }),
       {},
       { effects: ['patch web'], then: 'continue' },
     ],
     [
-      'interrupts a job that has no phase yet',
+      'ends a job without phase by an interrupt',
       asked('interrupt', { status: { jobID: 'j' } }),
       {},
       { effects: ['status web', 'patch web'], then: 'continue' },
     ],
     [
-      'interrupts its deletion before anything has begun',
+      'ends its deletion by an interrupt before anything has begun',
       asked('interrupt', { status: running('j', 'InitDelete'), meta: deleting }),
       {},
       { effects: ['status web', 'patch web'], then: 'continue' },
@@ -215,20 +218,20 @@ describe('the write with which an installation', () => {
   const first = (self: Inst, more: Partial<Facts> = {}) => intake(self, { ...facts, ...more })?.effects[0];
   const last = (self: Inst, more: Partial<Facts> = {}) => intake(self, { ...facts, ...more })?.effects.at(-1);
 
-  it('takes a job up drops the wish, and makes the object ours', () => {
+  it('starts a requested job removes the request, and adds finalizer and context', () => {
     const change = { dropAnnotations: RECONCILE, ...OURS };
     expect(last(asked('reconcile'))).to.deep.include({ do: 'amend', change });
     expect(last(asked('reconcile', { status: running('j', 'Init') }))).to.deep.include({ change });
   });
-  it('takes a deletion up drops the wish, and nothing else', () => {
+  it('starts a requested deletion removes the request, and nothing else', () => {
     const gone = asked('reconcile', { meta: deleting, status: done('j') });
     expect(last(gone)).to.deep.include({ change: { dropAnnotations: RECONCILE } });
   });
-  it('drops the wish for a job below the root drops nothing else', () => {
+  it('removes the request for a job below the root changes nothing else', () => {
     const below = child('stack', 'a', done('j'), { annotations: { [annotations.operation]: 'reconcile' } });
     expect(last(below)).to.deep.include({ do: 'amend', change: { dropAnnotations: RECONCILE } });
   });
-  it('starts a job takes the count of repetitions away, unless a machine asked', () => {
+  it('starts a job resets the count of repetitions, unless it was started automatically', () => {
     const status = { ...done('j'), automaticReconcileStatus: { generation: 1 } };
     const path = 'body.status.automaticReconcileStatus';
     expect(first(asked('reconcile', { status }))).to.have.nested.property(path, null);
@@ -238,7 +241,7 @@ describe('the write with which an installation', () => {
     const byWord = asked('reconcile', { status }, { [annotations.reconcileReason]: 'x' });
     expect(first(byWord)).to.have.nested.property(path, null);
   });
-  it('tells what is below of an interrupt says so to each by its own kind', () => {
+  it('passes an interrupt down uses the kind of each object', () => {
     const below = () => [child('web', 'a'), execution('web')];
     const { effects } = intake(asked('interrupt'), { ...facts, below }) ?? { effects: [] };
     const body = { metadata: { annotations: { [annotations.operation]: 'interrupt' } } };
@@ -249,7 +252,7 @@ describe('the write with which an installation', () => {
       { kind: 'Execution', body },
     ]);
   });
-  it('ends an interrupted job has the whole end of a job in it', () => {
+  it('ends an interrupted job is the whole end of the job', () => {
     const waiting = asked('interrupt', { status: running('j', 'Init') });
     expect(first(waiting)).to.have.deep.nested.property('body.status', {
       phase: 'Failed',
@@ -273,13 +276,13 @@ describe('the write with which an installation', () => {
 
 describe('an installation that starts a job in spite of the annotation ignore', () => {
   const event = (more: Record<string, string>) => intake(asked('reconcile', {}, more), facts)?.event;
-  it('says that it has no effect, and what holds jobs back', () => {
+  it('reports that it has no effect, and what holds jobs back', () => {
     expect(event({ [annotations.ignore]: 'true' })).to.deep.equal({
       reason: 'IgnoreHasNoEffect',
       note: 'a job was started although landscaper.gardener.cloud/ignore is set: the annotation has no effect; use espalier.dev/suspended=true to hold jobs back',
     });
   });
-  it('says nothing without that annotation', () => {
+  it('reports nothing without that annotation', () => {
     expect(intake(asked('reconcile'), facts)).to.not.have.property('event');
     expect(intake(asked('reconcile'), facts)).to.have.all.keys('effects', 'then');
   });
@@ -291,12 +294,12 @@ describe('a root that has roots to start', () => {
   });
   const starts = (...siblings: Inst[]) => answers(producer, { dependents: () => siblings })?.effects;
 
-  it('forgets them in the same pass, which goes on', () => {
+  it('forgets them in the same reconcile, which continues', () => {
     const answer = intake(producer, facts);
     expect(answer?.then).to.equal('continue');
     expect(answer?.effects[0]).to.have.deep.nested.property('body.status', { dependentsToTrigger: null });
   });
-  it('starts those by the annotation', () => {
+  it('starts them by the annotation', () => {
     const answer = intake(producer, { ...facts, dependents: () => [installation('consumer')] });
     expect(answer?.effects[0]).to.have.deep.nested.property('body.metadata.annotations', {
       [annotations.operation]: 'reconcile',
@@ -308,11 +311,11 @@ describe('a root that has roots to start', () => {
       'status producer',
     ]);
   });
-  it('starts none that has a parent by now', () => {
+  it('starts none that has got a parent meanwhile', () => {
     const owned = child('stack', 'a', done('c1'), { name: 'consumer' });
     expect(starts(owned)).to.deep.equal(['status producer']);
   });
-  it('starts none that is about to run', () => {
+  it('starts none with a requested job', () => {
     const waiting = installation('consumer', {
       meta: { annotations: { [annotations.operation]: 'reconcile' } },
     });
@@ -321,19 +324,19 @@ describe('a root that has roots to start', () => {
 
   const waiting: readonly (readonly [title: string, object | undefined, boolean])[] = [
     ['in Init', running('c', 'Init'), true],
-    ['in a later phase, for it has read its imports', running('c', 'Progressing'), false],
-    ['when it rests, though it stopped in Init', done('c', 'Init'), false],
+    ['in a later phase, because it has read its imports', running('c', 'Progressing'), false],
+    ['without a running job, although it stopped in Init', done('c', 'Init'), false],
     ['without a status', undefined, false],
     ['with a job that has no phase yet', { jobID: 'c' }, false],
   ];
   for (const [title, status, expected] of waiting) {
-    it(`takes a successor ${expected ? 'as' : 'not as'} one that waits for it ${title}`, () => {
+    it(`treats a successor ${expected ? 'as' : 'not as'} one that waits for it ${title}`, () => {
       expect(isWaitingForUs(installation('consumer', status && { status }))).to.equal(expected);
     });
   }
 });
 
-describe('an installation at rest', () => {
+describe('an installation without a running job', () => {
   const wish = { automaticReconcile: { failedReconcile: { interval: '1h' } } };
   const changed = (status: object = done('j', 'Failed'), meta: object = {}) =>
     installation('web', { spec: wish, status, meta: { generation: 2, ...meta } });
@@ -346,19 +349,19 @@ describe('an installation at rest', () => {
     ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
   };
 
-  it('says that the clock starts no job, since the spec has changed', () => {
+  it('reports that no job is scheduled because the spec has changed', () => {
     const answer = intake(changed(), facts);
     expect(answer?.effects[0]).to.have.deep.nested.property('body.status.conditions', [condition]);
     expect(answer?.event?.reason).to.equal('SpecChanged');
   });
-  it('says that only once', () => {
+  it('reports that only once', () => {
     expect(intake(changed({ ...done('j', 'Failed'), conditions: [condition] }), facts)).to.equal(undefined);
   });
-  it('takes it back when the clock starts jobs again', () => {
+  it('no longer reports it when jobs are scheduled again', () => {
     const back = installation('web', { status: { ...done('j'), conditions: [condition] } });
     expect(intake(back, facts)?.effects[0]).to.have.deep.nested.property('body.status.conditions', null);
   });
-  it('takes nothing back while a job runs, or under deletion', () => {
+  it('changes no condition while a job runs, or under deletion', () => {
     const conditions = [condition];
     expect(intake(installation('web', { status: { ...running('j'), conditions } }), facts)).to.equal(
       undefined,
@@ -369,7 +372,7 @@ describe('an installation at rest', () => {
     });
     expect(intake(gone, facts)).to.equal(undefined);
   });
-  it('says what has drifted below since its job', () => {
+  it('reports drift below it since its job', () => {
     const drifted = { ...condition, type: 'Drifted', status: 'True', reason: 'FailedAfterJob', message: 'm' };
     const below = () => [execution('web', { status: { ...done('j'), conditions: [drifted] } })];
     const answer = intake(installation('web', { status: done('j') }), { ...facts, below });
@@ -378,7 +381,7 @@ describe('an installation at rest', () => {
       'execution web: m',
     );
   });
-  it('notes the time from which the clock counts, and starts no job with it', () => {
+  it('stores the time from which the schedule counts, and starts no job with it', () => {
     const self = installation('web', {
       spec: { automaticReconcile: { succeededReconcile: {} } },
       status: done('j'),
@@ -394,7 +397,7 @@ describe('an installation at rest', () => {
   });
 });
 
-describe('the exports that a failed job claims', () => {
+describe('the exports in the status of a failed job', () => {
   const times = { lastTransitionTime: '2025-01-01T00:00:00Z', lastUpdateTime: '2025-01-01T00:00:00Z' };
   const condition = (type: string, status: string) => ({ type, status, reason: 'r', message: 'm', ...times });
   const failed = (...conditions: Status['conditions'] & object): Status => ({
@@ -404,7 +407,7 @@ describe('the exports that a failed job claims', () => {
   });
   const claim = condition('CreateExports', 'True');
 
-  it('are taken back, and other conditions stay', () => {
+  it('are removed, and other conditions stay', () => {
     const other = condition('CreateImports', 'True');
     expect(withoutExports(failed(claim, other), NOW).conditions).to.deep.equal([
       {
@@ -418,10 +421,10 @@ describe('the exports that a failed job claims', () => {
     ]);
   });
   const unchanged: readonly (readonly [string, Status])[] = [
-    ['when the job succeeded', { ...failed(claim), phase: 'Succeeded' }],
-    ['when it claims none', failed(condition('CreateExports', 'False'))],
-    ['when it claims something else', failed(condition('CreateImports', 'True'))],
-    ['when it says nothing', { phase: 'Failed' }],
+    ['if the job succeeded', { ...failed(claim), phase: 'Succeeded' }],
+    ['if there are none', failed(condition('CreateExports', 'False'))],
+    ['if the condition has another reason', failed(condition('CreateImports', 'True'))],
+    ['if there is no condition', { phase: 'Failed' }],
   ];
   for (const [title, status] of unchanged) {
     it(`stay as they are ${title}`, () => {

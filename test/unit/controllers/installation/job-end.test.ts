@@ -1,4 +1,4 @@
-/** The status in which a job ends: which roots it starts, and what it can no longer claim. */
+/** The status at the end of a job: which roots it starts, and which exports it no longer lists as its own. */
 import { expect } from 'chai';
 import { completeStatus } from '../../../../controllers/installation/job-end.ts';
 import type { Inst, InstStatus } from '../../../../controllers/installation/related-objects.ts';
@@ -36,7 +36,7 @@ describe('a root that succeeded', () => {
       ),
     ).to.deep.equal(['consumer', 'second']);
   });
-  it('names them in the form that upstream stores', () => {
+  it('stores their names as upstream does', () => {
     expect(ended(producer(), [consumer()])).to.deep.equal({
       ...{ observedGeneration: 1, ...done('p1') },
       dependentsToTrigger: [{ name: 'consumer' }],
@@ -50,20 +50,20 @@ describe('a root that succeeded', () => {
   });
 
   const quiet: readonly (readonly [title: string, Inst, InstStatus?])[] = [
-    ['when it failed', producer(), { observedGeneration: 1, ...done('p1', 'Failed') }],
-    ['when it is being deleted', producer(undefined, deleting)],
+    ['if it failed', producer(), { observedGeneration: 1, ...done('p1', 'Failed') }],
+    ['if it is being deleted', producer(undefined, deleting)],
     [
-      'when its spec says that no sibling imports from it',
+      'if its spec says that no sibling imports from it',
       producer({ ...trading({ gives: ['a'] }), optimization: { hasNoSiblingExports: true } }),
     ],
-    ['when it exports nothing', producer({})],
+    ['if it exports nothing', producer({})],
   ];
   for (const [title, self, status] of quiet) {
     it(`starts none ${title}`, () => {
       expect(ended(self, [consumer()], status)).to.not.have.property('dependentsToTrigger');
     });
   }
-  it('starts none below a parent: siblings hear of its end', () => {
+  it('starts none below a parent: siblings react to the event', () => {
     const below = (template: string, spec: object): Inst => {
       const one = child('p', template, done('p1'));
       return { ...one, spec: { ...one.spec, ...spec } };
@@ -107,36 +107,36 @@ describe('a root that starts only if an import has changed', () => {
   const copy = copied('cluster', { config: 'x' });
   const objects = [a, cluster, copy];
 
-  it('is not started when none has', () => {
+  it('is not started if none has', () => {
     expect(started(producer(), lazy(), ...objects)).to.deep.equal([]);
   });
 
   const rows: readonly (readonly [title: string, consumer: Inst, objects: readonly View<Obj>[]])[] = [
-    ['it does not ask for that', lazy({}, { meta: { annotations: {} } }), objects],
+    ['it does not request that', lazy({}, { meta: { annotations: {} } }), objects],
     ['its last job failed', lazy({ phase: 'Failed' }), objects],
-    ['its job is on its way', lazy({ jobID: 'c2' }), objects],
+    ['its job is running', lazy({ jobID: 'c2' }), objects],
     [
       'its spec has changed',
       lazy({}, { meta: { generation: 2, annotations: { [annotations.startIfImportsChanged]: 'true' } } }),
       objects,
     ],
     ['it never read imports', lazy({ importsHash: undefined }), objects],
-    ['the hash of its imports is another one', lazy({ importsHash: 'x' }), objects],
+    ['the hash of its imports differs', lazy({ importsHash: 'x' }), objects],
     ['a value has changed', lazy(), [dataObject('a', { generation: 1 }, 2), cluster, copy]],
     ['an import is missing', lazy(), [cluster, copy]],
     [
-      'a target says something else, though the hash is the same',
+      'the content of a target has changed, although the hash is the same',
       lazy(),
       [a, cluster, copied('cluster', { config: 'y' })],
     ],
     ['a copy is missing', lazy(), [a, cluster]],
     [
-      'what looks like a copy is an export',
+      'an apparent copy is an export',
       lazy(),
       [a, cluster, copied('cluster', { config: 'x' }, { [labels.dataSourceType]: 'export' })],
     ],
     [
-      'it imports from a secret as well, which is not looked up for it',
+      'it also imports from a secret, which is not read',
       lazy(
         {},
         {
@@ -151,7 +151,7 @@ describe('a root that starts only if an import has changed', () => {
       objects,
     ],
     [
-      'it imports from a config map as well',
+      'it also imports from a config map',
       lazy(
         {},
         {
@@ -167,12 +167,12 @@ describe('a root that starts only if an import has changed', () => {
     ],
   ];
   for (const [title, self, given] of rows) {
-    it(`is started when ${title}`, () => {
+    it(`is started if ${title}`, () => {
       expect(started(producer(), self, ...given)).to.deep.equal(['consumer']);
     });
   }
 
-  it('is judged by the copies of all elements of lists and maps', () => {
+  it('is compared with the copies of all elements of lists and maps', () => {
     const b = target('b', { generation: 1 }, { type: 't', config: 'b' });
     const spec = {
       imports: {
@@ -198,7 +198,7 @@ describe('a root that starts only if an import has changed', () => {
   });
 });
 
-describe('a job that failed', () => {
+describe('a failed job', () => {
   const times = { lastTransitionTime: NOW, lastUpdateTime: NOW };
   const claim = { type: 'CreateExports', status: 'True', reason: 'r', message: 'm', ...times };
   const failed: InstStatus = {
@@ -216,11 +216,11 @@ describe('a job that failed', () => {
   const claims = (objects: readonly View<Obj>[], removed: string[] = []) =>
     ended(producer(), objects, failed, removed).conditions?.map((c) => [c.status, c.lastTransitionTime]);
 
-  it('claims no exports when it has none, from the time of its end', () => {
+  it('no longer lists exports as its own if there are none, from the time of its end', () => {
     expect(claims([])).to.deep.equal([['False', LATER]]);
     expect(claims([exported('x'), exported('y')], ['uid-x', 'uid-y'])).to.deep.equal([['False', LATER]]);
   });
-  it('claims those that are left', () => {
+  it('still lists those that are left', () => {
     expect(claims([exported('x'), exported('y')], ['uid-x'])).to.deep.equal([['True', NOW]]);
   });
   it('says what starts another one', () => {
@@ -228,7 +228,7 @@ describe('a job that failed', () => {
       /^it broke\nno other job starts by itself/,
     );
   });
-  it('ends also without times', () => {
+  it('ends even without times', () => {
     const { transitionTimes: _, ...rest } = failed;
     expect(ended(producer(), [], rest).phase).to.equal('Failed');
   });

@@ -1,4 +1,4 @@
-/** Kubeconfigs that templates ask for: whose access is used, what is requested of which cluster, and why there is none. */
+/** Kubeconfigs that templates request: the used credentials, the requests to which cluster, and the errors. */
 import { expect } from 'chai';
 import { kubeconfigIssuer } from '../../../../controllers/installation/gather/issue-kubeconfigs.ts';
 import { KubeconfigUnusable } from '../../../../src/blueprint/kubeconfigs/document.ts';
@@ -33,10 +33,10 @@ interface Given {
   readonly target?: unknown;
   readonly stored?: readonly Obj[];
   readonly more?: Partial<KubeconfigRequest>;
-  /** What the other cluster answers, or fails with. */
+  /** The responses of the other cluster, or its errors. */
   readonly answer?: unknown;
   readonly refusal?: Error;
-  /** What opening the other cluster fails with. */
+  /** The error of connecting to the other cluster. */
   readonly closed?: Error;
 }
 
@@ -85,7 +85,7 @@ describe('the kubeconfig of a target', () => {
     secret: Obj | undefined,
     kubeconfig: string,
   ])[] = [
-    ['is text in its configuration', direct, undefined, KUBECONFIG],
+    ['is a string in its configuration', direct, undefined, KUBECONFIG],
     ['is a map in its configuration', target({ config: { kubeconfig: { a: 1 } } }), undefined, '{"a":1}'],
     ['is an entry of its secret', referring(), secret({ kubeconfig: base64('k: 1') }), 'k: 1'],
     [
@@ -95,13 +95,13 @@ describe('the kubeconfig of a target', () => {
       'text',
     ],
     [
-      'is an entry of its secret as it is',
+      'is a whole entry of its secret',
       referring({ key: 'config' }),
       secret({ config: base64('a: 1') }),
       'a: 1',
     ],
     [
-      'is in a secret of its own namespace, which it may say',
+      'is in a secret of its own namespace, which the target may name',
       referring({}, { namespace: 'demo' }),
       secret({ kubeconfig: base64('k') }),
       'k',
@@ -112,7 +112,7 @@ describe('the kubeconfig of a target', () => {
       expect(await own(given, ...(stored ? [stored] : []))).to.deep.equal({ kubeconfig: base64(kubeconfig) });
     });
   }
-  it('costs no other cluster a request when it is what is asked for', async () => {
+  it('needs no request to another cluster if it is requested itself', async () => {
     const { opened, asked } = await issue({});
     expect([opened, asked]).to.deep.equal([[], []]);
   });
@@ -126,7 +126,7 @@ describe('the kubeconfig of a target', () => {
     ['its configuration has none', target({ config: {} }), undefined, 'the target contains no kubeconfig'],
     ['it is empty', target({ config: { kubeconfig: '' } }), undefined, 'the target contains no kubeconfig'],
     ['it is a number', target({ config: { kubeconfig: 1 } }), undefined, 'the target contains no kubeconfig'],
-    ['there is nothing to look at', target({}), undefined, 'the target has neither a config nor a secretRef'],
+    ['there is no configuration', target({}), undefined, 'the target has neither a config nor a secretRef'],
     [
       'its secret has no name',
       target({ secretRef: { name: 1 } }),
@@ -134,7 +134,7 @@ describe('the kubeconfig of a target', () => {
       'the target has neither a config nor a secretRef',
     ],
     [
-      'it says it is in another namespace',
+      'it names another namespace',
       referring({}, { namespace: 'other' }),
       secret({ kubeconfig: base64('k') }),
       'the namespace of the target is stated as "other", but only secrets in "demo", the namespace of the installation, are read',
@@ -142,24 +142,24 @@ describe('the kubeconfig of a target', () => {
     ['there is no secret', referring(), undefined, 'secret demo/s not found, which the target refers to'],
     ['the secret is empty', referring(), secret(undefined), 'the target contains no kubeconfig'],
     [
-      'the secret lacks the key',
+      'the secret does not have the key',
       referring({ key: 'k' }),
       secret({ a: 'x' }),
       'key k in secret demo/s does not exist',
     ],
     [
-      'the secret holds no YAML',
+      'the secret contains invalid YAML',
       referring({ key: 'k' }),
       secret({ k: base64('{') }),
       'key k in secret demo/s is not valid YAML',
     ],
   ];
   for (const [title, given, stored, why] of lacking) {
-    it(`is none when ${title}`, async () => {
+    it(`is missing if ${title}`, async () => {
       expect(await own(given, ...(stored ? [stored] : []))).to.deep.equal(problem(why));
     });
   }
-  it('is none when there is no target at all', async () => {
+  it('is missing if there is no target at all', async () => {
     const why = 'the target has neither a config nor a secretRef';
     for (const given of [null, 7, 'x', { metadata: { name: 1 } }, { metadata: { name: '' } }]) {
       expect(await own(given)).to.deep.equal(problem(why, 'the target itself', '(without a name)'));
@@ -171,7 +171,7 @@ describe('the kubeconfig of a service account', () => {
   const more = { kind: 'account' } as const;
   const answer = { status: { token: 'fresh', expirationTimestamp: '2026-01-01T01:00:00Z' } };
 
-  it('has a token that the cluster of the target gave', async () => {
+  it('has a token from the cluster of the target', async () => {
     const { issued, opened, sent } = await issue({ more, answer });
     if ('problem' in issued) throw new Error(issued.problem);
     expect(opened).to.deep.equal([KUBECONFIG]);
@@ -187,11 +187,11 @@ describe('the kubeconfig of a service account', () => {
       users: [{ name: 'robot', user: { token: 'fresh' } }],
     });
   });
-  it('may be valid for ever', async () => {
+  it('may be valid without expiry', async () => {
     const { issued } = await issue({ more, answer: { status: { token: 'fresh' } } });
     expect(issued).to.have.all.keys('kubeconfig');
   });
-  it('is none without a token', async () => {
+  it('is missing without a token', async () => {
     for (const empty of [{}, { status: { token: '' } }, undefined]) {
       const { issued } = await issue({ more, answer: empty });
       expect(issued).to.deep.equal(
@@ -203,7 +203,7 @@ describe('the kubeconfig of a service account', () => {
 
 describe('the kubeconfig of a shoot', () => {
   const more = { kind: 'shoot', name: 'prod', namespace: 'garden-x' } as const;
-  it('is given by the Gardener project of the target', async () => {
+  it('comes from the Gardener project of the target', async () => {
     const kubeconfig = base64('admin');
     const { issued, sent } = await issue({
       more,
@@ -223,11 +223,11 @@ describe('the kubeconfig of a shoot', () => {
       ],
     ]);
   });
-  it('may be valid for ever', async () => {
+  it('may be valid without expiry', async () => {
     const { issued } = await issue({ more, answer: { status: { kubeconfig: 'k' } } });
     expect(issued).to.deep.equal({ kubeconfig: 'k' });
   });
-  it('is none without a kubeconfig', async () => {
+  it('is missing without a kubeconfig', async () => {
     const { issued } = await issue({ more, answer: { status: {} } });
     expect(issued).to.deep.equal(
       problem('the response of the cluster contains no kubeconfig', 'shoot garden-x/prod'),
@@ -259,7 +259,7 @@ describe('a cluster that issues no kubeconfig', () => {
     ['has a kubeconfig without a user to replace', { closed: new KubeconfigUnusable('no user') }, /no user$/],
   ];
   for (const [title, given, why] of definite) {
-    it(`is an answer when it ${title}`, async () => {
+    it(`ends the request if it ${title}`, async () => {
       const { issued } = await issue({ more, ...given });
       expect(issued)
         .to.have.property('problem')
@@ -279,7 +279,7 @@ describe('a cluster that issues no kubeconfig', () => {
     ['cannot be reached', new TransportError({ message: 'refused', safeToRepeat: true })],
   ];
   for (const [title, refusal] of passing) {
-    it(`may be asked again when it ${title}`, async () => {
+    it(`is asked again if it ${title}`, async () => {
       const error = await caught({ refusal });
       if (!(error instanceof IssuerUnavailable)) throw new Error(String(error));
       expect(error.message).to.match(
@@ -288,7 +288,7 @@ describe('a cluster that issues no kubeconfig', () => {
       expect(error.cause).to.equal(refusal);
     });
   }
-  it('does not hide what is a mistake of ours', async () => {
+  it('does not hide a bug', async () => {
     const bug = new TypeError('bug');
     expect(await caught({ closed: bug })).to.equal(bug);
   });

@@ -1,4 +1,7 @@
-/** The installation controller at work on an API server in memory, on a clock that stands still. The test plays all others. */
+/**
+ * The installation controller on an API server in memory, on a clock that stands still. The test acts as all other
+ * controllers.
+ */
 import {
   installationController,
   type InstallationPorts,
@@ -21,7 +24,7 @@ import type { FakeCluster } from '../../runtime/support/fake-cluster.ts';
 export const NS = 'demo';
 export const RECONCILE = { [annotations.operation]: 'reconcile' };
 
-/** A blueprint of these keys, as the spec of an installation holds it. */
+/** A blueprint with these fields, as in the spec of an installation. */
 export const inline = (blueprint: object = {}): Installation['spec']['blueprint'] => ({
   inline: {
     filesystem: {
@@ -30,7 +33,7 @@ export const inline = (blueprint: object = {}): Installation['spec']['blueprint'
   },
 });
 
-/** A root that asks for a job. */
+/** A root with a requested job. */
 export const root = (
   name: string,
   spec: Partial<Installation['spec']> = {},
@@ -44,14 +47,14 @@ export interface Landscape {
   readonly cluster: FakeCluster;
   readonly clock: FakeClock;
   readonly world: World;
-  /** Phases that were entered, each after a name of where it came from. */
+  /** Phases that were entered, each after the name of the previous one. */
   readonly entered: readonly string[];
   put(object: Omit<Installation, 'apiVersion' | 'kind'>): Promise<void>;
   edit<T extends Obj>(kind: Kind<T>, name: string, patch: object, sub?: 'status'): Promise<void>;
   get(name: string): Installation;
   /** Sub-installations of `parent`. */
   children(parent: string): readonly Installation[];
-  /** Lets everything run that needs no time. */
+  /** Runs everything that is ready without time passing. */
   settle(): Promise<void>;
 }
 
@@ -109,5 +112,5 @@ export async function inLandscape(
   }
 }
 
-/** Turns of the event loop in which a job of a few phases comes to its end. */
+/** Turns of the event loop in which a job of a few phases ends. */
 const SETTLED = 60;

@@ -1,4 +1,4 @@
-/** Where the phases of an installation lead, and what they store in its status. */
+/** The transitions of the phases of an installation, and what they store in its status. */
 import { expect } from 'chai';
 import { phases } from '../../../../controllers/installation/phases.ts';
 import type { Snapshot } from '../../../../controllers/installation/snapshot.ts';
@@ -38,7 +38,7 @@ const completing = (more: object = {}) =>
 const typesOf = (decision: Decision) =>
   decision.status.conditions?.map(({ type, status }) => `${type} ${status}`);
 
-describe('a phase that is over', () => {
+describe('a finished phase', () => {
   const rows: readonly (readonly [Phase, next: string, Partial<Snapshot>])[] = [
     ['Init', 'CleanupOrphaned', {}],
     ['CleanupOrphaned', 'ObjectsCreated', {}],
@@ -55,7 +55,7 @@ describe('a phase that is over', () => {
       expect(phases[phase].phase.next).to.deep.equal([next]);
     });
   }
-  it('is never left to another one by Deleting, which fails or ends with the object', () => {
+  it('is never followed by another one after Deleting, which fails or ends with the object', () => {
     expect(phases.Deleting.phase.next).to.deep.equal(['DeleteFailed']);
   });
 });
@@ -85,20 +85,20 @@ describe('objects without a status', () => {
     Deleting: 'UndeletedSubobjects',
   };
   for (const phase of Object.keys(expected) as Phase[]) {
-    it(`are no obstacle in ${phase}`, () => {
+    it(`do not block ${phase}`, () => {
       expect(reasonOf(decide(phase, { ...snapshot, self: bare }))).to.equal(expected[phase]);
     });
   }
-  it('are no obstacle in Init where nothing is to wait for', () => {
+  it('do not block Init if there is nothing to wait for', () => {
     expect(decide('Init', { self: bare }).do).to.equal('advance');
     expect(reasonOf(decide('Init', { self: bare, execution: ownExecution({}, deleting) }))).to.equal(
       'ReconcileExecution',
     );
   });
-  it('are no obstacle in Completing, where a job without a hash has imports that changed', () => {
+  it('do not block Completing, where a job without a hash has changed imports', () => {
     expect(reasonOf(decide('Completing', { self: bare }))).to.equal('CheckImportsHash');
   });
-  it('are no obstacle in Completing to notice a spec that was never observed', () => {
+  it('do not hide a spec that was never observed in Completing', () => {
     const decision = decide('Completing', { self: bare, importsHash: undefined as unknown as string });
     expect(reasonOf(decision)).to.equal('CheckObservedGeneration');
   });
@@ -121,31 +121,31 @@ describe('objects without a status', () => {
     );
     expect(reasonOf(decide('InitDelete', { self: exporter, siblings: [going] }))).to.equal('SiblingImport');
   });
-  it('are predecessors that may be on their way out', () => {
+  it('are predecessors that may be under deletion', () => {
     const going = installation('producer', { meta: deleting });
     expect(problemOf(decide('Init', { self, predecessors: [going] }))?.message).to.contain('not succeeded');
   });
 });
 
-describe('what the status keeps', () => {
-  it('of Init: the generation and the hash of the imports', () => {
+describe('the status of a job', () => {
+  it('after Init: the generation and the hash of the imports', () => {
     expect(decide('Init').status.set).to.include({ observedGeneration: 1, importsHash: 'hash' });
   });
 
-  it('of Init: no children and no execution where there are none', () => {
+  it('after Init: neither children nor execution if there are none', () => {
     expect(decide('Init').status.set).to.deep.include({
       subInstCache: { activeSubs: null, orphanedSubs: null },
       executionRef: null,
     });
   });
 
-  it('of Init: its execution, in the namespace of the installation', () => {
+  it('after Init: its execution, in the namespace of the installation', () => {
     const decision = decide('Init', { rendered: { ...nothing, items: [template('a')] } });
     expect(decision.status.set).to.deep.include({ executionRef: { name: 'stack', namespace: 'demo' } });
     expect(effectsOf(decision)).to.deep.equal(['create stack']);
   });
 
-  it('of Init that fails by its items: the children that were made', () => {
+  it('after Init that fails because of its items: the created children', () => {
     const items = new PhaseError('handlePhaseInit', 'CreateImportsAndSubobjects', 'line 1');
     const decision = decide('Init', { rendered: { ...nothing, children: [wanted('a')], items } });
     expect(decision.status.set).to.deep.equal({
@@ -154,7 +154,7 @@ describe('what the status keeps', () => {
     });
   });
 
-  it('of Init that waits or fails: the generation, also where roots import from each other', () => {
+  it('after Init that waits or fails: the generation, also for roots that import from each other', () => {
     const waiting = decide('Init', { predecessors: [installation('p', { status: running('p') })] });
     expect(waiting.status.set).to.deep.equal({ observedGeneration: 1 });
     const circular = installation('stack', {
@@ -168,12 +168,12 @@ describe('what the status keeps', () => {
     });
   });
 
-  it('of CleanupOrphaned: that no orphans are left', () => {
+  it('after CleanupOrphaned: that no orphans are left', () => {
     expect(decide('CleanupOrphaned').status).to.deep.equal({ set: { subInstCache: { orphanedSubs: null } } });
   });
 
   for (const phase of ['ObjectsCreated', 'TriggerDelete'] as const) {
-    it(`of ${phase}: since when it waits`, () => {
+    it(`in ${phase}: since when it waits`, () => {
       expect(decide(phase).status).to.deep.equal({ set: { transitionTimes: { waitTime: NOW } } });
     });
   }
@@ -206,20 +206,20 @@ describe('the conditions after Init', () => {
     conditions: [{ type: 'CreateExports', status: 'False', reason: 'r', message: 'm' }],
   });
 
-  it('tell of children, and take back what only failures tell', () => {
+  it('report the children, and clear those that only failures set', () => {
     expect(decide('Init').status).to.deep.include({
       conditions: [installed],
       settled: ['ValidateImports', 'CreateImports', 'ValidateBlueprint'],
     });
   });
-  it('tell what became of the component, and what is doubtful about the blueprint', () => {
+  it('report the component, and the warnings about the blueprint', () => {
     const { status } = decide('Init', { component, blueprintWarnings });
     expect(status).to.deep.include({
       conditions: [overwritten, mistakes, installed],
       settled: ['ValidateImports', 'CreateImports'],
     });
   });
-  it('tell so as well when children cannot be rendered, and nothing is made then', () => {
+  it('report them as well if children cannot be rendered, and nothing is created then', () => {
     const decision = decide('Init', {
       component,
       blueprintWarnings,
@@ -238,7 +238,7 @@ describe('the conditions after Init', () => {
       codes: ['ERR_TIMEOUT'],
     });
   });
-  it('tell so as well when deploy items cannot be rendered', () => {
+  it('report them as well if deploy items cannot be rendered', () => {
     const decision = decide('Init', {
       component,
       blueprintWarnings,
@@ -253,30 +253,30 @@ describe('the conditions after Init', () => {
   });
 });
 
-describe('an installation that looks for its Context', () => {
+describe('an installation that reads its Context', () => {
   const atWork = (initTime?: string, context?: string) =>
     installation('stack', {
       spec: { ...(context !== undefined && { context }) },
       status: { ...running(JOB, 'Init'), ...(initTime !== undefined && { transitionTimes: { initTime } }) },
     });
   const rows: readonly (readonly [title: string, Snapshot['self'], answer: string])[] = [
-    ['looks again for the default one at once', atWork(), 'retry'],
-    ['looks again for it less than 5 s after it began', atWork('2025-12-31T23:59:56Z'), 'retry'],
-    ['does so no more after 5 s', atWork('2025-12-31T23:59:55Z'), 'fail'],
-    ['does not look again for another one', atWork(undefined, 'special'), 'fail'],
-    ['does not need a status for it', installation('stack'), 'retry'],
+    ['retries for the default one at once', atWork(), 'retry'],
+    ['retries less than 5 s after it began', atWork('2025-12-31T23:59:56Z'), 'retry'],
+    ['does not retry after 5 s', atWork('2025-12-31T23:59:55Z'), 'fail'],
+    ['does not retry for another one', atWork(undefined, 'special'), 'fail'],
+    ['needs no status for that', installation('stack'), 'retry'],
   ];
   for (const [title, it_, answer] of rows) {
     it(title, () => {
       expect(decide('Init', { self: it_, context: undefined }).do).to.equal(answer);
     });
   }
-  it('takes the one called default when it names none', () => {
+  it('uses the one called default if it names none', () => {
     const { context: _, ...spec } = self.spec;
     const decision = decide('Init', { self: { ...self, spec }, context: undefined });
     expect(problemOf(decision)?.message).to.equal('context "default" does not exist in namespace "demo"');
   });
-  it('says where it looked also without a namespace', () => {
+  it('reports where it searched, also without a namespace', () => {
     const { namespace: _, ...metadata } = self.metadata;
     const decision = decide('Init', { self: { ...self, metadata }, context: undefined });
     expect(problemOf(decision)?.message).to.equal('context "default" does not exist in namespace ""');
@@ -296,7 +296,7 @@ describe('an installation that looks for its Context', () => {
     ['the OCM configuration of the Context', asking(), context({ ocmConfig: { name: 'ocm' } })],
   ];
   for (const [who, given, found] of places) {
-    it(`goes on when ${who} says where the component is`, () => {
+    it(`continues if ${who} names the repository of the component`, () => {
       expect(decide('Init', { self: given, context: found }).do).to.equal('advance');
     });
   }
@@ -304,14 +304,14 @@ describe('an installation that looks for its Context', () => {
 
 describe('siblings that export the same', () => {
   const siblings = ['one', 'two'].map((name) => installation(name, { spec: trading({ gives: ['a'] }) }));
-  it('are no obstacle to an installation that says it imports nothing from siblings', () => {
+  it('do not block an installation that says it imports nothing from siblings', () => {
     const free = installation('stack', {
       status: running(JOB, 'Init'),
       spec: { ...trading({ takes: ['a'] }), optimization: { hasNoSiblingImports: true } },
     });
     expect(decide('Init', { self: free, siblings }).do).to.equal('advance');
   });
-  it('are no obstacle to one that does not import it', () => {
+  it('do not block one that does not import it', () => {
     const other = installation('stack', {
       status: running(JOB, 'Init'),
       spec: trading({ takes: ['b'] }),
@@ -320,16 +320,16 @@ describe('siblings that export the same', () => {
   });
 });
 
-describe('a circle of imports', () => {
+describe('cyclic imports', () => {
   const spec = trading({ takes: ['a'], gives: ['b'] });
   const siblings = [installation('other', { spec: trading({ takes: ['b'], gives: ['a'] }) })];
-  it('is no obstacle below a root: the parent has refused it before', () => {
+  it('do not block below a root: the parent has rejected them before', () => {
     const below = child('p', 'a', running(JOB, 'Init'));
     expect(decide('Init', { self: { ...below, spec: { ...below.spec, ...spec } }, siblings }).do).to.equal(
       'advance',
     );
   });
-  it('is not looked for where the spec says that nothing is imported from siblings', () => {
+  it('are not searched if the spec says that nothing is imported from siblings', () => {
     const free = installation('stack', {
       status: running(JOB, 'Init'),
       spec: { ...spec, optimization: { hasNoSiblingImports: true } },
@@ -346,22 +346,22 @@ describe('a predecessor', () => {
   });
   const rows: readonly (readonly [title: string, Partial<Snapshot>, answer: string, what?: string])[] = [
     [
-      'that is suspended is not waited for, also when it is annotated for a job',
+      'that is suspended is not waited for, even if it has a requested job',
       { predecessors: [suspendedAndAsked] },
       'advance',
     ],
     [
-      'that was deleted and has not begun to go is waited for like any other',
+      'whose deletion has not begun is waited for like any other',
       { predecessors: [installation('producer', { status: running('p2'), meta: deleting })] },
       'wait',
     ],
     [
-      'that was deleted and rests is no obstacle',
+      'that is under deletion without a job does not block',
       { predecessors: [installation('producer', { status: done('p1'), meta: deleting })] },
       'advance',
     ],
     [
-      'is waited for by name of the job that it has not finished',
+      'is waited for if it has not finished its job, which is named',
       { self: child('p', 'b', running(JOB)), predecessors: [child('p', 'a', done('j1'))] },
       'wait',
       'not finished current job "j2"',
@@ -373,18 +373,18 @@ describe('a predecessor', () => {
       'is not succeeded',
     ],
     [
-      'that is at work ends the job of a root that was deleted meanwhile',
+      'that is running ends the job of a root that was deleted meanwhile',
       { self: gone, predecessors: [installation('producer', { status: running('p2') })] },
       'fail',
       'not finished current job "j2"',
     ],
     [
-      'is no obstacle to a root under deletion when it is through',
+      'that has finished does not block a root under deletion',
       { self: gone, predecessors: [installation('producer', { status: done('p1') })] },
       'advance',
     ],
     [
-      'that is at work keeps a child waiting, though the child is being deleted',
+      'that is running delays a child, even if the child is being deleted',
       { self: child('p', 'b', running(JOB), deleting), predecessors: [child('p', 'a', running(JOB))] },
       'wait',
     ],
@@ -399,7 +399,7 @@ describe('a predecessor', () => {
 });
 
 describe('an execution that was deleted by hand', () => {
-  it('is handed the job, so that it is uninstalled', () => {
+  it('receives the job, so that it is uninstalled', () => {
     const decision = decide('Init', { execution: ownExecution(done('j1'), deleting) });
     expect(effectsOf(decision)).to.deep.equal(['job stack']);
   });
@@ -408,25 +408,25 @@ describe('an execution that was deleted by hand', () => {
     expect(decision.do).to.equal('wait');
     expect(effectsOf(decision)).to.deep.equal([]);
   });
-  it('ends the job when it finished it and is left', () => {
+  it('ends the job if it finished it and still exists', () => {
     expect(decide('Init', { execution: ownExecution(done(JOB, 'DeleteFailed'), deleting) }).do).to.equal(
       'fail',
     );
   });
-  it('is waited for when it finished this job and has another one', () => {
+  it('is waited for if it finished this job and has another one', () => {
     const again = { jobID: 'j3', jobIDFinished: JOB, phase: 'Deleting' };
     expect(decide('Init', { execution: ownExecution(again, deleting) }).do).to.equal('wait');
   });
-  it('is an execution like others when it is not under deletion', () => {
+  it('is an ordinary execution if it is not under deletion', () => {
     expect(decide('Init', { execution: ownExecution(done(JOB)) }).do).to.equal('advance');
   });
 });
 
-describe('a tree that stops growing', () => {
+describe('a tree that reached a limit', () => {
   const deep = (ancestors: Snapshot['ancestors'], given = self) =>
     problemOf(decide('Init', { self: given, ancestors, treeDepth: 0 }));
 
-  it('says so at the root, too', () => {
+  it('is reported at the root, too', () => {
     expect(deep([])).to.deep.equal({
       operation: 'InitPrerequisites',
       reason: 'TreeTooDeep',
@@ -436,11 +436,11 @@ describe('a tree that stops growing', () => {
       codes: ['ERR_CONFIGURATION_PROBLEM'],
     });
   });
-  it('says so of an installation without a namespace', () => {
+  it('is reported for an installation without a namespace', () => {
     const { namespace: _, ...metadata } = self.metadata;
     expect(deep([], { ...self, metadata })?.message).to.match(/^installation "\/stack" is at level 1 /);
   });
-  it('says so when it has too many objects', () => {
+  it('is reported if it has too many objects', () => {
     const problem = problemOf(decide('Init', { reservation: reservation({ isGranted: false }) }));
     expect(problem).to.include({ operation: 'InitPrerequisites', reason: 'TreeTooLarge' });
   });
@@ -452,7 +452,7 @@ describe('a tree that stops growing', () => {
       create(installationKind, installation('a')),
       remove(installationKind, installation('c')),
     ];
-    it('counts what would be created, and nothing else', () => {
+    it('counts only objects that would be created', () => {
       expect(createdBelowDeleted({ self, ancestors }, effects)).to.deep.equal({
         operation: 'handlePhaseInit',
         reason: 'AncestorBeingDeleted',
@@ -468,10 +468,10 @@ describe('a tree that stops growing', () => {
         /^installation "\/stack" does not create/,
       );
     });
-    it('says nothing where nothing is created', () => {
+    it('is not reported if nothing is created', () => {
       expect(createdBelowDeleted({ self, ancestors }, [effects[0]!])).to.equal(undefined);
     });
-    it('says nothing where nothing above is being deleted', () => {
+    it('is not reported if nothing above is being deleted', () => {
       expect(createdBelowDeleted({ self, ancestors: [installation('parent')] }, effects)).to.equal(undefined);
     });
   });
@@ -480,7 +480,7 @@ describe('a tree that stops growing', () => {
 describe('an interrupted job', () => {
   const meta = { annotations: { [annotations.interruptedJob]: JOB } };
   const interrupted = installation('stack', { status: running(JOB), meta });
-  it('waits for all orphans that were given it, and ends when one was not', () => {
+  it('waits for all orphans that received it, and ends if one did not', () => {
     const cleaning = (...children: Snapshot['children']) =>
       decide('CleanupOrphaned', { self: interrupted, children }).do;
     const told = child('stack', 'a', running(JOB, 'Deleting'), deleting);
@@ -488,7 +488,7 @@ describe('an interrupted job', () => {
     expect(cleaning(told)).to.equal('wait');
     expect(cleaning(told, untold)).to.equal('fail');
   });
-  it('is judged like others when all below has finished it', () => {
+  it('is judged like others if everything below has finished it', () => {
     const children = [child('stack', 'a', done(JOB))];
     expect(decide('Progressing', { self: interrupted, children }).do).to.equal('advance');
     const bad = [child('stack', 'a', done(JOB, 'Failed'))];
@@ -497,7 +497,7 @@ describe('an interrupted job', () => {
 });
 
 describe('the orphans of an installation', () => {
-  it('are waited for when all have finished the job and one of them did not fail', () => {
+  it('are waited for if all have finished the job and one of them did not fail', () => {
     const children = [
       child('stack', 'a', done(JOB, 'DeleteFailed'), deleting),
       child('stack', 'b', done(JOB, 'Succeeded'), deleting),
@@ -506,16 +506,16 @@ describe('the orphans of an installation', () => {
   });
 });
 
-describe('an execution that is not the own one', () => {
+describe('an execution of another owner', () => {
   const foreign = execution('stack', { status: done('x', 'Failed') });
   const withRef = installation('stack', {
     status: { ...running(JOB), executionRef: { name: 'stack', namespace: 'demo' } },
   });
-  it('does not stand in for the own one that is missing', () => {
+  it('does not replace its own one that is missing', () => {
     const decision = decide('Progressing', { self: withRef, execution: foreign });
     expect(problemOf(decision)?.message).to.equal('Execution is missing');
   });
-  it('is told from the own one among several owners', () => {
+  it('is distinguished from its own one among several owners', () => {
     const owners = [
       { apiVersion: 'v1', kind: 'Other', name: 'o', uid: 'uid-o' },
       { apiVersion: self.apiVersion, kind: 'Installation', name: 'stack', uid: 'uid-stack' },
@@ -530,8 +530,8 @@ describe('an execution that is not the own one', () => {
   });
 });
 
-describe('what Completing publishes', () => {
-  it('is told by a condition', () => {
+describe('the exports published in Completing', () => {
+  it('are reported by a condition', () => {
     expect(decide('Completing', { self: completing() }).status).to.deep.equal({
       conditions: [
         {
@@ -543,7 +543,7 @@ describe('what Completing publishes', () => {
       ],
     });
   });
-  it('includes objects that are there already and are its own', () => {
+  it('include its own existing objects', () => {
     const labels = {
       'data.landscaper.gardener.cloud/source': 'Inst.stack',
       'data.landscaper.gardener.cloud/sourceType': 'export',

@@ -1,4 +1,4 @@
-/** What an installation reads: its relatives, its imports and exports, and what its executions remember. */
+/** What an installation reads: its relatives, its imports and exports, and the state of its executions. */
 import { expect } from 'chai';
 import { cachedImports, exportsOf } from '../../../../controllers/installation/cached-objects.ts';
 import { readImports } from '../../../../controllers/installation/gather/read-imports.ts';
@@ -59,14 +59,14 @@ describe('the relatives of an installation', () => {
     expect(executionOf(world, parent)?.metadata.name).to.equal('p');
     expect(executionOf(world, other)).to.equal(undefined);
   });
-  it('are not what others own', () => {
+  it('exclude objects of other owners', () => {
     expect(owned({ self, execution: ownExecution() })).to.have.length(1);
     expect(owned({ self, execution: execution('stack') })).to.deep.equal([]);
     expect(owned({ self, execution: undefined })).to.deep.equal([]);
     const { ownerReferences: _, ...metadata } = ownExecution().metadata;
     expect(isOwnedBy({ ...ownExecution(), metadata }, self)).to.equal(false);
   });
-  it('tell of a deployer that does not come', () => {
+  it('report a missing deployer', () => {
     const waiting = {
       ...{
         type: 'Waiting',
@@ -154,7 +154,7 @@ describe('the siblings that an installation trades with', () => {
   });
 });
 
-describe('the caches as far as imports and exports go', () => {
+describe('the caches for imports and exports', () => {
   const labelled = (name: string, of: Record<string, string>) => target(name, { labels: of });
   const world = worldOf(
     dataObject('d'),
@@ -179,7 +179,7 @@ describe('the caches as far as imports and exports go', () => {
   const written = (type: string, writer = 'stack') => ({
     labels: { [labels.dataSource]: installationContext(writer), [labels.dataSourceType]: type },
   });
-  it('find what an installation has exported, and not its imports or what others wrote', () => {
+  it('find exports of an installation, but not its imports or objects of others', () => {
     const objects = [
       dataObject('out', written('export')),
       target('out', written('export')),
@@ -204,7 +204,7 @@ describe('the imports of an installation', () => {
     return { asked, most, ...found };
   };
 
-  it('cost no request when the caches have them', async () => {
+  it('need no request if the caches have them', async () => {
     const targets = [{ name: 't', target: 't' }];
     const { asked, missing, imports } = await read(
       { data: data('a'), targets },
@@ -217,7 +217,7 @@ describe('the imports of an installation', () => {
     expect(imports.data.get('a')?.value).to.equal(1);
     expect(imports.targets.get('t')?.metadata.name).to.equal('t');
   });
-  it('are asked for when a cache may be behind, each once, and only those that are missing', async () => {
+  it('are requested if a cache may be behind, each once, and only missing ones', async () => {
     const targets = [
       { name: 't', target: 't' },
       { name: 'u', target: 'u' },
@@ -233,7 +233,7 @@ describe('the imports of an installation', () => {
     expect([...imports.data.values()].map(({ value }) => value)).to.deep.equal([1, 2]);
     expect([...imports.targets.keys()]).to.deep.equal(['t', 'u']);
   });
-  it('are missing when the server has none', async () => {
+  it('are missing if the server has none', async () => {
     const { missing } = await read({ data: data('a'), targets: [{ name: 't', target: 't' }] }, []);
     expect(missing.map(({ import: name }) => name)).to.deep.equal(['a', 't']);
   });
@@ -259,13 +259,13 @@ describe('the imports of an installation', () => {
     expect(missing).to.have.length(1);
     expect(asked[0]).to.match(/^DataObject demo\/(?!a$)/);
   });
-  it('are asked for not more than eight at a time', async () => {
+  it('are requested at most eight at a time', async () => {
     const names = Array.from({ length: 20 }, (_, i) => `d${String(i)}`);
     const { most, asked } = await read({ data: data(...names) }, []);
     expect(asked).to.have.length(20);
     expect(most.open).to.equal(8);
   });
-  it('are not read at all when there are too many', async () => {
+  it('are not read at all if there are too many', async () => {
     const names = Array.from({ length: 1001 }, (_, i) => `d${String(i)}`);
     const { asked, missing } = await read({ data: data(...names) }, []);
     expect(asked).to.deep.equal([]);
@@ -276,19 +276,19 @@ describe('the imports of an installation', () => {
   const huge = 'x'.repeat(9 << 20);
   const refs = (kind: 'secretRef' | 'configMapRef', ...names: string[]) =>
     names.map((name) => ({ name, [kind]: { name, key: 'k' } }));
-  it('are read until they are too large, whole secrets counting', async () => {
+  it('are read until they are too large, whole secrets included', async () => {
     const secrets = ['a', 'b'].map((name) => core('Secret', name, { k: base64('x'), other: huge }));
     const { missing } = await read({ data: refs('secretRef', 'a', 'b') }, secrets);
     expect(missing[0]?.message).to.contain('more than 16 MiB');
   });
-  it('are not asked for any further then', async () => {
+  it('are not requested any further then', async () => {
     const names = Array.from({ length: 20 }, (_, i) => `s${String(i)}`);
     const other = 'x'.repeat(2.2 * 2 ** 20);
     const secrets = names.map((name) => core('Secret', name, { k: base64('x'), other }));
     const { asked } = await read({ data: refs('secretRef', ...names) }, secrets);
     expect(asked).to.have.length.below(names.length);
   });
-  it('are too large also when the caches do not have them', async () => {
+  it('are too large also if the caches do not have them', async () => {
     const objects = ['a', 'b'].map((name) => dataObject(name, { annotations: { huge } }));
     const { missing } = await read({ data: data('a', 'b') }, objects);
     expect(missing[0]?.message).to.contain('more than 16 MiB');
@@ -302,9 +302,9 @@ describe('the imports of an installation', () => {
   });
 });
 
-describe('the secrets in which executions remember', () => {
+describe('the secrets with the state of executions', () => {
   const update = (secretName: string) => ({ secretName, state: {} });
-  it('are read once in a pass, also where there is none', async () => {
+  it('are read once in a reconcile, also if there is none', async () => {
     const { asked, client } = server(core('Secret', 'one', { config: base64('count: 1') }));
     const secrets = new StateSecrets(client, 'demo');
     const states = await secrets.states(['one', 'none']);
@@ -317,7 +317,7 @@ describe('the secrets in which executions remember', () => {
     ]);
     expect(asked).to.deep.equal(['Secret demo/one', 'Secret demo/none']);
   });
-  it('end the job when they hold no document', async () => {
+  it('end the job if they contain no document', async () => {
     const { client } = server(core('Secret', 'bad', { config: base64('{') }));
     const error: unknown = await new StateSecrets(client, 'demo').states(['bad']).catch((e: unknown) => e);
     if (!(error instanceof PhaseError)) throw error;
@@ -330,7 +330,7 @@ describe('the secrets in which executions remember', () => {
     });
     expect(error.cause).to.be.instanceOf(Error);
   });
-  it('fail with what goes wrong otherwise', async () => {
+  it('fail with any other error', async () => {
     const odd = core('Secret', 'odd', {});
     Object.defineProperty(odd, 'data', {
       get() {

@@ -1,4 +1,7 @@
-/** What becomes of a blueprint: copies of imports, sub-installations, deploy items and exports, or which step failed. */
+/**
+ * The results of a blueprint: copies of imports, sub-installations, deploy items and exports, or the step that
+ * failed.
+ */
 import { expect } from 'chai';
 import {
   loadBlueprintOrFail,
@@ -61,8 +64,8 @@ const step = (name: string, message: string) =>
   `Op: CreateImportsAndSubobjects - Reason: ${name} - Message: ${message}`;
 const initFailure = { operation: 'handlePhaseInit', reason: 'CreateImportsAndSubobjects' };
 
-describe('a blueprint that is rendered', () => {
-  it('gives copies of imports, children and items', async () => {
+describe('a rendered blueprint', () => {
+  it('returns copies of imports, children and items', async () => {
     const { importObjects, children, items, states } = await inInit({
       bp: {
         ...importing.bp,
@@ -79,7 +82,7 @@ describe('a blueprint that is rendered', () => {
     expect(items).to.have.deep.nested.property('[0].config', { value: 3 });
     expect(states).to.deep.equal([]);
   });
-  it('gives what executions remember, also where one of them fails later', async () => {
+  it('returns the state of executions, also if one of them fails later', async () => {
     const states = (template: string) =>
       inInit({
         bp: { deployExecutions: [go('{state: {n: 1}, deployItems: []}', 'first'), go(template, 'second')] },
@@ -88,7 +91,7 @@ describe('a blueprint that is rendered', () => {
     expect(await states('deployItems: []')).to.deep.equal([first]);
     expect(await states('{{ fail "no" }}')).to.deep.equal([first]);
   });
-  it('tells children that cannot be made from items that can', async () => {
+  it('distinguishes children that cannot be rendered from items that can', async () => {
     const { children, items } = await inInit({
       bp: {
         subinstallations: [
@@ -104,12 +107,12 @@ describe('a blueprint that is rendered', () => {
     );
     expect(items).to.deep.equal([]);
   });
-  it('refuses a child that no controller would work with', async () => {
+  it('rejects a child that no controller would process', async () => {
     const self = stack({ context: 7 });
     const { children } = await inInit({ self, bp: { subinstallations: [{ name: 'a', ...SUB }] } });
     expect(told(children).message).to.contain('unable to create installation for a: ');
   });
-  it('tells items that cannot be rendered, with a condition', async () => {
+  it('reports items that cannot be rendered, with a condition', async () => {
     const { children, items } = await inInit({ bp: { deployExecutions: [go('{{ fail "no" }}')] } });
     const failure = told(items);
     expect(children).to.deep.equal([]);
@@ -130,7 +133,7 @@ describe('a blueprint that is rendered', () => {
     ...fromSecret,
     data: new Map([...fromSecret.data].map(([name, one]) => [name, { ...one, isSecret: true }])),
   };
-  it('gives no secret away in names of children', async () => {
+  it('shows no secret in names of children', async () => {
     const { children } = await inInit({
       ...importing,
       imports: secretImports,
@@ -145,7 +148,7 @@ describe('a blueprint that is rendered', () => {
     });
     expect(told(children).message).to.contain('the name of sub-installation 1').and.not.contain(secret);
   });
-  it('gives no secret away in names of items', async () => {
+  it('shows no secret in names of items', async () => {
     const { items } = await inInit({
       ...importing,
       imports: secretImports,
@@ -156,7 +159,7 @@ describe('a blueprint that is rendered', () => {
     });
     expect(told(items).message).to.contain('the name of deploy item 1').and.not.contain(secret);
   });
-  it('gives no secret away in messages and conditions', async () => {
+  it('shows no secret in messages and conditions', async () => {
     const { items } = await inInit({
       ...importing,
       imports: secretImports,
@@ -166,7 +169,7 @@ describe('a blueprint that is rendered', () => {
     expect(message).to.contain('[...]').and.not.contain(secret);
     expect(conditions[0]?.message).to.contain('[...]').and.not.contain(secret);
   });
-  it('gives nothing away of what executions remember, or of kubeconfigs', async () => {
+  it('shows nothing of the state of executions, or of kubeconfigs', async () => {
     const name = stateSecretName('stack', 'deploy', 'e');
     const states = new States(new Map([[name, { password: secret }]]));
     const { items } = await inInit({
@@ -178,14 +181,14 @@ describe('a blueprint that is rendered', () => {
 });
 
 describe('imports of a blueprint', () => {
-  it('that are missing end Init in the words of the phase', async () => {
+  it('that are missing end Init with the message of the phase', async () => {
     expect(await failureOf(inInit({ bp: { imports: [data('in')] } }))).to.deep.equal({
       ...initFailure,
       message: step('ConstructImports', 'blueprint defines import "in" of type data, which is not satisfied'),
       conditions: [],
     });
   });
-  it('that are missing end Completing by their step', async () => {
+  it('that are missing end Completing with its step', async () => {
     expect(await failureOf(inCompleting({ bp: { imports: [data('in')] } }))).to.deep.equal({
       operation: 'handlePhaseCompleting',
       reason: 'ConstructImportsForExports',
@@ -195,7 +198,7 @@ describe('imports of a blueprint', () => {
   });
 
   const rejecting = { bp: { importExecutions: [go('errors: [too small, too blue]')] } };
-  it('that executions reject end Init with a condition that lists why', async () => {
+  it('that executions reject end Init with a condition that lists the reasons', async () => {
     expect(await failureOf(inInit(rejecting))).to.deep.equal({
       ...initFailure,
       message: step('RenderImportExecutions', 'import validation failed: too small, too blue'),
@@ -207,7 +210,7 @@ describe('imports of a blueprint', () => {
       ],
     });
   });
-  it('that executions reject end Completing without one', async () => {
+  it('that executions reject end Completing without a condition', async () => {
     expect(await failureOf(inCompleting(rejecting))).to.deep.equal({
       operation: 'handlePhaseCompleting',
       reason: 'RenderImportExecutionsForExports',
@@ -215,11 +218,11 @@ describe('imports of a blueprint', () => {
       conditions: [],
     });
   });
-  it('whose executions fail are told from those that reject', async () => {
+  it('whose executions fail are distinguished from those that reject', async () => {
     const { conditions } = await failureOf(inInit({ bp: { importExecutions: [go('{{ fail "no" }}')] } }));
     expect(conditions.map(({ message }) => message)).to.deep.equal(['Unable to template executions']);
   });
-  it('that no target can hold end Init with a condition', async () => {
+  it('that cannot be stored as a target end Init with a condition', async () => {
     const cluster = target('t', {}, { type: `${GROUP}/t` });
     const { message, conditions } = await failureOf(
       inInit({
@@ -244,7 +247,7 @@ describe('exports of a blueprint', () => {
     bp: { exports: [data('out')], exportExecutions: [go(template)] },
     self: stack({ exports: { data: [{ name: 'out', dataRef: 'result' }] } }),
   });
-  it('are objects for the parent, with what executions remember', async () => {
+  it('are objects for the parent, with the state of executions', async () => {
     const { objects, states } = await inCompleting(giving('{state: {n: 1}, exports: {out: 5}}'));
     expect(objects.map((o) => [o.metadata.name, 'data' in o && o.data])).to.deep.equal([['result', 5]]);
     expect(states.map(({ secretName }) => secretName)).to.deep.equal([
@@ -260,12 +263,12 @@ describe('exports of a blueprint', () => {
     });
     expect(objects[0]?.metadata.name).to.not.equal('result');
   });
-  it('that cannot be made end the job by their step', async () => {
+  it('that cannot be created end the job with their step', async () => {
     const failure = await failureOf(inCompleting(giving('{{ fail "no" }}')));
     expect(failure).to.include({ operation: 'handlePhaseCompleting', reason: 'ConstructExports' });
     expect(failure.conditions).to.deep.equal([]);
   });
-  it('give nothing away of what deploy items export', async () => {
+  it('show nothing of the exports of deploy items', async () => {
     const { bp, self } = giving('{{ fail .values.deployitems.i.password }}');
     const sources = { ...noSources, deployitems: { i: { password: 'correct-horse' } } };
     const { message } = await failureOf(renderExportObjects(self, blueprint(bp), none, sources, toolsOf()));
@@ -273,7 +276,7 @@ describe('exports of a blueprint', () => {
   });
 });
 
-describe('a kubeconfig that a template asks for', () => {
+describe('a kubeconfig requested by a template', () => {
   const cluster = target('t', {}, { type: `${GROUP}/kubernetes-cluster`, config: {} });
   const given = (issue: IssueKubeconfig): Given => ({
     bp: {
@@ -288,11 +291,11 @@ describe('a kubeconfig that a template asks for', () => {
     imports: importSet({ targets: { t: cluster } }),
     tools: { kubeconfigs: new IssuedKubeconfigs(issue) },
   });
-  it('is issued, and the template is run again', async () => {
+  it('is issued, and the template runs again', async () => {
     const { items } = await inInit(given(() => Promise.resolve({ kubeconfig: 'a3ViZQ==' })));
     expect(items).to.have.deep.nested.property('[0].config', { k: 'a3ViZQ==' });
   });
-  it('is tried again by the job when the cluster is away', async () => {
+  it('is retried by the job if the cluster is not available', async () => {
     const away: IssueKubeconfig = () => Promise.reject(new IssuerUnavailable('away'));
     const caught: unknown = await inInit(given(away)).catch((error: unknown) => error);
     expect(caught).to.be.instanceOf(PhaseError).and.to.include({ outcome: 'retry' });
@@ -303,17 +306,17 @@ describe('a kubeconfig that a template asks for', () => {
   });
 });
 
-describe('a blueprint that is loaded', () => {
+describe('a loaded blueprint', () => {
   const load = (spec: object) => loadBlueprintOrFail(stack({ blueprint: spec }), undefined);
   it('is the one in the spec', async () => {
     const { info } = await load(inline({ imports: [data('x')] }));
     expect(info.imports).to.have.length(1);
   });
-  it('ends the job when it is none', async () => {
+  it('ends the job if it is missing', async () => {
     const failure = await failureOf(load({ inline: { filesystem: { 'blueprint.yaml': '{' } } }));
     expect(failure).to.include({ operation: 'InitPrerequisites', reason: 'ResolveBlueprint' });
   });
-  it('ends the job when there is no component that it could be in', async () => {
+  it('ends the job if there is no component that could contain it', async () => {
     const failure = await failureOf(load({ ref: { resourceName: 'bp' } }));
     expect(failure).to.include({ operation: 'InitPrerequisites', reason: 'ResolveBlueprint' });
   });

@@ -1,7 +1,7 @@
 import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
 import type { Client, Kind, Obj } from '../../../../src/runtime/types.ts';
 
-/** A server with these objects, that notes what it is asked for. */
+/** A server with these objects that records its requests. */
 export function server(...objects: readonly Obj[]) {
   const asked: string[] = [];
   let open = 0;

@@ -1,4 +1,4 @@
-/** The installation controller as a whole, on an API server in memory: jobs from their beginning to their end. */
+/** The whole installation controller on an API server in memory: jobs from start to end. */
 import { expect } from 'chai';
 import { executionKind } from '../../../../src/api/kinds/execution.ts';
 import { installationKind, type Installation } from '../../../../src/api/kinds/installation.ts';
@@ -42,7 +42,7 @@ const consuming = {
 };
 
 describe('a job of an installation', () => {
-  it('waits for its execution, enters its phases in order, and is celebrated at the root', () =>
+  it('waits for its execution, enters its phases in order, and ends with an event at the root', () =>
     inLandscape(async (landscape) => {
       await landscape.put(root('web', { blueprint: withItem }));
       expect(phaseOf(landscape.get('web'))).to.equal('Progressing');
@@ -59,7 +59,7 @@ describe('a job of an installation', () => {
       expect(eventsOf(landscape)).to.have.length(1);
     }));
 
-  it('does not end by a failure while its execution is at work for it', () =>
+  it('does not end with a failure while its execution is running for it', () =>
     inLandscape(async (landscape) => {
       await landscape.put(root('web', { blueprint: withItem }));
       await landscape.edit(installationKind, 'web', { spec: { context: 'special' } });
@@ -71,7 +71,7 @@ describe('a job of an installation', () => {
       expect(phaseOf(landscape.get('web'))).to.equal('Failed');
     }));
 
-  it('changes what is going below before a failure ends it, so that a late write with the job meets a conflict', () =>
+  it('writes to objects under deletion before it fails, so that a late write with the job meets a conflict', () =>
     inLandscape(async (landscape) => {
       await landscape.put(root('web', { blueprint: withItem }));
       await answer(landscape);
@@ -85,7 +85,7 @@ describe('a job of an installation', () => {
 });
 
 describe('roots that import from each other', () => {
-  it('wait for the one that is at work, and run when it is done', () =>
+  it('wait for the running one, and run when it has finished', () =>
     inLandscape(async (landscape) => {
       await landscape.put(root('producer', exporting(1)));
       await landscape.put(root('consumer', consuming));
@@ -100,7 +100,7 @@ describe('roots that import from each other', () => {
       expect(landscape.get('producer').status).to.not.have.property('dependentsToTrigger');
     }));
 
-  it('claim no exports that a failed job has removed', () =>
+  it('do not list exports that a failed job has removed', () =>
     inLandscape(async (landscape) => {
       await landscape.put(root('producer', exporting(1)));
       await landscape.edit(installationKind, 'producer', {
@@ -114,7 +114,7 @@ describe('roots that import from each other', () => {
 });
 
 describe('an installation that is deleted', () => {
-  it('goes with everything below it, whose job was celebrated by no event', () =>
+  it('is deleted with everything below it, without events for their jobs', () =>
     inLandscape(async (landscape) => {
       await landscape.put(root('web', { blueprint: withChild }));
       expect(landscape.children('web').map(phaseOf)).to.deep.equal(['Succeeded']);
@@ -125,7 +125,7 @@ describe('an installation that is deleted', () => {
       expect(landscape.children('web')).to.deep.equal([]);
     }));
 
-  it('is let go when it came so late that its parent is gone', () =>
+  it('is released if it was created so late that its parent is gone', () =>
     inLandscape(async (landscape) => {
       const owner = { apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'Installation', name: 'gone' };
       const { metadata, ...rest } = root('late');
@@ -143,8 +143,8 @@ describe('an installation that is deleted', () => {
     }));
 });
 
-describe('a job started by the clock', () => {
-  it('comes when its time has come', () =>
+describe('a scheduled job', () => {
+  it('starts at its time', () =>
     inLandscape(async (landscape) => {
       await landscape.put(root('web', { automaticReconcile: { succeededReconcile: { interval: '10s' } } }));
       const before = landscape.get('web').status?.jobID;
@@ -158,8 +158,8 @@ describe('a job started by the clock', () => {
     }));
 });
 
-describe('a job that is interrupted', () => {
-  it('ends while it waits with nothing at work below', () =>
+describe('an interrupted job', () => {
+  it('ends while it waits with nothing running below', () =>
     inLandscape(async (landscape) => {
       await landscape.put(root('producer', { ...exporting(1), blueprint: withItem }));
       await landscape.put(root('consumer', consuming));
@@ -172,8 +172,8 @@ describe('a job that is interrupted', () => {
     }));
 });
 
-describe('what drifts below an installation', () => {
-  it('is told by its condition', () =>
+describe('drift below an installation', () => {
+  it('is reported by its condition', () =>
     inLandscape(async (landscape) => {
       await landscape.put(root('web', { blueprint: withItem }));
       await answer(landscape);
@@ -187,8 +187,8 @@ describe('what drifts below an installation', () => {
     }));
 });
 
-describe('a write that the server refuses', () => {
-  it('ends the job with the object that was refused', () =>
+describe('a write that the server rejects', () => {
+  it('ends the job with the name of the rejected object', () =>
     inLandscape(async (landscape) => {
       landscape.cluster.fault = ({ verb, kind }) =>
         verb === 'create' && kind === 'DataObject'

@@ -1,4 +1,7 @@
-/** What the phases of an installation tell: users and tools read these problems, reasons and codes in the status. */
+/**
+ * The messages of the phases of an installation: users and tools read these problems, reasons and codes in the
+ * status.
+ */
 import { expect } from 'chai';
 import type { phases } from '../../../../controllers/installation/phases.ts';
 import type { Snapshot } from '../../../../controllers/installation/snapshot.ts';
@@ -37,10 +40,10 @@ const upstream = (inner: string) =>
   `Op: NotCompletedDependents - Reason: NotCompletedDependents - Message: ${inner}`;
 const predecessor = (status: object, meta: object = {}) => installation('producer', { status, meta });
 
-describe('the problem that an installation tells', () => {
+describe('the problem that an installation reports', () => {
   const rows: readonly (readonly [title: string, Phase, Partial<Snapshot>, Problem])[] = [
     [
-      'when a webhook would have refused it',
+      'if a webhook would have rejected it',
       'Init',
       { self: ofSpec(trading({ takes: ['a', 'a'] })) },
       {
@@ -61,7 +64,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'about a component that is nowhere',
+      'about a component without repository',
       'Init',
       { self: ofSpec({ componentDescriptor: component() }) },
       {
@@ -102,7 +105,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'about a predecessor that is at work',
+      'about a running predecessor',
       'Init',
       { predecessors: [predecessor(running('p2'))] },
       {
@@ -113,7 +116,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'about a predecessor that has been asked for a job',
+      'about a predecessor with a requested job',
       'Init',
       { predecessors: [predecessor(done('p1'), { annotations: { [annotations.operation]: 'reconcile' } })] },
       {
@@ -124,7 +127,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'about a predecessor that is being deleted',
+      'about a predecessor under deletion',
       'Init',
       { predecessors: [predecessor(running('p2', 'InitDelete'), deleting)] },
       {
@@ -146,7 +149,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'about a predecessor in no namespace',
+      'about a predecessor without namespace',
       'Init',
       { predecessors: [predecessor(done('p1', 'Failed'), { namespace: undefined })] },
       {
@@ -157,13 +160,13 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'about an import that is missing',
+      'about a missing import',
       'Init',
       { imports: { imports: {} as never, missing: [{ import: 'x', message: 'no x' }] } },
       { operation: 'init', reason: 'ImportsSatisfied', message: 'no x (import "x")' },
     ],
     [
-      'about an execution that belongs to another object',
+      'about an execution of another owner',
       'Init',
       { execution: execution('stack') },
       {
@@ -183,7 +186,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'when its deleted execution cannot be uninstalled in this job',
+      'if its deleted execution cannot be uninstalled in this job',
       'Init',
       { execution: ownExecution({ ...undeleted, ...lastErrorOf('disk full') }, deleting) },
       {
@@ -193,7 +196,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'when its deleted execution cannot be uninstalled and does not say why',
+      'if its deleted execution cannot be uninstalled and reports no reason',
       'Init',
       { execution: ownExecution(undeleted, deleting) },
       {
@@ -203,7 +206,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'when all orphans failed',
+      'if all orphans failed',
       'CleanupOrphaned',
       { children: [going('b', undeleted), going('c', undeleted)] },
       {
@@ -213,7 +216,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'while orphans are removed',
+      'while orphans are deleted',
       'CleanupOrphaned',
       { children: [going('b', undeleted), going('c', running(JOB, 'Deleting')), child('stack', 'a')] },
       {
@@ -223,7 +226,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'while a sub-installation is at work',
+      'while a sub-installation is running',
       'Progressing',
       { children: [child('stack', 'a', running(JOB))] },
       {
@@ -234,7 +237,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'while an execution in no namespace is at work',
+      'while an execution without namespace is running',
       'Progressing',
       { execution: ownExecution(running(JOB), { namespace: undefined }) },
       {
@@ -245,7 +248,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'when something below failed, with the causes of those that tell one',
+      'if something below failed, with the causes it reports',
       'Progressing',
       {
         children: [
@@ -263,7 +266,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'when sub-installations vanished, without those that are there',
+      'if sub-installations are missing, without those that exist',
       'Progressing',
       {
         self: installation('stack', {
@@ -286,19 +289,19 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'when imports changed',
+      'if imports changed',
       'Completing',
       { self: completing({ importsHash: 'other' }) },
       { operation: 'handlePhaseCompleting', reason: 'CheckImportsHash', message: 'imports have changed' },
     ],
     [
-      'when imported targets were replaced, though the hash is the same',
+      'if imported targets were replaced, even if the hash is the same',
       'Completing',
       { self: completing(), replacedTargets: ['cluster'] },
       { operation: 'handlePhaseCompleting', reason: 'CheckImportsHash', message: 'imports have changed' },
     ],
     [
-      'when the spec was changed',
+      'if the spec was changed',
       'Completing',
       { self: completing({}, { generation: 2 }) },
       {
@@ -309,7 +312,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'when a sibling that imports from it failed to go in the same job',
+      'if a sibling that imports from it could not be deleted in the same job',
       'InitDelete',
       { self: exporter(), siblings: [user(undeleted, deleting)] },
       {
@@ -320,7 +323,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'when a sibling that imports from it finished the job and stays',
+      'if a sibling that imports from it finished the job and stays',
       'InitDelete',
       { self: exporter(), siblings: [user(done(JOB))] },
       {
@@ -343,7 +346,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'while something below is on its way out',
+      'while something below is being deleted',
       'Deleting',
       { children: [going('a', running(JOB, 'Deleting'))] },
       {
@@ -354,7 +357,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'when something below cannot be deleted, with the causes',
+      'if something below cannot be deleted, with the causes',
       'Deleting',
       {
         children: [going('a', { ...undeleted, ...lastErrorOf('disk full') }), going('b', undeleted)],
@@ -376,7 +379,7 @@ describe('the problem that an installation tells', () => {
   }
 });
 
-describe('what an installation waits for', () => {
+describe('the objects that an installation waits for', () => {
   const stuck = 'no deployer serves type x';
   const waiting = {
     ...{ type: 'Waiting', status: 'True' as const, reason: 'NotTakenUp', message: `waits for a; ${stuck}` },
@@ -385,13 +388,13 @@ describe('what an installation waits for', () => {
   const sibling = (template: string, status: object) => child('p', template, status);
   const rows: readonly (readonly [title: string, Phase, Partial<Snapshot>, Awaited])[] = [
     [
-      'the uninstallation of its deleted execution',
+      'include the uninstallation of its deleted execution',
       'Init',
       { execution: ownExecution(done('j1'), deleting) },
       { reason: 'DeletionPending', objects: ['execution stack'] },
     ],
     [
-      'roots that are at work or about to be, not those at rest',
+      'include roots with a running or requested job, not those at rest',
       'Init',
       {
         predecessors: [
@@ -406,7 +409,7 @@ describe('what an installation waits for', () => {
       { reason: 'PredecessorsUnfinished', objects: ['installation works', 'installation asked'] },
     ],
     [
-      'a root that is about to run',
+      'include a root with a requested job',
       'Init',
       {
         predecessors: [
@@ -420,7 +423,7 @@ describe('what an installation waits for', () => {
       { reason: 'PredecessorsUnfinished', objects: ['installation asked'] },
     ],
     [
-      'siblings of the same parent that have not finished its job, with or without another one',
+      'include siblings of the same parent that have not finished its job, with or without another one',
       'Init',
       {
         self: sibling('c', running(JOB, 'Init')),
@@ -429,13 +432,13 @@ describe('what an installation waits for', () => {
       { reason: 'PredecessorsUnfinished', objects: ['installation b-x', 'installation d-x'] },
     ],
     [
-      'its orphans',
+      'include its orphans',
       'CleanupOrphaned',
       { children: [going('b', running(JOB, 'Deleting')), child('stack', 'a')] },
       { reason: 'DeletionPending', objects: ['installation b-x'] },
     ],
     [
-      'what has not finished the job below',
+      'include objects below that have not finished the job',
       'Progressing',
       {
         children: [child('stack', 'a', running(JOB)), child('stack', 'b', done(JOB))],
@@ -444,7 +447,7 @@ describe('what an installation waits for', () => {
       { reason: 'JobsUnfinished', objects: ['installation a-x', 'execution stack'] },
     ],
     [
-      'a deployer, as the execution below says',
+      'include a deployer, as the execution below reports',
       'Progressing',
       {
         children: [child('stack', 'a', running(JOB))],
@@ -453,13 +456,13 @@ describe('what an installation waits for', () => {
       { reason: 'NotTakenUp', objects: ['installation a-x', 'execution stack'], note: stuck },
     ],
     [
-      'siblings that import from it, not the others',
+      'include siblings that import from it, and no others',
       'InitDelete',
       { self: exporter(), siblings: [user(done('j1')), installation('other')] },
       { reason: 'SuccessorsExist', objects: ['installation user'] },
     ],
     [
-      'all siblings that import from it',
+      'include all siblings that import from it',
       'InitDelete',
       {
         self: exporter(),
@@ -468,14 +471,14 @@ describe('what an installation waits for', () => {
       { reason: 'SuccessorsExist', objects: ['installation user', 'installation more'] },
     ],
     [
-      'everything below that is left',
+      'include everything left below',
       'Deleting',
       { children: [going('a', running(JOB, 'Deleting'))], execution: ownExecution(undeleted, deleting) },
       { reason: 'DeletionPending', objects: ['installation a-x', 'execution stack'] },
     ],
   ];
   for (const [title, phase, snapshot, awaited] of rows) {
-    it(`is ${title} (${phase})`, () => {
+    it(`${title} (${phase})`, () => {
       expect(awaitedOf(decide(phase, snapshot))).to.deep.equal(awaited);
     });
   }
@@ -484,24 +487,29 @@ describe('what an installation waits for', () => {
 describe('an installation whose exports a sibling imports', () => {
   const rows: readonly (readonly [title: string, status: object, meta: object, advice: string])[] = [
     ['has not been deleted', done('j1'), {}, 'delete it too'],
-    ['is on its way out', running('j1', 'Deleting'), deleting, 'it is being deleted'],
-    ['could not go, and tries again', { ...running('j9', 'DeleteFailed') }, deleting, 'it is being deleted'],
-    ['is about to go', done('j1'), deleting, 'it is being deleted'],
+    ['is being deleted', running('j1', 'Deleting'), deleting, 'it is being deleted'],
     [
-      'could not go',
+      'could not be deleted, and retries',
+      { ...running('j9', 'DeleteFailed') },
+      deleting,
+      'it is being deleted',
+    ],
+    ['is about to be deleted', done('j1'), deleting, 'it is being deleted'],
+    [
+      'could not be deleted',
       { ...done('j1', 'DeleteFailed'), ...lastErrorOf('disk full') },
       deleting,
       'its deletion failed (disk full); repeat the deletion',
     ],
     [
-      'could not go and does not say why',
+      'could not be deleted and reports no reason',
       done('j1', 'DeleteFailed'),
       deleting,
       'its deletion failed (); repeat the deletion',
     ],
   ];
   for (const [title, status, meta, advice] of rows) {
-    it(`advises "${advice}" when the sibling ${title}`, () => {
+    it(`shows the advice "${advice}" if the sibling ${title}`, () => {
       const message = problemOf(
         decide('InitDelete', { self: exporter(), siblings: [user(status, meta)] }),
       )?.message;
@@ -511,13 +519,13 @@ describe('an installation whose exports a sibling imports', () => {
     });
   }
 
-  it('waits on while a sibling of the same job is on its way out', () => {
+  it('keeps waiting while a sibling of the same job is being deleted', () => {
     const siblings = [user(done(JOB, 'Failed'), deleting)];
     expect(problemOf(decide('InitDelete', { self: exporter(), siblings }))?.reason).to.equal('SiblingImport');
   });
 });
 
-describe('an installation whose exports must not be written', () => {
+describe('an installation with exports that must not be overwritten', () => {
   const owned = dataObject('greeting', {
     ownerReferences: [
       {
@@ -529,7 +537,7 @@ describe('an installation whose exports must not be written', () => {
   });
   const wanted = dataObject('greeting', { labels: { 'data.landscaper.gardener.cloud/key': 'mine' } });
 
-  it('fails with the owner of what is there, writes nothing, and says so in its condition', () => {
+  it('fails with the owner of the existing object, writes nothing, and reports it in its condition', () => {
     const decision = decide('Completing', {
       self: completing(),
       staleObjects: [dataObject('old')],

@@ -1,11 +1,11 @@
-/** What an execution controller needs besides the API server. */
+/** The parts that an execution controller needs besides the API server. */
 import type { ExecutionPorts } from '../../../../controllers/execution/index.ts';
 import { inThisThread } from '../../../../src/blueprint/work.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
 import { createTreeSizes } from '../../../../src/landscape/tree-size.ts';
 import type { Ports } from './stage.ts';
 
-/** @param limit how many objects a tree may have */
+/** @param limit the maximum number of objects of a tree */
 export const portsOf = (
   { world, client, clock }: Ports,
   limit?: number,

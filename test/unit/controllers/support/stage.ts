@@ -11,7 +11,7 @@ import type { Kind, Obj, Page, Query, Write } from '../../../../src/runtime/type
 import { FakeClock, inTime, settle } from '../../../support/clock.ts';
 import { FakeCluster } from '../../runtime/support/fake-cluster.ts';
 
-/** An API server that notes uids of deletions and understands selectors by name as well. */
+/** An API server that records preconditions of deletions and supports selectors by name as well. */
 export class Server extends FakeCluster {
   /** uids that deletions were limited to. */
   readonly deleted: (string | undefined)[] = [];
@@ -35,12 +35,12 @@ export class Server extends FakeCluster {
     return super.send(write, signal);
   }
 
-  /** The writes so far, but for events. */
+  /** The writes so far, without events. */
   get changes(): string[] {
     return this.writes.filter((write) => !write.startsWith('create Event'));
   }
 
-  /** What users have been told, as `Warning Reason: note`. */
+  /** The events so far, as `Warning Reason: note`. */
   get told(): string[] {
     return this.requests
       .filter(({ verb, kind }) => verb === 'create' && kind === 'Event')
@@ -56,11 +56,11 @@ export interface Ports {
 }
 
 export interface Stage extends Ports {
-  /** Keys of the objects that were looked at, in order; one that failed comes again. */
+  /** Keys of the reconciled objects, in order; a failed one is repeated. */
   readonly runs: string[];
-  /** Starts the controller, and lets it do what there is to do. */
+  /** Starts the controller, and lets it do everything it can. */
   start(): Promise<void>;
-  /** Lets it do what there is to do, without time passing. */
+  /** Lets it do everything it can without time passing. */
   settle(): Promise<void>;
   end(): Promise<void>;
 }

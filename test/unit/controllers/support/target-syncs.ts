@@ -1,4 +1,4 @@
-/** TargetSyncs and what they make, with good defaults. */
+/** TargetSyncs and the objects they create, with good defaults. */
 import { TARGET_TYPE } from '../../../../controllers/targetsync/decide.ts';
 import type { Host, Sync } from '../../../../controllers/targetsync/snapshot.ts';
 import { API_VERSION, labels } from '../../../../src/api/labels.ts';

@@ -1,4 +1,7 @@
-/** The cluster of a TargetSync and its source cluster, both in memory, and one pass of the target sync between them. */
+/**
+ * The cluster of a TargetSync and its source cluster, both in memory, and one reconcile of the target sync between
+ * them.
+ */
 import { targetKind, type Target } from '../../../../src/api/kinds/target.ts';
 import {
   targetSyncKind,
@@ -22,11 +25,11 @@ export const base64 = (text: string): string => Buffer.from(text).toString('base
 export const refusal = (code: number, message: string, reason = ''): Error =>
   apiErrorFrom(code, { message, reason }, { verb: 'patch', kind: 'Secret' });
 
-/** An API server that selects by label, and hands out credentials. */
+/** An API server that supports label selectors, and issues credentials. */
 class Cluster extends FakeCluster {
-  /** What a POST to a path answers. */
+  /** The response of a POST to a path. */
   readonly answers = new Map<string, unknown>();
-  /** What a list of a kind fails with. */
+  /** The error of a list of a kind. */
   readonly unlisted = new Map<string, Error>();
   /** The queries of lists, by kind. */
   readonly lists: (readonly [kind: string, query: Query])[] = [];
@@ -57,13 +60,13 @@ const KEY = 'demo/sync';
 export class TwoClusters {
   readonly here = new Cluster();
   readonly source = new Cluster();
-  /** Kubeconfigs that clients were opened for, in order. */
+  /** Kubeconfigs with which clients connected, in order. */
   readonly opened: string[] = [];
-  /** What the source cluster is opened with fails with. */
+  /** The error of connecting to the source cluster. */
   unopened: Error | undefined;
   readonly #names = { targets: new Set<string>(), syncs: new Set<string>() };
 
-  /** @param access whether the secret with the way to the source cluster is there */
+  /** @param access whether the secret with the access to the source cluster exists */
   constructor({ access = true } = {}) {
     if (access) this.secret('source-access', { kubeconfig: KUBECONFIG });
   }
@@ -76,7 +79,7 @@ export class TwoClusters {
     });
   }
 
-  /** Entries as text. */
+  /** Entries as strings. */
   secret(name: string, entries: Readonly<Record<string, string>>, of = {}): void {
     const data = Object.fromEntries(Object.entries(entries).map(([key, text]) => [key, base64(text)]));
     this.here.put<Secret>(secretKind, {
@@ -114,7 +117,7 @@ export class TwoClusters {
     return names.sort();
   }
 
-  /** What was written and how, in order, such as `create Secret demo/x`. */
+  /** The writes, in order, such as `create Secret demo/x`. */
   get writes(): readonly string[] {
     return this.here.writes;
   }
@@ -142,7 +145,7 @@ export class TwoClusters {
     });
   }
 
-  /** One pass; what it answers or fails with. */
+  /** One reconcile; its result or its error. */
   async pass(): Promise<unknown> {
     const { self } = this;
     if (!self) throw new Error('there is no TargetSync');

@@ -1,4 +1,4 @@
-/** A machine whose first phase answers as a test says, and what the loop over phases makes of it. */
+/** A machine whose first phase decides as a test says, and the result of the loop over phases. */
 import { installationKind, type Installation } from '../../../../src/api/kinds/installation.ts';
 import { patchStatus, type Decision, type Problem } from '../../../../src/machine/decision.ts';
 import { phaseOf, type PhaseRow, type StatusOf } from '../../../../src/machine/phase.ts';
@@ -21,13 +21,13 @@ export interface Given {
   readonly row?: Row;
   /** Further phases. */
   readonly others?: Readonly<Record<string, Decide>>;
-  /** What is stored; the pass is heading for phase `One`. */
+  /** The stored status; the reconcile is about to run phase `One`. */
   readonly stored?: object;
-  /** What the pass has changed of it already. */
+  /** Changes of the reconcile so far. */
   readonly heading?: Status;
   readonly meta?: object;
   readonly machine?: Partial<Machine<Installation, Snapshot>>;
-  /** How the API server refuses writes to the child. */
+  /** The error of the API server for writes to the child. */
   readonly refusal?: Error;
   /** Looked up once for the decision, and again to confirm it. */
   readonly fact?: () => string;
@@ -42,7 +42,7 @@ export const effects = [patchStatus(installationKind, below, { jobID: 'j1' })];
 export const problem: Problem = { operation: 'op', reason: 'Why', message: 'it is so' };
 export const told = { ...problem, lastTransitionTime: NOW, lastUpdateTime: NOW };
 
-/** Runs a machine whose first phase answers with `decide`. */
+/** Runs a machine whose first phase decides with `decide`. */
 export async function run(decide: Decide, given: Given = {}) {
   const { row, others = {}, stored = running('j1', 'One'), meta = {}, refusal, fact = () => 'f' } = given;
   const self = installation('stack', { status: stored, meta });

@@ -41,7 +41,7 @@ describe('our controllers finish a job that upstream left off when', function ()
     it(write.title, async () => {
       const scene = sceneOf(write);
       const end = await scene.finished('web', 'Succeeded');
-      const hadJob = i >= install.findIndex(({ title }) => title === 'the job id was made');
+      const hadJob = i >= install.findIndex(({ title }) => title === 'the job id was set');
       expect(scene.jobs('web')).to.have.length(1);
       if (hadJob) expect(end.status?.jobID).to.equal('j1');
       expect(end.status?.lastError).to.equal(undefined);
@@ -53,7 +53,7 @@ describe('our controllers finish a job that upstream left off when', function ()
       const scene = sceneOf(write);
       const isAskedFor = i > 0;
       await scene.finished('web', 'Succeeded', { after: isAskedFor ? 'j1' : undefined });
-      const hadJob = i >= change.findIndex(({ title }) => title === 'the job id of the change was made');
+      const hadJob = i >= change.findIndex(({ title }) => title === 'the job id of the change was set');
       expect(scene.jobs('web')).to.have.length(isAskedFor ? 2 : 1);
       if (hadJob) expect(scene.jobs('web')).to.deep.equal(['j1', 'j2']);
       const items = scene

@@ -57,8 +57,8 @@ describe('espalier deployers', function () {
     });
 
     for (const [what, args] of [
-      ['a name', ['Dns_Record']],
-      ['a type', ['dns', '--type', 'dns']],
+      ['name', ['Dns_Record']],
+      ['type', ['dns', '--type', 'dns']],
     ] as const) {
       it(`refuses an invalid ${what}`, async () => {
         const { code, err } = await run('new', ...args, '--to', join(folder, 'x'));

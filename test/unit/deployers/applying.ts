@@ -1,4 +1,4 @@
-/** Manifests on their way to a cluster in memory, and what is sent and said. */
+/** Applies manifests to a cluster in memory, and returns the requests and messages. */
 import { applyAll, placed, type ApplyResult } from '../../../deployers/objects/manifests/apply.ts';
 import { ownershipOf } from '../../../deployers/objects/manifests/label.ts';
 import type {

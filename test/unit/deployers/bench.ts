@@ -1,6 +1,7 @@
 /**
- * A deployer on its bench: host and target cluster in memory, a clock that stands still, and a runtime reduced to what a
- * deployer relies on: one pass at a time per item, events of others, `again` timers, retries after failures.
+ * A test bench for a deployer: host and target cluster in memory, a clock that stands still, and a runtime reduced to
+ * what a deployer relies on: one reconcile at a time per item, events of others, `again` timers, retries after
+ * failures.
  */
 import {
   deployerController,
@@ -24,7 +25,7 @@ const API = `${LS}/v1alpha1`;
 export interface BenchOptions extends Partial<
   Pick<DeployerDeps, 'config' | 'timeouts' | 'self' | 'connect' | 'metrics'>
 > {
-  /** The cluster behind every usable kubeconfig; default a new one with namespace `app`. */
+  /** The cluster behind every valid kubeconfig; default a new one with namespace `app`. */
   readonly target?: FakeCluster;
 }
 
@@ -33,9 +34,9 @@ export class Bench {
   readonly host = new FakeCluster('proj');
   readonly target: FakeCluster;
   readonly events: string[] = [];
-  /** Every state of an item's status that was stored, oldest first. */
+  /** Every stored state of an item's status, oldest first. */
   readonly history: DeployItemStatus[] = [];
-  /** Kubeconfigs that were opened. */
+  /** Kubeconfigs with which clients connected. */
   readonly opened: string[] = [];
   passes = 0;
   #spec: ControllerSpec<DeployItem>;
@@ -48,7 +49,7 @@ export class Bench {
   readonly #own = new Set<string>();
   readonly #attempts = new Map<string, number>();
 
-  /** @param given the plugin, or what makes one for the host cluster of this bench */
+  /** @param given the plugin, or a function that creates one for the host cluster of this bench */
   constructor(given: DeployerPlugin | ((host: FakeCluster) => DeployerPlugin), options: BenchOptions = {}) {
     const plugin = typeof given === 'function' ? given(this.host) : given;
     this.target = options.target ?? new FakeCluster('app');
@@ -78,8 +79,8 @@ export class Bench {
   }
 
   /**
-   * A new process takes the place of the old one, which has sent its last request: nothing is left of what it knew. As
-   * at every start, all items are looked at.
+   * A new process replaces the old one, which sends no further request and passes nothing on. As at every start, all
+   * items are reconciled.
    */
   async restart(plugin: DeployerPlugin): Promise<void> {
     for (const cancel of this.#timers.values()) cancel();
@@ -90,9 +91,9 @@ export class Bench {
     await this.rest();
   }
 
-  // ------------------------------------------------------------ the world
+  // ------------------------------------------------------------ targets and items
 
-  /** A Target with a usable kubeconfig in a secret. */
+  /** A Target with a valid kubeconfig in a secret. */
   givenTarget(name = 'cluster-a', metadata: object = {}): void {
     this.host.put({
       apiVersion: 'v1',
@@ -159,7 +160,7 @@ export class Bench {
     this.host.edit('DeployItem', `proj/${name}`, { spec: { config } });
   }
 
-  /** Plays the core: the next job, then time for it. */
+  /** Acts as the core: starts the next job, and lets time pass. */
   async kick(job: string, name = 'web'): Promise<void> {
     const now = new Date(this.clock.wall()).toISOString().replace(/\.\d+/, '');
     this.host.edit('DeployItem', `proj/${name}`, {
@@ -173,7 +174,7 @@ export class Bench {
     await this.rest();
   }
 
-  /** Asks for the deletion, as kubectl does. */
+  /** Requests the deletion, as kubectl does. */
   async delete(name = 'web'): Promise<void> {
     const item = this.item(name);
     if ((item.metadata.finalizers ?? []).length === 0) this.host.drop('DeployItem', `proj/${name}`);
@@ -184,7 +185,7 @@ export class Bench {
     await this.rest();
   }
 
-  /** Time passes. */
+  /** Lets time pass. */
   async pass(ms: number): Promise<void> {
     await this.clock.advance(ms);
     await this.rest();
@@ -194,7 +195,7 @@ export class Bench {
     await settle(40);
   }
 
-  /** Phases in the order in which they were stored, neighbours once. */
+  /** Phases in the order in which they were stored, without repetitions. */
   phases(): string[] {
     return this.history
       .map(({ phase }) => phase ?? '')
@@ -218,7 +219,7 @@ export class Bench {
     if (isWanted !== false) this.#enqueue(key);
   }
 
-  /** What a plugin watches wakes its items. */
+  /** Events of the resources that a plugin watches trigger its items. */
   #wake(kind: string, object: Any | undefined): void {
     for (const { cache, toItems } of this.#watched) {
       if (cache.kind.kind !== kind || !object) continue;
@@ -367,7 +368,7 @@ export const helmConfig = (fields: object): object => ({
   ...fields,
 });
 
-/** Without a kubelet somebody has to say what becomes of pods. */
+/** Without a kubelet the test has to set the status of pods. */
 export const containerConfig = (fields: object = {}): object => ({
   apiVersion: `container.deployer.${LS}/v1alpha1`,
   kind: 'ProviderConfiguration',

@@ -46,7 +46,7 @@ const KINDS: readonly Kind<Obj>[] = [
 
 const STATUS_SUBRESOURCE = new Set(['DeployItem', 'Execution', 'Deployment', 'Service', 'Job', 'Pod']);
 
-/** One request, as tests want to see it. */
+/** One request, in the form that tests compare. */
 export interface Seen {
   readonly verb: string;
   readonly what: string;
@@ -56,9 +56,9 @@ export class FakeCluster implements Client, KubeAccess {
   readonly requests: Seen[] = [];
   #objects = new Map<string, Any>();
   #version = 0;
-  /** Called before each write and read; may throw what the server would answer. */
+  /** Called before each write and read; may throw the error of the server. */
   fail: (verb: string, what: string) => void = () => undefined;
-  /** Called after each write that was carried out; what it throws takes the place of the answer. */
+  /** Called after each executed write; an error that it throws replaces the response. */
   lost: (verb: string, what: string) => void = () => undefined;
   onChange: (kind: string, key: Key, before: Any | undefined, after: Any | undefined) => void = () =>
     undefined;
@@ -74,7 +74,7 @@ export class FakeCluster implements Client, KubeAccess {
     return this;
   }
 
-  /** Puts an object there as it is, without being noted as a request. */
+  /** Stores an object unchanged, without recording a request. */
   put(object: Any | Obj): Any {
     const key = this.#key(object.kind, keyOf(object));
     const before = this.#objects.get(key);
@@ -85,7 +85,7 @@ export class FakeCluster implements Client, KubeAccess {
     return this.#objects.get(this.#key(kindName, key));
   }
 
-  /** Changes an object as somebody else would. */
+  /** Changes an object as another client would. */
   edit(kindName: string, key: Key, patch: object): Any {
     const object = this.find(kindName, key);
     if (!object) throw new Error(`no ${kindName} ${key}`);
@@ -213,7 +213,7 @@ export class FakeCluster implements Client, KubeAccess {
     return copy(object);
   }
 
-  /** Carries out a write, and restores what was there before. */
+  /** Executes a write, and restores the previous state. */
   #takenBack<R>(fn: () => R): R {
     const [objects, version, { onChange }] = [new Map(this.#objects), this.#version, this];
     this.onChange = () => undefined;
@@ -319,7 +319,7 @@ export class FakeCluster implements Client, KubeAccess {
   }
 }
 
-/** Writes to the object do not touch its status, writes to the status nothing else. */
+/** Writes to the object do not change its status, writes to the status change nothing else. */
 function separated<T extends Obj>(write: Write<T>, current: Any, wanted: Any): Any {
   if (!STATUS_SUBRESOURCE.has(write.kind.kind)) return wanted;
   const { status, ...rest } = wanted;
@@ -339,7 +339,7 @@ const uidOf = (seed: string): string => createHash('sha256').update(seed).digest
 const refusal = (status: number, reason: string, k: Kind, key: Key, message: string): Error =>
   apiErrorFrom(status, { reason, message }, { verb: 'write', kind: k.kind, name: key });
 
-/** What the server answers to credentials it does not accept. */
+/** The response of the server to invalid credentials. */
 export const unauthorized = (): Error =>
   apiErrorFrom(401, { reason: 'Unauthorized', message: 'Unauthorized' }, { verb: 'get', kind: 'ConfigMap' });
 

@@ -1,9 +1,12 @@
-/** Items with very many objects. Beside the other tests, since these take seconds and `make mutate` runs those often. */
+/**
+ * Items with very many objects. Separate from the other tests, because these take seconds and `make mutate` runs
+ * those often.
+ */
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 import { Bench, configMap, manage, manifestConfig } from './bench.ts';
 
-describe('manifests in great numbers', () => {
+describe('large numbers of manifests', () => {
   const many = (count: number, data: Record<string, string> = {}): object =>
     manifestConfig({
       manifests: Array.from({ length: count }, (_, i) =>
@@ -11,7 +14,7 @@ describe('manifests in great numbers', () => {
       ),
     });
 
-  it('a thousand objects are made, changed and taken away', async function () {
+  it('a thousand objects are created, changed and deleted', async function () {
     this.timeout(60_000);
     const b = new Bench(manifestDeployer());
     b.givenTarget();

@@ -1,4 +1,4 @@
-/** A deployer that is killed at any write of a job goes on where it stood, and all ends as if nothing had happened. */
+/** A deployer that is killed at any write of a job continues, and the result is the same as without the kill. */
 import { expect } from 'chai';
 import { helmDeployer } from '../../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
@@ -11,10 +11,10 @@ import { c1, chartsHere, configMapOf, raw } from '../../support/helm-charts.ts';
 import { Bench, configMap, helmConfig, LS, manage, manifestConfig, mockConfig } from './bench.ts';
 import type { Any, FakeCluster } from './fake-cluster.ts';
 
-/** Whether the server still got the write that the process did not live to see answered. */
+/** Whether the server received the write before the process was killed. */
 type Moment = 'before' | 'after';
 
-/** A process that dies at one of its writes, counted over both clusters: from then on it sends nothing. */
+/** A process that is killed at one of its writes, counted over both clusters: from then on it sends nothing. */
 class Killer {
   #writes = 0;
   #isDead = false;
@@ -45,12 +45,12 @@ class Killer {
     return this.#isDead;
   }
 
-  /** Whether the write that it was to die after was none: the server had refused it. */
+  /** Whether the write after which it was to be killed had no effect: the server had rejected it. */
   get isRefused(): boolean {
     return !this.#isDead && this.#writes >= this.#at;
   }
 
-  /** Lets the next process live; the writes of the old one. */
+  /** Starts the next process; returns the writes of the old one. */
   end(): number {
     for (const cluster of this.#clusters) {
       cluster.fail = () => undefined;
@@ -67,7 +67,7 @@ interface Story {
   plugin(): DeployerPlugin;
   readonly type: string;
   readonly needsTarget: boolean;
-  /** What is on the target from the beginning. */
+  /** Objects that are on the target from the start. */
   readonly given?: readonly Any[];
   readonly install: object;
   readonly change: object;
@@ -149,7 +149,7 @@ const stories: readonly Story[] = [
 
 const KINDS = ['Namespace', 'ConfigMap', 'ServiceAccount', 'ClusterRole', 'Secret', 'DeployItem'];
 
-/** Everything there is, without what the server counts or draws anew, and that times may differ. */
+/** All objects, without fields that the server counts or generates, and without times. */
 function picture(b: Bench): object {
   const of = (cluster: FakeCluster): object[] =>
     KINDS.flatMap((kind) =>
@@ -172,16 +172,16 @@ function plain(object: Any | undefined, b: Bench): object {
   } = object?.metadata ?? {};
   const live = [b.target, b.host].flatMap((c) => KINDS.flatMap((k) => c.names(k).map((n) => c.find(k, n))));
   let text = JSON.stringify({ ...object, metadata }).replace(TIMES, '"<time>"');
-  // A uid stands for the object that has it, so that one noted wrongly is seen.
+  // A uid is replaced by the name of its object, so that a wrong one is detected.
   for (const each of live) {
     if (each) text = text.replaceAll(`"${each.metadata.uid ?? ''}"`, `"<uid of ${each.metadata.name}>"`);
   }
   return JSON.parse(text) as object;
 }
 
-describe('a deployer that is killed', () => {
+describe('a killed deployer', () => {
   for (const story of stories) {
-    /** Brings the bench to the beginning of a job, and says how to start it. */
+    /** Brings the bench to the start of a job, and returns how to start it. */
     const jobs: readonly { name: string; until(b: Bench): Promise<void>; start(b: Bench): Promise<void> }[] =
       [
         { name: 'installs', until: () => Promise.resolve(), start: (b) => b.kick('j1') },
@@ -213,7 +213,7 @@ describe('a deployer that is killed', () => {
     };
 
     for (const job of jobs) {
-      it(`while it ${job.name} ${story.title} brings the job to the same end, whatever write it was at`, async () => {
+      it(`brings the job to the same end if it is killed at any write while it ${job.name} ${story.title}`, async () => {
         const calm = begin();
         await job.until(calm);
         const counter = new Killer([calm.host, calm.target]);

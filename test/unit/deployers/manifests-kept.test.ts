@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Kept, MAX_KEPT_VALUES, valuesIn } from '../../../deployers/objects/manifests/kept.ts';
 
-describe('what a job keeps of the answers of a target', () => {
+describe('the responses of a target that a job caches', () => {
   for (const [value, count] of [
     [null, 1],
     ['', 1],
@@ -10,12 +10,12 @@ describe('what a job keeps of the answers of a target', () => {
     [[1, [2, {}]], 5],
     [{ metadata: { name: 'a', labels: {} }, data: { x: '1' } }, 6],
   ] as const) {
-    it(`counts ${String(count)} values in ${JSON.stringify(value).slice(0, 60)}`, () => {
+    it(`have ${String(count)} values for ${JSON.stringify(value).slice(0, 60)}`, () => {
       expect(valuesIn(value, 1_000)).to.equal(count);
     });
   }
 
-  it('is counted no further than it has to be', () => {
+  it('are counted no further than necessary', () => {
     const wide = Array.from({ length: 100_000 }, () => ({}));
     expect(valuesIn(wide, 10)).to.equal(11);
     let deep: unknown = 'end';
@@ -23,7 +23,7 @@ describe('what a job keeps of the answers of a target', () => {
     expect(valuesIn(deep, Infinity)).to.equal(100_001);
   });
 
-  it('is what there is room for, in the order in which it comes', () => {
+  it('are those that fit, in the order in which they arrive', () => {
     const kept = new Kept();
     const half = Array.from({ length: MAX_KEPT_VALUES / 2 }, () => 0);
     expect(kept.admits(half)).to.equal(true);

@@ -1,4 +1,4 @@
-/** Asks beforehand what the next job of an item on the bench would do. */
+/** Returns the plan of the next job of an item on the bench. */
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 import { targetReaderOf } from '../../../deployers/sdk/controller.ts';
 import type { ItemPlan, PlannedObject } from '../../../deployers/sdk/item-plan.ts';
@@ -32,7 +32,7 @@ interface Options {
   readonly secondary?: FakeCluster;
 }
 
-/** @param config of the next job; undefined for the one that is there */
+/** @param config of the next job; undefined for the current one */
 export function planOf(b: Bench, config?: object, options: Options = {}): Promise<ItemPlan | undefined> {
   const { direction = 'apply', others = [], secondary = b.target } = options;
   const item = b.item();
@@ -57,7 +57,7 @@ export function planOf(b: Bench, config?: object, options: Options = {}): Promis
   );
 }
 
-/** `change kind name`, and what is said about it. */
+/** `change kind name`, and the comment on it. */
 export const rowOf = ({ change, ref, note, problem }: PlannedObject): readonly string[] => [
   `${change} ${ref.kind} ${ref.name}`,
   ...(note === undefined ? [] : [note]),

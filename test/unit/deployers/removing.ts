@@ -1,4 +1,4 @@
-/** A removal on its bench: a cluster in memory, and what the rounds send and say. */
+/** A test bench for a removal: a cluster in memory, and the requests and messages of the rounds. */
 import type { DeployItem } from '../../../deployers/sdk/kinds.ts';
 import { newProgress, removeRound, type RemovePorts } from '../../../deployers/objects/manifests/delete.ts';
 import { defaultGroups } from '../../../deployers/objects/manifests/groups.ts';
@@ -25,7 +25,7 @@ export class Removal {
   readonly checkpoints: string[] = [];
   readonly sent: Write<Obj>[] = [];
   readonly life = new AbortController();
-  /** Who else manages the object with the uid. */
+  /** The other items that manage the object with the uid. */
   others: (uid: string) => readonly View<DeployItem>[] = () => [];
   groups = defaultGroups;
   progress = newProgress();
@@ -38,7 +38,7 @@ export class Removal {
     };
   }
 
-  /** An object that the item made. */
+  /** An object that the item created. */
   made(name: string, metadata: object = {}, more: Partial<ManagedResource> = {}): ManagedResource {
     const { uid = '' } = this.cluster.put(
       configMap(name, {}, { labels: ownership.labels, ...metadata }),
@@ -47,7 +47,7 @@ export class Removal {
     return { policy: 'manage', ...more, resource: { ...ref, uid } };
   }
 
-  /** Somebody deletes the object and makes another one of its name. */
+  /** A user deletes the object and creates another one of the same name. */
   anew(name: string, labels: Readonly<Record<string, string>> = {}): void {
     this.cluster.drop('ConfigMap', `app/${name}`);
     this.cluster.put(configMap(name, {}, { labels }));
@@ -59,7 +59,7 @@ export class Removal {
     };
   }
 
-  /** @returns what is left, and why */
+  /** @returns the remaining objects, and why they remain */
   async round(...entries: readonly ManagedResource[]): Promise<readonly string[]> {
     const ports: RemovePorts = {
       ...{ access: this.cluster, ownership, groups: this.groups, log: silentLogger },
@@ -88,5 +88,5 @@ export class Removal {
   }
 }
 
-/** Why an object is left that has not gone. */
+/** The reason for a remaining object. */
 export const STAYS = 'it still exists, probably because of its finalizers';

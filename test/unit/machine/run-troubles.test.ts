@@ -55,7 +55,7 @@ describe('a phase that cannot determine a fact', () => {
       });
       expect(last.lastError).to.deep.include(lastError);
       expect(last.conditions?.map(({ type }) => type)).to.deep.equal(
-        title.endsWith('not right') ? ['CreateExports'] : undefined,
+        title.endsWith('permanent error') ? ['CreateExports'] : undefined,
       );
       if (outcome === 'ends') expect(ended(end)).to.equal('finished');
       else expect(end).to.be.instanceOf(NotNow);

@@ -41,7 +41,7 @@ describe('generation and admission', () => {
   };
   const observed = (): number | undefined => world.cluster.read(widgets, 'A/1')?.status?.observedGeneration;
 
-  it('RUN-28: admits what the status has not observed, and nothing else', async () => {
+  it('RUN-28: admits generations that the status has not observed, and nothing else', async () => {
     world.control(succeeding, { generation: 'status' });
     settled('A/1');
     await world.start();
@@ -53,7 +53,7 @@ describe('generation and admission', () => {
     expect(world.runs).to.have.length(1);
   });
 
-  it('RUN-29: notes the generation after a run that wrote nothing', async () => {
+  it('RUN-29: stores the generation after a reconcile that wrote nothing', async () => {
     world.control(succeeding, { generation: 'status' });
     settled('A/1');
     world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
@@ -62,7 +62,7 @@ describe('generation and admission', () => {
     expect(world.runs).to.have.length(1);
   });
 
-  it('RUN-29: notes it together with the status that a run wrote', async () => {
+  it('RUN-29: stores it together with the status that a reconcile wrote', async () => {
     world.control(
       (_, ctx) =>
         Promise.resolve({ write: 'status', object: { ...ctx.draft(), status: { phase: 'Ready' } } }),
@@ -77,7 +77,7 @@ describe('generation and admission', () => {
     expect(world.cluster.writes).to.have.length(1);
   });
 
-  it('RUN-29: leaves the status alone when only the resource is written, and runs again', async () => {
+  it('RUN-29: leaves the status alone if only the resource is written, and reconciles again', async () => {
     const statuses: (number | undefined)[] = [];
     world.control(
       (primary, ctx) => {
@@ -94,7 +94,7 @@ describe('generation and admission', () => {
     expect(observed()).to.equal(6);
   });
 
-  it('RUN-29: notes nothing after a failure', async () => {
+  it('RUN-29: stores nothing after a failure', async () => {
     world.control(() => Promise.reject(new Error('no')), { generation: 'status' });
     settled('A/1');
     world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
@@ -102,7 +102,7 @@ describe('generation and admission', () => {
     expect(observed()).to.equal(4);
   });
 
-  it('RUN-30: starts no settled object in status mode, and exactly the one that changed', async () => {
+  it('RUN-30: reconciles no settled object in status mode, and exactly the one that changed', async () => {
     world.control(succeeding, { generation: 'status' });
     for (let i = 0; i < 100; i++) settled(`A/${String(i)}`);
     world.cluster.edit(widgets, 'A/7', { spec: { size: 2 } });
@@ -110,7 +110,7 @@ describe('generation and admission', () => {
     expect(world.runs).to.deep.equal(['0 A/7']);
   });
 
-  it('RUN-30: still syncs settled objects after a while', async () => {
+  it('RUN-30: still reconciles settled objects after the sync period', async () => {
     world.control(succeeding, { generation: 'status', syncPeriodMs: 60_000 });
     settled('A/1');
     await world.start();
@@ -118,7 +118,7 @@ describe('generation and admission', () => {
     expect(world.runs).to.deep.equal(['60 A/1']);
   });
 
-  it('RUN-30: starts every object once when generations are kept in memory', async () => {
+  it('RUN-30: reconciles every object once if generations are kept in memory', async () => {
     world.control(succeeding, { generation: 'memory' });
     for (let i = 0; i < 100; i++) settled(`A/${String(i)}`);
     await world.start();
@@ -128,7 +128,7 @@ describe('generation and admission', () => {
     expect(world.runs).to.have.length(100);
   });
 
-  it('RUN-31: runs every update of a kind that has no generation', async () => {
+  it('RUN-31: reconciles every update of a kind that has no generation', async () => {
     const pods: Kind<Obj> = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
     let runs = 0;
     world.manager.add<Obj>({
@@ -155,7 +155,7 @@ describe('generation and admission', () => {
     });
   }
 
-  it('RUN-31: runs a settled object that is deleted or loses our finalizer', async () => {
+  it('RUN-31: reconciles a settled object that is deleted or loses our finalizer', async () => {
     const finalizer = 'widgets.example.io/finalizer';
     const calls: string[] = [];
     world.control(succeeding, {
@@ -184,7 +184,7 @@ describe('generation and admission', () => {
     expect(calls).to.deep.equal(['reconcile', 'cleanup']);
   });
 
-  it('RUN-32: lets a trigger predicate take the place of the defaults', async () => {
+  it('RUN-32: lets a trigger predicate replace the defaults', async () => {
     const isTriggered = ({ metadata, status }: View<Widget>): boolean =>
       metadata.annotations?.['operation'] === 'reconcile' || status?.jobID !== status?.jobIDFinished;
     const trigger: Predicate<Widget> = { add: isTriggered, update: (_, obj) => isTriggered(obj) };
@@ -205,7 +205,7 @@ describe('generation and admission', () => {
     expect(world.runs).to.have.length(2);
   });
 
-  it('asks the author on top of the defaults', async () => {
+  it("calls the author's predicate in addition to the defaults", async () => {
     world = createWorld({ cluster: new FakeCluster() });
     world.control(succeeding, {
       generation: 'memory',
@@ -260,9 +260,9 @@ describe('predicates', () => {
     ['labels: another', labelsChanged, update(obj({}), obj({ labels: { a: 'b' } })), true],
     ['annotations: the same', annotationsChanged, update(obj({}), obj({})), false],
     ['annotations: another', annotationsChanged, update(obj({}), obj({ annotations: { a: 'b' } })), true],
-    ['deletion: begins', deletionStarted, update(obj({}), obj({ deletionTimestamp: 'now' })), true],
+    ['deletion: starts', deletionStarted, update(obj({}), obj({ deletionTimestamp: 'now' })), true],
     [
-      'deletion: goes on',
+      'deletion: continues',
       deletionStarted,
       update(obj({ deletionTimestamp: 'now' }), obj({ deletionTimestamp: 'now' })),
       false,
@@ -275,12 +275,12 @@ describe('predicates', () => {
     ['observed: never', notObserved, add(obj({ generation: 1 })), true],
     ['observed: up to date', notObserved, add(obj({ generation: 2 }, { observedGeneration: 2 })), false],
     ['no methods admit everything', {}, gone, true],
-    ['and: one refuses', and({}, never), gone, false],
-    ['and: nobody refuses', and({}, {}), gone, true],
+    ['and: one rejects', and({}, never), gone, false],
+    ['and: none rejects', and({}, {}), gone, true],
     ['or: one admits', or(never, {}), gone, true],
-    ['or: nobody admits', or(never, never), gone, false],
-    ['not: turns around', not(never), gone, true],
-    ['not: turns silence around', not({}), gone, false],
+    ['or: none admits', or(never, never), gone, false],
+    ['not: negates', not(never), gone, true],
+    ['not: negates a missing method', not({}), gone, false],
     [
       'defaults off: everything',
       defaultPredicate('off', undefined),
@@ -288,17 +288,12 @@ describe('predicates', () => {
       true,
     ],
     [
-      'defaults memory: no news',
+      'defaults memory: nothing new',
       defaultPredicate('memory', undefined),
       update(obj({ generation: 1 }), obj({ generation: 1 })),
       false,
     ],
-    [
-      'defaults memory: a first sight',
-      defaultPredicate('memory', undefined),
-      add(obj({ generation: 1 })),
-      true,
-    ],
+    ['defaults memory: first seen', defaultPredicate('memory', undefined), add(obj({ generation: 1 })), true],
     [
       'defaults memory: finalizer lost',
       defaultPredicate('memory', 'f'),
@@ -312,7 +307,7 @@ describe('predicates', () => {
     });
   }
 
-  it('asks all about generic events too', () => {
+  it('uses all for generic events too', () => {
     expect(and({}, never).generic?.('k')).to.equal(false);
     expect(or({}, never).generic?.('k')).to.equal(true);
     expect(not(never).generic?.('k')).to.equal(true);

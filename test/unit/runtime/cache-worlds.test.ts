@@ -6,7 +6,7 @@ import { settle } from '../../support/clock.ts';
 import { statusError, thing, type ScriptedApi, type Thing } from '../../support/scripted-api.ts';
 import { harness } from './harness.ts';
 
-/** Seeds are interleavings; a failing one is printed and can be run alone. */
+/** Seeds are interleavings; a failing one is printed and can be run separately. */
 const SEEDS = 300;
 const STEPS = 60;
 const NAMES = ['a', 'b', 'c'];
@@ -23,7 +23,7 @@ interface World {
   readonly cache: WatchCache<Thing>;
   readonly rng: Rng;
   readonly open: Open[];
-  /** What the writer believes, from what it was told and what it wrote itself. */
+  /** The state that the writer knows, from events and its own writes. */
   readonly belief: Map<string, string>;
   readonly foreign: Set<string>;
   readonly echoes: string[];
@@ -150,10 +150,10 @@ function hear(world: World, change: Change<Thing>): void {
   else world.belief.set(`ns/${name}`, resourceVersion);
 }
 
-describe('a cache in small random worlds', function () {
+describe('a cache in small random scenarios', function () {
   this.timeout(60_000);
 
-  it('ends with what the server has, forgets nothing foreign, and never goes back', async () => {
+  it('ends with the state of the server, misses no foreign write, and never goes back', async () => {
     const only = process.env['SEED'];
     const seeds = only ? [Number(only)] : Array.from({ length: SEEDS }, (_, i) => i + 1);
     for (const seed of seeds) {

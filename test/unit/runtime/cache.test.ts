@@ -7,7 +7,7 @@ import { harness } from './harness.ts';
 const spec = (obj: unknown): unknown => (obj as { spec?: unknown } | undefined)?.spec;
 
 describe('own writes and their echoes', () => {
-  it('RUN-40: a second run reads what the first has written while the watch is still behind', async () => {
+  it('RUN-40: a second reconcile reads what the first has written while the watch is still behind', async () => {
     const { api, cache, clock, start } = harness();
     api.put(thing('a', { spec: { x: 1 } }));
     await start();
@@ -27,7 +27,7 @@ describe('own writes and their echoes', () => {
   });
 
   for (const order of ['event first', 'answer first']) {
-    it(`RUN-41: the echo of a conditional write is not heard by its writer, ${order}`, async () => {
+    it(`RUN-41: the echo of a conditional write is not delivered to its writer, ${order}`, async () => {
       const { api, cache, start, listen } = harness();
       api.put(thing('c'));
       const mine = listen('me');
@@ -51,7 +51,7 @@ describe('own writes and their echoes', () => {
     });
   }
 
-  it('RUN-42: a foreign write between our write and its answer is heard as a change from ours to theirs', async () => {
+  it('RUN-42: a foreign write between our write and its response is delivered as a change from ours to theirs', async () => {
     const { api, cache, start, listen } = harness();
     api.put(thing('a'));
     const heard = listen();
@@ -69,7 +69,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('RUN-42: an unconditional write that changed nothing does not swallow the foreign event of its version', async () => {
+  it('RUN-42: an unconditional write that changed nothing does not suppress the foreign event of its version', async () => {
     const { api, cache, start, listen } = harness();
     api.put(thing('a'));
     const heard = listen();
@@ -84,7 +84,7 @@ describe('own writes and their echoes', () => {
     expect(heard).to.deep.equal(['update ns/a 11→12']);
   });
 
-  it('hears everything once a write has failed', async () => {
+  it('delivers everything after a write has failed', async () => {
     const { api, cache, start, listen } = harness();
     api.put(thing('a'));
     const heard = listen();
@@ -121,7 +121,7 @@ describe('own writes and their echoes', () => {
     expect(heard).to.deep.equal(['update ns/a 13→14']);
   });
 
-  it('keeps the newer of two answers that come in the wrong order', async () => {
+  it('keeps the newer of two responses that arrive in the wrong order', async () => {
     const { api, cache, start } = harness();
     api.put(thing('a'));
     await start();
@@ -133,7 +133,7 @@ describe('own writes and their echoes', () => {
     expect(spec(cache.get('ns/a'))).to.deep.equal({ n: 2 });
   });
 
-  it('delivers the end of an object even when its writer caused it', async () => {
+  it('delivers the deletion of an object even if its writer caused it', async () => {
     const { api, cache, start, listen } = harness();
     api.put(thing('a', { finalizers: ['f'] }));
     const heard = listen();
@@ -150,7 +150,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('delivers a deletion and the object that took the name since as two changes', async () => {
+  it('delivers a deletion and the recreation under the same name as two changes', async () => {
     const { api, cache, start, listen } = harness();
     api.put(thing('a'));
     const heard = listen();
@@ -187,7 +187,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('RUN-43: what a relist finds is delivered even while our write is under way and its version is ours', async () => {
+  it('RUN-43: objects found by a relist are delivered even while our write is in progress and their version is ours', async () => {
     const { api, cache, start, listen, clock } = harness();
     api.put(thing('a'));
     const heard = listen();
@@ -206,7 +206,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('RUN-44: an object created by us and deleted by others during a gap is reported gone', async () => {
+  it('RUN-44: an object created by us and deleted by others during a gap is reported as deleted', async () => {
     const { api, cache, start, listen, clock } = harness();
     const mine = listen();
     const others = listen('other');
@@ -226,7 +226,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('keeps a write that is newer than the list that was under way', async () => {
+  it('keeps a write that is newer than the list that was in progress', async () => {
     const { api, cache, start, clock } = harness();
     await start();
     await clock.advance(5_000);
@@ -247,7 +247,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('does not keep a written object that its selector will never show', async () => {
+  it('does not keep a written object that its selector will never match', async () => {
     const { api, cache, start } = harness({ labels: 'app=x' });
     await start();
     cache.begin('ns/other', 'me').done(api.put(thing('other')), true);
@@ -255,7 +255,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('hides an object that a write took out of the selection until the watch says so', async () => {
+  it('hides an object that a write removed from the selection until the watch confirms it', async () => {
     const { api, cache, start } = harness({ labels: 'app=x' });
     const before = api.put(thing('a', { labels: { app: 'x' } }));
     await start();
@@ -271,7 +271,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('hides an object that was created and taken out of the selection before the watch told of either', async () => {
+  it('hides an object that was created and removed from the selection before the watch reported either', async () => {
     const { api, cache, start } = harness({ labels: 'app=x' });
     await start();
     api.isHeld = true;
@@ -289,7 +289,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('does not share the answer with whoever wrote', async () => {
+  it('does not share the response with the writer', async () => {
     const { api, cache, start } = harness();
     await start();
     api.isHeld = true;
@@ -299,7 +299,7 @@ describe('own writes and their echoes', () => {
     expect(spec(cache.get('ns/a'))).to.deep.equal({ x: 1 });
   });
 
-  it('refuses changes to what it hands out', async () => {
+  it('freezes the objects that it returns', async () => {
     const { api, cache, start } = harness();
     api.put(thing('a', { spec: { x: 1 } }));
     await start();
@@ -307,7 +307,7 @@ describe('own writes and their echoes', () => {
     expect(cache.get('ns/a')?.spec).to.deep.equal({ x: 1 });
   });
 
-  it('hears foreign events again after an answer that could not be stored', async () => {
+  it('delivers foreign events again after a response that could not be stored', async () => {
     const { api, cache, start, listen } = harness({
       transform(obj) {
         if (obj.spec?.['bad']) throw new Error('cannot');
@@ -325,7 +325,7 @@ describe('own writes and their echoes', () => {
     expect(cache.remembered).to.equal(0);
   });
 
-  it('counts with nothing but the first event when versions cannot be compared', async () => {
+  it('suppresses only the first event if versions cannot be compared', async () => {
     const { api, cache, start, listen } = harness({ incomparableVersions: true });
     api.put(thing('a'));
     const heard = listen();
@@ -343,14 +343,14 @@ describe('own writes and their echoes', () => {
 });
 
 describe('a cache', () => {
-  it('tells a late subscriber what is there already', async () => {
+  it('delivers existing objects to a late subscriber', async () => {
     const { api, start, listen } = harness();
     api.put(thing('a'));
     await start();
     expect(listen()).to.deep.equal(['add ns/a 11 initial']);
   });
 
-  it('goes on when a subscriber throws', async () => {
+  it('continues if a subscriber throws', async () => {
     const { api, cache, start, listen } = harness();
     cache.subscribe({
       name: 'bad',
@@ -367,7 +367,7 @@ describe('a cache', () => {
     expect(heard).to.deep.equal(['add ns/a 11', 'add ns/b 12']);
   });
 
-  it('RUN-C5: watches each of its namespaces by itself', async () => {
+  it('RUN-C5: watches each of its namespaces separately', async () => {
     const { api, cache, start, listen } = harness({ namespaces: ['n1', 'n2'] });
     api.put(thing('a', { namespace: 'n1' }));
     api.put(thing('b', { namespace: 'n2' }));
@@ -382,7 +382,7 @@ describe('a cache', () => {
     expect([...cache.list()].map((o) => o.metadata.name)).to.deep.equal(['b']);
   });
 
-  it('RUN-C5: a relist of one namespace leaves the others alone', async () => {
+  it('RUN-C5: a relist of one namespace does not affect the others', async () => {
     const { api, cache, start, clock, listen } = harness({ namespaces: ['n1', 'n2'] });
     api.put(thing('a', { namespace: 'n1' }));
     api.put(thing('b', { namespace: 'n2' }));
@@ -400,7 +400,7 @@ describe('a cache', () => {
     expect([...cache.list()].map((o) => o.metadata.name).sort()).to.deep.equal(['a', 'b']);
   });
 
-  it('forgets an own write when the history of the server has started anew', async () => {
+  it('forgets an own write if the history of the server has been reset', async () => {
     const { api, cache, clock, start } = harness();
     api.version = 99;
     api.put(thing('x'));
@@ -433,7 +433,7 @@ describe('a cache', () => {
     expect(cache.get('ns/a')?.metadata).not.to.have.property('managedFields');
   });
 
-  it('keeps what it has of an object that its transform fails on', async () => {
+  it('keeps the stored object if its transform fails', async () => {
     const { api, cache, start } = harness({
       transform(obj) {
         if (obj.spec?.['bad']) throw new Error('cannot');
@@ -449,7 +449,7 @@ describe('a cache', () => {
     expect(cache.get('ns/b')).not.to.equal(undefined);
   });
 
-  it('RUN-C18: names itself and the reason when the first list does not come', async () => {
+  it('RUN-C18: reports itself and the reason if the first list does not succeed', async () => {
     const { api, cache, clock, signal } = harness();
     for (let i = 0; i < 50; i++) {
       api.faults.list.push(statusError(403));
@@ -466,7 +466,7 @@ describe('a cache', () => {
     );
   });
 
-  it('fails at once when the first list is larger than a target may answer', async () => {
+  it('fails at once if the first list is larger than the limit for a target', async () => {
     const { api, cache, clock, signal } = harness();
     const message = 'more than 32 MiB in a list, limits.targetResponseMiB raises it';
     for (let i = 0; i < 5; i++) {
@@ -483,7 +483,7 @@ describe('a cache', () => {
     );
   });
 
-  it('starts once however often it is asked to', async () => {
+  it('starts once however often start is called', async () => {
     const { api, cache, signal } = harness();
     await Promise.all([cache.start(signal), cache.start(signal)]);
     expect(api.count('list')).to.equal(1);

@@ -32,19 +32,19 @@ describe('the caches of a process', () => {
     expect([...caches.all()]).to.have.length(5);
   });
 
-  it('RUN-C7: of metadata alone know nothing of spec and status, at compile time already', async () => {
+  it('RUN-C7: of metadata alone have no spec and status, not even at compile time', async () => {
     const { api, caches, signal } = world();
     api.put(thing('a'));
     const cache = caches.of(THINGS, { metadataOnly: true });
     await caches.start(signal);
     const [found] = cache.list();
     expect(found?.metadata.name).to.equal('a');
-    // @ts-expect-error there is no spec to be read
+    // @ts-expect-error there is no spec to read
     const none: keyof NonNullable<typeof found> = 'spec';
     expect(none).to.equal('spec' satisfies keyof Thing);
   });
 
-  it('start together, and late ones by themselves', async () => {
+  it('start together, and late ones separately', async () => {
     const { api, caches, signal } = world();
     api.put(thing('a'));
     const early = caches.of(THINGS, { labels: 'x=y' });

@@ -1,4 +1,4 @@
-/** A namespace with two thousand objects beside one with a single object, the canary, which must not notice. */
+/** A namespace with two thousand objects besides one with a single object, the canary, which must not be affected. */
 import { expect } from 'chai';
 import { createWorld, failing, nothing, taking, widget, widgets, type Reconcile } from './support/world.ts';
 import type { FakeClock } from '../../support/clock.ts';
@@ -28,7 +28,7 @@ const rows: readonly Row[] = [
 
 describe('a canary beside 2000 objects of another namespace', () => {
   for (const { title, reconcile, spec, mostWait } of rows) {
-    it(`is reconciled in time when theirs ${title}`, async () => {
+    it(`is reconciled in time if theirs ${title}`, async () => {
       const world = createWorld();
       const { clock, cluster } = world;
       const theirs = reconcile(clock);
@@ -59,7 +59,7 @@ describe('a canary beside 2000 objects of another namespace', () => {
     }).timeout(20_000);
   }
 
-  it('is tried again after its own pause, however many of theirs wait for theirs', async () => {
+  it('is retried after its own pause, however many of theirs wait for theirs', async () => {
     const world = createWorld();
     const { clock, cluster } = world;
     world.control(failing());

@@ -12,7 +12,7 @@ describe('catching up with the server', () => {
   let clock: FakeClock;
   let cluster: FakeCluster;
   let life: AbortController;
-  /** Frames wait here while the watch lags. */
+  /** Frames are held here while the watch lags. */
   let release: () => void;
   let held: Promise<void> | undefined;
   beforeEach(() => {
@@ -61,7 +61,7 @@ describe('catching up with the server', () => {
     await started;
     return cache;
   };
-  /** Whether it has come to an end. */
+  /** Whether it has ended. */
   const begun = (cache: Cache<Obj>): { isOver: boolean; readonly done: Promise<void> } => {
     const state = { isOver: false, done: Promise.resolve() };
     state.done = catchUp({ client: cluster, clock }, cache, life.signal).finally(() => (state.isOver = true));
@@ -69,25 +69,25 @@ describe('catching up with the server', () => {
     return state;
   };
 
-  it('is over at once when the cache knows everything', async () => {
+  it('ends at once if the cache is up to date', async () => {
     cluster.put(widgets, widget('A/1'));
     const cache = await filled();
     await begun(cache).done;
   });
 
   for (const [what, change] of [
-    ['something new', () => cluster.put(widgets, widget('A/2'))],
+    ['a new object', () => cluster.put(widgets, widget('A/2'))],
     ['a change', () => cluster.edit(widgets, 'A/1', { spec: { size: 9 } })],
     ['a deletion', () => cluster.remove(widgets, 'A/1')],
     [
-      'a namesake',
+      'a recreated object',
       () => {
         cluster.remove(widgets, 'A/1');
         cluster.put(widgets, widget('A/1'));
       },
     ],
   ] as const) {
-    it(`waits until the watch has told of ${what}`, async () => {
+    it(`waits until the watch has delivered ${what}`, async () => {
       cluster.put(widgets, widget('A/1'));
       const cache = await filled();
       lag();
@@ -103,7 +103,7 @@ describe('catching up with the server', () => {
     });
   }
 
-  it('lists again when what it waits for went before the watch could tell', async () => {
+  it('lists again if an awaited object was deleted before the watch could deliver it', async () => {
     const cache = await filled();
     lag();
     cluster.put(widgets, widget('A/2'));

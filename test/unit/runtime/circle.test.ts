@@ -1,9 +1,9 @@
-/** The tests themselves: what goes round in circles on a clock that stands still has to fail, and not to hang. */
+/** A test of the tests: an endless loop on a clock that stands still has to fail instead of hanging. */
 import { expect } from 'chai';
 import { createWorld, widget, widgets } from './support/world.ts';
 
-describe('a controller that goes round in circles in a test', () => {
-  it('fails with a sentence instead of never giving way', async () => {
+describe('an endless loop of a controller in a test', () => {
+  it('fails with a message instead of never yielding', async () => {
     const world = createWorld();
     world.control(() => Promise.resolve({ write: 'none', requeueAfterMs: 0 }));
     world.cluster.put(widgets, widget('A/1'));

@@ -44,7 +44,7 @@ describe('finalizers and the two phases', () => {
     });
   };
 
-  it('RUN-20: adds the finalizer by a request of its own before the first reconcile', async () => {
+  it('RUN-20: adds the finalizer with a separate request before the first reconcile', async () => {
     cleaning();
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -52,7 +52,7 @@ describe('finalizers and the two phases', () => {
     expect(calls).to.deep.equal([`reconcile ${ours}`]);
   });
 
-  it('RUN-21: keeps the finalizer that somebody else adds at the same moment', async () => {
+  it('RUN-21: keeps a finalizer that another client adds at the same moment', async () => {
     cleaning();
     world.cluster.put(widgets, widget('A/1'));
     let isFirst = true;
@@ -66,7 +66,7 @@ describe('finalizers and the two phases', () => {
     expect(world.cluster.requests.map(({ verb }) => verb)).to.deep.equal(['json', 'get', 'json']);
   });
 
-  it('RUN-22: only cleans up what is being deleted, then lets go and schedules nothing', async () => {
+  it('RUN-22: only cleans up an object under deletion, then removes the finalizer and schedules nothing', async () => {
     cleaning(undefined, { syncPeriodMs: 3_600_000 });
     world.cluster.put(widgets, widget('A/1', { finalizers: ['other.io/x', ours] }));
     await world.start();
@@ -81,7 +81,7 @@ describe('finalizers and the two phases', () => {
     expect(calls).to.deep.equal(['cleanup at 0']);
   });
 
-  it('RUN-23: keeps the finalizer as long as cleanup says so', async () => {
+  it('RUN-23: keeps the finalizer as long as cleanup requests it', async () => {
     cleaning([{ finalizer: 'keep', requeueAfterMs: 5_000 }, { finalizer: 'keep' }]);
     world.cluster.put(widgets, widget('A/1', { finalizers: [ours] }));
     world.cluster.remove(widgets, 'A/1');
@@ -96,7 +96,7 @@ describe('finalizers and the two phases', () => {
     expect(world.cluster.read(widgets, 'A/1')).to.equal(undefined);
   });
 
-  it('RUN-24: has nothing to do with deletion when finalizers are off', async () => {
+  it('RUN-24: ignores deletions if finalizers are off', async () => {
     cleaning(undefined, { finalizer: false });
     world.cluster.put(widgets, widget('A/1', { finalizers: ['other.io/x'] }));
     await world.start();
@@ -106,7 +106,7 @@ describe('finalizers and the two phases', () => {
     expect(world.cluster.writes).to.deep.equal([]);
   });
 
-  it('RUN-24: calls nothing for a deleting object that only others hold', async () => {
+  it('RUN-24: calls nothing for an object under deletion with foreign finalizers only', async () => {
     cleaning();
     world.cluster.put(widgets, widget('A/1', { finalizers: ['other.io/x'] }));
     world.cluster.remove(widgets, 'A/1');
@@ -115,7 +115,7 @@ describe('finalizers and the two phases', () => {
     expect(world.cluster.requests).to.deep.equal([]);
   });
 
-  it('RUN-25: cleans up on start what was deleted while we were down', async () => {
+  it('RUN-25: cleans up at the start objects that were deleted while the process was down', async () => {
     cleaning(undefined, { generation: 'status' });
     world.cluster.put(widgets, widget('A/1', { finalizers: [ours] }));
     world.cluster.remove(widgets, 'A/1');
@@ -124,7 +124,7 @@ describe('finalizers and the two phases', () => {
     expect(world.cluster.read(widgets, 'A/1')).to.equal(undefined);
   });
 
-  it('RUN-25: starts afresh with a namesake of what it let go', async () => {
+  it('RUN-25: starts again for a recreated object of the same name', async () => {
     cleaning();
     world.cluster.put(widgets, widget('A/1', { finalizers: [ours, 'other.io/x'] }));
     world.cluster.remove(widgets, 'A/1');
@@ -135,7 +135,7 @@ describe('finalizers and the two phases', () => {
     expect(calls).to.deep.equal(['cleanup at 0', `reconcile ${ours}`]);
   });
 
-  it('hands everything to a reconciler that takes care of finalizers itself', async () => {
+  it('passes everything to a reconciler that manages finalizers itself', async () => {
     cleaning(undefined, { finalizer: 'author' });
     world.cluster.put(widgets, widget('A/1', { finalizers: ['a.io/x'] }));
     await world.start();
@@ -145,7 +145,7 @@ describe('finalizers and the two phases', () => {
     expect(world.cluster.writes).to.deep.equal([]);
   });
 
-  it('lets go of an object that vanished before the finalizer could be removed', async () => {
+  it('releases an object that was deleted before the finalizer could be removed', async () => {
     cleaning();
     world.cluster.put(widgets, widget('A/1', { finalizers: [ours] }));
     world.cluster.remove(widgets, 'A/1');
@@ -160,7 +160,7 @@ describe('finalizers and the two phases', () => {
   });
 
   for (const finalizer of ['nonsense', 'a/b/c', 'Upper.io/x', 'a.io/', '/x']) {
-    it(`refuses ${JSON.stringify(finalizer)} as the name of a finalizer`, () => {
+    it(`rejects ${JSON.stringify(finalizer)} as the name of a finalizer`, () => {
       expect(() => {
         cleaning(undefined, { finalizer });
       }).to.throw(DefinitionError, finalizer);
@@ -189,7 +189,7 @@ describe('finalizers and the two phases', () => {
       await settle();
     };
 
-    it('is told of an object that goes although nobody cleans up', async () => {
+    it('is called for a deleted object even without cleanup', async () => {
       remembering();
       world.cluster.put(widgets, widget('A/1'));
       await world.start();
@@ -199,7 +199,7 @@ describe('finalizers and the two phases', () => {
       expect(calls).to.deep.equal(['run of uid-1', 'forget uid-1']);
     });
 
-    it('waits for the end of a run of it, and tells a namesake apart', async () => {
+    it('waits for the end of a reconcile, and distinguishes a recreated object', async () => {
       remembering();
       world.cluster.put(widgets, widget('A/1'));
       await world.start();
@@ -230,7 +230,7 @@ describe('finalizers and the two phases', () => {
     });
   });
 
-  it('refuses a finalizer that nobody would remove', () => {
+  it('rejects a finalizer that no code would remove', () => {
     expect(() => world.control(succeeding, { finalizer: 'a.io/x' })).to.throw(DefinitionError, 'cleanup');
   });
 });

@@ -1,4 +1,4 @@
-/** Credentials that commands and auth providers of a kubeconfig supply. */
+/** Credentials from commands and auth providers of a kubeconfig. */
 import { expect } from 'chai';
 import { clientNodeCredentials } from '../../../src/runtime/transport/client-node.ts';
 
@@ -6,7 +6,7 @@ const context = 'x';
 const command = (script: string) => ({ exec: { command: process.execPath, args: ['-e', script] } });
 const credential = (status: string) =>
   `console.log(JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status: ${status} }))`;
-/** Every run of the command has another token. */
+/** Every run of the command prints another token. */
 const changing = command(credential('{ token: String(process.hrtime.bigint()) }'));
 
 describe('credentials of a command', () => {
@@ -21,20 +21,20 @@ describe('credentials of a command', () => {
     const user = command(credential('{ clientCertificateData: "CERT", clientKeyData: "KEY" }'));
     expect(await ask(user)).to.deep.equal({ headers: {}, tls: { cert: 'CERT', key: 'KEY' } });
   });
-  it('are used again until the server refuses them', async () => {
+  it('are reused until the server rejects them', async () => {
     const from = clientNodeCredentials();
     const first = await ask(changing, false, from);
     expect(await ask(changing, false, from)).to.deep.equal(first);
     expect(await ask(changing, true, from)).not.to.deep.equal(first);
   });
-  it('are missing when it fails, which is said in its words', async () => {
+  it('are missing if it fails, which is reported with its message', async () => {
     const failure = await ask(command('console.error("log in first"); process.exit(1)')).catch(String);
     expect(failure).to.contain('log in first');
   });
 });
 
 describe('credentials of an auth provider', () => {
-  it('are those that the kubeconfig holds', async () => {
+  it('are those in the kubeconfig', async () => {
     const config = { 'cmd-path': process.execPath, 'access-token': 'held', expiry: '2999-01-01T00:00:00Z' };
     const user = { 'auth-provider': { name: 'gcp', config } };
     const kubeconfig = JSON.stringify({

@@ -26,7 +26,7 @@ describe('the pool of clients', () => {
     expect(opened).to.deep.equal(['a', 'b']);
   });
 
-  it('closes what nobody has asked for in ten minutes, and opens it anew', async () => {
+  it('closes a client that was not used for ten minutes, and opens it again', async () => {
     const { clock, pool, opened, closed } = given();
     await pool.open('old');
     await clock.advance(6 * MINUTE);
@@ -37,7 +37,7 @@ describe('the pool of clients', () => {
     expect(opened).to.deep.equal(['old', 'young', 'old']);
   });
 
-  it('keeps what is asked for every five minutes', async () => {
+  it('keeps a client that is used every five minutes', async () => {
     const { clock, pool, closed } = given();
     for (let i = 0; i < 10; i++) {
       await pool.open('a');
@@ -46,7 +46,7 @@ describe('the pool of clients', () => {
     expect(closed).to.deep.equal([]);
   });
 
-  it('does not remember a failure', async () => {
+  it('does not cache a failure', async () => {
     const { pool, opened } = given();
     for (let i = 0; i < 2; i++) {
       expect(await pool.open('broken').catch(String)).to.equal('Error: no kubeconfig');
@@ -54,7 +54,7 @@ describe('the pool of clients', () => {
     expect(opened).to.have.length(2);
   });
 
-  it('closes everything in the end, and leaves no timer behind', async () => {
+  it('closes everything at the end, and leaves no timer behind', async () => {
     const { clock, pool, closed } = given();
     await pool.open('a');
     await pool.open('b');

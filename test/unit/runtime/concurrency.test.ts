@@ -4,8 +4,8 @@ import { seededRng } from '../../../src/lib/rng.ts';
 import { settle } from '../../support/clock.ts';
 import { createWorld, nothing, widget, widgets, type Reconcile } from './support/world.ts';
 
-describe('runs of one object', () => {
-  it('RUN-01: never overlap, and one begins after the last event, whatever happens', async () => {
+describe('reconciles of one object', () => {
+  it('RUN-01: never overlap, and one starts after the last event, whatever happens', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), async (seed) => {
         const rng = seededRng(seed);
@@ -56,7 +56,7 @@ describe('runs of one object', () => {
         expect(most).to.be.greaterThan(5);
         expect(inFlight.size).to.equal(0);
         for (const [key, at] of lastEvent) {
-          // An event whose run began in the same instant was noted just after that run.
+          // An event whose reconcile started in the same instant was recorded right after that.
           expect(lastStart.get(key), `${key} with seed ${String(seed)}`).to.be.greaterThan(at - 2);
         }
         expect(await world.metric('controller_runtime_active_workers{controller="widgets"}')).to.equal(0);

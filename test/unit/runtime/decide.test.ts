@@ -19,7 +19,7 @@ const timing: Timing = {
 };
 const now = 10_000;
 
-describe('what follows a run', () => {
+describe('the step after a reconcile', () => {
   const ok: ReconcileResult = { ok: true };
   const failed: ReconcileResult = { ok: false, error: new Error('no'), retry: true };
   const final: ReconcileResult = { ok: false, error: new Error('no'), retry: false };
@@ -79,7 +79,7 @@ describe('what follows a run', () => {
     });
   }
 
-  it('rests for ever when there is no sync period', () => {
+  it('never repeats if there is no sync period', () => {
     const slot = { attempt: 0, gone: false, dirty: false };
     expect(next(slot, ok, { ...timing, syncMs: 0 }, now, noChance)).to.deep.equal({ do: 'rest' });
   });
@@ -91,7 +91,7 @@ describe('what follows a run', () => {
     expect(at(0.999999)).to.have.property('ms').that.is.closeTo(3_960_000, 10);
   });
 
-  it('counts a run as a retry exactly when one is due', () => {
+  it('counts a reconcile as a retry exactly if one is due', () => {
     const slot: Slot = { attempt: 1, retryAt: now, gone: false, dirty: true };
     expect(beginReconcile(slot, now - 1)).to.equal(false);
     expect(slot).to.deep.equal({ attempt: 1, retryAt: now, gone: false, dirty: false });
@@ -99,13 +99,13 @@ describe('what follows a run', () => {
     expect(slot).to.deep.equal({ attempt: 2, gone: false, dirty: false });
   });
 
-  it('counts no run as a retry when none is due', () => {
+  it('counts no reconcile as a retry if none is due', () => {
     const slot: Slot = { attempt: 1, gone: false, dirty: false };
     expect(beginReconcile(slot, now)).to.equal(false);
     expect(slot.attempt).to.equal(1);
   });
 
-  it('forgets a pending retry after success and after a final failure only', () => {
+  it('drops a pending retry after success and after a final failure only', () => {
     const pending = (result: ReconcileResult): number | undefined => {
       const slot: Slot = { attempt: 1, retryAt: 17_000, gone: false, dirty: false };
       endReconcile(slot, result);
@@ -114,7 +114,7 @@ describe('what follows a run', () => {
     expect([ok, final, failed].map(pending)).to.deep.equal([undefined, undefined, 17_000]);
   });
 
-  it('starts the count afresh after success and after a final failure only', () => {
+  it('resets the count after success and after a final failure only', () => {
     const counted = (result: ReconcileResult): number => {
       const slot: Slot = { attempt: 2, retryAt: 1, gone: false, dirty: false };
       endReconcile(slot, result);
@@ -123,7 +123,7 @@ describe('what follows a run', () => {
     expect([ok, final, failed].map(counted)).to.deep.equal([0, 0, 2]);
   });
 
-  it('knows the last attempt', () => {
+  it('detects the last attempt', () => {
     const at = (attempt: number, retryAt?: number): boolean =>
       isLastAttempt({ attempt, gone: false, dirty: false, ...(retryAt && { retryAt }) }, timing.retry);
     expect([at(0), at(2), at(3), at(3, 17_000)]).to.deep.equal([false, false, true, false]);
@@ -135,7 +135,7 @@ describe('retry policies', () => {
   const delays = (name: keyof typeof retryPolicies, attempts: readonly number[]): (number | undefined)[] =>
     attempts.map((attempt) => retryPolicies[name].delay(attempt, noChance));
 
-  it('grow as their names promise', () => {
+  it('grow as their names say', () => {
     expect(delays('standard', [1, 2, 3, 9, 10, 99])).to.deep.equal([
       1_000, 2_000, 4_000, 256_000, 300_000, 300_000,
     ]);
@@ -151,7 +151,7 @@ describe('retry policies', () => {
     expect(retryPolicies.growing.delay(1, { next: () => 0.999999 })).to.be.closeTo(550, 0.01);
   });
 
-  it('are meant by a name, given as they are, or the standard one', () => {
+  it('are given by name, as an object, or default to the standard one', () => {
     const own = exponential({ initialMs: 7, factor: 1, maxMs: 7 });
     expect(retryPolicyOf(own)).to.equal(own);
     expect(retryPolicyOf('external')).to.equal(retryPolicies.external);

@@ -46,22 +46,22 @@ describe('the path of', () => {
   }
 
   for (const key of ['a', 'ns/..', 'ns/', '../b', 'ns/a/b', 'ns/%2e%2e']) {
-    it(`the namespaced object "${key}" is refused`, () => {
+    it(`the namespaced object "${key}" is rejected`, () => {
       expect(() => pathOf(kind({}), key)).to.throw(DefinitionError);
     });
   }
   for (const key of ['ns/..', 'ns/', '../b', '/b', 'ns/a/b', 'ns/../../bb/secrets/x', 'ns/%2e%2e']) {
-    it(`a name that leads elsewhere is refused for good: "${key}"`, () => {
+    it(`a name that contains a path is rejected permanently: "${key}"`, () => {
       expect(() => pathOf(kind({}), key))
         .to.throw(InvalidObjectName)
         .that.satisfies(isFinal);
     });
   }
-  it('a name with a slash is refused for good where there are no namespaces', () => {
+  it('a name with a slash is rejected permanently for cluster-scoped kinds', () => {
     const path = (): string => pathOf(kind({ namespaced: false }), '../b');
     expect(path).to.throw(InvalidObjectName).that.satisfies(isFinal);
   });
-  it('the token of a service account has its name in it, and no way out of its namespace', () => {
+  it('the path of a service account token contains the escaped name and cannot leave its namespace', () => {
     expect(tokenPathOf('ns', 'a?b')).to.equal('/api/v1/namespaces/ns/serviceaccounts/a%3Fb/token');
     for (const account of ['../../bb/serviceaccounts/admin', 'a/b', '..', '']) {
       expect(() => tokenPathOf('ns', account), account).to.throw(InvalidObjectName);
@@ -72,7 +72,7 @@ describe('the path of', () => {
     const path = (): string => pathOf(kind({}), `ns/${start}${'z'.repeat(9000)}${end}`);
     expect(path).to.throw(/^"\/xz+ … z+y+" cannot be the name of a Thing: it may not contain '\/'$/);
   });
-  it('a cluster-scoped object with a namespace is refused', () => {
+  it('a cluster-scoped object with a namespace is rejected', () => {
     expect(() => pathOf(kind({ namespaced: false }), 'ns/a')).to.throw(/a name without a namespace/);
   });
 });
@@ -93,7 +93,7 @@ describe('RUN-P14: discovery', () => {
     return { asked, discovery: createDiscovery(client) };
   };
 
-  it('asks once per group and version, however many want to know', async () => {
+  it('requests once per group and version, however many callers there are', async () => {
     const { asked, discovery } = discover(() => ({ resources }));
     const found = await Promise.all(Array.from({ length: 5 }, () => discovery.kindOf('g.io/v1', 'Thing')));
     expect(await discovery.kindOf('g.io/v1', 'Thing')).to.deep.equal(kind({ group: 'g.io' }));
@@ -101,7 +101,7 @@ describe('RUN-P14: discovery', () => {
     expect(asked).to.deep.equal(['/apis/g.io/v1']);
   });
 
-  it('asks again for a kind it has missed', async () => {
+  it('requests again for a kind that was missing', async () => {
     let isInstalled = false;
     const { asked, discovery } = discover(() => ({ resources: isInstalled ? resources : [] }));
     const error = await discovery.kindOf('v1', 'Thing').catch((e: unknown) => e);
@@ -112,7 +112,7 @@ describe('RUN-P14: discovery', () => {
     expect(asked).to.deep.equal(['/api/v1', '/api/v1']);
   });
 
-  it('takes a missing group for a missing kind, and nothing else', async () => {
+  it('treats a missing group as a missing kind, and nothing else', async () => {
     let code = 404;
     const { discovery } = discover(() => {
       throw apiErrorFrom(code, {}, { verb: 'get', kind: '/apis/g.io/v1' });
@@ -124,7 +124,7 @@ describe('RUN-P14: discovery', () => {
     );
   });
 
-  it('lets one caller go without the others', async () => {
+  it('can be aborted by one caller without affecting the others', async () => {
     const { discovery } = discover(() => ({ resources }));
     const stop = new AbortController();
     const gone = discovery.kindOf('v1', 'Thing', stop.signal).catch((e: unknown) => (e as Error).message);

@@ -6,7 +6,7 @@ import { settle } from '../../support/clock.ts';
 import { createWorld, nothing, parts, succeeding, widget, widgets } from './support/world.ts';
 
 describe('the manager', () => {
-  it('RUN-121: drains for 30 s, then aborts what still runs, flushes events and gives up the lease', async () => {
+  it('RUN-121: drains for 30 s, then aborts running reconciles, flushes events and releases the lease', async () => {
     const world = createWorld({ lease: { namespace: 'system', name: 'lead', onLost: () => undefined } });
     const { clock, cluster } = world;
     const story: string[] = [];
@@ -42,7 +42,7 @@ describe('the manager', () => {
     await clock.advance(60_000);
   });
 
-  it('RUN-121: is clean when all runs have ended', async () => {
+  it('RUN-121: stops cleanly if all reconciles have ended', async () => {
     const world = createWorld();
     const { clock } = world;
     world.control(
@@ -64,7 +64,7 @@ describe('the manager', () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it('stops in the middle of a start', async () => {
+  it('stops during a start', async () => {
     const world = createWorld();
     world.cluster.silent.add('Widget');
     world.control(succeeding);
@@ -75,14 +75,14 @@ describe('the manager', () => {
     expect(world.clock.pending).to.equal(0);
   });
 
-  it('stops twice without harm, and before it was started', async () => {
+  it('can be stopped twice, and before it was started', async () => {
     const world = createWorld();
     await world.manager.stop();
     await world.manager.stop();
     expect(world.clock.pending).to.equal(0);
   });
 
-  it('wants controllers to have names of their own, and to come before the start', async () => {
+  it('requires controllers with unique names, added before the start', async () => {
     const world = createWorld();
     world.control(succeeding);
     expect(() => world.control(succeeding)).to.throw(DefinitionError, 'widgets');
@@ -91,7 +91,7 @@ describe('the manager', () => {
     await world.end();
   });
 
-  it('starts primaries first, then the rest, then the runs', async () => {
+  it('starts primaries first, then the rest, then the reconciles', async () => {
     const world = createWorld();
     const story: string[] = [];
     world.control(
@@ -132,7 +132,7 @@ describe('the manager', () => {
     await world.end();
   });
 
-  it('fills caches that no controller asked for, and lets other code write past them', async () => {
+  it('fills caches without a controller, and lets other code write through them', async () => {
     const world = createWorld();
     const cache = world.caches.of(parts);
     world.cluster.put(parts, { metadata: { namespace: 'A', name: 'p' } });
@@ -144,7 +144,7 @@ describe('the manager', () => {
     await world.end();
   });
 
-  it('shares one watch among controllers of one kind, and keeps the echoes of one from it alone', async () => {
+  it('shares one watch among controllers of one kind, and hides from each only its own echoes', async () => {
     const world = createWorld();
     const heard: string[] = [];
     world.control(async (_, ctx) => {

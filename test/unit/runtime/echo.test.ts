@@ -33,12 +33,12 @@ describe('the memory of own writes', () => {
   };
   const everything = (): boolean => true;
 
-  it('never takes a deletion for an echo, even one with the version of an own write', () => {
+  it('never treats a deletion as an echo, even one with the version of an own write', () => {
     wrote('12');
     expect(filter.admit(deletion('12'), false)).to.deep.equal([deletion('12')]);
   });
 
-  it('takes one event for the echo of a write, and no second one', () => {
+  it('treats one event as the echo of a write, and no second one', () => {
     wrote('12');
     expect(filter.admit(update('11', '12'), false)).to.deep.equal([]);
     expect(filter.size).to.equal(0);
@@ -49,7 +49,7 @@ describe('the memory of own writes', () => {
     expect(filter.end(KEY)).to.deep.equal([update('11', '12')]);
   });
 
-  it('forgets a version at once when its event has come already', () => {
+  it('forgets a version at once if its event has already arrived', () => {
     expect(wrote('12', false)).to.deep.equal([]);
     expect(filter.size).to.equal(0);
   });
@@ -61,7 +61,7 @@ describe('the memory of own writes', () => {
     expect(filter.size).to.equal(0);
   });
 
-  it('forgets what a complete list has covered, and nothing else', () => {
+  it('forgets versions that a complete list contains, and nothing else', () => {
     wrote('12');
     filter.relisted('11', everything);
     filter.relisted('12', () => false);
@@ -70,7 +70,7 @@ describe('the memory of own writes', () => {
     expect(filter.size).to.equal(0);
   });
 
-  it('forgets a version whose event never comes, after a while', async () => {
+  it('forgets a version whose event never arrives, after a while', async () => {
     wrote('12');
     await clock.advance(599_999);
     wrote('1', false);
@@ -80,7 +80,7 @@ describe('the memory of own writes', () => {
     expect(filter.size).to.equal(0);
   });
 
-  it('reports a deletion among the events it held back, and what came after it', () => {
+  it('reports a deletion among the events it held back, and the events after it', () => {
     filter.begin(KEY);
     filter.admit(update('10', '11'), false);
     filter.admit(deletion('12'), false);
@@ -97,7 +97,7 @@ describe('the memory of own writes', () => {
     ...{ type: 'add', obj: at(version), initial },
   });
 
-  it('knows the echo of an object that was given its name by the server', () => {
+  it('recognizes the echo of an object whose name the server generated', () => {
     filter.begin('A/');
     filter.end('A/', { key: KEY, version: '12', isToCome: true });
     expect(filter.admit(added('12'), false)).to.deep.equal([]);
@@ -106,12 +106,12 @@ describe('the memory of own writes', () => {
     expect(filter.size).to.equal(0);
   });
 
-  it('delivers what happens to other objects meanwhile', () => {
+  it('delivers events of other objects meanwhile', () => {
     filter.begin(OTHER);
     expect(filter.admit(update('11', '12'), false)).to.deep.equal([update('11', '12')]);
   });
 
-  it('reports echoes, and nothing else, to whoever counts them', () => {
+  it('reports echoes, and nothing else, to its counter', () => {
     const echoes: Change<Widget>[] = [];
     filter = new EchoFilter<Widget>(store, compareVersions, clock, (change) => echoes.push(change));
     wrote('12');
@@ -120,25 +120,25 @@ describe('the memory of own writes', () => {
     expect(echoes).to.deep.equal([update('11', '12')]);
   });
 
-  describe('delivers of what it held back', () => {
+  describe('delivers of the events that it held back', () => {
     const relisted: Change<Widget> = { type: 'update', old: at('11'), obj: at('13'), relisted: true };
     type Row = readonly [string, readonly Change<Widget>[], string | undefined, readonly Change<Widget>[]];
     const rows: readonly Row[] = [
-      ['nothing, when there was nothing', [], undefined, []],
-      ['nothing, when it was the echo of the write', [update('11', '12')], '12', []],
+      ['nothing, if there was nothing', [], undefined, []],
+      ['nothing, if it was the echo of the write', [update('11', '12')], '12', []],
       [
-        'a single change as it was, even if our write came after it',
+        'a single change unchanged, even if our write came after it',
         [update('10', '11'), update('11', '12')],
         '12',
         [update('10', '11')],
       ],
       [
-        'one change to what is stored, for several',
+        'one change to the stored object, for several',
         [update('9', '10'), update('10', '11'), update('11', '12')],
         '12',
         [update('9', '12')],
       ],
-      ['one addition of what is stored', [added('10'), update('10', '11')], undefined, [added('11')]],
+      ['one addition of the stored object', [added('10'), update('10', '11')], undefined, [added('11')]],
     ];
     for (const [title, changes, own, expected] of rows)
       it(title, () => {
@@ -152,7 +152,7 @@ describe('the memory of own writes', () => {
         expect(filter.size).to.equal(0);
       });
 
-    it('all of it when a list shows the object, as one change that a list has found', () => {
+    it('all of it if a list contains the object, as one change found by a list', () => {
       filter.begin(KEY);
       filter.admit(update('10', '11'), false);
       store.put(at('13'), 'relist');
@@ -161,18 +161,18 @@ describe('the memory of own writes', () => {
     });
   });
 
-  it('delivers what the first list shows as it is', () => {
+  it('delivers the objects of the first list unchanged', () => {
     filter.begin(KEY);
     expect(filter.admit(added('11', true), true)).to.deep.equal([added('11', true)]);
   });
 
-  it('goes on holding events back when a list comes during the write', () => {
+  it('keeps holding events back if a list arrives during the write', () => {
     filter.begin(KEY);
     filter.relisted('11', everything);
     expect(filter.admit(update('11', '12'), false)).to.deep.equal([]);
   });
 
-  it('forgets a version at the next list when versions cannot be compared', () => {
+  it('forgets a version at the next list if versions cannot be compared', () => {
     filter = new EchoFilter<Widget>(store, tellVersionsApart, clock);
     wrote('12');
     filter.relisted('11', everything);

@@ -19,7 +19,7 @@ import {
 
 const ref = { verb: 'get', kind: 'Thing', namespace: 'ns', name: 'a' };
 
-describe('the error of an answer', () => {
+describe('the error of a response', () => {
   type Row = readonly [status: number, reason: string, expected: typeof ApiError];
   const rows: readonly Row[] = [
     ...([
@@ -55,7 +55,7 @@ describe('the error of an answer', () => {
       expect([error.status, error.reason, error.ref]).to.deep.equal([status, reason, ref]);
     });
 
-  it('repeats what the server said, or else the status', () => {
+  it('repeats the message of the server, or otherwise the status', () => {
     const messages = [
       { message: 'no way' },
       { message: '', reason: 'Weird' },
@@ -71,7 +71,7 @@ describe('the error of an answer', () => {
     ]);
   });
 
-  it('takes the pause from the header before that of the body, in seconds that are not negative', () => {
+  it('uses the pause of the header before that of the body, in seconds that are not negative', () => {
     const pause = (retryAfterSeconds: unknown, header?: number): number | undefined =>
       apiErrorFrom(429, { details: { retryAfterSeconds } }, ref, header).retryAfterMs;
     expect([pause(3), pause(3, 5), pause(0), pause(-1), pause('3'), pause(undefined)]).to.deep.equal([
@@ -79,26 +79,26 @@ describe('the error of an answer', () => {
     ]);
   });
 
-  it('keeps the causes, but for what is no cause', () => {
+  it('keeps the causes, without invalid ones', () => {
     const causes = (value: unknown): unknown => apiErrorFrom(422, { details: { causes: value } }, ref).causes;
     expect(causes([{ reason: 'a', message: 'b' }, 'c', null])).to.deep.equal([{ reason: 'a', message: 'b' }]);
     expect(causes('text')).to.deep.equal([]);
     expect(apiErrorFrom(422, { details: [] }, ref).causes).to.deep.equal([]);
   });
 
-  describe('about a Secret', () => {
+  describe('for a Secret', () => {
     const secret = { verb: 'create', kind: 'Secret', namespace: 'ns', name: 'a' };
     for (const [status, isHidden] of [
       [422, true],
       [400, true],
       [403, false],
     ] as const)
-      it(`${isHidden ? 'hides' : 'shows'} what the server says with ${String(status)}`, () => {
+      it(`${isHidden ? 'hides' : 'shows'} the message of the server with ${String(status)}`, () => {
         const { message } = apiErrorFrom(status, { message: 'invalid value: pa55' }, secret);
         expect(message.includes('pa55')).to.equal(!isHidden);
       });
 
-    it('keeps of the causes what is no text', () => {
+    it('keeps the types and fields of causes without their texts', () => {
       const causes = [{ reason: 'a', field: 'b', message: 'pa55' }, { message: 'pa55' }];
       expect(apiErrorFrom(422, { details: { causes } }, secret).causes).to.deep.equal([
         ...[{ reason: 'a', field: 'b' }, {}],
@@ -106,14 +106,14 @@ describe('the error of an answer', () => {
     });
   });
 
-  it('leaves out words that are too long for one, and the end of what is too long for a sentence', () => {
+  it('leaves out words that are too long, and the end of a message that is too long', () => {
     const message = (text: string): string => apiErrorFrom(400, { message: text }, ref).message;
     expect(message(`no ${'x'.repeat(256)} here`)).to.contain(`no ${'x'.repeat(256)} here`);
     expect(message(`no ${'x'.repeat(257)} here`)).to.equal('cannot get Thing ns/a: no … here');
     expect(message('word '.repeat(20_000)).length).to.be.within(10_000, 17_000);
   });
 
-  it('says whose words it repeats, on one line and not all of many', () => {
+  it('says whose message it repeats, on one line and shortened', () => {
     const named = (message: string): string =>
       apiErrorFrom(400, { message }, ref).attributedTo('the server of target x').message;
     expect(named('a\n\u001b\u202eb')).to.equal('cannot get Thing ns/a: the server of target x answered: a b');
@@ -135,7 +135,7 @@ describe('the description of a request', () => {
       expect(described(request)).to.equal(expected);
     });
 
-  it('shortens a name that nobody would give', () => {
+  it('shortens a very long name', () => {
     expect(described({ ...ref, name: 'x'.repeat(100_000) }).length).to.be.below(600);
     expect(described({ ...ref, name: 'x'.repeat(253) })).to.contain('x'.repeat(253));
   });
@@ -144,25 +144,29 @@ describe('the description of a request', () => {
 describe('a namespace that is being deleted', () => {
   for (const [title, error, expected] of [
     [
-      'told by a cause',
+      'detected by a cause',
       apiErrorFrom(403, { details: { causes: [{ reason: 'NamespaceTerminating' }] } }, ref),
       true,
     ],
-    ['told by the message', apiErrorFrom(403, { message: 'x because it is being terminated' }, ref), true],
-    ['not told by another refusal', apiErrorFrom(403, { message: 'no' }, ref), false],
     [
-      'not told by another status',
+      'detected by the message',
+      apiErrorFrom(403, { message: 'x because it is being terminated' }, ref),
+      true,
+    ],
+    ['not detected by another rejection', apiErrorFrom(403, { message: 'no' }, ref), false],
+    [
+      'not detected by another status',
       apiErrorFrom(409, { message: 'because it is being terminated' }, ref),
       false,
     ],
-    ['not told by another error', new Error('because it is being terminated'), false],
+    ['not detected by another error', new Error('because it is being terminated'), false],
   ] as const)
     it(`is ${title}`, () => {
       expect(isNamespaceTerminating(error)).to.equal(expected);
     });
 });
 
-describe('an answer that is too large', () => {
+describe('a response that is too large', () => {
   const tooLarge = new ResponseTooLarge({ message: 'large', excess: 'bytes', isFinal: true });
   it('is found among the causes of an error', () => {
     expect(ResponseTooLarge.in(tooLarge)).to.equal(tooLarge);
@@ -173,13 +177,13 @@ describe('an answer that is too large', () => {
     expect(ResponseTooLarge.in(undefined)).to.equal(undefined);
   });
 
-  it('is not looked for without an end', () => {
+  it('is not searched without end', () => {
     const circle = new Error('circle');
     circle.cause = circle;
     expect(ResponseTooLarge.in(circle)).to.equal(undefined);
   });
 
-  it('ends a job only when it comes from a server of a tenant', () => {
+  it('ends a job only if it comes from a server of a tenant', () => {
     expect(tooLarge.isFinal()).to.equal(true);
     expect(new ResponseTooLarge({ message: 'large', excess: 'bytes', isFinal: false }).isFinal()).to.equal(
       false,
@@ -187,7 +191,7 @@ describe('an answer that is too large', () => {
   });
 });
 
-describe('a failure that is not tried again', () => {
+describe('a permanent failure', () => {
   it('keeps the message and the cause, and is wrapped once', () => {
     const cause = new Error('why');
     const error = NoRetryError.of(cause);

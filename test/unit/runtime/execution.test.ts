@@ -11,14 +11,14 @@ import {
   type World,
 } from './support/world.ts';
 
-describe('the execution of runs', () => {
+describe('the execution of reconciles', () => {
   let world: World;
   beforeEach(() => {
     world = createWorld();
   });
   afterEach(() => world.end());
 
-  it('RUN-02: runs different objects at the same time', async () => {
+  it('RUN-02: reconciles different objects at the same time', async () => {
     world.control(taking(world.clock, 10_000));
     world.cluster.put(widgets, widget('A/1'));
     world.cluster.put(widgets, widget('A/2'));
@@ -26,7 +26,7 @@ describe('the execution of runs', () => {
     expect(world.runs).to.deep.equal(['0 A/1', '0 A/2']);
   });
 
-  it('RUN-03: merges any number of events during a run into one more run', async () => {
+  it('RUN-03: merges any number of events during a reconcile into one more reconcile', async () => {
     world.control(taking(world.clock, 10_000));
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -35,7 +35,7 @@ describe('the execution of runs', () => {
     expect(world.runs).to.deep.equal(['0 A/1', '10 A/1']);
   });
 
-  it('RUN-05: ignores events for what is not there', async () => {
+  it('RUN-05: ignores events of missing objects', async () => {
     const controller = world.control(succeeding);
     await world.start();
     controller.enqueue('A/1');
@@ -43,7 +43,7 @@ describe('the execution of runs', () => {
     expect(world.runs).to.deep.equal([]);
   });
 
-  it('RUN-05: does not run what was deleted before a worker was free, and runs its successor', async () => {
+  it('RUN-05: does not reconcile an object that was deleted before a worker was free, and reconciles the recreated one', async () => {
     world.control(taking(world.clock, 10_000), { maxConcurrent: 1 });
     await world.start();
     world.cluster.put(widgets, widget('A/0'));
@@ -57,7 +57,7 @@ describe('the execution of runs', () => {
     expect(world.runs).to.deep.equal(['0 A/0', '15 A/1']);
   });
 
-  it('RUN-06: remembers events that come before the start, once', async () => {
+  it('RUN-06: remembers events before the start, once', async () => {
     world = createWorld({ lease: { namespace: 'kube-system', name: 'lead', onLost: () => undefined } });
     const { cluster, clock, runs } = world;
     const lease = {
@@ -85,7 +85,7 @@ describe('the execution of runs', () => {
     expect(runs).to.have.length(1);
   });
 
-  it('RUN-06: lets what runs end and starts nothing that waits when it stops', async () => {
+  it('RUN-06: finishes running reconciles and starts no waiting ones when it stops', async () => {
     world.control(taking(world.clock, 10_000), { maxConcurrent: 1, syncPeriodMs: 1_000 });
     for (let i = 0; i < 6; i++) world.cluster.put(widgets, widget(`A/${String(i)}`));
     await world.start();
@@ -97,7 +97,7 @@ describe('the execution of runs', () => {
     expect(world.clock.pending).to.equal(0);
   });
 
-  it('RUN-07: takes a rejection with a string for a failure and lives on', async () => {
+  it('RUN-07: treats a rejection with a string as a failure and continues', async () => {
     world.control(failing('x'));
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -105,7 +105,7 @@ describe('the execution of runs', () => {
     expect(await world.metric('controller_runtime_reconcile_errors_total{controller="widgets"}')).to.equal(1);
   });
 
-  it('has the signals of a run in a copy of its context, too', async () => {
+  it('has the signals of a reconcile in a copy of its context, too', async () => {
     const same: boolean[] = [];
     world.control((_, ctx) => {
       const copied = { ...ctx };
@@ -121,7 +121,7 @@ describe('the execution of runs', () => {
     expect(same).to.deep.equal([true, true, true]);
   });
 
-  it('RUN-07: aborts the signal of a run that takes too long, and counts it', async () => {
+  it('RUN-07: aborts the signal of a reconcile that takes too long, and counts it', async () => {
     let abortedAt: number | undefined;
     world.control(
       (_, { signal }) => {
@@ -139,7 +139,7 @@ describe('the execution of runs', () => {
     );
   });
 
-  it('RUN-08: delays runs beyond the limit to the end of the window and drops none', async () => {
+  it('RUN-08: delays reconciles beyond the limit to the end of the window and drops none', async () => {
     const controller = world.control(succeeding, { limit: { reconciles: 3, perMs: 10_000 } });
     await world.start();
     world.cluster.put(widgets, widget('A/1'));
@@ -152,14 +152,14 @@ describe('the execution of runs', () => {
     expect(world.runs).to.deep.equal(['0 A/1', '1 A/1', '2 A/1', '10 A/1']);
   });
 
-  it('starts no run without an event', async () => {
+  it('starts no reconcile without an event', async () => {
     world.control(succeeding);
     await world.start();
     await world.clock.advance(3_600_000);
     expect(world.runs).to.deep.equal([]);
   });
 
-  it('fires the interrupt of a run when a change calls for it', async () => {
+  it('fires the interrupt of a reconcile if a change requests it', async () => {
     const interrupts: string[] = [];
     world.control(
       (primary, ctx) => {
@@ -178,7 +178,7 @@ describe('the execution of runs', () => {
     expect(interrupts).to.deep.equal(['A/1']);
   });
 
-  it('hands out frozen primaries and private drafts', async () => {
+  it('passes frozen primaries and private drafts', async () => {
     let isChanged: boolean | undefined;
     world.control((primary, ctx) => {
       const draft = ctx.draft();

@@ -28,7 +28,7 @@ describe('the pause before a request is sent again', () => {
       });
   };
 
-  describe('of what has an effect', () => {
+  describe('for a request with an effect', () => {
     hold(false, [
       ['429 with a time', said(429, 3), 1, 3_000],
       ['429 with a long time', said(429, 3_600), 1, 60_000],
@@ -43,7 +43,7 @@ describe('the pause before a request is sent again', () => {
     ]);
   });
 
-  describe('of what only reads', () => {
+  describe('for a read', () => {
     hold(true, [
       ['429 with a time', said(429, 3), 7, 3_000],
       ['500', said(500), 1, 200],
@@ -63,10 +63,10 @@ describe('the pause before a request is sent again', () => {
       ['a failing DNS', broken('EAI_AGAIN'), 1, undefined],
       ['an unreachable host', broken('EHOSTUNREACH'), 1, undefined],
       ['an unreachable network', broken('ENETUNREACH'), 1, undefined],
-      ['a connection that did not come about in time', broken('UND_ERR_CONNECT_TIMEOUT'), 1, undefined],
-      ['an answer that did not come in time', broken('UND_ERR_HEADERS_TIMEOUT'), 1, undefined],
+      ['a connection timeout', broken('UND_ERR_CONNECT_TIMEOUT'), 1, undefined],
+      ['a response timeout', broken('UND_ERR_HEADERS_TIMEOUT'), 1, undefined],
       ['an untrusted certificate', broken('SELF_SIGNED_CERT_IN_CHAIN'), 1, undefined],
-      ['something else', new Error('bug'), 1, undefined],
+      ['another error', new Error('bug'), 1, undefined],
     ]);
   });
 
@@ -78,7 +78,7 @@ describe('the pause before a request is sent again', () => {
   });
 });
 
-describe('whether a failure may pass by itself', () => {
+describe('whether a failure is temporary', () => {
   for (const [title, error, expected] of [
     ['429', said(429), true],
     ['500', said(500), true],
@@ -98,7 +98,7 @@ describe('whether a failure may pass by itself', () => {
 });
 
 describe('a version that the server does not know yet', () => {
-  it('is told by one of the causes', () => {
+  it('is detected by one of the causes', () => {
     expect(isVersionTooLarge(notYet)).to.equal(true);
     expect(isVersionTooLarge(said(504))).to.equal(false);
     expect(isVersionTooLarge(new Error('no'))).to.equal(false);
@@ -127,7 +127,7 @@ describe('the error of a connection', () => {
     ['ERR_SSL_WRONG_VERSION_NUMBER', false, true, 'cannot use https://s (ERR_SSL_WRONG_VERSION_NUMBER): '],
   ];
   for (const [code, isIdempotent, isSafe, message] of rows)
-    it(`names the server and the way out: ${code}${isIdempotent ? ', which may be repeated' : ''}`, () => {
+    it(`names the server and the remedy: ${code}${isIdempotent ? ', which may be repeated' : ''}`, () => {
       const error = transportErrorFrom(coded(code), 'https://s', ref, isIdempotent);
       expect(error.message).to.contain(message);
       expect(error.safeToRepeat).to.equal(isSafe);

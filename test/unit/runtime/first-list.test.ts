@@ -3,13 +3,13 @@ import type { Key } from '../../../src/runtime/types.ts';
 import { createWorld, nothing, widget, widgets, type World } from './support/world.ts';
 
 const OBJECTS = 60_000;
-/** Each run takes as long. */
+/** Every reconcile takes this long. */
 const RUN_MS = 100;
 
 describe('RUN-122: the first list of 60 000 objects', function () {
   this.timeout(120_000);
   let world: World;
-  /** Keys whose next run fails. */
+  /** Keys whose next reconcile fails. */
   let failing: Set<Key>;
   const keyOf = (i: number): Key => `space-${String(i % 50)}/object-${String(i)}`;
   const runs = (): readonly (readonly [second: number, key: Key])[] =>
@@ -36,7 +36,7 @@ describe('RUN-122: the first list of 60 000 objects', function () {
   });
   after(() => world.end());
 
-  it('lets an edit overtake it, also when its run is repeated after an error', async () => {
+  it('is overtaken by an edit, also if its reconcile is retried after an error', async () => {
     const [[, first] = [0, '']] = runs();
     const edited = keyOf(41_234);
     failing.add(first);
@@ -47,7 +47,7 @@ describe('RUN-122: the first list of 60 000 objects', function () {
     // It failed after 0.1 s, was due a second later, and came next then.
     expect(of(edited)).to.deep.equal([0.1, 1.2]);
     expect(runs().length).to.be.greaterThan(190);
-    // One of the first list that failed as well waits behind the rest of it.
+    // A key of the first list that failed as well waits behind the rest of it.
     expect(of(first)).to.deep.equal([0]);
   });
 });

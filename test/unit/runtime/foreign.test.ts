@@ -6,7 +6,7 @@ import type { Client, Kind } from '../../../src/runtime/types.ts';
 const kind: Kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const ref = { verb: 'get', kind: 'ConfigMap', namespace: 'n', name: 'a' };
 
-/** A client all of whose requests end like this. */
+/** A client whose requests all end with this error. */
 function failing(error: Error): Client {
   const fails = (): Promise<never> => Promise.reject(error);
   const failsInTurn = async function* (): AsyncGenerator<never> {
@@ -30,9 +30,9 @@ const thrownBy = async (work: Promise<unknown>): Promise<Error> =>
     (error: unknown) => error as Error,
   );
 
-describe('what the server of a target says', () => {
+describe("the message of a target's server", () => {
   for (const [verb, ask] of Object.entries(verbs)) {
-    it(`is marked as its words: ${verb}`, async () => {
+    it(`is marked as its own: ${verb}`, async () => {
       const error = apiErrorFrom(403, { message: 'configmaps is forbidden', reason: 'Forbidden' }, ref);
       const thrown = await thrownBy(ask(foreign(failing(error), 'the server of target x')));
       expect(thrown).to.be.instanceOf(Forbidden);
@@ -47,7 +47,7 @@ describe('what the server of a target says', () => {
     return (await thrownBy(verbs['get']!(foreign(failing(error), 'the server of target x')))).message;
   };
 
-  it('is cut to 1024 characters, of which the end stays', async () => {
+  it('is shortened to 1024 characters, and its end stays', async () => {
     const message = await said(`first ${'word '.repeat(1 << 18)}last`);
     expect(message).to.have.length.below(1024 + 100);
     expect(message).to.match(/answered: first (word )+ … ( word)* ?last$/);
@@ -62,18 +62,18 @@ describe('what the server of a target says', () => {
     }
   });
 
-  it('has no line breaks, escape sequences, or characters that turn the text around', async () => {
+  it('has no line breaks, escape sequences, or bidirectional control characters', async () => {
     const message = await said('all is well\n\u001B[2Jroot: \u202Edone\u0000\u2028now');
     expect(message).to.match(/answered: all is well \[2Jroot: done now$/);
   });
 
-  it('is not made up where it said nothing', async () => {
+  it('is not invented if there is none', async () => {
     const error = apiErrorFrom(503, undefined, ref);
     const thrown = await thrownBy(verbs['get']!(foreign(failing(error), 'the server of target x')));
     expect(thrown.message).to.equal('cannot get ConfigMap n/a: the server answered 503');
   });
 
-  it('leaves failures of the connection as they are', async () => {
+  it('does not include connection errors', async () => {
     const error = new TransportError({ message: 'connection reset', safeToRepeat: true });
     expect(await thrownBy(verbs['get']!(foreign(failing(error), 'x')))).to.equal(error);
   });

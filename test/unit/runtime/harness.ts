@@ -1,4 +1,4 @@
-/** A cache on a scripted API and a clock that stands still, and who listens to it. */
+/** A cache on a scripted API and a clock that stands still, and its subscribers. */
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createCache } from '../../../src/runtime/cache/cache.ts';
@@ -41,7 +41,7 @@ export function harness(options: CacheOptions<Thing> & { syncTimeoutMs?: number 
       stop.abort(new Error('stop'));
     },
     signal: stop.signal,
-    /** What a subscriber hears from now on. */
+    /** The events that a subscriber receives from now on. */
     listen(name = 'me', ownEvents: 'filter' | 'deliver' = 'filter'): string[] {
       const heard: string[] = [];
       cache.subscribe({ name, ownEvents, on: (change) => heard.push(told(change)) });

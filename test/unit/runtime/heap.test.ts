@@ -23,11 +23,11 @@ describe('a heap', () => {
   };
   const sorted = (ranks: readonly number[]): number[] => [...ranks].sort((a, b) => a - b);
 
-  it('has nothing first when it is empty', () => {
+  it('has no first item if it is empty', () => {
     expect(filled([]).heap.peek()).to.equal(undefined);
   });
 
-  it('gives its items in their order, whichever of them were taken out before', () => {
+  it('returns its items in order, whichever of them were removed before', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50), { maxLength: 40 }), fc.array(fc.nat(39)), (ranks, taken) => {
         const { heap, items } = filled(ranks);
@@ -38,7 +38,7 @@ describe('a heap', () => {
     );
   });
 
-  it('moves the last item up when it takes the place of one that is farther down', () => {
+  it('moves the last item up if it replaces one that is farther down', () => {
     const { heap, items } = filled([1, 10, 2, 11, 12, 3, 4]);
     heap.remove(items[3] as Item);
     expect(emptied(heap)).to.deep.equal([1, 2, 3, 4, 10, 12]);

@@ -102,7 +102,10 @@ const kubeconfig = (server: string, user: object = { token: 'secret-token' }): s
     'current-context': 'x',
   });
 
-/** The server's real time passes while the client's own pauses take none; a minute is the limit for an answer, and never over. */
+/**
+ * The server's real time passes while the pauses of the client take none; a minute is the timeout for a response,
+ * which is never reached.
+ */
 function hastyClock(): FakeClock & { readonly slept: number[] } {
   const clock = new FakeClock() as FakeClock & { slept: number[] };
   clock.slept = [];
@@ -148,7 +151,7 @@ describe('requests to an API server', () => {
     await stub.close();
   });
 
-  it('carry the credentials and who asks', async () => {
+  it('have the credentials and the user agent', async () => {
     await client.get(MAPS, 'ns/a');
     expect(stub.requests[0]).to.deep.include({ method: 'GET', url: '/api/v1/namespaces/ns/configmaps/a' });
     expect(stub.requests[0]?.headers).to.include({
@@ -170,17 +173,17 @@ describe('requests to an API server', () => {
     expect(stub.connections).to.equal(before);
   });
 
-  it('keep their sockets also after deletes, which carry a body', async () => {
+  it('keep their sockets also after deletes, which have a body', async () => {
     for (let i = 0; i < 20; i++) {
       await client.send({ verb: 'delete', kind: MAPS, key: 'ns/a', uid: 'u' });
       await client.send({ verb: 'merge', kind: MAPS, key: 'ns/a', body: {} });
     }
     expect(stub.requests).to.have.length(40);
-    // A request that follows at once may find the first socket not yet free.
+    // A request right afterwards may find the first socket not yet free.
     expect(stub.connections).to.be.at.most(2);
   });
 
-  it('let writes go before reads, and reads before lists', async () => {
+  it('send writes before reads, and reads before lists', async () => {
     await connection.close();
     await open({ maxSockets: 1 });
     const first = client.get(MAPS, 'ns/first');
@@ -194,7 +197,7 @@ describe('requests to an API server', () => {
     expect(order).to.deep.equal(['first', 'write', 'read', 'list']);
   });
 
-  it('RUN-123: are repeated after the pause that a 429 asks for, without delaying the lease', async () => {
+  it('RUN-123: are repeated after the pause of a 429, without delaying the lease', async () => {
     let refusals = 0;
     let leaseDone = false;
     stub.handler = (request, response) => {
@@ -221,7 +224,7 @@ describe('requests to an API server', () => {
     expect(stub.requests.map((r) => r.method)).to.deep.equal(['POST', 'GET', 'POST']);
   });
 
-  it('give up on a server that only ever says 429', async () => {
+  it('give up if the server always answers 429', async () => {
     stub.handler = (_, response) => {
       json(response, 429, status(429, 'TooManyRequests', 'slow down', { retryAfterSeconds: 2 }));
     };
@@ -232,7 +235,7 @@ describe('requests to an API server', () => {
     expect(clock.slept).to.deep.equal(Array<number>(7).fill(2000));
   });
 
-  it('are repeated after 500 when they only read', async () => {
+  it('are repeated after 500 if they only read', async () => {
     let count = 0;
     stub.handler = (_, response) => {
       if (count++ < 2) json(response, 500, status(500, 'InternalError', 'etcd is tired'));
@@ -242,7 +245,7 @@ describe('requests to an API server', () => {
     expect(stub.requests).to.have.length(3);
   });
 
-  it('are not repeated after 500 when they may have had an effect', async () => {
+  it('are not repeated after 500 if they may have had an effect', async () => {
     stub.handler = (_, response) => {
       json(response, 500, status(500, 'InternalError', 'etcd is tired'));
     };
@@ -252,7 +255,7 @@ describe('requests to an API server', () => {
     expect(stub.requests).to.have.length(1);
   });
 
-  it('survive a connection that breaks without an answer when they only read', async () => {
+  it('survive a connection that breaks without a response if they only read', async () => {
     let count = 0;
     stub.handler = (request, response) => {
       if (count++ === 0) request.socket.destroy();
@@ -261,7 +264,7 @@ describe('requests to an API server', () => {
     expect((await client.get(MAPS, 'ns/a')).metadata.name).to.equal('a');
   });
 
-  it('say whether it is safe to repeat what broke', async () => {
+  it('report whether a broken request can be repeated safely', async () => {
     stub.handler = (request) => request.socket.destroy();
     const unsafe = await failure(client.send({ verb: 'create', kind: MAPS, object: configMap('a') }));
     expect(unsafe).to.be.instanceOf(TransportError).and.to.have.property('safeToRepeat', false);
@@ -278,7 +281,7 @@ describe('requests to an API server', () => {
     expect(await failure(client.send(locked))).to.have.property('safeToRepeat', false);
   });
 
-  it('report an answer that is cut off', async () => {
+  it('report a truncated response', async () => {
     stub.handler = (request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"kind":"Conf');
@@ -288,7 +291,7 @@ describe('requests to an API server', () => {
     expect(error).to.be.instanceOf(TransportError);
   });
 
-  it('report an answer that is not what it claims to be, without quoting it', async () => {
+  it('report a response that is invalid, without quoting it', async () => {
     stub.handler = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end('{"password": hunter2}');
@@ -298,7 +301,7 @@ describe('requests to an API server', () => {
     expect(error.message).not.to.contain('hunter2');
   });
 
-  it('say why a name of 100 KB is refused, without the name', async () => {
+  it('report why a name of 100 KB is rejected, without the name', async () => {
     const name = 'x'.repeat(100_000);
     stub.handler = (_, response) => {
       json(
@@ -312,7 +315,7 @@ describe('requests to an API server', () => {
     expect(error.message.length).to.be.below(2_000);
   });
 
-  it('wait for a slow answer', async () => {
+  it('wait for a slow response', async () => {
     stub.handler = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const text = JSON.stringify(configMap('ä'));
@@ -365,7 +368,7 @@ describe('requests to an API server', () => {
     });
   }
 
-  it('keep the causes of a refusal, but nothing of a Secret', async () => {
+  it('keep the causes of a rejection, but nothing of a Secret', async () => {
     const causes = [{ reason: 'FieldValueInvalid', field: 'data.x', message: 'Invalid value: "hunter2"' }];
     stub.handler = (_, response) => {
       json(response, 422, status(422, 'Invalid', 'data.x: Invalid value: "hunter2"', { causes }));
@@ -379,7 +382,7 @@ describe('requests to an API server', () => {
     expect(secret).to.have.deep.property('causes', [{ reason: 'FieldValueInvalid', field: 'data.x' }]);
   });
 
-  it('understand a proxy that answers in prose', async () => {
+  it('accept plain text from a proxy', async () => {
     stub.handler = (_, response) => {
       response.writeHead(502, { 'content-type': 'text/html' });
       response.end('<html>secret</html>');
@@ -447,7 +450,7 @@ describe('requests to an API server', () => {
     expect(await counts('get')).to.deep.equal([1, 1, 0]);
   });
 
-  it('tell how long they stood in line', async () => {
+  it('report how long they waited in the queue', async () => {
     const registry = new Registry();
     const slow = new FakeClock();
     await connection.close();
@@ -503,7 +506,7 @@ describe('requests to an API server', () => {
       });
     });
 
-    it('merge says what it is', async () => {
+    it('merge sends its content type', async () => {
       await client.send({ verb: 'merge', kind: MAPS, key: 'ns/a', body: { x: null }, sub: 'status' });
       expect(sent()).to.deep.equal({
         method: 'PATCH',
@@ -513,13 +516,13 @@ describe('requests to an API server', () => {
       });
     });
 
-    it('json patch says what it is', async () => {
+    it('json patch sends its content type', async () => {
       const ops = [{ op: 'test', path: '/a', value: 1 }] as const;
       await client.send({ verb: 'json', kind: MAPS, key: 'ns/a', ops });
       expect(sent()).to.deep.include({ type: 'application/json-patch+json', body: ops });
     });
 
-    it('apply names its manager', async () => {
+    it('apply names its field manager', async () => {
       await client.send({ verb: 'apply', kind: MAPS, object: configMap('a'), manager: 'me', force: true });
       expect(sent()).to.deep.equal({
         method: 'PATCH',
@@ -529,7 +532,7 @@ describe('requests to an API server', () => {
       });
     });
 
-    it('delete carries its conditions in the body', async () => {
+    it('delete has its preconditions in the body', async () => {
       await client.send({ verb: 'delete', kind: MAPS, key: 'ns/a', uid: 'u', propagation: 'Foreground' });
       expect(sent()).to.deep.equal({
         method: 'DELETE',
@@ -544,7 +547,7 @@ describe('requests to an API server', () => {
       });
     });
 
-    it('list walks the pages and names what the items are', async () => {
+    it('list reads all pages and adds kinds to the items', async () => {
       stub.handler = (request, response) => {
         const isSecond = request.url?.includes('continue=t1');
         const items = [{ metadata: { name: isSecond ? 'b' : 'a' } }];
@@ -577,7 +580,7 @@ describe('requests to an API server', () => {
       });
     });
 
-    it('RUN-C7: asks for metadata alone', async () => {
+    it('RUN-C7: can request metadata only', async () => {
       stub.handler = (_, response) => {
         json(response, 200, {
           metadata: {},
@@ -600,7 +603,7 @@ describe('requests to an API server', () => {
     const line = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
     const signal = new AbortController().signal;
 
-    it('gives frames in order, wherever the bytes were cut', async () => {
+    it('returns frames in order, however the bytes were split', async () => {
       const text =
         line('ADDED', { metadata: { name: 'ä€😀', resourceVersion: '1' } }) +
         line('BOOKMARK', {
@@ -639,7 +642,7 @@ describe('requests to an API server', () => {
 
     const faults: [string, Handler, RegExp][] = [
       ['a truncated line', (_, r) => r.end('{"type":"ADDED","object":{"meta'), /a line was cut off/],
-      ['a line that is no event', (_, r) => r.end('"hello"\n'), /not a watch event/],
+      ['a line that is not an event', (_, r) => r.end('"hello"\n'), /not a watch event/],
       ['an unknown type', (_, r) => r.end(line('WHAT', {})), /unknown type WHAT/],
       [
         'a reset in the middle of a frame',
@@ -661,20 +664,20 @@ describe('requests to an API server', () => {
       });
     }
 
-    it('hands on an error in the stream', async () => {
+    it('passes an error in the stream on', async () => {
       stub.handler = (_, response) => response.end(line('ERROR', { code: 410, reason: 'Expired' }));
       const frames = await collect(client.watch(MAPS, {}, signal));
       expect(frames.at(-1)).to.deep.equal({ type: 'ERROR', status: { code: 410, reason: 'Expired' } });
     });
 
-    it('refuses with the error of the status', async () => {
+    it('fails with the error of the status', async () => {
       stub.handler = (_, response) => {
         json(response, 410, status(410, 'Expired', 'too old resource version'));
       };
       expect(await failure(collect(client.watch(MAPS, {}, signal)))).to.be.instanceOf(Gone);
     });
 
-    it('does not take sockets away from requests, and closes its own when it is ended', async () => {
+    it('takes no sockets from requests, and closes its own when it ends', async () => {
       await connection.close();
       await open({ maxSockets: 1 });
       const stop = new AbortController();
@@ -723,12 +726,12 @@ describe('requests to an API server', () => {
       await failure(exhaust(watch));
     });
 
-    it('gives the event loop its turn while it decodes', async () => {
+    it('yields to the event loop while it decodes', async () => {
       await connection.close();
       await open({ clock: systemClock });
       const many = line('ADDED', { metadata: { name: 'a', resourceVersion: '1' }, data: 'x'.repeat(20_000) });
       stub.handler = (_, response) => response.end(many.repeat(1_000));
-      // In time of this process, so that what else runs on the machine does not count.
+      // In processor time of this process, so that other load on the machine does not count.
       const spentMs = (): number => {
         const { user, system } = process.cpuUsage();
         return (user + system) / 1000;

@@ -51,7 +51,7 @@ describe('a kubeconfig', () => {
     return join(folder, name);
   };
 
-  it('gives server, namespace and headers', async () => {
+  it('has server, namespace and headers', async () => {
     const text = config(
       { server: 'https://h:6443/prefix/' },
       { token: 't', as: 'me', 'as-groups': ['g1', 'g2'], 'as-user-extra': { 'example.org/x': ['1'] } },
@@ -67,13 +67,13 @@ describe('a kubeconfig', () => {
     });
   });
 
-  it('gives a password as basic authentication, even one that looks like a number', async () => {
+  it('uses a password as basic authentication, even one that looks like a number', async () => {
     const text = config({}, { username: 'me', password: 123 });
     const { headers } = await (await loadAccess({ text }, none)).credentials(false);
     expect(headers['authorization']).to.equal(`Basic ${Buffer.from('me:123').toString('base64')}`);
   });
 
-  it('finds files next to itself and reads them anew each time', async () => {
+  it('finds files relative to itself and reads them again each time', async () => {
     await file('token', 'one\n');
     const path = await file('config', config({}, { tokenFile: 'token' }));
     const access = await loadAccess({ file: path }, none);
@@ -82,7 +82,7 @@ describe('a kubeconfig', () => {
     expect((await access.credentials(false)).headers).to.deep.equal({ authorization: 'Bearer two' });
   });
 
-  it('may be split over several files; the first to name a thing wins', async () => {
+  it('may be split over several files; the first definition takes precedence', async () => {
     const a = await file('a', config({ server: 'https://first' }, { token: 'a' }));
     const b = await file(
       'b',
@@ -95,7 +95,7 @@ describe('a kubeconfig', () => {
     expect(access.server).to.equal('https://first');
   });
 
-  it('asks plugins only for what it cannot read itself', async () => {
+  it('calls plugins only for credentials that it cannot read itself', async () => {
     const calls: unknown[] = [];
     const path = await file('config', config({}, { exec: { command: 'get-token' } }));
     const access = await loadAccess({ file: path }, ({ kubeconfig, context, user, refused }) => {
@@ -115,29 +115,29 @@ describe('a kubeconfig', () => {
       /^cannot read kubeconfig \S*nope: no such file; set KUBECONFIG/,
     ],
     ['is not YAML', () => ({ text: 'a: [b' }), /^the kubeconfig is not valid YAML/],
-    ['is something else', () => ({ text: 'kind: Pod' }), /contains no cluster; is it a kubeconfig\?$/],
+    ['is another document', () => ({ text: 'kind: Pod' }), /contains no cluster; is it a kubeconfig\?$/],
     [
       'has no current context',
       () => ({ text: config({}, {}, { 'current-context': '' }) }),
       /no current-context; choose one with --context \(it has x\)$/,
     ],
-    ['lacks the context', () => ({ text: config({}, {}), context: 'y' }), /no context y; it has x$/],
+    ['has a missing context', () => ({ text: config({}, {}), context: 'y' }), /no context y; it has x$/],
     [
-      'lacks the cluster',
+      'has a missing cluster',
       () => ({ text: config({}, {}, { contexts: [{ name: 'x', context: { cluster: 'z', user: 'u' } }] }) }),
       /context x refers to a cluster that is not in it$/,
     ],
     [
-      'lacks the user',
+      'has a missing user',
       () => ({ text: config({}, {}, { contexts: [{ name: 'x', context: { cluster: 'c', user: 'z' } }] }) }),
       /context x refers to a user that is not in it$/,
     ],
     [
-      'has no proper address',
+      'has no valid address',
       () => ({ text: config({ server: 'localhost' }, {}) }),
       /not an http or https address$/,
     ],
-    ['is wanted from a pod outside of one', () => 'in-cluster', /^not running inside a cluster/],
+    ['is requested from a pod outside of one', () => 'in-cluster', /^not running inside a cluster/],
     [
       'refers to a missing file',
       async (f) => {
@@ -147,7 +147,7 @@ describe('a kubeconfig', () => {
       /^cannot read the client-key \S*gone\.pem: no such file; check the path/,
     ],
     [
-      'comes from a tenant and reaches for files',
+      'comes from a tenant and refers to files',
       () => ({ text: config({}, { tokenFile: '/etc/passwd' }) }),
       /tokenFile/,
     ],
@@ -163,14 +163,14 @@ describe('a kubeconfig', () => {
     ],
   ];
   for (const [title, source, message] of bad) {
-    it(`that ${title} is refused in one clear line`, async () => {
+    it(`that ${title} is rejected in one clear line`, async () => {
       const text = await complaint(await source(folder));
       expect(text).to.match(message);
       expect(text).not.to.contain('\n');
     });
   }
 
-  it('is never quoted when it cannot be parsed', async () => {
+  it('is never quoted if it cannot be parsed', async () => {
     expect(await complaint({ text: 'token: "very-secret\nfoo: [' })).not.to.contain('very-secret');
   });
 });
@@ -190,7 +190,7 @@ describe('a connection', () => {
   let connection: Connection | undefined;
   let clock: FakeClock;
   let folder: string;
-  /** Who the server takes the client for, and how it decides. */
+  /** The client's user as the server sees it, and how it is determined. */
   let seen: { user: string | undefined; authorization: string | undefined }[];
   let accepts: (authorization: string | undefined) => boolean;
 
@@ -236,26 +236,26 @@ describe('a connection', () => {
   const trusted = (user: object, cluster: object = {}): string =>
     config({ server: url, 'certificate-authority-data': b64(authority.certificate), ...cluster }, user);
 
-  it('trusts the authority of its kubeconfig and shows its certificate', async () => {
+  it('trusts the authority of its kubeconfig and sends its certificate', async () => {
     const { key, certificate } = issue('anna', 'client');
     const text = trusted({ 'client-certificate-data': b64(certificate), 'client-key-data': b64(key) });
     await version({ text });
     expect(seen).to.deep.equal([{ user: 'anna', authorization: undefined }]);
   });
 
-  it('says so when it cannot trust a server', async () => {
+  it('reports that it cannot trust a server', async () => {
     const error = await version({ text: config({ server: url }, {}) }).catch((e: unknown) => e as Error);
     expect((error as Error).message).to.match(
       /^cannot trust https:\S+ \(\w+\): its certificate is not trusted; to trust it, put its certificate authority into the kubeconfig, while trying to get \/version$/,
     );
   });
 
-  it('trusts blindly only when told to', async () => {
+  it('skips verification only on request', async () => {
     await version({ text: config({ server: url, 'insecure-skip-tls-verify': true }, { token: 't' }) });
     expect(seen).to.deep.equal([{ user: undefined, authorization: 'Bearer t' }]);
   });
 
-  it('goes through the proxy of its kubeconfig', async () => {
+  it('uses the proxy of its kubeconfig', async () => {
     let tunnels = 0;
     const proxy = createPlainServer();
     proxy.on('connect', (request, socket) => {
@@ -289,7 +289,7 @@ describe('a connection', () => {
     expect(seen.map((s) => s.authorization)).to.deep.equal(['Bearer one', 'Bearer one', 'Bearer two']);
   });
 
-  it('RUN-P13: reads a token again after a 401, for all requests that met it', async () => {
+  it('RUN-P13: reads a token again after a 401, for all requests that got it', async () => {
     await writeFile(join(folder, 'token'), 'one');
     await writeFile(join(folder, 'config'), trusted({ tokenFile: 'token' }));
     const kubeconfig = { file: join(folder, 'config') };
@@ -301,14 +301,14 @@ describe('a connection', () => {
     expect(seen.at(-1)?.authorization).to.equal('Bearer two');
   });
 
-  it('reports a 401 when there is nothing else to try', async () => {
+  it('reports a 401 if there is nothing else to try', async () => {
     accepts = () => false;
     const error = await version({ text: trusted({ token: 't' }) }).catch((e: unknown) => e as Error);
     expect(error).to.be.instanceOf(Unauthorized);
     expect(seen).to.have.length(1);
   });
 
-  it('keeps going with the old token while the file is being replaced', async () => {
+  it('keeps using the old token while the file is being replaced', async () => {
     await writeFile(join(folder, 'token'), 'one');
     await writeFile(join(folder, 'config'), trusted({ tokenFile: 'token' }));
     const kubeconfig = { file: join(folder, 'config') };
@@ -319,7 +319,7 @@ describe('a connection', () => {
     expect(seen.at(-1)?.authorization).to.equal('Bearer one');
   });
 
-  it('opens new sockets when its certificate has been renewed', async () => {
+  it('opens new sockets after its certificate has been renewed', async () => {
     const renew = async (name: string): Promise<void> => {
       const { key, certificate } = issue(name, 'client');
       await writeFile(join(folder, 'cert.pem'), certificate);

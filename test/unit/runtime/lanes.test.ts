@@ -9,7 +9,7 @@ describe('the lanes of a connection', () => {
       return leave;
     });
 
-  it('let the most urgent in first when a place is free', async () => {
+  it('admit the most urgent first when a place is free', async () => {
     const lanes = new Lanes(1);
     const entered: string[] = [];
     const leave = await enter(lanes, 'list', entered);
@@ -19,7 +19,7 @@ describe('the lanes of a connection', () => {
     expect(entered).to.deep.equal(['list', 'write', 'read', 'read', 'list']);
   });
 
-  it('do not keep a place for who went away', async () => {
+  it('do not keep a place for an aborted request', async () => {
     const lanes = new Lanes(1);
     const entered: string[] = [];
     const leave = await enter(lanes, 'write', entered);
@@ -37,7 +37,7 @@ describe('the lanes of a connection', () => {
     await settle();
   });
 
-  it('let nobody in whose signal has aborted already', async () => {
+  it('do not admit a request whose signal has already aborted', async () => {
     const lanes = new Lanes(1);
     const gone = lanes.enter('read', AbortSignal.abort(new Error('late')));
     expect(await gone.catch((error: unknown) => (error as Error).message)).to.equal('late');

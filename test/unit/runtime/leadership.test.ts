@@ -47,7 +47,7 @@ describe('the lease', () => {
     await settle();
   };
   const holder = (): string | undefined => cluster.read(leaseKind, 'system/lead')?.spec?.holderIdentity;
-  /** Cuts one candidate off from the cluster. */
+  /** Disconnects one candidate from the cluster. */
   const cutOff = (identity: string): void => {
     cluster.fault = ({ body }) =>
       JSON.stringify(body ?? '').includes(`"${identity}"`)
@@ -55,7 +55,7 @@ describe('the lease', () => {
         : undefined;
   };
 
-  it('goes to one of two', async () => {
+  it('is acquired by one of two', async () => {
     const [a, b] = [candidate('a'), candidate('b')];
     await run(a);
     await run(b);
@@ -69,7 +69,7 @@ describe('the lease', () => {
     expect(holder()).to.equal('a');
   });
 
-  it('RUN-119: passes to the other within 18 s after the holder stops renewing, who has given up by then', async () => {
+  it('RUN-119: passes to the other within 18 s after the holder stops renewing, which has given up by then', async () => {
     const [a, b] = [candidate('a'), candidate('b')];
     await run(a);
     await run(b);
@@ -121,7 +121,7 @@ describe('the lease', () => {
     expect(a.leadsSince).to.be.a('number');
   });
 
-  it('passes on at once when it is released', async () => {
+  it('passes on at once if it is released', async () => {
     const [a, b] = [candidate('a'), candidate('b')];
     await run(a);
     await run(b);
@@ -134,7 +134,7 @@ describe('the lease', () => {
     expect(lost).to.deep.equal([]);
   });
 
-  it('keeps leading through a short failure', async () => {
+  it('stays with the leader through a short failure', async () => {
     const a = candidate('a');
     await run(a);
     await clock.advance(4_000);
@@ -146,7 +146,7 @@ describe('the lease', () => {
     expect(a.lease.isLeader).to.equal(true);
   });
 
-  it('is lost to somebody who took it by force', async () => {
+  it('is lost to a process that took it by force', async () => {
     const a = candidate('a');
     await run(a);
     cluster.edit(leaseKind, 'system/lead', { spec: { holderIdentity: 'admin' } });
@@ -154,7 +154,7 @@ describe('the lease', () => {
     expect(lost).to.deep.equal(['a']);
   });
 
-  it('gives up on a request that is never answered', async () => {
+  it('is given up on a request that is never answered', async () => {
     const a = candidate('a');
     await run(a);
     cluster.before = () => new Promise(() => undefined);
@@ -182,7 +182,7 @@ describe('the lease', () => {
     expect(lost).to.deep.equal(['a']);
   });
 
-  it('counts from when the lease was asked for at first, too', async () => {
+  it('counts from when the lease was first requested, too', async () => {
     const a = candidate('a');
     cluster.before = ({ verb }) => (verb === 'create' ? sleep(clock, 6_000) : undefined);
     await run(a);
@@ -195,13 +195,13 @@ describe('the lease', () => {
     expect(a.lease.isLeader).to.equal(false);
   });
 
-  it('does not begin with an answer that came when the lease may have run out already', async () => {
+  it('does not start with a response that arrived when the lease may have expired already', async () => {
     let skew = 0;
     const now = clock.now.bind(clock);
     clock.now = () => now() + skew;
     const a = candidate('a');
     cluster.before = ({ verb }) => {
-      // The loop stands still: time passes, but no timer fires.
+      // The event loop is blocked: time passes, but no timer fires.
       if (verb === 'create') skew = 12_000;
       return undefined;
     };
@@ -210,7 +210,7 @@ describe('the lease', () => {
     expect(a.lease.isLeader).to.equal(false);
   });
 
-  it('RUN-120: refuses the first write after the event loop stood still for too long', async () => {
+  it('RUN-120: rejects the first write after the event loop was blocked for too long', async () => {
     let skew = 0;
     const stalling = new FakeClock();
     const now = stalling.now.bind(stalling);
@@ -222,7 +222,7 @@ describe('the lease', () => {
     });
     let result: unknown;
     world.control(async (_, ctx) => {
-      // The loop stands still: time passes, but no timer fires.
+      // The event loop is blocked: time passes, but no timer fires.
       skew = 12_000;
       result = await ctx
         .write({ verb: 'merge', kind: widgets, key: ctx.key, body: { spec: { size: 2 } } })
@@ -237,7 +237,7 @@ describe('the lease', () => {
     await world.end();
   });
 
-  it('RUN-119: lets only the leader run, and the loser does not finish its queue', async () => {
+  it('RUN-119: lets only the leader reconcile, and the loser does not finish its queue', async () => {
     const shared = new FakeCluster();
     const common = new FakeClock();
     const losses: string[] = [];

@@ -1,4 +1,4 @@
-/** What a lease writes, and when it tries again; who leads is in leadership.test.ts. */
+/** The writes of a lease, and its retries; leadership itself is in leadership.test.ts. */
 import { expect } from 'chai';
 import { sleep } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
@@ -29,7 +29,7 @@ describe('a lease', () => {
     stop.abort(new Error('the test is over'));
   });
 
-  /** Wants the lease. `since`: when it got it. */
+  /** Requests the lease. `since`: when it got it. */
   async function wanting(options: Partial<LeaseOptions> = {}): Promise<{ lease: Lease; since?: number }> {
     const lease = createLease({
       ...{ client: cluster, clock, rng: noChance, log: silentLogger, metrics },
@@ -53,7 +53,7 @@ describe('a lease', () => {
     (await metrics.text()).split('\n').filter((line) => line.startsWith('leader_election_master_status'));
   const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
 
-  it('is made with a holder, a duration and times, and renewed every two seconds', async () => {
+  it('is created with a holder, a duration and times, and renewed every two seconds', async () => {
     await wanting({ labels: { a: 'b' } });
     expect(stored()).to.deep.include({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' });
     expect(stored()?.metadata.labels).to.deep.equal({ a: 'b' });
@@ -66,7 +66,7 @@ describe('a lease', () => {
     expect(cluster.requests.map(({ verb }) => verb)).to.deep.equal(['get', 'create', 'replace', 'replace']);
   });
 
-  it('has no labels of its own accord, and whole seconds', async () => {
+  it('has no labels by default, and whole seconds', async () => {
     await wanting({ durationMs: 4_001 });
     expect(stored()?.metadata).not.to.have.property('labels');
     expect(stored()?.spec?.leaseDurationSeconds).to.equal(5);
@@ -82,7 +82,7 @@ describe('a lease', () => {
     });
   });
 
-  it('is taken back by a holder that was started again, without a transition', async () => {
+  it('is taken back by a holder that was restarted, without a transition', async () => {
     held({ holderIdentity: 'me', leaseDurationSeconds: 15, leaseTransitions: 3, acquireTime: at(0) });
     await clock.advance(7_000);
     expect((await wanting()).since).to.equal(7_000);
@@ -90,16 +90,16 @@ describe('a lease', () => {
   });
 
   for (const [title, spec, since] of [
-    ['at once when nothing is said about its holder', undefined, 0],
-    ['at once when nobody holds it', { holderIdentity: '', leaseDurationSeconds: 15 }, 0],
+    ['at once if its holder is not set', undefined, 0],
+    ['at once if it has no holder', { holderIdentity: '', leaseDurationSeconds: 15 }, 0],
     [
       'when the duration of the other holder is over',
       { holderIdentity: 'you', leaseDurationSeconds: 5 },
       5_000,
     ],
-    ['after 15 s when the other holder names no duration', { holderIdentity: 'you' }, 15_000],
+    ['after 15 s if the other holder sets no duration', { holderIdentity: 'you' }, 15_000],
   ] as const)
-    it(`is taken ${title}`, async () => {
+    it(`is acquired ${title}`, async () => {
       held(spec);
       const one = await wanting();
       await clock.advance(20_000);
@@ -107,14 +107,14 @@ describe('a lease', () => {
       expect(stored()?.spec?.holderIdentity).to.equal('me');
     });
 
-  it('is asked for about every two seconds while another holds it', async () => {
+  it('is requested about every two seconds while another holds it', async () => {
     held({ holderIdentity: 'you', leaseDurationSeconds: 60 });
     await wanting();
     await clock.advance(11_000);
     expect(cluster.requests.map(({ verb }) => verb)).to.deep.equal(Array(6).fill('get'));
   });
 
-  it('counts as renewed by what its holder writes, and by nothing else', async () => {
+  it('counts as renewed by writes of its holder, and by nothing else', async () => {
     held({ holderIdentity: 'you', leaseDurationSeconds: 15, renewTime: at(0) });
     const one = await wanting();
     await clock.advance(4_400);
@@ -122,11 +122,11 @@ describe('a lease', () => {
     await clock.advance(4_400);
     cluster.edit(leaseKind, KEY, { metadata: { annotations: { a: 'b' } } });
     await clock.advance(60_000);
-    // Seen with the request at 6.6 s.
+    // Observed with the request at 6.6 s.
     expect(one.since).to.equal(6_600 + 15_000);
   });
 
-  it('is given back free, to be taken a second later at the latest', async () => {
+  it('is released, so that it can be acquired a second later at the latest', async () => {
     const { lease } = await wanting();
     await clock.advance(5_000);
     await lease.release();
@@ -141,7 +141,7 @@ describe('a lease', () => {
     expect(lost).to.deep.equal([]);
   });
 
-  it('may be given back by a process that does not hold it, or cannot reach the server', async () => {
+  it('may be released by a process that does not hold it, or cannot reach the server', async () => {
     held({ holderIdentity: 'you', leaseDurationSeconds: 60 });
     const other = await wanting();
     await other.lease.release();
@@ -153,7 +153,7 @@ describe('a lease', () => {
     expect(one.lease.isLeader).to.equal(false);
   });
 
-  it('is neither renewed nor written again when it is left to run out', async () => {
+  it('is neither renewed nor written again if it is left to expire', async () => {
     const { lease } = await wanting();
     lease.abandon();
     expect(lease.isLeader).to.equal(false);
@@ -162,7 +162,7 @@ describe('a lease', () => {
     expect(lost).to.deep.equal([]);
   });
 
-  it('fails with the reason of the signal when it is not wanted any more', async () => {
+  it('fails with the reason of the signal if it is no longer wanted', async () => {
     held({ holderIdentity: 'you', leaseDurationSeconds: 60 });
     const { lease } = await wanting();
     const again = lease.acquire(stop.signal).catch((error: unknown) => (error as Error).message);
@@ -171,7 +171,7 @@ describe('a lease', () => {
     expect(await again).to.equal('shutting down');
   });
 
-  it('says once that it is lost, with its name and the reason', async () => {
+  it('reports once that it is lost, with its name and the reason', async () => {
     const { lease } = await wanting();
     cluster.fault = ({ verb }) => apiErrorFrom(503, {}, { verb, kind: 'Lease' });
     await clock.advance(30_000);
@@ -184,7 +184,7 @@ describe('a lease', () => {
     ]);
   });
 
-  it('names who took it', async () => {
+  it('names the new holder', async () => {
     await wanting();
     cluster.edit(leaseKind, KEY, { spec: { holderIdentity: 'admin' } });
     await clock.advance(5_000);
@@ -201,7 +201,7 @@ describe('a lease', () => {
     expect(await gauge()).to.deep.equal(['leader_election_master_status{name="lead"} 0']);
   });
 
-  it('shows in the metrics that leadership was lost or left', async () => {
+  it('shows in the metrics that leadership was lost or released', async () => {
     const first = await wanting();
     first.lease.abandon();
     expect(await gauge()).to.deep.equal(['leader_election_master_status{name="lead"} 0']);
@@ -223,7 +223,7 @@ describe('a lease', () => {
       expect(clock.pending, 'timers besides that of the next renewal').to.equal(1);
     });
 
-  it('is lost at the first write after the time stood still, and says so', async () => {
+  it('is lost at the first write after the clock was blocked, and reports it', async () => {
     const { lease } = await wanting();
     const now = clock.now();
     clock.now = () => now + 10_000;
@@ -234,7 +234,7 @@ describe('a lease', () => {
     expect(await gauge()).to.deep.equal(['leader_election_master_status{name="lead"} 0']);
   });
 
-  it('is read anew when a renewal has failed', async () => {
+  it('is read again if a renewal has failed', async () => {
     const { lease } = await wanting();
     cluster.edit(leaseKind, KEY, { metadata: { annotations: { a: 'b' } } });
     await clock.advance(60_000);
@@ -245,7 +245,7 @@ describe('a lease', () => {
     expect(verbs.filter((verb) => verb === 'get')).to.have.length(2);
   });
 
-  it('is asked for again when a request is not answered within ten seconds', async () => {
+  it('is requested again if a request is not answered within ten seconds', async () => {
     class Silent extends FakeCluster {
       #isSilent = true;
       override get<T extends Obj>(kind: Kind<T>, key: string, signal?: AbortSignal): Promise<T> {
@@ -259,7 +259,7 @@ describe('a lease', () => {
     expect(one.since).to.equal(10_000 + 2_200);
   });
 
-  it('can be given back before it was ever asked for', async () => {
+  it('can be released before it was ever requested', async () => {
     const options = { client: cluster, clock, rng: noChance, log: silentLogger, metrics };
     const names = { namespace: 'system', name: 'lead', identity: 'me', onLost: () => undefined };
     await createLease({ ...options, ...names }).release();
@@ -274,13 +274,13 @@ describe('a lease', () => {
       await clock.advance(6_000);
     };
 
-    it('is made again by its leader', async () => {
+    it('is recreated by its leader', async () => {
       await deleted('leader');
       expect(stored()?.spec?.holderIdentity).to.equal('me');
       expect(lost).to.deep.equal([]);
     });
 
-    it('is lost to a member, which the others have given up', async () => {
+    it('is lost to a member, which the others treat as dead', async () => {
       await deleted('member');
       expect(stored()).to.equal(undefined);
       expect(lost.map(({ message }) => message).join()).to.contain('an unknown process took the lease');
@@ -288,7 +288,7 @@ describe('a lease', () => {
     });
   });
 
-  it('is lost to a member when another holds it, however long that was ago', async () => {
+  it('is lost to a member if another holds it, however long that was ago', async () => {
     await wanting({ purpose: 'member' });
     cluster.edit(leaseKind, KEY, { spec: { holderIdentity: '', leaseDurationSeconds: 0 } });
     await clock.advance(5_000);

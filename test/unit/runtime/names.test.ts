@@ -1,4 +1,4 @@
-/** Small pure functions of the runtime: keys, mappers, selectors' kin, patches and indices. */
+/** Small pure functions of the runtime: keys, mappers, patches and indices. */
 import { expect } from 'chai';
 import { Indices } from '../../../src/runtime/cache/indices.ts';
 import { jsonDiff } from '../../../src/runtime/transport/json-patch.ts';
@@ -41,7 +41,7 @@ describe('keys', () => {
     expect([namespaceOf('a/b'), namespaceOf('b')]).to.deep.equal(['a', '']);
   });
 
-  it('know groups, versions and kinds', () => {
+  it('consist of groups, versions and kinds', () => {
     expect([apiVersionOf(gvk), apiVersionOf({ ...gvk, group: '' })]).to.deep.equal(['example.io/v1', 'v1']);
     expect([groupOf('example.io/v1'), groupOf('v1')]).to.deep.equal(['example.io', '']);
     expect(isSameKind(gvk, { ...gvk })).to.equal(true);
@@ -82,7 +82,7 @@ describe('mappers', () => {
       ['A/x'],
     ],
     [
-      'a label of something without a namespace',
+      'a label for a cluster-scoped object',
       byLabel({ name: 'name', isClusterScoped: true }),
       { labels },
       ['x'],
@@ -94,12 +94,12 @@ describe('mappers', () => {
     ['no annotations', byAnnotation({ name: 'name' }), { labels }, []],
     ['its own name', bySameName, {}, ['A/p']],
     [
-      'several ways, each once',
+      'several mappers, without duplicates',
       anyOf(bySameName, byLabel({ name: 'name' }), bySameName),
       { labels },
       ['A/p', 'A/x'],
     ],
-    ['no way', anyOf(), {}, []],
+    ['no mapper', anyOf(), {}, []],
   ];
   for (const [title, mapper, metadata, expected] of rows)
     it(`by ${title}`, () => {
@@ -111,23 +111,28 @@ describe('the JSON patch between two values', () => {
   type Row = readonly [string, object, object, readonly JsonOp[]];
   const rows: readonly Row[] = [
     ['nothing', { a: { b: [1] } }, { a: { b: [1] } }, []],
-    ['what came', {}, { a: 1 }, [{ op: 'add', path: '/a', value: 1 }]],
-    ['what went', { a: 1 }, {}, [{ op: 'remove', path: '/a' }]],
-    ['what was unset', { a: 1 }, { a: undefined }, [{ op: 'remove', path: '/a' }]],
-    ['what was never set', { a: undefined }, {}, []],
-    ['what was never set and came', { a: undefined }, { a: 1 }, [{ op: 'add', path: '/a', value: 1 }]],
-    ['what became null', { a: 1 }, { a: null }, [{ op: 'replace', path: '/a', value: null }]],
-    ['what was null', { a: null }, { a: { b: 1 } }, [{ op: 'replace', path: '/a', value: { b: 1 } }]],
+    ['added fields', {}, { a: 1 }, [{ op: 'add', path: '/a', value: 1 }]],
+    ['removed fields', { a: 1 }, {}, [{ op: 'remove', path: '/a' }]],
+    ['fields that were set to undefined', { a: 1 }, { a: undefined }, [{ op: 'remove', path: '/a' }]],
+    ['nothing for fields that were never set', { a: undefined }, {}, []],
     [
-      'fields within',
+      'fields that were undefined and are added',
+      { a: undefined },
+      { a: 1 },
+      [{ op: 'add', path: '/a', value: 1 }],
+    ],
+    ['values that became null', { a: 1 }, { a: null }, [{ op: 'replace', path: '/a', value: null }]],
+    ['values that were null', { a: null }, { a: { b: 1 } }, [{ op: 'replace', path: '/a', value: { b: 1 } }]],
+    [
+      'nested fields',
       { a: { b: 1, c: 1 } },
       { a: { b: 2, c: 1 } },
       [{ op: 'replace', path: '/a/b', value: 2 }],
     ],
-    ['lists as a whole', { a: [1, 2] }, { a: [1] }, [{ op: 'replace', path: '/a', value: [1] }]],
+    ['whole lists', { a: [1, 2] }, { a: [1] }, [{ op: 'replace', path: '/a', value: [1] }]],
     ['a list for an object', { a: {} }, { a: [] }, [{ op: 'replace', path: '/a', value: [] }]],
     ['an object for a list', { a: [] }, { a: {} }, [{ op: 'replace', path: '/a', value: {} }]],
-    ['a text for an object', { a: {} }, { a: 'b' }, [{ op: 'replace', path: '/a', value: 'b' }]],
+    ['a string for an object', { a: {} }, { a: 'b' }, [{ op: 'replace', path: '/a', value: 'b' }]],
     [
       'names with slashes and tildes',
       { 'a/b/c': {} },
@@ -140,7 +145,7 @@ describe('the JSON patch between two values', () => {
       expect(jsonDiff(base, next)).to.deep.equal(expected);
     });
 
-  it('shares nothing with what it was made from', () => {
+  it('shares nothing with its inputs', () => {
     const value = { b: 1 };
     expect(jsonDiff({}, { a: value })[0]?.value).not.to.equal(value);
   });
@@ -155,12 +160,12 @@ describe('indices', () => {
   };
   const found = (from: Indices<string>, value: string): string[] => [...from.lookUp('words', value)];
 
-  it('know what was there before', () => {
+  it('contain objects that existed before', () => {
     const made = indices(['1', 'a b'], ['2', 'b']);
     expect([found(made, 'a'), found(made, 'b'), found(made, 'c')]).to.deep.equal([['1'], ['1', '2'], []]);
   });
 
-  it('follow what comes, changes and goes', () => {
+  it('follow additions, changes and deletions', () => {
     const made = indices();
     made.replace('1', undefined, 'a b');
     made.replace('2', undefined, 'a');
@@ -178,7 +183,7 @@ describe('indices', () => {
     expect(found(made, 'a')).to.deep.equal(['4']);
   });
 
-  it('have different names, and refuse a name that they do not know', () => {
+  it('have different names, and reject an unknown name', () => {
     const made = indices(['1', 'a']);
     expect(made.add('words', () => ['x'], [['1', 'a']])).to.equal(false);
     expect(made.add('others', () => ['x'], [['1', 'a']])).to.equal(true);

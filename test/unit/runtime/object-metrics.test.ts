@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { settle } from '../../support/clock.ts';
 import { createWorld, nothing, widget, widgets, type World } from './support/world.ts';
 
-describe('the numbers of single objects', () => {
+describe('the metrics of single objects', () => {
   let world: World;
   beforeEach(() => {
     world = createWorld();
@@ -21,14 +21,14 @@ describe('the numbers of single objects', () => {
     await world.start();
   };
 
-  it('RUN-P10: are not counted unless asked for', async () => {
+  it('RUN-P10: are off by default', async () => {
     world.control(() => Promise.resolve(nothing));
     await two();
     expect(world.runs).to.have.length(2);
     expect(await world.metrics.text()).to.not.include('espalier_object');
   });
 
-  it('RUN-P10: tell how runs of each ended, and how often they were tried again', async () => {
+  it('RUN-P10: count the results of reconciles of each, and the retries', async () => {
     world.control(
       (_, { key }) => (key === 'A/1' ? Promise.reject(new Error('no')) : Promise.resolve(nothing)),
       { objectMetrics: true },
@@ -40,7 +40,7 @@ describe('the numbers of single objects', () => {
     expect([await runs('2', 'success'), await attempts('2')]).to.deep.equal([1, 0]);
   });
 
-  it('RUN-P10: go when their object is gone, also in the middle of a run', async () => {
+  it('RUN-P10: are removed when their object is gone, also during a reconcile', async () => {
     world.control(
       (_, { key, clock }) =>
         new Promise((resolve) => {

@@ -34,8 +34,8 @@ const recording = (): { lines: Line[]; destination: Writable } => {
   return { lines, destination };
 };
 
-describe('what can be seen from outside', () => {
-  it('RUN-126: gives every line of a run the fields of its primary, however runs interleave', async () => {
+describe('logs and metrics', () => {
+  it('RUN-126: give every log line of a reconcile the fields of its primary, however reconciles interleave', async () => {
     const { lines, destination } = recording();
     const log = createLogger({ level: 'trace', destination });
     const world = createWorld({ log, rng: seededRng(1) });
@@ -67,7 +67,7 @@ describe('what can be seen from outside', () => {
     await world.end();
   });
 
-  it('keeps the fields of one line of a run out of the next', async () => {
+  it('keep the fields of one log line out of the next', async () => {
     const { lines, destination } = recording();
     const log = createLogger({ level: 'info', destination });
     const world = createWorld({ log, rng: seededRng(1) });
@@ -93,7 +93,7 @@ describe('what can be seen from outside', () => {
     ['a final failure', new NoRetryError({ message: 'no' }), 'default', 'error'],
   ] as const;
   for (const [what, error, control, level] of levels) {
-    it(`logs ${what} at ${level}`, async () => {
+    it(`log ${what} at ${level}`, async () => {
       const { lines, destination } = recording();
       const world = createWorld({ log: createLogger({ level: 'trace', destination }) });
       world.control(succeeding, {
@@ -108,7 +108,7 @@ describe('what can be seen from outside', () => {
     });
   }
 
-  it('RUN-126: has every series from the start, at 0', async () => {
+  it('RUN-126: have every series from the start, at 0', async () => {
     const world = createWorld({ lease: { namespace: 'system', name: 'lead', onLost: () => undefined } });
     world.control(succeeding);
     const zero = [
@@ -141,7 +141,7 @@ describe('what can be seen from outside', () => {
     await world.end();
   });
 
-  it('counts runs, events and the work under way', async () => {
+  it('count reconciles, events and the work in progress', async () => {
     const world = createWorld();
     let left = 1;
     world.control(
@@ -179,7 +179,7 @@ describe('what can be seen from outside', () => {
     await world.end();
   });
 
-  it('counts the echoes of own writes, of the primary and of what belongs to it', async () => {
+  it('count the echoes of own writes, of the primary and of its secondaries', async () => {
     const world = createWorld();
     const source = watchSource({ cache: world.caches.of(parts), toPrimary: byController(widgets) });
     world.control(
@@ -207,7 +207,7 @@ describe('what can be seen from outside', () => {
     await world.end();
   });
 
-  it('has at most 25 priorities of its own, and the rest together', async () => {
+  it('have at most 25 separate priorities, and the rest together', async () => {
     const metrics = createMetrics();
     const depths = new Map(Array.from({ length: 40 }, (_, i) => [i, 1]));
     controllerMetrics(metrics, 'many', {
@@ -221,7 +221,7 @@ describe('what can be seen from outside', () => {
     expect(lines.at(-1)).to.match(/priority="other"} 16$/);
   });
 
-  it('RUN-124: names the source that is not synced', async () => {
+  it('RUN-124: name the source that is not synced', async () => {
     const world = createWorld({ syncTimeoutMs: 1e9 });
     world.cluster.silent.add('Widget');
     world.control(succeeding);
@@ -232,7 +232,7 @@ describe('what can be seen from outside', () => {
     await world.manager.stop();
   });
 
-  it('RUN-124: measures how long the event loop stood still, and calls too long a failure', async () => {
+  it('RUN-124: measure how long the event loop was blocked, and report too long as a failure', async () => {
     const clock = new FakeClock();
     let skew = 0;
     const now = clock.now.bind(clock);

@@ -1,6 +1,6 @@
 /**
- * What is read from store and overlay, beside a model of it: the server's whole history, how far the watch has come in
- * it, and which of our own writes have been answered. The newer of the two is what has to be read.
+ * Compares store and overlay with a model: the server's whole history, the progress of the watch in it, and which of
+ * our own writes have been answered. The newer of watch and answered write has to be read.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ const everything = (): boolean => true;
 interface Moment {
   readonly version: number;
   readonly name: string;
-  /** Undefined: from here on it is gone. */
+  /** Undefined: the object is deleted from here on. */
   readonly obj: Obj | undefined;
 }
 
@@ -23,11 +23,11 @@ class World {
   readonly store = new ObjectStore<Obj>(compareVersions);
   readonly overlay = new Overlay<Obj>(this.store, compareVersions);
   readonly history: Moment[] = [];
-  /** Own writes that the server has carried out and not yet answered. */
+  /** Own writes that the server has executed and not yet answered. */
   readonly underWay: Moment[] = [];
   /** The newest own write that was answered, by name. */
   readonly answered = new Map<string, Moment>();
-  /** Up to which version the watch has told. */
+  /** The version up to which the watch has reported. */
   seen = 100;
   #uid = 0;
 
@@ -71,7 +71,7 @@ class World {
       this.answered.set(moment.name, moment);
   }
 
-  /** The watch tells of one more moment. */
+  /** The watch reports the next event. */
   tell(): void {
     const moment = this.history.find(({ version }) => version > this.seen);
     if (!moment) return;
@@ -85,7 +85,7 @@ class World {
     this.seen = version;
   }
 
-  /** The watch has lost its place and lists everything as it is now, or as it was a few moments ago. */
+  /** The watch has lost its version and lists everything as it is now, or as it was a few events ago. */
   relist(back: number): void {
     const version = Math.max(this.seen, this.version - back);
     for (const name of NAMES) {
@@ -124,8 +124,8 @@ const step = fc.oneof(
   fc.record({ op: fc.constant('relist' as const), n: fc.nat(3) }),
 );
 
-describe('the overlay beside its model', () => {
-  it('shows the newer of what was told and what was written, and is empty in the end', () => {
+describe('the overlay and its model', () => {
+  it('agree on the newer of watch and own write, and the overlay is empty at the end', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
         const world = new World();

@@ -13,7 +13,7 @@ const at = (version: number, name = 'a', uid = `uid-${name}`): Thing =>
   thing(name, { resourceVersion: String(version), uid });
 const everything = (): boolean => true;
 
-describe('own writes on top of what a watch has said', () => {
+describe('own writes on top of watched objects', () => {
   let store: ObjectStore<Thing>;
   let overlay: Overlay<Thing>;
   const start = (compare: CompareVersions): void => {
@@ -36,27 +36,27 @@ describe('own writes on top of what a watch has said', () => {
 
   interface Row {
     readonly title: string;
-    /** Between the beginning of the write and its answer. */
+    /** Between the start of the write and its response. */
     readonly meanwhile?: () => void;
     readonly answer?: Thing;
     readonly isSelected?: boolean;
     readonly isToCome: boolean;
-    /** Version that is shown on top. */
+    /** The version that is shown. */
     readonly shown: string | undefined;
   }
   const rows: readonly Row[] = [
-    { title: 'an answer before its event is shown', isToCome: true, shown: '12' },
-    { title: 'an answer after an older event is shown', meanwhile: () => { event(at(11)); }, isToCome: true, shown: '12' },
-    { title: 'an answer after its event is not', meanwhile: () => { event(at(12)); }, isToCome: false, shown: undefined },
-    { title: 'an answer after a newer event is not', meanwhile: () => { event(at(13)); }, isToCome: false, shown: undefined },
-    { title: 'an answer about an object that was deleted is not', meanwhile: () => { deletion(at(13)); }, isToCome: false, shown: undefined },
-    { title: 'an answer about a successor of what was deleted is shown', meanwhile: () => { deletion(at(11, 'a', 'old')); }, isToCome: true, shown: '12' },
-    { title: 'an answer after an older list is shown', meanwhile: () => { overlay.relisted('11', everything); }, isToCome: true, shown: '12' },
-    { title: 'an answer after a list of its version is not', meanwhile: () => { overlay.relisted('12', everything); }, isToCome: false, shown: undefined },
-    { title: 'an answer after a newer list of something else is shown', meanwhile: () => { overlay.relisted('13', () => false); }, isToCome: true, shown: '12' },
-    { title: 'an answer that is older than another is not', meanwhile: () => { overlay.put(KEY, at(13), true); }, isToCome: true, shown: '13' },
-    { title: 'an answer that is newer than another is', meanwhile: () => { overlay.put(KEY, at(11), true); }, isToCome: true, shown: '12' },
-    { title: 'an answer that is not selected is not', isSelected: false, isToCome: false, shown: undefined },
+    { title: 'a response before its event is shown', isToCome: true, shown: '12' },
+    { title: 'a response after an older event is shown', meanwhile: () => { event(at(11)); }, isToCome: true, shown: '12' },
+    { title: 'a response after its event is not', meanwhile: () => { event(at(12)); }, isToCome: false, shown: undefined },
+    { title: 'a response after a newer event is not', meanwhile: () => { event(at(13)); }, isToCome: false, shown: undefined },
+    { title: 'a response about a deleted object is not', meanwhile: () => { deletion(at(13)); }, isToCome: false, shown: undefined },
+    { title: 'a response about a recreated object is shown', meanwhile: () => { deletion(at(11, 'a', 'old')); }, isToCome: true, shown: '12' },
+    { title: 'a response after an older list is shown', meanwhile: () => { overlay.relisted('11', everything); }, isToCome: true, shown: '12' },
+    { title: 'a response after a list of its version is not', meanwhile: () => { overlay.relisted('12', everything); }, isToCome: false, shown: undefined },
+    { title: 'a response after a newer list of something else is shown', meanwhile: () => { overlay.relisted('13', () => false); }, isToCome: true, shown: '12' },
+    { title: 'a response that is older than another is not', meanwhile: () => { overlay.put(KEY, at(13), true); }, isToCome: true, shown: '13' },
+    { title: 'a response that is newer than another is', meanwhile: () => { overlay.put(KEY, at(11), true); }, isToCome: true, shown: '12' },
+    { title: 'a response that does not match the selector is not', isSelected: false, isToCome: false, shown: undefined },
   ]; // prettier-ignore
   for (const { title, meanwhile, answer = at(12), isSelected = true, isToCome, shown: version } of rows)
     it(title, () => {
@@ -78,7 +78,7 @@ describe('own writes on top of what a watch has said', () => {
     ['was written before', () => void overlay.put(KEY, at(11), true)],
   ] as const)
     // prettier-ignore
-    it(`an answer that leaves the selection hides what ${title} until the watch says so`, () => {
+    it(`a response that no longer matches the selector hides an object that ${title} until the watch confirms it`, () => {
       overlay.begin(KEY);
       before();
       expect(overlay.put(KEY, at(12), false)).to.equal(true);
@@ -98,7 +98,7 @@ describe('own writes on top of what a watch has said', () => {
     expect(overlay.put(KEY, at(12), true)).to.equal(true);
   });
 
-  it('shows what was created under a name that the server gave', () => {
+  it('shows an object whose name the server generated', () => {
     overlay.begin('ns/');
     expect(overlay.put('ns/', at(12), true)).to.equal(true);
     overlay.end('ns/');
@@ -156,14 +156,14 @@ describe('own writes on top of what a watch has said', () => {
       expect(shown()).to.equal(version);
     });
 
-  it('is dropped by any event when versions cannot be compared', () => {
+  it('is dropped by any event if versions cannot be compared', () => {
     start(tellVersionsApart);
     overlay.put(KEY, at(12), true);
     event(at(11));
     expect(shown()).to.equal(undefined);
   });
 
-  it('is dropped by a list that must contain it, which tells what is gone', () => {
+  it('is dropped by a list that must contain it, which reports deleted objects', () => {
     for (const [name, version] of [['a', 12], ['b', 13], ['c', 14], ['d', 12]] as const)
       overlay.put(`ns/${name}`, at(version, name), true); // prettier-ignore
     store.put(at(13, 'b'), 'relist');
@@ -172,7 +172,7 @@ describe('own writes on top of what a watch has said', () => {
     expect([...overlay.entries()].map(({ key }) => key)).to.deep.equal(['ns/c', 'ns/d']);
   });
 
-  it('says nothing of what was hidden already when a list comes', () => {
+  it('reports no hidden object when a list arrives', () => {
     event(at(11));
     overlay.put(KEY, at(12), false);
     store.forget(KEY);
@@ -180,7 +180,7 @@ describe('own writes on top of what a watch has said', () => {
     expect(overlay.size).to.equal(0);
   });
 
-  it('is forgotten where the history of the server has started anew', () => {
+  it('is forgotten if the history of the server has been reset', () => {
     for (const name of ['a', 'b']) overlay.put(`ns/${name}`, at(12, name), true);
     overlay.clear((key) => key === KEY);
     expect([shown(), shown('ns/b')]).to.deep.equal([undefined, '12']);

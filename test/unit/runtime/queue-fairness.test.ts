@@ -1,4 +1,4 @@
-/** Whose key is next when several namespaces want workers. */
+/** The order of keys if several namespaces need workers. */
 import { expect } from 'chai';
 import { namespaceOf } from '../../../src/runtime/keys.ts';
 import { FairOrder, type Waiting } from '../../../src/runtime/queue/fair-order.ts';
@@ -41,7 +41,7 @@ describe('fairness of the queue between namespaces', () => {
     }
     return order;
   }
-  /** Makes `namespace` one that took much time lately. */
+  /** Makes `namespace` one that used much time lately. */
   async function tire(namespace: string): Promise<void> {
     queue.add(`${namespace}/long`);
     await play(1, () => HEAVY_MS + 1);
@@ -54,22 +54,22 @@ describe('fairness of the queue between namespaces', () => {
   }
   const rows: readonly Row[] = [
     {
-      title: 'lets namespaces take turns, however many keys each has',
+      title: 'alternates between namespaces, however many keys each has',
       added: [['A', 2_000], ['B', 3], ['C', 1]], // prettier-ignore
       order: 'ABCABABAAA',
     },
     {
-      title: 'takes the highest priority first, of whatever namespace',
+      title: 'takes the highest priority first, of any namespace',
       added: [['A', 2, INITIAL_PRIORITY], ['B', 2, INITIAL_PRIORITY], ['C', 2]], // prettier-ignore
       order: 'CCABAB',
     },
     {
-      title: 'takes turns within each priority',
+      title: 'alternates within each priority',
       added: [['A', 2, 5], ['B', 1, 5], ['B', 2]], // prettier-ignore
       order: 'ABAB',
     },
     {
-      title: 'leaves a namespace in its place when it adds a key',
+      title: 'keeps the position of a namespace that adds a key',
       added: [['A', 1], ['B', 1], ['A', 2]], // prettier-ignore
       order: 'ABA',
     },
@@ -82,7 +82,7 @@ describe('fairness of the queue between namespaces', () => {
     });
   }
 
-  it('hands out the keys of a namespace in the order they came', async () => {
+  it('returns the keys of a namespace in their order', async () => {
     start(10);
     addMany('A', 5);
     addMany('B', 5);
@@ -111,7 +111,7 @@ describe('fairness of the queue between namespaces', () => {
     });
   }
 
-  it('gives a worker that waited what the end of another turn allows', async () => {
+  it('gives a waiting worker a key when the end of another reconcile allows it', async () => {
     start(3);
     addMany('A', 3);
     const turns = await takeUpTo(queue, 3);
@@ -130,7 +130,7 @@ describe('fairness of the queue between namespaces', () => {
     expect(spaces(held) + spaces(await takeUpTo(queue, 2))).to.equal('AABC');
   });
 
-  it('never leaves all workers to namespaces that took much time', async () => {
+  it('never gives all workers to namespaces that used much time', async () => {
     start(4);
     await tire('A');
     await tire('B');
@@ -143,7 +143,7 @@ describe('fairness of the queue between namespaces', () => {
     expect(spaces(turns)).to.equal('ABAC');
   });
 
-  it('serves a namespace that took much time after the others, and does not starve it', async () => {
+  it('serves a namespace that used much time after the others, and does not starve it', async () => {
     start(10);
     await tire('A');
     addMany('A', 4);
@@ -151,7 +151,7 @@ describe('fairness of the queue between namespaces', () => {
     expect(await play(13)).to.match(/^BB?B?AB+AB+AB*A$/u);
   });
 
-  it('puts edits of a namespace that took much time behind the first list of the others', async () => {
+  it('puts edits of a namespace that used much time behind the first list of the others', async () => {
     start(10);
     await tire('A');
     addMany('A', 2);
@@ -172,7 +172,7 @@ describe('fairness of the queue between namespaces', () => {
     expect(await play(3)).to.equal('BBA');
   });
 
-  it('forgets after a while who took much time', async () => {
+  it('forgets after a while which namespaces used much time', async () => {
     start(10);
     await tire('A');
     await clock.advance(2 * WINDOW_MS);
@@ -181,7 +181,7 @@ describe('fairness of the queue between namespaces', () => {
     expect(await play(3)).to.equal('ABB');
   });
 
-  it('notices it also when keys of that namespace have been waiting since', async () => {
+  it('notices it also if keys of that namespace have been waiting since', async () => {
     start(10);
     await tire('A');
     addMany('A', 2);
@@ -194,14 +194,14 @@ describe('fairness of the queue between namespaces', () => {
     expect(await play(2)).to.match(/^(AB|BA)$/u);
   });
 
-  it('serves a namespace that took much time, even with one worker', async () => {
+  it('serves a namespace that used much time, even with one worker', async () => {
     start(1);
     await tire('A');
     addMany('A', 1);
     expect(spaces(await takeUpTo(queue, 1))).to.equal('A');
   });
 
-  it('serves others when a namespace that took much time was to be next and is gone', async () => {
+  it('serves others if a namespace that used much time was next and is gone', async () => {
     start(10);
     await tire('A');
     addMany('A', 1);
@@ -211,7 +211,7 @@ describe('fairness of the queue between namespaces', () => {
     expect(spaces(await takeUpTo(queue, 1))).to.equal('B');
   });
 
-  it('counts the workers of a namespace once when it comes to hold half of them', async () => {
+  it('counts the workers of a namespace once when it reaches half of them', async () => {
     start(4);
     await tire('A');
     await tire('B');
@@ -221,7 +221,7 @@ describe('fairness of the queue between namespaces', () => {
     expect(spaces(await takeUpTo(queue, 1))).to.equal('B');
   });
 
-  it('forgets who held half of the workers', async () => {
+  it('forgets which namespace held half of the workers', async () => {
     start(4);
     for (let i = 0; i < 5; i++) {
       addMany('A', 2);
@@ -247,7 +247,7 @@ describe('fairness of the queue between namespaces', () => {
     expect(await play(3)).to.equal('BCA');
   });
 
-  it('shares the time of a reconcile with those that run beside it', async () => {
+  it('shares the time of a reconcile with those that run concurrently', async () => {
     start(10);
     for (const name of ['B', 'C', 'D', 'E']) queue.add(`${name}/1`);
     queue.add('A/1');
@@ -262,7 +262,7 @@ describe('fairness of the queue between namespaces', () => {
     expect(await play(2)).to.equal('AF');
   });
 
-  it('keeps nothing of a namespace without keys', async () => {
+  it('stores nothing about a namespace without keys', async () => {
     start(10);
     for (let i = 0; i < 100; i++) queue.add(`space-${String(i)}/a`);
     await play(100);

@@ -1,4 +1,4 @@
-/** The queue beside a model of it that is too slow to be used and too simple to be wrong. */
+/** Compares the queue with a model that is too slow to be used and too simple to be wrong. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createQueue, type WorkItem } from '../../../src/runtime/queue/queue.ts';
@@ -14,7 +14,7 @@ interface Waiting {
 class Model {
   ready: Waiting[] = [];
   timers: { key: string; when: number; priority: number; order: number }[] = [];
-  /** Keys with a turn, and the priority at which they come back; undefined when nothing happened meanwhile. */
+  /** Running keys, and the priority with which they return; undefined if there was no event meanwhile. */
   readonly running = new Map<string, number | undefined>();
   now = 0;
   #order = 0;
@@ -86,8 +86,8 @@ const step = fc.oneof(
   fc.record({ op: fc.constant('pass' as const), ms: fc.constantFrom(5, 10, 40) }),
 );
 
-describe('the queue beside its model', () => {
-  it('answers, hands out and remembers the same, whatever happens', async () => {
+describe('the queue and its model', () => {
+  it('return the same keys and remember the same, whatever happens', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80, size: 'max' }), async (steps) => {
         const clock = new FakeClock();

@@ -32,7 +32,7 @@ describe('the work queue', () => {
     return keys;
   };
 
-  it('hands out keys in the order they came, each once', async () => {
+  it('returns keys in their order, each once', async () => {
     expect(queue.add('a')).to.equal('queued');
     expect(queue.add('b')).to.equal('queued');
     expect(queue.add('a')).to.equal('merged');
@@ -40,13 +40,13 @@ describe('the work queue', () => {
     expect(queue.size).to.equal(0);
   });
 
-  it('hands a key to whoever waits for one', async () => {
+  it('gives a key to a waiting worker', async () => {
     const waiting = take();
     queue.add('a');
     expect((await waiting).key).to.equal('a');
   });
 
-  it('makes a running key ready again when its turn ends', async () => {
+  it('makes a running key ready again when its reconcile ends', async () => {
     queue.add('a');
     const turn = await take();
     expect(turn.dirty()).to.equal(false);
@@ -73,7 +73,7 @@ describe('the work queue', () => {
     expect(queue.depths().get(INITIAL_PRIORITY)).to.equal(59_998);
   });
 
-  it('makes delayed keys ready in the order of their time', async () => {
+  it('makes delayed keys ready in the order of their times', async () => {
     queue.addAfter('late', 300, 'requeue');
     queue.addAfter('early', 100, 'requeue');
     queue.addAfter('middle', 200, 'retry');
@@ -98,7 +98,7 @@ describe('the work queue', () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it('drops the timer of a key when its turn begins', async () => {
+  it('drops the timer of a key when its reconcile begins', async () => {
     queue.addAfter('a', 100, 'retry');
     queue.add('a');
     (await take()).end();
@@ -107,7 +107,7 @@ describe('the work queue', () => {
     expect(await drain()).to.deep.equal([]);
   });
 
-  it('forgets everything about a cancelled key but its turn', async () => {
+  it('forgets everything about a cancelled key except that it is running', async () => {
     queue.add('a');
     queue.addAfter('b', 100, 'requeue');
     queue.cancel('a');
@@ -122,7 +122,7 @@ describe('the work queue', () => {
     expect(queue.size).to.equal(0);
   });
 
-  it('takes nothing and gives nothing after it was closed', async () => {
+  it('accepts and returns nothing after it was closed', async () => {
     const waiting = queue.take();
     queue.addAfter('a', 100, 'requeue');
     queue.close();
@@ -160,7 +160,7 @@ describe('the work queue', () => {
       expect(queue.size).to.equal(0);
     });
 
-  it('brings a running key back with the highest priority that it was given since its turn began', async () => {
+  it('makes a running key ready with the highest priority that it was given since its reconcile began', async () => {
     queue.add('a', 9);
     const turn = await take();
     queue.add('a', -5);
@@ -170,7 +170,7 @@ describe('the work queue', () => {
     expect((await take()).priority).to.equal(3);
   });
 
-  it('counts a raised key once, with its new priority', async () => {
+  it('counts a key with raised priority once, with its new priority', async () => {
     queue.add('a', 1);
     queue.add('a', 2);
     expect([...queue.depths()]).to.deep.equal([
@@ -181,7 +181,7 @@ describe('the work queue', () => {
     expect(queue.depths().get(2)).to.equal(0);
   });
 
-  it('ends a turn once, however often it is told', async () => {
+  it('ends a reconcile once, however often it is called', async () => {
     queue.add('a');
     const first = await take();
     first.end();
@@ -194,7 +194,7 @@ describe('the work queue', () => {
     expect(await drain()).to.deep.equal(['a']);
   });
 
-  it('keeps the turn of a cancelled key', async () => {
+  it('keeps a cancelled key running', async () => {
     queue.add('a');
     const turn = await take();
     queue.cancel('a');
@@ -204,7 +204,7 @@ describe('the work queue', () => {
     expect(await drain()).to.deep.equal(['a']);
   });
 
-  it('knows a key whose timer was set during its turn', async () => {
+  it('keeps a timer that was set during the reconcile of its key', async () => {
     queue.add('a');
     const turn = await take();
     queue.addAfter('a', 100, 'retry');
@@ -217,7 +217,7 @@ describe('the work queue', () => {
     expect(await drain()).to.deep.equal(['a']);
   });
 
-  it('tells its observer of each place given and how long it was held', async () => {
+  it('reports each start of a key and its waiting time to its observer', async () => {
     const told: (string | number)[] = [];
     queue = createQueue(clock, { added: () => told.push('added'), taken: (ms) => told.push(ms) });
     await clock.advance(1_000);
@@ -232,7 +232,7 @@ describe('the work queue', () => {
     expect(told).to.deep.equal(['added', 300, 'added', 0]);
   });
 
-  it('does not mind a timer of the machine that is early', async () => {
+  it('handles a timer of the machine that fires early', async () => {
     const early = new FakeClock();
     let haste = 1;
     const hasty: Clock = {
@@ -258,7 +258,7 @@ describe('the work queue', () => {
     n: fc.nat(5),
   });
 
-  it('never has two turns of one key, nor two timers, and forgets what is at rest', async () => {
+  it('never runs a key twice or has two timers of it, and forgets idle keys', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         clock = new FakeClock();

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { RateLimiter, TokenBucket, TokenBuckets } from '../../../src/runtime/queue/rate-limit.ts';
 import { FAILURE_MS, HEAVY_MS, Usage, WINDOW_MS } from '../../../src/runtime/queue/usage.ts';
 
-describe('the limit on runs', () => {
-  it('lets so many runs of a key start in a window, and tells the others when it ends', () => {
+describe('the rate limit of reconciles', () => {
+  it('admits a number of reconciles of a key in a window, and tells the others when it ends', () => {
     const limiter = new RateLimiter({ reconciles: 2, perMs: 1_000 });
     const waits = [100, 200, 300, 1_049, 1_051, 1_099].map((now) => limiter.acquire('a', now));
     expect(waits).to.deep.equal([0, 0, 800, 51, 50, 50]);
@@ -18,14 +18,14 @@ describe('the limit on runs', () => {
     ]);
   });
 
-  it('starts afresh for a key that was forgotten', () => {
+  it('starts again for a key that was forgotten', () => {
     const limiter = new RateLimiter({ reconciles: 1 });
     limiter.acquire('a', 0);
     limiter.forget('a');
     expect(limiter.acquire('a', 1)).to.equal(0);
   });
 
-  it('keeps the windows that have not ended when it sweeps', () => {
+  it('keeps the windows that have not ended when it cleans up', () => {
     const limiter = new RateLimiter({ reconciles: 1, perMs: 1_000 });
     for (let i = 0; i < 999; i++) limiter.acquire(`old ${String(i)}`, 0);
     limiter.acquire('young', 500);
@@ -36,7 +36,7 @@ describe('the limit on runs', () => {
 });
 
 describe('a token bucket', () => {
-  it('lets a burst through at once, and the rest at its rate', () => {
+  it('admits a burst at once, and the rest at its rate', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 });
     expect([0, 0, 0, 0].map((now) => bucket.reserve(now))).to.deep.equal([0, 0, 100, 200]);
     expect(bucket.reserve(200)).to.equal(100);
@@ -44,7 +44,7 @@ describe('a token bucket', () => {
     expect([10_000, 10_000].map((now) => bucket.reserve(now))).to.deep.equal([0, 100]);
   });
 
-  it('gives a token only when there is one', () => {
+  it('returns a token only if there is one', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 });
     expect([0, 0, 0, 99, 100, 101, 200].map((now) => bucket.tryTake(now))).to.deep.equal([
       ...[true, true, false, false, true, false, true],
@@ -78,7 +78,7 @@ describe('the token buckets of many names', () => {
     expect(buckets.reserve('young', 200)).to.equal(100);
   });
 
-  it('sweep no more often than they double', () => {
+  it('are cleaned up no more often than their number doubles', () => {
     const buckets = new TokenBuckets({ perSecond: 10, burst: 1 });
     for (let i = 0; i < 1_500; i++) buckets.reserve(`at once ${String(i)}`, 0);
     for (let i = 0; i < 499; i++) buckets.reserve(`later ${String(i)}`, 1_000);
@@ -90,7 +90,7 @@ describe('the token buckets of many names', () => {
 });
 
 describe('the usage of a namespace', () => {
-  it('is heavy when it took more than its share in this window and the one before', () => {
+  it('is high if it used more than its share in this window and the one before', () => {
     const usage = new Usage();
     usage.charge('a', HEAVY_MS, WINDOW_MS - 1);
     expect(usage.isHeavy('a', WINDOW_MS - 1)).to.equal(false);
@@ -100,7 +100,7 @@ describe('the usage of a namespace', () => {
     expect(usage.isHeavy('a', 2 * WINDOW_MS)).to.equal(false);
   });
 
-  it('is light again after two windows, however they pass', () => {
+  it('is low again after two windows, however they pass', () => {
     const usage = new Usage();
     usage.charge('a', HEAVY_MS + 1, 0);
     expect(
@@ -110,7 +110,7 @@ describe('the usage of a namespace', () => {
     expect(usage.isHeavy('a', 4 * WINDOW_MS)).to.equal(false);
   });
 
-  it('is not lowered by time that went backwards', () => {
+  it('is not reduced if the clock goes back', () => {
     const usage = new Usage();
     usage.charge('a', HEAVY_MS + 1, 0);
     usage.charge('a', -HEAVY_MS, 0);

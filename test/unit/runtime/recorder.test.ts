@@ -44,7 +44,7 @@ describe('the event recorder', () => {
       .map(({ key }) => cluster.read(eventKind, key))
       .filter((event) => event !== undefined);
 
-  it('writes what kubectl shows', async () => {
+  it('writes the fields that kubectl shows', async () => {
     await say('half way');
     const [event] = events();
     expect(event).to.deep.include({
@@ -64,7 +64,7 @@ describe('the event recorder', () => {
     expect(event?.metadata.namespace).to.equal('A');
   });
 
-  it('puts events of objects without namespace into the default one', async () => {
+  it('writes events of cluster-scoped objects into the default namespace', async () => {
     await say('hello', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
     expect(events()[0]?.metadata.namespace).to.equal('default');
   });
@@ -81,20 +81,20 @@ describe('the event recorder', () => {
     expect(events()[0]).to.deep.include({ count: 41, lastTimestamp: '2026-01-01T00:06:00Z' });
   });
 
-  it('RUN-125: combines from the eleventh of 15 different notes with one reason', async () => {
+  it('RUN-125: aggregates from the eleventh of 15 different messages with one reason', async () => {
     for (let i = 1; i <= 15; i++) await say(`note ${String(i)}`);
     expect(events()).to.have.length(11);
     expect(events().at(-1)).to.deep.include({ count: 5, message: '(combined from similar events): note 15' });
   });
 
-  it('tells similar events apart again after ten minutes', async () => {
+  it('separates similar events again after ten minutes', async () => {
     for (let i = 1; i <= 11; i++) await say(`note ${String(i)}`);
     await clock.advance(600_000);
     await say('note 99');
     expect(events().at(-1)?.message).to.equal('note 99');
   });
 
-  it('counts what is recorded in one go in a single request', async () => {
+  it('counts events recorded at once in a single request', async () => {
     const facts = { regarding: about(), component: 'c', type: 'Warning', reason: 'R', note: 'n' } as const;
     for (let i = 0; i < 5; i++) recorder.record(facts);
     await recorder.flush();
@@ -102,7 +102,7 @@ describe('the event recorder', () => {
     expect(events()[0]?.count).to.equal(5);
   });
 
-  it('mutes one object without muting another', async () => {
+  it('limits one object without affecting another', async () => {
     for (let i = 0; i < 40; i++) await say('again');
     const before = cluster.requests.length;
     expect(before).to.equal(25);
@@ -110,7 +110,7 @@ describe('the event recorder', () => {
     expect(cluster.requests).to.have.length(before + 1);
   });
 
-  it('writes an Event anew when the server has forgotten it', async () => {
+  it('recreates an Event if the server has deleted it', async () => {
     await say('again');
     cluster.remove(eventKind, cluster.requests[0]?.key ?? '');
     await say('again');
@@ -118,7 +118,7 @@ describe('the event recorder', () => {
     expect(events()[0]?.count).to.equal(2);
   });
 
-  it('repeats a few times when the server fails, and then gives up in silence', async () => {
+  it('retries a few times if the server fails, and then gives up silently', async () => {
     let failures = 2;
     cluster.fault = () =>
       failures-- > 0 ? apiErrorFrom(503, {}, { verb: 'create', kind: 'Event' }) : undefined;
@@ -132,12 +132,12 @@ describe('the event recorder', () => {
     expect(events()).to.have.length(2);
   });
 
-  it('cuts what is too long for the server', async () => {
+  it('shortens fields that are too long for the server', async () => {
     await say('x'.repeat(5_000));
     expect(events()[0]?.message).to.have.length(1_024);
   });
 
-  it('sends nothing past the fence', async () => {
+  it('sends nothing after it has lost the lease', async () => {
     recorder = createRecorder({
       ...{ client: cluster, clock, rng: seededRng(1), log: silentLogger, identity: 'pod-0' },
       fence: () => {

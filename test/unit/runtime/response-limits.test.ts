@@ -4,8 +4,8 @@ import { createResponses, tooLarge, type ResponseExcess } from '../../../src/run
 
 const MIB = 2 ** 20;
 
-describe('the limits of answers', () => {
-  it('are those that docs/configuration.md names, unless they are set', () => {
+describe('the limits of responses', () => {
+  it('are those in docs/configuration.md, unless they are set', () => {
     const { host, target, downloads } = createResponses();
     const { budget: hostBudget, turns: hostTurns, ...hostLimits } = host;
     const { budget: targetBudget, turns: targetTurns, ...targetLimits } = target;
@@ -27,13 +27,13 @@ describe('the limits of answers', () => {
     ]);
   });
 
-  it('never let a page have more values than an answer', () => {
+  it('never allow more values in a page than in a response', () => {
     const { host } = createResponses({ hostResponseMiB: 8 });
     expect([host.maxElements, host.maxPageElements]).to.deep.equal([MIB / 4, MIB / 4]);
   });
 });
 
-describe('the error of an answer beyond the limits', () => {
+describe('the error of a response beyond the limits', () => {
   const { host, target } = createResponses();
   type Row = readonly [ResponseExcess, boolean, string, string];
   const rows: readonly Row[] = [
@@ -45,7 +45,7 @@ describe('the error of an answer beyond the limits', () => {
     ['depth', false, 'data nested more than 10000 levels', 'data nested more than 500 levels'],
   ];
   for (const [excess, isPage, ofHost, ofTarget] of rows)
-    it(`names the limit and what raises it: ${excess}${isPage ? ' of a page' : ''}`, () => {
+    it(`names the limit and its configuration key: ${excess}${isPage ? ' of a page' : ''}`, () => {
       const [a, b] = [host, target].map((limits) =>
         tooLarge(excess, limits, 'https://s', 'get Thing', isPage),
       );

@@ -40,7 +40,7 @@ const configMap = (value: string): Obj =>
   ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'ns' }, data: { value } }) as Obj;
 const jsonHead = { 'content-type': 'application/json' };
 
-/** Sends the same again and again until the client has had enough. */
+/** Sends the same over and over until the client disconnects. */
 function sendForEver(response: ServerResponse, piece: string | Buffer): void {
   const send = (): void => {
     while (!response.destroyed && response.write(piece));
@@ -49,7 +49,7 @@ function sendForEver(response: ServerResponse, piece: string | Buffer): void {
   send();
 }
 
-describe('answers of a server', () => {
+describe('responses of a server', () => {
   let server: Server;
   let sockets: Set<Socket>;
   let handler: (request: IncomingMessage, response: ServerResponse) => void;
@@ -109,7 +109,7 @@ describe('answers of a server', () => {
       (error: unknown) => error as Error,
     );
 
-  /** The server learns that nothing more of it is read. */
+  /** The server notices that the rest is not read. */
   const untilClosed = async (): Promise<void> => {
     while (responses.some(({ destroyed }) => !destroyed))
       await new Promise((resolve) => setImmediate(resolve));
@@ -123,19 +123,19 @@ describe('answers of a server', () => {
     readonly ask?: () => Promise<unknown>;
   }[] = [
     {
-      title: 'a body without an end',
+      title: 'an endless body',
       answer: (r) => {
         sendForEver(r.writeHead(200, jsonHead), `"${'x'.repeat(64 * KIB)}`);
       },
       says: /^http:\/\/127\S+ answered the request to get ConfigMap ns\/a with more than 614400 bytes, the limit for a target cluster; limits\.targetResponseMiB in the configuration raises it$/,
     },
     {
-      title: 'a body that is announced to be too long',
+      title: 'a body with a Content-Length that is too large',
       answer: (r) => r.writeHead(200, { ...jsonHead, 'content-length': 10 * MIB }).write('{'),
       says: /with more than 614400 bytes/,
     },
     {
-      title: 'the answer to a write',
+      title: 'the response to a write',
       answer: (r) => {
         sendForEver(r.writeHead(201, jsonHead), `"${'x'.repeat(64 * KIB)}`);
       },
@@ -166,20 +166,20 @@ describe('answers of a server', () => {
       says: /with more than 614400 bytes/,
     },
     {
-      title: 'nested arrays without an end',
+      title: 'endless nested arrays',
       answer: (r) => {
         sendForEver(r.writeHead(200, jsonHead), '['.repeat(KIB));
       },
       says: /with data nested more than 20 levels deep, the limit for a target cluster; limits\.targetResponseDepth in/,
     },
     {
-      title: 'packed nested arrays',
+      title: 'compressed nested arrays',
       answer: (r) =>
         r.writeHead(200, { ...jsonHead, 'content-encoding': 'gzip' }).end(gzipSync('['.repeat(20 * MIB))),
       says: /nested more than 20 levels/,
     },
     {
-      title: 'values without an end',
+      title: 'endless values',
       answer: (r) => {
         sendForEver(r.writeHead(200, jsonHead).write('[') ? r : r, '{},'.repeat(1_000));
       },
@@ -201,7 +201,7 @@ describe('answers of a server', () => {
     });
   }
 
-  it('are read to the last byte of the limits, packed or not', async () => {
+  it('are read to the last byte of the limits, compressed or not', async () => {
     const value = 'x'.repeat(600 * KIB - JSON.stringify(configMap('')).length);
     const body = JSON.stringify(configMap(value));
     expect(body).to.have.length(600 * KIB);
@@ -215,14 +215,14 @@ describe('answers of a server', () => {
     expect(connection.responses.budget.used).to.equal(0);
   });
 
-  it('in an encoding that was not asked for are reported with its name', async () => {
+  it('in an unsupported encoding are reported with its name', async () => {
     handler = (_, response) => response.writeHead(200, { ...jsonHead, 'content-encoding': 'br' }).end('x');
     const error = await failureOf(client.send({ verb: 'create', kind: MAPS, object: configMap('') }));
     expect(error).to.be.instanceOf(TransportError);
     expect(error.message).to.contain('content-encoding "br"');
   });
 
-  it('that refuse something are read to where their reason would stand', async () => {
+  it('with an error are read as far as the place of its reason', async () => {
     handler = (_, response) => {
       sendForEver(response.writeHead(404, jsonHead), '[[[['.repeat(KIB));
     };
@@ -234,7 +234,7 @@ describe('answers of a server', () => {
     await untilClosed();
   });
 
-  it('of the host cluster name its key, and may heal', async () => {
+  it('of the host cluster name its key, and are retried', async () => {
     const { host } = createResponses();
     await open({ ...host, maxBytes: MIB, budget: new ByteBudget(MIB) });
     handler = (_, response) => {
@@ -258,7 +258,7 @@ describe('answers of a server', () => {
   });
 
   describe('that are pages of a list', () => {
-    /** As many objects of `bytes` as are asked for, from the one that the token names. */
+    /** The requested number of objects of `bytes`, from the one in the token. */
     const pages =
       (count: number, bytes: number) =>
       (request: IncomingMessage, response: ServerResponse): void => {
@@ -278,14 +278,14 @@ describe('answers of a server', () => {
       return names;
     };
 
-    it('are asked for again with fewer objects when they are too large', async () => {
+    it('are requested again with fewer objects if they are too large', async () => {
       handler = pages(20, 80 * KIB);
       expect(await listed()).to.deep.equal(Array.from({ length: 20 }, (_, i) => String(i)));
       const limits = urls.map((path) => new URL(path, url).searchParams.get('limit'));
       expect(limits).to.deep.equal(['500', '62', '7', '7', '7']);
     });
 
-    it('end the list when one object alone is too large', async () => {
+    it('end the list if a single object is too large', async () => {
       handler = pages(3, 700 * KIB);
       const error = await failureOf(listed());
       expect(error).to.be.instanceOf(ResponseTooLarge);
@@ -293,7 +293,7 @@ describe('answers of a server', () => {
       expect(urls).to.have.length(4);
     });
 
-    it('end the list when there are more of them than anybody keeps', async () => {
+    it('end the list if there are too many objects', async () => {
       handler = pages(Infinity, KIB);
       const error = await failureOf(listed());
       expect(error.message).to.match(/list ConfigMap with lists of more than 2 MiB/);
@@ -319,7 +319,7 @@ describe('answers of a server', () => {
   });
 
   describe('that are large', () => {
-    /** Held back after the first half until the test lets it go on. */
+    /** Held back after the first half until the test releases it. */
     const inHalves = (): { readonly begun: () => number; finish(): void } => {
       const open: ServerResponse[] = [];
       const [head, tail] = [`{"metadata":{"name":"${'x'.repeat(400 * KIB)}`, '"}}'];
@@ -352,7 +352,7 @@ describe('answers of a server', () => {
       expect(budget.used).to.equal(0);
     });
 
-    it('and come too slowly lose their share to others', async () => {
+    it('and slow lose their share to others', async () => {
       const [clock, budget] = [new FakeClock(), new ByteBudget(600 * KIB)];
       await open(small({ budget }), clock);
       inHalves();
@@ -368,7 +368,7 @@ describe('answers of a server', () => {
       expect(budget.used).to.equal(0);
     });
 
-    it('leave the line when nobody waits for them any more', async () => {
+    it('leave the queue when their caller aborts', async () => {
       const budget = new ByteBudget(600 * KIB);
       await open(small({ budget }));
       const other = await budget.take(600 * KIB, 'another server');
@@ -389,7 +389,7 @@ describe('answers of a server', () => {
         expect(frame.type).to.equal('OPEN');
     };
     for (const [title, piece, says] of [
-      ['a line without an end', `"${'x'.repeat(8 * KIB)}`, /with an event of more than 51200 bytes/],
+      ['an endless line', `"${'x'.repeat(8 * KIB)}`, /with an event of more than 51200 bytes/],
       [
         'a line that is too long',
         `{"a":"${'x'.repeat(60 * KIB)}"}\n`,
@@ -409,7 +409,7 @@ describe('answers of a server', () => {
       });
     }
 
-    it('may go on for ever, line by line', async () => {
+    it('may continue forever, line by line', async () => {
       const line = `${JSON.stringify({ type: 'ADDED', object: configMap('x'.repeat(KIB)) })}\n`;
       handler = (_, response) => {
         sendForEver(response.writeHead(200, jsonHead), line);
@@ -423,8 +423,8 @@ describe('answers of a server', () => {
   });
 });
 
-describe('the limits for answers', () => {
-  it('are what is set, and the budget grows with them', () => {
+describe('the limits for responses', () => {
+  it('are set, and the budget grows with them', () => {
     const { host, target, downloads } = createResponses({
       ...{ hostResponseMiB: 100, targetResponseMiB: 20, targetResponseDepth: 60, downloadMiB: 3 },
     });
@@ -438,7 +438,7 @@ describe('the limits for answers', () => {
       expect(budget.total).to.be.at.least(2 * maxBytes);
   });
 
-  it('let an object through that etcd stores, whatever it is made of', () => {
+  it('allow any object that etcd stores', () => {
     const { host } = createResponses();
     expect(host.maxElements).to.be.at.least(1.5 * MIB);
     expect(host.maxFrameBytes).to.be.at.least(4 * MIB);

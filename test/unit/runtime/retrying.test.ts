@@ -23,7 +23,7 @@ describe('retries, errors and delays', () => {
   let world: World;
   let seen: Pick<Context<Widget>, 'attempt' | 'lastAttempt'>[];
 
-  /** Notes what the context says, then goes on. */
+  /** Records the context, then continues. */
   const watching =
     (reconcile: Reconcile): Reconcile =>
     (primary, ctx) => {
@@ -38,7 +38,7 @@ describe('retries, errors and delays', () => {
   });
   afterEach(() => world.end());
 
-  it('RUN-09: repeats a failing run after 1, 2, 4 and 8 seconds', async () => {
+  it('RUN-09: repeats a failing reconcile after 1, 2, 4 and 8 seconds', async () => {
     world.control(failing());
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -46,7 +46,7 @@ describe('retries, errors and delays', () => {
     expect(starts()).to.deep.equal([0, 1, 3, 7, 15]);
   });
 
-  it('RUN-10: ends when the attempts are used up, and says so in the last', async () => {
+  it('RUN-10: ends when the attempts are used up, and marks the last one', async () => {
     world.control(watching(failing()), { retry: gradual3 });
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -55,7 +55,7 @@ describe('retries, errors and delays', () => {
     expect(seen.map((ctx) => ctx.lastAttempt)).to.deep.equal([false, false, false, true]);
   });
 
-  it('RUN-11: forgets the pending retry when an event leads to success, and counts afresh', async () => {
+  it('RUN-11: drops the pending retry if an event leads to success, and counts again', async () => {
     let isBroken = true;
     const controller = world.control(
       watching(() => (isBroken ? Promise.reject(new Error('no')) : Promise.resolve(nothing))),
@@ -76,7 +76,7 @@ describe('retries, errors and delays', () => {
     expect(seen.map((ctx) => ctx.attempt)).to.deep.equal([0, 1, 1, 0, 1]);
   });
 
-  it('RUN-12: runs an event at once without counting it, and keeps the deadline of the retry', async () => {
+  it('RUN-12: reconciles at once for an event without counting it, and keeps the time of the retry', async () => {
     const controller = world.control(watching(failing()), {
       retry: exponential({ initialMs: 5_000, factor: 3, maxMs: 300_000 }),
     });
@@ -89,7 +89,7 @@ describe('retries, errors and delays', () => {
     expect(seen.map((ctx) => ctx.attempt)).to.deep.equal([0, 1, 1, 2]);
   });
 
-  it('RUN-13: runs an event after exhaustion as a last attempt, and starts afresh after success', async () => {
+  it('RUN-13: reconciles for an event after exhaustion as a last attempt, and starts again after success', async () => {
     let isBroken = true;
     const controller = world.control(
       watching(() => (isBroken ? Promise.reject(new Error('no')) : Promise.resolve(nothing))),
@@ -112,7 +112,7 @@ describe('retries, errors and delays', () => {
     expect(seen[4]).to.deep.equal({ attempt: 0, lastAttempt: false });
   });
 
-  it('RUN-14: leaves everything to events and the sync timer when retries are off', async () => {
+  it('RUN-14: leaves everything to events and the sync timer if retries are off', async () => {
     const errors: string[] = [];
     world.control(succeeding, {
       retry: 'none',
@@ -129,7 +129,7 @@ describe('retries, errors and delays', () => {
     await world.start();
     await world.clock.advance(3_600_000);
     expect(starts()).to.deep.equal([0, 3_600]);
-    expect(errors).to.deep.equal(['no true', 'no true']);
+    expect(errors).to.deep.equal(['not true', 'no true']);
   });
 
   describe('RUN-15: the error handler', () => {
@@ -158,7 +158,7 @@ describe('retries, errors and delays', () => {
       expect(written?.spec).to.deep.equal({ size: 1 });
     });
 
-    it('keeps the original error in control when its status cannot be written', async () => {
+    it('keeps the original error if its status cannot be written', async () => {
       world.cluster.fault = () => apiErrorFrom(500, {}, { verb: 'patch', kind: 'Widget' });
       handled();
       world.cluster.put(widgets, widget('A/1'));
@@ -167,7 +167,7 @@ describe('retries, errors and delays', () => {
       expect(starts()).to.deep.equal([0, 1, 3]);
     });
 
-    it('is not called when cleanup fails', async () => {
+    it('is not called if cleanup fails', async () => {
       let calls = 0;
       world.control(succeeding, {
         reconciler: {
@@ -190,7 +190,7 @@ describe('retries, errors and delays', () => {
     });
   });
 
-  it('RUN-16: does not repeat what is marked as final, and counts it', async () => {
+  it('RUN-16: does not repeat an error that is marked as final, and counts it', async () => {
     world.control(failing(new NoRetryError({ message: 'never' })));
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -214,7 +214,7 @@ describe('retries, errors and delays', () => {
     expect(seen.map((ctx) => ctx.attempt)).to.deep.equal([0, 0]);
   });
 
-  it('prefers the back-off to a delay when a failed run asks for both', async () => {
+  it('prefers the back-off to a delay if a failed reconcile requests both', async () => {
     world.control(succeeding, {
       reconciler: {
         reconcile: noted(world.runs, world.clock, failing()),
@@ -227,7 +227,7 @@ describe('retries, errors and delays', () => {
     expect(starts()).to.deep.equal([0, 1]);
   });
 
-  it('RUN-17: retries after a conflict although no event passes the filter, and sees the new state', async () => {
+  it('RUN-17: retries after a conflict even if no event passes the filter, and sees the new state', async () => {
     const labels: unknown[] = [];
     world.control(
       (primary, ctx) => {
@@ -246,7 +246,7 @@ describe('retries, errors and delays', () => {
     expect(world.cluster.read(widgets, 'A/1')?.status).to.deep.equal({ phase: 'Ready' });
   });
 
-  it('RUN-18: runs again after the delay that a run asked for', async () => {
+  it('RUN-18: reconciles again after the requested delay', async () => {
     let requeueAfterMs: number | undefined = 10_000;
     world.control(() => {
       const control = requeueAfterMs === undefined ? nothing : ({ write: 'none', requeueAfterMs } as const);
@@ -259,7 +259,7 @@ describe('retries, errors and delays', () => {
     expect(starts()).to.deep.equal([0, 10]);
   });
 
-  it('RUN-18: replaces the delay by what an earlier run says', async () => {
+  it('RUN-18: replaces the delay by that of an earlier reconcile', async () => {
     let requeueAfterMs: number | undefined = 10_000;
     const controller = world.control(() => {
       const control = requeueAfterMs === undefined ? nothing : ({ write: 'none', requeueAfterMs } as const);
@@ -274,7 +274,7 @@ describe('retries, errors and delays', () => {
     expect(starts()).to.deep.equal([0, 4]);
   });
 
-  it('runs again at once, behind the queue, when the delay is zero', async () => {
+  it('reconciles again at once, at the end of the queue, if the delay is zero', async () => {
     let left = 2;
     world.control(() => Promise.resolve(left-- > 0 ? { write: 'none', requeueAfterMs: 0 } : nothing), {
       maxConcurrent: 1,
@@ -285,7 +285,7 @@ describe('retries, errors and delays', () => {
     expect(world.runs).to.deep.equal(['0 A/1', '0 A/2', '0 A/1', '0 A/2']);
   });
 
-  it('RUN-19: runs again after the sync period, or never when it is 0', async () => {
+  it('RUN-19: reconciles again after the sync period, or never if it is 0', async () => {
     world.control(succeeding, { syncPeriodMs: 3_600_000 });
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -301,7 +301,7 @@ describe('retries, errors and delays', () => {
     expect(starts()).to.deep.equal([0]);
   });
 
-  it('runs a failed key that had an event meanwhile at once, and counts no attempt', async () => {
+  it('reconciles a failed key with an event meanwhile at once, and counts no attempt', async () => {
     let release: ((error: Error) => void) | undefined;
     const controller = world.control(
       watching(() => new Promise((_, reject) => (release = reject))),
@@ -320,7 +320,7 @@ describe('retries, errors and delays', () => {
     expect(seen[2]?.attempt).to.equal(1);
   });
 
-  it('RUN-123: lets the first hundred retries go and spreads the rest at ten a second', async () => {
+  it('RUN-123: starts the first hundred retries at once and the rest at ten a second', async () => {
     world.control(failing(), {
       maxConcurrent: 200,
       retry: exponential({ initialMs: 1_000, factor: 100, maxMs: 1e9 }),

@@ -26,18 +26,18 @@ describe('a label selector', () => {
     ['toString', {}, false],
   ];
   for (const [text, labels, expected] of rows) {
-    it(`${String(text)} ${expected ? 'takes' : 'leaves'} ${JSON.stringify(labels)}`, () => {
+    it(`${String(text)} ${expected ? 'selects' : 'does not select'} ${JSON.stringify(labels)}`, () => {
       expect(parseSelector(text).matches(labels)).to.equal(expected);
     });
   }
 
   for (const text of ['a in b', '=b', 'a b', 'a=(b)=c']) {
-    it(`"${text}" is refused`, () => {
+    it(`"${text}" is rejected`, () => {
       expect(() => parseSelector(text)).to.throw(DefinitionError, text);
     });
   }
 
-  it('is refused with what cannot be understood and where it stands', () => {
+  it('is rejected with the invalid part and its position', () => {
     expect(() => parseSelector('a,b in c')).to.throw('"b in c" in the label selector "a,b in c"');
   });
 });

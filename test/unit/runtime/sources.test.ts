@@ -60,7 +60,7 @@ describe('sources', () => {
   };
 
   describe('that watch a kind', () => {
-    it('RUN-33: run the owner of what changes, and both owners when it changes hands', async () => {
+    it('RUN-33: reconcile the owner of a changed object, and both owners if the owner changes', async () => {
       const source = watchSource({ cache: world.caches.of(parts), toPrimary: byController(widgets) });
       world.control(succeeding, { sources: [source] });
       twoWidgets();
@@ -77,7 +77,7 @@ describe('sources', () => {
       expect(await ran()).to.deep.equal([]);
     });
 
-    it('run the owner of what appears and disappears', async () => {
+    it('reconcile the owner of objects that are created and deleted', async () => {
       const source = watchSource({ cache: world.caches.of(parts), toPrimary: byController(widgets) });
       world.control(succeeding, { sources: [source] });
       twoWidgets();
@@ -89,7 +89,7 @@ describe('sources', () => {
       expect(await ran()).to.deep.equal(['A/2']);
     });
 
-    it('leave out what their filter refuses', async () => {
+    it('ignore objects that their filter excludes', async () => {
       const source = watchSource<Part>({
         cache: world.caches.of(parts),
         toPrimary: byController(widgets),
@@ -106,7 +106,7 @@ describe('sources', () => {
       expect(await ran()).to.deep.equal(['A/1']);
     });
 
-    it('hand reconcilers what belongs to the primary, without a request', async () => {
+    it('provide the secondaries of the primary to reconcilers, without a request', async () => {
       const source = watchSource({ cache: world.caches.of(parts), toPrimary: byController(widgets) });
       const found: unknown[] = [];
       world.control(
@@ -127,7 +127,7 @@ describe('sources', () => {
       expect(world.cluster.requests).to.deep.equal([]);
     });
 
-    it('RUN-34: touch only the primaries that an index names', async () => {
+    it('RUN-34: reconcile only the primaries that an index names', async () => {
       const clusterOf: Mapper = (obj) => [`A/${obj.metadata.annotations?.['cluster'] ?? ''}`];
       const widgetCache = world.caches.of(widgets);
       widgetCache.index('by cluster', clusterOf);
@@ -169,7 +169,7 @@ describe('sources', () => {
       expect(found.at(-1)).to.equal('c7');
     });
 
-    it('RUN-38: are added to a live controller once, and stop delivering when they are removed', async () => {
+    it('RUN-38: can be added to a running controller once, and deliver nothing after they are removed', async () => {
       const controller = world.control(succeeding);
       twoWidgets();
       await world.start();
@@ -187,7 +187,7 @@ describe('sources', () => {
       expect(await ran()).to.deep.equal([]);
     });
 
-    it('find what belongs to a primary even when they come late to a filled cache', async () => {
+    it('find the secondaries of a primary even if they are added late to a filled cache', async () => {
       const cache = world.caches.of(parts);
       let found: string[] = [];
       const controller = world.control((_, ctx) => {
@@ -223,7 +223,7 @@ describe('sources', () => {
     });
   });
 
-  it('RUN-V15: carry events over from another cluster, by a mapper that says to whom', async () => {
+  it('RUN-V15: transfer events from another cluster, by a mapper that names the primaries', async () => {
     const other = new FakeCluster();
     const { clock } = world;
     const caches = createCaches({ client: other, clock, rng: seededRng(1), log: silentLogger });
@@ -247,12 +247,12 @@ describe('sources', () => {
     expect(found.filter(Boolean)).to.deep.equal(['p']);
     other.edit(parts, 'far/p', { data: { a: 'b' } });
     expect(await ran()).to.deep.equal(['A/2']);
-    // Own writes go to the cluster of the primaries.
+    // Own writes are sent to the cluster of the primaries.
     world.cluster.put(parts, { metadata: { namespace: 'far', name: 'p', labels } });
     expect(await ran()).to.deep.equal([]);
   });
 
-  it('RUN-35: poll for everything, first before the first run, then for news', async () => {
+  it('RUN-35: poll for everything, first before the first reconcile, then for changes', async () => {
     let answer = new Map([['A/1', [{ x: 1 }]]]);
     let polls = 0;
     const source = pollSource({
@@ -289,7 +289,7 @@ describe('sources', () => {
     expect(await ran()).to.deep.equal([]);
   });
 
-  it('poll on when a poll fails, and keep what they know', async () => {
+  it('keep polling after an error, and keep their state', async () => {
     let isBroken = false;
     const source = pollSource({
       name: 'poll',
@@ -306,7 +306,7 @@ describe('sources', () => {
     expect(await ran()).to.deep.equal([]);
   });
 
-  it('RUN-36: poll for each primary from its appearance to its end', async () => {
+  it('RUN-36: poll for each primary from its creation to its deletion', async () => {
     let value = 1;
     const fetched: string[] = [];
     const source = perResourceSource({
@@ -340,7 +340,7 @@ describe('sources', () => {
     expect(fetched).to.have.length(4);
   });
 
-  it('RUN-37: run whom a webhook names', async () => {
+  it('RUN-37: reconcile the primaries that a webhook names', async () => {
     const source = inboundSource('hook');
     world.control(succeeding, { sources: [source] });
     twoWidgets();
@@ -352,7 +352,7 @@ describe('sources', () => {
     expect(await ran()).to.deep.equal(['A/1']);
   });
 
-  it('RUN-37: run whose pushed state is news', async () => {
+  it('RUN-37: reconcile a primary whose pushed state has changed', async () => {
     let fetches = 0;
     const source = cachingInboundSource<{ x: number }>({
       name: 'push',
@@ -380,7 +380,7 @@ describe('sources', () => {
     expect(fetches).to.equal(2);
   });
 
-  it('say which kind nobody watches', async () => {
+  it('report a kind that is not watched', async () => {
     let thrown: unknown;
     world.control((_, ctx) => {
       try {
@@ -402,7 +402,7 @@ describe('sources', () => {
     );
   });
 
-  it('hold back all runs until they are in step, and name the one that is late', async () => {
+  it('delay all reconciles until they are synced, and name the one that is not', async () => {
     world.cluster.silent.add('Part');
     world.control(succeeding, {
       sources: [watchSource({ cache: world.caches.of(parts), toPrimary: byController(widgets) })],
@@ -442,16 +442,16 @@ describe('mappers', () => {
     ['an owner of another version', byOwner(widgets), owned(ref({ apiVersion: 'example.io/v2' })), ['A/w']],
     ['not an owner of another group', byOwner(widgets), owned(ref({ apiVersion: 'other.io/v1' })), []],
     ['not an owner of another kind', byOwner(widgets), owned(ref({ kind: 'Part' })), []],
-    ['an owner without namespace', byOwner(global), owned(ref({})), ['w']],
+    ['a cluster-scoped owner', byOwner(global), owned(ref({})), ['w']],
     ['nobody', byOwner(widgets), obj({}), []],
-    ['by label, next door', byLabel({ name: 'n' }), obj({ labels: { n: 'w' } }), ['A/w']],
+    ['by label, in the same namespace', byLabel({ name: 'n' }), obj({ labels: { n: 'w' } }), ['A/w']],
     [
-      'by label, elsewhere',
+      'by label, in another namespace',
       byLabel({ name: 'n', namespace: 's' }),
       obj({ labels: { n: 'w', s: 'B' } }),
       ['B/w'],
     ],
-    ['by label, nowhere', byLabel({ name: 'n' }), obj({}), []],
+    ["by label, without the primary's namespace", byLabel({ name: 'n' }), obj({}), []],
     ['by annotation', byAnnotation({ name: 'n' }), obj({ annotations: { n: 'w' } }), ['A/w']],
     [
       'by annotation, without namespace',
@@ -459,8 +459,13 @@ describe('mappers', () => {
       obj({ annotations: { n: 'w' } }),
       ['w'],
     ],
-    ['the namesake', bySameName, obj({}), ['A/x']],
-    ['any of several, once', anyOf(bySameName, bySameName, byOwner(widgets)), owned(ref({})), ['A/x', 'A/w']],
+    ['the object of the same name', bySameName, obj({}), ['A/x']],
+    [
+      'any of several, without duplicates',
+      anyOf(bySameName, bySameName, byOwner(widgets)),
+      owned(ref({})),
+      ['A/x', 'A/w'],
+    ],
   ];
   for (const [title, mapper, object, expected] of rows) {
     it(`find ${title}`, () => {

@@ -9,14 +9,14 @@ const at = (version: number, uid?: string): Thing =>
   thing('a', { resourceVersion: String(version), ...(uid !== undefined && { uid }) });
 const heard = (changes: readonly Change<Thing>[]): string[] => changes.map((change) => told(change));
 
-describe('the store of what a watch has said', () => {
+describe('the store of watched objects', () => {
   let store: ObjectStore<Thing>;
   beforeEach(() => {
     store = new ObjectStore<Thing>(compareVersions);
   });
   const stored = (): string | undefined => store.get('ns/a')?.metadata.resourceVersion;
 
-  describe('that has version 5', () => {
+  describe('with version 5', () => {
     type Row = readonly [
       title: string,
       obj: Thing,
@@ -51,7 +51,7 @@ describe('the store of what a watch has said', () => {
       ['another object that is older', at(4, 'new'), 'event', [], '5'],
     ];
     for (const [title, obj, origin, changes, version] of rows)
-      it(`is told ${title}`, () => {
+      it(`receives ${title}`, () => {
         store.put(at(5), 'event');
         expect(heard(store.put(obj, origin))).to.deep.equal(changes);
         expect(stored()).to.equal(version);
@@ -64,27 +64,27 @@ describe('the store of what a watch has said', () => {
       ['of another object', at(6, 'old'), []],
     ];
     for (const [title, obj, changes] of deletions)
-      it(`is told its deletion ${title}`, () => {
+      it(`receives its deletion ${title}`, () => {
         store.put(at(5), 'event');
         expect(heard(store.delete(obj))).to.deep.equal(changes);
         expect(store.size).to.equal(changes.length > 0 ? 0 : 1);
       });
   });
 
-  it('believes versions that cannot be compared', () => {
+  it('accepts versions that cannot be compared', () => {
     store = new ObjectStore<Thing>(tellVersionsApart);
     store.put(at(5), 'event');
     expect(heard(store.put(at(4), 'event'))).to.deep.equal(['update ns/a 5→4']);
     expect(heard(store.delete(at(3)))).to.deep.equal(['delete ns/a 3']);
   });
 
-  it('says what is new, and whether the first list showed it', () => {
+  it('reports what is new, and whether it was in the first list', () => {
     expect(heard(store.put(at(5), 'first-list'))).to.deep.equal(['add ns/a 5 initial']);
     expect(heard(store.forget('ns/a'))).to.deep.equal(['delete ns/a 5 unknown']);
     expect(heard(store.put(at(6), 'relist'))).to.deep.equal(['add ns/a 6']);
   });
 
-  it('has nothing to say about the end of what it does not know', () => {
+  it('reports nothing for the deletion of an unknown object', () => {
     expect([store.forget('ns/a'), store.delete(at(5))]).to.deep.equal([[], []]);
   });
 
@@ -96,7 +96,7 @@ describe('the store of what a watch has said', () => {
     ]);
   });
 
-  it('finds by namespace and by index what is there now', () => {
+  it('finds current objects by namespace and by index', () => {
     const names = (objects: Iterable<{ metadata: { name: string } }>): string[] =>
       [...objects].map(({ metadata }) => metadata.name);
     const other = thing('b', { namespace: 'other', resourceVersion: '5' });

@@ -16,13 +16,13 @@ const full = () => ({
 });
 
 describe('RUN-C6: transforms', () => {
-  it('drop what kubectl keeps for itself, and nothing else', () => {
+  it('drop the annotation of kubectl apply, and nothing else', () => {
     const { annotations } = dropLastApplied(full()).metadata;
     expect(annotations).to.deep.equal({ own: 'yes' });
     expect(dropLastApplied(thing('b')).metadata.annotations).to.equal(undefined);
   });
 
-  it('keep the fields that are named, at any depth', () => {
+  it('keep the named fields, at any depth', () => {
     const kept = keepFields('status.phase', 'status.job.id', 'spec.size', 'spec.none', 'data')(full());
     const { metadata, ...rest } = kept as unknown as Record<string, unknown>;
     expect(rest).to.deep.equal({
@@ -34,7 +34,7 @@ describe('RUN-C6: transforms', () => {
     expect(metadata).to.have.property('name', 'a');
   });
 
-  it('keep a field whole that is named whole, whatever else is named in it', () => {
+  it('keep a field that is named as a whole, whatever else is named in it', () => {
     for (const paths of [
       ['status', 'status.phase'],
       ['status.phase', 'status'],
@@ -52,7 +52,7 @@ describe('RUN-C6: transforms', () => {
     expect(metadata.annotations).to.deep.equal({ own: 'yes' });
   });
 
-  it('are asked once for what the watch tells, and for the answers to own writes', async () => {
+  it('run once for watched objects, and for responses to own writes', async () => {
     let asked = 0;
     const { api, cache, start } = harness({
       transform: (obj) => {

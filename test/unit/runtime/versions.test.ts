@@ -22,7 +22,7 @@ describe('resource versions', () => {
     });
   }
 
-  it('of sources that cannot order them are only told apart', () => {
+  it('of sources that cannot order them are only compared for equality', () => {
     expect(tellVersionsApart('1', '2')).to.equal(undefined);
     expect(tellVersionsApart('1', '1')).to.equal(0);
   });

@@ -20,7 +20,7 @@ import {
   type Reply,
 } from './support/scripted-watch.ts';
 
-/** A list of `a`, as of version 10, that took a second and is watched from then on. */
+/** A list of `a`, at version 10, that took a second and is watched from then on. */
 const streamed: Reply = [OPEN, added('a', 5), listed(10), 1_000];
 const seen = ['listing', '> watch stream', 'init start', 'object a 5', 'complete 10', 'watching'];
 const older = (version: number, newest: number): string =>
@@ -42,7 +42,7 @@ function hold(rows: readonly Row[]): void {
     });
 }
 
-describe('a watch asks and delivers', () => {
+describe('the requests of a watch and its deliveries', () => {
   describe('while it lists', () => {
     hold([
       {
@@ -60,7 +60,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'pages when the server refuses to stream, at once and from then on',
+        title: 'pages if the server rejects streaming, at once and from then on',
         replies: [[noStreaming], [page(10, at('a', 5)), page(10, at('b', 7))], [OPEN, 2_000, failed(410)]],
         expected: [
           ...['listing', '> watch stream', 'listing', '> list', 'init start', 'object a 5', 'object b 7'],
@@ -68,7 +68,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'pages when a streamed list keeps silent for ten seconds',
+        title: 'pages if a streamed list is silent for ten seconds',
         replies: [[OPEN, added('a', 5), 9_999, added('b', 6), Infinity]],
         ms: 19_999,
         expected: [
@@ -82,7 +82,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'the streamed list to its end when it is silent for less',
+        title: 'the streamed list to its end if it is silent for less',
         replies: [[OPEN, 9_999, added('b', 6), 9_999, listed(10), 60_000, modified('b', 11), Infinity]],
         expected: [
           ...['listing', '> watch stream', 'init start', 'object b 6', 'complete 10', 'watching'],
@@ -102,7 +102,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'another list, after a pause, when one is refused as invalid in pages, too',
+        title: 'another list, after a pause, if one is rejected as invalid in pages, too',
         replies: [[noStreaming], [noStreaming]],
         ms: 1_000,
         expected: [
@@ -116,7 +116,7 @@ describe('a watch asks and delivers', () => {
   describe('after a connection has ended', () => {
     hold([
       {
-        title: 'at once what follows the last event',
+        title: 'at once the events after the last event',
         replies: [
           [...streamed, modified('a', 11)],
           [OPEN, 1_000, bookmark(14)],
@@ -126,12 +126,12 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'what follows the last version known when an event has none',
+        title: 'the events after the last known version if an event has none',
         replies: [[...streamed, modified('a')]],
         expected: [...seen, 'MODIFIED a -', '> watch from 10'],
       },
       {
-        title: 'after a pause what follows the list, when the server ends every watch immediately',
+        title: 'after a pause the events after the list, if the server ends every watch immediately',
         replies: [streamed, [OPEN, 999], [OPEN, 999], [OPEN, 1_000], [OPEN]],
         expected: [
           ...[...seen, '> watch from 10', 'watching', 'waiting 800: the server ends every watch immediately'],
@@ -141,13 +141,13 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'at once what follows, when the connection outlasts its time by five seconds',
+        title: 'at once the next events, if the connection outlasts its timeout by five seconds',
         replies: [[...streamed, 453_999, modified('a', 11), 2]],
         ms: 456_001,
         expected: [...seen, 'MODIFIED a 11', '> watch from 11'],
       },
       {
-        title: 'what follows, on a connection that is within its time',
+        title: 'the next events, on a connection that is within its timeout',
         replies: [[...streamed, 453_998, modified('a', 11), 1, modified('a', 12), Infinity]],
         ms: 454_999,
         expected: [...seen, 'MODIFIED a 11', 'MODIFIED a 12'],
@@ -169,7 +169,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'everything when its history has expired, at once if the last list is a second old',
+        title: 'everything if its history has expired, at once if the last list is a second old',
         replies: [
           ...[
             [...streamed, failed(410)],
@@ -184,7 +184,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'everything, after a pause, when the kind is gone',
+        title: 'everything, after a pause, if the kind is gone',
         replies: [[...streamed, statusError(404)], [statusError(404)], [listed(20), Infinity]],
         expected: [
           ...[...seen, 'waiting 800: cannot watch Thing: said 404', 'listing', '> watch stream'],
@@ -193,7 +193,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'pages from then on, after a second at least, when an event is too large',
+        title: 'pages from then on, after a second at least, if an event is too large',
         replies: [[...streamed, 20_000, tooLarge], [page(20, at('a', 15))], [2_000, tooLarge], [tooLarge]],
         expected: [
           ...[...seen, 'waiting 1000: too large', 'listing', '> list', 'init oversized', 'object a 15'],
@@ -202,7 +202,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'what it asked before, once the time is over that the server asks for',
+        title: 'the same request, after the time that the server requests',
         replies: [[...streamed, busy], [busy]],
         expected: [
           ...[...seen, 'waiting 20000: cannot watch Thing: busy', '> watch from 10'],
@@ -210,7 +210,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'at once what follows, after a connection that delivered for a second',
+        title: 'at once the next events, after a connection that delivered for a second',
         replies: [
           [...streamed, modified('a', 11), reset],
           [OPEN, modified('a', 12), reset],
@@ -221,7 +221,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'at once what follows, after a connection that held for ten seconds without an event',
+        title: 'at once the next events, after a connection that was open for ten seconds without an event',
         replies: [streamed, [OPEN, 10_000, reset], [OPEN, bookmark(10), 9_999, reset]],
         expected: [
           ...[...seen, '> watch from 10', 'watching', '> watch from 10', 'watching', 'bookmark 10'],
@@ -231,10 +231,10 @@ describe('a watch asks and delivers', () => {
     ]);
   });
 
-  describe('when versions go back', () => {
+  describe('if versions go back', () => {
     hold([
       {
-        title: 'a list that is at least as new as what was seen',
+        title: 'a list that is at least as new as the last version',
         replies: [
           ...[
             [...streamed, modified('a', 90), failed(410)],
@@ -249,7 +249,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'a list of pages that is at least as new as what was seen',
+        title: 'a list of pages that is at least as new as the last version',
         replies: [[page(90)], [2_000, failed(410)], [page(60, at('a', 5))], [page(90)]],
         options: { streaming: false },
         expected: [
@@ -259,7 +259,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'a list of any version after three that are too old, and believes it',
+        title: 'a list of any version after three that are too old, and accepts it',
         replies: [
           ...[[...streamed, bookmark(90), failed(410)], [listed(60)], [notYet], [listed(60)]],
           ...[
@@ -286,7 +286,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'pages of any version after three that are too old, and believes them',
+        title: 'pages of any version after three that are too old, and accepts them',
         replies: [[page(90)], [2_000, failed(410)], ...[60, 60, 60, 60].map((version) => [page(version)])],
         options: { streaming: false },
         expected: [
@@ -298,7 +298,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'everything after a bookmark that is older than what was seen',
+        title: 'everything after a bookmark that is older than the last version',
         replies: [
           [...streamed, modified('a', 90)],
           [OPEN, bookmark(60)],
@@ -310,7 +310,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'what follows an event that is older than another, without going back below the newest',
+        title: 'the events after one that is older than another, without going back below the newest',
         replies: [
           ...[
             [...streamed, modified('a', 90), modified('b', 80)],
@@ -325,7 +325,7 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
-        title: 'whatever it gets, when versions cannot be compared',
+        title: 'everything it gets, if versions cannot be compared',
         replies: [
           [...streamed, bookmark(5), 1_000, failed(410)],
           [listed(3), Infinity],
@@ -338,7 +338,7 @@ describe('a watch asks and delivers', () => {
     ]);
   });
 
-  describe('of a part of the kind', () => {
+  describe('for a part of the kind', () => {
     const scope = { namespace: 'ns', labels: 'a=b', fields: 'metadata.name=a', metadataOnly: true };
     const told = JSON.stringify(scope);
     hold([

@@ -10,7 +10,7 @@ const reset = (): Error =>
   new TransportError({ message: 'lost the connection (ECONNRESET)', safeToRepeat: true });
 
 describe('a watch', () => {
-  it('RUN-45: goes on from where it was after every kind of error, ever more slowly, without a list', async () => {
+  it('RUN-45: continues at its version after every kind of error, at growing intervals, without a list', async () => {
     const { api, cache, clock, start, listen } = harness();
     api.put(thing('a'));
     await start();
@@ -53,7 +53,7 @@ describe('a watch', () => {
     expect(cache.problem).to.contain('said 503');
   });
 
-  it('forgets the failures before a connection that held', async () => {
+  it('forgets the failures before a connection that lasted', async () => {
     const { api, clock, start } = harness();
     await start();
     for (let i = 0; i < 8; i++) api.faults.watch.push(statusError(500));
@@ -67,7 +67,7 @@ describe('a watch', () => {
     expect(api.count('watch')).to.equal(before + 1);
   });
 
-  it('lists everything in pages after an event that is too large, says so, and never does it in a loop', async () => {
+  it('lists everything in pages after an event that is too large, reports it, and never does it in a loop', async () => {
     const { api, cache, clock, start, listen } = harness();
     api.streaming = 'yes';
     await start();
@@ -106,7 +106,7 @@ describe('a watch', () => {
         api.bookmark();
       },
     ],
-    ['has nothing to say', () => undefined],
+    ['has no events', () => undefined],
   ] as const) {
     it(`never waits for a server that ${what} and whose connections are cut every 15 to 20 seconds`, async () => {
       const { api, cache, clock, start } = harness();
@@ -126,7 +126,7 @@ describe('a watch', () => {
     });
   }
 
-  it('does not storm a server that cuts every connection after one event, nor does it wait long', async () => {
+  it('does not flood a server that cuts every connection after one event, nor does it wait long', async () => {
     for (const error of [reset(), undefined]) {
       const { api, cache, clock, start } = harness();
       await start();
@@ -169,7 +169,7 @@ describe('a watch', () => {
     expect(api.count('list')).to.equal(0);
   });
 
-  it('stays away as long as the server asks, even after a connection that held', async () => {
+  it('waits as long as the server requests, even after a connection that lasted', async () => {
     const { api, clock, start } = harness();
     await start();
     await clock.advance(60_000);
@@ -181,7 +181,7 @@ describe('a watch', () => {
     expect(api.count('watch')).to.equal(before + 1);
   });
 
-  it('goes on at once when the server ends a watch in time', async () => {
+  it('continues at once if the server ends a watch in time', async () => {
     const { api, cache, clock, start } = harness();
     await start();
     await clock.advance(300_000);
@@ -192,7 +192,7 @@ describe('a watch', () => {
     expect(cache.problem).to.equal(undefined);
   });
 
-  it('does not storm a server that ends every watch at once', async () => {
+  it('does not flood a server that ends every watch at once', async () => {
     const { api, clock, start } = harness();
     await start();
     for (let i = 0; i < 600; i++) {
@@ -202,7 +202,7 @@ describe('a watch', () => {
     expect(api.count('watch')).to.be.below(15);
   });
 
-  it('respects a pause that the server asks for', async () => {
+  it('respects a pause that the server requests', async () => {
     const { api, clock, start } = harness();
     await start();
     const error = Object.assign(statusError(429), { retryAfterMs: 20_000 });
@@ -215,7 +215,7 @@ describe('a watch', () => {
     expect(api.count('watch')).to.equal(before + 1);
   });
 
-  it('RUN-46: lists again after 410 in the stream and tells what changed, went and came back', async () => {
+  it('RUN-46: lists again after 410 in the stream and reports changed, deleted and recreated objects', async () => {
     const { api, clock, start, listen } = harness();
     api.put(thing('x'));
     api.put(thing('y'));
@@ -256,7 +256,7 @@ describe('a watch', () => {
     expect(cache.problem).to.equal(undefined);
   });
 
-  it('does not storm a server whose lists expire at once', async () => {
+  it('does not flood a server whose lists expire at once', async () => {
     const { api, clock, start } = harness();
     await start();
     for (let i = 0; i < 100; i++) api.faults.watch.push(statusError(410));
@@ -265,7 +265,7 @@ describe('a watch', () => {
     expect(api.count('list')).to.be.below(12);
   });
 
-  it('RUN-47: refuses a list from the past and asks for one that is not older', async () => {
+  it('RUN-47: rejects a list from the past and requests one that is not older', async () => {
     const { api, cache, clock, start, listen } = harness();
     api.version = 99;
     api.put(thing('x', { spec: { now: true } }));
@@ -291,7 +291,7 @@ describe('a watch', () => {
     expect(cache.problem).to.equal(undefined);
   });
 
-  it('believes a server whose history went back for good, after asking several times', async () => {
+  it('accepts a server whose history went back permanently, after several requests', async () => {
     const { api, cache, clock, start, listen } = harness();
     api.version = 99;
     api.put(thing('x'));
@@ -315,7 +315,7 @@ describe('a watch', () => {
     expect(names(cache.list())).to.deep.equal(['x', 'y']);
   });
 
-  it('notices by a bookmark that the history went back while it was away', async () => {
+  it('detects by a bookmark that the history went back while it was disconnected', async () => {
     const { api, cache, clock, start } = harness();
     api.version = 99;
     api.put(thing('x'));
@@ -330,7 +330,7 @@ describe('a watch', () => {
     expect(cache.problem).to.equal(undefined);
   });
 
-  it('refuses a single event that is older than what it knows', async () => {
+  it('rejects a single event that is older than its version', async () => {
     const { api, cache, start, listen } = harness();
     const old = api.put(thing('a', { spec: { n: 1 } }));
     api.put(thing('a', { spec: { n: 2 } }));
@@ -344,7 +344,7 @@ describe('a watch', () => {
     expect(cache.get('ns/a')?.metadata.resourceVersion).to.equal('12');
   });
 
-  it('ignores the late deletion of a predecessor with the same name', async () => {
+  it('ignores the late deletion of a previous object with the same name', async () => {
     const { api, cache, start } = harness();
     const old = api.put(thing('a', { uid: 'old' }));
     api.objects.clear();
@@ -356,7 +356,7 @@ describe('a watch', () => {
     expect(cache.get('ns/a')?.metadata.uid).to.equal('new');
   });
 
-  it('RUN-C15: tells a recreation whose deletion was missed as delete, then add', async () => {
+  it('RUN-C15: reports a recreation whose deletion was missed as delete, then add', async () => {
     const { api, start, listen } = harness();
     api.put(thing('a', { uid: 'old' }));
     await start();
@@ -367,7 +367,7 @@ describe('a watch', () => {
     expect(heard).to.deep.equal(['delete ns/a 11 unknown', 'add ns/a 12']);
   });
 
-  it('RUN-48: starts the list over when its token expires half-way, without adding anything twice', async () => {
+  it('RUN-48: restarts the list if its token expires half-way, without adding anything twice', async () => {
     const { api, cache, clock, start, listen } = harness();
     for (let i = 0; i < 1200; i++) api.put(thing(`t${String(i)}`));
     const heard = listen();
@@ -388,7 +388,7 @@ describe('a watch', () => {
     expect(heard.every((line) => line.endsWith('initial'))).to.equal(true);
   });
 
-  it('forgets what was seen in a failed list and is not in the next one', async () => {
+  it('forgets objects of a failed list that are not in the next one', async () => {
     const { api, cache, clock, start } = harness();
     api.pageSize = 1;
     api.put(thing('a'));
@@ -424,7 +424,7 @@ describe('a watch', () => {
     expect(api.requests.at(-1)?.query.resourceVersion).to.equal(String(api.version));
   });
 
-  it('RUN-50: asks for pages for good when the server refuses to stream lists', async () => {
+  it('RUN-50: uses pages permanently if the server rejects streamed lists', async () => {
     const { api, clock, start } = harness();
     api.put(thing('a'));
     await start();
@@ -439,7 +439,7 @@ describe('a watch', () => {
     expect(api.requests.slice(1).some((r) => r.query.sendInitialEvents)).to.equal(false);
   });
 
-  it('RUN-50: asks for pages after ten seconds of silence without the end of a streamed list', async () => {
+  it('RUN-50: uses pages after ten seconds of silence without the end of a streamed list', async () => {
     const { api, cache, clock, start, listen } = harness();
     api.streaming = 'no bookmark';
     api.put(thing('a'));
@@ -453,7 +453,7 @@ describe('a watch', () => {
     expect(api.openWatches).to.equal(1);
   });
 
-  it('RUN-50: bears a streamed list that takes long but is not silent', async () => {
+  it('RUN-50: accepts a streamed list that takes long but is not silent', async () => {
     const { api, cache, clock, start } = harness();
     api.streaming = 'no bookmark';
     await start();
@@ -468,7 +468,7 @@ describe('a watch', () => {
     expect(api.count('list')).to.equal(0);
   });
 
-  it('streams the list and goes on watching on the same connection', async () => {
+  it('streams the list and continues to watch on the same connection', async () => {
     const { api, cache, start, listen } = harness();
     api.streaming = 'yes';
     api.put(thing('a'));
@@ -497,7 +497,7 @@ describe('a watch', () => {
     expect(names(cache.list())).to.deep.equal(['b']);
   });
 
-  it('RUN-51: leaves a half-open connection five seconds after its time and resumes', async () => {
+  it('RUN-51: closes a half-open connection five seconds after its timeout and resumes', async () => {
     const { api, clock, start, listen } = harness();
     api.put(thing('a'));
     await start();
@@ -536,7 +536,7 @@ describe('a watch', () => {
     }
   });
 
-  it('comes back empty when its kind was removed and installed again', async () => {
+  it('is empty after its kind was removed and installed again', async () => {
     const { api, cache, clock, start, listen } = harness();
     api.put(thing('a'));
     await start();

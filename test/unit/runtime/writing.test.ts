@@ -20,7 +20,7 @@ describe('writing the primary', () => {
   });
   afterEach(() => world.end());
 
-  /** The first run answers with the control, on a draft changed by `edit`. */
+  /** The first reconcile returns the control, for a draft changed by `edit`. */
   const answering = async (control: Omit<Edited, 'object'>, edit: (draft: Widget) => void): Promise<void> => {
     let isFirst = true;
     world.control((_, ctx) => {
@@ -38,7 +38,7 @@ describe('writing the primary', () => {
     draft.status = { phase: 'Ready' };
   };
 
-  it('RUN-26: writes the resource first and the status on top of the answer', async () => {
+  it('RUN-26: writes the resource first and the status on top of the response', async () => {
     await answering({ write: 'both' }, bothChanged);
     const [first, second, ...more] = world.cluster.requests;
     expect(first).to.deep.include({
@@ -53,14 +53,14 @@ describe('writing the primary', () => {
     expect(more).to.deep.equal([]);
   });
 
-  it('RUN-26: leaves out the request that would change nothing', async () => {
+  it('RUN-26: omits the request that would change nothing', async () => {
     await answering({ write: 'both' }, (draft) => {
       draft.status = { phase: 'Ready' };
     });
     expect(world.cluster.writes).to.deep.equal(['merge status Widget A/1']);
   });
 
-  it('RUN-26: sends nothing at all when nothing differs', async () => {
+  it('RUN-26: sends nothing at all if nothing differs', async () => {
     await answering({ write: 'both' }, () => undefined);
     expect(world.cluster.writes).to.deep.equal([]);
   });
@@ -69,13 +69,13 @@ describe('writing the primary', () => {
     ['status', ['merge status Widget A/1']],
     ['resource', ['merge Widget A/1']],
   ] as const) {
-    it(`writes only the ${write} when told so`, async () => {
+    it(`writes only the ${write} on request`, async () => {
       await answering({ write }, bothChanged);
       expect(world.cluster.writes).to.deep.equal(expected);
     });
   }
 
-  it('leaves the version out of a status write that is not to be locked', async () => {
+  it('omits the version of a status write without optimistic locking', async () => {
     await answering({ write: 'status', lock: false }, bothChanged);
     expect(world.cluster.requests[0]?.body).to.deep.equal({ status: { phase: 'Ready' } });
   });
@@ -86,7 +86,7 @@ describe('writing the primary', () => {
     ['replace', 'replace'],
     ['apply', 'apply'],
   ] as const) {
-    it(`reaches the wanted state by the strategy ${strategy}`, async () => {
+    it(`reaches the desired state by the strategy ${strategy}`, async () => {
       await answering({ write: 'both', strategy }, (draft) => {
         bothChanged(draft);
         draft.metadata.labels = { 'a/b': 'c~d' };
@@ -99,7 +99,7 @@ describe('writing the primary', () => {
     });
   }
 
-  it('RUN-27: makes our finalizer part of an applied intent', async () => {
+  it('RUN-27: includes our finalizer in an applied object', async () => {
     const finalizer = 'widgets.example.io/finalizer';
     world.control(succeeding, {
       reconciler: {
@@ -119,7 +119,7 @@ describe('writing the primary', () => {
     expect(world.cluster.read(widgets, 'A/1')?.metadata.finalizers).to.deep.equal([finalizer]);
   });
 
-  it('does not run again because of its own write, and reads it at once', async () => {
+  it('does not reconcile again because of its own write, and reads it at once', async () => {
     let read: unknown;
     world.control(async (_, ctx) => {
       const body = { metadata: { resourceVersion: '101' }, status: { phase: 'Ready' } };
@@ -133,7 +133,7 @@ describe('writing the primary', () => {
     expect(world.runs).to.deep.equal(['0 A/1']);
   });
 
-  it('hears its own writes when it wants to', async () => {
+  it('receives its own writes on request', async () => {
     world.control(
       (_, ctx) =>
         Promise.resolve({ write: 'status', object: { ...ctx.draft(), status: { phase: 'Ready' } } }),
@@ -144,7 +144,7 @@ describe('writing the primary', () => {
     expect(world.runs).to.deep.equal(['0 A/1', '0 A/1']);
   });
 
-  it('derives the difference from what it has written itself during the run', async () => {
+  it('computes the difference from what it has written itself during the reconcile', async () => {
     world.control(async (_, ctx) => {
       if (world.runs.length > 1) return nothing;
       const body = { metadata: { resourceVersion: '101', labels: { mine: 'yes' } } };
@@ -157,7 +157,7 @@ describe('writing the primary', () => {
     expect(world.cluster.requests[1]?.body).to.deep.include({ metadata: { resourceVersion: '102' } });
   });
 
-  it('holds what it has created for the next read', async () => {
+  it('keeps created objects for the next read', async () => {
     let read: unknown;
     const parts = world.caches.of(widgets);
     world.control(async (_, ctx) => {

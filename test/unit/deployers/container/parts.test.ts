@@ -1,4 +1,4 @@
-/** Values in, values out: configuration, names, snapshots, what a pod means, which pods are garbage. */
+/** Pure functions: configuration, names, snapshots, the state of a pod, garbage. */
 import { expect } from 'chai';
 import { containerConfig } from '../../../../deployers/container/config.ts';
 import { annotations, POD_FINALIZER } from '../../../../deployers/container/contract.ts';
@@ -28,17 +28,17 @@ const read = (fields: object): ReturnType<typeof containerConfig.decode> =>
   });
 
 describe('the configuration of the container deployer', () => {
-  it('needs nothing', () => {
+  it('needs no fields', () => {
     expect(read({})).to.deep.include({ image: undefined, command: undefined, registryPullSecrets: [] });
   });
 
-  it('takes null for nothing, as templates leave it', () => {
+  it('treats null as missing, because templates write it', () => {
     expect(
       read({ image: null, args: null, importValues: null, blueprint: null, registryPullSecrets: null }),
     ).to.deep.equal(read({}));
   });
 
-  it('ignores what it does not know', () => {
+  it('ignores unknown fields', () => {
     expect(read({ image: 'x', later: 1 }).image).to.equal('x');
   });
 
@@ -63,16 +63,16 @@ describe('the configuration of the container deployer', () => {
     ['two schedules', { continuousReconcile: { cron: '* * * * *', every: '1h' } }, 'continuousReconcile'],
   ];
   for (const [what, fields, place] of wrong) {
-    it(`refuses ${what}, and says where`, () => {
+    it(`rejects ${what}, and says where`, () => {
       expect(() => read(fields)).to.throw(place);
     });
   }
 });
 
-describe('the names around an item', () => {
+describe('the names of the objects of an item', () => {
   const long = { namespace: 'n'.repeat(63), name: 'x'.repeat(253) };
 
-  it('are those of the original', () => {
+  it('are those of upstream', () => {
     const {
       config,
       target,
@@ -92,7 +92,7 @@ describe('the names around an item', () => {
     );
   });
 
-  it('fit, and stay apart, however long the item is called', () => {
+  it('are valid and unique, however long the name of the item is', () => {
     const all = [
       ...Object.values<string>({ ...namesOf(long) }),
       stateName(long, 'abcde'),
@@ -109,7 +109,7 @@ describe('the names around an item', () => {
     ).to.deep.equal([]);
   });
 
-  it('lead back to the item, also from labels that were cut', () => {
+  it('lead back to the item, also from labels that were shortened', () => {
     const metadata = {
       labels: labelsOf(long, 'd'),
       annotations: { [annotations.item]: `${long.namespace}/${long.name}` },
@@ -159,36 +159,36 @@ describe('the snapshots of a state', () => {
     [annotations.stateTime]: time,
   });
 
-  it('are put together in the order of their numbers, ten after nine', () => {
+  it('are assembled in the order of their numbers, ten after nine', () => {
     const pieces = Array.from({ length: 11 }, (_, i) => piece(`p${String(i)}`, 'a', i, '01')).reverse();
     expect(snapshotsIn(pieces).newest).to.deep.equal(Array.from({ length: 11 }, (_, i) => `p${String(i)}`));
   });
 
-  it('count by age: the newest is kept, the others go', () => {
+  it('are ordered by age: the newest is kept, the others are deleted', () => {
     const old = piece('old', 'a', 0, '01');
     const found = snapshotsIn([old, piece('new', 'b', 0, '02')]);
     expect(found).to.deep.equal({ newest: ['new'], others: [old] });
   });
 
-  it('of the same second count by their own time', () => {
+  it('of the same second are ordered by their own time', () => {
     const early = piece('early', 'a', 0, '01', of(1, '2026-01-01T00:00:01.100Z'));
     const late = piece('late', 'b', 0, '01', of(1, '2026-01-01T00:00:01.900Z'));
     expect(snapshotsIn([late, early]).newest).to.deep.equal(['late']);
     expect(snapshotsIn([early, late]).newest).to.deep.equal(['late']);
   });
 
-  it('that were never finished do not replace one that was', () => {
+  it('that are incomplete do not replace a complete one', () => {
     const whole = piece('whole', 'a', 0, '01', of(1));
     const half = piece('half', 'b', 0, '02', of(2));
     expect(snapshotsIn([whole, half])).to.deep.equal({ newest: ['whole'], others: [half] });
   });
 
-  it('are none where there is none', () => {
+  it('are empty if there are none', () => {
     expect(snapshotsIn([])).to.deep.equal({ newest: [], others: [] });
   });
 });
 
-describe('what a pod means', () => {
+describe('the state of a pod', () => {
   const pod = (status: object): Pod => ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -202,22 +202,22 @@ describe('what a pod means', () => {
   };
 
   const rows: readonly (readonly [string, object, string])[] = [
-    ['nothing is known yet', {}, 'running'],
+    ['there is no status yet', {}, 'running'],
     ['it waits for a node', { phase: 'Pending' }, 'running'],
-    ['its node does not answer', { phase: 'Unknown' }, 'running'],
+    ['its node does not respond', { phase: 'Unknown' }, 'running'],
     ['its containers run', podRunning, 'running'],
     [
-      'the image has failed, and its state is being kept',
+      'the image has failed, and its state is being stored',
       { ...podRunning, containerStatuses: [terminated('main', 1)] },
       'running',
     ],
-    ['all has ended well', podSucceeded, 'succeeded'],
+    ['all containers have succeeded', podSucceeded, 'succeeded'],
     ['it failed', { phase: 'Failed', containerStatuses: [terminated('main', 1)] }, 'failed'],
-    ['it failed without a word', { phase: 'Failed' }, 'failed'],
+    ['it failed without a message', { phase: 'Failed' }, 'failed'],
     ['it was preempted', { phase: 'Failed', reason: 'Preempting' }, 'failed'],
   ];
   for (const [what, status, is] of rows) {
-    it(`is ${is} when ${what}`, () => {
+    it(`is ${is} if ${what}`, () => {
       expect(look(status).stand.is).to.equal(is);
     });
   }
@@ -230,7 +230,7 @@ describe('what a pod means', () => {
     'ErrInvalidImageName',
     'InvalidImageName',
   ]) {
-    it(`is failed for good when an image is not to be had: ${reason}`, () => {
+    it(`is a permanent failure if an image is not available: ${reason}`, () => {
       expect(look({ phase: 'Pending', containerStatuses: [waiting('main', reason)] }).stand).to.include({
         is: 'failed',
         isStuck: true,
@@ -238,7 +238,7 @@ describe('what a pod means', () => {
     });
   }
 
-  it('is over when it was deleted before it had a node, and not when it had one', () => {
+  it('is finished if it was deleted before it had a node, but not if it had one', () => {
     const standing = (spec: Record<string, unknown>) => {
       const one = pod({ phase: 'Pending' });
       const seen = { ...one, spec, metadata: { ...one.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
@@ -248,7 +248,7 @@ describe('what a pod means', () => {
     expect(standing({ nodeName: 'n' }).is).to.equal('running');
   });
 
-  it('blames the first container that failed', () => {
+  it('names the first container that failed', () => {
     const { stand } = look({
       phase: 'Failed',
       containerStatuses: [terminated('wait', 1), terminated('main', 3)],
@@ -256,7 +256,7 @@ describe('what a pod means', () => {
     expect(stand).to.have.nested.property('problem.operation', 'RunMainContainer');
   });
 
-  it('tells what keeps it from running', () => {
+  it('reports what prevents it from starting', () => {
     const { stand } = look({
       phase: 'Pending',
       containerStatuses: [waiting('main', 'CreateContainerConfigError', 'no secret x')],
@@ -285,7 +285,7 @@ describe('what a pod means', () => {
     expect(JSON.stringify([shown, stand])).not.to.contain('secret-value');
   });
 
-  it('makes conditions that never claim more than is known', () => {
+  it('has conditions that never claim more than is known', () => {
     const conditions = (status: object) =>
       conditionsOf(look(status).shown).map(({ type, status: is }) => `${type} ${is}`);
     expect(conditions({})).to.deep.equal(['InitContainer Progressing', 'WaitContainer Progressing']);
@@ -296,7 +296,7 @@ describe('what a pod means', () => {
   });
 });
 
-describe('a pod is garbage', () => {
+describe('a pod is deleted', () => {
   const item = (jobID: string, jobIDFinished: string): DeployItem =>
     ({ metadata: { name: 'web' }, status: { jobID, jobIDFinished } }) as unknown as DeployItem;
   const pod = (phase: string, finalizers: string[] = [POD_FINALIZER]): Pod => ({
@@ -310,14 +310,14 @@ describe('a pod is garbage', () => {
   const next = item('j2', 'j1');
 
   const rows: readonly (readonly [string, boolean, Pod, DeployItem | undefined, boolean])[] = [
-    ['not while it works', false, pod('Running'), open, true],
-    ['not while it works for an item that is gone', false, pod('Running'), undefined, true],
-    ['when it works for a job that was ended', true, pod('Running'), closed, true],
-    ['not yet when the next job has come, which ends it itself', false, pod('Running'), next, true],
-    ['when it has ended and its item is gone', true, pod('Failed'), undefined, true],
-    ['not when it is the last of its item', false, pod('Failed'), closed, true],
-    ['when there is a younger one', true, pod('Failed'), closed, false],
-    ['when nobody holds it', true, pod('Succeeded', []), closed, true],
+    ['not while it is running', false, pod('Running'), open, true],
+    ['not while it is running for an item that is gone', false, pod('Running'), undefined, true],
+    ['if it is running for a job that has ended', true, pod('Running'), closed, true],
+    ['not yet if the next job has started, which ends it itself', false, pod('Running'), next, true],
+    ['if it has ended and its item is gone', true, pod('Failed'), undefined, true],
+    ['not if it is the last of its item', false, pod('Failed'), closed, true],
+    ['if there is a younger one', true, pod('Failed'), closed, false],
+    ['if it has no finalizer', true, pod('Succeeded', []), closed, true],
   ];
   for (const [what, expected, it_, of, isNewest] of rows) {
     it(what, () => {
@@ -326,7 +326,7 @@ describe('a pod is garbage', () => {
   }
 });
 
-describe('the target as programs see it', () => {
+describe('the target as programs read it', () => {
   it('has integers beyond 2^53 with all their digits', () => {
     const target = {
       apiVersion: 'v1',
@@ -339,7 +339,7 @@ describe('the target as programs see it', () => {
 });
 
 describe('credentials for a kubelet', () => {
-  it('name the registry as kubelets know it', () => {
+  it('name the registry as kubelets expect it', () => {
     const login = { username: 'u', password: 'p' };
     const auths = (host: string): object =>
       (JSON.parse(dockerConfig(host, login)['.dockerconfigjson'] ?? '') as { auths: object }).auths;

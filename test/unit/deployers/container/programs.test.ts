@@ -1,4 +1,4 @@
-/** The init and wait programs on folders of their own, with a cluster in memory. */
+/** The init and wait programs in temporary folders, with a cluster in memory. */
 import {
   chmodSync,
   existsSync,
@@ -42,8 +42,8 @@ describe('the programs in a pod', () => {
     rmSync(folder, { recursive: true });
   });
 
-  describe('a folder that is kept', () => {
-    it('comes back with its files, empty folders and permissions', async () => {
+  describe('a stored folder', () => {
+    it('is restored with its files, empty folders and permissions', async () => {
       mkdirSync(at('from/a/empty'), { recursive: true });
       writeFileSync(at('from/a/run.sh'), 'echo');
       chmodSync(at('from/a/run.sh'), 0o750);
@@ -56,30 +56,30 @@ describe('the programs in a pod', () => {
       expect(readFileSync(at(`to/${'n'.repeat(150)}`), 'utf8')).to.equal('long');
     });
 
-    it('is nothing when it is empty', async () => {
+    it('is empty if there are no files', async () => {
       expect(await packFolder(folder)).to.equal(undefined);
     });
 
-    it('refuses links by name', async () => {
+    it('rejects links by name', async () => {
       symlinkSync('/etc', at('link'));
       expect(await failureOf(packFolder(folder))).to.contain('link in the state is a symbolic link');
     });
 
-    it('is not looked for behind a link that the image has put in its place', async () => {
+    it('is not read through a link that the image has created in its place', async () => {
       mkdirSync(at('elsewhere'));
       writeFileSync(at('elsewhere/token'), 'ours');
       symlinkSync(at('elsewhere'), at('state'));
       expect(await failureOf(packFolder(at('state')))).to.contain('is a symbolic link');
     });
 
-    it('refuses pipes, which never end', async () => {
+    it('rejects pipes, which never end', async () => {
       execFileSync('mkfifo', [at('pipe')]);
       expect(await failureOf(packFolder(folder))).to.contain(
         'pipe in the state is neither a file nor a directory',
       );
     });
 
-    it('refuses more than could be put back, before it reads it', async () => {
+    it('rejects more than could be restored, before it reads it', async () => {
       writeFileSync(at('x'), 'small');
       writeFileSync(at('y'), Buffer.alloc(10_000));
       expect(await failureOf(packFolder(folder, 10_000))).to.contain('the state is too large: with y');
@@ -105,7 +105,7 @@ describe('the programs in a pod', () => {
       log,
     });
 
-    it('is found again by its labels, the newest whole one', async () => {
+    it('is found by its labels, the newest complete one', async () => {
       const cluster = new FakeCluster('pods');
       for (const [seed, text] of [
         [1, 'first'],
@@ -123,7 +123,7 @@ describe('the programs in a pod', () => {
       expect(cluster.names('Secret')).to.have.length(2);
     });
 
-    it('says how many pieces it has in each of them', async () => {
+    it('has the number of pieces in each of them', async () => {
       const cluster = new FakeCluster('pods');
       mkdirSync(at('state'));
       const rng = seededRng(7);
@@ -169,7 +169,7 @@ describe('the programs in a pod', () => {
       return runInit(environment(), { client, repositories, log });
     };
 
-    it('DEP-78: writes an inline blueprint, and needs no secrets for it', async () => {
+    it('DEP-78: write an inline blueprint, without secrets for it', async () => {
       await init({
         blueprint: { inline: { filesystem: { 'blueprint.yaml': 'kind: Blueprint', f: { 'a.txt': 'a' } } } },
       });
@@ -177,7 +177,7 @@ describe('the programs in a pod', () => {
       expect(readFileSync(at('content/blueprint.yaml'), 'utf8')).to.equal('kind: Blueprint');
     });
 
-    it('makes the folder of the export, and says null for no target', async () => {
+    it('create the folder of the export, and write null without a target', async () => {
       await init({ importValues: { a: [1] } });
       expect(existsSync(at('exports'))).to.equal(true);
       expect(existsSync(at('exports/values'))).to.equal(false);
@@ -185,7 +185,7 @@ describe('the programs in a pod', () => {
       expect(readFileSync(at('imports/import.json'), 'utf8')).to.equal('{"a":[1]}');
     });
 
-    it('does not write a blueprint outside of its folder', async () => {
+    it('do not write a blueprint outside of its folder', async () => {
       const filesystem = { '..': { 'evil.txt': 'x' } };
       expect(await failureOf(init({ blueprint: { inline: { filesystem } } }))).to.contain(
         'not a valid file name',
@@ -193,11 +193,11 @@ describe('the programs in a pod', () => {
       expect(existsSync(at('evil.txt'))).to.equal(false);
     });
 
-    it('names the variable that is missing', () => {
+    it('name the missing variable', () => {
       expect(() => readEnvironment({})).to.throw('the variable DEPLOY_ITEM_NAMESPACE is not set');
     });
 
-    it('names the configuration that is missing', async () => {
+    it('name the missing configuration', async () => {
       const client = () => Promise.reject(new Error('not asked'));
       const failure = await failureOf(runInit(environment(), { client, repositories, log }));
       expect(failure).to.contain('cannot read the configuration').and.contain('ENOENT');
@@ -205,7 +205,7 @@ describe('the programs in a pod', () => {
   });
 });
 
-describe('the program that waits', () => {
+describe('the wait program', () => {
   const environment = (folder: string, more: Record<string, string> = {}): Environment =>
     readEnvironment({
       ...{ POD_NAME: 'p', POD_NAMESPACE: 'pods', DEPLOY_ITEM_NAME: 'web', DEPLOY_ITEM_NAMESPACE: 'proj' },
@@ -231,7 +231,7 @@ describe('the program that waits', () => {
   afterEach(() => {
     rmSync(folder, { recursive: true });
   });
-  /** @param watch in the place of the one of the cluster. @param more variables */
+  /** @param watch replaces the one of the cluster. @param more variables */
   const waitWith = (
     watch: (signal: AbortSignal) => AsyncIterable<never>,
     more: Record<string, string> = {},
@@ -252,7 +252,10 @@ describe('the program that waits', () => {
     );
     return state;
   };
-  /** Files are read in their own time, which no clock of ours moves: so ours goes on until they have been. */
+  /**
+   * Files are read in real time, which the fake clock does not control: so the fake clock continues until they have
+   * been read.
+   */
   const answerOf = async (state: { readonly answer: string }): Promise<string> => {
     while (state.answer === 'waiting') {
       await settle(1);
@@ -260,7 +263,7 @@ describe('the program that waits', () => {
     }
     return state.answer;
   };
-  /** A watch that says nothing, for as long as the answer takes. */
+  /** A watch without events, as long as the request is open. */
   const mute = (next: () => Promise<never>): AsyncIterable<never> => ({
     [Symbol.asyncIterator]: () => ({ next }),
   });
@@ -282,9 +285,9 @@ describe('the program that waits', () => {
 
   for (const [what, watch] of [
     ['may not watch', forbidden],
-    ['hears nothing', silent],
+    ['receives no event', silent],
   ] as const) {
-    it(`sees the end of the image although it ${what}`, async () => {
+    it(`sees the end of the image even if it ${what}`, async () => {
       const state = waitWith(watch);
       await clock.advance(5_000);
       expect(state.answer).to.equal('waiting');
@@ -294,7 +297,7 @@ describe('the program that waits', () => {
     });
   }
 
-  it('tries again when the API server does not answer', async () => {
+  it('retries if the API server does not answer', async () => {
     let left = 3;
     cluster.fail = (verb) => {
       if (verb === 'get' && left-- > 0) throw new Error('no answer');
@@ -305,7 +308,7 @@ describe('the program that waits', () => {
     expect(await answerOf(state)).to.equal('done');
   });
 
-  it('keeps the state of an image that failed, and then says that it failed', async () => {
+  it('stores the state of an image that failed, and then reports the failure', async () => {
     writeFileSync(join(folder, 'state/x'), 'kept');
     writeFileSync(join(folder, 'values'), '{}');
     cluster.put(ended(3));
@@ -327,7 +330,7 @@ describe('the program that waits', () => {
     return Buffer.from(config, 'base64').toString();
   };
 
-  it('writes the export over one of the item that is there', async () => {
+  it('overwrites an existing export of the item', async () => {
     cluster.put(ended(0));
     cluster.put(exportWith({ labels: labelsOf({ namespace: 'proj', name: 'web' }, 'd') }));
     writeFileSync(join(folder, 'values'), 'a: [1, x]\n');
@@ -338,10 +341,10 @@ describe('the program that waits', () => {
   });
 
   for (const [whose, metadata] of [
-    ['a person', {}],
+    ['a user', {}],
     ['another item', { labels: labelsOf({ namespace: 'proj', name: 'other' }, 'd') }],
   ] as const) {
-    it(`leaves a secret of ${whose} alone, and names it`, async () => {
+    it(`does not overwrite a secret of ${whose}, and names it`, async () => {
       cluster.put(ended(0));
       cluster.put(exportWith(metadata));
       writeFileSync(join(folder, 'values'), 'a: 1\n');
@@ -365,7 +368,7 @@ describe('the program that waits', () => {
 
   const disguises: readonly (readonly [string, (path: string) => void, string])[] = [
     [
-      'a link to what only we may read',
+      'a link to a file that only we may read',
       (path) => {
         writeFileSync(join(folder, 'token'), 'ours');
         symlinkSync(join(folder, 'token'), path);
@@ -374,9 +377,13 @@ describe('the program that waits', () => {
     ],
     ['a pipe', (path) => execFileSync('mkfifo', [path]), 'is not a file in a folder'],
     ['a folder', (path) => mkdirSync(path), 'is not a file in a folder'],
-    ['too big for a secret', (path) => writeFileSync(path, `a: ${'x'.repeat(2 ** 20)}`), 'has 1048584 bytes'],
     [
-      'too big to be read',
+      'too large for a secret',
+      (path) => writeFileSync(path, `a: ${'x'.repeat(2 ** 20)}`),
+      'has 1048584 bytes',
+    ],
+    [
+      'too large to read',
       (path) => {
         writeFileSync(path, '');
         truncateSync(path, 2 ** 40);
@@ -406,7 +413,7 @@ describe('the program that waits', () => {
     expect(cluster.names('Secret')).to.deep.equal([]);
   });
 
-  describe('told to end, as all containers of a pod are', () => {
+  describe('on a termination signal, which all containers of a pod get', () => {
     const told = async (grace?: number) => {
       writeFileSync(join(folder, 'state/x'), 'what was done');
       const ending = new AbortController();
@@ -418,7 +425,7 @@ describe('the program that waits', () => {
       return state;
     };
 
-    it('waits for the image, and keeps its state', async () => {
+    it('waits for the image, and stores its state', async () => {
       const state = await told();
       await clock.advance(10_000);
       expect(state.answer).to.equal('waiting');
@@ -431,7 +438,7 @@ describe('the program that waits', () => {
       ['half a minute', undefined, 20],
       ['as much time as the pod has', 300, 200],
     ] as const) {
-      it(`does not hear the end of the image, and keeps the state in time: ${what}`, async () => {
+      it(`does not see the end of the image, and stores the state in time: ${what}`, async () => {
         const state = await told(grace);
         await clock.advance(seconds * 1_000 - 2_000);
         expect(state.answer).to.equal('waiting');
@@ -441,7 +448,7 @@ describe('the program that waits', () => {
     }
   });
 
-  it('loses nothing while the API server is away', async () => {
+  it('loses nothing while the API server is not available', async () => {
     writeFileSync(join(folder, 'state/x'), 'kept');
     writeFileSync(join(folder, 'values'), 'a: 1');
     cluster.put(ended(0));
@@ -460,7 +467,7 @@ describe('the program that waits', () => {
     expect(cluster.names('Secret')).to.have.length(2);
   });
 
-  it('does not insist on what is refused', async () => {
+  it('does not retry rejected writes', async () => {
     writeFileSync(join(folder, 'state/x'), 'kept');
     cluster.put(ended(0));
     let tries = 0;

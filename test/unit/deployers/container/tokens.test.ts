@@ -1,4 +1,4 @@
-/** The tokens of the accounts of a pod, and when they are renewed. */
+/** The tokens of the service accounts of a pod, and when they are renewed. */
 import { expect } from 'chai';
 import { ensureTokens } from '../../../../deployers/container/accounts.ts';
 import type { ContainerContext } from '../../../../deployers/container/options.ts';
@@ -6,7 +6,7 @@ import type { Client } from '../../../../src/runtime/types.ts';
 import { FakeClock } from '../../../support/clock.ts';
 
 describe('the tokens of a pod', () => {
-  /** @param maxSeconds what the API server gives out at most */
+  /** @param maxSeconds the maximum lifetime that the API server grants */
   const renewals = (maxSeconds: number) => {
     const clock = new FakeClock();
     const asked: number[] = [];
@@ -30,7 +30,7 @@ describe('the tokens of a pod', () => {
     };
   };
 
-  it('last as long as the job and a while longer, and are asked for once', async () => {
+  it('last a little longer than the job, and are requested once', async () => {
     const { asked, clock, look } = renewals(Infinity);
     await look(300_000);
     await clock.advance(200_000);
@@ -38,7 +38,7 @@ describe('the tokens of a pod', () => {
     expect(asked).to.deep.equal([1200, 1200]);
   });
 
-  it('are renewed in time where they last less than was asked for', async () => {
+  it('are renewed in time if they last less than requested', async () => {
     const { asked, clock, look } = renewals(3600);
     await look(Infinity);
     await clock.advance(2_400_000);

@@ -12,7 +12,7 @@ import { Bench, helmConfig, LS } from '../bench.ts';
 
 const repositories = createComponentRepositories({ clock, rng: seededRng(1) });
 
-describe('the time of a job with a chart is noticed', () => {
+describe('the timeout of a job with a chart', () => {
   const bench = (checkpoint: string, config: object): Bench => {
     const b = new Bench(helmDeployer({ repositories, chartsOf: chartsHere(), clock }), {
       timeouts: failAt(`helm deployer: ${checkpoint}`),
@@ -23,7 +23,7 @@ describe('the time of a job with a chart is noticed', () => {
   };
 
   for (const checkpoint of chartCheckpoints) {
-    it(`DEP-69: at "${checkpoint}"`, async () => {
+    it(`DEP-69: ends it at "${checkpoint}"`, async () => {
       const b = bench(checkpoint, helmConfig(raw(c1())));
       await b.kick('j1');
       expect(b.status().phase).to.equal('Failed');
@@ -33,7 +33,7 @@ describe('the time of a job with a chart is noticed', () => {
   }
 
   for (const checkpoint of ['before installing release', 'start delete', 'start deleting']) {
-    it(`DEP-69: at "${checkpoint}" of a release`, async () => {
+    it(`DEP-69: ends it at "${checkpoint}" of a release`, async () => {
       const b = bench(checkpoint, helmConfig({ ...raw(c1()), helmDeployment: true }));
       await b.kick('j1');
       if (!checkpoint.startsWith('before')) {
@@ -45,7 +45,7 @@ describe('the time of a job with a chart is noticed', () => {
     });
   }
 
-  it('a chart may use no more than templates may', async () => {
+  it('a chart has the same limits as templates', async () => {
     const loop = '{{ range until 9999 }}{{ $x := . }}{{ end }}';
     const b = new Bench(helmDeployer({ repositories, chartsOf: chartsHere({ maxSteps: 2000 }), clock }));
     b.givenTarget();
@@ -54,7 +54,7 @@ describe('the time of a job with a chart is noticed', () => {
     expect(b.status().lastError?.message).to.contain('more than 2000 steps; templating.maxSteps');
   });
 
-  it('a chart that had to be stopped fails for good, wherever it came to that', async () => {
+  it('a chart that had to be stopped fails permanently, whatever it was doing', async () => {
     const why = 'rendering the chart was stopped because it takes longer than 10000 ms; templating.timeout';
     const stop = () => Promise.reject(new ChartStopped(why));
     const exports = { exports: [{ key: 'k', jsonPath: '.Values.msg' }] };
@@ -75,7 +75,7 @@ describe('the time of a job with a chart is noticed', () => {
     }
   });
 
-  it('a chart is fetched and rendered once for a job, however often it is looked at', async () => {
+  it('a chart is fetched and rendered once for a job, however many reconciles it takes', async () => {
     const isReady = { jsonPath: '.data.ready', operator: 'exists' };
     const demo = { apiVersion: 'v1', kind: 'ConfigMap', name: 'demo-cm', namespace: 'app' };
     const custom = [{ name: 'c', resourceSelector: [demo], requirements: [isReady] }];

@@ -6,7 +6,7 @@ const chart = { archive: { raw: 'AA==' } };
 const decode = (fields: object) => helmConfig.decode(document({ chart, ...fields }));
 
 describe('the configuration of a chart', () => {
-  it('makes a release unless told otherwise', () => {
+  it('creates a release by default', () => {
     expect(decode({ helmDeployment: undefined }).isRelease).to.equal(true);
     expect(decode({}).isRelease).to.equal(false);
   });
@@ -23,7 +23,7 @@ describe('the configuration of a chart', () => {
     ['a resource', { resourceRef: 'eA==' }, 'resource'],
   ];
   for (const [what, source, kind] of sources) {
-    it(`takes ${what}`, () => {
+    it(`accepts ${what}`, () => {
       expect(decode({ chart: source }).chart.kind).to.equal(kind);
     });
   }
@@ -31,20 +31,16 @@ describe('the configuration of a chart', () => {
   const mistakes: readonly (readonly [string, object, string])[] = [
     ['no name', { name: undefined }, 'name: Required value: must not be empty'],
     ['no namespace', { namespace: '' }, 'namespace: Required value'],
-    ['values that are no map', { values: 'msg: yo' }, 'values: expected an object'],
-    ['a strategy nobody knows', { updateStrategy: 'replace' }, 'replace is not a valid update strategy'],
+    ['values that are not a map', { values: 'msg: yo' }, 'values: expected an object'],
+    ['an unknown strategy', { updateStrategy: 'replace' }, 'replace is not a valid update strategy'],
+    ['an invalid URL', { chart: { archive: { remote: { url: 'file:///etc/passwd' } } } }, 'http or https'],
     [
-      'a URL that is none',
-      { chart: { archive: { remote: { url: 'file:///etc/passwd' } } } },
-      'http or https',
-    ],
-    [
-      'an option nobody knows',
+      'an unknown option',
       { helmDeploymentConfig: { install: { atomicc: true } } },
       'helmDeploymentConfig.install: Unsupported value: "atomicc": supported values: "atomic", "force"',
     ],
     [
-      'a timeout that is none',
+      'an invalid timeout',
       { helmDeploymentConfig: { upgrade: { timeout: 'soon' } } },
       'helmDeploymentConfig.upgrade.timeout: expected a duration',
     ],
@@ -54,7 +50,7 @@ describe('the configuration of a chart', () => {
       'supported values: "timeout", "wait"',
     ],
     [
-      'an export given twice',
+      'a duplicate export',
       {
         exports: { exports: [{ key: 'a', jsonPath: '.Values.a' }] },
         exportsFromManifests: [{ key: 'a', jsonPath: '.data.a' }],
@@ -62,7 +58,7 @@ describe('the configuration of a chart', () => {
       'Duplicate value: "a"',
     ],
     [
-      'an old export without namespace',
+      'a deprecated export without namespace',
       {
         exportsFromManifests: [
           { key: 'a', jsonPath: '.a', fromResource: { apiVersion: 'v1', kind: 'ConfigMap', name: 'c' } },
@@ -72,12 +68,12 @@ describe('the configuration of a chart', () => {
     ],
   ];
   for (const [what, fields, message] of mistakes) {
-    it(`DEP-61: refuses ${what}`, () => {
+    it(`DEP-61: rejects ${what}`, () => {
       expect(() => decode(fields)).to.throw(message);
     });
   }
 
-  it('reads a timeout as text and in nanoseconds, and atomic means wait', () => {
+  it('accepts a timeout as a string and in nanoseconds, and atomic includes wait', () => {
     const { install, upgrade } = decode({
       helmDeploymentConfig: { install: { timeout: '90s', atomic: true }, upgrade: { timeout: 2e9 } },
     });

@@ -27,7 +27,7 @@ const plain = {
 };
 
 describe('options of helm', () => {
-  it('are named as the version of helm names them', () => {
+  it('are named as in the version of helm', () => {
     const all = {
       ...plain,
       atomic: true,
@@ -47,17 +47,17 @@ describe('options of helm', () => {
   });
 
   const cases: readonly (readonly [string, object, number, boolean, string])[] = [
-    ['nearly all that is left of the job', {}, 100_000, false, '90000ms'],
-    ['what the user wants, when it is less', { timeoutMs: 5000 }, 100_000, false, '5000ms'],
-    ['no more than is left', { timeoutMs: 500_000 }, 100_000, false, '90000ms'],
+    ['nearly all of the remaining time of the job', {}, 100_000, false, '90000ms'],
+    ['the time that the user sets, if it is less', { timeoutMs: 5000 }, 100_000, false, '5000ms'],
+    ['no more than the remaining time', { timeoutMs: 500_000 }, 100_000, false, '90000ms'],
     [
-      'half for an atomic upgrade, since a roll-back may take as long',
+      'half of it for an atomic upgrade, because a rollback may take as long',
       { atomic: true },
       100_000,
       true,
       '50000ms',
     ],
-    ['a day for a job without limit', {}, Infinity, false, '77760000ms'],
+    ['a day for a job without a timeout', {}, Infinity, false, '77760000ms'],
   ];
   for (const [what, options, left, isUpgrade, flag] of cases) {
     it(`give helm ${what}`, () => {
@@ -81,17 +81,17 @@ describe('the objects in the record of a release', () => {
     return read(packed(JSON.stringify({ manifest })));
   };
 
-  it('are those in lists, too, also in lists without metadata', async () => {
+  it('include those in lists, also in lists without metadata', async () => {
     const list = { apiVersion: 'v1', kind: 'List', items: [configMap('b'), configMap('c')] };
     expect(await namesIn(configMap('a'), list)).to.deep.equal(['ConfigMap a', 'ConfigMap b', 'ConfigMap c']);
   });
 
-  it('are whole where only a field is called like that of a list', async () => {
+  it('are complete if only a field has the name of a field of lists', async () => {
     const menu = { apiVersion: 'x.example.org/v1', kind: 'Menu', metadata: { name: 'm' }, items: ['soup'] };
     expect(await namesIn(menu)).to.deep.equal(['Menu m']);
   });
 
-  it('are none where the record is damaged', async () => {
+  it('are none if the record is damaged', async () => {
     expect(await read('e30=')).to.deep.equal([]);
   });
 
@@ -99,15 +99,15 @@ describe('the objects in the record of a release', () => {
   const excessive: readonly (readonly [string, string, RegExp])[] = [
     ['is longer than any secret', 'A'.repeat(3 * 2 ** 20), /has 3145728 characters.+fixed limit/],
     ['unpacks to 40 MiB', packed(' '.repeat(40 * 2 ** 20)), /more than 32 MiB, unpacked.+fixed limit/],
-    ['holds millions of values', packed(`[${'{},'.repeat(2_000_000)}{}]`), /more than 1000000 values.+limit/],
+    ['has millions of values', packed(`[${'{},'.repeat(2_000_000)}{}]`), /more than 1000000 values.+limit/],
     [
-      'holds an object of many values',
+      'has an object with too many values',
       packed(JSON.stringify({ manifest: JSON.stringify(wide) })),
       /131072 values.+fixed limit/,
     ],
   ];
   for (const [title, release, sentence] of excessive) {
-    it(`end the job when the record ${title}`, async () => {
+    it(`end the job if the record ${title}`, async () => {
       const error = await read(release).catch((failure: unknown) => failure);
       expect(error).to.be.instanceOf(ConfigurationError).with.property('message').that.matches(sentence);
       expect(error)
@@ -146,22 +146,26 @@ describe('a release that may have changed', () => {
   });
 
   const cases: readonly (readonly [string, object, boolean])[] = [
-    ['fields that others added are no drift', configMap('a', { k: 'v' }), true],
+    ['fields of others are not drift', configMap('a', { k: 'v' }), true],
     ['another value is drift', configMap('a', { k: 'w' }), false],
-    ['an object that is gone is drift', configMap('b', {}), false],
-    ['a label that is gone is drift', configMap('a', { k: 'v' }, { labels: { l: '1' } }), false],
-    ['texts of a secret are compared as data', secret('v'), true],
-    ['another text of a secret is drift', secret('w'), false],
-    ['a kind that is gone is drift', { ...configMap('a', {}), kind: 'Nothing' }, false],
+    ['a missing object is drift', configMap('b', {}), false],
+    ['a missing label is drift', configMap('a', { k: 'v' }, { labels: { l: '1' } }), false],
+    ['stringData of a secret is compared with its data', secret('v'), true],
+    ['another string of a secret is drift', secret('w'), false],
+    ['a missing kind is drift', { ...configMap('a', {}), kind: 'Nothing' }, false],
     [
-      'a namespace says nothing of a kind without',
+      'a namespace of a cluster-scoped kind is ignored',
       { ...role, metadata: { name: 'r', namespace: 'app' } },
       true,
     ],
-    ['quantities are compared as the server writes them', deployment('1000m', '0.5Gi'), true],
+    ['quantities are compared in canonical form', deployment('1000m', '0.5Gi'), true],
     ['another quantity is drift', deployment(2, '512Mi'), false],
-    ['elsewhere texts that look like quantities are texts', configMap('n', { k: '1000m' }), false],
-    ['empty fields say nothing', { ...configMap('a', { k: 'v' }), binaryData: {}, immutable: false }, true],
+    [
+      'elsewhere strings that look like quantities are compared as strings',
+      configMap('n', { k: '1000m' }),
+      false,
+    ],
+    ['empty fields are ignored', { ...configMap('a', { k: 'v' }), binaryData: {}, immutable: false }, true],
   ];
   for (const [what, object, answer] of cases) {
     it(what, async () => {
@@ -170,16 +174,16 @@ describe('a release that may have changed', () => {
   }
 });
 
-describe('complaints of helm', () => {
+describe('error messages of helm', () => {
   const answer = (stderr: string) => complaintOf({ isOk: false, stdout: '', stderr });
 
-  it('are shown without what helm logs on the way', () => {
+  it('are shown without the log output of helm', () => {
     const log =
       'coalesce.go:289: warning: destination for a.b is a table. Ignoring non-table value (hunter22)';
     expect(answer(`${log}\nError: INSTALLATION FAILED: no\n`)).to.equal('INSTALLATION FAILED: no');
   });
 
-  it('do not repeat the text that tpl was given', () => {
+  it('do not repeat the input of tpl', () => {
     const text = answer('Error: x: error during tpl function execution for "{{ \\"a\\" }} hunter22": boom');
     expect(text).to.equal('x: error during tpl function execution for [...]: boom');
   });
@@ -192,9 +196,9 @@ describe('complaints of helm', () => {
     pin: 4711,
   };
   const messages: readonly (readonly [string, string, string])[] = [
-    ['a text, but names that everybody knows', 'demo said hunter22, yes', 'demo said [...], yes'],
+    ['a string, except well-known names', 'demo said hunter22, yes', 'demo said [...], yes'],
     ['two lines in quotes', `wrong type: ${JSON.stringify(values.key)}`, 'wrong type: "[...]"'],
-    ['what a text is in base64', `data: ${Buffer.from('hunter22').toString('base64')}`, 'data: [...]'],
+    ['a string in base64', `data: ${Buffer.from('hunter22').toString('base64')}`, 'data: [...]'],
     ['a number', 'expected string, got 4711', 'expected string, got [...]'],
   ];
   for (const [what, message, shown] of messages) {
@@ -204,7 +208,7 @@ describe('complaints of helm', () => {
   }
 });
 
-describe('a helm that is not wanted any more', () => {
+describe('a cancelled helm process', () => {
   it('is not started', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
     try {
@@ -217,7 +221,7 @@ describe('a helm that is not wanted any more', () => {
       const helm = findHelm(program);
       const ending = new AbortController();
       const answer = helm.run({ ...call, signal: ending.signal }).catch((error: unknown) => error);
-      ending.abort(); // while helm's folder is made
+      ending.abort(); // while the folder of helm is created
       expect(await answer).to.equal(ending.signal.reason);
       expect(existsSync(started)).to.equal(false);
       await helm.run({ ...call, signal: new AbortController().signal });
@@ -228,7 +232,7 @@ describe('a helm that is not wanted any more', () => {
   });
 });
 
-describe('charts that are kept', () => {
+describe('cached charts', () => {
   const bytes = (n: number): Uint8Array => new Uint8Array(n);
 
   it('are fetched again after a day', async () => {
@@ -243,7 +247,7 @@ describe('charts that are kept', () => {
     expect((await get()).length).to.equal(2);
   });
 
-  it('give way to newer ones, the oldest first', async () => {
+  it('are replaced by newer ones, the oldest first', async () => {
     const cache = createChartCache(new FakeClock(), 1000);
     const fetched: string[] = [];
     const get = (key: string) =>

@@ -26,7 +26,7 @@ async function failureOf(promise: Promise<unknown>): Promise<Error> {
 describe('a large index of a chart repository', function () {
   this.timeout(60_000);
 
-  it('is read in a process of its own, with the answers that a small one gives', async () => {
+  it('is read in a separate process, with the same results as a small one', async () => {
     const index = large(entry('web', '1.2.7'));
     expect(index.length).to.be.above(256 * 1024);
     expect(await locationAside(index, wanted, { clock: systemClock, signal })).to.equal('web-1.2.7.tgz');
@@ -41,14 +41,14 @@ describe('a large index of a chart repository', function () {
     );
   });
 
-  it('ends with the memory of its process', async () => {
+  it('fails if its process runs out of memory', async () => {
     const index = Buffer.from(`entries: [${'[[[]]],'.repeat(3_000_000)}]`);
     const error = await failureOf(locationAside(index, wanted, { clock: systemClock, signal }));
     expect(error).to.be.instanceOf(IndexTooLarge);
     expect(error.message).to.contain('needs more than 256 MiB of memory');
   });
 
-  it('ends with its time, and when nobody waits any more; the next one is read all the same', async () => {
+  it('ends at its timeout, and if no job waits any more; the next one is read all the same', async () => {
     const clock = new FakeClock();
     const slow = failureOf(locationAside(large(), wanted, { clock, signal }));
     await clock.advance(30_000);

@@ -29,7 +29,7 @@ const cm = (name: string, data?: Record<string, string>): object => manage(confi
 
 describe('applying manifests', () => {
   for (const updateStrategy of ['update', 'patch']) {
-    it(`DEP-21: an object is made with its label, and changed in place (${updateStrategy})`, async () => {
+    it(`DEP-21: an object is created with its label, and changed in place (${updateStrategy})`, async () => {
       const creds = (pw: string) => ({
         apiVersion: 'v1',
         kind: 'Secret',
@@ -57,7 +57,7 @@ describe('applying manifests', () => {
     ['mergeOverwrite', 'fast', '1', 'hand'],
   ] as const;
   for (const [updateStrategy, mode, extra, note] of strategyRows) {
-    it(`DEP-22: ${updateStrategy} makes the mode ${mode} and ${extra ? 'keeps' : 'drops'} what others added`, async () => {
+    it(`DEP-22: ${updateStrategy} sets the mode ${mode} and ${extra ? 'keeps' : 'removes'} fields of others`, async () => {
       const b = await applied({
         updateStrategy,
         manifests: [manage(configMap('settings', { mode: 'slow' }))],
@@ -78,14 +78,14 @@ describe('applying manifests', () => {
     });
   }
 
-  it('DEP-22: an object that is as it should be is read and not written', async () => {
+  it('DEP-22: an object that is up to date is read and not written', async () => {
     const b = await applied({ manifests: [cm('settings')] });
     b.target.takeRequests();
     await b.kick('j2');
     expect(b.target.takeRequests()).to.deep.equal(['get ConfigMap app/settings']);
   });
 
-  it('DEP-24: what the server gave out and what others hold on to is carried over', async () => {
+  it('DEP-24: fields set by the server and by others are carried over', async () => {
     const service = (labels: object) =>
       manage({
         apiVersion: 'v1',
@@ -110,7 +110,7 @@ describe('applying manifests', () => {
     expect(front.metadata.ownerReferences).to.have.length(1);
   });
 
-  it('DEP-25: an unknown strategy ends the job before anything is made', async () => {
+  it('DEP-25: an unknown strategy ends the job before anything is created', async () => {
     const b = await applied({ updateStrategy: 'replace', manifests: [cm('settings')] });
     expect(b.status().phase).to.equal('Failed');
     expect(b.status().lastError).to.deep.include({
@@ -122,7 +122,7 @@ describe('applying manifests', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal([]);
   });
 
-  it('DEP-31: the elements of a list are objects of their own with the policy of the list', async () => {
+  it('DEP-31: the elements of a list are separate objects with the policy of the list', async () => {
     const list = (items: unknown[]) => ({
       manifests: [{ policy: 'keep', manifest: { apiVersion: 'v1', kind: 'ConfigMapList', items } }],
     });
@@ -136,7 +136,7 @@ describe('applying manifests', () => {
     expect(empty.status().providerStatus).to.not.have.property('managedResources');
   });
 
-  it('DEP-32: definitions first, then what the cluster shares, then what is in namespaces', async () => {
+  it('DEP-32: CRDs come first, then cluster-scoped objects, then namespaced ones', async () => {
     const b = await applied({
       manifests: [
         manage({ apiVersion: 'example.org/v1', kind: 'Gadget', metadata: { name: 'g', namespace: 'fresh' } }),
@@ -164,7 +164,7 @@ describe('applying manifests', () => {
     expect(namesOf(b)).to.deep.equal(['c', 'a', 'b', 'z']);
   });
 
-  it('DEP-34: notes for new objects are set at creation only', async () => {
+  it('DEP-34: annotations for new objects are set at creation only', async () => {
     const manifest = configMap('settings', { a: 'b' }, { annotations: { k: 'v' } });
     const b = await applied({ manifests: [manage(manifest, { annotateBeforeCreate: { born: 'now' } })] });
     const annotations = (): unknown => b.target.find('ConfigMap', 'app/settings')?.metadata.annotations;
@@ -173,7 +173,7 @@ describe('applying manifests', () => {
     expect(annotations()).to.deep.equal({ k: 'v' });
   });
 
-  it('DEP-35: a patch after the deployment wins, a patch before the deletion is seen', async () => {
+  it('DEP-35: a patch after the deployment takes precedence, a patch before the deletion is applied', async () => {
     const b = await applied({
       manifests: [
         manage(configMap('settings', { a: '1' }), {
@@ -194,7 +194,7 @@ describe('applying manifests', () => {
     expect(b.isGone()).to.equal(true);
   });
 
-  it('DEP-36: the older version is read with its exports, its status too', async () => {
+  it('DEP-36: the older version is read with its exports, and its status too', async () => {
     const b = bench();
     b.giveItem(
       manifestConfig(
@@ -236,7 +236,7 @@ describe('applying manifests', () => {
     expect(Buffer.from(secret.config, 'base64').toString()).to.equal('{"k":"b"}');
   });
 
-  it('DEP-37: refused credentials end the job at the first look', async () => {
+  it('DEP-37: rejected credentials end the job at the first request', async () => {
     const b = bench();
     b.target.fail = () => {
       throw unauthorized();
@@ -248,7 +248,7 @@ describe('applying manifests', () => {
     expect(b.phases()).to.deep.equal(['Failed']);
   });
 
-  it('DEP-38: an item with a long name marks its objects with a hash and knows them again', async () => {
+  it('DEP-38: an item with a long name marks its objects with a hash and recognizes them', async () => {
     const name = 'x'.repeat(80);
     const b = bench();
     b.giveItem(manifestConfig({ manifests: [{ policy: 'fallback', manifest: configMap('settings') }] }), {
@@ -262,7 +262,7 @@ describe('applying manifests', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal([]);
   });
 
-  it('apply: server-side apply needs no look at what is there', async () => {
+  it('apply: server-side apply needs no read of existing objects', async () => {
     const b = await applied({ updateStrategy: 'apply', manifests: [cm('settings')] });
     b.target.takeRequests();
     b.configure(manifestConfig({ manifests: [cm('settings', { a: 'c' })] }));
@@ -271,7 +271,7 @@ describe('applying manifests', () => {
     expect(b.target.find('ConfigMap', 'app/settings')?.['data']).to.deep.equal({ a: 'c' });
   });
 
-  it('an object without a namespace, or with a kind nobody knows, is named in the error', async () => {
+  it('an object without a namespace, or of an unknown kind, is named in the error', async () => {
     const lost = await applied({
       manifests: [manage({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'lost' } })],
     });
@@ -292,7 +292,7 @@ describe('applying manifests', () => {
     expect(unknown.status().lastError?.message).to.contain('Nothing').and.contain('none.test/v1');
   });
 
-  it('an item without a target says so', async () => {
+  it('an item without a target reports it', async () => {
     const b = await applied({ manifests: [cm('settings')] }, { target: null });
     expect(b.status().lastError).to.deep.include({
       operation: 'ReconcileManifests',
@@ -301,7 +301,7 @@ describe('applying manifests', () => {
     });
   });
 
-  it('what a crash leaves behind between making an object and noting it is found by its intent', async () => {
+  it('an object that was created right before a crash, and is not in the inventory, is found by its recorded intent', async () => {
     const b = bench();
     b.giveItem(manifestConfig({ manifests: [cm('one'), cm('two')] }));
     let writes = 0;
@@ -313,7 +313,7 @@ describe('applying manifests', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal(['app/one', 'app/two']);
     expect(entriesOf(b).map(({ resource }) => resource.uid)).to.deep.equal(['', '']);
     b.target.drop('ConfigMap', 'app/two');
-    b.target.put(configMap('two')); // somebody else's by now
+    b.target.put(configMap('two')); // owned by another client meanwhile
     b.host.edit('DeployItem', 'proj/web', { status: { jobIDFinished: 'j1', phase: 'Failed' } });
     await b.delete();
     await b.kick('j2');

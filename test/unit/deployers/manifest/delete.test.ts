@@ -36,8 +36,8 @@ const left = (b: Bench): string[] =>
     b.target.names(kind).map((name) => `${kind} ${name}`),
   );
 
-describe('deleting what was applied', () => {
-  it('DEP-45: namespaced objects first, then those of the cluster, definitions last', async () => {
+describe('deleting applied objects', () => {
+  it('DEP-45: namespaced objects come first, then cluster-scoped ones, CRDs last', async () => {
     const b = await applied({ manifests: six() });
     await b.delete();
     b.target.takeRequests();
@@ -54,7 +54,7 @@ describe('deleting what was applied', () => {
     expect(b.isGone()).to.equal(true);
   });
 
-  it('DEP-45: a group waits until the one before it has gone', async () => {
+  it('DEP-45: a group waits until the one before it is gone', async () => {
     const b = await applied({ manifests: [account('a', { finalizers: ['test/hold'] }), role('a')] });
     await b.delete();
     await b.kick('j2');
@@ -88,7 +88,7 @@ describe('deleting what was applied', () => {
       /^ClusterRole a$/,
     ],
     [
-      'a kind that is spelt as a resource',
+      'a kind that is written as a resource',
       [
         {
           customResourceGroup: {
@@ -111,7 +111,7 @@ describe('deleting what was applied', () => {
     });
   }
 
-  it('DEP-47: an object that is held ends the job with its time, forceDelete strips its finalizers', async () => {
+  it('DEP-47: an object with a finalizer ends the job at its timeout, and forceDelete removes its finalizers', async () => {
     const held = { manifests: [account('a', { finalizers: ['test/hold'] })] };
     const b = await applied(held);
     await b.delete();
@@ -154,7 +154,7 @@ describe('deleting what was applied', () => {
     ['of a namespace', { namespaces: ['app'] }, ['late/y']],
     ['of a name', { names: ['y'] }, ['app/one', 'app/x']],
   ] as const) {
-    it(`DEP-48: deleteAllResources takes everything ${title}`, async () => {
+    it(`DEP-48: deleteAllResources deletes all objects ${title}`, async () => {
       const target = new FakeCluster('app', 'late');
       target.put(configMap('x'));
       target.put(configMap('y', {}, { namespace: 'late' }));
@@ -166,7 +166,7 @@ describe('deleting what was applied', () => {
     });
   }
 
-  it('DEP-48: a group with another target must take everything; the mistake shows when its turn comes', async () => {
+  it('DEP-48: a group with another target must delete all objects; the mistake is reported when the group is reached', async () => {
     const b = await applied({
       manifests: [manage(configMap('one'))],
       deletionGroups: [
@@ -184,7 +184,7 @@ describe('deleting what was applied', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal(['app/one']);
   });
 
-  it('DEP-49: orphans go by the groups for updates', async () => {
+  it('DEP-49: orphans are deleted by the groups for updates', async () => {
     const groups = [{ predefinedResourceGroup: { type: 'cluster-scoped-resources' } }];
     const b = await applied({ manifests: six(), deletionGroupsDuringUpdate: groups });
     b.configure(manifestConfig({ manifests: [account('a'), role('a'), crd('x')] }));
@@ -203,7 +203,7 @@ describe('deleting what was applied', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal(['app/settings']);
   });
 
-  it('an item whose configuration nobody could read, and that made nothing, can be deleted', async () => {
+  it('an item whose configuration is invalid, and that created nothing, can be deleted', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     b.giveItem({ apiVersion: 'x/v1', kind: 'Y' });
@@ -214,7 +214,7 @@ describe('deleting what was applied', () => {
     expect(b.isGone()).to.equal(true);
   });
 
-  it('objects that cannot be deleted are named with the answer of the cluster', async () => {
+  it('objects that cannot be deleted are reported with the response of the cluster', async () => {
     const b = await applied({ manifests: [manage(configMap('one'))] });
     b.target.fail = (verb) => {
       if (verb === 'delete') throw new Error('the webhook said no');

@@ -1,4 +1,4 @@
-/** What manifests of real landscapes bring along, and what their targets answer. */
+/** Properties of manifests of real landscapes, and responses of their targets. */
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
 import { mergePatch } from '../../../../src/lib/merge.ts';
@@ -29,7 +29,7 @@ const answer = (status: number, message: string, reason = ''): Error =>
   );
 
 describe('manifests of real landscapes', () => {
-  it('lists within lists are taken apart, and a list of nothing is nothing', async () => {
+  it('nested lists are taken apart, and an empty list is nothing', async () => {
     const list = (items: unknown): object => ({ apiVersion: 'v1', kind: 'List', items });
     const b = await applied({
       manifests: [manage(list([list([configMap('deep')]), configMap('flat')])), manage(list(null))],
@@ -38,14 +38,14 @@ describe('manifests of real landscapes', () => {
     expect(namesOf(b)).to.deep.equal(['deep', 'flat']);
   });
 
-  it('elements of a typed list may leave version and kind to it', async () => {
+  it('elements of a typed list may omit version and kind', async () => {
     const { metadata, data } = configMap('bare');
     const items = [{ metadata, data }];
     const b = await applied({ manifests: [manage({ apiVersion: 'v1', kind: 'ConfigMapList', items })] });
     expect(b.target.names('ConfigMap')).to.deep.equal(['app/bare']);
   });
 
-  it('an element of a list that is no object ends the job, which says where it is', async () => {
+  it('an element of a list that is not an object ends the job with its position', async () => {
     const items = [configMap('one'), { kind: 'ConfigMap' }];
     const b = await applied({ manifests: [manage({ apiVersion: 'v1', kind: 'List', items })] });
     expect(b.status().phase).to.equal('Failed');
@@ -57,9 +57,9 @@ describe('manifests of real landscapes', () => {
   for (const [title, metadata] of [
     ['generateName', { generateName: 'x-', namespace: 'app' }],
     ['no metadata', null],
-    ['a name that is no text', { name: 5, namespace: 'app' }],
+    ['a name that is not a string', { name: 5, namespace: 'app' }],
   ] as const) {
-    it(`an object with ${title} ends the job before anything is made`, async () => {
+    it(`an object with ${title} ends the job before anything is created`, async () => {
       const b = await applied({
         manifests: [manage(configMap('one')), manage({ apiVersion: 'v1', kind: 'ConfigMap', metadata })],
       });
@@ -70,7 +70,7 @@ describe('manifests of real landscapes', () => {
     });
   }
 
-  it('a name with a slash leads to no other object', async () => {
+  it('a name with a slash does not address another object', async () => {
     const role = (name: string): object => ({
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRole',
@@ -81,7 +81,7 @@ describe('manifests of real landscapes', () => {
     expect(b.target.takeRequests()).to.deep.equal([]);
   });
 
-  it('what a server has said of an object is not sent back to it', async () => {
+  it('fields that a server has set in an object are not sent back to it', async () => {
     const copied = {
       ...configMap('settings'),
       metadata: {
@@ -107,7 +107,7 @@ describe('manifests of real landscapes', () => {
     expect(Object.keys(bodies[0]?.metadata ?? {})).to.deep.equal(['name', 'namespace', 'labels']);
   });
 
-  it('of two manifests about one object the later one counts, and an event says so', async () => {
+  it('of two manifests of the same object the later one counts, and an event reports it', async () => {
     const b = await applied({
       manifests: [manage(configMap('same', { a: '1' })), manage(configMap('same', { a: '2' }))],
     });
@@ -118,7 +118,7 @@ describe('manifests of real landscapes', () => {
     ]);
   });
 
-  it('objects of one name in different kinds, groups and namespaces are different objects', async () => {
+  it('objects of the same name in different kinds, groups and namespaces are different objects', async () => {
     const target = new FakeCluster('app', 'late');
     const one = (apiVersion: string, kind: string, namespace?: string): object =>
       manage({ apiVersion, kind, metadata: { name: 'one', ...(namespace && { namespace }) } });
@@ -162,7 +162,7 @@ describe('manifests of real landscapes', () => {
       },
     ],
     [
-      'a role put together from others keeps its rules',
+      'an aggregated role keeps its rules',
       {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'ClusterRole',
@@ -189,11 +189,11 @@ describe('manifests of real landscapes', () => {
     });
   }
 
-  describe('in great numbers', () => {
+  describe('in large numbers', () => {
     const many = (count: number): object[] =>
       Array.from({ length: count }, (_, i) => manage(configMap(`cm-${String(i).padStart(4, '0')}`)));
 
-    it('failures of a thousand objects are one sentence of a size that fits into a status', async function () {
+    it('failures of a thousand objects are one message that fits into a status', async function () {
       this.timeout(60_000);
       const target = new FakeCluster('app');
       target.fail = (verb) => {
@@ -209,7 +209,7 @@ describe('manifests of real landscapes', () => {
 
   describe('on a target that', () => {
     const troubles = [
-      ['is asked too much', () => answer(429, 'too many requests', 'TooManyRequests')],
+      ['is overloaded', () => answer(429, 'too many requests', 'TooManyRequests')],
       ['fails', () => answer(500, 'etcdserver: leader changed', 'InternalError')],
       [
         'is not there',
@@ -224,12 +224,17 @@ describe('manifests of real landscapes', () => {
         () => new TransportError({ message: 'cannot create: socket hang up', safeToRepeat: false }),
       ],
       [
-        'has a webhook that refuses',
+        'is not available',
+        () => new TransportError('cannot create: connect ECONNREFUSED 10.0.0.1:6443', true),
+      ],
+      ['interrupts its response', () => new TransportError('cannot create: socket hang up', false)],
+      [
+        'has a webhook that rejects',
         () => answer(403, 'admission webhook "w.test" denied the request: no', 'Forbidden'),
       ],
     ] as const;
     for (const [title, error] of troubles) {
-      it(`${title} for a while are applied when it is well again, and the trouble is told`, async () => {
+      it(`${title} for a while are applied when it has recovered, and the error is reported`, async () => {
         const target = new FakeCluster('app');
         target.fail = () => {
           throw error();
@@ -250,7 +255,7 @@ describe('manifests of real landscapes', () => {
         );
       });
 
-      it(`${title} while the objects are taken away are gone when it is well again`, async () => {
+      it(`${title} during the deletion of the objects are deleted when it has recovered`, async () => {
         const b = await applied({ manifests: [manage(configMap('settings'))] });
         await b.delete();
         b.target.fail = () => {
@@ -267,7 +272,7 @@ describe('manifests of real landscapes', () => {
       });
     }
 
-    it('is not there while readiness is looked at is named', async () => {
+    it('is not available while readiness is checked is named', async () => {
       const target = new FakeCluster('app');
       const b = new Bench(manifestDeployer(), { target });
       b.givenTarget();
@@ -291,7 +296,7 @@ describe('manifests of real landscapes', () => {
       expect(b.status().phase).to.equal('Succeeded');
     });
 
-    it('lets nobody create and nobody read says which right is missing first', async () => {
+    it('forbids to create and to read reports first which right is missing', async () => {
       const target = new FakeCluster('app');
       target.fail = (verb, what) => {
         if (verb === 'create') throw answer(403, `user may not create ${what}`, 'Forbidden');
@@ -301,7 +306,7 @@ describe('manifests of real landscapes', () => {
       expect(messageOf(b)).to.contain('may not create');
     });
 
-    it('repeats the values of a secret in its answer does not make us repeat them', async () => {
+    it('repeats the values of a secret in its response does not make us repeat them', async () => {
       const target = new FakeCluster('app');
       target.fail = (verb) => {
         if (verb === 'create')
@@ -329,7 +334,7 @@ describe('manifests of real landscapes', () => {
     });
   });
 
-  it('a patch after the deployment that is refused names the target and is tried again', async () => {
+  it('rejects a patch after the deployment is named, and the patch is retried', async () => {
     const target = new FakeCluster('app');
     const b = new Bench(manifestDeployer(), { target });
     b.givenTarget();

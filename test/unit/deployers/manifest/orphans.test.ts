@@ -1,4 +1,4 @@
-/** What a job takes away, what it says meanwhile, and what it does only at its end. */
+/** What a job deletes, what it reports meanwhile, and what it does only at its end. */
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
 import { failAt } from '../../../../deployers/sdk/timeout.ts';
@@ -52,8 +52,8 @@ const listed = (b: Bench): string[] =>
     ({ resource }) => resource.name,
   );
 
-describe('objects that left the list', () => {
-  it('are waited for by name and target', async () => {
+describe('objects that were removed from the list', () => {
+  it('are waited for, and reported by name and target', async () => {
     const b = await deployed({ manifests: [cm('one'), cm('two', held)] });
     await updated(b, { manifests: [cm('one')] });
     const { lastError } = b.status();
@@ -66,7 +66,7 @@ describe('objects that left the list', () => {
     expect(b.status().lastError).to.deep.include({ reason: 'CleanupOrphaned', codes: ['ERR_TIMEOUT'] });
   });
 
-  it('stay in the list when they cannot be dealt with', async () => {
+  it('stay in the inventory if they cannot be deleted', async () => {
     const hook = { annotateBeforeDelete: { going: 'yes' } };
     const b = await deployed({ manifests: [cm('one'), cm('two', {}, hook)] });
     b.target.fail = (verb) => {
@@ -83,7 +83,7 @@ describe('objects that left the list', () => {
   });
 
   for (const checkpoint of ['deployer: cleanup orphaned', 'deployer: delete resources']) {
-    it(`are given up at "${checkpoint}" when the time of the job is over`, async () => {
+    it(`are given up at "${checkpoint}" when the timeout of the job has passed`, async () => {
       const b = await deployed({ manifests: [cm('one')] }, { timeouts: failAt(checkpoint) });
       await updated(b, { manifests: [] });
       expect(b.status().phase).to.equal('Failed');
@@ -91,7 +91,7 @@ describe('objects that left the list', () => {
     });
   }
 
-  it('take along everything of a type once, not as long as the job waits', async () => {
+  it('delete all objects of a type with them once, not as long as the job waits', async () => {
     const groups = { deletionGroupsDuringUpdate: [namespaced, everySecret()] };
     const b = await deployed({ manifests: [cm('one')], ...groups });
     b.target.put(secret('early'));
@@ -103,7 +103,7 @@ describe('objects that left the list', () => {
     expect(b.target.names('Secret')).to.deep.equal(['app/late']);
   });
 
-  it('take along nothing when nothing left the list', async () => {
+  it('delete nothing with them if there are none', async () => {
     const b = await deployed({ manifests: [cm('one')], deletionGroupsDuringUpdate: [everySecret()] });
     b.target.put(secret('theirs'));
     await b.kick('j2');
@@ -112,13 +112,13 @@ describe('objects that left the list', () => {
 });
 
 describe('a job that applies manifests', () => {
-  it('has a list also when a kind cannot be found', async () => {
+  it('has an inventory even if a kind is unknown', async () => {
     const b = await deployed({ manifests: [manage({ ...configMap('x'), kind: 'Gone' })] });
     expect(b.status().phase).to.equal('Progressing');
     expect(b.status().providerStatus?.['kind']).to.equal('ProviderStatus');
   });
 
-  it('patches an object when all are ready, not before', async () => {
+  it('patches an object after all are ready, not before', async () => {
     const b = await deployed({
       manifests: [manage(deployment), cm('one', {}, { patchAfterDeployment: { data: { late: 'yes' } } })],
     });
@@ -131,7 +131,7 @@ describe('a job that applies manifests', () => {
     expect(data()).to.deep.equal({ a: 'b', late: 'yes' });
   });
 
-  it('names the place of a list that cannot be taken apart', async () => {
+  it('reports the position of a list that cannot be taken apart', async () => {
     const b = await deployed({ manifests: [manage({ apiVersion: 'v1', kind: 'List', items: ['x'] })] });
     expect(b.status().lastError).to.deep.include({
       operation: 'ReconcileManifests',
@@ -140,7 +140,7 @@ describe('a job that applies manifests', () => {
   });
 });
 
-describe('a job that takes manifests back', () => {
+describe('a job that deletes manifests', () => {
   it('names five objects that are left, and counts the others', async () => {
     for (const [count, rest] of [
       [5, ' on target cluster-a'],
@@ -156,7 +156,7 @@ describe('a job that takes manifests back', () => {
     }
   });
 
-  it('needs no target when nothing was made', async () => {
+  it('needs no target if nothing was created', async () => {
     const b = await deployed({ manifests: [cm('one')] }, {}, { target: null });
     expect(b.status().lastError?.message).to.equal('no target defined');
     await b.delete();
@@ -164,7 +164,7 @@ describe('a job that takes manifests back', () => {
     expect(b.isGone()).to.equal(true);
   });
 
-  it('tells once what it leaves to others', async () => {
+  it('reports once which objects it leaves to others', async () => {
     const b = await deployed({ manifests: [cm('shared'), cm('mine', held)] });
     b.giveItem(manifestConfig({ manifests: [cm('shared')] }), { name: 'api' });
     await b.kick('j1', 'api');
@@ -173,7 +173,7 @@ describe('a job that takes manifests back', () => {
     expect(b.events.filter((event) => event.includes('LeftToOthers'))).to.have.length(1);
   });
 
-  it('tells on which target it cannot be done', async () => {
+  it('reports the target on which it fails', async () => {
     const b = await deployed({ manifests: [cm('one', {}, { annotateBeforeDelete: { going: 'yes' } })] });
     b.target.fail = (verb) => {
       if (verb === 'replace') throw refusal('no such annotation');
@@ -186,7 +186,7 @@ describe('a job that takes manifests back', () => {
     );
   });
 
-  it('takes everything of a type from another target', async () => {
+  it('deletes all objects of a type on another target', async () => {
     const second = new FakeCluster('app');
     second.put(secret('x'));
     const target = new FakeCluster('app');

@@ -35,7 +35,7 @@ describe('policies of manifests', () => {
       expect(modeOf(b)).to.equal(row.made ? (row.updated ? 'fast' : 'slow') : undefined);
     });
 
-    it(`DEP-26: ${row.policy}: an object that somebody else made`, async () => {
+    it(`DEP-26: ${row.policy}: an object that another client created`, async () => {
       const b = bench();
       b.target.put(configMap('p', { mode: 'foreign' }));
       b.giveItem(p(row.policy, 'slow'));
@@ -47,7 +47,7 @@ describe('policies of manifests', () => {
       expect(isWarned).to.equal(row.policy === 'immutable');
     });
 
-    it(`DEP-26: ${row.policy}: deletion after the label was altered`, async () => {
+    it(`DEP-26: ${row.policy}: deletion after the label was changed`, async () => {
       const b = bench();
       b.giveItem(p(row.policy, 'slow'));
       await b.kick('j1');
@@ -71,7 +71,7 @@ describe('policies of manifests', () => {
     });
   }
 
-  it('an unknown policy ends the job before anything is made', async () => {
+  it('an unknown policy ends the job before anything is created', async () => {
     const b = bench();
     b.giveItem(p('mine', 'slow'));
     await b.kick('j1');
@@ -123,7 +123,7 @@ describe('policies of manifests', () => {
     expect(listed(b)).to.have.members(['one', 'three']);
   });
 
-  it('DEP-30: an orphan is noted before it is deleted', async () => {
+  it('DEP-30: an orphan is recorded before it is deleted', async () => {
     const b = bench();
     b.giveItem(
       manifestConfig({
@@ -140,7 +140,7 @@ describe('policies of manifests', () => {
     expect(seen).to.deep.equal(['app/two yes', 'app/two gone']);
   });
 
-  it('an orphan that resists is waited for, and listed until it has gone', async () => {
+  it('an orphan that is not deleted at once is waited for, and listed until it is gone', async () => {
     const b = bench();
     b.giveItem(
       manifestConfig({ manifests: [cm('one'), manage(configMap('two', {}, { finalizers: ['test/hold'] }))] }),
@@ -158,7 +158,7 @@ describe('policies of manifests', () => {
   });
 
   describe('ensure', () => {
-    it('makes an object that is not there, without a label, and never looks at it again', async () => {
+    it('creates a missing object, without a label, and never changes it again', async () => {
       const b = bench();
       b.giveItem(p('ensure', 'slow'));
       await b.kick('j1');
@@ -174,7 +174,7 @@ describe('policies of manifests', () => {
       expect(modeOf(b)).to.equal('slow');
     });
 
-    it('lets go of an object that was managed', async () => {
+    it('releases an object that was managed', async () => {
       const b = bench();
       b.giveItem(p('manage', 'slow'));
       await b.kick('j1');
@@ -184,7 +184,7 @@ describe('policies of manifests', () => {
       expect(b.events.join()).to.contain('Released');
     });
 
-    it('notes nothing of an object whose creation was not answered', async () => {
+    it('does not record an object whose creation got no response', async () => {
       const b = bench();
       b.target.lost = () => {
         throw new TransportError({ message: 'socket hang up', safeToRepeat: false });
@@ -198,7 +198,7 @@ describe('policies of manifests', () => {
     });
   });
 
-  it('an object of an item of the same name in another namespace is none of ours', async () => {
+  it('an object of an item of the same name in another namespace is not ours', async () => {
     const b = bench();
     const labels = { [MANIFEST_LABEL]: 'web', [NAMESPACE_LABEL]: 'elsewhere' };
     b.target.put(configMap('p', { mode: 'theirs' }, { labels }));

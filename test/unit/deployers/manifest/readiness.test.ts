@@ -60,7 +60,7 @@ describe('readiness of manifests', () => {
     },
   });
 
-  it('DEP-40: a check that never holds ends the job with its time and names the object and the reason', async () => {
+  it('DEP-40: a check that never holds ends the job at its timeout and names the object and the reason', async () => {
     const b = bench();
     b.giveItem(manifestConfig(check({ jsonPath: '.data.up', operator: 'exists' })));
     await b.kick('j1');
@@ -80,7 +80,7 @@ describe('readiness of manifests', () => {
     expect(second).to.contain('field with JSON path .data.up does not exist');
   });
 
-  it('DEP-40: objects chosen by labels need not be managed; none at all is not ready', async () => {
+  it('DEP-40: objects selected by labels need not be managed; no object at all is not ready', async () => {
     const labelSelector = { apiVersion: 'v1', kind: 'ConfigMap', matchLabels: { role: 'worker' } };
     const b = bench();
     b.giveItem(
@@ -99,7 +99,7 @@ describe('readiness of manifests', () => {
     expect(b.status().phase).to.equal('Succeeded');
   });
 
-  it('DEP-40: a disabled check is not asked', async () => {
+  it('DEP-40: a disabled check is ignored', async () => {
     const b = bench();
     b.giveItem(manifestConfig(check({ jsonPath: '.data.up', operator: 'exists' }, { disabled: true })));
     await b.kick('j1');
@@ -125,7 +125,7 @@ describe('readiness of manifests', () => {
     expect(owner).to.deep.include({ kind: 'DeployItem', name: 'web' }).and.not.have.property('controller');
   });
 
-  it('DEP-42: an export may come late', async () => {
+  it('DEP-42: an export may be available later', async () => {
     const b = bench();
     b.giveItem(exporting(one({ fromResource: ref('other') })));
     await b.kick('j1');
@@ -139,7 +139,7 @@ describe('readiness of manifests', () => {
     expect(exported(b)).to.deep.equal({ db: { host: 'h2' } });
   });
 
-  it('DEP-42: an export that never comes ends the job', async () => {
+  it('DEP-42: an export that is never available ends the job', async () => {
     const b = bench();
     b.giveItem(exporting(one({ fromResource: ref('other') })));
     await b.kick('j1');
@@ -207,7 +207,7 @@ describe('readiness of manifests', () => {
       'exports.exports[0].fromObjectRef.kind: Required value',
     ],
   ] as const) {
-    it(`DEP-44: an export with ${title} ends the job before anything is made`, async () => {
+    it(`DEP-44: an export with ${title} ends the job before anything is created`, async () => {
       const b = bench();
       b.giveItem(exporting(entry));
       await b.kick('j1');
@@ -218,7 +218,7 @@ describe('readiness of manifests', () => {
     });
   }
 
-  it('DEP-87: an export may come from another target, which may come late', async () => {
+  it('DEP-87: an export may come from another target, and may be late', async () => {
     const other = new FakeCluster('app');
     other.put(configMap('settings', { host: 'other' }));
     const b = bench({

@@ -1,4 +1,4 @@
-/** Objects of a cluster that several deploy items manage: what one of them leaves to the others when it goes. */
+/** Objects of a cluster that several deploy items manage: what happens to them when one item is deleted. */
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
 import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/objects/manifests/label.ts';
@@ -24,7 +24,7 @@ async function twoItems(apiHas: readonly string[] = ['shared', 'theirs']): Promi
 }
 
 describe('an object that two deploy items manage', () => {
-  it('is left to the other one when an item is deleted, with its labels', async () => {
+  it('is left to the other one if an item is deleted, with its labels', async () => {
     const b = await twoItems();
     const uid = uidOf(b, 'shared');
     expect(labelsOf(b, 'shared')).to.include({ [MANIFEST_LABEL]: 'web' });
@@ -39,7 +39,7 @@ describe('an object that two deploy items manage', () => {
     );
   });
 
-  it('goes with the last of them', async () => {
+  it('is deleted with the last of them', async () => {
     const b = await twoItems();
     for (const [name, job] of [
       ['web', 'j2'],
@@ -51,7 +51,7 @@ describe('an object that two deploy items manage', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal([]);
   });
 
-  it('goes when both are being deleted at the same time', async () => {
+  it('is deleted if both are being deleted at the same time', async () => {
     const b = await twoItems();
     await b.delete('api');
     await b.delete('web');
@@ -61,7 +61,7 @@ describe('an object that two deploy items manage', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal([]);
   });
 
-  it('stays when the other one is deleted without being uninstalled', async () => {
+  it('stays if the other one is deleted without being uninstalled', async () => {
     const b = await twoItems();
     b.host.edit('DeployItem', 'proj/api', {
       metadata: { annotations: { [`${LS}/delete-without-uninstall`]: 'true' } },
@@ -72,7 +72,7 @@ describe('an object that two deploy items manage', () => {
     expect(uidOf(b, 'shared')).to.not.equal(undefined);
   });
 
-  it('is left to the other one when it is taken out of the configuration', async () => {
+  it('is left to the other one if it is removed from the configuration', async () => {
     const b = await twoItems();
     b.configure(both('mine'));
     await b.kick('j2');
@@ -82,7 +82,7 @@ describe('an object that two deploy items manage', () => {
     expect(labelsOf(b, 'shared')).to.include({ [MANIFEST_LABEL]: 'api' });
   });
 
-  it('gets no annotations and patches that it was to have before its deletion', async () => {
+  it('gets no annotations and patches for its deletion', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     b.giveItem(both('shared'), { name: 'api' });
@@ -98,7 +98,7 @@ describe('an object that two deploy items manage', () => {
     );
   });
 
-  it('is not left to an item that means another object of the name, on another cluster', async () => {
+  it('is not left to an item that manages an object of the same name on another cluster', async () => {
     const b = await twoItems(['theirs']);
     b.host.edit('DeployItem', 'proj/api', {
       status: {
@@ -134,7 +134,7 @@ describe('an object that two deploy items manage', () => {
     });
   });
 
-  it('that a person has labelled otherwise keeps its labels', async () => {
+  it('whose labels a user has changed keeps its labels', async () => {
     const b = await twoItems();
     b.target.edit('ConfigMap', 'app/shared', { metadata: { labels: { [MANIFEST_LABEL]: 'nobody' } } });
     await b.delete();

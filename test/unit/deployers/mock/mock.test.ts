@@ -28,7 +28,7 @@ describe('the mock deployer', () => {
     });
   }
 
-  it('DEP-81: stays in the initial phase until the configuration says otherwise, also beyond the timeout', async () => {
+  it('DEP-81: stays in the initial phase until the configuration is changed, also beyond the timeout', async () => {
     const bench = await played({ initialPhase: 'Progressing' }, { timeout: '5s' });
     await bench.pass(10 * 60_000);
     expect(bench.status().phase).to.equal('Progressing');
@@ -39,7 +39,7 @@ describe('the mock deployer', () => {
     expect(bench.status().jobIDFinished).to.equal('j1');
   });
 
-  it('DEP-81: ends a waiting item with its timeout when it is told to', async () => {
+  it('DEP-81: ends a waiting item at its timeout if configured', async () => {
     const bench = new Bench(mockDeployer({ endsOnTimeout: true }));
     bench.giveItem(mockConfig({ initialPhase: 'Progressing' }), { type, target: null, timeout: '5s' });
     await bench.kick('j1');
@@ -50,7 +50,7 @@ describe('the mock deployer', () => {
     expect(bench.status().lastError?.message).to.equal('timeout at: "mock deployer: wait"');
   });
 
-  it('writes a phase that nobody knows as it is and stays there', async () => {
+  it('writes an unknown phase unchanged and stays there', async () => {
     const bench = await played({ phase: 'Odd' });
     expect(bench.status().phase).to.equal('Odd');
     expect(bench.status().jobIDFinished).to.equal(undefined);
@@ -78,7 +78,7 @@ describe('the mock deployer', () => {
   });
 
   for (const [title, config] of [
-    ['an export that is no map', mockConfig({ export: 5 })],
+    ['an export that is not a map', mockConfig({ export: 5 })],
     ['a field of another type', mockConfig({ phase: 5 })],
     ['another kind', { ...mockConfig(), kind: 'Other' }],
   ] as const) {
@@ -92,7 +92,7 @@ describe('the mock deployer', () => {
     });
   }
 
-  it('does all of a job in one write to the item', async () => {
+  it('does a whole job in one write to the item', async () => {
     const bench = new Bench(mockDeployer());
     bench.giveItem(mockConfig(), { type, target: null, finalizers: FINALIZERS });
     bench.host.takeRequests();
@@ -114,7 +114,7 @@ describe('the mock deployer', () => {
     expect(bench.host.names('Secret')).to.deep.equal(secrets);
   });
 
-  it('makes an export secret anew that somebody removed', async () => {
+  it('recreates an export secret that a user deleted', async () => {
     const bench = await played({ export: { a: 1 } });
     const [secret = ''] = bench.host.names('Secret');
     bench.host.drop('Secret', secret);
@@ -122,7 +122,7 @@ describe('the mock deployer', () => {
     expect(bench.host.names('Secret')).to.deep.equal([secret]);
   });
 
-  it('DEP-82: takes its export secret away, also when somebody was quicker', async () => {
+  it('DEP-82: deletes its export secret, also if it is already gone', async () => {
     for (const isQuicker of [false, true]) {
       const bench = await played({ export: { a: 1 } });
       const [secret = ''] = bench.host.names('Secret');
@@ -135,7 +135,7 @@ describe('the mock deployer', () => {
     }
   });
 
-  it('leaves a secret alone that a person made in the place of its export', async () => {
+  it('does not change a secret of a user with the name of its export', async () => {
     const bench = await played({ export: { a: 1 } });
     const [secret = ''] = bench.host.names('Secret');
     const { ownerReferences: _, ...metadata } = bench.host.find('Secret', secret)?.metadata ?? { name: '' };
@@ -147,7 +147,7 @@ describe('the mock deployer', () => {
     expect(bench.host.names('Secret')).to.deep.equal([secret]);
   });
 
-  it('lets a deleted item go with its next job, in two writes', async () => {
+  it('removes a deleted item with its next job, in two writes', async () => {
     const bench = await played({});
     await bench.delete();
     await bench.pass(60_000);

@@ -1,4 +1,4 @@
-/** Bringing all manifests of a job onto a cluster. */
+/** Applying all manifests of a job to a cluster. */
 import { expect } from 'chai';
 import { inventoryAfter, placed, type ApplyResult } from '../../../../deployers/objects/manifests/apply.ts';
 import { Kept, MAX_KEPT_VALUES } from '../../../../deployers/objects/manifests/kept.ts';
@@ -15,7 +15,7 @@ describe('all manifests of a job', () => {
   const numbered = (count: number) =>
     many(...Array.from({ length: count }, (_, i) => `n${String(i).padStart(2, '0')}`).reverse());
 
-  it('lose a namespace that means nothing', async () => {
+  it('omit a meaningless namespace', async () => {
     const cluster = new FakeCluster();
     const object = (kind: string) => ({ ...configMap('x'), kind });
     const [inside, outside] = await placed(
@@ -27,7 +27,7 @@ describe('all manifests of a job', () => {
     expect(outside?.policy).to.equal('manage');
   });
 
-  it('take kinds from definitions among them, and from nothing else', async () => {
+  it('get kinds from CRDs among them, and from nothing else', async () => {
     const spec = {
       ...{ group: 'g.test', scope: 'Namespaced', versions: [{ name: 'v1' }] },
       names: { kind: 'Gadget', plural: 'gadgets' },
@@ -42,7 +42,7 @@ describe('all manifests of a job', () => {
     expect(failure).to.have.property('reason', 'GetApiResourceList');
   });
 
-  it('are told by name when they fail, ten at most', async () => {
+  it('are reported by name if they fail, ten at most', async () => {
     for (const [count, rest] of [
       [10, ''],
       [11, '; and 1 more objects'],
@@ -65,11 +65,11 @@ describe('all manifests of a job', () => {
   const tooLarge = new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal: false });
   const definite = new InvalidObjectName({ message: 'no name' });
   for (const [title, error, codes] of [
-    ['refused credentials', answer(401), ['ERR_UNAUTHORIZED']],
-    ['what will not work', definite, ['ERR_CONFIGURATION_PROBLEM']],
-    ['anything else', answer(500), []],
+    ['rejected credentials', answer(401), ['ERR_UNAUTHORIZED']],
+    ['a permanent error', definite, ['ERR_CONFIGURATION_PROBLEM']],
+    ['any other error', answer(500), []],
   ] as const) {
-    it(`have the codes of ${title}, also when one of them fails otherwise`, async () => {
+    it(`have the codes of ${title}, also if one of them fails with another error`, async () => {
       const a = new Applying();
       a.cluster.fail = (verb, what) => {
         if (verb === 'create') throw what.endsWith('one') ? error : answer(500);
@@ -82,17 +82,17 @@ describe('all manifests of a job', () => {
   for (const [title, error, isListed] of [
     ['the connection was cut', new TransportError({ message: 'cut', safeToRepeat: false }), true],
     ['the server failed', answer(500), true],
-    ['the answer was too large', tooLarge, true],
-    ['the server refused', answer(403), false],
+    ['the response was too large', tooLarge, true],
+    ['the server rejected it', answer(403), false],
   ] as const) {
-    it(`are ${isListed ? '' : 'not '}listed when ${title} and they may have been made`, async () => {
+    it(`are ${isListed ? '' : 'not '}listed if ${title} and they may have been created`, async () => {
       const a = new Applying();
       a.refuse({ create: error });
       expect(listed(await a.all(many('one')))).to.deep.equal(isListed ? [['one', '']] : []);
     });
   }
 
-  it('stay listed as they were known, and the others with them', async () => {
+  it('stay listed as they were, and the others with them', async () => {
     const a = new Applying();
     a.refuse({ get: answer(403) });
     const gone: ManagedResource = { resource: { ...entry('v').resource, name: 'gone' } };
@@ -109,7 +109,7 @@ describe('all manifests of a job', () => {
     ]);
   });
 
-  it('end with the run', async () => {
+  it('end with the signal of the reconcile', async () => {
     const a = new Applying();
     const ended = new Error('ended');
     a.refuse({ create: ended });
@@ -117,7 +117,7 @@ describe('all manifests of a job', () => {
     expect(await a.all(many('one')).catch((error: unknown) => error)).to.equal(ended);
   });
 
-  it('keep what the cluster answered as long as there is room for it', async () => {
+  it('cache the responses of the cluster while there is room', async () => {
     const a = new Applying();
     const big = configMap('big', { text: 'x'.repeat(64 * MAX_KEPT_VALUES) });
     const { applied } = await a.all([...many('one'), { policy: 'manage', object: big }, mine('ignore')]);
@@ -131,7 +131,7 @@ describe('values of secrets among the manifests', () => {
   const of = (object: object): Manifest => mine('manage', { object: { ...configMap('s'), ...object } });
   const text = 'told secret-a and c2VjcmV0LWI= and secret-b';
 
-  it('are masked as they are written and as they are meant', () => {
+  it('are masked in both forms, as written and decoded', () => {
     const masked = maskFor([
       of({ kind: 'Secret', data: { b: 'c2VjcmV0LWI=' }, stringData: { a: 'secret-a' } }),
     ])(text);

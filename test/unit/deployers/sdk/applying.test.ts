@@ -1,4 +1,4 @@
-/** Bringing manifests onto a cluster, object by object. */
+/** Applying manifests to a cluster, object by object. */
 import { expect } from 'chai';
 import { MANIFEST_LABEL } from '../../../../deployers/objects/manifests/label.ts';
 import type { KubeObject, Manifest } from '../../../../deployers/objects/manifests/model.ts';
@@ -14,13 +14,13 @@ const exists = apiErrorFrom(
 const owned = { labels: ownership.labels };
 
 describe('one manifest', () => {
-  it('that is ignored costs no request', async () => {
+  it('with policy ignore needs no request', async () => {
     const a = new Applying();
     const { placed: p, ...rest } = await a.one(mine('ignore'));
     expect([p.object.metadata.name, rest, a.requests]).to.deep.equal(['one', { isTouched: false }, []]);
   });
 
-  it('that is to exist is made, or left as it is, and is none of the inventory', async () => {
+  it('that only has to exist is created, or left unchanged, and is not in the inventory', async () => {
     const a = new Applying();
     const made = await a.one(mine('ensure'));
     expect([made.isTouched, made.live?.metadata.name, made.entry]).to.deep.equal([true, 'one', undefined]);
@@ -31,7 +31,7 @@ describe('one manifest', () => {
   });
 
   for (const policy of ['manage', 'keep'] as const) {
-    it(`is applied by the server without a look when its policy is ${policy}`, async () => {
+    it(`is applied by the server without a read if its policy is ${policy}`, async () => {
       const a = new Applying();
       a.strategy = 'apply';
       await a.one(mine(policy));
@@ -41,10 +41,10 @@ describe('one manifest', () => {
   }
 
   for (const [title, manifest] of [
-    ['a policy that depends on what is there', mine('fallback')],
-    ['notes for new objects', mine('manage', { annotateBeforeCreate: { born: 'now' } })],
+    ['a policy that depends on the existing object', mine('fallback')],
+    ['annotations for new objects', mine('manage', { annotateBeforeCreate: { born: 'now' } })],
   ] as const) {
-    it(`is not applied blindly with ${title}`, async () => {
+    it(`is not applied without a read with ${title}`, async () => {
       const a = new Applying();
       a.strategy = 'apply';
       a.cluster.put(configMap('one', { a: 'old' }, owned));
@@ -53,7 +53,7 @@ describe('one manifest', () => {
     });
   }
 
-  it('is looked for first only when the object is known to be there', async () => {
+  it('is read first only if the object is known to exist', async () => {
     const a = new Applying();
     await a.one(mine(), entry(''));
     expect(a.requests).to.deep.equal(['create']);
@@ -66,11 +66,11 @@ describe('one manifest', () => {
 
   const refused = [
     ['exists', exists],
-    ['is not complete', answer(422)],
+    ['is incomplete', answer(422)],
     ['may not be created', answer(403)],
   ] as const;
   for (const [title, error] of refused) {
-    it(`is an update when the object ${title}`, async () => {
+    it(`is an update if the object ${title}`, async () => {
       const a = new Applying();
       a.cluster.put(configMap('one', { a: 'old' }));
       a.refuse({ create: error });
@@ -82,7 +82,7 @@ describe('one manifest', () => {
       ]);
     });
 
-    it(`fails by the first refusal when it ${title} and is not there`, async () => {
+    it(`fails with the first rejection if the object ${title} and does not exist`, async () => {
       const a = new Applying();
       a.refuse({ create: error });
       expect(await a.failure(mine())).to.equal(error);
@@ -90,7 +90,7 @@ describe('one manifest', () => {
     });
   }
 
-  it('is not looked for after any other refusal', async () => {
+  it('is not read after any other rejection', async () => {
     const a = new Applying();
     const error = answer(500);
     a.refuse({ create: error });
@@ -104,18 +104,18 @@ describe('one manifest', () => {
     new TransportError({ message: 'cut', safeToRepeat: false }),
   ];
   for (const [title, create, get, told] of [
-    ['neither made nor read', forbidden, unread, forbidden],
-    ['made by others and not read', exists, unread, unread],
-    ['not made, and there is no answer to the look', forbidden, cut, cut],
+    ['neither created nor read', forbidden, unread, forbidden],
+    ['of another owner and not readable', exists, unread, unread],
+    ['not created, and the read gets no response', forbidden, cut, cut],
   ] as const) {
-    it(`tells the telling one of two refusals when it can be ${title}`, async () => {
+    it(`reports the more useful of two rejections if it can be ${title}`, async () => {
       const a = new Applying();
       a.refuse({ create, get });
       expect(await a.failure(mine())).to.equal(told);
     });
   }
 
-  it('gets its notes for new objects once more when a crash came before its entry', async () => {
+  it('gets its annotations for new objects again if a crash happened before it was recorded', async () => {
     const manifest = mine('manage', { annotateBeforeCreate: { born: 'now' } });
     for (const [metadata, known, isNoted] of [
       [owned, entry(''), true],
@@ -129,7 +129,7 @@ describe('one manifest', () => {
     }
   });
 
-  it('that falls back leaves an object of others as it is, and changes its own', async () => {
+  it('with policy fallback leaves an object of another owner unchanged, and changes its own', async () => {
     const a = new Applying();
     a.cluster.put(configMap('one', { a: 'old' }));
     const { placed: _, live, ...rest } = await a.one(mine('fallback'));
@@ -138,7 +138,7 @@ describe('one manifest', () => {
     expect((await a.one(mine('fallback'))).isTouched).to.equal(true);
   });
 
-  it('that is immutable is never changed, and warns of an object that others made', async () => {
+  it('with policy immutable is never changed, and warns of an object of another owner', async () => {
     const a = new Applying();
     a.cluster.put(configMap('one', { a: 'old' }));
     const { entry: noted, isTouched } = await a.one(mine('immutable'));
@@ -151,8 +151,8 @@ describe('one manifest', () => {
     expect(a.live?.['data']).to.deep.equal({ a: 'old' });
   });
 
-  describe('whose object is changed by others at the same time', () => {
-    /** The first `times` updates meet a version that somebody else has written meanwhile. */
+  describe('with concurrent changes of others', () => {
+    /** The first `times` updates conflict with a newer version. */
     function contested(times: number): Applying {
       const a = new Applying();
       a.cluster.put(configMap('one', { a: 'old' }));
@@ -177,7 +177,7 @@ describe('one manifest', () => {
       expect(a.requests.filter((verb) => verb === 'replace')).to.have.length(3);
     });
 
-    it('fails when the object goes meanwhile, or when the refusal has another reason', async () => {
+    it('fails if the object is deleted meanwhile, or if the rejection has another reason', async () => {
       const a = new Applying();
       a.cluster.put(configMap('one', { a: 'old' }));
       const conflict = answer(409);
@@ -215,7 +215,7 @@ describe('one manifest', () => {
 });
 
 describe('the label of an item', () => {
-  it('is on every object that it manages', async () => {
+  it('is set on every object that it manages', async () => {
     const a = new Applying();
     await a.one(mine());
     expect(a.live?.metadata.labels?.[MANIFEST_LABEL]).to.equal('web');

@@ -22,7 +22,7 @@ describe('a codec', () => {
     { [OLD]: { path: 'anything' } },
   );
 
-  it('reads each version in its own way', () => {
+  it('reads each version with its own reader', () => {
     expect(blobs.decode({ apiVersion: OLD, kind: KIND, path: 'x' })).to.equal('old x');
     expect(blobs.decode({ apiVersion: NEW, kind: KIND, path: 'x' })).to.equal('new x');
   });
@@ -37,14 +37,14 @@ describe('a codec', () => {
     [{ apiVersion: 1, kind: 2 }, 'no kind "" is registered for version ""'],
   ];
   for (const [document, message] of refused) {
-    it(`refuses ${JSON.stringify(document)}`, () => {
+    it(`rejects ${JSON.stringify(document)}`, () => {
       expect(() => blobs.decode(document))
         .to.throw(CodecError, message)
         .with.property('step', 'decode');
     });
   }
 
-  it('names the fields that are not read, where it knows the shape', () => {
+  it('reports unknown fields if it knows the schema', () => {
     const document = { apiVersion: OLD, kind: KIND, path: 'x', pth: 'y' };
     expect(blobs.unread?.(document)).to.have.length(1);
     expect(blobs.unread?.(document)[0]).to.match(/^pth is ignored/);
@@ -52,7 +52,7 @@ describe('a codec', () => {
       expect(blobs.unread?.(other)).to.deep.equal([]);
   });
 
-  it('may hand a document on as it is', () => {
+  it('may pass a document on unchanged', () => {
     expect(passthrough.decode('x')).to.equal('x');
   });
 });
@@ -60,14 +60,14 @@ describe('a codec', () => {
 describe('fields of a configuration', () => {
   const rows = [
     ['a string', optionalString, 'x', 1, 'expected a string'],
-    ['true or false', optionalBoolean, false, 'yes', 'expected true or false'],
+    ['a boolean', optionalBoolean, false, 'yes', 'expected true or false'],
     ['an object', optionalObject, { a: 1 }, [], 'expected an object'],
     ['a list', optionalList, [1], {}, 'expected a list'],
-    ['a list of texts', optionalStrings, ['a'], 'a', 'expected a list'],
-    ['a map of texts', optionalStringMap, { a: 'b' }, 'a', 'expected an object'],
+    ['a list of strings', optionalStrings, ['a'], 'a', 'expected a list'],
+    ['a map of strings', optionalStringMap, { a: 'b' }, 'a', 'expected an object'],
   ] as const;
   for (const [title, read, good, bad, message] of rows) {
-    it(`may be ${title}, or left open`, () => {
+    it(`may be ${title}, or missing`, () => {
       expect(read(good, 'a.b')).to.deep.equal(good);
       expect([read(undefined, 'a.b'), read(null, 'a.b')]).to.deep.equal([undefined, undefined]);
       expect(() => read(bad, 'a.b'))
@@ -76,7 +76,7 @@ describe('fields of a configuration', () => {
     });
   }
 
-  it('are named by place within lists and maps', () => {
+  it('are reported with their path within lists and maps', () => {
     expect(() => optionalStrings(['x', 1], 'a')).to.throw(CodecError, 'a[1]: expected a string');
     expect(() => optionalStringMap({ x: 'y', z: 1 }, 'a')).to.throw(CodecError, 'a.z: expected a string');
   });
@@ -89,11 +89,11 @@ describe('a codec from a schema', () => {
       kind: KIND,
     });
 
-  it('answers what the schema makes of the document', () => {
+  it('returns the result of the schema for the document', () => {
     expect(decode({ value: 'read' })).to.equal('read');
   });
 
-  it('says everything that the schema finds wrong, and where', () => {
+  it('reports every error of the schema, with its path', () => {
     const issues = [
       { message: 'is wrong' },
       { message: 'is missing', path: ['a', 0, 'b'] },
@@ -104,7 +104,7 @@ describe('a codec from a schema', () => {
       .with.property('step', 'decode');
   });
 
-  it('cannot wait', () => {
+  it('must be synchronous', () => {
     expect(() => decode(Promise.resolve({ value: 'x' }))).to.throw(TypeError, 'asynchronous');
   });
 });

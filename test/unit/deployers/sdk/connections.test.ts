@@ -1,4 +1,4 @@
-/** What a connection that does not come about means to the job of an item. */
+/** The effect of a connection error on the job of an item. */
 import { expect } from 'chai';
 import { RetryError, problemOf } from '../../../../deployers/sdk/errors.ts';
 import type { DeployItemStatus } from '../../../../deployers/sdk/kinds.ts';
@@ -19,7 +19,7 @@ const types = ({ conditions = [] }: DeployItemStatus): string[] => conditions.ma
 
 describe('a deploy item whose server cannot be reached', () => {
   for (const code of ['DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_SSL_WRONG_VERSION_NUMBER']) {
-    it(`fails at once because of ${code}, also when a plugin says it in its own words`, () => {
+    it(`fails at once because of ${code}, also if a plugin wraps the error`, () => {
       expect(look(item, code, 0)).to.deep.include({ end: 'Failed' });
       const own = new RetryError({
         operation: 'Reconcile',
@@ -34,14 +34,14 @@ describe('a deploy item whose server cannot be reached', () => {
     });
   }
 
-  it('is tried again until its own time is used up when the server may be back', () => {
+  it('is retried until its timeout if the server may recover', () => {
     for (const code of ['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'EAI_AGAIN']) {
       const { end, status } = look(item, code, 0);
       expect([end, types(status)], code).to.deep.equal([undefined, []]);
     }
   });
 
-  it('fails when the name of the server is not found for a minute, also over a restart', () => {
+  it('fails if the name of the server is not found for a minute, also across a restart', () => {
     const first = look(item, 'ENOTFOUND', 0);
     expect(first.end).to.equal(undefined);
     expect(types(first.status)).to.deep.equal(['RemoteUnavailable']);
@@ -52,7 +52,7 @@ describe('a deploy item whose server cannot be reached', () => {
     expect(last.status.lastError?.message).to.contain('check how it is spelt');
   });
 
-  it('forgets it when the server answers, and when another job begins', () => {
+  it('forgets the error when the server answers, and when another job begins', () => {
     const { status } = look(item, 'ENOTFOUND', 0);
     const end = settle(status, done(), { direction: 'apply', metadata: {}, now: now(1), isInPlugin: true });
     expect(types(end.status)).to.deep.equal([]);

@@ -35,7 +35,7 @@ describe('schedules', () => {
     { every: '-1s' },
     { every: 'often' },
   ]) {
-    it(`DEP-17: ${JSON.stringify(schedule)} is refused`, () => {
+    it(`DEP-17: ${JSON.stringify(schedule)} is rejected`, () => {
       expect(() => decodeContinuous(schedule)).to.throw(CodecError);
     });
   }
@@ -55,11 +55,11 @@ describe('schedules', () => {
     });
   }
 
-  it('a date that does not exist never comes', () => {
+  it('a date that does not exist is never due', () => {
     expect(nextTime(parseCron('0 0 30 2 *'), at('2026-01-01T00:00:00Z'))).to.equal(undefined);
   });
 
-  it('every counts from the last reconcile time in whole seconds; zero and nothing mean never', () => {
+  it('every counts from the last reconcile time in whole seconds; zero and a missing value mean never', () => {
     expect(nextDueTime({ every: '10m' }, '2026-01-01T00:00:00Z')).to.equal(at('2026-01-01T00:10:00Z'));
     expect(nextDueTime({ every: '0s' }, '2026-01-01T00:00:00Z')).to.equal(undefined);
     expect(nextDueTime({}, '2026-01-01T00:00:00Z')).to.equal(undefined);
@@ -81,7 +81,7 @@ describe('continuous reconcile', () => {
   }
   const data = (b: Bench): unknown => b.target.find('ConfigMap', 'app/settings')?.['data'];
 
-  it('DEP-18: repairs drift with a job of its own when the time has come', async () => {
+  it('DEP-18: repairs drift with a separate job when it is due', async () => {
     const b = await drifted();
     await b.pass(9 * 60_000);
     expect(data(b)).to.deep.equal({ a: 'drift' });

@@ -56,12 +56,12 @@ describe('the deployer contract', () => {
     });
   }
 
-  it('DEP-04: selectors that make no sense are refused when the deployer starts', () => {
+  it('DEP-04: invalid selectors are rejected when the deployer starts', () => {
     const targetSelector = [{ labels: [{ key: 'a', operator: '=', values: ['1', '2'] }] }];
     expect(() => bench({ config: { targetSelector } })).to.throw('operator "=" does not accept 2 values');
   });
 
-  it('an item without a target is left to others where the configuration says so', async () => {
+  it('an item without a target is left to other deployers if the configuration says so', async () => {
     for (const claimUntargeted of [true, false]) {
       const b = bench({ config: { claimUntargeted } });
       b.giveItem(settings, { target: null });
@@ -183,7 +183,7 @@ describe('the deployer contract', () => {
     expect(b.item('old').metadata.finalizers).to.have.length(1);
   });
 
-  it('DEP-09: a target whose secret lacks the key is shown and tried again until the secret is right', async () => {
+  it('DEP-09: a target whose secret lacks the key is reported and retried until the secret is correct', async () => {
     const b = bench();
     const secret = b.host.find('Secret', 'proj/cluster-a-kc');
     b.host.edit('Secret', 'proj/cluster-a-kc', { data: { kubeconfig: null, other: 'eA==' } });
@@ -236,7 +236,7 @@ describe('the deployer contract', () => {
     });
   }
 
-  it('DEP-11: updateOnChangeOnly ends a job at once while nothing about the item changed', async () => {
+  it('DEP-11: updateOnChangeOnly ends a job at once if the item has not changed', async () => {
     const b = bench();
     b.giveItem(settings, { updateOnChangeOnly: true });
     await b.kick('j1');
@@ -249,7 +249,7 @@ describe('the deployer contract', () => {
     expect(b.target.find('ConfigMap', 'app/settings')).to.not.equal(undefined);
   });
 
-  it('DEP-12: test-reconcile gives an item a job of its own', async () => {
+  it('DEP-12: test-reconcile gives an item a separate job', async () => {
     const b = bench();
     b.giveItem(settings);
     await b.kick('j1');
@@ -265,7 +265,7 @@ describe('the deployer contract', () => {
     expect(b.status().phase).to.equal('Succeeded');
   });
 
-  it('DEP-13: a deletion waits for the next job, then objects and item go', async () => {
+  it('DEP-13: a deletion waits for the next job, then objects and item are deleted', async () => {
     const b = bench();
     b.giveItem(settings);
     await b.kick('j1');
@@ -282,7 +282,7 @@ describe('the deployer contract', () => {
     ['true', true],
     ['yes', false],
   ] as const) {
-    it(`DEP-14: delete-without-uninstall: "${value}" ${stays ? 'leaves the objects' : 'means nothing'}`, async () => {
+    it(`DEP-14: delete-without-uninstall: "${value}" ${stays ? 'leaves the objects' : 'is ignored'}`, async () => {
       const b = bench();
       b.giveItem(settings, { annotations: { [`${LS}/delete-without-uninstall`]: value } });
       await b.kick('j1');
@@ -295,7 +295,7 @@ describe('the deployer contract', () => {
 
   const late = manifestConfig({ manifests: [manage(configMap('settings', {}, { namespace: 'late' }))] });
 
-  it('DEP-15: a failure that may heal is shown and tried again until it has healed', async () => {
+  it('DEP-15: a temporary failure is reported and retried until it has passed', async () => {
     const b = bench();
     b.giveItem(late);
     await b.kick('j1');
@@ -313,7 +313,7 @@ describe('the deployer contract', () => {
     expect(b.status().firstError?.operation).to.equal('ApplyObjects');
   });
 
-  it('DEP-15: a failure that repeats itself is written and told once', async () => {
+  it('DEP-15: a repeated failure is written and reported once', async () => {
     const b = bench();
     b.giveItem(late);
     await b.kick('j1');
@@ -334,7 +334,7 @@ describe('the deployer contract', () => {
   };
   const waiting = manifestConfig({ manifests: [manage(configMap('settings'))], readinessChecks: never });
 
-  it('DEP-16: an interruption is left as the core wrote it, and the next job works', async () => {
+  it('DEP-16: an interrupted item stays as the core wrote it, and the next job works', async () => {
     const b = bench();
     b.giveItem(waiting);
     await b.kick('j1');
@@ -350,13 +350,13 @@ describe('the deployer contract', () => {
     expect(b.item()).to.deep.equal(written);
     b.configure(settings);
     await b.kick('j2');
-    expect(b.status().phase).to.equal('Progressing'); // merge patch keeps the checks
+    expect(b.status().phase).to.equal('Progressing'); // a merge patch keeps the checks
     b.configure(manifestConfig({ manifests: [manage(configMap('settings'))], readinessChecks: null }));
     await b.rest();
     expect(b.status().phase).to.equal('Succeeded');
   });
 
-  it('a job that waits says for what, and the error list stays empty', async () => {
+  it('a waiting job reports what it waits for, and the error list stays empty', async () => {
     const b = bench();
     b.giveItem(waiting);
     await b.kick('j1');
@@ -368,7 +368,7 @@ describe('the deployer contract', () => {
     expect(b.events).to.deep.equal([]);
   });
 
-  it('an item that is deleted while its job waits ends that job first; its end is DeleteFailed', async () => {
+  it('an item that is deleted while its job waits first ends that job, in DeleteFailed', async () => {
     const b = bench();
     b.giveItem(waiting, { timeout: '12s' });
     await b.kick('j1');
@@ -383,7 +383,7 @@ describe('the deployer contract', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal([]);
   });
 
-  it('an item that is deleted while its job repeats a failure goes within that job', async () => {
+  it('an item that is deleted while its job repeats a failure is deleted within that job', async () => {
     const b = bench();
     b.giveItem(late);
     await b.kick('j1');
@@ -392,7 +392,7 @@ describe('the deployer contract', () => {
     expect(b.isGone()).to.equal(true);
   });
 
-  it('DEP-52: the time of a job counts over all attempts, none means for ever', async () => {
+  it('DEP-52: the timeout of a job counts over all attempts, and none means no limit', async () => {
     const b = bench();
     b.giveItem(late, { timeout: '1m' });
     b.giveItem(late, { name: 'patient', timeout: 'none' });
@@ -408,7 +408,7 @@ describe('the deployer contract', () => {
     expect(b.status('patient').phase).to.equal('Progressing');
   });
 
-  it('DEP-53: a job that waits fails for what it waits for, also when its time runs out within a slow look', async () => {
+  it('DEP-53: a waiting job times out with what it waits for, also during a slow reconcile', async () => {
     const onTimeout = {
       operation: 'WaitForObjectsReady',
       reason: 'ProgressingTimeout',
@@ -455,7 +455,7 @@ describe('the deployer contract', () => {
     expect(second).to.match(/^last problem: .*late/);
   });
 
-  it('a missing Context is a problem that may heal and that the timeout ends', async () => {
+  it('a missing Context is a temporary problem, which the timeout ends', async () => {
     const b = bench();
     b.giveItem(settings, { context: 'later' });
     await b.kick('j1');
@@ -468,7 +468,7 @@ describe('the deployer contract', () => {
     );
   });
 
-  it('a job that was handed out anew while the old one ran begins from the start', async () => {
+  it('a job that was handed out again while the old one ran starts from the beginning', async () => {
     const b = bench();
     b.giveItem(late);
     await b.kick('j1');
@@ -480,7 +480,7 @@ describe('the deployer contract', () => {
     expect(b.status().firstError).to.equal(undefined);
   });
 
-  it('an item that changes while a pass works on it is looked at again; the stale end is not stored', async () => {
+  it('an item that changes during a reconcile is reconciled again; the stale end is not stored', async () => {
     const b = bench();
     b.giveItem(settings, { finalizers: ['finalizer.landscaper.gardener.cloud'] });
     b.target.onChange = (kind) => {

@@ -22,7 +22,7 @@ const caused = (code: string): Error => new Error('no', { cause: Object.assign(n
 const tooLarge = (isFinal: boolean): Error =>
   new Error('no', { cause: new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal }) });
 
-describe('what a plugin throws', () => {
+describe('an error of a plugin', () => {
   const rows: readonly (readonly [DeployerError, string, readonly string[]])[] = [
     [new DeployerError({ operation: 'o', reason: 'r', message: 'm' }), 'DeployerError', []],
     [
@@ -108,7 +108,7 @@ describe('what a plugin throws', () => {
     });
   }
 
-  it('keeps its cause, and says when to come back', () => {
+  it('keeps its cause, and the time of the retry', () => {
     const cause = new Error('x');
     for (const error of [
       new ConfigurationError({ operation: 'o', reason: 'r', message: 'm', cause }),
@@ -129,19 +129,14 @@ describe('any other error', () => {
   const rows: readonly (readonly [string, unknown, readonly string[], boolean])[] = [
     ['an error', new Error('m'), [], false],
     ['a string', 'm', [], false],
-    ['refused credentials', refused, ['ERR_UNAUTHORIZED'], true],
-    ['a name that no object can have', definite, ['ERR_CONFIGURATION_PROBLEM'], true],
-    ['an answer too large for a tenant', tooLarge(true), ['ERR_CONFIGURATION_PROBLEM'], true],
-    ['an answer too large for now', tooLarge(false), [], false],
-    [
-      'a certificate that nobody trusts',
-      caused('DEPTH_ZERO_SELF_SIGNED_CERT'),
-      ['ERR_CONFIGURATION_PROBLEM'],
-      true,
-    ],
+    ['rejected credentials', refused, ['ERR_UNAUTHORIZED'], true],
+    ['an invalid object name', definite, ['ERR_CONFIGURATION_PROBLEM'], true],
+    ['a response that is too large for a tenant', tooLarge(true), ['ERR_CONFIGURATION_PROBLEM'], true],
+    ['a response that is temporarily too large', tooLarge(false), [], false],
+    ['an untrusted certificate', caused('DEPTH_ZERO_SELF_SIGNED_CERT'), ['ERR_CONFIGURATION_PROBLEM'], true],
   ];
   for (const [title, error, codes, isOver] of rows) {
-    it(`such as ${title} ${isOver ? 'ends the job' : 'may pass'}`, () => {
+    it(`such as ${title} ${isOver ? 'ends the job' : 'is retried'}`, () => {
       const message = error instanceof Error ? error.message : 'm';
       const problem = problemOf(error, place);
       expect(problem).to.deep.equal({ ...place, message, codes });
@@ -153,7 +148,7 @@ describe('any other error', () => {
     });
   }
 
-  it('that a name is not found is noted', () => {
+  it('because of an unknown host name is recorded', () => {
     expect(problemOf(caused('ENOTFOUND'), place)).to.deep.include({ remote: 'NameNotFound' });
     expect(problemOf(caused('ECONNREFUSED'), place)).to.not.have.property('remote');
   });
@@ -167,12 +162,12 @@ describe('any other error', () => {
     [new Error('x'), false],
     [new RetryError({ operation: 'o', reason: 'r', message: 'm' }), false],
   ] as const) {
-    it(`${expected ? 'says' : 'does not say'} that the program is wrong: ${String(error)}`, () => {
+    it(`${expected ? 'is' : 'is not'} reported as a bug: ${String(error)}`, () => {
       expect(isCrash(error)).to.equal(expected);
     });
   }
 
-  it('is definite also as the cause of something else', () => {
+  it('is permanent also as the cause of another error', () => {
     expect([isDefinite(tooLarge(true)), isDefinite(tooLarge(false)), isDefinite(definite)]).to.deep.equal([
       true,
       false,

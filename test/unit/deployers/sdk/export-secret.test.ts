@@ -23,7 +23,7 @@ async function refused(): Promise<Bench> {
 }
 
 describe('an export secret that cannot be written', () => {
-  it('is shown at the item and tried again after a while', async () => {
+  it('is reported at the item and retried after a while', async () => {
     const bench = await refused();
     expect(bench.status().lastError?.message).to.contain('secrets are not wanted here');
     expect(bench.status().jobIDFinished).to.equal(undefined);
@@ -41,7 +41,7 @@ describe('an export secret that cannot be written', () => {
   });
 });
 
-describe('exports that are taken out of a configuration', () => {
+describe('exports that are removed from a configuration', () => {
   async function exported(): Promise<{ bench: Bench; secret: string }> {
     const bench = new Bench(mockDeployer());
     bench.giveItem(mockConfig({ export: { a: 1 } }), { type: `${LS}/mock`, target: null });
@@ -49,7 +49,7 @@ describe('exports that are taken out of a configuration', () => {
     return { bench, secret: `proj/${bench.status().exportRef?.name ?? ''}` };
   }
 
-  it('take their secret along, and the status no longer names it', async () => {
+  it('delete their secret, and the status no longer names it', async () => {
     const { bench, secret } = await exported();
     expect(bench.host.find('Secret', secret)).to.not.equal(undefined);
     bench.configure(mockConfig({ export: null }));
@@ -59,7 +59,7 @@ describe('exports that are taken out of a configuration', () => {
     expect(bench.host.find('Secret', secret)).to.equal(undefined);
   });
 
-  it('stay while the job that takes them out has not succeeded', async () => {
+  it('stay until the job that removes them has succeeded', async () => {
     const { bench, secret } = await exported();
     bench.configure(mockConfig({ phase: 'Failed' }));
     await bench.kick('j2');
@@ -68,7 +68,7 @@ describe('exports that are taken out of a configuration', () => {
     expect(bench.host.find('Secret', secret)).to.not.equal(undefined);
   });
 
-  it("leave a secret alone that is not the item's, whatever the status says", async () => {
+  it('do not delete a secret of another owner, whatever the status says', async () => {
     const { bench, secret } = await exported();
     const { ownerReferences: _, ...metadata } = bench.host.find('Secret', secret)?.metadata ?? { name: '' };
     bench.host.drop('Secret', secret);
@@ -95,7 +95,7 @@ describe('exports that are taken out of a configuration', () => {
     ['lost its owner', []],
   ] as const;
   for (const [what, ownerReferences] of restored) {
-    it(`go when their secret ${what}, by the rule that lets the item write it`, async () => {
+    it(`are deleted if their secret ${what}, by the same rule that lets the item write it`, async () => {
       const { bench, secret } = await exported();
       const { metadata, ...rest } = bench.host.find('Secret', secret) ?? { metadata: { name: '' } };
       bench.host.drop('Secret', secret);
@@ -112,7 +112,7 @@ describe('exports that are taken out of a configuration', () => {
     });
   }
 
-  it('do not fail the job when their secret is gone already', async () => {
+  it('do not fail the job if their secret is already gone', async () => {
     const { bench, secret } = await exported();
     bench.host.drop('Secret', secret);
     bench.configure(mockConfig({ export: null }));
@@ -124,7 +124,7 @@ describe('exports that are taken out of a configuration', () => {
 
 describe('a secret with the name of the exports', () => {
   const type = `${LS}/container`;
-  /** Answers what it is told to, into `web-export`. */
+  /** Exports what it is told to, into `web-export`. */
   const exporting = (): DeployerPlugin => ({
     ...mockDeployer(),
     type,
@@ -160,10 +160,10 @@ describe('a secret with the name of the exports', () => {
   const named = { name: 'web-export', namespace: 'proj' };
 
   const foreign: readonly (readonly [string, Any, object?])[] = [
-    ['a person made', secretWith({})],
+    ['a user created', secretWith({})],
     ['looks like exports but has no owner', secretWith({}, { config: 'e30=' })],
     ['belongs to another item', secretWith({ ownerReferences: [owner('u', 'other')] }, { config: 'e30=' })],
-    ['a person made in the place of the exports', secretWith({}), named],
+    ['a user created in the place of the exports', secretWith({}), named],
     [
       'another owner has in the place of the exports',
       secretWith({ ownerReferences: [owner('u', 'b')] }),
@@ -171,7 +171,7 @@ describe('a secret with the name of the exports', () => {
     ],
   ];
   for (const [what, secret, exportRef] of foreign) {
-    it(`stays as it is when it is one that ${what}, and the job fails with its name`, async () => {
+    it(`is not changed if it is one that ${what}, and the job fails with its name`, async () => {
       const bench = await job(() => secret, exportRef);
       const { phase, lastError, jobIDFinished } = bench.status();
       expect([phase, jobIDFinished]).to.deep.equal(['Failed', 'j1']);
@@ -188,7 +188,7 @@ describe('a secret with the name of the exports', () => {
     });
   }
 
-  it('does not fail the job any more when it has been removed', async () => {
+  it('does not fail the job any more after it was removed', async () => {
     const bench = await job(() => secretWith({}));
     bench.host.drop('Secret', 'proj/web-export');
     await bench.kick('j2');
@@ -209,7 +209,7 @@ describe('a secret with the name of the exports', () => {
     ['the status names and that lost its owner', () => secretWith({}, { config: 'e30=' }), named],
   ];
   for (const [what, secret, exportRef] of ours) {
-    it(`is written when it is one that ${what}`, async () => {
+    it(`is written if it is one that ${what}`, async () => {
       const bench = await job(secret, exportRef);
       expect(bench.status().phase).to.equal('Succeeded');
       expect(valueIn(bench)).to.equal('{"k":"v"}');
@@ -218,7 +218,7 @@ describe('a secret with the name of the exports', () => {
     });
   }
 
-  it('keeps the owners that others added', async () => {
+  it('keeps additional owners', async () => {
     const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'cm' };
     const bench = await job((b) =>
       secretWith({ ownerReferences: [other, owner(b.item().metadata.uid ?? '')] }, { config: 'e30=' }),

@@ -1,4 +1,4 @@
-/** When an item writes or takes away the secret with its exports, and which one. */
+/** When an item writes or deletes the secret with its exports, and which one. */
 import { expect } from 'chai';
 import {
   holdsOnlyExports,
@@ -46,20 +46,20 @@ const problem = { operation: 'o', reason: 'r', message: 'm' };
 
 describe('the exports of an outcome', () => {
   const rows: readonly (readonly [string, Outcome, 'apply' | 'remove', 'written' | 'kept' | 'gone'])[] = [
-    ['are written when all is done', done({ exports: value }), 'apply', 'written'],
-    ['are written while something is waited for', wait({ exports: value }), 'apply', 'written'],
-    ['are taken away when nothing is exported any more', done(), 'apply', 'gone'],
+    ['are written when everything has succeeded', done({ exports: value }), 'apply', 'written'],
+    ['are written while the job waits', wait({ exports: value }), 'apply', 'written'],
+    ['are deleted if nothing is exported any more', done(), 'apply', 'gone'],
     [
-      'are taken away when nothing is exported and that is a success',
+      'are deleted if nothing is exported and the job succeeds',
       done({ phase: 'Succeeded' }),
       'apply',
       'gone',
     ],
-    ['stay when the job failed', done({ phase: 'Failed' }), 'apply', 'kept'],
-    ['stay while something is waited for', wait(), 'apply', 'kept'],
-    ['stay while the job is tried again', retry(problem), 'apply', 'kept'],
-    ['stay when the job fails', fail(problem), 'apply', 'kept'],
-    ['stay when the item is removed, whose owner takes them along', done(), 'remove', 'kept'],
+    ['stay if the job failed', done({ phase: 'Failed' }), 'apply', 'kept'],
+    ['stay while the job waits', wait(), 'apply', 'kept'],
+    ['stay while the job is retried', retry(problem), 'apply', 'kept'],
+    ['stay if the job fails', fail(problem), 'apply', 'kept'],
+    ['stay if the item is removed, whose owner reference deletes them', done(), 'remove', 'kept'],
   ];
   for (const [title, outcome, direction, expected] of rows) {
     it(title, async () => {
@@ -78,7 +78,7 @@ describe('the exports of an outcome', () => {
     expect(sent).to.deep.equal([]);
   });
 
-  it('are kept in a secret that the item owns', async () => {
+  it('are stored in a secret that the item owns', async () => {
     const { host, ports, sent } = given([]);
     await writeExports(itemOf(), done({ exports: { ...value, isControlled: true } }), 'apply', ports);
     const secret = host.find('Secret', 'proj/web-export');
@@ -97,7 +97,7 @@ describe('the exports of an outcome', () => {
     );
   });
 
-  it('may be kept under a generated name, which is the same after a crash and another one for another item', async () => {
+  it('may be stored under a generated name, which is the same after a crash and another one for another item', async () => {
     const { ports } = given([]);
     const nameFor = async (uid: string): Promise<string | undefined> => {
       const outcome = done({ exports: { ...value, generateName: 'mine-' } });
@@ -115,12 +115,22 @@ describe('the exports of an outcome', () => {
   const terminating = { details: { causes: [{ reason: 'NamespaceTerminating' }] } };
   const deleting = { deletionTimestamp: '2026-01-01T00:00:00Z' };
   const refused: readonly (readonly [string, Error, object, string | undefined])[] = [
-    ['are tried again when they are forbidden', refusal(403, 'Forbidden'), {}, 'retry'],
-    ['are tried again when they are not valid', refusal(422, 'Invalid'), {}, 'retry'],
-    ['are tried again when only the namespace goes', refusal(403, 'Forbidden', terminating), {}, 'retry'],
-    ['are tried again when only the item goes', refusal(403, 'Forbidden'), deleting, 'retry'],
-    ['are given up when item and namespace go', refusal(403, 'Forbidden', terminating), deleting, 'fail'],
-    ['are no answer when the server fails', refusal(500, 'InternalError'), {}, undefined],
+    ['are retried if they are forbidden', refusal(403, 'Forbidden'), {}, 'retry'],
+    ['are retried if they are invalid', refusal(422, 'Invalid'), {}, 'retry'],
+    [
+      'are retried if only the namespace is being deleted',
+      refusal(403, 'Forbidden', terminating),
+      {},
+      'retry',
+    ],
+    ['are retried if only the item is being deleted', refusal(403, 'Forbidden'), deleting, 'retry'],
+    [
+      'are given up if item and namespace are being deleted',
+      refusal(403, 'Forbidden', terminating),
+      deleting,
+      'fail',
+    ],
+    ['fail with the error of the server', refusal(500, 'InternalError'), {}, undefined],
   ];
   for (const [title, error, metadata, kind] of refused) {
     it(title, async () => {
@@ -146,10 +156,10 @@ describe('the exports of an outcome', () => {
   }
 });
 
-describe('whose a secret with exports is', () => {
+describe('the owner of a secret with exports', () => {
   for (const [title, more, expected] of [
     ['the item', {}, true],
-    ['the item by its uid, whatever it is called', { kind: 'X', apiVersion: 'y', name: 'z' }, true],
+    ['the item by its uid, whatever its name', { kind: 'X', apiVersion: 'y', name: 'z' }, true],
     ['an earlier item of the name', { uid: 'old' }, true],
     ['another item', { uid: 'old', name: 'other' }, false],
     ['another kind', { uid: 'old', kind: 'Execution' }, false],
@@ -171,7 +181,7 @@ describe('whose a secret with exports is', () => {
   for (const [title, each, item, expected] of [
     ['owned by it', secret([stranger, owner], { mine: 'x' }), itemOf(), true],
     ['named by its status, without an owner', secret(), itemOf(ref), true],
-    ['named by its status, with the owner of somebody else', secret([stranger]), itemOf(ref), false],
+    ['named by its status, with another owner', secret([stranger]), itemOf(ref), false],
     ['named by its status, with other keys', secret([], { config: 'x', more: 'y' }), itemOf(ref), false],
     ['without an owner and not named', secret(), itemOf(), false],
     ['without an owner, under another name', secret(), itemOf({ ...ref, name: 'other' }), false],
@@ -181,7 +191,7 @@ describe('whose a secret with exports is', () => {
     });
   }
 
-  it('holds the exports and nothing besides', () => {
+  it('contains the exports and nothing else', () => {
     expect(
       [{ config: 'x' }, { config: 'x', a: 'y' }, { a: 'y' }, {}].map((data) =>
         holdsOnlyExports(secret([], data)),
@@ -189,7 +199,7 @@ describe('whose a secret with exports is', () => {
     ).to.deep.equal([true, false, false, false]);
   });
 
-  it('is deleted as the one that was read', async () => {
+  it('is deleted only in the version that was read', async () => {
     const { ports, sent, host } = given();
     const uid = host.find('Secret', 'proj/web-export')?.metadata.uid;
     await removeExports('proj/web-export', itemOf(), ports);

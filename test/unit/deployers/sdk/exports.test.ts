@@ -24,7 +24,7 @@ const reference = { apiVersion: 'v1', kind: 'Secret', jsonPath: '.data.token' };
 const decoded = (...exports: unknown[]) => decodeExports({ exports }, 'exports');
 
 describe('the exports of a configuration', () => {
-  it('may be none, which is not the same as an empty list', () => {
+  it('may be missing, which is not the same as an empty list', () => {
     expect([decodeExports(undefined, 'e'), decodeExports(null, 'e')]).to.deep.equal([undefined, undefined]);
     expect([decodeExports({}, 'e'), decoded()]).to.deep.equal([[], []]);
   });
@@ -71,11 +71,11 @@ describe('the exports of a configuration', () => {
     [entry({ fromResource: { ...source, namespace: 1 } }), '.namespace: expected a string'],
   ];
   for (const [each, message] of refused) {
-    it(`are refused by place: ${message}`, () => {
+    it(`are rejected with their path: ${message}`, () => {
       expect(() => decoded(entry(), each)).to.throw(CodecError, `exports.exports[1]${message}`);
     });
   }
-  it('are refused by place: exports.exports: expected a list', () => {
+  it('are rejected with their path: exports.exports: expected a list', () => {
     expect(() => decodeExports({ exports: {} }, 'exports')).to.throw(
       CodecError,
       'exports.exports: expected a list',
@@ -84,7 +84,7 @@ describe('the exports of a configuration', () => {
   });
 });
 
-describe('a look for exports', () => {
+describe('collecting exports', () => {
   const from = { ...source, namespace: 'app' };
   const spec = (key: string, more: Partial<ExportSpec> = {}): ExportSpec => ({
     key,
@@ -119,7 +119,7 @@ describe('a look for exports', () => {
   }
   const complete = (value: object) => ({ isComplete: true, value });
 
-  it('puts values together under dotted keys, besides those that come from elsewhere', async () => {
+  it('puts values together under dotted keys, with those from other sources', async () => {
     const { look, checkpoints } = given();
     const known = new Map<string, unknown>([
       ['db.port', 5],
@@ -140,13 +140,13 @@ describe('a look for exports', () => {
     expect(await look([])).to.deep.equal(complete({}));
   });
 
-  it('takes no key for a field that every object inherits', async () => {
+  it('does not confuse a key with an inherited property', async () => {
     const { value } = (await given().look([spec('__proto__.a'), spec('constructor.b')])) as { value: object };
     expect(Object.keys(value)).to.deep.equal(['__proto__', 'constructor']);
     expect(({} as Record<string, unknown>)['a']).to.equal(undefined);
   });
 
-  it('may look on another target', async () => {
+  it('may read another target', async () => {
     const { look, asked } = given();
     expect(await look([spec('k', { targetName: 'b' }), spec('l')])).to.deep.equal(
       complete({ k: 'elsewhere', l: 'x' }),
@@ -154,7 +154,7 @@ describe('a look for exports', () => {
     expect(asked).to.deep.equal(['b']);
   });
 
-  it('may follow a reference, which names a namespace or means that of its object', async () => {
+  it('may follow a reference, which names a namespace or uses that of its object', async () => {
     const { look, cluster } = given();
     const objectRef = { apiVersion: 'v1', kind: 'ConfigMap', jsonPath: '.data.v' };
     cluster.put(configMap('two', { v: 'near' }));
@@ -178,7 +178,7 @@ describe('a look for exports', () => {
     }
   });
 
-  it('reads objects of the whole cluster', async () => {
+  it('reads cluster-scoped objects', async () => {
     const { look } = given();
     const namespace = { apiVersion: 'v1', kind: 'Namespace', name: 'app' };
     expect(await look([spec('k', { from: namespace, jsonPath: '.metadata.name' })])).to.deep.equal(
@@ -191,17 +191,17 @@ describe('a look for exports', () => {
 
   for (const [title, more, why] of [
     [
-      'a field is not there',
+      'a field is missing',
       { jsonPath: '.data.gone' },
       'ConfigMap app/one has no field with JSON path .data.gone',
     ],
     [
-      'a path leads to nothing',
+      'a path matches nothing',
       { jsonPath: '.data[?(@.x)]' },
       'ConfigMap app/one has no field with JSON path .data[?(@.x)]',
     ],
-    ['an object is not there', { from: { ...from, name: 'gone' } }, 'not found'],
-    ['a kind is not there', { from: { ...from, kind: 'Gone' } }, 'Gone'],
+    ['an object is missing', { from: { ...from, name: 'gone' } }, 'not found'],
+    ['a kind is missing', { from: { ...from, kind: 'Gone' } }, 'Gone'],
   ] as const) {
     it(`is not complete while ${title}`, async () => {
       const look = await given().look([spec('first'), spec('second', more), spec('third')]);
@@ -210,7 +210,7 @@ describe('a look for exports', () => {
     });
   }
 
-  it('throws what no waiting helps against, and the end of the run', async () => {
+  it('throws permanent errors, and the end of the reconcile', async () => {
     for (const error of [
       new ConfigurationError({ operation: 'o', reason: 'r', message: 'm' }),
       new InvalidObjectName({ message: 'no' }),
@@ -230,7 +230,7 @@ describe('a look for exports', () => {
     expect(await look([spec('k')]).catch((thrown: unknown) => thrown)).to.have.property('message', 'ended');
   });
 
-  it('is told while it is waited for, and when its time is up', () => {
+  it('is reported while it waits, and when it times out', () => {
     expect(exportWait('Op', 'k', 'why')).to.deep.equal({
       ...{ operation: 'Op', reason: 'ReadExportValues', message: 'export k is not available yet: why' },
     });

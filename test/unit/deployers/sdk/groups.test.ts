@@ -44,7 +44,7 @@ describe('the deletion groups of a configuration', () => {
       ],
     ],
     [
-      'a type that leaves version and kind open',
+      'a type that omits version and kind',
       [{ customResourceGroup: { resources: [{}] } }],
       [{ is: 'custom', resources: [{ apiVersion: '', kind: '' }], isForced: false, isEverything: false }],
     ],
@@ -56,28 +56,28 @@ describe('the deletion groups of a configuration', () => {
   }
 
   const refused: readonly (readonly [string, unknown, 'decode' | 'validate', string])[] = [
-    ['no list', {}, 'decode', 'deletionGroups: expected a list'],
-    ['a text in the list', ['crds'], 'decode', 'deletionGroups[0]: expected an object'],
+    ['something that is not a list', {}, 'decode', 'deletionGroups: expected a list'],
+    ['a string in the list', ['crds'], 'decode', 'deletionGroups[0]: expected an object'],
     [
-      'a group of both sorts',
+      'a group that is both predefined and custom',
       [{ ...predefined({ type: 'crds' }), ...custom({}) }],
       'validate',
       'deletionGroups[0]: predefinedResourceGroup and customResourceGroup must not both be set',
     ],
     [
-      'a group of no sort',
+      'a group that is neither predefined nor custom',
       [predefined({ type: 'crds' }), {}],
       'validate',
       'deletionGroups[1]: either predefinedResourceGroup or customResourceGroup must be set',
     ],
     [
-      'a predefined group that is no object',
+      'a predefined group that is not an object',
       [predefined([])],
       'decode',
       'deletionGroups[0].predefinedResourceGroup: expected an object',
     ],
     [
-      'a custom group that is no object',
+      'a custom group that is not an object',
       [{ customResourceGroup: 'x' }],
       'decode',
       'deletionGroups[0].customResourceGroup: expected an object',
@@ -89,7 +89,7 @@ describe('the deletion groups of a configuration', () => {
       'deletionGroups[0].predefinedResourceGroup.type: Required value: type must be set',
     ],
     [
-      'a type that is no text',
+      'a type that is not a string',
       [predefined({ type: 1 })],
       'decode',
       'deletionGroups[0].predefinedResourceGroup.type: expected a string',
@@ -102,7 +102,7 @@ describe('the deletion groups of a configuration', () => {
         '"namespaced-resources", "cluster-scoped-resources", "crds", "empty"',
     ],
     [
-      'a predefined group that is forced by a text',
+      'a predefined group with a string for force',
       [predefined({ type: 'crds', forceDelete: 'yes' })],
       'decode',
       'deletionGroups[0].predefinedResourceGroup.forceDelete: expected true or false',
@@ -114,13 +114,13 @@ describe('the deletion groups of a configuration', () => {
       'deletionGroups[0].customResourceGroup.resources: Required value: must not be empty',
     ],
     [
-      'resources that are no list',
+      'resources that are not a list',
       [{ customResourceGroup: { resources: {} } }],
       'decode',
       'deletionGroups[0].customResourceGroup.resources: expected a list',
     ],
     [
-      'a resource that is no object',
+      'a resource that is not an object',
       [{ customResourceGroup: { resources: ['x'] } }],
       'decode',
       'deletionGroups[0].customResourceGroup.resources[0]: expected an object',
@@ -128,7 +128,7 @@ describe('the deletion groups of a configuration', () => {
     ...(['apiVersion', 'kind'] as const).map(
       (field) =>
         [
-          `a resource whose ${field} is no text`,
+          `a resource whose ${field} is not a string`,
           [custom({}, { [field]: 1 })],
           'decode' as const,
           `deletionGroups[0].customResourceGroup.resources[0].${field}: expected a string`,
@@ -137,7 +137,7 @@ describe('the deletion groups of a configuration', () => {
     ...(['namespaces', 'names'] as const).map(
       (field) =>
         [
-          `${field} that are no list of texts`,
+          `${field} that are not a list of strings`,
           [custom({}, { [field]: [1] })],
           'decode' as const,
           `deletionGroups[0].customResourceGroup.resources[0].${field}[0]: expected a string`,
@@ -146,14 +146,14 @@ describe('the deletion groups of a configuration', () => {
     ...(['forceDelete', 'deleteAllResources'] as const).map(
       (field) =>
         [
-          `a text for ${field}`,
+          `a string for ${field}`,
           [custom({ [field]: 'yes' })],
           'decode' as const,
           `deletionGroups[0].customResourceGroup.${field}: expected true or false`,
         ] as const,
     ),
     [
-      'a target that is no text',
+      'a target that is not a string',
       [custom({ targetName: 1 })],
       'decode',
       'deletionGroups[0].customResourceGroup.targetName: expected a string',
@@ -168,7 +168,7 @@ describe('the deletion groups of a configuration', () => {
   }
 });
 
-describe('which group an object belongs to', () => {
+describe('the group of an object', () => {
   const entry = (kind: string, name: string, namespace?: string, apiVersion = 'v1'): ManagedResource => ({
     resource: { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) },
   });
@@ -181,28 +181,28 @@ describe('which group an object belongs to', () => {
 
   const rows: readonly (readonly [string, unknown, readonly ManagedResource[]])[] = [
     ['namespaced resources', predefined({ type: 'namespaced-resources' }), [one, two, other]],
-    ['resources of the cluster', predefined({ type: 'cluster-scoped-resources' }), [role]],
+    ['cluster-scoped resources', predefined({ type: 'cluster-scoped-resources' }), [role]],
     ['definitions', predefined({ type: 'crds' }), [crd]],
     ['nothing', predefined({ type: 'empty' }), []],
     ['a kind of one API', custom({}), [one, two]],
     ['names', custom({}, { names: ['two', 'r'] }), [two]],
     ['namespaces', custom({}, { namespaces: ['app'] }), [one]],
-    ['namespaces, of a kind that has none', custom({}, { kind: 'ClusterRole', namespaces: ['app'] }), []],
+    ['namespaces, for a kind that has none', custom({}, { kind: 'ClusterRole', namespaces: ['app'] }), []],
     [
       'several types',
       custom({ resources: [type, { apiVersion: 'v1', kind: 'ClusterRole' }] }),
       [one, two, role],
     ],
-    // What such a group takes is found on the cluster.
-    ['everything of a type', custom({ deleteAllResources: true }), []],
+    // The objects of such a group are found on the cluster.
+    ['all objects of a type', custom({ deleteAllResources: true }), []],
   ];
   for (const [title, group, expected] of rows) {
-    it(`is decided by ${title}`, () => {
+    it(`is chosen by ${title}`, () => {
       expect(assigned(all, decodeGroups([group], 'g'))).to.deep.equal([expected]);
     });
   }
 
-  it('is the first one that fits', () => {
+  it('is the first one that matches', () => {
     const groups = decodeGroups(
       [custom({}, { names: ['one'] }), predefined({ type: 'namespaced-resources' })],
       'g',

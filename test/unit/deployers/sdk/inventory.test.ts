@@ -1,4 +1,4 @@
-/** What is remembered of objects that were made. */
+/** The recorded information about created objects. */
 import { expect } from 'chai';
 import { CodecError } from '../../../../deployers/sdk/codec.ts';
 import { decodeEntry, decodeInventory } from '../../../../deployers/objects/manifests/inventory-codec.ts';
@@ -24,7 +24,7 @@ const placed = (name: string, policy: Policy = 'manage', more: Partial<Manifest>
 });
 
 describe('the inventory', () => {
-  it('has of each object what its deletion needs', () => {
+  it('has everything about each object that its deletion needs', () => {
     const hooks = { annotateBeforeDelete: { a: 'b' }, patchBeforeDelete: { spec: {} } };
     const resource = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'app', name: 'one' };
     expect(entryOf(placed('one', 'keep', hooks), 'u')).to.deep.equal({
@@ -36,7 +36,7 @@ describe('the inventory', () => {
   const rows: readonly (readonly [string, ManagedResource, ManagedResource, boolean])[] = [
     ['the same object', at('one'), at('one'), true],
     [
-      'the same object by another version of its API',
+      'the same object in another version of its API',
       at('one', { apiVersion: 'g/v1' }),
       at('one', { apiVersion: 'g/v2' }),
       true,
@@ -45,17 +45,17 @@ describe('the inventory', () => {
     ['another namespace', at('one'), at('one', { namespace: 'late' }), false],
     ['another kind', at('one'), at('one', { kind: 'Secret' }), false],
     ['another group', at('one'), at('one', { apiVersion: 'g/v1' }), false],
-    ['one uid under two kinds', at('one', { uid: 'u' }), at('one', { kind: 'Other', uid: 'u' }), true],
-    ['no uid under two kinds', at('one', { uid: '' }), at('one', { kind: 'Other', uid: '' }), false],
+    ['one uid for two kinds', at('one', { uid: 'u' }), at('one', { kind: 'Other', uid: 'u' }), true],
+    ['no uid for two kinds', at('one', { uid: '' }), at('one', { kind: 'Other', uid: '' }), false],
   ];
   for (const [title, old, current, isSame] of rows) {
-    it(`${isSame ? 'forgets' : 'keeps'} an old entry where the new one has ${title}`, () => {
+    it(`${isSame ? 'drops' : 'keeps'} an old entry if the new one has ${title}`, () => {
       expect(leftOver([old], [current])).to.deep.equal(isSame ? [] : [old]);
       expect(union([old], [current])).to.deep.equal(isSame ? [current] : [current, old]);
     });
   }
 
-  it('names before an apply what may be made, and keeps the uids that are known', () => {
+  it('lists before an apply the objects that may be created, and keeps known uids', () => {
     const old = [at('known', { uid: 'u' }), at('gone', { uid: 'v' })];
     const members = [
       placed('new'),
@@ -97,11 +97,11 @@ describe('the inventory', () => {
 });
 
 describe('the inventory in a provider status', () => {
-  it('is empty where there is none', () => {
+  it('is empty if there is none', () => {
     expect(decodeInventory({})).to.deep.equal([]);
   });
 
-  it('is read with all that is known of an object', () => {
+  it('is read with all fields of an object', () => {
     const whole = {
       ...{ policy: 'keep', annotateBeforeDelete: { a: 'b' }, patchBeforeDelete: { spec: {} } },
       resource: { apiVersion: 'v1', kind: 'ConfigMap', name: 'one', namespace: 'app', uid: '' },
@@ -127,11 +127,11 @@ describe('the inventory in a provider status', () => {
     [{ patchBeforeDelete: [] }, 'managedResources[0].patchBeforeDelete: expected an object'],
   ];
   for (const [entry, message] of wrong) {
-    it(`is refused: ${message}`, () => {
+    it(`is rejected: ${message}`, () => {
       expect(() => decodeInventory({ managedResources: [entry] })).to.throw(CodecError, message);
     });
   }
-  it('is refused: managedResources: expected a list', () => {
+  it('is rejected: managedResources: expected a list', () => {
     expect(() => decodeInventory({ managedResources: {} })).to.throw(
       CodecError,
       'managedResources: expected a list',

@@ -114,7 +114,7 @@ describe('JSON paths', () => {
     ['.a[?(@.b==  )]', 'JSON path filter "@.b==" is not valid'],
   ];
   for (const [path, message] of refused) {
-    it(`"${path}" is refused`, () => {
+    it(`"${path}" is rejected`, () => {
       expect(() => evaluate(path, {})).to.throw(InvalidPath, message);
     });
   }
@@ -124,14 +124,14 @@ describe('JSON paths', () => {
     expect(evaluate('.a\\ b', { 'a b': 1 })).to.deep.equal([1]);
   });
 
-  it('reach all objects below by two dots', () => {
+  it('find all objects below with two dots', () => {
     expect(evaluate('..[*]', [[1]])).to.deep.equal([[1], 1]);
     expect(evaluate('..*', { a: { b: 1 } })).to.deep.equal([{ b: 1 }, 1]);
     expect(evaluate('..n', { n: 1 })).to.deep.equal([1]);
     expect(evaluate('..n', { n: { n: 2 } })).to.deep.equal([{ n: 2 }, 2]);
     expect(evaluate('..n', { n: null })).to.deep.equal([null]);
   });
-  it('does not reach into what objects inherit', () => {
+  it('do not find inherited properties', () => {
     expect(evaluate('.constructor', {})).to.equal(undefined);
   });
 });

@@ -14,23 +14,23 @@ const withUser = (user: unknown): object => ({
   ],
 });
 
-describe('what a kubeconfig in a target may contain', () => {
+describe('a kubeconfig in a target', () => {
   const fine: readonly (readonly [string, unknown])[] = [
     ['a token', withUser({ token: 't' })],
     ['a password', withUser({ username: 'u', password: 'p' })],
-    ['certificates that are in it', withUser({ 'client-certificate-data': 'a', 'client-key-data': 'b' })],
-    ['fields that are empty', withUser({ tokenFile: '', 'client-key': null, exec: {}, as: '' })],
+    ['inline certificates', withUser({ 'client-certificate-data': 'a', 'client-key-data': 'b' })],
+    ['empty fields', withUser({ tokenFile: '', 'client-key': null, exec: {}, as: '' })],
     ['no user', {}],
-    ['users that are no list', { users: { exec: 1 } }],
-    ['a user without anything', { users: [null, 'x', {}] }],
+    ['users that are not a list', { users: { exec: 1 } }],
+    ['a user without credentials', { users: [null, 'x', {}] }],
     [
-      'a certificate authority that is in it',
+      'an inline certificate authority',
       { clusters: [{ name: 'c', cluster: { 'certificate-authority-data': 'a' } }] },
     ],
-    ['text that is no map', 'hello'],
+    ['a string that is not a map', 'hello'],
   ];
   for (const [title, kubeconfig] of fine) {
-    it(`may be ${title}`, () => {
+    it(`may have ${title}`, () => {
       expect(forbiddenIn(kubeconfig)).to.equal(undefined);
       expect(forbiddenIn(JSON.stringify(kubeconfig))).to.equal(undefined);
     });
@@ -47,7 +47,7 @@ describe('what a kubeconfig in a target may contain', () => {
     ['auth provider configurations', { 'auth-provider': { name: 'aws' } }, program],
   ];
   for (const [what, user, wayOut] of users) {
-    it(`must not be ${JSON.stringify(user)}`, () => {
+    it(`must not have ${JSON.stringify(user)}`, () => {
       const refusal = `${what} are not supported in a target kubeconfig (user "u1"), the valid fields are: ${VALID}${wayOut}`;
       expect(forbiddenIn(withUser(user))).to.equal(refusal);
       expect(forbiddenIn(JSON.stringify(withUser(user)))).to.equal(refusal);
@@ -55,25 +55,25 @@ describe('what a kubeconfig in a target may contain', () => {
   }
 
   for (const field of ['as', 'as-uid', 'as-groups', 'as-user-extra']) {
-    it(`must not be impersonation by ${field}`, () => {
+    it(`must not have impersonation by ${field}`, () => {
       expect(forbiddenIn(withUser({ token: 't', [field]: ['x'] }))).to.equal(
         `impersonation is not supported in a target kubeconfig, the valid fields are: ${VALID}`,
       );
     });
   }
 
-  it('must not be a certificate authority in a file', () => {
+  it('must not have a certificate authority in a file', () => {
     const clusters = [{ name: 'c1', cluster: { 'certificate-authority': '/ca' } }];
     expect(forbiddenIn({ clusters })).to.equal(
       'certificate authority files are not supported in a target kubeconfig (cluster "c1"), use certificate-authority-data',
     );
   });
 
-  it('must not be text that cannot be read, and the text is not repeated', () => {
+  it('must be valid, and is not repeated otherwise', () => {
     expect(forbiddenIn('a: [secret')).to.equal('the kubeconfig of the target is not valid YAML');
   });
 
-  it('is looked for in the content of the target and in the kubeconfig within', () => {
+  it('is found in the content of the target and in the kubeconfig within', () => {
     const bad = withUser({ tokenFile: '/t' });
     expect(forbiddenInContent(bad)).to.match(/^token files/);
     expect(forbiddenInContent({ kubeconfig: bad })).to.match(/^token files/);
@@ -99,7 +99,7 @@ describe('a kubeconfig', () => {
   }
 
   const one = { contexts: [{ name: 'only' }], more: 1 };
-  it('with one context has that one as the current one', () => {
+  it('with one context uses it as the current one', () => {
     for (const current of [{}, { 'current-context': '' }, { 'current-context': null }])
       expect(JSON.parse(withCurrentContext(JSON.stringify({ ...one, ...current })))).to.deep.equal({
         ...one,
@@ -108,14 +108,14 @@ describe('a kubeconfig', () => {
   });
 
   for (const [title, text] of [
-    ['that says which one counts', JSON.stringify({ ...one, 'current-context': 'x' })],
+    ['that names the current one', JSON.stringify({ ...one, 'current-context': 'x' })],
     ['with two contexts', JSON.stringify({ contexts: [{ name: 'a' }, { name: 'b' }] })],
     ['without contexts', '{}'],
-    ['whose contexts are no list', '{"contexts":"x"}'],
-    ['that is no map', 'hello'],
-    ['that cannot be read', 'a: [b'],
+    ['whose contexts are not a list', '{"contexts":"x"}'],
+    ['that is not a map', 'hello'],
+    ['that is invalid', 'a: [b'],
   ] as const) {
-    it(`${title} is left as it is`, () => {
+    it(`${title} is unchanged`, () => {
       expect(withCurrentContext(text)).to.equal(text);
     });
   }

@@ -1,4 +1,4 @@
-/** Manifests as values: their lists, names, labels and places in the API. */
+/** Manifests as values: their lists, names, labels and paths in the API. */
 import { expect } from 'chai';
 import { CodecError } from '../../../../deployers/sdk/codec.ts';
 import { handedOver, labelValue, ownershipOf } from '../../../../deployers/objects/manifests/label.ts';
@@ -43,8 +43,8 @@ describe('manifests', () => {
   const lists: readonly (readonly [string, object, unknown])[] = [
     ['an object', configMap('a'), [configMap('a')]],
     ['a list', { apiVersion: 'v1', kind: 'List', items: [configMap('a')] }, [configMap('a')]],
-    ['a list of nothing', { apiVersion: 'v1', kind: 'List' }, []],
-    ['a list as Go writes one of nothing', { apiVersion: 'v1', kind: 'List', items: null }, []],
+    ['an empty list', { apiVersion: 'v1', kind: 'List' }, []],
+    ['an empty list as Go writes it', { apiVersion: 'v1', kind: 'List', items: null }, []],
     [
       'a typed list, whose elements need no type',
       { apiVersion: 'g/v1', kind: 'ThingList', items: [{ metadata }] },
@@ -61,7 +61,7 @@ describe('manifests', () => {
       [{ apiVersion: 'g/v1', kind: 'List', metadata }],
     ],
     [
-      'a list within a list, which needs no name',
+      'a nested list, which needs no name',
       {
         apiVersion: 'v1',
         kind: 'List',
@@ -76,7 +76,7 @@ describe('manifests', () => {
     });
   }
 
-  it('inherit policy and hooks of their list, and know their place in it', () => {
+  it('inherit policy and hooks of their list, and know their position in it', () => {
     const list = { apiVersion: 'v1', kind: 'ConfigMapList', items: [configMap('a'), configMap('b')] };
     const hooks = { annotateBeforeDelete: { a: 'b' } };
     expect(expanded([{ ...of(list, 'manifests[3]'), ...hooks }])).to.deep.equal([
@@ -91,13 +91,13 @@ describe('manifests', () => {
     ['an object without a type', { metadata }],
     ['an object without a name', { apiVersion: 'v1', kind: 'ConfigMap' }],
   ] as const) {
-    it(`may be no list with ${title}`, () => {
+    it(`may not be a list with ${title}`, () => {
       const list = of({ apiVersion: 'v1', kind: 'List', items: [item] }, 'm');
       expect(() => expanded([list])).to.throw(NoObject, /^m\.items\[0\]: expected an object/);
     });
   }
 
-  it('about one object are replaced by the last of them', () => {
+  it('of the same object are replaced by the last of them', () => {
     const [first, other, last] = [placed('a'), placed('b'), placed('a', 'keep')];
     expect(withoutDoubles([first, other, last])).to.deep.equal({
       manifests: [other, last],
@@ -105,7 +105,7 @@ describe('manifests', () => {
     });
   });
 
-  it('come in three stages', () => {
+  it('are in three stages', () => {
     const cluster = { ...placed('a').kind, namespaced: false };
     const crd = { ...configMap('a'), kind: 'CustomResourceDefinition' };
     const of3 = [placed('a'), placed('a', 'manage', { object: crd }), { ...placed('a'), kind: cluster }];
@@ -124,33 +124,29 @@ describe('manifests', () => {
   });
   const found = { group: 'g', version: 'v2', kind: 'K', plural: 'ks', namespaced: true };
   const kinds: readonly (readonly [string, readonly KubeObject[], unknown])[] = [
-    ['in the definition of its kind', [definition({})], found],
-    ['in a later definition', [definition({ group: 'h' }), definition({})], found],
-    ['for the whole cluster', [definition({ scope: 'Cluster' })], { ...found, namespaced: false }],
-    ['nowhere without a definition', [], undefined],
-    ['not in another group', [definition({ group: 'h' })], undefined],
-    ['not under another kind', [definition({ names: { kind: 'L', plural: 'ls' } })], undefined],
-    ['not in another version', [definition({ versions: [{ name: 'v1' }] })], undefined],
-    ['not in a definition without versions', [definition({ versions: null })], undefined],
-    [
-      'not in a definition whose versions are no objects',
-      [definition({ versions: ['v2', null] })],
-      undefined,
-    ],
-    ['not in a definition without a plural', [definition({ names: { kind: 'K' } })], undefined],
-    ['not in a definition without a spec', [configMap('d')], undefined],
+    ['by the CRD of their kind', [definition({})], found],
+    ['by a later CRD', [definition({ group: 'h' }), definition({})], found],
+    ['for cluster-scoped kinds', [definition({ scope: 'Cluster' })], { ...found, namespaced: false }],
+    ['not without a CRD', [], undefined],
+    ['not by a CRD of another group', [definition({ group: 'h' })], undefined],
+    ['not by a CRD of another kind', [definition({ names: { kind: 'L', plural: 'ls' } })], undefined],
+    ['not by another version', [definition({ versions: [{ name: 'v1' }] })], undefined],
+    ['not by a CRD without versions', [definition({ versions: null })], undefined],
+    ['not by a CRD whose versions are not objects', [definition({ versions: ['v2', null] })], undefined],
+    ['not by a CRD without a plural', [definition({ names: { kind: 'K' } })], undefined],
+    ['not by a CRD without a spec', [configMap('d')], undefined],
   ];
   for (const [title, crds, expected] of kinds) {
-    it(`find their place in the API ${title}`, () => {
+    it(`have a path in the API ${title}`, () => {
       expect(kindFromCrds(crds, 'g/v2', 'K')).to.deep.equal(expected);
     });
   }
 });
 
-describe('what an object is called', () => {
+describe('the name of an object', () => {
   const ref = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', namespace: 'app' };
 
-  it('for people', () => {
+  it('in messages', () => {
     expect(describeRef(ref)).to.equal('Deployment app/web');
     expect(describeRef({ ...ref, namespace: '' })).to.equal('Deployment web');
     expect(describeRef({ ...ref, name: '' })).to.equal('Deployment app/(without a name)');
@@ -160,7 +156,7 @@ describe('what an object is called', () => {
     );
   });
 
-  it('for the API', () => {
+  it('in the API', () => {
     expect(keyOfRef(ref)).to.equal('app/web');
     expect(keyOfRef({ ...ref, namespace: '' })).to.equal('web');
     expect(() => keyOfRef({ ...ref, namespace: '', name: 'a/b' })).to.throw(
@@ -169,7 +165,7 @@ describe('what an object is called', () => {
     );
   });
 
-  it('whatever version of its API is used', () => {
+  it('is the same for all versions of its API', () => {
     expect(idOf(ref)).to.equal(idOf({ ...ref, apiVersion: 'apps/v1beta1' }));
     expect(idOf(ref)).to.not.equal(idOf({ ...ref, apiVersion: 'other/v1' }));
     expect(idOf({ ...ref, apiVersion: 'v1' })).to.equal(idOf({ ...ref, apiVersion: 'v2' }));
@@ -194,18 +190,18 @@ describe('the labels of an item on its objects', () => {
   const own = ownershipOf({ name: 'web', namespace: 'proj' });
   const next = { name: 'api', namespace: 'proj', type: `${LS}/kubernetes-manifest` };
 
-  it('hold a name of up to 63 characters as it is', () => {
+  it('contain a name of up to 63 characters unchanged', () => {
     expect(labelValue('x'.repeat(63))).to.equal('x'.repeat(63));
     expect(labelValue('x'.repeat(64))).to.match(/^x{54}-[0-9a-f]{8}$/);
     expect(labelValue('x'.repeat(64))).to.not.equal(labelValue('x'.repeat(65)));
   });
 
-  it('have no namespace where the item has none', () => {
+  it('have no namespace if the item has none', () => {
     expect(Object.keys(ownershipOf({ name: 'web' }).labels)).to.have.length(1);
     expect(Object.keys(own.labels)).to.have.length(2);
   });
 
-  it('that only this item set are taken away when it leaves an object to another one', () => {
+  it('that only this item set are removed when it leaves an object to another one', () => {
     const two = ownershipOf({ name: 'web', namespace: 'proj' }, [
       ...Object.keys(ownershipOf({ name: 'x' }).labels),
       'helm',
@@ -219,7 +215,7 @@ describe('the labels of an item on its objects', () => {
 });
 
 describe('several requests at a time', () => {
-  it('are no more than allowed, and answered in the order of the questions', async () => {
+  it('are limited in number, and their results are in the order of the requests', async () => {
     let running = 0;
     let most = 0;
     const answer = async (n: number, i: number): Promise<string> => {
@@ -250,12 +246,12 @@ describe('several requests at a time', () => {
 });
 
 describe('the update strategy of a configuration', () => {
-  it('is update where nothing is said', () => {
+  it('is update by default', () => {
     expect([undefined, null, ''].map(decodeStrategy)).to.deep.equal(['update', 'update', 'update']);
     expect(decodeStrategy('mergeOverwrite')).to.equal('mergeOverwrite');
   });
 
-  it('is refused with those that there are', () => {
+  it('is rejected with the list of valid ones', () => {
     expect(() => decodeStrategy('replace'))
       .to.throw(
         CodecError,

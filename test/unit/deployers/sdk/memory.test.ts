@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { createMemories } from '../../../../deployers/sdk/memory.ts';
 import { item, running } from '../../../support/given.ts';
 
-describe('what is remembered of jobs', () => {
-  it('does not grow with items that others have ended or taken away', () => {
+describe('the memory of jobs', () => {
+  it('does not grow with items that were ended or deleted elsewhere', () => {
     const open = new Set<string>();
     const memories = createMemories((key) => open.has(key));
     for (let i = 0; i < 1000; i++)

@@ -1,4 +1,4 @@
-/** What a plugin is told when the job of an item is over, and what wakes items besides themselves. */
+/** How a plugin is informed of the end of an item's job, and which events trigger other items. */
 import { expect } from 'chai';
 import { done, wait, type DeployerPlugin } from '../../../../deployers/sdk/index.ts';
 import { passthrough } from '../../../../deployers/sdk/codec.ts';
@@ -45,13 +45,13 @@ describe('the end of a job', () => {
     answer = 'done';
   });
 
-  it('is told once it is stored', async () => {
+  it('is passed to the plugin after it is stored', async () => {
     const b = bench();
     await b.kick('j1');
     expect(calls).to.deep.equal(['apply', 'over j1']);
   });
 
-  it('is told when somebody else has ended it', async () => {
+  it('is passed to the plugin if another client has ended it', async () => {
     answer = 'wait';
     const b = bench();
     await b.kick('j1');
@@ -60,7 +60,7 @@ describe('the end of a job', () => {
     expect(calls).to.deep.equal(['apply', 'over j1']);
   });
 
-  it('is told again until the plugin has dealt with it, and the job stays as it ended', async () => {
+  it('is passed to the plugin again until it has handled it, and the end of the job stays the same', async () => {
     failures = 2;
     const b = bench();
     await b.kick('j1');
@@ -70,7 +70,7 @@ describe('the end of a job', () => {
     expect(b.status()).to.deep.equal(ended);
   });
 
-  it('comes when something that is watched says so', async () => {
+  it('can be triggered by a watched resource', async () => {
     answer = 'wait';
     const b = bench();
     await b.kick('j1');

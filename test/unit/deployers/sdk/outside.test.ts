@@ -1,4 +1,4 @@
-/** A deployer of somebody else, built on the SDK: the one of the documentation, in front of a web server in memory. */
+/** A third-party deployer built on the SDK: the one of the documentation, with a web server in memory. */
 import { expect } from 'chai';
 import { httpDeployer } from '../../../../docs/samples/deployers/http/deployer.ts';
 import { Bench } from '../bench.ts';
@@ -11,11 +11,11 @@ const at = (path: string): object => ({
   document: { a: 1 },
 });
 
-describe('a deployer from outside', () => {
+describe('a third-party deployer', () => {
   const original = globalThis.fetch;
   const documents = new Map<string, unknown>();
   const requests: string[] = [];
-  /** What the server answers to a PUT, if it does not take it. */
+  /** The status code of the server for a PUT, if it rejects it. */
   let refusal: number | undefined;
   beforeEach(() => {
     documents.clear();
@@ -49,7 +49,7 @@ describe('a deployer from outside', () => {
     return b;
   }
 
-  it('DEP-95: puts, exports, moves and deletes', async () => {
+  it('DEP-95: creates, exports, moves and deletes a document', async () => {
     const b = await given('/one');
     expect(b.status().phase, b.status().lastError?.message).to.equal('Succeeded');
     const { config } = b.host.find('Secret', 'proj/web-export')?.['data'] as { config: string };
@@ -64,14 +64,14 @@ describe('a deployer from outside', () => {
     expect([...documents.keys()]).to.deep.equal([]);
   });
 
-  it('DEP-95: ends the job when it is denied', async () => {
+  it('DEP-95: ends the job if the server denies the request', async () => {
     refusal = 403;
     const b = await given('/one');
     expect(b.status().phase).to.equal('Failed');
     expect(b.status().lastError?.codes).to.deep.equal(['ERR_UNAUTHORIZED']);
   });
 
-  it('DEP-95: tries again every five seconds while the server fails', async () => {
+  it('DEP-95: retries every five seconds while the server fails', async () => {
     refusal = 500;
     const b = await given('/one');
     await b.pass(1000);
@@ -83,7 +83,7 @@ describe('a deployer from outside', () => {
     expect(b.status().phase).to.equal('Succeeded');
   });
 
-  it('DEP-95: killed between upload and result, the next process still takes the document away', async () => {
+  it('DEP-95: if it is killed between upload and result, the next process still deletes the document', async () => {
     const b = new Bench(httpDeployer);
     const dead = (): never => {
       throw new Error('killed');
@@ -104,7 +104,7 @@ describe('a deployer from outside', () => {
     expect([...documents.keys()], 'the upload came through').to.deep.equal(['/one']);
     expect(b.status().phase).to.equal('Progressing');
     b.host.fail = () => undefined;
-    // Its job is called off, and it is deleted before anybody has looked at it again.
+    // Its job is interrupted, and it is deleted before a deployer has reconciled it again.
     b.host.edit('DeployItem', 'proj/web', { status: { phase: 'Failed', jobIDFinished: 'j1' } });
     await b.delete();
     await b.restart(httpDeployer);

@@ -6,11 +6,11 @@ import { evaluate } from '../../../../deployers/objects/json-path.ts';
 import { customChecks } from '../../../../deployers/objects/readiness/check.ts';
 import type { FieldRequirement } from '../../../../deployers/objects/readiness/custom.ts';
 
-/** Lists within lists, as deep as an answer of a target may be. */
+/** Nested lists, as deep as a response of a target may be. */
 const nested = (depth: number): unknown =>
   Array.from({ length: depth }).reduce<unknown>((inner) => ({ a: inner, b: [1, 2] }), 1);
 
-/** Ports to a target on which every object is this one. */
+/** A target on which every object is this one. */
 const portsTo = (object: unknown): ExportPorts => {
   const access = {
     kindOf: () => Promise.resolve({}),
@@ -28,7 +28,7 @@ const from = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'b' };
 
 describe('limits on JSON paths', () => {
   const rows: readonly (readonly [string, string, unknown])[] = [
-    ['recursive descents after each other', '..*..*..*', nested(400)],
+    ['consecutive recursive descents', '..*..*..*', nested(400)],
     ['the same element many times', `[${'0,'.repeat(500)}0]`.repeat(3), [[[1]]]],
     ['filters with a descent in each', '..[?(@..a)]', nested(1500)],
   ];
@@ -41,7 +41,7 @@ describe('limits on JSON paths', () => {
     });
   }
 
-  it('end a path of more than 4096 characters, which could take quadratic time to read', () => {
+  it('end a path of more than 4096 characters, which could take quadratic time to parse', () => {
     const path = `[?(@.a${' '.repeat(100_000)}=)]`;
     expect(() => evaluate(path, {})).to.throw(
       ConfigurationError,
@@ -49,12 +49,12 @@ describe('limits on JSON paths', () => {
     );
   });
 
-  it('leave a descent through the largest answer of a target alone', () => {
+  it('allow a descent through the largest response of a target', () => {
     const object = Array.from({ length: 65_000 }, () => ({ a: 1 }));
     expect(evaluate('..[?(@.a==1)].a', { object })).to.have.length(65_000);
   });
 
-  it('hold for all exports of one look together', async () => {
+  it('count all exports of one reconcile together', async () => {
     const object = { list: Array.from({ length: 100_000 }, (_, i) => i) };
     const exports = Array.from({ length: 20 }, (_, i) => ({ key: `k${String(i)}`, jsonPath: '..*', from }));
     const one = await readExports(exports.slice(0, 1), portsTo(object));
@@ -66,7 +66,7 @@ describe('limits on JSON paths', () => {
       .that.matches(/1000000 values/);
   });
 
-  it('hold for the size of all exports together', async () => {
+  it('count the size of all exports together', async () => {
     const object = { text: 'x'.repeat(2 ** 20) };
     const exports = Array.from({ length: 20 }, (_, i) => ({ key: `k${String(i)}`, jsonPath: '.text', from }));
     expect(await readExports(exports.slice(0, 15), portsTo(object))).to.include({ isComplete: true });
@@ -92,7 +92,7 @@ describe('limits on JSON paths', () => {
       [requirement('.list[*]', [Array.from({ length: 5_000 }, (_, i) => i)])],
     ],
     [
-      'many results that are compared with a long text',
+      'many results that are compared with a long string',
       { list: Array.from({ length: 500 }, () => 'x') },
       [requirement('.list[*]', ['x'.repeat(1_000_000)])],
     ],

@@ -1,11 +1,11 @@
-/** What a deletion of manifests would take away, asked beforehand. */
+/** The plan of a deletion of manifests. */
 import { expect } from 'chai';
 import { MANIFEST_LABEL } from '../../../../deployers/objects/manifests/label.ts';
 import { configMap, LS, manage, manifestConfig } from '../bench.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 import { crd, deployed, gadget, given, planOf, rowsOf, rules } from '../planned.ts';
 
-describe('the plan of a job that takes manifests back', () => {
+describe('the plan of a job that deletes manifests', () => {
   const removal = { direction: 'remove' } as const;
   const app = 'namespaced-resources';
 
@@ -15,7 +15,7 @@ describe('the plan of a job that takes manifests back', () => {
     expect(b.target.takeRequests()).to.deep.equal([]);
   });
 
-  it('deletes what the item made and says why anything else stays', async () => {
+  it('deletes the objects of the item and says why other objects stay', async () => {
     const manifests = [
       manage(configMap('mine')),
       rules('keep', configMap('kept')),
@@ -40,7 +40,7 @@ describe('the plan of a job that takes manifests back', () => {
     ]);
   });
 
-  it('deletes an object made anew that carries the label of the item', async () => {
+  it('deletes a recreated object with the label of the item', async () => {
     const b = await deployed(given(manage(configMap('mine'))));
     const labels = b.target.find('ConfigMap', 'app/mine')?.metadata.labels ?? {};
     b.target.drop('ConfigMap', 'app/mine');
@@ -48,7 +48,7 @@ describe('the plan of a job that takes manifests back', () => {
     expect(await rowsOf(b, undefined, removal)).to.deep.equal([['delete ConfigMap mine']]);
   });
 
-  it('needs the label where the object was not known to be there', async () => {
+  it('requires the label if the object was not known to exist', async () => {
     const b = await deployed(given(manage(configMap('mine'))));
     const resource = { apiVersion: 'v1', kind: 'ConfigMap', name: 'mine', namespace: 'app', uid: '' };
     b.host.edit('DeployItem', 'proj/web', {
@@ -61,7 +61,7 @@ describe('the plan of a job that takes manifests back', () => {
     ]);
   });
 
-  it('has nothing of a kind that is gone', async () => {
+  it('has nothing of a kind that no longer exists', async () => {
     const b = await deployed(given(crd, manage({ ...configMap('mine') })));
     b.configure(given(crd, gadget));
     await b.kick('j2');
@@ -94,7 +94,7 @@ describe('the plan of a job that takes manifests back', () => {
     ['of a namespace', { namespaces: ['late'] }, ['y']],
     ['of a name', { names: ['x'] }, ['x']],
   ] as const) {
-    it(`says what a group takes along ${title}, and names no object twice`, async () => {
+    it(`shows what a group deletes ${title}, and names no object twice`, async () => {
       const target = new FakeCluster('app', 'late');
       target.put(configMap('x'));
       target.put(configMap('y', {}, { namespace: 'late' }));
@@ -106,7 +106,7 @@ describe('the plan of a job that takes manifests back', () => {
     });
   }
 
-  it('says on which other target a group takes objects along', async () => {
+  it('shows on which other target a group deletes objects', async () => {
     const b = await deployed(everything({ targetName: 'cluster-b' }));
     b.givenTarget('cluster-b');
     const secondary = new FakeCluster('app');
@@ -117,7 +117,7 @@ describe('the plan of a job that takes manifests back', () => {
     ]);
   });
 
-  it('is empty for an item that is deleted without being uninstalled, or whose configuration nobody could read', async () => {
+  it('is empty for an item that is deleted without being uninstalled, or whose configuration is invalid', async () => {
     const b = await deployed(given(manage(configMap('mine'))));
     b.host.edit('DeployItem', 'proj/web', {
       metadata: { annotations: { [`${LS}/delete-without-uninstall`]: 'true' } },

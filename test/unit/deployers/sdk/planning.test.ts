@@ -1,4 +1,4 @@
-/** What a job of manifests would do, asked beforehand of a cluster that stores nothing. */
+/** The plan of a job with manifests, computed on a cluster that stores nothing. */
 import { expect } from 'chai';
 import type { DeployItem } from '../../../../deployers/sdk/kinds.ts';
 import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/objects/manifests/label.ts';
@@ -15,7 +15,7 @@ const other = (name: string): View<DeployItem> => ({
 });
 
 describe('the plan of a job that applies manifests', () => {
-  it('says what is made, changed, left as it is and deleted, and changes nothing', async () => {
+  it('shows created, changed, unchanged and deleted objects, and changes nothing', async () => {
     const b = await deployed(
       given(manage(configMap('same')), manage(configMap('old')), manage(configMap('gone'))),
     );
@@ -35,7 +35,7 @@ describe('the plan of a job that applies manifests', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal(['app/same', 'app/old', 'app/gone']);
   });
 
-  it('shows the objects without what the server alone decides, and without their status', async () => {
+  it('shows the objects without fields that only the server sets, and without their status', async () => {
     const b = await deployed(given(manage(configMap('old')), manage(configMap('gone'))));
     b.target.edit('ConfigMap', 'app/old', { status: { seen: true } });
     const next = given(manage(configMap('old', { a: 'new' })), manage(configMap('fresh')));
@@ -60,7 +60,7 @@ describe('the plan of a job that applies manifests', () => {
   });
 
   for (const policy of ['ignore', 'fallback', 'immutable', 'ensure']) {
-    it(`says that policy ${policy} leaves an object of others as it is`, async () => {
+    it(`shows that policy ${policy} leaves an object of another owner unchanged`, async () => {
       const b = await deployed(given());
       b.target.put(configMap('theirs', { of: 'others' }));
       const plan = await planOf(b, given(rules(policy, configMap('theirs'))));
@@ -81,7 +81,7 @@ describe('the plan of a job that applies manifests', () => {
     });
   }
 
-  it('keeps what leaves the list under policy keep, or when others manage it', async () => {
+  it('keeps an object that is removed from the list with policy keep, or if other items manage it', async () => {
     const b = await deployed(given(rules('keep', configMap('kept')), manage(configMap('shared'))));
     expect(await rowsOf(b, given(), { others: [other('api'), other('job')] })).to.deep.equal([
       ['kept ConfigMap kept', 'other deploy items also manage it: proj/api, proj/job'],
@@ -107,7 +107,7 @@ describe('the plan of a job that applies manifests', () => {
     expect((await planOf(b, next))?.notes).to.deep.equal([]);
   });
 
-  it('says what the cluster cannot check because the same job brings its namespace or its kind', async () => {
+  it('shows what the cluster cannot check because the same job creates the namespace or the kind', async () => {
     const b = await deployed(given());
     const next = given(
       manage({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'late' } }),
@@ -126,14 +126,14 @@ describe('the plan of a job that applies manifests', () => {
     ]);
   });
 
-  it('says that a kind is not there yet', async () => {
+  it('shows that a kind does not exist yet', async () => {
     const b = await deployed(given());
     const [[change, note] = []] = await rowsOf(b, given(gadget));
     expect(change).to.equal('create Gadget g');
     expect(note).to.match(/^its kind does not exist yet: unable to get api resources for example.org\/v1/);
   });
 
-  it('shows what the cluster would refuse, and deletes nothing for it', async () => {
+  it('shows what the cluster would reject, and deletes nothing in that case', async () => {
     const b = await deployed(given());
     b.target.put(configMap('theirs'));
     b.target.fail = (verb, what) => {
@@ -163,7 +163,7 @@ describe('the plan of a job that applies manifests', () => {
     ]);
   });
 
-  it('does not take an object for an orphan while its kind cannot be found', async () => {
+  it('does not treat an object as an orphan while its kind is unknown', async () => {
     const b = await deployed(given(manage(configMap('one'))));
     b.target.fail = (verb) => {
       if (verb === 'discover') throw new Error('no answer');
@@ -171,7 +171,7 @@ describe('the plan of a job that applies manifests', () => {
     expect((await rowsOf(b)).map(([row]) => row)).to.deep.equal(['create ConfigMap one']);
   });
 
-  it('is refused without a configuration', async () => {
+  it('fails without a configuration', async () => {
     const b = await deployed(given());
     b.host.edit('DeployItem', 'proj/web', { spec: { config: null } });
     const refusal = await planOf(b).catch((error: unknown) => error);

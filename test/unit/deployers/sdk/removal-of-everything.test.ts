@@ -3,7 +3,7 @@ import { decodeGroups } from '../../../../deployers/objects/manifests/groups.ts'
 import type { Obj } from '../../../../src/runtime/types.ts';
 import { held, other, refusal, Removal, STAYS } from '../removing.ts';
 
-describe('a group that takes everything of a type', () => {
+describe('a group that deletes all objects of a type', () => {
   const everything = (more: object = {}) =>
     decodeGroups(
       [
@@ -23,7 +23,7 @@ describe('a group that takes everything of a type', () => {
     metadata: { name, namespace: 'app', ...metadata },
   });
 
-  it('comes along with managed objects only', async () => {
+  it('is deleted together with managed objects only', async () => {
     const r = new Removal();
     r.groups = everything();
     r.cluster.put(secret('x'));
@@ -34,7 +34,7 @@ describe('a group that takes everything of a type', () => {
     expect(r.checkpoints).to.have.length(2);
   });
 
-  it('deletes the very objects that it found', async () => {
+  it('deletes exactly the objects that it found', async () => {
     const r = new Removal();
     r.groups = everything();
     const { uid } = r.cluster.put(secret('x')).metadata;
@@ -42,7 +42,7 @@ describe('a group that takes everything of a type', () => {
     expect(r.sent.at(-1)).to.deep.include({ verb: 'delete', key: 'app/x', uid });
   });
 
-  it('waits for what is held, and lets it go where it is to be forced', async () => {
+  it('waits for objects with finalizers, and removes these with force', async () => {
     const r = new Removal();
     r.groups = everything();
     r.cluster.put(secret('x', held));
@@ -56,7 +56,7 @@ describe('a group that takes everything of a type', () => {
     expect(await r.round(one)).to.deep.equal([]);
   });
 
-  it('leaves what other deploy items manage', async () => {
+  it('keeps objects that other deploy items manage', async () => {
     const r = new Removal();
     r.groups = everything();
     const { uid } = r.cluster.put(secret('shared')).metadata;
@@ -66,7 +66,7 @@ describe('a group that takes everything of a type', () => {
     expect(r.cluster.names('Secret')).to.deep.equal(['app/shared']);
   });
 
-  it('tells what cannot be deleted, and nothing of what goes by itself', async () => {
+  it('reports objects that cannot be deleted, and none that disappear by themselves', async () => {
     const r = new Removal();
     r.groups = everything();
     r.cluster.put(secret('x'));
@@ -79,7 +79,7 @@ describe('a group that takes everything of a type', () => {
     expect(await r.round(one)).to.deep.equal([]);
   });
 
-  it('has nothing to take of a kind that is not there, and throws what it cannot find out', async () => {
+  it('does nothing for a missing kind, and throws other errors', async () => {
     const r = new Removal();
     r.groups = everything({ resources: [{ apiVersion: 'gone.test/v1', kind: 'Gone' }] });
     expect(await r.round(r.made('one'))).to.deep.equal([]);

@@ -1,4 +1,4 @@
-/** Taking managed objects off a cluster, round by round. */
+/** Deleting managed objects from a cluster, round by round. */
 import { expect } from 'chai';
 import { RetryError } from '../../../../deployers/sdk/errors.ts';
 import { CHECKPOINT, leavingPorts, newProgress } from '../../../../deployers/objects/manifests/delete.ts';
@@ -9,7 +9,7 @@ import { InvalidObjectName } from '../../../../src/runtime/errors.ts';
 import { held, other, ownership, refusal, Removal, STAYS } from '../removing.ts';
 
 describe('a round of a removal', () => {
-  it('deletes each object once, in the background, and comes back for what is held', async () => {
+  it('deletes each object once, in the background, and repeats while objects have finalizers', async () => {
     const r = new Removal();
     const [free, holding] = [r.made('free'), r.made('holding', held)];
     expect(await r.round(free, holding)).to.deep.equal([`holding: ${STAYS}`]);
@@ -22,7 +22,7 @@ describe('a round of a removal', () => {
     expect(r.writes).to.deep.equal(['delete ConfigMap app/holding']);
   });
 
-  it('takes an answer that says nothing for the end of the object', async () => {
+  it('treats an empty response as the end of the object', async () => {
     const r = new Removal();
     const one = r.made('one');
     for (const answer of [undefined, {}]) {
@@ -32,7 +32,7 @@ describe('a round of a removal', () => {
     }
   });
 
-  it('leaves what it is to leave', async () => {
+  it('keeps objects that it has to leave', async () => {
     const r = new Removal();
     const kept = r.made('kept', {}, { policy: 'keep' });
     const ours = r.made('ours', {}, { policy: 'fallback' });
@@ -46,7 +46,7 @@ describe('a round of a removal', () => {
     expect(r.there).to.deep.equal(['kept', 'theirs', 'foreign']);
   });
 
-  it('has nothing to do for a kind or an object that is gone', async () => {
+  it('does nothing for a missing kind or object', async () => {
     const r = new Removal();
     const one = r.made('one');
     r.cluster.drop('ConfigMap', 'app/one');
@@ -55,7 +55,7 @@ describe('a round of a removal', () => {
     expect(r.progress.gone.size).to.equal(2);
   });
 
-  it('throws what it cannot find out', async () => {
+  it('throws errors that prevent a decision', async () => {
     const r = new Removal();
     const one = r.made('one', {}, { policy: 'fallback' });
     r.refuse('get', refusal(500, 'no answer'));
@@ -65,7 +65,7 @@ describe('a round of a removal', () => {
       .that.contains('no answer');
   });
 
-  it('comes to a group when nothing is left of the one before', async () => {
+  it('starts a group when nothing is left of the previous one', async () => {
     const r = new Removal();
     r.groups = decodeGroups(
       ['late', 'early'].map((name) => ({
@@ -81,8 +81,8 @@ describe('a round of a removal', () => {
     expect(r.there).to.deep.equal([]);
   });
 
-  describe('of an object that was made anew', () => {
-    it('leaves it alone when somebody else made it', async () => {
+  describe('for an object that was recreated', () => {
+    it('keeps it if another client created it', async () => {
       const r = new Removal();
       const one = r.made('one');
       r.anew('one');
@@ -90,7 +90,7 @@ describe('a round of a removal', () => {
       expect(r.there).to.deep.equal(['one']);
     });
 
-    it('deletes it when it carries the labels of the item', async () => {
+    it('deletes it if it has the labels of the item', async () => {
       const r = new Removal();
       const one = r.made('one');
       r.anew('one', ownership.labels);
@@ -98,7 +98,7 @@ describe('a round of a removal', () => {
       expect(r.there).to.deep.equal([]);
     });
 
-    it('tells a conflict that has another reason', async () => {
+    it('reports a conflict that has another reason', async () => {
       const r = new Removal();
       const [one, { policy, resource }] = [r.made('one'), r.made('two')];
       const { uid: _, ...unknown } = resource;
@@ -112,7 +112,7 @@ describe('a round of a removal', () => {
     });
   });
 
-  it('tells a failure that may pass, and throws one that will not, or the end of the run', async () => {
+  it('reports a temporary failure, and throws a permanent one, or the end of the reconcile', async () => {
     const r = new Removal();
     const one = r.made('one');
     r.refuse('delete', refusal(500, 'no answer'));
@@ -126,7 +126,7 @@ describe('a round of a removal', () => {
     expect(await r.failure(one)).to.equal(ended);
   });
 
-  it('refuses a group with a target that does not take everything', async () => {
+  it('rejects a group with a target that does not delete all objects', async () => {
     const r = new Removal();
     const resources = [{ apiVersion: 'v1', kind: 'ConfigMap' }];
     r.groups = decodeGroups([{ customResourceGroup: { targetName: 'b', resources } }], 'g');
@@ -136,10 +136,10 @@ describe('a round of a removal', () => {
   });
 });
 
-describe('what objects get before they are deleted', () => {
+describe('the changes to objects before they are deleted', () => {
   const annotateBeforeDelete = { going: 'yes' };
 
-  it('is sent once, not with every round', async () => {
+  it('are sent once, not in every round', async () => {
     const r = new Removal();
     const one = r.made('one', { ...held, annotations: { a: 'b' } }, { annotateBeforeDelete });
     await r.round(one);
@@ -152,7 +152,7 @@ describe('what objects get before they are deleted', () => {
     expect(r.writes).to.deep.equal(['delete ConfigMap app/one']);
   });
 
-  it('is not for an object that was made anew, or is gone', async () => {
+  it('are not sent for an object that was recreated, or is gone', async () => {
     const r = new Removal();
     const [anew, gone] = ['anew', 'gone'].map((name) => r.made(name, {}, { annotateBeforeDelete }));
     if (!anew || !gone) throw new Error('two are made');
@@ -162,7 +162,7 @@ describe('what objects get before they are deleted', () => {
     expect(r.cluster.find('ConfigMap', 'app/anew')?.metadata.annotations).to.equal(undefined);
   });
 
-  it('does not hold up the deletion when the object goes meanwhile; any other refusal does', async () => {
+  it('do not block the deletion if the object disappears meanwhile; any other rejection does', async () => {
     const r = new Removal();
     const one = r.made('one', {}, { annotateBeforeDelete });
     r.refuse('replace', refusal(422, 'no such annotation'));
@@ -176,8 +176,8 @@ describe('what objects get before they are deleted', () => {
   });
 });
 
-describe('an object that other deploy items manage, too', () => {
-  it('stays, gets their labels, and is told once', async () => {
+describe('an object that other deploy items manage as well', () => {
+  it('stays, gets their labels, and is reported once', async () => {
     const r = new Removal();
     const [shared, holding] = [r.made('shared'), r.made('holding', held)];
     r.others = (uid) => (uid === shared.resource.uid ? [other('api'), other('job')] : []);
@@ -192,7 +192,7 @@ describe('an object that other deploy items manage, too', () => {
     ]);
   });
 
-  it('stays when they begin to manage it while the removal waits for others', async () => {
+  it('stays if they start to manage it while the removal waits for others', async () => {
     const r = new Removal();
     const shared = r.made('shared');
     let asked = 0;
@@ -201,7 +201,7 @@ describe('an object that other deploy items manage, too', () => {
     expect(r.there).to.deep.equal(['shared']);
   });
 
-  it('keeps its labels when it was made anew or does not name the item', async () => {
+  it('keeps its labels if it was recreated or does not name the item', async () => {
     const r = new Removal();
     const [anew, relabelled, gone] = ['anew', 'relabelled', 'gone'].map((name) => r.made(name));
     if (!anew || !relabelled || !gone) throw new Error('three are made');
@@ -214,11 +214,11 @@ describe('an object that other deploy items manage, too', () => {
   });
 
   for (const [title, status, isFailure] of [
-    ['goes meanwhile', 404, false],
+    ['is deleted meanwhile', 404, false],
     ['is replaced meanwhile', 409, false],
     ['cannot be changed', 403, true],
   ] as const) {
-    it(`${isFailure ? 'holds up the removal when it' : 'is no problem when it'} ${title}`, async () => {
+    it(`${isFailure ? 'blocks the removal if it' : 'does not block the removal if it'} ${title}`, async () => {
       const r = new Removal();
       const shared = r.made('shared');
       r.others = () => [other('api')];

@@ -25,7 +25,7 @@ const bare = { ...target, metadata: { name: 'a', namespace: 'proj' } } as View<T
 
 describe('the requirements of a target selector', () => {
   const rows: readonly (readonly [string, string, readonly string[], boolean, boolean])[] = [
-    // Key, operator, values; whether a target with labels fulfils it, and one without.
+    // Key, operator, values; whether a target with labels fulfils the requirement, and one without.
     ['region', '=', ['eu'], true, false],
     ['region', '=', ['us'], false, false],
     ['region', '==', ['eu'], true, false],
@@ -55,7 +55,7 @@ describe('the requirements of a target selector', () => {
     });
   }
 
-  it('are on annotations as well, and all must hold', () => {
+  it('may be on annotations as well, and all must hold', () => {
     const [yes, no] = [
       { key: 'env', operator: 'exists' },
       { key: 'gone', operator: 'exists' },
@@ -69,7 +69,7 @@ describe('the requirements of a target selector', () => {
     expect(isSelected([{ annotations: [no] }, { labels: [region] }], target)).to.equal(true);
   });
 
-  it('are refused by name when an operator is none', () => {
+  it('are rejected by name if an operator is invalid', () => {
     const labels = [{ key: 'a', operator: '~' }];
     expect(() => isSelected([{ labels }], target)).to.throw(InvalidSelector, '"~" is not an operator');
   });
@@ -89,7 +89,7 @@ describe('the requirements of a target selector', () => {
     });
   }
 
-  it('select everything where there are none', () => {
+  it('select everything if there are none', () => {
     for (const selectors of [undefined, [], [{}]]) expect(isSelected(selectors, target)).to.equal(true);
   });
 });
@@ -104,7 +104,7 @@ describe('target selectors of a configuration', () => {
     { key: `a${'x'.repeat(61)}z`, operator: '=', values: [`a${'x'.repeat(61)}z`] },
   ];
   for (const requirement of good) {
-    it(`may say ${requirement.key} ${requirement.operator} ${requirement.values?.join(' ') ?? ''}`, () => {
+    it(`may be ${requirement.key} ${requirement.operator} ${requirement.values?.join(' ') ?? ''}`, () => {
       checkSelectors([{ labels: [requirement] }, { annotations: [requirement] }]);
     });
   }
@@ -142,7 +142,7 @@ describe('target selectors of a configuration', () => {
     ),
   ];
   for (const [requirement, message] of bad) {
-    it(`must not say ${JSON.stringify(requirement)}`, () => {
+    it(`must not be ${JSON.stringify(requirement)}`, () => {
       const expected = `target selector requirement on "${requirement.key}": ${message}`;
       for (const where of ['labels', 'annotations'])
         expect(() => {
@@ -160,7 +160,7 @@ describe('the type and the target of an item', () => {
     }) as unknown as View<DeployItem>;
   const [type, noted] = [`${LS}/deployer-type`, `${LS}/deployer-target-name`];
 
-  it('are those of its annotations, or else of its spec', () => {
+  it('are those of its annotations, or otherwise of its spec', () => {
     expect([isOfType(item(undefined), 'a/b'), isOfType(item({}), 'c/d')]).to.deep.equal([true, false]);
     const annotated = item({ [type]: 'c/d' });
     expect([isOfType(annotated, 'a/b'), isOfType(annotated, 'c/d')]).to.deep.equal([false, true]);
@@ -168,9 +168,9 @@ describe('the type and the target of an item', () => {
 
   const names: readonly (readonly [string, View<DeployItem>, string | undefined])[] = [
     ['its spec', item(undefined, 'one'), 'one'],
-    ['its spec, whatever is annotated', item({ [type]: 'a/b', [noted]: 'two' }, 'one'), 'one'],
+    ['its spec, whatever its annotations', item({ [type]: 'a/b', [noted]: 'two' }, 'one'), 'one'],
     ['its annotation', item({ [type]: 'a/b', [noted]: 'two' }), 'two'],
-    ['no annotation that somebody else made', item({ [noted]: 'two' }), undefined],
+    ['not an annotation of another client', item({ [noted]: 'two' }), undefined],
     ['the word for none', item({ [type]: 'a/b', [noted]: '.noTargetName' }), undefined],
     ['an empty name', item(undefined, ''), undefined],
     ['nothing', item(undefined), undefined],
@@ -185,7 +185,7 @@ describe('the type and the target of an item', () => {
 describe('the configuration file of a deployer', () => {
   const settingsIn = (text: string) => readSettings(text, 'config.yaml');
 
-  it('may be empty, and other keys have no effect', () => {
+  it('may be empty, and unknown keys have no effect', () => {
     for (const text of ['', '{}', 'kind: Configuration\nexport: {}\nidentity: null\nhpa: { max: 3 }'])
       expect(settingsIn(text)).to.deep.equal({ settings: {}, identity: undefined });
   });
@@ -221,7 +221,7 @@ describe('the configuration file of a deployer', () => {
       'config.yaml: target selector requirement on "a": "~" is not an operator',
     ],
   ] as const) {
-    it(`is refused by place: ${text}`, () => {
+    it(`is rejected with the path of the error: ${text}`, () => {
       expect(() => settingsIn(text)).to.throw(SettingsError, message);
     });
   }

@@ -1,4 +1,4 @@
-/** What the arguments of a deployer mean. Mistakes in them are in serve.test.ts. */
+/** The arguments of a deployer. Errors in them are in serve.test.ts. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const nowhere = () => undefined;
 const given = (...args: string[]) => readServeOptions(['--kubeconfig', 'k', ...args], nowhere);
 
 describe('the arguments of a deployer', () => {
-  it('need nothing but a cluster', () => {
+  it('only require a cluster', () => {
     expect(given()).to.deep.equal({ kubeconfig: { file: 'k' }, level: 'info' });
   });
   it('may name the cluster as upstream does', () => {
@@ -18,19 +18,19 @@ describe('the arguments of a deployer', () => {
     };
     expect(kubeconfig).to.deep.equal({ file: 'l' });
   });
-  it('take the cluster of the surroundings when they name none', () => {
+  it('use the cluster of the environment if they name none', () => {
     expect(readServeOptions([], () => 'in-cluster')).to.deep.equal({
       kubeconfig: 'in-cluster',
       level: 'info',
     });
   });
-  it('are refused when there is no cluster at all', () => {
+  it('are rejected if there is no cluster at all', () => {
     expect(() => readServeOptions([], nowhere)).to.throw(
       WrongOptions,
       /^no cluster given; set --kubeconfig or KUBECONFIG$/,
     );
   });
-  it('may ask for the page of help alone', () => {
+  it('may only request the help page', () => {
     expect(readServeOptions(['--help', '--lease', 'wrong'], nowhere)).to.equal('help');
   });
   it('may name a lease and a level', () => {
@@ -57,7 +57,7 @@ describe('the arguments of a deployer', () => {
       );
     });
   }
-  it('name the level that is none and those that there are', () => {
+  it('are rejected with an invalid log level, and the message lists the valid ones', () => {
     expect(() => given('--log-level', 'loud')).to.throw(
       '--log-level loud is not a valid level; use one of trace, debug, info, warn, error',
     );
@@ -71,7 +71,7 @@ describe('the arguments of a deployer', () => {
     after(() => {
       rmSync(join(file, '..'), { recursive: true });
     });
-    it('have its settings and its identity', () => {
+    it('use its settings and its identity', () => {
       writeFileSync(file, 'identity: me\nclaimUntargeted: true');
       expect(given('--config', file)).to.deep.equal({
         kubeconfig: { file: 'k' },
@@ -80,7 +80,7 @@ describe('the arguments of a deployer', () => {
         identity: 'me',
       });
     });
-    it('have no identity when it says none', () => {
+    it('use no identity if it has none', () => {
       writeFileSync(file, 'claimUntargeted: false');
       expect(given('--config', file))
         .to.have.property('settings')

@@ -1,4 +1,4 @@
-/** The options of a deployer that is a program of its own. */
+/** The options of a stand-alone deployer. */
 import { expect } from 'chai';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { mockDeployer } from '../../../../deployers/mock/index.ts';
 import { serve } from '../../../../deployers/sdk/serve.ts';
 
-describe('a deployer that is a program of its own', () => {
+describe('a stand-alone deployer', () => {
   const { stdout, stderr } = process;
   const written = { out: '', err: '' };
   const originals = [stdout.write.bind(stdout), stderr.write.bind(stderr)] as const;
@@ -35,7 +35,7 @@ describe('a deployer that is a program of its own', () => {
   }
 
   for (const option of ['--help', '-h']) {
-    it(`shows its page with ${option}`, async () => {
+    it(`shows its help page with ${option}`, async () => {
       expect(await run(option)).to.equal(undefined);
       expect(written.out).to.match(/^mock\.deployer\.landscaper\.gardener\.cloud \S+\n/);
       expect(written.out)
@@ -66,28 +66,24 @@ describe('a deployer that is a program of its own', () => {
       /^error: --metrics-address a is not host:port\n$/,
     ],
     [
-      'a port that is none',
+      'an invalid port',
       () => ['--metrics-address', 'a:x'],
       /^error: --metrics-address a:x is not host:port\n$/,
     ],
     [
-      'a level that is none',
+      'an invalid log level',
       () => ['--log-level', 'loud'],
       /^error: --log-level loud is not a valid level; use one of /,
     ],
     [
-      'a configuration that is not there',
+      'a missing configuration file',
       () => ['--config', join(folder, 'no')],
       /^error: cannot read --config .*no \(ENOENT\)\n$/,
     ],
-    [
-      'a configuration that cannot be used',
-      () => ['--config', config('kind: Other')],
-      /^error: .*config\.yaml: kind: /,
-    ],
+    ['an invalid configuration', () => ['--config', config('kind: Other')], /^error: .*config\.yaml: kind: /],
   ];
   for (const [title, args, message] of mistakes) {
-    it(`says in one line, with exit code 2, what is wrong with ${title}`, async () => {
+    it(`reports in one line, with exit code 2, ${title}`, async () => {
       expect(await run('--kubeconfig', join(folder, 'none'), ...args())).to.equal(2);
       expect(written.err).to.match(message);
       expect(written.err.trimEnd().split('\n')).to.have.length(1);
@@ -95,7 +91,7 @@ describe('a deployer that is a program of its own', () => {
   }
 
   for (const option of ['--kubeconfig', '--landscaper-kubeconfig']) {
-    it(`ends with exit code 1 when the file of ${option} cannot be used`, async () => {
+    it(`exits with 1 if the file of ${option} is invalid`, async () => {
       expect(await run(option, join(folder, 'none'))).to.equal(1);
       expect(written.err).to.match(/^error: .*none/);
     });

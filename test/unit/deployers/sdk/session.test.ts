@@ -1,4 +1,4 @@
-/** How a deployer writes: its item, and secrets beside it. */
+/** The writes of a deployer: its item, and secrets besides it. */
 import { expect } from 'chai';
 import { hostApi } from '../../../../deployers/sdk/host.ts';
 import type { DeployItem } from '../../../../deployers/sdk/kinds.ts';
@@ -32,8 +32,8 @@ function sessionOf(item: View<DeployItem>, error?: unknown) {
   return { session: new Session(item, write, never), sent, answered };
 }
 
-describe('the item during a pass', () => {
-  it('is written with what differs, for the version that was read', async () => {
+describe('the item during a reconcile', () => {
+  it('is written with its differences, for the version that was read', async () => {
     const { session, sent, answered } = sessionOf(itemOf({}, { observedGeneration: 1, phase: 'Init' }));
     await session.writeStatus({ observedGeneration: 1, phase: 'Init' });
     expect(sent).to.deep.equal([]);
@@ -62,12 +62,12 @@ describe('the item during a pass', () => {
     ['gets its finalizer', {}, (s) => s.addFinalizer(), { finalizers: [FINALIZER] }],
     ['keeps its finalizer', { finalizers: [FINALIZER] }, (s) => s.addFinalizer(), undefined],
     [
-      'loses its finalizer alone',
+      'loses its finalizer and no other',
       { finalizers: [FINALIZER, 'a/b'] },
       (s) => s.removeFinalizer(),
       { finalizers: ['a/b'] },
     ],
-    ['has no finalizer to lose', { finalizers: ['a/b'] }, (s) => s.removeFinalizer(), undefined],
+    ['has no finalizer to remove', { finalizers: ['a/b'] }, (s) => s.removeFinalizer(), undefined],
     ['has no finalizers at all', {}, (s) => s.removeFinalizer(), undefined],
     ['loses an annotation', {}, (s) => s.removeAnnotation('k'), { annotations: { k: null } }],
   ];
@@ -86,7 +86,7 @@ describe('the item during a pass', () => {
     [409, false],
     [404, true],
   ] as const) {
-    it(`is ${isGone ? 'gone' : 'changed meanwhile'} when a write is answered with ${String(status)}`, async () => {
+    it(`is ${isGone ? 'gone' : 'changed meanwhile'} if a write is answered with ${String(status)}`, async () => {
       const { session } = sessionOf(itemOf(), refusal(status));
       const error = await session.addFinalizer().catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(ItemMoved).with.property('isGone', isGone);
@@ -94,7 +94,7 @@ describe('the item during a pass', () => {
     });
   }
 
-  it('fails with any other answer as it is', async () => {
+  it('fails with any other error unchanged', async () => {
     const refused = refusal(500);
     const { session } = sessionOf(itemOf(), refused);
     expect(await session.addFinalizer().catch((thrown: unknown) => thrown)).to.equal(refused);
@@ -103,7 +103,7 @@ describe('the item during a pass', () => {
   });
 });
 
-describe('what a plugin may read and take away beside its item', () => {
+describe('objects that a plugin may read and delete besides its item', () => {
   function given() {
     const host = new FakeCluster('proj');
     const put = (kind: string, name: string, more: object, metadata: object = {}) =>
@@ -111,7 +111,7 @@ describe('what a plugin may read and take away beside its item', () => {
     return { host, put, api: hostApi(host, itemOf(), never) };
   }
 
-  it('are texts of secrets and config maps', async () => {
+  it('include secrets and config maps', async () => {
     const { api, put } = given();
     put('Secret', 's', { data: { a: 'eMOk' } });
     put('Secret', 'empty', {});
@@ -147,7 +147,7 @@ describe('what a plugin may read and take away beside its item', () => {
     [409, false],
     [403, true],
   ] as const) {
-    it(`${isFailure ? 'fails' : 'is as good'} when a secret cannot be deleted because of ${String(status)}`, async () => {
+    it(`${isFailure ? 'fail' : 'are treated as deleted'} if a secret cannot be deleted because of ${String(status)}`, async () => {
       const { api, put, host } = given();
       put('Secret', 'own', {}, { ownerReferences: [{ apiVersion: 'x', kind: 'Y', name: 'z', uid: 'u' }] });
       host.fail = (verb) => {
@@ -172,7 +172,7 @@ describe('tokens of a host', () => {
     return { clock, asked, tokens: createTokens({ raw } as unknown as Client, clock) };
   }
 
-  it('are asked for with life and audiences', async () => {
+  it('are requested with lifetime and audiences', async () => {
     const { tokens, asked } = given({ status: { token: 't' } });
     expect(await tokens.of({ ...request, audiences: ['a'] }, never)).to.equal('t');
     await tokens.of(request, never);
@@ -184,7 +184,7 @@ describe('tokens of a host', () => {
     ]);
   });
 
-  it('live as long as was asked for where the server does not say', async () => {
+  it('live as long as requested if the server does not say', async () => {
     const { tokens, asked, clock } = given({ status: { token: 't', expirationTimestamp: 'soon' } });
     await tokens.of(request, never);
     await clock.advance(3600_000 * 0.8 - 1);
@@ -195,7 +195,7 @@ describe('tokens of a host', () => {
     expect(asked).to.have.length(2);
   });
 
-  it('are not worth a new attempt when they were refused right after they were given', async () => {
+  it('are not retried if they were rejected right after they were issued', async () => {
     const { tokens, asked, clock } = given({ status: { token: 't' } });
     expect(tokens.forget()).to.equal(false);
     await tokens.of(request, never);
@@ -210,10 +210,10 @@ describe('tokens of a host', () => {
 
   for (const [title, answer, message] of [
     ['refused', new Error('no right'), 'unable to create token for service account proj/deploy: no right'],
-    ['not in the answer', { status: {} }, 'the host cluster issued no token for proj/deploy'],
-    ['not in an odd answer', 'x', 'the host cluster issued no token for proj/deploy'],
+    ['missing in the response', { status: {} }, 'the host cluster issued no token for proj/deploy'],
+    ['missing in an invalid response', 'x', 'the host cluster issued no token for proj/deploy'],
   ] as const) {
-    it(`that are ${title} are tried again`, async () => {
+    it(`that are ${title} are retried`, async () => {
       const error = await given(answer)
         .tokens.of(request, never)
         .catch((thrown: unknown) => thrown);

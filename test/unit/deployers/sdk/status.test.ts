@@ -1,4 +1,4 @@
-/** From the answer of a plugin to the status of the item. */
+/** From the result of a plugin to the status of the item. */
 import { expect } from 'chai';
 import { intake } from '../../../../deployers/sdk/intake.ts';
 import type { DeployItem, DeployItemStatus } from '../../../../deployers/sdk/kinds.ts';
@@ -27,26 +27,26 @@ const settled = (
   status = running,
 ) => settle(status, outcome, { direction, metadata, now: NOW, isInPlugin });
 
-describe('the status after a look', () => {
+describe('the status after a reconcile', () => {
   const ends: readonly (readonly [string, Outcome, At, string])[] = [
-    ['all is done', done(), {}, 'Succeeded'],
-    ['a plugin says that it has failed', done({ phase: 'Failed' }), {}, 'Failed'],
-    ['it will not work', fail(problem('no')), {}, 'Failed'],
+    ['everything has succeeded', done(), {}, 'Succeeded'],
+    ['a plugin reports that it has failed', done({ phase: 'Failed' }), {}, 'Failed'],
+    ['an error is permanent', fail(problem('no')), {}, 'Failed'],
     [
-      'it will not work and the item is being deleted',
+      'an error is permanent and the item is being deleted',
       fail(problem('no')),
       { metadata: deleting },
       'DeleteFailed',
     ],
     [
-      'a code says that it will not work',
+      'an error has a permanent code',
       retry(problem('no', { codes: ['ERR_CONFIGURATION_PROBLEM'] })),
       {},
       'Failed',
     ],
   ];
   for (const [title, outcome, at, phase] of ends) {
-    it(`is that of a finished job when ${title}`, () => {
+    it(`is that of a finished job if ${title}`, () => {
       const { end, status, isReleased } = settled(outcome, at);
       expect([end, isReleased]).to.deep.equal([phase, undefined]);
       expect(status).to.deep.include({ phase, jobID: 'j1', jobIDFinished: 'j1' });
@@ -54,7 +54,7 @@ describe('the status after a look', () => {
     });
   }
 
-  it('lets the item go when all has been removed', () => {
+  it('removes the item when everything has been removed', () => {
     expect(settled(done(), { direction: 'remove', metadata: deleting })).to.deep.equal({
       status: running,
       isReleased: true,
@@ -65,19 +65,19 @@ describe('the status after a look', () => {
     ['an installation waits', wait(), {}, 'Progressing', 'Progressing'],
     ['a plugin names the phase in which it waits', wait({ phase: 'Init' }), {}, 'Progressing', 'Init'],
     ['a removal waits', wait(), { direction: 'remove' }, 'Progressing', 'InitDelete'],
-    ['a removal waits that has shown a failure', wait(), { direction: 'remove' }, 'Deleting', 'Deleting'],
-    ['an installation is tried again', retry(problem('x')), {}, 'Init', 'Progressing'],
-    ['a removal is tried again', retry(problem('x')), { direction: 'remove' }, 'InitDelete', 'Deleting'],
-    ['the plugin was not reached', retry(problem('x')), { isInPlugin: false }, 'Init', 'Init'],
+    ['a removal waits that has reported a failure', wait(), { direction: 'remove' }, 'Deleting', 'Deleting'],
+    ['an installation is retried', retry(problem('x')), {}, 'Init', 'Progressing'],
+    ['a removal is retried', retry(problem('x')), { direction: 'remove' }, 'InitDelete', 'Deleting'],
+    ['the plugin was not called', retry(problem('x')), { isInPlugin: false }, 'Init', 'Init'],
     [
-      'the plugin was not reached and no phase is known',
+      'the plugin was not called and no phase is known',
       retry(problem('x')),
       { isInPlugin: false },
       undefined,
       'Init',
     ],
     [
-      'the plugin was not reached in a deletion',
+      'the plugin was not called in a deletion',
       retry(problem('x')),
       { isInPlugin: false, metadata: deleting },
       undefined,
@@ -85,7 +85,7 @@ describe('the status after a look', () => {
     ],
   ];
   for (const [title, outcome, at, before, phase] of goesOn) {
-    it(`has phase ${phase} when ${title}`, () => {
+    it(`has phase ${phase} if ${title}`, () => {
       const { phase: _, ...rest } = running;
       const { end, status } = settled(outcome, at, {
         ...rest,
@@ -95,7 +95,7 @@ describe('the status after a look', () => {
     });
   }
 
-  it('shows what is waited for, which is no error, and shows it no longer when nothing is', () => {
+  it('shows what it waits for, which is not an error, and removes it when there is nothing', () => {
     const waiting = settled(
       wait({ why: problem('w', { codes: ['ERR_UNFINISHED', 'ERR_NO_RETRY'] }) }),
     ).status;
@@ -106,7 +106,7 @@ describe('the status after a look', () => {
     expect(settled(done(), {}, waiting).status.lastError).to.equal(undefined);
   });
 
-  it('tells the problem of a failure, and none of anything else', () => {
+  it('shows the problem of a failure, and none otherwise', () => {
     const p = problem('x');
     expect([settled(retry(p)), settled(fail(p))].map((each) => each.problem)).to.deep.equal([p, p]);
     expect([settled(done()), settled(wait({ why: p }))].map((each) => each.problem)).to.deep.equal([
@@ -115,7 +115,7 @@ describe('the status after a look', () => {
     ]);
   });
 
-  it('keeps the status of the provider until the plugin has a new one', () => {
+  it('keeps the provider status until the plugin has a new one', () => {
     const known = { ...running, providerStatus: { a: 1 } };
     for (const outcome of [done(), wait(), retry(problem('x'))])
       expect(settled(outcome, {}, known).status.providerStatus).to.deep.equal({ a: 1 });
@@ -148,7 +148,7 @@ describe('the errors of a job', () => {
   const listed = ({ lastErrors = [] }: DeployItemStatus): string[] =>
     lastErrors.map(({ message }) => message);
 
-  it('are the first, the last and those between, equal neighbours once', () => {
+  it('are the first, the last and those between, without equal neighbours', () => {
     const status = after('a', 'a', 'b', 'a');
     expect(listed(status)).to.deep.equal(['a', 'b', 'a']);
     expect([status.firstError?.message, status.lastError?.message]).to.deep.equal(['a', 'a']);
@@ -156,7 +156,7 @@ describe('the errors of a job', () => {
   });
 
   for (const field of ['operation', 'reason', 'message'] as const) {
-    it(`are two when their ${field} differs`, () => {
+    it(`are two if their ${field} differs`, () => {
       const first = failedWith(running, problem('a'), BEFORE);
       expect(failedWith(first, { ...problem('a'), [field]: 'other' }, NOW).lastErrors).to.have.length(2);
     });
@@ -172,7 +172,7 @@ describe('the errors of a job', () => {
 describe('the status of a job that begins', () => {
   const stamp = { now: NOW, deployer: { identity: 'i', name: 'n', version: '1' } };
 
-  it('has the times of this job, and nothing of the errors of the last one', () => {
+  it('has the times of this job, and no errors of the last one', () => {
     const before = {
       ...failedWith(running, problem('old'), BEFORE),
       ...{ phase: 'Failed', jobIDFinished: 'j0', providerStatus: { a: 1 } },
@@ -185,14 +185,14 @@ describe('the status of a job that begins', () => {
     });
   });
 
-  it('is there also for an item without a status', () => {
+  it('exists also for an item without a status', () => {
     expect(begun(deleting, undefined, stamp)).to.deep.equal({
       ...{ phase: 'InitDelete', observedGeneration: 0, lastReconcileTime: NOW, deployer: stamp.deployer },
       transitionTimes: { initTime: NOW },
     });
   });
 
-  it('ends without the id of a job where there is none', () => {
+  it('ends without a job id if there is none', () => {
     const status = { observedGeneration: 1 };
     expect(ended(status, 'Failed', NOW)).to.deep.equal({
       ...{ observedGeneration: 1, phase: 'Failed' },
@@ -213,7 +213,7 @@ const itemOf = (
   }) as View<DeployItem>;
 
 describe('an item whose target does not exist', () => {
-  it('is told as upstream tells it; a deletion is told the way out', () => {
+  it('is reported as upstream does; a deletion gets a remedy', () => {
     expect(targetMissing(itemOf(undefined)).message).to.equal(
       'setting deploy item to failed due to missing target',
     );
@@ -226,7 +226,7 @@ describe('an item whose target does not exist', () => {
   });
 });
 
-describe('what an item asks of its deployer', () => {
+describe('what a deployer has to do for an item', () => {
   const open = { observedGeneration: 1, jobID: 'j2', jobIDFinished: 'j1' };
   const begunAt = { transitionTimes: { initTime: BEFORE } };
   const work = (direction: string, isNew: boolean) => ({ do: 'work', direction, isNew });
@@ -244,11 +244,11 @@ describe('what an item asks of its deployer', () => {
   const rows: readonly (readonly [string, object | undefined, object, object])[] = [
     ['a finished job', { ...open, jobIDFinished: 'j2' }, {}, { do: 'nothing' }],
     ['no status', undefined, {}, { do: 'nothing' }],
-    ['a developer who wants a job', { ...open, jobIDFinished: 'j2' }, testing, { do: 'testReconcile' }],
+    ['test-reconcile', { ...open, jobIDFinished: 'j2' }, testing, { do: 'testReconcile' }],
     ['a job without a phase', open, {}, work('apply', true)],
     ['a job after a finished one', { ...open, phase: 'Succeeded', ...begunAt }, {}, work('apply', true)],
-    ['a job whose beginning is not noted', { ...open, phase: 'Progressing' }, {}, work('apply', true)],
-    ['a job that was begun', { ...open, phase: 'Progressing', ...begunAt }, {}, work('apply', false)],
+    ['a job whose start is not recorded', { ...open, phase: 'Progressing' }, {}, work('apply', true)],
+    ['a job that was started', { ...open, phase: 'Progressing', ...begunAt }, {}, work('apply', false)],
     ['a job of an item that did not change', { ...open, phase: 'Succeeded' }, onChange, { do: 'shortcut' }],
     [
       'a job of an item that changed',
@@ -257,9 +257,9 @@ describe('what an item asks of its deployer', () => {
       work('apply', true),
     ],
     ['a job of an item that failed', { ...open, phase: 'Failed' }, onChange, work('apply', true)],
-    ['a job of an item that always wants one', { ...open, phase: 'Succeeded' }, {}, work('apply', true)],
+    ['a job of an item that always needs one', { ...open, phase: 'Succeeded' }, {}, work('apply', true)],
     [
-      'a begun job of an item that did not change',
+      'a started job of an item that did not change',
       { ...open, phase: 'Progressing', ...begunAt },
       onChange,
       work('apply', false),
@@ -271,15 +271,20 @@ describe('what an item asks of its deployer', () => {
       work('remove', true),
     ],
     ['a deletion', { ...open, phase: 'Succeeded', ...begunAt }, gone, work('remove', true)],
-    ['a deletion that was begun', { ...open, phase: 'InitDelete', ...begunAt }, gone, work('remove', false)],
     [
-      'a deletion that was shown to fail',
+      'a deletion that was started',
+      { ...open, phase: 'InitDelete', ...begunAt },
+      gone,
+      work('remove', false),
+    ],
+    [
+      'a deletion that has reported a failure',
       { ...open, phase: 'Deleting', ...begunAt },
       gone,
       work('remove', false),
     ],
     [
-      'a deletion while the job is carried out',
+      'a deletion while the job is running',
       { ...open, phase: 'Progressing', ...begunAt },
       gone,
       work('apply', false),
@@ -298,7 +303,7 @@ describe('what an item asks of its deployer', () => {
     ],
   ];
   for (const [title, status, more, expected] of rows) {
-    it(`is told from ${title}`, () => {
+    it(`is determined for ${title}`, () => {
       expect(intake(itemOf(status, more))).to.deep.equal(expected);
     });
   }

@@ -4,15 +4,15 @@ import { deepMerge, desired, isUnchanged } from '../../../../deployers/objects/m
 
 type Wins = 'into' | 'from';
 
-/** Title, stored, manifest, result of merge (stored wins), result of mergeOverwrite. */
+/** Title, stored, manifest, result of merge (stored takes precedence), result of mergeOverwrite. */
 const rows: readonly (readonly [string, unknown, unknown, unknown, unknown])[] = [
   ['both non-empty scalars', 'a', 'b', 'a', 'b'],
-  ['an empty stored text', '', 'b', 'b', 'b'],
+  ['an empty stored string', '', 'b', 'b', 'b'],
   ['a stored zero', 0, 5, 5, 5],
   ['a stored false', false, true, true, true],
   ['an empty stored list', [], ['x'], ['x'], ['x']],
   ['an empty stored map', {}, { k: 'v' }, { k: 'v' }, { k: 'v' }],
-  ['an empty text in the manifest', 'a', '', 'a', ''],
+  ['an empty string in the manifest', 'a', '', 'a', ''],
   ['a zero in the manifest', 5, 0, 5, 0],
   ['a false in the manifest', true, false, true, false],
   ['two lists', ['a'], ['b', 'c'], ['a'], ['b', 'c']],
@@ -24,19 +24,19 @@ const rows: readonly (readonly [string, unknown, unknown, unknown, unknown])[] =
   ['nested maps', { m: { a: 1, b: 2 } }, { m: { b: 3 } }, { m: { a: 1, b: 2 } }, { m: { a: 1, b: 3 } }],
 ];
 
-describe('deep merge of a manifest with what is stored', () => {
+describe('deep merge of a manifest with the stored object', () => {
   for (const [title, stored, manifest, merge, overwrite] of rows) {
     for (const [wins, expected] of [
       ['into', merge],
       ['from', overwrite],
     ] as [Wins, unknown][]) {
-      it(`DEP-23: ${title}, ${wins === 'into' ? 'stored' : 'manifest'} values win`, () => {
+      it(`DEP-23: ${title}, ${wins === 'into' ? 'stored' : 'manifest'} values take precedence`, () => {
         expect(deepMerge({ f: stored }, { f: manifest }, wins)).to.deep.equal({ f: expected });
       });
     }
   }
 
-  it('DEP-23: fields of one side only are there afterwards', () => {
+  it('DEP-23: fields of only one side are in the result', () => {
     expect(deepMerge({ a: 1 }, { b: 2 }, 'into')).to.deep.equal({ a: 1, b: 2 });
   });
 
@@ -69,7 +69,7 @@ describe('the object to send', () => {
     expect(Object.keys(unversioned.metadata)).to.have.members(['name', 'labels']);
   });
 
-  it('has the labels of its owner, whatever the manifest and the cluster say', () => {
+  it('has the labels of its owner, whatever the manifest and the cluster have', () => {
     const current = object('v1', 'ConfigMap', {}, { labels: { own: 'theirs', a: '1' } });
     const wanted = object('v1', 'ConfigMap', {}, { labels: { own: 'manifest', b: '2' } });
     const labelsBy = (strategy: 'update' | 'merge') =>
@@ -78,9 +78,9 @@ describe('the object to send', () => {
     expect(labelsBy('merge')).to.deep.equal({ own: 'yes', a: '1', b: '2' });
   });
 
-  /** Title, kind, on the cluster, in the manifest, what is sent. */
+  /** Title, kind, on the cluster, in the manifest, the sent object. */
   const carried: readonly (readonly [string, readonly [string, string], object, object, object])[] = [
-    ['a status that the manifest leaves open', ['v1', 'Pod'], { status: { a: 1 } }, {}, { status: { a: 1 } }],
+    ['a status that the manifest omits', ['v1', 'Pod'], { status: { a: 1 } }, {}, { status: { a: 1 } }],
     [
       'no status over that of the manifest',
       ['v1', 'Pod'],
@@ -111,14 +111,14 @@ describe('the object to send', () => {
       { spec: { clusterIP: '10.0.0.7' } },
     ],
     [
-      'nothing of a kind of the same name in another API',
+      'nothing for a kind of the same name in another API',
       ['example.org/v1', 'Service'],
       { spec: { clusterIP: '10.0.0.7' } },
       {},
       {},
     ],
     [
-      'the selector of a job, which can never be changed',
+      'the selector of a job, which is immutable',
       ['batch/v1', 'Job'],
       {
         spec: {
@@ -147,7 +147,7 @@ describe('the object to send', () => {
       { secrets: [{ name: 't' }] },
     ],
     [
-      'no rules of a role that is not put together from others',
+      'no rules of a role that is not aggregated',
       ['rbac.authorization.k8s.io/v1', 'ClusterRole'],
       { rules: [{ verbs: ['get'] }] },
       {},
@@ -195,7 +195,7 @@ describe('whether sending an object would change anything', () => {
     object('v1', 'Secret', fields, metadata);
   const rows: readonly (readonly [string, KubeObject, KubeObject, boolean])[] = [
     [
-      'what the server alone says',
+      'fields that only the server sets',
       secret({}, { resourceVersion: '1', uid: 'u', generation: 3, managedFields: [{}] }),
       secret({}),
       false,
@@ -205,7 +205,7 @@ describe('whether sending an object would change anything', () => {
     ),
     ['a label', secret({}, { labels: { a: '1' } }), secret({}), true],
     [
-      'an annotation that is another',
+      'another annotation',
       secret({}, { annotations: { a: '1' } }),
       secret({}, { annotations: { a: '2' } }),
       true,
@@ -213,19 +213,19 @@ describe('whether sending an object would change anything', () => {
     ['a finalizer', secret({}), secret({}, { finalizers: ['x/y'] }), true],
     ['an owner', secret({}), secret({}, { ownerReferences: [{ name: 'o' }] }), true],
     [
-      'text as the server stores it',
+      'stringData as the server stores it',
       secret({ data: { a: 'Yg==' } }),
       secret({ stringData: { a: 'b' } }),
       false,
     ],
     [
-      'text beside data',
+      'stringData besides data',
       secret({ data: { a: 'Yg==', c: 'ZA==' } }),
       secret({ data: { c: 'ZA==' }, stringData: { a: 'b' } }),
       false,
     ],
-    ['text that is another', secret({ data: { a: 'Yg==' } }), secret({ stringData: { a: 'c' } }), true],
-    ['text that is new', secret({ data: {} }), secret({ stringData: { a: 'b' } }), true],
+    ['different stringData', secret({ data: { a: 'Yg==' } }), secret({ stringData: { a: 'c' } }), true],
+    ['new stringData', secret({ data: {} }), secret({ stringData: { a: 'b' } }), true],
     ['a field', secret({ data: { a: 'Yg==' } }), secret({ data: { a: 'Yw==' } }), true],
   ];
   for (const [title, current, next, isChange] of rows) {

@@ -1,4 +1,4 @@
-/** What is read from a target, and the kubeconfig that it stands for. */
+/** The content of a target, and its kubeconfig. */
 import { expect } from 'chai';
 import { createTargetReader, type SelfCluster } from '../../../../deployers/sdk/target.ts';
 import type { Target } from '../../../../deployers/sdk/kinds.ts';
@@ -42,7 +42,7 @@ const kubeconfig = (cluster: object): object => ({
 });
 
 describe('the content of a target', () => {
-  it('has fields that are scalars as text', async () => {
+  it('has scalar fields as strings', async () => {
     const { resolve } = given();
     const { text } = await resolve({ config: { a: 'x', b: 5, c: false, d: {}, e: null } });
     expect(['a', 'b', 'c', 'd', 'e', 'f'].map(text)).to.deep.equal([
@@ -73,7 +73,7 @@ describe('the content of a target', () => {
     });
   }
 
-  it('may be a whole secret, whose entries may be text', async () => {
+  it('may be a whole secret, whose entries may be strings', async () => {
     const { host, resolve } = given();
     const data = { a: Buffer.from('x: 1').toString('base64'), b: Buffer.from('x: [').toString('base64') };
     host.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', namespace: 'proj' }, data });
@@ -83,7 +83,7 @@ describe('the content of a target', () => {
     });
   });
 
-  it('is not told when its cluster cannot be opened', async () => {
+  it('is not shown if its cluster cannot be opened', async () => {
     const { resolve, failure } = given();
     const config = { clusters: [{ name: 'c', cluster: { server: 'https://secret.invalid' } }] };
     const error = await failure((await resolve({ config })).kube());
@@ -95,7 +95,7 @@ describe('the content of a target', () => {
 describe('the kubeconfig of a target', () => {
   const server = 'https://a.invalid';
 
-  it('by OIDC is that of its server, with a token of the host', async () => {
+  it('by OIDC has its server, and a token of the host', async () => {
     const { kubeconfigOf, asked } = given();
     expect(await kubeconfigOf({ oidcConfig: { server, serviceAccount } })).to.deep.equal(
       kubeconfig({ server }),
@@ -111,7 +111,7 @@ describe('the kubeconfig of a target', () => {
     ]);
   });
 
-  it('of the host itself is that by which the deployer reaches it', async () => {
+  it('of the host itself is that of the deployer', async () => {
     const { kubeconfigOf } = given({ server, caData: 'Y2E=', insecureSkipTlsVerify: true });
     expect(await kubeconfigOf({ selfConfig: { serviceAccount } })).to.deep.equal(
       kubeconfig({ server, 'certificate-authority-data': 'Y2E=', 'insecure-skip-tls-verify': true }),
@@ -131,7 +131,7 @@ describe('the kubeconfig of a target', () => {
       'self targets are not available: the address of this cluster is not configured',
     ],
   ] as const) {
-    it(`is refused: ${JSON.stringify(config)}`, async () => {
+    it(`is rejected: ${JSON.stringify(config)}`, async () => {
       const { kubeconfigOf, failure } = given();
       const error = await failure(kubeconfigOf(config));
       expect(error).to.deep.include({ operation: 'TargetAccess', reason: 'ensureTargetAccess' });

@@ -27,14 +27,14 @@ const openedAs = (b: Bench): { server: string; token: string } => {
   return { server: kubeconfig.clusters[0].cluster.server, token: kubeconfig.users[0].user.token };
 };
 
-/** The parts of a kubeconfig that one cluster needs, and a user of the test's own. */
+/** The parts of a kubeconfig that one cluster needs, and a user of the test. */
 const withUser = (user: object, cluster: object = {}): object => ({
   clusters: [{ name: 'c', cluster: { server: 'https://a.invalid', ...cluster } }],
   users: [{ name: 'u1', user }],
   contexts: [{ name: 'only', context: { cluster: 'c', user: 'u1' } }],
 });
 
-/** The target refuses everybody until its credentials are replaced. */
+/** The target rejects all credentials until they are replaced. */
 function refusing(b: Bench): { stop(): void } {
   let isOver = false;
   b.target.fail = (verb, what) => {
@@ -48,7 +48,7 @@ function refusing(b: Bench): { stop(): void } {
 }
 
 describe('targets', () => {
-  it('a run ends on time, although the server of the target never says which kinds it has', async () => {
+  it('a reconcile ends in time even if the server of the target never finishes discovery', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     b.giveItem(settings, { timeout: '20s' });
@@ -72,12 +72,12 @@ describe('targets', () => {
 
   const A = kubeconfigOf('a');
   const forms: readonly (readonly [string, object])[] = [
-    ['text in a config', { config: { kubeconfig: A } }],
+    ['a string in a config', { config: { kubeconfig: A } }],
     ['an object in a config', { config: { kubeconfig: JSON.parse(A) as object } }],
     ['the config itself', { config: JSON.parse(A) as object }],
   ];
   for (const [title, spec] of forms) {
-    it(`DEP-83: a kubeconfig as ${title} is understood`, async () => {
+    it(`DEP-83: a kubeconfig as ${title} is accepted`, async () => {
       const b = await withTarget(spec);
       expect(b.status().phase).to.equal('Succeeded');
       expect(openedAs(b).server).to.equal('https://a.invalid');
@@ -104,7 +104,7 @@ describe('targets', () => {
     }
   });
 
-  it('DEP-83: content that is no kubeconfig is a problem that may heal, and is not shown', async () => {
+  it('DEP-83: content that is not a kubeconfig is a temporary problem, and is not shown', async () => {
     const b = await withTarget({ config: { foo: 'secret-bar' } });
     expect(b.status().phase).to.equal('Progressing');
     expect(b.status().lastError).to.deep.include({
@@ -114,14 +114,14 @@ describe('targets', () => {
     expect(b.status().lastError?.message).to.contain('has no cluster').and.not.contain('secret-bar');
   });
 
-  it('DEP-83: text that is no YAML ends the job without showing it', async () => {
+  it('DEP-83: content that is not valid YAML ends the job without being shown', async () => {
     const b = await withTarget({ config: { kubeconfig: '{{ secret' } });
     expect(b.status().phase).to.equal('Failed');
     expect(b.status().lastError?.reason).to.equal('ValidateTarget');
     expect(JSON.stringify(b.status())).to.not.contain('{{ secret');
   });
 
-  it('an integer beyond 2^53 in the content ends the job with the way out, and is not shown', async () => {
+  it('an integer beyond 2^53 in the content ends the job with a remedy, and is not shown', async () => {
     const b = await withTarget({ config: { n: 9_007_199_254_740_993n } });
     const { lastError } = b.status();
     expect(b.status().phase).to.equal('Failed');
@@ -132,14 +132,14 @@ describe('targets', () => {
     expect(lastError?.message).to.contain('in quotes').and.not.contain('9007199254740993');
   });
 
-  it('a target without content says what is missing', async () => {
+  it('a target without content is reported with what is missing', async () => {
     const b = await withTarget({});
     expect(b.status().lastError?.message).to.equal(
       'target contains neither kubeconfig, nor oidc config, nor self config',
     );
   });
 
-  it('DEP-84: an OIDC target is reached with a token of the host cluster', async () => {
+  it('DEP-84: an OIDC target is accessed with a token of the host cluster', async () => {
     const oidcConfig = {
       server: 'https://oidc.invalid',
       serviceAccount: { name: 'deploy' },
@@ -158,13 +158,13 @@ describe('targets', () => {
 
   const self = { server: 'https://host.invalid' };
 
-  it('DEP-85: a self target is the host cluster, reached as a service account', async () => {
+  it('DEP-85: a self target is the host cluster, accessed as a service account', async () => {
     const b = await withTarget({ config: { selfConfig: { serviceAccount: { name: 'me' } } } }, { self });
     expect(openedAs(b)).to.deep.equal({ server: 'https://host.invalid', token: 'token-of-me' });
   });
 
   for (const name of ['../../kube-system/serviceaccounts/admin', 'a/b', 'a?x', 'A']) {
-    it(`a service account cannot be called "${name}": the job ends, and no token is asked for`, async () => {
+    it(`the service account name "${name}" is invalid: the job ends, and no token is requested`, async () => {
       const serviceAccount = { name };
       for (const config of [
         { selfConfig: { serviceAccount } },
@@ -179,7 +179,7 @@ describe('targets', () => {
     });
   }
 
-  it('DEP-86: a kubeconfig comes before OIDC, OIDC before the host cluster', async () => {
+  it('DEP-86: a kubeconfig takes precedence over OIDC, OIDC over the host cluster', async () => {
     const selfConfig = { serviceAccount: { name: 'me' } };
     const oidcConfig = { server: 'https://oidc.invalid', serviceAccount: { name: 'deploy' } };
     const first = await withTarget({ config: { kubeconfig: A, oidcConfig, selfConfig } }, { self });
@@ -188,7 +188,7 @@ describe('targets', () => {
     expect(openedAs(second).server).to.equal('https://oidc.invalid');
   });
 
-  it('one client serves all items with the same credentials and is closed when nobody needs it', async () => {
+  it('one client serves all items with the same credentials and is closed when it is no longer used', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     b.giveItem(settings);
@@ -202,24 +202,24 @@ describe('targets', () => {
     expect(b.opened).to.have.length(2);
   });
 
-  it('the target is read when it is not yet known here, before the job is given up', async () => {
+  it('a target that is not in the cache is read from the server before the job is given up', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     const find = b.host.find.bind(b.host);
-    b.host.find = (kind, key) => (kind === 'Target' ? undefined : find(kind, key)); // the cache lags behind
+    b.host.find = (kind, key) => (kind === 'Target' ? undefined : find(kind, key)); // the cache is behind
     b.giveItem(settings);
     await b.kick('j1');
     expect(b.status().phase).to.equal('Succeeded');
   });
 
-  it('DEP-83: with one context nobody needs to say which one counts', async () => {
+  it('DEP-83: the only context need not be the current one', async () => {
     const b = await withTarget({ config: { kubeconfig: withUser({ token: 't' }) } });
     expect(b.status().phase).to.equal('Succeeded');
     expect(JSON.parse(b.opened[0] ?? '')).to.include({ 'current-context': 'only' });
   });
 
   const refused: readonly (readonly [string, object, string])[] = [
-    ['a command, by its name', withUser({ exec: { command: 'aws-login' } }), 'aws-login would run'],
+    ['a command, which is named', withUser({ exec: { command: 'aws-login' } }), 'aws-login would run'],
     ['an auth provider without settings', withUser({ 'auth-provider': { name: 'gcp' } }), 'gcp would run'],
     ['a token file', withUser({ tokenFile: '/t' }), 'token files are not supported'],
     ['a file with a certificate', withUser({ 'client-certificate': '/c' }), 'client certificate files'],
@@ -239,13 +239,13 @@ describe('targets', () => {
     });
   }
 
-  it('a certificate in the kubeconfig itself is taken', async () => {
+  it('an inline certificate is accepted', async () => {
     const user = { 'client-certificate-data': 'YQ==', 'client-key-data': 'YQ==' };
     const kubeconfig = withUser(user, { 'certificate-authority-data': 'YQ==' });
     expect((await withTarget({ config: { kubeconfig } })).status().phase).to.equal('Succeeded');
   });
 
-  it('DEP-87: a secondary target is held to the same rules', async () => {
+  it('DEP-87: a secondary target has the same rules', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     b.givenTarget('cluster-b');
@@ -277,7 +277,7 @@ describe('targets', () => {
     return b;
   };
 
-  it('credentials replaced while a job waits are taken up by it', async () => {
+  it('credentials that are replaced while a job waits are used by it', async () => {
     const b = await waitingForReady();
     expect(b.status().phase).to.equal('Progressing');
     const data = { kubeconfig: Buffer.from(kubeconfigOf('anew')).toString('base64') };
@@ -292,7 +292,7 @@ describe('targets', () => {
     expect(b.opened.map((text) => text.includes('https://anew.invalid'))).to.deep.equal([false, true]);
   });
 
-  it('a target changed while a job waits is read again, and one that stays as it is is not', async () => {
+  it('a target that changes while a job waits is read again, and an unchanged one is not', async () => {
     const b = await waitingForReady();
     const readsOfSecrets = (): string[] => b.host.takeRequests().filter((r) => r.startsWith('get Secret'));
     expect(readsOfSecrets()).to.have.length(1);
@@ -306,7 +306,7 @@ describe('targets', () => {
     expect(b.opened.map((text) => text.includes('https://moved.invalid'))).to.deep.equal([false, true]);
   });
 
-  it('credentials that were only just read and are refused end the job', async () => {
+  it('credentials that were just read and are rejected end the job', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     b.giveItem(settings);
@@ -316,7 +316,7 @@ describe('targets', () => {
     expect(b.status().lastError?.codes).to.deep.equal(['ERR_UNAUTHORIZED']);
   });
 
-  it('DEP-84: a token from before that is refused is replaced within the job', async () => {
+  it('DEP-84: a rejected token from before that is replaced within the job', async () => {
     const oidcConfig = { server: 'https://oidc.invalid', serviceAccount: { name: 'deploy' } };
     const b = await withTarget({ config: { oidcConfig } });
     await b.pass(60_000);
@@ -331,11 +331,11 @@ describe('targets', () => {
   });
 });
 
-describe('a failure that another attempt cannot heal', () => {
+describe('a failure that no retry can fix', () => {
   const cause = new InvalidObjectName({ message: '"a/b" cannot be the name of a Secret' });
   const place = { operation: 'o', reason: 'r' };
 
-  it('ends the job wherever it comes up', () => {
+  it('ends the job wherever it occurs', () => {
     expect(
       endsJob(new RetryError({ operation: 'o', reason: 'r', message: 'cannot read', cause }).problem),
     ).to.equal(true);
@@ -343,7 +343,7 @@ describe('a failure that another attempt cannot heal', () => {
     expect(endsJob(at(place, cause).problem)).to.equal(true);
   });
 
-  it('is no other failure', () => {
+  it('is not any other failure', () => {
     const passing = new Error('connection reset');
     expect(
       endsJob(
@@ -358,7 +358,7 @@ describe('tokens of service accounts', () => {
   const request = { namespace: 'proj', account: 'deploy', expirationSeconds: 86_400 };
   const never = new AbortController().signal;
 
-  /** A host that gives numbered tokens for half an hour, whatever it is asked for. */
+  /** A host that issues numbered tokens for half an hour, whatever is requested. */
   function given(answer: (n: number) => Promise<unknown> = () => Promise.resolve()) {
     const clock = new FakeClock('2026-01-01T00:00:00Z');
     let asked = 0;
@@ -371,7 +371,7 @@ describe('tokens of service accounts', () => {
     return { clock, tokens: createTokens({ raw } as unknown as Client, clock), asked: () => asked };
   }
 
-  it('live as long as the server says, not as long as was asked for', async () => {
+  it('live as long as the server says, not as long as requested', async () => {
     const { clock, tokens } = given();
     expect(await tokens.of(request, never)).to.equal('token-1');
     await clock.advance(23 * 60_000);
@@ -380,14 +380,14 @@ describe('tokens of service accounts', () => {
     expect(await tokens.of(request, never)).to.equal('token-2');
   });
 
-  it('are asked for once by many at a time', async () => {
+  it('are requested once for many concurrent callers', async () => {
     const { tokens, asked } = given();
     const all = await Promise.all([1, 2, 3].map(() => tokens.of(request, never)));
     expect(all).to.deep.equal(['token-1', 'token-1', 'token-1']);
     expect(asked()).to.equal(1);
   });
 
-  it('are asked for again by who waited for somebody that got none', async () => {
+  it('are requested again by a caller that waited for a failed request', async () => {
     const { tokens } = given((n) => (n === 1 ? Promise.reject(new Error('ended')) : Promise.resolve()));
     const [first, second] = await Promise.allSettled([tokens.of(request, never), tokens.of(request, never)]);
     expect(first.status).to.equal('rejected');

@@ -1,4 +1,4 @@
-/** How long jobs take, wait and rest. */
+/** Timeouts and intervals of jobs. */
 import { expect } from 'chai';
 import { CodecError } from '../../../../deployers/sdk/codec.ts';
 import { decodeContinuous, nextDueTime } from '../../../../deployers/sdk/continuous.ts';
@@ -23,7 +23,7 @@ import { LS } from '../bench.ts';
 const START = '2026-01-01T00:00:00Z';
 const ms = Date.parse(START);
 
-describe('the time of a job', () => {
+describe('the timeout of a job', () => {
   for (const [timeout, expected] of [
     [undefined, 600_000],
     ['', 600_000],
@@ -36,13 +36,13 @@ describe('the time of a job', () => {
     });
   }
 
-  it('runs from the beginning of the job', () => {
+  it('starts with the job', () => {
     expect(remainingMs('1m', START, ms + 20_000)).to.equal(40_000);
     expect(remainingMs('1m', START, ms + 70_000)).to.equal(-10_000);
     expect(remainingMs('1m', undefined, ms)).to.equal(60_000);
   });
 
-  it('is over at the first checkpoint with nothing left', () => {
+  it('ends at the first checkpoint with no time left', () => {
     expect(standardTimeouts.check('here', 1)).to.equal(1);
     for (const left of [0, -1])
       expect(() => standardTimeouts.check('here', left))
@@ -54,13 +54,13 @@ describe('the time of a job', () => {
     });
   });
 
-  it('may be over at one checkpoint only, for tests', () => {
+  it('may pass at one checkpoint only, for tests', () => {
     const policy = failAt('there');
     expect(policy.check('here', -5)).to.equal(-5);
     expect(() => policy.check('there', 100)).to.throw(TimeoutError, 'there');
   });
 
-  it('ends with the problem that led to it', () => {
+  it('is reported with the problem that led to it', () => {
     const message = (last?: string): string => withLastProblem(timeoutAt('here'), last).message;
     expect(message('no namespace')).to.equal('timeout at: "here"\nlast problem: no namespace');
     for (const last of [undefined, '', 'timeout at: "there"'])
@@ -68,7 +68,7 @@ describe('the time of a job', () => {
   });
 });
 
-describe('the time until the next look', () => {
+describe('the time until the next reconcile', () => {
   for (const [waited, expected] of [
     [0, 500],
     [3000, 500],
@@ -87,7 +87,7 @@ describe('the time until the next look', () => {
   });
 });
 
-describe('what is remembered of a job', () => {
+describe('the memory of a job', () => {
   const one = item('plan', 'one', running('j1'));
   const withMore = (metadata: object, status: object = {}): View<DeployItem> =>
     ({
@@ -100,9 +100,9 @@ describe('what is remembered of a job', () => {
     ['another job', withMore({}, { jobID: 'j2' }), 'apply'],
     ['another generation', withMore({ generation: 99 }), 'apply'],
     ['another item of the name', withMore({ uid: 'other' }), 'apply'],
-    ['the other direction', one, 'remove'],
+    ['deletion instead of installation', one, 'remove'],
   ] as const) {
-    it(`is not what counts for ${title}`, () => {
+    it(`is not used for ${title}`, () => {
       const memories = createMemories(() => true);
       const memory = memories.of('demo/one', one, 'apply');
       memory.scratch.set('a', 1);
@@ -164,13 +164,13 @@ describe('the schedule of an item', () => {
     ['cannot be read', finished, refusing(new CodecError({ step: 'decode', message: 'no' })), false],
   ];
   for (const [title, each, by, isDue] of rows) {
-    it(`is ${isDue ? '' : 'not '}followed when the item ${title}`, () => {
+    it(`is ${isDue ? '' : 'not '}followed if the item ${title}`, () => {
       expect(scheduleOf(each, by)).to.deep.equal(isDue ? { every: '10m' } : undefined);
       expect(nextDue(each, by)).to.equal(isDue ? ms + 600_000 : undefined);
     });
   }
 
-  it('does not hide what is wrong with the deployer', () => {
+  it('does not hide an error of the deployer', () => {
     expect(() => scheduleOf(finished, refusing(new TypeError('bug')))).to.throw(TypeError, 'bug');
   });
 

@@ -44,7 +44,7 @@ const manifest = {
   ...{ patchAfterDeployment: { any: 1 }, patchBeforeDelete: { any: 1 } },
 };
 
-/** With everything that deployers read. */
+/** With every field that deployers read. */
 const whole: Readonly<Record<string, readonly [Codec<unknown>, object]>> = {
   manifest: [manifestConfig, { ...head('manifest', 'v1alpha2'), ...common, manifests: [manifest] }],
   'manifest of old': [manifestConfig, { ...head('manifest'), ...common, manifests: [configMap('a')] }],
@@ -87,7 +87,7 @@ const whole: Readonly<Record<string, readonly [Codec<unknown>, object]>> = {
   ],
 };
 
-/** The same document, which notes the names of the fields at its top that are asked for. */
+/** The same document, which records the names of its top-level fields that are read. */
 function overheard(given: object, asked: Set<string>): object {
   return new Proxy(given, {
     get(fields, name) {
@@ -97,14 +97,14 @@ function overheard(given: object, asked: Set<string>): object {
   });
 }
 
-describe('fields of configurations that nobody reads', () => {
+describe('unknown fields of configurations', () => {
   for (const [title, [codec, given]] of Object.entries(whole)) {
-    it(`are none in a whole one: ${title}`, () => {
+    it(`are none in a complete one: ${title}`, () => {
       codec.decode(given);
       expect(codec.unread?.(given)).to.deep.equal([]);
     });
 
-    it(`are not those that are read: ${title}`, () => {
+    it(`exclude fields that are read: ${title}`, () => {
       const asked = new Set<string>();
       codec.decode(overheard(given, asked));
       const filled = { ...Object.fromEntries([...asked].map((name) => [name, 1])), ...given };
@@ -143,17 +143,17 @@ describe('fields of configurations that nobody reads', () => {
     ['mock', { exports: {} }, 'exports is ignored; did you mean export?'],
   ];
   for (const [deployer, more, sentence] of slips)
-    it(`are told with their place: ${sentence}`, () => {
+    it(`are reported with their path: ${sentence}`, () => {
       const [codec, given] = whole[deployer] ?? [];
       expect(codec?.unread?.({ ...given, ...more })).to.deep.equal([sentence]);
     });
 
   for (const odd of [undefined, null, 'text', [], {}, { apiVersion: 'toString' }, { apiVersion: 7 }])
-    it(`are not looked for in what is no configuration: ${JSON.stringify(odd)}`, () => {
+    it(`are not searched in something that is not a configuration: ${JSON.stringify(odd)}`, () => {
       expect(manifestConfig.unread?.(odd)).to.deep.equal([]);
     });
 
-  it('are warned of by an event, once for each generation', async () => {
+  it('are reported by an event, once for each generation', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     const sloppy = { ...document({ manifests: [manage(configMap('a'))] }), updateStratgy: 'merge' };

@@ -1,4 +1,4 @@
-/** What the worker makes of the answers of a plugin: when it comes back, what it tells, and whom it serves. */
+/** What the worker does with the results of a plugin: the next reconcile, the messages, and the items it handles. */
 import { expect } from 'chai';
 import { passthrough } from '../../../../deployers/sdk/codec.ts';
 import { deployerController } from '../../../../deployers/sdk/controller.ts';
@@ -26,7 +26,7 @@ const TYPE = 'example.org/worker';
 const problem = (message = 'no') => ({ operation: 'Op', reason: 'Re', message });
 const FINALIZER = 'finalizer.landscaper.gardener.cloud';
 
-/** A bench with a plugin that answers as it is told, and the times of its looks in milliseconds. */
+/** A bench with a scripted plugin, and the times of its calls in milliseconds. */
 function given(
   answer: (look: number) => Outcome | Error,
   options: BenchOptions = {},
@@ -48,19 +48,14 @@ function given(
   return { b, looks };
 }
 
-describe('the time until a plugin is asked again', () => {
+describe('the time until a plugin is called again', () => {
   const rows: readonly (readonly [string, (look: number) => Outcome | Error, number, readonly number[]])[] = [
     ['grows while it waits', () => wait(), 5_000, [0, 500, 1000, 1500, 2000, 2500, 3000, 3500, 4083, 4764]],
-    ['is what it says while it waits', () => wait({ requeueAfterMs: 2000 }), 5_000, [0, 2000, 4000]],
+    ['is set by a wait', () => wait({ requeueAfterMs: 2000 }), 5_000, [0, 2000, 4000]],
     ['is a second, then five, after failures', () => retry(problem()), 12_000, [0, 1000, 6000, 11_000]],
+    ['is set by a failure', () => retry(problem(), { requeueAfterMs: 3000 }), 7_000, [0, 3000, 6000]],
     [
-      'is what it says after a failure',
-      () => retry(problem(), { requeueAfterMs: 3000 }),
-      7_000,
-      [0, 3000, 6000],
-    ],
-    [
-      'is what an error says',
+      'is set by an error',
       () => new RetryError({ operation: 'o', reason: 'r', message: 'm', requeueAfterMs: 4000 }),
       9_000,
       [0, 4000, 8000],
@@ -68,7 +63,7 @@ describe('the time until a plugin is asked again', () => {
     ['is five minutes after a crash', () => new TypeError('bug'), 310_000, [0, 300_000]],
     ['is at least a millisecond', (look) => (look < 3 ? wait({ requeueAfterMs: 0 }) : done()), 10, [0, 1, 2]],
     [
-      'begins anew when it waits after a failure, and fails after it waited',
+      'starts again when it waits after a failure, and fails after it waited',
       (look) => (look === 1 || look === 4 ? retry(problem()) : wait()),
       4_000,
       [0, 1000, 1500, 2000, 3000, 3500, 4000],
@@ -83,7 +78,7 @@ describe('the time until a plugin is asked again', () => {
     });
   }
 
-  it('is never beyond the end of the job', async () => {
+  it('never exceeds the timeout of the job', async () => {
     const { b } = given(() => wait({ requeueAfterMs: 600_000 }), {}, { timeout: '10s' });
     await b.kick('j1');
     await b.pass(10_000);
@@ -91,8 +86,8 @@ describe('the time until a plugin is asked again', () => {
   });
 });
 
-describe('what is told of a job', () => {
-  it('is a failure that is new, once, and its end', async () => {
+describe('the report of a job', () => {
+  it('has each new failure, once, and its end', async () => {
     const told: string[] = [];
     const metrics = {
       jobEnded: (name: string, phase: string, seconds: number) =>
@@ -139,7 +134,7 @@ describe('what is told of a job', () => {
     ['an installation', false, 'Reconcile'],
     ['a removal', true, 'Delete'],
   ] as const) {
-    it(`is a crash of the plugin during ${title}`, async () => {
+    it(`includes a crash of the plugin during ${title}`, async () => {
       const { b } = given((look) => (look === 1 && isDeleted ? done() : new TypeError('bug')));
       await b.kick('j1');
       if (isDeleted) {
@@ -150,7 +145,7 @@ describe('what is told of a job', () => {
       expect(b.status().jobIDFinished).to.equal(isDeleted ? 'j1' : undefined);
     });
 
-    it(`is where a plain error came up: ${title}`, async () => {
+    it(`includes where a plain error occurred: ${title}`, async () => {
       const { b } = given((look) => (look === 1 && isDeleted ? done() : new Error('plain')));
       await b.kick('j1');
       if (isDeleted) {
@@ -164,7 +159,7 @@ describe('what is told of a job', () => {
     });
   }
 
-  it('is nothing but an event when the plugin stops because it was interrupted', async () => {
+  it('is only an event if the plugin stops because it was interrupted', async () => {
     const { b, looks } = given(() => new InterruptedError());
     await b.kick('j1');
     await b.pass(60_000);
@@ -174,8 +169,8 @@ describe('what is told of a job', () => {
   });
 });
 
-describe('an item whose target is not there', () => {
-  it('can be deleted where nothing is to be uninstalled', async () => {
+describe('an item whose target does not exist', () => {
+  it('can be deleted if nothing is to be uninstalled', async () => {
     const { b, looks } = given(() => done(), {}, { target: 'gone', finalizers: [FINALIZER] });
     await b.delete();
     b.host.edit('DeployItem', 'proj/web', {
@@ -185,14 +180,14 @@ describe('an item whose target is not there', () => {
     expect([b.isGone(), looks]).to.deep.equal([true, []]);
   });
 
-  it('fails when it says that nothing is to be uninstalled and is not being deleted', async () => {
+  it('fails if nothing is to be uninstalled and it is not being deleted', async () => {
     const annotations = { [`${LS}/delete-without-uninstall`]: 'true' };
     const { b } = given(() => done(), {}, { target: 'gone', annotations });
     await b.kick('j1');
     expect(b.status()).to.deep.include({ phase: 'Failed', jobIDFinished: 'j1' });
   });
 
-  it('fails for a name that no target can have, and is tried again while nobody knows', async () => {
+  it('fails for an invalid name of a target, and is retried while that is unknown', async () => {
     for (const [error, phase] of [
       [new InvalidObjectName({ message: 'no such name' }), 'Failed'],
       [new Error('no answer'), undefined],
@@ -237,11 +232,11 @@ describe('the controller of a deployer', () => {
   ];
   const schedule = () => ({ every: '1h' });
 
-  it('works on thirty items at a time, unless it is told otherwise', () => {
+  it('works on thirty items at a time by default', () => {
     expect([specOf().maxConcurrent, specOf({}, { workers: 3 }).maxConcurrent]).to.deep.equal([30, 3]);
   });
 
-  it('wakes for items with something to do', () => {
+  it('is triggered by items with something to do', () => {
     const test = { annotations: { [`${LS}/operation`]: 'test-reconcile' } };
     const off = { continuousReconcile: { enabled: false } };
     const rows: readonly (readonly [Partial<DeployerPlugin>, object, never, boolean])[] = [
@@ -262,7 +257,7 @@ describe('the controller of a deployer', () => {
     }
   });
 
-  it('wakes for a job that somebody else ended where the plugin wants to know', () => {
+  it('is triggered by a job that was ended elsewhere if the plugin wants to know', () => {
     const isOver = (more: Partial<DeployerPlugin>, type = TYPE) =>
       specOf(more).filter?.update?.(item(open, { type }), item(over, { type }));
     const wanting = { onJobEnded: () => Promise.resolve() };
@@ -270,7 +265,7 @@ describe('the controller of a deployer', () => {
     expect(specOf(wanting).filter?.update?.(item(over), item(over))).to.equal(false);
   });
 
-  it('interrupts a pass when its job is ended or its item is gone', () => {
+  it('aborts a reconcile when its job is ended or its item is gone', () => {
     const { interruptWhen } = specOf();
     const update = (old: object, obj: object) =>
       interruptWhen?.({ type: 'update', old: item(old), obj: item(obj), relisted: false });

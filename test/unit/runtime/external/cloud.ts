@@ -1,4 +1,4 @@
-/** A service elsewhere, in memory, and a controller of what is in it, on a clock that stands still. */
+/** An external service in memory, and a controller of the resources in it, on a clock that stands still. */
 import type { Rng } from '../../../../src/lib/rng.ts';
 import { externalController, type ExternalSpec } from '../../../../src/runtime/external/controller.ts';
 import { isActive } from '../../../../src/runtime/external/index.ts';
@@ -41,24 +41,24 @@ interface Thing {
   state: ExternalState;
 }
 
-/** The service: what is in it, what was asked of it, and what it answers with next. */
+/** The service: its resources, its requests, and its next response. */
 export class Cloud implements ExternalHandler<Bucket> {
   readonly things = new Map<string, Thing>();
   /** `create bucket-uid-1`, without observations. */
   readonly calls: string[] = [];
-  /** Names that were looked at. */
+  /** Names that were observed. */
   readonly looks: string[] = [];
   connects = 0;
   disconnects = 0;
-  /** What a step fails with. */
+  /** The error of a step. */
   readonly faults: Partial<Record<'connect' | 'observe' | 'create' | 'update' | 'delete', Error>> = {};
-  /** What a creation answers with, and in which state the thing begins. */
+  /** The response to a creation, and the initial state of the resource. */
   created: Created = {};
   details: ConnectionDetails | undefined;
   initially: ExternalState = 'ready';
   message: string | undefined;
   attributes: (() => Record<string, unknown>) | undefined;
-  /** Runs inside of a step, before it has an effect. */
+  /** Runs during a step, before it has an effect. */
   during: (step: string, object: Bucket) => void | Promise<void> = () => undefined;
 
   connect(): Promise<ExternalHandler<Bucket>> {
@@ -83,7 +83,7 @@ export class Cloud implements ExternalHandler<Bucket> {
       ...(this.attributes && { attributes: this.attributes() }),
     };
   }
-  /** What the service chooses for an open `tier`. */
+  /** The service's choice for a missing `tier`. */
   lateTier: string | undefined;
 
   async create(object: Bucket, name: string): Promise<Created> {
@@ -133,14 +133,14 @@ export const NAME = 'bucket-uid-1';
 export interface Scene {
   readonly world: World;
   readonly cloud: Cloud;
-  /** Moments at which the service was looked at or connected to, in seconds. */
+  /** Times at which the service was observed or connected to, in seconds. */
   readonly connectedAt: number[];
   controller: Controller<Bucket>;
   start(): Promise<void>;
   put(spec?: Bucket['spec'], metadata?: Partial<Bucket['metadata']>, name?: string): Bucket;
   get(key?: string): Bucket | undefined;
   edit(patch: object, sub?: 'status'): Promise<void>;
-  /** The conditions that are the case, by name. */
+  /** The conditions with status True, by name. */
   active(): string[];
   condition(type: string): { lastTransitionTime: string; reason: string; message: string } | undefined;
   secret(name: string): Secret | undefined;
@@ -202,7 +202,7 @@ export function createScene(
   };
 }
 
-/** What a create left on an object, to begin a story in the middle. */
+/** The marks of a create on an object, for tests that start in the middle. */
 export const made = (wall: number, agoMs = 3_600_000) => ({
   finalizers: [FINALIZER],
   annotations: {

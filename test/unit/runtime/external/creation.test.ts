@@ -18,7 +18,7 @@ import { buckets, Cloud, createScene, FINALIZER, KEY, NAME, type Bucket, type Sc
 
 const mark = (name: string): string => `external.espalier.dev/${name}`;
 
-describe('RUN-112: a creation whose end was never written down', () => {
+describe('RUN-112: a creation whose end was never recorded', () => {
   let scene: Scene;
   afterEach(() => scene.world.end());
   const pending = {
@@ -29,7 +29,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
     },
   };
 
-  it('is not repeated when the service assigns names: a person is told what to do', async () => {
+  it('is not repeated if the service assigns names: the user is told what to do', async () => {
     scene = createScene({ names: assigned, syncPeriodMs: 0 });
     const { cloud, world } = scene;
     scene.put({ size: 1 }, pending);
@@ -45,7 +45,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
     expect(scene.writes()).to.deep.equal([`merge status Bucket ${KEY}`]);
   });
 
-  it('goes on as soon as the person has taken the mark away', async () => {
+  it('continues as soon as the user has removed the mark', async () => {
     scene = createScene({ names: assigned });
     const { cloud } = scene;
     cloud.created = { externalName: 'i-1' };
@@ -56,7 +56,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
     expect(scene.active()).to.deep.equal(['Ready']);
   });
 
-  it('and takes over what the person has found', async () => {
+  it('and takes over the resource that the user has found', async () => {
     scene = createScene({ names: assigned });
     const { cloud } = scene;
     cloud.things.set('i-7', { size: 1, state: 'ready' });
@@ -69,7 +69,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
     expect(scene.get()?.status?.id).to.equal('i-7');
   });
 
-  it('holds up the deletion, too, since the thing would be left behind', async () => {
+  it('also blocks the deletion, because the resource would be left behind', async () => {
     scene = createScene({ names: assigned });
     scene.put({ size: 1 }, pending);
     await scene.start();
@@ -80,7 +80,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
     expect(scene.get()).to.equal(undefined);
   });
 
-  it('is looked into when names are known beforehand: what is there is taken over', async () => {
+  it('is checked if names are known beforehand: an existing resource is taken over', async () => {
     scene = createScene();
     const { cloud } = scene;
     cloud.things.set(NAME, { size: 1, state: 'ready' });
@@ -90,14 +90,14 @@ describe('RUN-112: a creation whose end was never written down', () => {
     expect(scene.active()).to.deep.equal(['Ready']);
   });
 
-  it('is looked into when names are known beforehand: what is not there is created', async () => {
+  it('is checked if names are known beforehand: a missing resource is created', async () => {
     scene = createScene();
     scene.put({ size: 1 }, pending);
     await scene.start();
     expect(scene.cloud.calls).to.deep.equal([`create ${NAME}`]);
   });
 
-  it('a process that dies inside of the creation leaves just that', async () => {
+  it('is what a process leaves behind that is killed during the creation', async () => {
     const cluster = new FakeCluster();
     const cloud = new Cloud();
     cloud.created = { externalName: 'i-1' };
@@ -115,7 +115,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
     expect(scene.condition('Failed')?.reason).to.equal('CreationInterrupted');
   });
 
-  it('an end that cannot be written is written in the next run, and nothing is created twice', async () => {
+  it('has an end that is written in the next reconcile if it cannot be written, and nothing is created twice', async () => {
     scene = createScene({ names: assigned });
     const { cloud, world } = scene;
     cloud.created = { externalName: 'i-1' };
@@ -135,7 +135,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
     expect(scene.active()).to.deep.equal(['Ready']);
   });
 
-  it('an end that could not be written is forgotten with its object', async () => {
+  it('whose end could not be written is forgotten with its object', async () => {
     scene = createScene({ names: assigned });
     const { cloud, world } = scene;
     cloud.created = { externalName: 'i-1' };
@@ -159,7 +159,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
     expect(cloud.calls).to.deep.equal(['create ']);
   });
 
-  it('an outcome that the handler does not know counts as no end', async () => {
+  it('has no end if the handler does not know the outcome', async () => {
     scene = createScene({ names: assigned });
     const { cloud, world } = scene;
     cloud.faults.create = new OutcomeUnknown({ message: 'the connection broke' });
@@ -172,7 +172,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
     expect(JSON.stringify(events)).to.include('the connection broke');
   });
 
-  it('a creation that takes too long counts as no end', async () => {
+  it('has no end if it takes too long', async () => {
     scene = createScene({ names: assigned, reconcileTimeoutMs: 5_000 });
     const { cloud, world } = scene;
     cloud.during = (step) =>
@@ -188,7 +188,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
     expect(scene.condition('Failed')?.reason).to.equal('CreationInterrupted');
   });
 
-  it('with names that are known, its end is written down even after the run was told to end', async () => {
+  it('with known names has its end recorded even after the reconcile was aborted', async () => {
     scene = createScene({ reconcileTimeoutMs: 5_000 });
     const { cloud, world } = scene;
     cloud.during = (step) =>
@@ -232,7 +232,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
   }
 });
 
-describe('RUN-113: a thing that was created and is not to be seen', () => {
+describe('RUN-113: a resource that was created and is not visible', () => {
   let scene: Scene;
   afterEach(() => scene.world.end());
   const createdAgo = (ms: number) => ({
@@ -256,7 +256,7 @@ describe('RUN-113: a thing that was created and is not to be seen', () => {
     expect(cloud.calls).to.deep.equal([`create ${NAME}`]);
   });
 
-  it('is deleted all the same, and not let go before that time is over', async () => {
+  it('is deleted nevertheless, and not released before that time is over', async () => {
     scene = createScene();
     const { cloud, world } = scene;
     scene.put({ size: 1 }, createdAgo(10_000));
@@ -269,7 +269,7 @@ describe('RUN-113: a thing that was created and is not to be seen', () => {
     expect(scene.get()).to.equal(undefined);
   });
 
-  it('does not wait for a mark from the future', async () => {
+  it('does not wait for a mark in the future', async () => {
     scene = createScene();
     scene.put({ size: 1 }, createdAgo(-600_000));
     await scene.start();
@@ -277,12 +277,12 @@ describe('RUN-113: a thing that was created and is not to be seen', () => {
   });
 });
 
-describe('RUN-118: names of external things', () => {
+describe('RUN-118: names of external resources', () => {
   let scene: Scene;
   afterEach(() => scene.world.end());
   const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'photos', uid: 'd8b8-1' } };
 
-  it('are made of a prefix and the uid, or of the name of the object, or cut to length', () => {
+  it('consist of a prefix and the uid, or of the name of the object, or are shortened', () => {
     scene = createScene();
     expect(byUid('gke').nameOf(object)).to.equal('gke-d8b8-1');
     expect(byObjectName.nameOf(object)).to.equal('photos');
@@ -296,7 +296,7 @@ describe('RUN-118: names of external things', () => {
     expect(shortened(byUid('gke'), 20).nameOf(other)).to.not.equal(short);
   });
 
-  it('are those that the service answers with, written down before the status and used from then on', async () => {
+  it('are those that the service returns, stored before the status and used from then on', async () => {
     scene = createScene({ names: byUid('gke') });
     const { cloud } = scene;
     cloud.created = { externalName: 'i-42' };
@@ -313,7 +313,7 @@ describe('RUN-118: names of external things', () => {
     expect(scene.get()?.status?.id).to.equal('i-42');
   });
 
-  it('may be given by the user, to take over what is there', async () => {
+  it('may be set by the user, to take over an existing resource', async () => {
     scene = createScene();
     const { cloud } = scene;
     cloud.things.set('old', { size: 3, state: 'ready' });

@@ -14,7 +14,7 @@ describe('an external resource', () => {
   afterEach(() => scene.world.end());
 
   const wall = (): number => scene.world.clock.wall();
-  /** An object of an hour ago, in step with its thing. */
+  /** An object that is an hour old and up to date. */
   const settled = async (spec: object = { size: 1 }): Promise<void> => {
     scene.cloud.things.set(NAME, { size: 1, state: 'ready' });
     scene.put(spec, made(wall()));
@@ -23,7 +23,7 @@ describe('an external resource', () => {
     scene.cloud.calls.length = 0;
   };
 
-  it('RUN-103: that has never been seen is created once, and is Creating', async () => {
+  it('RUN-103: that has never been observed is created once, and is Creating', async () => {
     const { cloud } = scene;
     cloud.initially = 'creating';
     scene.put();
@@ -35,7 +35,7 @@ describe('an external resource', () => {
     expect(cloud.disconnects).to.equal(cloud.connects);
   });
 
-  it('RUN-103: is held by the finalizer, named and marked in one write before it is created', async () => {
+  it('RUN-103: gets finalizer, name and mark in one write before it is created', async () => {
     const { cloud } = scene;
     const seen: unknown[] = [];
     cloud.during = (step) => {
@@ -57,7 +57,7 @@ describe('an external resource', () => {
     ]);
   });
 
-  it('RUN-104: becomes Ready when it is seen to be, publishes its details, and rests for the poll interval', async () => {
+  it('RUN-104: becomes Ready when it is observed to be, publishes its connection details, and waits for the poll interval', async () => {
     const { cloud, world, connectedAt } = scene;
     cloud.initially = 'creating';
     scene.put({ size: 1, writeConnectionSecretToRef: { name: 'conn' } });
@@ -99,7 +99,7 @@ describe('an external resource', () => {
     expect(scene.condition('Creating')?.lastTransitionTime).to.equal('2026-01-01T00:00:00Z');
   });
 
-  it('RUN-106: is Failed and no longer Creating when the service says that its creation failed', async () => {
+  it('RUN-106: is Failed and no longer Creating if the service reports that its creation failed', async () => {
     const { cloud, world } = scene;
     cloud.initially = 'creating';
     scene.put();
@@ -112,7 +112,7 @@ describe('an external resource', () => {
     expect(cloud.calls).to.deep.equal([`create ${NAME}`]);
   });
 
-  it('RUN-106: is not created again when the handler says that it is no use, until something changes', async () => {
+  it('RUN-106: is not created again if the handler reports a permanent error, until something changes', async () => {
     const { cloud, world } = scene;
     cloud.faults.create = new NoRetryError({ message: 'the name is forbidden' });
     scene.put();
@@ -126,7 +126,7 @@ describe('an external resource', () => {
     expect(scene.active()).to.include('Ready');
   });
 
-  it('can be changed by a new spec after it has failed outside', async () => {
+  it('can be changed by a new spec after it has failed in the service', async () => {
     await settled();
     scene.cloud.things.set(NAME, { size: 1, state: 'failed' });
     await scene.edit({ spec: { size: 2 } });
@@ -134,7 +134,7 @@ describe('an external resource', () => {
   });
 
   for (const state of ['ready', 'creating', 'updating', 'failed', 'unknown', 'deleting'] as const) {
-    it(`RUN-107: is deleted whatever its state outside (${state}), and Deleting is all that is the case`, async () => {
+    it(`RUN-107: is deleted whatever its state (${state}), and only Deleting is True`, async () => {
       await settled();
       const { cloud, world } = scene;
       cloud.deletesAtOnce = false;
@@ -152,7 +152,7 @@ describe('an external resource', () => {
     });
   }
 
-  it('RUN-107: is Deleting and Failed while its deletion does not succeed, which is tried again', async () => {
+  it('RUN-107: is Deleting and Failed while its deletion fails, which is retried', async () => {
     await settled();
     const { cloud, world } = scene;
     cloud.faults.delete = new Error('still in use');
@@ -164,7 +164,7 @@ describe('an external resource', () => {
     expect(scene.get()).to.equal(undefined);
   });
 
-  it('RUN-108: is updated when it has drifted, and Updating until it is seen to be in step', async () => {
+  it('RUN-108: is updated if it has drifted, and Updating until it is observed to be up to date', async () => {
     await settled();
     const { cloud, world } = scene;
     let stay = true;
@@ -190,14 +190,14 @@ describe('an external resource', () => {
     expect(scene.get()?.status?.observedGeneration).to.equal(2);
   });
 
-  it('RUN-109: stays Ready beside Failed when it cannot be looked at', async () => {
+  it('RUN-109: stays Ready besides Failed if it cannot be observed', async () => {
     await settled();
     scene.cloud.faults.observe = new Error('the credential is not valid');
     await scene.world.clock.advance(60_000);
     expect(scene.active()).to.deep.equal(['Ready', 'Failed']);
   });
 
-  it('RUN-111: is Failed when there is no connection, which is tried again ever more rarely', async () => {
+  it('RUN-111: is Failed if there is no connection, which is retried at growing intervals', async () => {
     const { cloud, world, connectedAt } = scene;
     cloud.faults.connect = new Error('no credentials');
     scene.put();
@@ -209,7 +209,7 @@ describe('an external resource', () => {
     expect([...new Set(connectedAt)]).to.deep.equal([0, 1, 3, 7]);
   });
 
-  it('decides without its conditions: wiping them changes no call (X10)', async () => {
+  it('decides without its conditions: deleting them changes no call (X10)', async () => {
     await settled();
     const { cloud, world } = scene;
     await scene.edit({ status: null }, 'status');
@@ -223,7 +223,7 @@ describe('an external resource', () => {
     expect(scene.get()).to.equal(undefined);
   });
 
-  it('runs when somebody asks for it, and says so (X28)', async () => {
+  it('is reconciled on request, and reports it (X28)', async () => {
     await settled();
     const before = scene.cloud.looks.length;
     await scene.edit({ metadata: { annotations: { 'external.espalier.dev/request': 'now-1' } } });
@@ -231,7 +231,7 @@ describe('an external resource', () => {
     expect(scene.get()?.status?.lastRequest).to.equal('now-1');
   });
 
-  it('waits with its deletion until it is the last to hold the object (X29)', async () => {
+  it('delays its deletion until no other finalizer is left (X29)', async () => {
     await settled();
     const { cloud, world } = scene;
     await scene.edit({ metadata: { finalizers: [FINALIZER, 'other.example/x'] } });
@@ -245,7 +245,7 @@ describe('an external resource', () => {
     expect(scene.get()).to.equal(undefined);
   });
 
-  it('tells of what it does in events', async () => {
+  it('reports its work in events', async () => {
     scene.put();
     await scene.start();
     await scene.edit({ spec: { size: 2 } });
@@ -263,7 +263,7 @@ describe('RUN-110: an external resource and an API server that fails', () => {
   let scene: Scene;
   afterEach(() => scene.world.end());
 
-  it('hands a failed read on, without writing a status', async () => {
+  it('passes a failed read on, without writing a status', async () => {
     scene = createScene({ read: 'live' });
     const { world, cloud } = scene;
     world.cluster.fault = ({ verb }) => (verb === 'get' ? refused : undefined);
@@ -277,7 +277,7 @@ describe('RUN-110: an external resource and an API server that fails', () => {
     expect(scene.active()).to.deep.equal(['Ready']);
   });
 
-  it('ends in peace when the object is gone', async () => {
+  it('ends without error if the object is gone', async () => {
     scene = createScene({ read: 'live' });
     const { world, cloud } = scene;
     world.cluster.fault = ({ verb }) => (verb === 'get' ? gone : undefined);
@@ -290,7 +290,7 @@ describe('RUN-110: an external resource and an API server that fails', () => {
   });
 
   for (const status of [409, 429, 500]) {
-    it(`runs again after a status write that failed with ${String(status)}, and creates nothing twice`, async () => {
+    it(`reconciles again after a status write that failed with ${String(status)}, and creates nothing twice`, async () => {
       scene = createScene();
       const { world, cloud } = scene;
       let left = 2;
@@ -307,7 +307,7 @@ describe('RUN-110: an external resource and an API server that fails', () => {
     });
   }
 
-  it('creates nothing when the object was changed since it was read', async () => {
+  it('creates nothing if the object was changed since it was read', async () => {
     scene = createScene();
     const { world, cloud } = scene;
     let isFirst = true;
@@ -323,7 +323,7 @@ describe('RUN-110: an external resource and an API server that fails', () => {
     expect(cloud.things.get(NAME)?.size).to.equal(4);
   });
 
-  it('goes on with the deletion when the finalizer could not be taken off', async () => {
+  it('continues with the deletion if the finalizer could not be removed', async () => {
     scene = createScene();
     const { world } = scene;
     scene.put();
@@ -339,7 +339,7 @@ describe('RUN-110: an external resource and an API server that fails', () => {
 });
 
 describe('an external resource after a restart', () => {
-  it('is found where it was, and nothing is created twice', async () => {
+  it('is found again, and nothing is created twice', async () => {
     const cluster = new FakeCluster();
     const cloud = new Cloud();
     const first = createScene({}, { cloud, world: createWorld({ cluster }) });

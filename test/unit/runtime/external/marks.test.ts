@@ -1,4 +1,4 @@
-/** What is written on external resources, and how it is read: annotations, marks of creations, policies, conditions. */
+/** How external resources are annotated, and how that is read: annotations, marks of creations, policies, conditions. */
 import { expect } from 'chai';
 import type { Obj, View } from '../../../../src/runtime/types.ts';
 import {
@@ -34,7 +34,7 @@ const object = (annotations?: Record<string, string>, more: object = {}): View<O
 const NOW = Date.parse('2026-01-01T00:00:00.000Z');
 const at = (ms: number): string => new Date(NOW + ms).toISOString();
 
-describe('the interval at which an external thing is looked at', () => {
+describe('the poll interval of an external resource', () => {
   for (const [text, expected] of [
     [undefined, 60_000],
     ['90s', 90_000],
@@ -62,7 +62,7 @@ describe('the marks of a creation', () => {
     });
     expect(pendingMarks(NOW, undefined)).not.to.have.property(NAME('name'));
   });
-  it('tell how it ended', () => {
+  it('show how it ended', () => {
     expect(succeededMarks(NOW, 'n')).to.deep.equal({
       [NAME('create-succeeded')]: at(0),
       [NAME('name')]: 'n',
@@ -71,20 +71,16 @@ describe('the marks of a creation', () => {
     expect(failedMarks(NOW)).to.deep.equal({ [NAME('create-failed')]: at(0) });
   });
   for (const [title, annotations, expected] of [
-    [
-      'that cannot be read is older than any answer',
-      { 'create-pending': 'x', 'create-failed': at(0) },
-      false,
-    ],
-    ['that cannot be read is a creation all the same', { 'create-pending': 'x' }, true],
-    ['is not answered by one that cannot be read', { 'create-pending': at(0), 'create-failed': 'x' }, true],
+    ['that is invalid is older than any end', { 'create-pending': 'x', 'create-failed': at(0) }, false],
+    ['that is invalid is a creation all the same', { 'create-pending': 'x' }, true],
+    ['is not ended by an invalid mark', { 'create-pending': at(0), 'create-failed': 'x' }, true],
   ] as const) {
-    it(`of a beginning ${title}`, () => {
+    it(`of a start ${title}`, () => {
       const named = Object.fromEntries(Object.entries(annotations).map(([name, text]) => [NAME(name), text]));
       expect(isInterrupted(object(named))).to.equal(expected);
     });
   }
-  it('tell a person what to do', () => {
+  it('tell the user what to do', () => {
     const message = interruptedMessage(object({ [NAME('create-pending')]: at(0) }));
     expect(message).to.include(`the creation begun at ${at(0)} was interrupted`);
     expect(message)
@@ -94,10 +90,10 @@ describe('the marks of a creation', () => {
   });
 });
 
-describe('the time for which a created thing may stay out of sight', () => {
+describe('the time for which a created resource may be invisible', () => {
   for (const [title, succeeded, expected] of [
     ['is over without a creation', undefined, 0],
-    ['begins with the creation', at(0), 30_000],
+    ['starts with the creation', at(0), 30_000],
     ['gets shorter', at(-10_000), 20_000],
     ['is over after 30 s', at(-30_000), 0],
     ['stays over', at(-90_000), 0],
@@ -110,20 +106,20 @@ describe('the time for which a created thing may stay out of sight', () => {
   }
 });
 
-describe('a strategy for names', () => {
+describe('a naming strategy', () => {
   for (const [title, strategy, isDeterministic] of [
     ['by uid', byUid('x'), true],
     ['by name', byObjectName, true],
     ['of the service', assigned, false],
     ['by uid that shortens', shortened(byUid('x'), 20), true],
-    ['of the service that shortens', shortened(assigned, 20), false],
+    ['of the service, shortened', shortened(assigned, 20), false],
   ] as const) {
-    it(`${title} ${isDeterministic ? 'gives the same name again' : 'knows no name before'}`, () => {
+    it(`${title} ${isDeterministic ? 'returns the same name again' : 'has no name beforehand'}`, () => {
       expect(strategy.isDeterministic).to.equal(isDeterministic);
       if (!isDeterministic) expect(strategy.nameOf(object())).to.equal(undefined);
     });
   }
-  it('that shortens leaves names of the length alone', () => {
+  it('that shortens leaves names of the maximum length alone', () => {
     const of = (length: number) =>
       shortened(byObjectName, 20).nameOf({ ...object(), metadata: { name: 'n'.repeat(length) } });
     expect(of(20)).to.equal('n'.repeat(20));
@@ -145,7 +141,7 @@ describe('the policies of an object', () => {
       new Set(['Observe', 'Update']),
       'Delete',
     ],
-    ['may leave the thing where it is', { reclaimPolicy: 'Retain' }, all, 'Retain'],
+    ['may leave the resource in place', { reclaimPolicy: 'Retain' }, all, 'Retain'],
   ] as const) {
     it(title, () => {
       expect(read(spec)).to.deep.equal({ ok: true, policies: { allowed, reclaim } });
@@ -161,7 +157,7 @@ describe('the policies of an object', () => {
     [{ managementPolicies: [{ Observe: true }] }, 'spec.managementPolicies has an object'],
     [{ managementPolicies: ['Create'] }, 'spec.managementPolicies must include "Observe"'],
   ] as const) {
-    it(`are refused: ${complaint}`, () => {
+    it(`are rejected: ${complaint}`, () => {
       const reading = read(spec);
       expect(reading.ok ? 'accepted' : reading.problem).to.include(complaint);
     });
@@ -173,14 +169,14 @@ describe('the policies of an object', () => {
     [['Observe', 'Update'], 'Delete', false, true],
     [['Observe', 'LateInitialize'], 'Delete', false, false],
   ] as const) {
-    it(`${allowed.join(' and ')} with ${reclaim} ${deletes ? 'delete' : 'leave'} the thing, and ${needs ? '' : 'do not '}hold the object`, () => {
+    it(`${allowed.join(' and ')} with ${reclaim} ${deletes ? 'delete' : 'leave'} the resource, and ${needs ? '' : 'do not '}need a finalizer`, () => {
       const policies = { allowed: new Set(allowed), reclaim };
       expect([deletesResource(policies), needsFinalizer(policies)]).to.deep.equal([deletes, needs]);
     });
   }
 });
 
-describe('the conditions of an external resource, by what happens', () => {
+describe('the conditions of an external resource, by event', () => {
   const TYPES = ['Creating', 'Updating', 'Deleting', 'Ready', 'Failed', 'Paused'] as const;
   const stored = TYPES.map((type) => ({
     ...{ type, status: 'True' as const, lastTransitionTime: 'then', reason: 'Old', message: 'old' },
@@ -203,7 +199,7 @@ describe('the conditions of an external resource, by what happens', () => {
     ['resume', '', 'Paused'],
   ];
   for (const [happening, on, off] of rows) {
-    it(`${happening}: ${on || 'none'} begin, ${off || 'none'} end`, () => {
+    it(`${happening}: ${on || 'none'} become True, ${off || 'none'} become False`, () => {
       const fresh = new Conditions([]);
       fresh.note(happening, 'New', 'new');
       const begun = { status: 'True', lastTransitionTime: 'now', reason: 'New', message: 'new' };
@@ -227,7 +223,7 @@ describe('the conditions of an external resource, by what happens', () => {
     conditions.note('observe ready', 'Available');
     expect(conditions.render('now')[0]).to.deep.equal(ended);
   });
-  it('get a new reason and keep their time while they are the case', () => {
+  it('get a new reason and keep their time while they are True', () => {
     const conditions = new Conditions(stored);
     conditions.note('fail', 'New', 'new');
     expect(conditions.render('now').find(({ type }) => type === 'Failed')).to.deep.equal({
@@ -235,30 +231,30 @@ describe('the conditions of an external resource, by what happens', () => {
     });
   });
   for (const [title, conditions, expected] of [
-    ['are the case if their status is True', [{ ...stored[3] }], true],
-    ['are not the case if their status is False', [{ ...stored[3], status: 'False' }], false],
-    ['are not the case if others are', [{ ...stored[0] }], false],
-    ['are not the case if they are not there', undefined, false],
+    ['are True if their status is True', [{ ...stored[3] }], true],
+    ['are not True if their status is False', [{ ...stored[3], status: 'False' }], false],
+    ['are not True if others are', [{ ...stored[0] }], false],
+    ['are not True if they are missing', undefined, false],
   ] as const) {
     it(title, () => {
       const status = conditions && { conditions };
       expect(isActive({ ...(status && { status }) } as never, 'Ready')).to.equal(expected);
     });
   }
-  it('are not the case of an object without a status', () => {
+  it('are not True for an object without a status', () => {
     expect(isActive({}, 'Ready')).to.equal(false);
   });
 });
 
 describe('fields that the service fills in', () => {
   for (const [title, spec, filled, expected] of [
-    ['are taken where there was nothing', {}, { a: 1 }, { a: 1 }],
-    ['are taken where there was undefined', { a: undefined }, { a: 1 }, { a: 1 }],
-    ['are not taken if they are empty', {}, { a: null, b: undefined }, {}],
+    ['are used if there was nothing', {}, { a: 1 }, { a: 1 }],
+    ['are used if there was undefined', { a: undefined }, { a: 1 }, { a: 1 }],
+    ['are ignored if they are empty', {}, { a: null, b: undefined }, {}],
     ['do not replace null', { a: null }, { a: 1 }, { a: null }],
     ['do not replace a scalar by an object', { a: 1 }, { a: { b: 1 } }, { a: 1 }],
     ['do not replace an object by a scalar', { a: { b: 1 } }, { a: 1 }, { a: { b: 1 } }],
-    ['do not take inherited fields for given ones', {}, { toString: 'x' }, { toString: 'x' }],
+    ['do not confuse inherited properties with given ones', {}, { toString: 'x' }, { toString: 'x' }],
   ] as const) {
     it(title, () => {
       expect(filledIn(spec, filled)).to.deep.equal(expected);

@@ -11,7 +11,7 @@ import { buckets, createScene, FINALIZER, KEY, made, NAME, type Bucket, type Sce
 const CONN = { writeConnectionSecretToRef: { name: 'conn' } };
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-describe('what an object says about its external thing', () => {
+describe('the policies of an external resource', () => {
   let scene: Scene;
   beforeEach(() => {
     scene = createScene();
@@ -28,7 +28,7 @@ describe('what an object says about its external thing', () => {
     await settle();
   };
 
-  it('RUN-114: Retain leaves it where it is, without a call', async () => {
+  it('RUN-114: Retain leaves the resource in place, without a call', async () => {
     await there({ reclaimPolicy: 'Retain' });
     const { connects } = scene.cloud;
     await deleted();
@@ -37,7 +37,7 @@ describe('what an object says about its external thing', () => {
     expect(scene.cloud.things.has(NAME)).to.equal(true);
   });
 
-  it('RUN-114: Delete lets the object go after it has been seen to be gone', async () => {
+  it('RUN-114: Delete releases the object after the resource is observed to be gone', async () => {
     await there({ reclaimPolicy: 'Delete' });
     scene.cloud.deletesAtOnce = false;
     await deleted();
@@ -49,7 +49,7 @@ describe('what an object says about its external thing', () => {
     expect(scene.get()).to.equal(undefined);
   });
 
-  it('RUN-114: both take the connection secret with them', async () => {
+  it('RUN-114: both delete the connection secret with them', async () => {
     for (const reclaimPolicy of ['Retain', 'Delete']) {
       scene = createScene();
       scene.cloud.details = { a: 'b' };
@@ -63,7 +63,7 @@ describe('what an object says about its external thing', () => {
     }
   });
 
-  it('RUN-116: paused means one status write and no call, until it is over', async () => {
+  it('RUN-116: paused means one status write and no call, until it is resumed', async () => {
     scene.put({ size: 1 }, { annotations: { 'external.espalier.dev/paused': 'true' } });
     await scene.start();
     await scene.edit({ spec: { size: 2 } });
@@ -76,7 +76,7 @@ describe('what an object says about its external thing', () => {
     expect(scene.active()).to.deep.equal(['Ready']);
   });
 
-  it('RUN-116: paused holds up the deletion', async () => {
+  it('RUN-116: paused blocks the deletion', async () => {
     await there({}, { 'external.espalier.dev/paused': 'true' });
     await deleted();
     expect(scene.cloud.connects).to.equal(0);
@@ -108,7 +108,7 @@ describe('what an object says about its external thing', () => {
       });
     }
 
-    it('an object that is only looked at is not held', async () => {
+    it('an object that is only observed gets no finalizer', async () => {
       scene.cloud.things.set(NAME, { size: 9, state: 'ready' });
       scene.put({ size: 1, managementPolicies: ['Observe'] });
       await scene.start();
@@ -124,7 +124,7 @@ describe('what an object says about its external thing', () => {
       [{ reclaimPolicy: 9_007_199_254_740_993n }, 'is 9007199254740993;'],
       [{ managementPolicies: ['Observe', 9_007_199_254_740_993n] }, 'has 9007199254740993;'],
     ] as const) {
-      it(`what makes no sense is refused: ${exactJson(spec)}`, async () => {
+      it(`an invalid policy is rejected: ${exactJson(spec)}`, async () => {
         scene.put(spec as unknown as Bucket['spec']);
         await scene.start();
         await scene.world.clock.advance(600_000);
@@ -134,7 +134,7 @@ describe('what an object says about its external thing', () => {
       });
     }
 
-    it('open fields are filled in with what the service chose, and given ones stay', async () => {
+    it('missing fields are filled in with the choice of the service, and given ones stay', async () => {
       scene.cloud.lateTier = 'standard';
       await there({});
       expect(scene.get()?.spec).to.deep.equal({ size: 1, tier: 'standard' });
@@ -142,14 +142,14 @@ describe('what an object says about its external thing', () => {
       expect(scene.get()?.status?.observedGeneration).to.equal(2);
     });
 
-    it('open fields stay open without LateInitialize', async () => {
+    it('missing fields stay missing without LateInitialize', async () => {
       scene.cloud.lateTier = 'standard';
       await there({ managementPolicies: ['Observe', 'Create', 'Update', 'Delete'] });
       expect(scene.get()?.spec?.tier).to.equal(undefined);
     });
   });
 
-  it('RUN-117: polls of a thousand objects spread over 54 to 66 seconds', async () => {
+  it('RUN-117: polls of a thousand objects are spread over 54 to 66 seconds', async () => {
     await scene.world.end();
     scene = createScene({}, { rng: seededRng(7) });
     const { clock } = scene.world;
@@ -169,7 +169,7 @@ describe('what an object says about its external thing', () => {
     expect(early).to.be.within(400, 600);
   }).timeout(60_000);
 
-  it('RUN-117: an object may ask for another interval, but not for less than the floor', async () => {
+  it('RUN-117: an object may set another interval, but not below the minimum', async () => {
     await there({}, { 'external.espalier.dev/poll-interval': '1s' });
     scene.connectedAt.length = 0;
     await scene.world.clock.advance(25_000);
@@ -180,7 +180,7 @@ describe('what an object says about its external thing', () => {
     expect(scene.connectedAt).to.deep.equal([25 + 3_600].filter((at) => at <= 3_625));
   });
 
-  it('RUN-117: an interval that is none is told of, and the one of the kind holds', async () => {
+  it('RUN-117: an invalid interval is reported, and the one of the kind is used', async () => {
     await there({}, { 'external.espalier.dev/poll-interval': 'often' });
     scene.connectedAt.length = 0;
     await scene.world.clock.advance(60_000);
@@ -189,7 +189,7 @@ describe('what an object says about its external thing', () => {
     expect(JSON.stringify(notes)).to.include('InvalidPollInterval').and.include('often');
   });
 
-  describe('where its connection details go', () => {
+  describe('the place of its connection details', () => {
     const foreign = (more: object = {}) =>
       scene.world.cluster.put(secretKind, {
         metadata: {
@@ -205,7 +205,7 @@ describe('what an object says about its external thing', () => {
       scene.cloud.details = { token: 'hush' };
     });
 
-    it('RUN-115: not into a secret of somebody else, and Failed says why', async () => {
+    it('RUN-115: is not a secret of another owner, and Failed reports why', async () => {
       foreign();
       await there(CONN);
       expect(scene.secret('conn')?.data).to.deep.equal({ mine: base64('yes') });
@@ -214,14 +214,14 @@ describe('what an object says about its external thing', () => {
       expect(scene.active()).to.include('Ready');
     });
 
-    it('RUN-115: not into one that belongs to nobody either', async () => {
+    it('RUN-115: is not a secret without an owner either', async () => {
       foreign({ ownerReferences: [], labels: {} });
       await there(CONN);
       expect(scene.secret('conn')?.data).to.deep.equal({ mine: base64('yes') });
       expect(scene.condition('Failed')?.message).to.include('an unknown owner');
     });
 
-    it('RUN-115: equal data are not written again, and keys of before stay', async () => {
+    it('RUN-115: is not written if the data are equal, and keeps its old keys', async () => {
       await there(CONN);
       const secrets = (): number =>
         scene.world.cluster.writes.filter((write) => write.includes('Secret')).length;
@@ -237,7 +237,7 @@ describe('what an object says about its external thing', () => {
       });
     });
 
-    it('RUN-115: into one that is typed and belongs to the object', async () => {
+    it('RUN-115: is a typed secret that the object owns', async () => {
       await there(CONN);
       const { type, metadata } = scene.secret('conn') ?? {};
       expect(type).to.equal('external.espalier.dev/connection');
@@ -253,14 +253,14 @@ describe('what an object says about its external thing', () => {
       ]);
     });
 
-    it('RUN-115: into one that somebody has deleted, at once', async () => {
+    it('RUN-115: is written again at once if a user deletes it', async () => {
       await there(CONN);
       scene.world.cluster.remove(secretKind, 'A/conn');
       await settle();
       expect(scene.secret('conn')?.data).to.deep.equal({ token: base64('hush') });
     });
 
-    it('RUN-115: into one whose label was taken off, which it gets back', async () => {
+    it('RUN-115: gets its label back if that was removed', async () => {
       await there(CONN);
       scene.world.cluster.edit(secretKind, 'A/conn', { metadata: { labels: null }, data: null });
       await scene.world.clock.advance(60_000);
@@ -270,19 +270,19 @@ describe('what an object says about its external thing', () => {
       });
     });
 
-    it('whose watch is as narrow as that of the objects', async () => {
+    it('has a watch as narrow as that of the objects', async () => {
       await scene.world.end();
       scene = createScene({ cache: { namespaces: ['A'] } });
       const names = [...scene.world.caches.all()].map(({ name }) => name);
       expect(names).to.include('secrets[ns=A][external.espalier.dev/connection=true]');
     });
 
-    it('not into another namespace, where nobody would collect it', async () => {
+    it('is not in another namespace, where it would not be garbage collected', async () => {
       await there({ writeConnectionSecretToRef: { name: 'conn', namespace: 'B' } });
       expect(scene.condition('Failed')?.message).to.include('B/conn').and.include('A');
     });
 
-    it('and nowhere else: not into status, events or messages', async () => {
+    it('and nowhere else: not in status, events or messages', async () => {
       foreign();
       await there(CONN);
       await scene.world.clock.advance(60_000);
@@ -294,7 +294,7 @@ describe('what an object says about its external thing', () => {
     });
   });
 
-  it('a description that makes no sense is refused', () => {
+  it('cannot be described in an invalid way', () => {
     expect(() => createScene({ pollMs: 0 })).to.throw(DefinitionError, 'pollMs');
     expect(() => createScene({ finalizer: 'nonsense' })).to.throw(DefinitionError, 'nonsense');
   });
@@ -309,14 +309,14 @@ describe('the conditions of an external resource', () => {
     message: '',
   } as const;
 
-  it('keep the time of what is as it was, whatever happened in between', () => {
+  it('keep the time of those that did not change, whatever happened in between', () => {
     const conditions = new Conditions([ready]);
     conditions.note('observe unknown', 'StateUnknown');
     conditions.note('observe ready', 'Available');
     expect(conditions.render('now')).to.deep.equal([ready]);
   });
 
-  it('have one entry for each type, and none for what was never the case', () => {
+  it('have one entry for each type, and none for those that were never True', () => {
     const conditions = new Conditions([]);
     conditions.note('succeed', 'Observed');
     conditions.note('observe ready', 'Available');
@@ -328,7 +328,7 @@ describe('the conditions of an external resource', () => {
     ]);
   });
 
-  it('leave those of others alone', () => {
+  it('do not change those of others', () => {
     const other = { ...ready, type: 'Synced', status: 'Unknown' } as const;
     const conditions = new Conditions([other]);
     conditions.note('begin delete', 'DeletionRequested');
@@ -345,8 +345,8 @@ describe('the conditions of an external resource', () => {
   });
 });
 
-describe('what a service chose for open fields', () => {
-  it('fills gaps at every depth, and changes nothing that is there', () => {
+describe('the choice of a service for missing fields', () => {
+  it('fills gaps at every depth, and changes no existing value', () => {
     const spec = { a: 1, deep: { b: 'given', list: [1] }, off: false };
     const filled = {
       a: 2,

@@ -82,11 +82,11 @@ describe('the publication of connection details', () => {
     expect([await publish({}), writes]).to.deep.equal(['done', []]);
   });
   for (const [title, before, expected] of [
-    ['adds what is new', { old: base64('x') }, { data: { user: base64('u') } }],
-    ['changes what is different', { user: base64('x') }, { data: { user: base64('u') } }],
+    ['adds new keys', { old: base64('x') }, { data: { user: base64('u') } }],
+    ['changes different values', { user: base64('x') }, { data: { user: base64('u') } }],
     ['adds to a Secret without data', undefined, { data: { user: base64('u') } }],
   ] as const) {
-    it(`${title}, and names the version that it was made for`, async () => {
+    it(`${title}, and sends the version that it was made for`, async () => {
       const { writes, publish } = stage({ cached: secret({ resourceVersion: '7' }, before) });
       expect(await publish()).to.equal('done');
       expect(merged(writes)).to.deep.equal([
@@ -94,12 +94,12 @@ describe('the publication of connection details', () => {
       ]);
     });
   }
-  it('writes nothing that is there', async () => {
+  it('writes nothing that already exists', async () => {
     const { writes, publish } = stage({ cached: secret({}, { user: base64('u'), old: base64('x') }) });
     expect([await publish(), writes]).to.deep.equal(['done', []]);
   });
   for (const labels of [undefined, { other: '1' }]) {
-    it(`puts the label back on a Secret with ${labels ? 'others' : 'none'}`, async () => {
+    it(`restores the label on a Secret with ${labels ? 'others' : 'none'}`, async () => {
       const cached = secret({ labels, resourceVersion: '7' }, { user: base64('u') });
       const { writes, publish } = stage({ cached });
       await publish();
@@ -108,15 +108,15 @@ describe('the publication of connection details', () => {
       ]);
     });
   }
-  it('extends its own Secret that the cache does not have', async () => {
+  it('extends its own Secret if the cache does not have it', async () => {
     const { writes, publish } = stage({ refusal: exists, live: secret() });
     expect(await publish()).to.equal('done');
     expect(writes.map(({ verb }) => verb)).to.deep.equal(['create', 'merge']);
   });
-  it('fails if its Secret has gone again', async () => {
+  it('fails if its Secret is gone again', async () => {
     expect(await stage({ refusal: exists }).publish()).to.equal(exists);
   });
-  it('fails with any other refusal', async () => {
+  it('fails with any other rejection', async () => {
     const refusal = apiErrorFrom(403, {}, { verb: 'create', kind: 'Secret' });
     expect(await stage({ refusal, live: secret() }).publish()).to.equal(refusal);
   });
@@ -129,7 +129,7 @@ describe('the publication of connection details', () => {
       'an unknown owner',
     ],
   ] as const) {
-    it(`refuses a Secret ${title}`, async () => {
+    it(`rejects a Secret ${title}`, async () => {
       const { writes, publish } = stage({ cached: secret(metadata) });
       const error = await publish();
       expect(error).to.be.instanceOf(SecretRefused);
@@ -197,10 +197,10 @@ describe('the removal of connection details', () => {
     });
   }
   for (const [title, cached] of [
-    ['a Secret that is not known', undefined],
+    ['an unknown Secret', undefined],
     ['a Secret of another object', secret({ ownerReferences: [{ ...owner, uid: 'x' }] })],
   ] as const) {
-    it(`leaves alone ${title}`, async () => {
+    it(`does not delete ${title}`, async () => {
       const { writes, remove } = stage({ ...(cached && { cached }) });
       expect([await remove(), writes]).to.deep.equal(['done', []]);
     });

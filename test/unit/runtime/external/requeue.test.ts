@@ -8,7 +8,7 @@ import { buckets, createScene, KEY, made, NAME, type Scene } from './cloud.ts';
 
 const error = new Error('no');
 
-describe('when an external resource is looked at again', () => {
+describe('the next reconcile of an external resource', () => {
   const rows = [
     ['RUN-97: dirty', true, {}, undefined, { when: 'now' }],
     ['RUN-97: dirty, with an error', true, {}, error, { when: 'now' }],
@@ -16,7 +16,7 @@ describe('when an external resource is looked at again', () => {
     ['RUN-97: dirty, asked to back off', true, { backOff: true }, error, { when: 'now' }],
     ['RUN-98: clean, with an error', false, {}, error, { when: 'backOff' }],
     [
-      'RUN-98: clean, with an error, whatever was asked',
+      'RUN-98: clean, with an error, whatever was requested',
       false,
       { requeueAfterMs: 60_000 },
       error,
@@ -26,7 +26,14 @@ describe('when an external resource is looked at again', () => {
     ['RUN-99: clean, asked to back off', false, { backOff: true }, undefined, { when: 'backOff' }],
     ['RUN-99: clean, asked to back off, with an error', false, { backOff: true }, error, { when: 'backOff' }],
     [
-      'RUN-99: clean, asked for both',
+      'RUN-99: clean, with a requested back-off and an error',
+      false,
+      { requeue: true },
+      error,
+      { when: 'backoff' },
+    ],
+    [
+      'RUN-99: clean, with both requested',
       false,
       { backOff: true, requeueAfterMs: 5 },
       undefined,
@@ -35,7 +42,7 @@ describe('when an external resource is looked at again', () => {
     ['RUN-100: clean, told not to', false, { backOff: false }, undefined, { when: 'sync' }],
     ['RUN-100: clean, nothing said', false, {}, undefined, { when: 'sync' }],
     [
-      'RUN-101: clean, asked to wait',
+      'RUN-101: clean, with a requested delay',
       false,
       { requeueAfterMs: 60_000 },
       undefined,
@@ -55,7 +62,7 @@ describe('when an external resource is looked at again', () => {
     });
   }
 
-  it('RUN-97–RUN-101: is what the queue of a controller does, too', () => {
+  it('RUN-97–RUN-101: is the same in the queue of a controller', () => {
     const timing = {
       retry: exponential({ initialMs: 1_000, factor: 2, maxMs: 60_000 }),
       syncMs: 36_000_000,
@@ -83,14 +90,14 @@ describe('when an external resource is looked at again', () => {
   });
 });
 
-describe('RUN-102: the moments of runs', () => {
+describe('RUN-102: the times of reconciles', () => {
   let scene: Scene;
   beforeEach(() => {
     scene = createScene();
   });
   afterEach(() => scene.world.end());
 
-  it('a creation that always fails is repeated at once for the change of the status, then ever more rarely', async () => {
+  it('a creation that always fails is repeated at once for the change of the status, then at growing intervals', async () => {
     const { cloud, connectedAt, world } = scene;
     cloud.faults.create = new Error('quota exceeded');
     scene.put();
@@ -100,7 +107,7 @@ describe('RUN-102: the moments of runs', () => {
     expect(connectedAt.filter((at) => at === 0).length).to.be.greaterThan(1);
   });
 
-  it('an object that is gone is not looked at again', async () => {
+  it('an object that is gone is not reconciled again', async () => {
     const { world, connectedAt } = scene;
     scene.put();
     await scene.start();
@@ -113,7 +120,7 @@ describe('RUN-102: the moments of runs', () => {
     expect(connectedAt).to.deep.equal([]);
   });
 
-  it('what the service is working on is looked at after 30 s, what is in step after a minute', async () => {
+  it('an operation in progress is checked after 30 s, an up-to-date resource after a minute', async () => {
     const { cloud, world, connectedAt } = scene;
     cloud.things.set(NAME, { size: 1, state: 'creating' });
     scene.put({ size: 1 }, made(world.clock.wall()));
@@ -123,13 +130,13 @@ describe('RUN-102: the moments of runs', () => {
     expect(connectedAt).to.deep.equal([30]);
     cloud.things.set(NAME, { size: 1, state: 'ready' });
     await world.clock.advance(30_000);
-    // The second run is for the change of the status.
+    // The second reconcile is for the change of the status.
     expect(connectedAt).to.deep.equal([30, 60, 60]);
     await world.clock.advance(60_000);
     expect(connectedAt).to.deep.equal([30, 60, 60, 120]);
   });
 
-  it('a service that says something else each time does not keep us busy with our own writes', async () => {
+  it('a service with a different state each time does not cause endless reconciles by our own writes', async () => {
     const { cloud, world, connectedAt } = scene;
     let count = 0;
     cloud.attributes = () => ({ seen: ++count });

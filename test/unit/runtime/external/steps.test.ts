@@ -1,4 +1,4 @@
-/** The steps by themselves, without a controller around them. */
+/** The single steps, without a controller around them. */
 import { expect } from 'chai';
 import { externalResource } from '../../../../src/runtime/external/index.ts';
 import type { Context, View, Writer } from '../../../../src/runtime/types.ts';
@@ -25,7 +25,7 @@ describe('the steps of an external resource, called one by one (X16)', () => {
     cluster.put(buckets, { metadata: { namespace: 'A', name: '1' }, spec: { size: 1 } });
   });
 
-  it('create writes the marks and one status, and says when to look', async () => {
+  it('create writes the marks and one status, and returns when to check', async () => {
     cloud.initially = 'creating';
     const outcome = await resource.create(object(), cloud, ctx);
     expect(outcome).to.deep.equal({ result: { requeueAfterMs: 30_000 } });
@@ -33,14 +33,14 @@ describe('the steps of an external resource, called one by one (X16)', () => {
     expect(statuses()).to.equal(1);
   });
 
-  it('sync waits for what is under way, and writes nothing that is known', async () => {
+  it('sync waits for an operation in progress, and writes nothing that is already stored', async () => {
     expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { requeueAfterMs: 30_000 } });
     const before = statuses();
     expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { requeueAfterMs: 30_000 } });
     expect(statuses()).to.equal(before);
   });
 
-  it('sync updates what is different, and so does update', async () => {
+  it('sync updates differences, and so does update', async () => {
     cloud.things.set(NAME, { size: 4, state: 'ready' });
     cloud.calls.length = 0;
     await resource.sync(object(), cloud, ctx);
@@ -49,7 +49,7 @@ describe('the steps of an external resource, called one by one (X16)', () => {
     expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { requeueAfterMs: 60_000 } });
   });
 
-  it('what fails is in the outcome and in the status, not thrown', async () => {
+  it('an error is in the outcome and in the status, not thrown', async () => {
     cloud.faults.observe = new Error('no');
     const { result, error } = await resource.sync(object(), cloud, ctx);
     expect(result).to.deep.equal({ backOff: true });
@@ -58,7 +58,7 @@ describe('the steps of an external resource, called one by one (X16)', () => {
     delete cloud.faults.observe;
   });
 
-  it('delete lets go when nothing is left', async () => {
+  it('delete releases the object when nothing is left', async () => {
     cluster.remove(buckets, KEY);
     expect(object().metadata.finalizers).to.deep.equal([FINALIZER]);
     expect(await resource.delete(object(), cloud, ctx)).to.deep.equal({ result: { requeueAfterMs: 30_000 } });

@@ -11,7 +11,7 @@ interface Case {
   readonly members: readonly string[];
 }
 
-/** Any state that leases can be in: held by members, by others, by nobody, and as unevenly as can be. */
+/** Any possible state of leases: held by members, by others, by none, and as unevenly as possible. */
 function drawn(seed: number): Case {
   const rng = seededRng(seed);
   const below = (n: number): number => Math.floor(rng.next() * n);
@@ -25,7 +25,7 @@ function drawn(seed: number): Case {
 const SEEDS = Array.from({ length: 2_000 }, (_, seed) => seed);
 
 describe('the assignment of shards', () => {
-  it('gives each shard to one member, or to nobody when there is none', () => {
+  it('gives each shard to one member, or to none if there is none', () => {
     for (const seed of SEEDS) {
       const { holders, members } = drawn(seed);
       const next = assign(holders, members);
@@ -52,7 +52,7 @@ describe('the assignment of shards', () => {
       if (members.length === 0) continue;
       const next = assign(holders, members);
       const stay = next.filter((holder, i) => holder === holders[i]).length;
-      // Of what a member holds at most its quota can stay; the larger quotas best go to those who hold most.
+      // A member can keep at most its quota; larger quotas are best for those who hold most.
       const least = Math.floor(holders.length / members.length);
       const more = holders.length - least * members.length;
       const held = members.map((member) => count(holders, member)).sort((a, b) => b - a);
@@ -61,7 +61,7 @@ describe('the assignment of shards', () => {
     }
   });
 
-  it('is the same for all who see the same, in whatever order, and wants nothing more once it is reached', () => {
+  it('is the same for all that see the same, in any order, and changes nothing after it is reached', () => {
     for (const seed of SEEDS) {
       const { holders, members } = drawn(seed);
       const next = assign(holders, members);
@@ -81,10 +81,10 @@ describe('the assignment of shards', () => {
     expect(Math.max(...counts.values())).to.be.lessThan(350);
   });
 
-  it('puts a name where it was put before: other releases of the program are in the same fleet', () => {
+  it('assigns a name as before: other releases of the program may run with it', () => {
     expect(shardOf('default/root')).to.equal(SHARD_OF_DEFAULT_ROOT);
   });
 });
 
-/** Worked out apart: the first four bytes of the SHA-256 of the text, modulo 16. */
+/** Computed independently: the first four bytes of the SHA-256 of the string, modulo 16. */
 const SHARD_OF_DEFAULT_ROOT = 7;

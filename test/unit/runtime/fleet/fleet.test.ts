@@ -28,15 +28,15 @@ interface Run {
   until: number | undefined;
 }
 
-/** A replica in this process: `cut` cuts it off from the server, as a broken network or its death would. */
+/** A replica in this process: `cut` disconnects it from the server, as a broken network or a kill would. */
 class Replica {
   readonly name: string;
   readonly manager: Manager;
   readonly metrics: Metrics;
   isCut = false;
-  /** What its leases are answered with instead. */
+  /** The error for requests about its leases. */
   leaseFault: (write: Write) => Error | undefined = () => undefined;
-  /** Called while a run is under way. */
+  /** Called while a reconcile is running. */
   work: (key: string, ctx: Context<Widget>) => Promise<void> = () => Promise.resolve();
   readonly world: ReturnType<typeof createWorld>;
   moved: (kind: Kind<never>, object: View<Obj>) => void = () => undefined;
@@ -85,7 +85,7 @@ class Replica {
     });
   }
 
-  /** Nothing that is asked is ever answered. */
+  /** No request is ever answered. */
   #reach<T>(request: () => Promise<T>): Promise<T> {
     return this.isCut ? new Promise<T>(() => undefined) : request();
   }
@@ -115,7 +115,7 @@ interface Scene {
 
 const byName: Scene['places'] = { placeOf: keyOf, guess: keyOf };
 
-describe('a fleet of replicas', () => {
+describe('a group of replicas', () => {
   let scene: Scene;
   let replicas: Replica[];
   beforeEach(() => {
@@ -151,7 +151,7 @@ describe('a fleet of replicas', () => {
   };
   const shardLease = (key: string): LeaseObject | undefined =>
     scene.cluster.read(leaseKind, `${SYSTEM}/${shardLeaseName('fleet', shardOf(key))}`);
-  /** Which replica holds the shard of a key. */
+  /** The replica that holds the shard of a key. */
   const holder = (key: string): string => shardLease(key)?.spec?.holderIdentity?.replace(/-[^-]*$/, '') ?? '';
   const keysOf = (name: string): string[] => KEYS.filter((key) => holder(key) === name);
   const editAll = async (): Promise<void> => {
@@ -160,7 +160,7 @@ describe('a fleet of replicas', () => {
     await settle();
   };
   const doneBy = (name: string): string[] => scene.runs.filter(({ by }) => by === name).map(({ key }) => key);
-  /** Two runs of one key at the same time, which must never be. */
+  /** Two reconciles of one key at the same time, which must never happen. */
   const overlaps = (): string[] =>
     scene.runs.flatMap((run, i) =>
       scene.runs
@@ -170,7 +170,7 @@ describe('a fleet of replicas', () => {
         .map((other) => `${run.key} by ${run.by} and ${other.by} at ${String(other.from)}`),
     );
 
-  it('does everything alone when there is one', async () => {
+  it('does everything alone if there is one', async () => {
     const [a] = await started('a');
     expect(doneBy('a').sort()).to.deep.equal([...KEYS].sort());
     expect(await a?.held()).to.equal(SHARDS);
@@ -186,7 +186,7 @@ describe('a fleet of replicas', () => {
     expect(scene.runs).to.have.length(KEYS.length);
   });
 
-  it('gives three replicas five or six shards each, and moves only what the third gets', async () => {
+  it('gives three replicas five or six shards each, and moves only those of the third', async () => {
     await started('a', 'bb');
     const before = new Map(KEYS.map((key) => [key, holder(key)]));
     const [c] = await started('ccc');
@@ -195,7 +195,7 @@ describe('a fleet of replicas', () => {
     expect(await c?.held()).to.be.within(5, 6);
   });
 
-  it('looks once at what it has gained, and not again at what it had', async () => {
+  it('reconciles objects of new shards once, and others not again', async () => {
     await started('a');
     scene.runs.length = 0;
     await started('bb');
@@ -203,7 +203,7 @@ describe('a fleet of replicas', () => {
     expect(doneBy('a')).to.deep.equal([]);
   });
 
-  it('hands a shard on only when what runs there has ended', async () => {
+  it('hands a shard over only after its reconciles have ended', async () => {
     const [a] = await started('a');
     const ends: (() => void)[] = [];
     if (a) a.work = () => new Promise((resolve) => ends.push(resolve));
@@ -220,7 +220,7 @@ describe('a fleet of replicas', () => {
     expect(overlaps()).to.deep.equal([]);
   });
 
-  it('begins nothing new in a shard that it hands on', async () => {
+  it('starts nothing new in a shard that it hands over', async () => {
     const [a] = await started('a');
     let end = (): void => undefined;
     let first = '';
@@ -230,7 +230,7 @@ describe('a fleet of replicas', () => {
         return key === first ? new Promise((resolve) => (end = resolve)) : Promise.resolve();
       };
     await editAll();
-    // Which shards go is decided by their numbers: keep joining until the one with the run is among them.
+    // Which shards move depends on their numbers: replicas join until the shard with the reconcile is among them.
     await started('bb', 'ccc', 'dddd');
     const mates = KEYS.filter((key) => key !== first && shardOf(key) === shardOf(first));
     const isLeaving = mates.length > 0 && holder(first) === 'a';
@@ -244,7 +244,7 @@ describe('a fleet of replicas', () => {
     expect(overlaps()).to.deep.equal([]);
   });
 
-  it('gives the work of a dead replica to the others within the lease time, and not before', async () => {
+  it('gives the work of a killed replica to the others within the lease time, and not before', async () => {
     const [a, b] = await started('a', 'bb');
     await scene.clock.advance(30_000);
     const lost = keysOf('a');
@@ -261,7 +261,7 @@ describe('a fleet of replicas', () => {
     expect(doneBy('bb').sort()).to.deep.equal([...KEYS].sort());
   });
 
-  it('stops writing before the others begin when its leases cannot be renewed', async () => {
+  it('stops writing before the others start if its leases cannot be renewed', async () => {
     const [a, b] = await started('a', 'bb');
     const writes: { readonly by: string; readonly at: number }[] = [];
     const aborted: number[] = [];
@@ -315,7 +315,7 @@ describe('a fleet of replicas', () => {
     expect(overlaps()).to.deep.equal([]);
   });
 
-  it('does all that it did when nobody can renew for a while', async () => {
+  it('works as before if no replica can renew for a while', async () => {
     await started('a', 'bb');
     for (const each of replicas)
       each.leaseFault = () => apiErrorFrom(500, {}, { verb: 'update', kind: 'Lease' });
@@ -338,7 +338,7 @@ describe('a fleet of replicas', () => {
     );
   });
 
-  it('does not leave at once while a write of which nobody knows the fate may be under way', async () => {
+  it('does not leave at once while a write without response may be in progress', async () => {
     const [a, b] = await started('a', 'bb');
     const key = keysOf('a')[0] ?? '';
     if (a)
@@ -360,7 +360,7 @@ describe('a fleet of replicas', () => {
     expect(await b?.held()).to.equal(SHARDS);
   });
 
-  it('waits with handing on for a write of which nobody knows the fate', async () => {
+  it('delays a hand-over for a write without response', async () => {
     const [a] = await started('a');
     if (a)
       a.work = async (key, ctx) => {
@@ -381,7 +381,7 @@ describe('a fleet of replicas', () => {
     expect(await b.held()).to.equal(SHARDS / 2);
   });
 
-  it('gives up a shard at once that somebody took by force, and ends what runs there', async () => {
+  it('gives up a shard at once that another process took by force, and aborts its reconciles', async () => {
     const [a] = await started('a');
     const key = KEYS[0] ?? '';
     const seen: unknown[] = [];
@@ -398,7 +398,7 @@ describe('a fleet of replicas', () => {
     scene.cluster.edit(widgets, key, { spec: { size: 3 } });
     await settle();
     const name = shardLeaseName('fleet', shardOf(key));
-    // A member that lives: it renews in the test's stead.
+    // A live member, whose leases the test renews.
     scene.cluster.put(leaseKind, {
       metadata: {
         namespace: SYSTEM,
@@ -415,7 +415,7 @@ describe('a fleet of replicas', () => {
       .and.contain('x holds its lease');
   });
 
-  it('takes over only when the caches have caught up', async () => {
+  it('takes over only after the caches have caught up', async () => {
     const [a] = await started('a');
     let caughtUp = (): void => undefined;
     scene.catchUp = () => new Promise((resolve) => (caughtUp = resolve));
@@ -425,7 +425,7 @@ describe('a fleet of replicas', () => {
     expect(doneBy('bb')).to.deep.equal([]);
     await editAll();
     expect(doneBy('bb')).to.deep.equal([]);
-    // One round for those that came first, one for the rest.
+    // One round for the first shards, one for the rest.
     for (let rounds = 0; rounds < 3; rounds++) {
       caughtUp();
       await settle();
@@ -434,7 +434,7 @@ describe('a fleet of replicas', () => {
     expect(await a?.held()).to.equal(SHARDS / 2);
   });
 
-  it('tries again when the caches cannot catch up', async () => {
+  it('retries if the caches cannot catch up', async () => {
     let failures = 2;
     scene.catchUp = () => (failures-- > 0 ? Promise.reject(new Error('no')) : Promise.resolve());
     await started('a');
@@ -442,7 +442,7 @@ describe('a fleet of replicas', () => {
     expect(new Set(doneBy('a')).size).to.equal(KEYS.length);
   });
 
-  it('begins in every shard, however closely one comes upon the other', async () => {
+  it('starts in every shard, however closely they follow each other', async () => {
     const turns = async (count: number): Promise<void> => {
       for (let i = 0; i < count; i++) await Promise.resolve();
     };
@@ -459,7 +459,7 @@ describe('a fleet of replicas', () => {
     }
   });
 
-  it('gets over conflicts, refusals and lost answers of every write of a lease', async () => {
+  it('handles conflicts, rejections and lost responses of every write of a lease', async () => {
     for (let seed = 0; seed < 25; seed++) {
       scene = { ...scene, cluster: new FakeCluster(), clock: new FakeClock(), runs: [] };
       for (const key of KEYS) scene.cluster.put(widgets, widget(key));
@@ -496,7 +496,7 @@ describe('a fleet of replicas', () => {
     }
   });
 
-  it('leaves alone what cannot be placed yet, and looks when it is brought up', async () => {
+  it('ignores objects whose shard is unknown, and reconciles them when it is triggered', async () => {
     const key = 'A/7';
     const places = new Map<string, string>();
     scene.places = {
@@ -512,7 +512,7 @@ describe('a fleet of replicas', () => {
     expect(doneBy('a')).to.include(key);
   });
 
-  it('asks again when it could not be found out where an object belongs', async () => {
+  it('retries if the shard of an object could not be determined', async () => {
     let failures = 3;
     scene.places = {
       placeOf: (object) => (failures-- > 0 ? Promise.reject(new Error('500')) : keyOf(object)),
@@ -523,7 +523,7 @@ describe('a fleet of replicas', () => {
     expect([...new Set(doneBy('a'))].sort()).to.deep.equal([...KEYS].sort());
   });
 
-  it('remembers how often an object has failed while it cannot be found out where it belongs', async () => {
+  it('remembers how often an object has failed while its shard cannot be determined', async () => {
     const key = 'A/7';
     let isUnclear = false;
     scene.places = {
@@ -541,7 +541,7 @@ describe('a fleet of replicas', () => {
     await a.start();
     await scene.clock.advance(8_000);
     expect(runs.map(({ at }) => at)).to.deep.equal([0, 1_000, 3_000, 7_000]);
-    // An edit runs at once and is no retry; here it has to wait.
+    // An edit is reconciled at once and is not a retry; here it has to wait.
     isUnclear = true;
     scene.cluster.edit(widgets, key, { spec: { size: 7 } });
     await scene.clock.advance(2_500);
@@ -554,7 +554,7 @@ describe('a fleet of replicas', () => {
     ]);
   });
 
-  it('costs one request for each replica and renewal, however many shards there are', async () => {
+  it('needs one request for each replica and renewal, however many shards there are', async () => {
     await started('a', 'bb', 'ccc');
     await scene.clock.advance(10_000);
     scene.cluster.requests.length = 0;
@@ -565,7 +565,7 @@ describe('a fleet of replicas', () => {
     expect(new Set(leases.map(({ verb }) => verb))).to.deep.equal(new Set(['replace']));
   });
 
-  it('refuses a name that cannot be a label', () => {
+  it('rejects a name that cannot be a label', () => {
     expect(() => new Replica('a', { ...scene, fleet: 'x'.repeat(64) })).to.throw(
       DefinitionError,
       'the fleet "xxx',
@@ -573,7 +573,7 @@ describe('a fleet of replicas', () => {
     expect(() => new Replica('a', { ...scene, fleet: 'a.b-c' })).to.not.throw();
   });
 
-  it('says what it holds whenever that changes', async () => {
+  it('reports the shards that it holds whenever they change', async () => {
     const lines: string[] = [];
     scene.log = {
       ...silentLogger,

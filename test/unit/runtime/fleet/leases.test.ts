@@ -1,4 +1,4 @@
-/** The leases of a fleet: how they are called, read and written, and when a silent replica is given up. */
+/** The leases of replicas: their names, reading and writing, and when a silent replica is treated as dead. */
 import { expect } from 'chai';
 import { silentLogger } from '../../../../src/observability/log.ts';
 import { apiErrorFrom, ShareLostError } from '../../../../src/runtime/errors.ts';
@@ -45,20 +45,20 @@ describe('the leases of a fleet', () => {
     holders.flatMap((holder, i) => (holder === undefined ? [] : [`${String(i)} ${holder}`]));
   const known = ({ shards }: FleetState) => shards.flatMap((each, i) => (each ? [i] : []));
 
-  it('name members that live, and those that have left', () => {
+  it('list live members, and those that have left', () => {
     const [a, gone, empty] = [member('a'), member(undefined), member('')];
     const { members, left } = read(a, gone, empty);
     expect([...members]).to.deep.equal([['a', a]]);
     expect(left).to.deep.equal([gone, empty]);
   });
-  it('name the holders of shards that are members, before or after them', () => {
+  it('list holders of shards that are members, before or after them', () => {
     expect(held(read(shard('0', 'a'), member('a'), shard('3', 'a')))).to.deep.equal(['0 a', '3 a']);
   });
-  it('name no holder that is no member', () => {
+  it('list no holder that is not a member', () => {
     const ledger = read(shard('0', 'dead'), shard('1'), shard('2', ''));
     expect([held(ledger), known(ledger)]).to.deep.equal([[], [0, 1, 2]]);
   });
-  it('have one place for each shard, whatever leases there are', () => {
+  it('have one entry for each shard, whatever leases exist', () => {
     const { shards, holders } = read(
       shard(String(SHARDS - 1)),
       shard(String(SHARDS)),
@@ -88,12 +88,16 @@ describe('the name of a lease', () => {
     ]);
   });
   for (const [title, identity, expected] of [
-    ['has the identity', 'pod-1', 'main-member-pod-1'],
-    ['has small letters', 'Pod-A', 'main-member-pod-a'],
-    ['has a dash for what names cannot have', 'a_b::c', 'main-member-a-b-c'],
+    ['contains the identity', 'pod-1', 'main-member-pod-1'],
+    ['is in lower case', 'Pod-A', 'main-member-pod-a'],
+    ['has a dash for invalid characters', 'a_b::c', 'main-member-a-b-c'],
     ['does not end with a dash', 'a--_', 'main-member-a'],
-    ['has 253 characters at most', 'x'.repeat(300), `main-member-${'x'.repeat(241)}`],
-    ['does not end with a dash where it was cut', `${'x'.repeat(240)}-x`, `main-member-${'x'.repeat(240)}`],
+    ['has at most 253 characters', 'x'.repeat(300), `main-member-${'x'.repeat(241)}`],
+    [
+      'does not end with a dash where it was shortened',
+      `${'x'.repeat(240)}-x`,
+      `main-member-${'x'.repeat(240)}`,
+    ],
   ] as const) {
     it(`of a member ${title}`, () => {
       expect(memberLeaseName('main', identity)).to.equal(expected);
@@ -103,7 +107,7 @@ describe('the name of a lease', () => {
 
 describe('a silent replica', () => {
   const ledgerOf = (...members: readonly LeaseObject[]) => readFleetState(members, 'main');
-  /** Looks at leases, and how long it is to the next one that could die. */
+  /** Reads leases, and returns the time until the next one that could expire. */
   const watching = () => {
     const clock = new FakeClock();
     const obituaries = new FailureDetector(clock, 15_000);
@@ -115,7 +119,7 @@ describe('a silent replica', () => {
       },
     };
   };
-  it('is given up after the time of the fleet, and not before', async () => {
+  it('is treated as dead after the lease time of the group, and not before', async () => {
     const { clock, look } = watching();
     expect(look(member('a'))).to.deep.equal([[], 15_000]);
     await clock.advance(14_999);
@@ -123,13 +127,13 @@ describe('a silent replica', () => {
     await clock.advance(1);
     expect(look(member('a'))).to.deep.equal([['a'], Infinity]);
   });
-  it('is given up after its own time', async () => {
+  it('is treated as dead after its own lease time', async () => {
     const { clock, look } = watching();
     expect(look(member('a', '1', 40))).to.deep.equal([[], 40_000]);
     await clock.advance(40_000);
     expect(look(member('a', '1', 40))).to.deep.equal([['a'], Infinity]);
   });
-  it('lives again from the moment at which it has renewed', async () => {
+  it('is live again when it has renewed', async () => {
     const { clock, look } = watching();
     look(member('a'));
     await clock.advance(10_000);
@@ -137,20 +141,20 @@ describe('a silent replica', () => {
     await clock.advance(10_000);
     expect(look(member('a', '2'))).to.deep.equal([[], 5_000]);
   });
-  it('is seen for the first time when it comes back', async () => {
+  it('is treated as new when it returns', async () => {
     const { clock, look } = watching();
     look(member('a'));
     await clock.advance(10_000);
     look();
     expect(look(member('a'))).to.deep.equal([[], 15_000]);
   });
-  it('is never the one that looks', async () => {
+  it('is never the replica itself', async () => {
     const { clock, look } = watching();
     look(member('self'));
     await clock.advance(60_000);
     expect(look(member('self'))).to.deep.equal([[], Infinity]);
   });
-  it('is told apart from those that renew, and the next one counts', async () => {
+  it('is distinguished from those that renew, and the next one counts', async () => {
     const { clock, look } = watching();
     look(member('a'), member('b'), member('c'));
     await clock.advance(6_000);
@@ -164,7 +168,7 @@ describe('a silent replica', () => {
 
 describe('a write of a lease', () => {
   const NOW = '2026-01-01T00:00:00.000000Z';
-  /** @param answer what the server does with a write */
+  /** @param answer the response of the server to a write */
   const writing = (answer: () => Promise<void> = () => Promise.resolve()) => {
     const writes: Write[] = [];
     const deeds = new LeaseWrites({
@@ -188,7 +192,7 @@ describe('a write of a lease', () => {
   });
   for (const [title, before, leaseTransitions] of [
     ['counts that a shard changes hands', { leaseTransitions: 4, leaseDurationSeconds: 9 }, 5],
-    ['begins to count', undefined, 1],
+    ['starts to count', undefined, 1],
   ] as const) {
     it(`${title}, and names the version that it was made for`, async () => {
       const { writes, deeds } = writing();
@@ -199,7 +203,7 @@ describe('a write of a lease', () => {
     });
   }
   for (const verb of ['release', 'evict'] as const) {
-    it(`that is to ${verb} a lease takes the holder away and nothing else`, async () => {
+    it(`that is to ${verb} a lease removes the holder and nothing else`, async () => {
       const { writes, deeds } = writing();
       const held = lease('x', '3', { holderIdentity: 'a', leaseTransitions: 4 }, { resourceVersion: '7' });
       expect(await deeds[verb](held)).to.equal(true);
@@ -227,7 +231,7 @@ describe('a write of a lease', () => {
     refused(500, 'InternalError'),
     new ShareLostError({ message: 'no' }),
   ]) {
-    it(`that fails with ${error.name} changes nothing, and may be tried again`, async () => {
+    it(`that fails with ${error.name} changes nothing, and may be retried`, async () => {
       const errors = [error];
       const { deeds } = writing(() => {
         const next = errors.shift();

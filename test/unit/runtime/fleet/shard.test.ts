@@ -1,4 +1,4 @@
-/** One shard of a fleet, and how it becomes ready for work. */
+/** One shard, and how it becomes ready for work. */
 import { expect } from 'chai';
 import { silentLogger } from '../../../../src/observability/log.ts';
 import { apiErrorFrom, ShareLostError, TransportError } from '../../../../src/runtime/errors.ts';
@@ -10,7 +10,7 @@ import { FakeClock, settle } from '../../../support/clock.ts';
 const STATES = ['none', 'taking', 'warming', 'held', 'draining', 'releasing'] as const;
 const request = { verb: 'delete', kind: {} as never, key: 'a' } as const satisfies Write;
 
-/** A shard in a process that may write until told otherwise. */
+/** A shard in a process that may write until the test forbids it. */
 function shardIn(state: ShardState) {
   const clock = new FakeClock();
   const may = { write: true };
@@ -39,7 +39,7 @@ describe('a shard', () => {
     expect(shard.isAdmitting).to.equal(false);
   });
 
-  it('is busy as long as a pass is under way', () => {
+  it('is busy while a reconcile is running', () => {
     const { shard } = shardIn('held');
     expect(shard.busyMs).to.equal(0);
     const [first, second] = [shard.begin(() => undefined), shard.begin(() => undefined)];
@@ -68,7 +68,7 @@ describe('a shard', () => {
       expect(shard.busyMs).to.equal(0);
     });
   }
-  it('hands on the answer of a write', async () => {
+  it('returns the response of a write', async () => {
     const { shard } = shardIn('held');
     const answer = {} as never;
     expect(await shard.begin(() => undefined).around(() => Promise.resolve(answer))(request)).to.equal(
@@ -76,7 +76,7 @@ describe('a shard', () => {
     );
   });
 
-  it('tells when its last pass has ended while it drains, once', () => {
+  it('reports once when its last reconcile has ended while it drains', () => {
     const { shard, idle } = shardIn('held');
     const [first, second] = [shard.begin(() => undefined), shard.begin(() => undefined)];
     shard.state = 'draining';
@@ -87,14 +87,14 @@ describe('a shard', () => {
     second.end();
     expect(idle()).to.equal(1);
   });
-  it('does not tell when a pass has ended while it is held', () => {
+  it('does not report the end of a reconcile while it is held', () => {
     const { shard, idle } = shardIn('held');
     shard.begin(() => undefined).end();
     expect(idle()).to.equal(0);
   });
 });
 
-describe('a pass in a shard', () => {
+describe('a reconcile in a shard', () => {
   it('may write', () => {
     expect(shardIn('held').shard.begin(() => undefined).fence).not.to.throw();
   });
@@ -116,14 +116,14 @@ describe('a pass in a shard', () => {
     expect(fence).to.throw(ShareLostError, 'others hold it');
     expect([shard.state, shard.busyMs]).to.deep.equal(['none', 0]);
   });
-  it('that has ended hears of no loss', () => {
+  it('that has ended receives no loss', () => {
     const { shard } = shardIn('held');
     const reasons: Error[] = [];
     shard.begin((reason) => void reasons.push(reason)).end();
     shard.lose('others hold it');
     expect(reasons).to.deep.equal([]);
   });
-  it('is lost from the beginning in a shard that is not held', () => {
+  it('is lost from the start in a shard that is not held', () => {
     const { shard } = shardIn('draining');
     const reasons: Error[] = [];
     const { fence } = shard.begin((reason) => void reasons.push(reason));
@@ -133,7 +133,7 @@ describe('a pass in a shard', () => {
   });
 });
 
-describe('shards that have come', () => {
+describe('new shards', () => {
   const warming = (count: number) => {
     const clock = new FakeClock();
     const abort = new AbortController();
@@ -167,7 +167,7 @@ describe('shards that have come', () => {
         for (const number of numbers) (shards[number] as Shard).state = 'warming';
         warmUp.begin();
       },
-      /** Ends the round that is under way. */
+      /** Ends the current round. */
       async caughtUp(error?: Error) {
         rounds.at(-1)?.(error);
         await settle();
@@ -176,7 +176,7 @@ describe('shards that have come', () => {
     };
   };
 
-  it('are held when the caches have caught up, and not before', async () => {
+  it('are held after the caches have caught up, and not before', async () => {
     const { begin, caughtUp, states, held } = warming(3);
     begin(0, 2);
     await settle();
@@ -185,7 +185,7 @@ describe('shards that have come', () => {
     expect(states()).to.deep.equal(['held', 'none', 'held']);
     expect(held).to.deep.equal([[0, 2]]);
   });
-  it('wait for a round that began after they came', async () => {
+  it('wait for a round that started after they were assigned', async () => {
     const { begin, caughtUp, states, rounds } = warming(2);
     begin(0);
     begin(1);
@@ -195,7 +195,7 @@ describe('shards that have come', () => {
     await caughtUp();
     expect(states()).to.deep.equal(['held', 'held']);
   });
-  it('begin a round of their own after the last one is over', async () => {
+  it('start a new round after the last one is over', async () => {
     const { begin, caughtUp, states, rounds } = warming(2);
     begin(0);
     await caughtUp();
@@ -210,7 +210,7 @@ describe('shards that have come', () => {
     await caughtUp();
     expect([states(), held]).to.deep.equal([['none', 'held'], [[1]]]);
   });
-  it('catch up again if the replica was given up and has joined again meanwhile', async () => {
+  it('catch up again if the replica was treated as dead and has joined again meanwhile', async () => {
     const { begin, caughtUp, life, states, rounds } = warming(1);
     begin(0);
     life.now = {};
@@ -219,7 +219,7 @@ describe('shards that have come', () => {
     await caughtUp();
     expect(states()).to.deep.equal(['held']);
   });
-  it('try again a second after a failure', async () => {
+  it('retry a second after a failure', async () => {
     const { begin, caughtUp, clock, states, rounds } = warming(1);
     begin(0);
     await caughtUp(new Error('no'));
@@ -234,7 +234,7 @@ describe('shards that have come', () => {
     ['succeeds', undefined],
     ['fails', new Error('no')],
   ] as const) {
-    it(`begin no further round at the end of the process, when the last one ${title}`, async () => {
+    it(`start no further round at the end of the process, if the last one ${title}`, async () => {
       const { begin, caughtUp, abort, clock, rounds } = warming(2);
       begin(0);
       begin(1);

@@ -33,13 +33,13 @@ interface Logged {
 }
 
 export class FakeCluster implements Client {
-  /** Everything that was asked, but for lists and watches. */
+  /** All requests, except lists and watches. */
   readonly requests: Request[] = [];
   /** Watches opened so far, by kind. */
   readonly watches: string[] = [];
-  /** What a request fails with instead of being answered. */
+  /** The error of a request. */
   fault: (request: Request) => Error | undefined = () => undefined;
-  /** Holds requests back before they are carried out. */
+  /** Delays requests before they are executed. */
   before: (request: Request) => Promise<void> | undefined = () => undefined;
   /** Kinds whose first list never ends. */
   readonly silent = new Set<string>();
@@ -63,7 +63,7 @@ export class FakeCluster implements Client {
     return copy(this.#objects.get(`${kind.kind} ${key}`)) as T | undefined;
   }
 
-  /** Writes as somebody else would, unseen by `requests` and `fault`. */
+  /** Writes as another client would, without `requests` and `fault`. */
   put<T extends Obj>(kind: Kind<T>, object: Omit<T, 'apiVersion' | 'kind'>): T {
     const full = {
       apiVersion: `${kind.group}/${kind.version}`,

@@ -1,4 +1,4 @@
-/** A watch of one kind against a server that follows a script, told as lines: what is asked, and what is delivered. */
+/** A watch of one kind with a scripted server, logged as lines: the requests and the deliveries. */
 import { sleep } from '../../../../src/lib/clock.ts';
 import { apiErrorFrom, ResponseTooLarge, TransportError } from '../../../../src/runtime/errors.ts';
 import type { Client, Frame, Obj, Page, Query, WatchQuery } from '../../../../src/runtime/types.ts';
@@ -8,7 +8,7 @@ import { FakeClock } from '../../../support/clock.ts';
 import { statusError, thing, THINGS, type Thing } from '../../../support/scripted-api.ts';
 import { noChance } from './world.ts';
 
-/** What one request is answered with: frames or pages, milliseconds in between, and an error at the end if there is one. */
+/** The response to one request: frames or pages, milliseconds in between, and an error at the end if there is one. */
 export type Reply = readonly (Frame<Thing> | Page<Thing> | Error | number)[];
 
 export const OPEN: Frame<Thing> = { type: 'OPEN' };
@@ -78,7 +78,7 @@ const toldQuery = ({ resourceVersion, sendInitialEvents, timeoutSeconds, ...scop
     .filter(Boolean)
     .join('');
 
-/** Follows the script; a request beyond its end is held open until its signal aborts. */
+/** Follows the script; a request beyond its end is kept open until its signal aborts. */
 class ScriptedServer implements Client {
   readonly #clock: FakeClock;
   readonly #replies: Reply[];
@@ -125,7 +125,10 @@ class ScriptedServer implements Client {
   }
 }
 
-/** What is asked and delivered within `ms`. Chance lands in the middle: pauses of 800, 1600 … ms, watches for 450 s. */
+/**
+ * The requests and deliveries within `ms`. Random values are in the middle: pauses of 800, 1600 … ms, watches for 450
+ * s.
+ */
 export async function traceOf(
   replies: readonly Reply[],
   options: Partial<WatchOptions> = {},

@@ -43,7 +43,7 @@ export const widget = (
   return { metadata: { namespace, name, ...more }, spec: { size: 1 } };
 };
 
-/** Chance that always lands in the middle, so that jitter changes nothing. */
+/** Random numbers that are always in the middle, so that jitter changes nothing. */
 export const noChance: Rng = { next: () => 0.5 };
 
 /** 1 s, 2 s, 4 s … without jitter. */
@@ -59,12 +59,12 @@ export interface World {
   readonly caches: Caches;
   readonly metrics: Metrics;
   readonly manager: Manager;
-  /** `12 A/1`: when a run of whom began, in seconds. */
+  /** `12 A/1`: the time in seconds at which a reconcile began, and its key. */
   readonly runs: string[];
-  /** Adds a controller of widgets that notes its runs. */
+  /** Adds a controller of widgets that records its reconciles. */
   control(reconcile: Reconcile, spec?: Partial<ControllerSpec<Widget>>): Controller<Widget>;
   start(): Promise<void>;
-  /** Stops everything, waiting for nobody longer than the manager does. */
+  /** Stops everything, and waits no longer than the manager does. */
   end(): Promise<void>;
   /** Value of a line of the metrics. */
   metric(line: string): Promise<number | undefined>;
@@ -129,7 +129,7 @@ export const noted =
     return reconcile(primary, ctx);
   };
 
-/** A reconcile that takes its time. */
+/** A reconcile that takes some time. */
 export const taking =
   (clock: FakeClock, ms: number): Reconcile =>
   () =>

@@ -60,7 +60,7 @@ describe('custom readiness', () => {
     });
   }
 
-  it('DEP-40: a path in braces cannot be read and is never fulfilled', () => {
+  it('DEP-40: a path in braces is invalid and never fulfilled', () => {
     const verdict = customVerdict(settings, requirementOf({ jsonPath: '{.data.state}', operator: 'exists' }));
     expect(verdict.isReady).to.equal(false);
   });
@@ -97,7 +97,7 @@ describe('custom readiness', () => {
     ['no path', { ...good, requirements: [{ operator: 'exists' }] }, 'must not be empty'],
   ];
   for (const [title, check, message] of mistakes) {
-    it(`DEP-44: a check with ${title} is refused`, () => {
+    it(`DEP-44: a check with ${title} is rejected`, () => {
       expect(() => decodeReadiness({ custom: [check] }, 'readinessChecks'))
         .to.throw(CodecError, message)
         .with.property('step', 'validate');
@@ -123,7 +123,7 @@ describe('custom readiness', () => {
     });
   });
 
-  it('leaves open what is not said', () => {
+  it('keeps missing fields missing', () => {
     for (const nothing of [undefined, null, {}])
       expect(decodeReadiness(nothing, 'r')).to.deep.equal({ isDefaultDisabled: false, custom: [] });
     const bare = { ...good, targetName: '', resourceSelector: [{ namespace: '' }] };
@@ -183,14 +183,14 @@ describe('custom readiness', () => {
     ),
   ];
   for (const [check, message] of unreadable) {
-    it(`is refused by place: ${message}`, () => {
+    it(`is rejected with its path: ${message}`, () => {
       expect(() => decodeReadiness({ custom: [good, check] }, 'r')).to.throw(
         CodecError,
         `r.custom[1]${message}`,
       );
     });
   }
-  it('is refused by place: r.custom: expected a list', () => {
+  it('is rejected with its path: r.custom: expected a list', () => {
     expect(() => decodeReadiness({ custom: {} }, 'r')).to.throw(CodecError, 'r.custom: expected a list');
     expect(() => decodeReadiness({ disableDefault: 1 }, 'r')).to.throw(
       CodecError,
@@ -198,7 +198,7 @@ describe('custom readiness', () => {
     );
   });
 
-  it('needs every requirement, of every result', () => {
+  it('needs every requirement, for every result', () => {
     const all = (...requirements: object[]) =>
       customVerdict(settings, requirements.flatMap(requirementOf)).isReady;
     const [up, gone] = [

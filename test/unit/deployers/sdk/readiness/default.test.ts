@@ -27,7 +27,7 @@ const podReady = (status: string, reason = ''): object => ({
 const rows: readonly (readonly [string, KubeObject, true | string])[] = [
   ['a Deployment with all replicas', object('apps/v1', 'Deployment', { replicas: 3 }, all(3)), true],
   [
-    'a Deployment that lacks one',
+    'a Deployment with a missing replica',
     object('apps/v1', 'Deployment', { replicas: 3 }, { ...all(3), availableReplicas: 2 }),
     'not enough ready replicas (2/3)',
   ],
@@ -38,7 +38,7 @@ const rows: readonly (readonly [string, KubeObject, true | string])[] = [
   ],
   ['a Deployment without replicas in its spec', object('apps/v1', 'Deployment', {}, all(1)), true],
   [
-    'a Deployment without replicas in its spec and none there',
+    'a Deployment without replicas in its spec and without pods',
     object('apps/v1', 'Deployment', {}, all(0)),
     'not enough ready replicas (0/1)',
   ],
@@ -53,34 +53,34 @@ const rows: readonly (readonly [string, KubeObject, true | string])[] = [
     'not enough ready replicas (1/2)',
   ],
   [
-    'a DaemonSet that may lack one',
+    'a DaemonSet that may miss one pod',
     object('apps/v1', 'DaemonSet', rolling(1), { desiredNumberScheduled: 2, currentNumberScheduled: 1 }),
     true,
   ],
   [
-    'a DaemonSet that may lack half',
+    'a DaemonSet that may miss half of its pods',
     object('apps/v1', 'DaemonSet', rolling('50%'), { desiredNumberScheduled: 4, currentNumberScheduled: 2 }),
     true,
   ],
   [
-    'a DaemonSet that lacks one',
+    'a DaemonSet that misses one pod',
     object('apps/v1', 'DaemonSet', {}, { desiredNumberScheduled: 1, currentNumberScheduled: 0 }),
     'not enough ready replicas (0/1)',
   ],
   [
-    'a DaemonSet that may lack one too few',
+    'a DaemonSet that misses one pod more than it may',
     object('apps/v1', 'DaemonSet', rolling(1), { desiredNumberScheduled: 3, currentNumberScheduled: 1 }),
     'not enough ready replicas (1/2)',
   ],
   [
-    'a DaemonSet that may lack a part, which is rounded up',
+    'a DaemonSet that may miss a part, which is rounded up',
     object('apps/v1', 'DaemonSet', rolling('10%'), { desiredNumberScheduled: 3, currentNumberScheduled: 2 }),
     true,
   ],
   ...['10', 'x10%', '10%x', true].map(
     (maxUnavailable) =>
       [
-        `a DaemonSet that may lack ${String(maxUnavailable)}`,
+        `a DaemonSet that may miss ${String(maxUnavailable)}`,
         object('apps/v1', 'DaemonSet', rolling(maxUnavailable), {
           ...{ desiredNumberScheduled: 2, currentNumberScheduled: 1 },
         }),
@@ -88,7 +88,7 @@ const rows: readonly (readonly [string, KubeObject, true | string])[] = [
       ] as const,
   ),
   [
-    'a DaemonSet that is not updated by itself',
+    'a DaemonSet with update strategy OnDelete',
     object(
       'apps/v1',
       'DaemonSet',
@@ -115,13 +115,13 @@ const rows: readonly (readonly [string, KubeObject, true | string])[] = [
   ...['replicas', 'updatedReplicas'].map(
     (field) =>
       [
-        `a Deployment with other ${field}`,
+        `a Deployment with another ${field}`,
         object('apps/v1', 'Deployment', { replicas: 3 }, { ...all(3), [field]: 4 }),
         'not enough ready replicas (4/3)',
       ] as const,
   ),
   [
-    'a ReplicaSet that lacks one',
+    'a ReplicaSet with a missing replica',
     object('apps/v1', 'ReplicaSet', { replicas: 2 }, { readyReplicas: 1 }),
     'not enough ready replicas (1/2)',
   ],
@@ -131,7 +131,7 @@ const rows: readonly (readonly [string, KubeObject, true | string])[] = [
     'observed generation outdated (1/2)',
   ],
   [
-    'a ReplicaSet that can make pods again',
+    'a ReplicaSet that can create pods again',
     object(
       'apps/v1',
       'ReplicaSet',
@@ -142,7 +142,7 @@ const rows: readonly (readonly [string, KubeObject, true | string])[] = [
   ],
   ['a ReplicaSet without replicas', object('apps/v1', 'ReplicaSet', {}, { readyReplicas: 1 }), true],
   [
-    'a ReplicaSet that cannot make pods',
+    'a ReplicaSet that cannot create pods',
     object(
       'apps/v1',
       'ReplicaSet',
@@ -162,23 +162,23 @@ const rows: readonly (readonly [string, KubeObject, true | string])[] = [
   ['a Pod that has completed', object('v1', 'Pod', {}, podReady('False', 'PodCompleted')), true],
   ['a Pod that is ready', object('v1', 'Pod', {}, podReady('True')), true],
   [
-    'a Pod that is not',
+    'a Pod that is not ready',
     object('v1', 'Pod', {}, podReady('False', 'ContainersNotReady')),
     'condition "Ready" has invalid status False (expected True) due to ContainersNotReady: ',
   ],
   ['a Pod without conditions', object('v1', 'Pod', {}, {}), 'condition "Ready" is missing'],
   [
-    'a Pod whose conditions are odd',
+    'a Pod with invalid conditions',
     object('v1', 'Pod', {}, { conditions: [null, 'Ready', { type: 'Other', status: 'True' }] }),
     'condition "Ready" is missing',
   ],
   [
-    'a Pod that says nothing of itself',
+    'a Pod without status',
     object('v1', 'Pod', {}, { conditions: [{ type: 'Ready' }] }),
     'condition "Ready" has invalid status  (expected True) due to : ',
   ],
   [
-    'a Pod that is not known to have completed',
+    'a Pod with another condition reason than completed',
     object('v1', 'Pod', {}, podReady('Unknown', 'PodCompleted')),
     'condition "Ready" has invalid status Unknown (expected True) due to PodCompleted: ',
   ],

@@ -129,7 +129,7 @@ describe('retries, errors and delays', () => {
     await world.start();
     await world.clock.advance(3_600_000);
     expect(starts()).to.deep.equal([0, 3_600]);
-    expect(errors).to.deep.equal(['not true', 'no true']);
+    expect(errors).to.deep.equal(['no true', 'no true']);
   });
 
   describe('RUN-15: the error handler', () => {

@@ -1,4 +1,4 @@
-/** Executions as blueprints have them: each makes what the original engine in Go made of it. */
+/** Executions as blueprints have them: each has the same result as the original engine in Go. */
 import { expect } from 'chai';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { fileTreeOf } from '../../../src/lib/file-tree.ts';
@@ -36,11 +36,11 @@ const render: Readonly<Record<Engine, (it: BlueprintCase) => RecordedAnswer>> = 
   },
 };
 
-/** Go is off by one in the lines that it complains about, or names none. */
+/** Go's line numbers are off by one in some errors, or missing. */
 const withoutLine = (error: string): string =>
   error.replace(/^(error converting YAML to JSON: )?yaml: (line \d+: )?/, 'yaml: ');
 
-/** The original lists problems of one kind in an order left to chance. */
+/** The original lists problems of one kind in random order. */
 const inOrder = (error: string): string => {
   const [head = '', ...entries] = error.split(/\n\t(?=\(\( )/);
   return [head, ...entries.sort()].join('\n\t');

@@ -48,7 +48,7 @@ const go = (template: string): TemplateExecution => ({ name: 'main', type: 'GoTe
 const values = { imports: { name: 'web', password: 's3cr3t' }, cd: null };
 
 describe('a template execution', () => {
-  it('gives its result as JSON', () => {
+  it('returns its result as JSON', () => {
     expect(
       renderExecution(go('a: {{ .imports.name }}\nb: [on, 0777]\n---\nc: 1'), values, options()),
     ).to.deep.equal({
@@ -57,11 +57,11 @@ describe('a template execution', () => {
     });
   });
 
-  it('gives null for an empty text', () => {
+  it('returns null for an empty result', () => {
     expect(renderExecution(go(''), values, options())).to.equal(null);
   });
 
-  it('takes its text from a file of the blueprint, unless there is a text', () => {
+  it('reads its text from a file of the blueprint, unless it has a text', () => {
     const tree = { 'deploy.yaml': 'from: file' };
     const execution: TemplateExecution = { type: 'GoTemplate', file: '/deploy.yaml' };
     expect(renderExecution(execution, values, options(tree))).to.deep.equal({ from: 'file' });
@@ -70,7 +70,7 @@ describe('a template execution', () => {
     });
   });
 
-  it('may have functions of the caller', () => {
+  it('may use functions of the caller', () => {
     const functions = { answer: fn('', () => 42n) };
     expect(renderExecution(go('a: {{ answer }}'), values, options({}, { functions }))).to.deep.equal({
       a: 42,
@@ -86,23 +86,28 @@ describe('a template execution', () => {
 
   const refused: readonly [string, TemplateExecution, new (...args: never[]) => Error, string][] = [
     [
-      'DF-88: of an unknown type',
+      'DF-88: fails for an unknown type',
       { type: 'Jinja', template: 'a' },
       TemplateTypeUnknown,
       'unknown template type Jinja; known are GoTemplate, Spiff, Handlebars',
     ],
-    ['without a type', { type: '', template: 'a' }, TemplateTypeUnknown, 'unknown template type '],
-    ['DF-89: without template', { type: 'GoTemplate' }, TemplateNotFound, 'no template found'],
-    ['whose file is missing', { type: 'GoTemplate', file: '/x' }, TemplateNotFound, 'file does not exist'],
+    ['fails without a type', { type: '', template: 'a' }, TemplateTypeUnknown, 'unknown template type '],
+    ['DF-89: fails without a template', { type: 'GoTemplate' }, TemplateNotFound, 'no template found'],
     [
-      'with a tree for a text',
+      'fails if its file is missing',
+      { type: 'GoTemplate', file: '/x' },
+      TemplateNotFound,
+      'file does not exist',
+    ],
+    [
+      'fails with a map instead of a string',
       { type: 'GoTemplate', template: { a: 1 } },
       TemplateNotFound,
       'json: cannot unmarshal object into Go value of type string',
     ],
   ];
   for (const [what, execution, kind, message] of refused) {
-    it(`fails when ${what}`, () => {
+    it(what, () => {
       expect(() => renderText(execution, values, options())).to.throw(kind, message);
     });
   }
@@ -119,7 +124,7 @@ describe('a broken template', () => {
     throw new Error('it succeeded');
   };
 
-  it('DF-75: is shown with the lines around the place', () => {
+  it('DF-75: is shown with the lines around the error', () => {
     expect(message('deployItems:\n- name: a\n  type: {{ .imports.kind.name }}')).to.contain(
       [
         'template: execution:3:19: executing "execution" at <.imports.kind.name>: nil pointer evaluating interface {}.name',
@@ -137,13 +142,13 @@ describe('a broken template', () => {
   });
 
   const unparsable: readonly [what: string, action: string, reason: string, column: number][] = [
-    ['a function that does not exist', '{{ frobnicate 1 }}', 'function "frobnicate" not defined', 11],
-    ['a variable that does not exist', '{{ $it }}', 'undefined variable "$it"', 11],
-    ['an operand that is missing', '{{ if }}', 'missing value for if', 14],
-    ['a character that means nothing', '{{ .a ! }}', 'unexpected "!" in operand', 14],
+    ['an unknown function', '{{ frobnicate 1 }}', 'function "frobnicate" not defined', 11],
+    ['an unknown variable', '{{ $it }}', 'undefined variable "$it"', 11],
+    ['a missing operand', '{{ if }}', 'missing value for if', 14],
+    ['an invalid character', '{{ .a ! }}', 'unexpected "!" in operand', 14],
   ];
   for (const [what, action, reason, column] of unparsable) {
-    it(`DF-75: has the marker below ${what}, of which Go tells the line only`, () => {
+    it(`DF-75: has the marker below ${what}, although Go reports only the line`, () => {
       expect(message(`deployItems:\n- name: ${action}`)).to.contain(
         [
           `template: execution:2: ${reason}`,
@@ -156,13 +161,13 @@ describe('a broken template', () => {
     });
   }
 
-  it('DF-78: is shown with what it was given, but without the values', () => {
+  it('DF-78: is shown with its input, but without the values', () => {
     const text = message('{{ .imports.kind.name }}');
     expect(text).to.contain('"password":"[...] (string)"');
     expect(text).not.to.contain('s3cr3t');
   });
 
-  it('DF-79: hides the results of deploy items too', () => {
+  it('DF-79: hides the exports of deploy items too', () => {
     const input = { deployitems: { a: { token: 's3cr3t' } }, dataobjects: { b: ['s3cr3t'] } };
     expect(() => renderText(go('{{ .a.b }}'), input, options()))
       .to.throw(TemplateBroken)
@@ -172,7 +177,7 @@ describe('a broken template', () => {
       );
   });
 
-  it('is shown with both sources when it includes the broken one', () => {
+  it('is shown with both sources if it includes the broken one', () => {
     const text = message('a: {{ include "/part.tpl" . }}', { 'part.tpl': 'first\n{{ nope }}' });
     expect(text).to.contain(
       'error calling include: template: execution:2: function "nope" not defined\ntemplate source:\n1:    first\n',
@@ -180,12 +185,12 @@ describe('a broken template', () => {
     expect(text).to.contain('template source:\n1:    a: {{ include');
   });
 
-  it('has a message that can be made short enough for a status', () => {
+  it('has a message that can be shortened for a status', () => {
     const text = message(`{{ .a.b }}\n# ${'x'.repeat(20000)}`);
     expect(Buffer.byteLength(shorten(text))).to.be.below(8200);
   });
 
-  it('keeps what was meant when it is made short', () => {
+  it('keeps the suggestion when it is shortened', () => {
     const blueprint = Array.from({ length: 600 }, (_, i) => sha1Hex(String(i))).join('');
     const render = (): unknown =>
       renderText(go('{{ .imports.nmae.first }}'), { ...values, blueprint }, options());
@@ -196,7 +201,7 @@ describe('a broken template', () => {
       .that.satisfies((text: string) => shorten(`${text}\nin deploy execution "main"`).endsWith(end));
   });
 
-  it('DF-84: says so when a file includes itself', () => {
+  it('DF-84: is reported if a file includes itself', () => {
     expect(message('{{ include "/part.tpl" . }}', { 'part.tpl': '{{ include "/part.tpl" . }}' })).to.contain(
       'rendering template has a nested reference name: /part.tpl',
     );
@@ -206,7 +211,7 @@ describe('a broken template', () => {
 describe('a result with <no value> in it', () => {
   const template = 'items:\n- a: 1\n  v: {{ .imports.nope }}\n  w: {{ .imports.password }}\n';
 
-  it('DF-76: is refused, with the place in the result and in the template', () => {
+  it('DF-76: is rejected, with the place in the result and in the template', () => {
     expect(() =>
       renderText(go(template), values, options({}, { refuseNoValueIn: 'deploy execution' })),
     ).to.throw(
@@ -215,18 +220,18 @@ describe('a result with <no value> in it', () => {
     );
   });
 
-  it('does not show what was rendered', () => {
+  it('does not show the rendered text', () => {
     expect(() => renderText(go(template), values, options({}, { refuseNoValueIn: 'export execution' })))
       .to.throw(ResultHasNoValue)
       .and.satisfies((error: Error) => !error.message.includes('s3cr3t'));
   });
 
-  it('is refused even when the template itself holds the text', () => {
+  it('is rejected even if the template itself contains the text', () => {
     const refuse = options({}, { refuseNoValueIn: 'deploy execution' });
     expect(() => renderText(go('a: "x <no value>"'), values, refuse)).to.throw(ResultHasNoValue, 'line 1:6');
   });
 
-  it('DF-77: passes in import executions', () => {
+  it('DF-77: is accepted in import executions', () => {
     expect(renderExecution(go('bindings: {a: "{{ .imports.nope }}"}'), values, options())).to.deep.equal({
       bindings: { a: '<no value>' },
     });
@@ -268,7 +273,7 @@ describe('files in templates', () => {
     });
   }
 
-  it('fail when they are missing', () => {
+  it('fail if they are missing', () => {
     expect(() => renderText(go('{{ readFile "/nope" }}'), {}, options())).to.throw(
       'error calling readFile: file does not exist',
     );
@@ -293,7 +298,7 @@ describe('image references', () => {
     });
   }
 
-  it('without any colon are none', () => {
+  it('without any colon are invalid', () => {
     expect(() => renderText(go('{{ ociRefRepo "nginx" }}'), {}, options())).to.throw('invalid reference');
   });
 });

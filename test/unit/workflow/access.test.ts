@@ -26,7 +26,7 @@ const actual = part({ uid: 'u', resourceVersion: '7', labels: { theirs: '1' } })
 const refused = (status: number, reason: string) =>
   apiErrorFrom(status, { reason }, { verb: 'x', kind: 'Part' });
 
-/** A cluster that answers all writes, or refuses them, and has `live`. */
+/** A cluster that answers all writes, or rejects them, and stores `live`. */
 function cluster({ refusal, live }: { readonly refusal?: Error; readonly live?: Part } = {}) {
   const writes: Write[] = [];
   const reads: string[] = [];
@@ -54,13 +54,13 @@ function cluster({ refusal, live }: { readonly refusal?: Error; readonly live?: 
 }
 
 describe('a creation', () => {
-  it('is an apply that conflicts with any object of the name', async () => {
+  it('is an apply that conflicts with any existing object of the name', async () => {
     const { writes, how } = cluster();
     await sendCreate(part({ labels: { a: '1' } }), how('apply'));
     const object = part({ labels: { a: '1' }, resourceVersion: '1' });
     expect(writes).to.deep.equal([{ verb: 'apply', kind: parts, object, manager: 'me', force: true }]);
   });
-  it('is a create where nothing is applied', async () => {
+  it('is a create if apply is not used', async () => {
     const { writes, how } = cluster();
     await sendCreate(part(), how('replace'));
     expect(writes).to.deep.equal([{ verb: 'create', kind: parts, object: part() }]);
@@ -76,20 +76,20 @@ describe('an update', () => {
   };
   for (const [title, metadata, wish, expected] of [
     [
-      'names uid and version of the object that was compared',
+      'sends uid and version of the object that was compared',
       { uid: 'u', resourceVersion: '7' },
       {},
       { uid: 'u', resourceVersion: '7' },
     ],
-    ['names no uid if the object has none', { resourceVersion: '7' }, {}, { resourceVersion: '7' }],
-    ['names no version if the object has none', { uid: 'u' }, {}, { uid: 'u' }],
-    ['sends no managed fields, which the server refuses', { uid: 'u' }, { managedFields: [] }, { uid: 'u' }],
+    ['sends no uid if the object has none', { resourceVersion: '7' }, {}, { resourceVersion: '7' }],
+    ['sends no version if the object has none', { uid: 'u' }, {}, { uid: 'u' }],
+    ['sends no managed fields, which the server rejects', { uid: 'u' }, { managedFields: [] }, { uid: 'u' }],
   ] as const) {
     it(`by apply ${title}`, async () => {
       expect(await applied(metadata, wish)).to.deep.equal({ namespace: 'ns', name: 'p', ...expected });
     });
   }
-  it('by apply leaves the wish as it is', async () => {
+  it('by apply does not change the desired object', async () => {
     const wish = part({ managedFields: [] });
     await sendUpdate(actual, wish, cluster().how('apply'));
     expect(wish).to.deep.equal(part({ managedFields: [] }));
@@ -113,24 +113,24 @@ describe('a deletion', () => {
   };
   const write = { verb: 'delete', kind: parts, key: 'ns/p', propagation: 'Background' };
 
-  it('names the uid of the object', async () => {
+  it('sends the uid of the object', async () => {
     const { result, writes } = await outcome(actual, {});
     expect(result).to.equal(true);
     expect(writes).to.deep.equal([{ ...write, uid: 'u' }]);
   });
-  it('names no uid if the object has none', async () => {
+  it('sends no uid if the object has none', async () => {
     expect((await outcome(part(), {})).writes).to.deep.equal([write]);
   });
   for (const [title, from, given, expected, reads] of [
-    ['finds that the object has gone', actual, { refusal: refused(404, 'NotFound') }, false, []],
+    ['finds that the object is gone', actual, { refusal: refused(404, 'NotFound') }, false, []],
     [
-      'finds that another object has taken its place',
+      'finds that another object has replaced it',
       actual,
       { refusal: conflict, live: part({ uid: 'v' }) },
       false,
       ['ns/p'],
     ],
-    ['finds that it has gone in a second look', actual, { refusal: conflict }, false, ['ns/p']],
+    ['finds by a second read that it is gone', actual, { refusal: conflict }, false, ['ns/p']],
     [
       'fails if the conflict is about the object itself',
       actual,
@@ -145,7 +145,7 @@ describe('a deletion', () => {
       expect([result, looked]).to.deep.equal([expected, reads]);
     });
   }
-  it('fails with any other refusal', async () => {
+  it('fails with any other rejection', async () => {
     const refusal = refused(403, 'Forbidden');
     expect(await outcome(actual, { refusal })).to.include({ result: refusal });
   });
@@ -156,7 +156,7 @@ describe('the cluster of a dependent', () => {
     const ctx = contextOn(new FakeClock());
     expect(accessTo(ctx, undefined)).to.equal(ctx);
   });
-  it('is that of its client, whose requests end with the run', async () => {
+  it('is that of its client, whose requests end with the reconcile', async () => {
     const signals: (AbortSignal | undefined)[] = [];
     class Noting extends FakeCluster {
       override send<T extends Obj>(write: Write<T>, given?: AbortSignal): Promise<T> {

@@ -1,4 +1,4 @@
-/** Sources that come with the first primary that needs them, and go with the last. */
+/** Sources that are started with the first primary that needs them, and stopped after the last. */
 import { expect } from 'chai';
 import type { Source } from '../../../src/runtime/sources/sources.ts';
 import type { View } from '../../../src/runtime/types.ts';
@@ -20,7 +20,7 @@ const source = (name: string): Source<Widget> => ({
   attach: () => expect.fail('nothing is attached'),
 });
 
-/** Dependents on a source, and what happens to it. */
+/** Dependents with a source, and the events of the source. */
 function stage() {
   const log: string[] = [];
   const present = new Set<string>();
@@ -59,7 +59,7 @@ const CREATED = ['make cms separate', 'add cms'];
 const ENDED = ['remove cms', 'release cms'];
 
 describe('the source of a node with an activation condition', () => {
-  it('is made once for all primaries, and ends with the last of them', async () => {
+  it('is created once for all primaries, and stopped after the last of them', async () => {
     const { log, maker, of } = stage();
     const use = maker('a');
     const sources = of(use);
@@ -73,7 +73,7 @@ describe('the source of a node with an activation condition', () => {
     expect(log).to.deep.equal([...CREATED, ...ENDED]);
   });
 
-  it('is made again for the next primary', async () => {
+  it('is created again for the next primary', async () => {
     const { log, maker, of } = stage();
     const use = maker('a');
     const sources = of(use);
@@ -88,7 +88,7 @@ describe('the source of a node with an activation condition', () => {
     ['before', (a: unknown, b: unknown) => [a, b]],
     ['after', (a: unknown, b: unknown) => [b, a]],
   ] as const) {
-    it(`is shared by nodes that name it, declared ${title} the one that makes it`, async () => {
+    it(`is shared by nodes that name it, declared ${title} the one that creates it`, async () => {
       const { log, reader, maker, of } = stage();
       const [first, second] = [reader('first', 'cms'), maker('second')];
       const sources = of(...(order(first, second) as AnyDependent<Widget>[]));
@@ -102,7 +102,7 @@ describe('the source of a node with an activation condition', () => {
     });
   }
 
-  it('is forgotten with its primary, and with no other whose name begins alike', async () => {
+  it('is released for its primary, and for no other with the same prefix in its name', async () => {
     const { log, maker, of } = stage();
     const use = maker('a');
     const sources = of(use);
@@ -114,7 +114,7 @@ describe('the source of a node with an activation condition', () => {
     expect(log).to.deep.equal([...CREATED, ...ENDED]);
   });
 
-  it('is left to the controller if that has one of the name', async () => {
+  it("is the controller's if that has one of the name", async () => {
     const { log, present, maker, of } = stage();
     present.add('cms');
     const use = maker('a');
@@ -146,7 +146,7 @@ describe('the source of a node with an activation condition', () => {
     expect(log).to.deep.equal(['make cms separate']);
   });
 
-  it('is tried again by the next primary after it failed to start', async () => {
+  it('is retried by the next primary after it failed to start', async () => {
     const { log, fail, maker, of } = stage();
     const use = maker('a');
     const sources = of(use);
@@ -159,7 +159,7 @@ describe('the source of a node with an activation condition', () => {
     expect(log).to.deep.equal([...CREATED, ...ENDED, ...CREATED]);
   });
 
-  it('is waited for by every primary', async () => {
+  it('delays every primary until it is synced', async () => {
     const { maker } = stage();
     const use = maker('a');
     let start: () => void = () => undefined;
@@ -178,7 +178,7 @@ describe('the source of a node with an activation condition', () => {
     expect(done).to.equal(2);
   });
 
-  it('does not exist for a node without a source, or whose source no node makes', async () => {
+  it('does not exist for a node without a source, or whose source no node creates', async () => {
     const { log, reader, of } = stage();
     const none = reader('none');
     const unmade = reader('unmade', 'cms');

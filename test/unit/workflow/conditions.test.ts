@@ -36,8 +36,8 @@ describe('hasStatusCondition', () => {
     ['the condition with another status', { conditions: [met('Ready', 'Unknown')] }, false],
     ['another condition', { conditions: [met('Progressing')] }, false],
     ['no conditions', { conditions: [] }, false],
-    ['conditions that are no list', { conditions: { type: 'Ready', status: 'True' } }, false],
-    ['conditions that are no objects', { conditions: [null, 'Ready'] }, false],
+    ['conditions that are not a list', { conditions: { type: 'Ready', status: 'True' } }, false],
+    ['conditions that are not objects', { conditions: [null, 'Ready'] }, false],
   ];
   for (const [title, status, expected] of rows) {
     it(`is ${String(expected)} for a status with ${title}`, async () => {
@@ -67,19 +67,19 @@ describe('crdPresent', () => {
   const rows: [string, unknown, boolean][] = [
     ['established', [met('NamesAccepted'), met('Established')], true],
     ['not established', [met('NamesAccepted'), met('Established', 'False')], false],
-    ['not judged yet', [], false],
+    ['not checked yet', [], false],
     ['without conditions', null, false],
   ];
   for (const [title, conditions, expected] of rows) {
-    it(`is ${String(expected)} if the definition is ${title}`, async () => {
+    it(`is ${String(expected)} if the CRD is ${title}`, async () => {
       const answer = await stage(crd(conditions)).ask();
       expect(answer === true).to.equal(expected);
     });
   }
-  it('is false if there is no definition, and asks again in 10 s', async () => {
+  it('is false if there is no CRD, and checks again in 10 s', async () => {
     expect(await stage().ask()).to.deep.equal({ met: false, requeueAfterMs: 10_000 });
   });
-  it('does not look again before that', async () => {
+  it('does not check again before that', async () => {
     const { clock, ask, looks } = stage();
     await ask();
     await clock.advance(4_000);
@@ -89,19 +89,19 @@ describe('crdPresent', () => {
     await ask();
     expect(looks()).to.equal(2);
   });
-  it('never looks again once it has found the definition', async () => {
+  it('never checks again after it has found the CRD', async () => {
     const { cluster, clock, ask, looks } = stage(crd([met('Established')]));
     await ask();
     cluster.remove(crdKind, NAME);
     await clock.advance(1_000_000);
     expect([await ask(), looks()]).to.deep.equal([true, 1]);
   });
-  it('shares one look among all that ask meanwhile', async () => {
+  it('shares one check among all concurrent callers', async () => {
     const { ask, looks } = stage(crd([met('Established')]));
     expect(await Promise.all([ask(), ask(), ask()])).to.deep.equal([true, true, true]);
     expect(looks()).to.equal(1);
   });
-  it('looks in each cluster by itself', async () => {
+  it('checks each cluster separately', async () => {
     const [one, two] = [stage(crd([met('Established')])), stage()];
     expect(await one.ask()).to.equal(true);
     expect(await two.ask()).to.have.property('met', false);

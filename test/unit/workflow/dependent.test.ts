@@ -28,7 +28,7 @@ const equal = { match: (a: string, b: string) => ({ matched: a === b }) };
 
 type Single = Dependent<string, Widget>;
 
-/** A dependent whose object is a string, and what was asked of it. */
+/** A dependent whose object is a string, and a record of its calls. */
 function single(more: Partial<Single> & { readonly there?: string | undefined } = {}) {
   const calls: string[] = [];
   const { there, ...rest } = more;
@@ -62,13 +62,19 @@ describe('the reconciliation of a dependent', () => {
   const updated = { did: 'updated', value: 'new' };
   const untouched = { did: 'noop', value: 'old' };
   for (const [title, there, trait, expected, calls] of [
-    ['creates what is missing', undefined, undefined, created, ['desired', 'create new']],
-    ['updates what is different', 'old', undefined, updated, ['desired', 'update old to new']],
-    ['leaves alone what is equal', 'new', undefined, { did: 'noop', value: 'new' }, ['desired']],
-    ['updates what cannot be compared', 'new', 'matcher', updated, ['desired', 'update new to new']],
-    ['asks nothing of what is missing and cannot be created', undefined, 'create', { did: 'noop' }, []],
-    ['asks nothing of what is there and cannot be updated', 'old', 'update', untouched, []],
-    ['leaves alone what is only read', 'old', 'desired', untouched, []],
+    ['creates a missing object', undefined, undefined, created, ['desired', 'create new']],
+    ['updates a different object', 'old', undefined, updated, ['desired', 'update old to new']],
+    ['does not write an equal object', 'new', undefined, { did: 'noop', value: 'new' }, ['desired']],
+    [
+      'updates an object that cannot be compared',
+      'new',
+      'matcher',
+      updated,
+      ['desired', 'update new to new'],
+    ],
+    ['does nothing for a missing object that it cannot create', undefined, 'create', { did: 'noop' }, []],
+    ['does nothing for an existing object that it cannot update', 'old', 'update', untouched, []],
+    ['does not write an object that is only read', 'old', 'desired', untouched, []],
   ] as const) {
     it(title, async () => {
       const { use, calls: done } = single({ there });
@@ -81,15 +87,15 @@ describe('the reconciliation of a dependent', () => {
   const empty = () => Promise.resolve(nothing);
   const once = '"desired" returned undefined; use a condition for an optional dependent';
   for (const [title, more, message] of [
-    ['nothing is wanted', { desired: () => nothing }, once],
-    ['null is wanted', { desired: () => null as unknown as string }, '"desired" returned null'],
+    ['the desired state is undefined', { desired: () => nothing }, once],
+    ['the desired state is null', { desired: () => null as unknown as string }, '"desired" returned null'],
     [
-      'it was created as nothing',
+      'the creation returned nothing',
       { create: empty },
       '"create" returned undefined; return the current object',
     ],
     [
-      'it was updated to nothing',
+      'the update returned nothing',
       { update: empty, there: 'old' },
       '"update" returned undefined; return the current',
     ],
@@ -102,7 +108,7 @@ describe('the reconciliation of a dependent', () => {
     });
   }
 
-  it('asks what is wanted once in a run', async () => {
+  it('computes the desired state once in a reconcile', async () => {
     const { use, calls } = single();
     const ctx = run();
     expect(await desiredOf(use, primary, ctx)).to.equal('new');
@@ -112,7 +118,7 @@ describe('the reconciliation of a dependent', () => {
     expect(calls.filter((call) => call === 'desired')).to.have.length(2);
   });
 
-  it('answers every asker of a run with the same failure', async () => {
+  it('returns the same failure to every caller of a reconcile', async () => {
     const { use } = single({
       desired() {
         throw new Error('cannot tell');
@@ -125,7 +131,7 @@ describe('the reconciliation of a dependent', () => {
 });
 
 describe('the deletion of a dependent', () => {
-  it('is left out if it cannot be deleted', async () => {
+  it('is skipped if it cannot delete', async () => {
     await deleteDependent(single().use, primary, run());
   });
 });
@@ -179,7 +185,7 @@ describe('the reconciliation of a bulk dependent', () => {
     string[],
   ][] = [
     [
-      'deletes first what is not wanted, and then creates and updates',
+      'first deletes undesired objects, and then creates and updates',
       { a: '1', b: '1', c: '1' },
       { b: '2', c: '1', d: '1' },
       'updated',
@@ -187,15 +193,15 @@ describe('the reconciliation of a bulk dependent', () => {
       ['delete a', 'update b', 'create d'],
     ],
     [
-      'tells that something was created',
+      'reports that something was created',
       {},
       { a: '1' },
       'created',
       { a: { did: 'created', value: '1' } },
       ['create a'],
     ],
-    ['tells that nothing was done', { a: '1' }, { a: '1' }, 'noop', { a: noop('1') }, []],
-    ['deletes all if none is wanted', { a: '1', b: '1' }, {}, 'noop', {}, ['delete a', 'delete b']],
+    ['reports that nothing was done', { a: '1' }, { a: '1' }, 'noop', { a: noop('1') }, []],
+    ['deletes all if none is desired', { a: '1', b: '1' }, {}, 'noop', {}, ['delete a', 'delete b']],
   ];
   for (const [title, there, wanted, did, parts, calls] of rows) {
     it(title, async () => {
@@ -212,7 +218,7 @@ describe('the reconciliation of a bulk dependent', () => {
     ['create', ['delete a', 'update b'], ['b', 'c']],
     ['desiredAll', [], ['a', 'b']],
   ] as const) {
-    it(`does without ${trait}`, async () => {
+    it(`works without ${trait}`, async () => {
       const { use, calls: done } = many({ a: '1', b: '1' }, { b: '2', c: '1' });
       const answer = await reconcileBulk(withoutTrait(use, trait), primary, run());
       expect(done).to.deep.equal(calls);
@@ -220,7 +226,7 @@ describe('the reconciliation of a bulk dependent', () => {
     });
   }
 
-  it('tries all, and fails with the first failure in the order of ids', async () => {
+  it('tries all, and fails with the first error in the order of ids', async () => {
     const { use, calls } = many({ b: '1' }, { a: '1', b: '2', c: '1' }, {}, ['create a', 'update b']);
     expect(await failureOf(() => reconcileBulk(use, primary, run()))).to.equal('Error: cannot create a');
     expect(calls).to.deep.equal(['create a', 'update b', 'create c']);
@@ -234,12 +240,12 @@ describe('the reconciliation of a bulk dependent', () => {
 
   for (const [title, more, wanted, message] of [
     [
-      'no map is wanted',
+      'the desired state is not a map',
       { desiredAll: () => nothing as unknown as Map<string, string> },
       {},
       '"desiredAll" returned undefined; return an empty map for none',
     ],
-    ['one of them is nothing', {}, { a: nothing }, '"desired" returned undefined; use a condition'],
+    ['one of them is undefined', {}, { a: nothing }, '"desired" returned undefined; use a condition'],
   ] as const) {
     it(`fails if ${title}`, async () => {
       const { use, calls } = many({ b: '1' }, wanted, more);
@@ -252,12 +258,12 @@ describe('the reconciliation of a bulk dependent', () => {
 });
 
 describe('the deletion of a bulk dependent', () => {
-  it('deletes all, and fails with the first failure', async () => {
+  it('deletes all, and fails with the first error', async () => {
     const { use, calls } = many({ a: '1', b: '1' }, { a: '1' }, {}, ['delete a']);
     expect(await failureOf(() => deleteBulk(use, primary, run()))).to.equal('Error: cannot delete a');
     expect(calls).to.deep.equal(['delete a', 'delete b']);
   });
-  it('reads nothing if they cannot be deleted', async () => {
+  it('reads nothing if it cannot delete', async () => {
     const { use } = many({}, {}, { actualAll: () => expect.fail('nothing is read') });
     await deleteBulk(withoutTrait(use, 'deleteOne'), primary, run());
   });
@@ -266,7 +272,7 @@ describe('the deletion of a bulk dependent', () => {
 describe('the objects of a node, as conditions see them', () => {
   const view = (use: Single | Many) => nodeView<Widget>(use, primary, run());
   const entries = async (use: Single | Many) => [...(await view(use).all())];
-  it('are the object of a single dependent, by the name of the node', async () => {
+  it('are the object of a single dependent, under the name of the node', async () => {
     const { use } = single({ there: 'old' });
     expect(await view(use).actual()).to.equal('old');
     expect(await entries(use)).to.deep.equal([['thing', 'old']]);

@@ -14,36 +14,36 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 describe('the differences of two values', () => {
   const rows: [string, unknown, unknown, string[]][] = [
     ['are none if they are equal', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
-    ['are named by their place', { a: { b: 1 } }, { a: { b: 2 } }, ['/a/b: 1, wanted 2']],
+    ['are named by their path', { a: { b: 1 } }, { a: { b: 2 } }, ['/a/b: 1, wanted 2']],
     ['escape names', { 'a/b~c': 1 }, { 'a/b~c': 2 }, ['/a~1b~0c: 1, wanted 2']],
-    ['tell what is missing', {}, { a: 1 }, ['/a: nothing, wanted 1']],
-    ['tell what is not wanted', { a: 1 }, {}, ['/a: 1, wanted nothing']],
-    ['tell of each element of a list', [1, 2, 3], [1, 3], ['/1: 2, wanted 3', '/2: 3, wanted nothing']],
-    ['tell of a missing element of a list', [1], [1, 2], ['/1: nothing, wanted 2']],
-    ['tell of an object in the place of a list', { a: {} }, { a: [] }, ['/a: {}, wanted []']],
-    ['tell of a list in the place of an object', { a: [] }, { a: {} }, ['/a: [], wanted {}']],
-    ['tell of a scalar in the place of an object', { a: 1 }, { a: { b: 1 } }, ['/a: 1, wanted {"b":1}']],
-    ['tell of an object in the place of a scalar', { a: { b: 1 } }, { a: 1 }, ['/a: {"b":1}, wanted 1']],
-    ['tell of a scalar in the place of a list', { a: 'x' }, { a: ['x'] }, ['/a: "x", wanted ["x"]']],
-    ['tell of a list in the place of a scalar', { a: ['x'] }, { a: 'x' }, ['/a: ["x"], wanted "x"']],
-    ['are none between two values that are no number', NaN, NaN, []],
-    ['see a number in the place of none', { a: NaN }, { a: 1 }, ['/a: null, wanted 1']],
-    ['see none in the place of a number', { a: 1 }, { a: NaN }, ['/a: 1, wanted null']],
-    ['take inherited fields for missing', {}, { toString: 'x' }, ['/toString: nothing, wanted "x"']],
+    ['include missing fields', {}, { a: 1 }, ['/a: nothing, wanted 1']],
+    ['include undesired fields', { a: 1 }, {}, ['/a: 1, wanted nothing']],
+    ['include each element of a list', [1, 2, 3], [1, 3], ['/1: 2, wanted 3', '/2: 3, wanted nothing']],
+    ['include a missing element of a list', [1], [1, 2], ['/1: nothing, wanted 2']],
+    ['include an object instead of a list', { a: {} }, { a: [] }, ['/a: {}, wanted []']],
+    ['include a list instead of an object', { a: [] }, { a: {} }, ['/a: [], wanted {}']],
+    ['include a scalar instead of an object', { a: 1 }, { a: { b: 1 } }, ['/a: 1, wanted {"b":1}']],
+    ['include an object instead of a scalar', { a: { b: 1 } }, { a: 1 }, ['/a: {"b":1}, wanted 1']],
+    ['include a scalar instead of a list', { a: 'x' }, { a: ['x'] }, ['/a: "x", wanted ["x"]']],
+    ['include a list instead of a scalar', { a: ['x'] }, { a: 'x' }, ['/a: ["x"], wanted "x"']],
+    ['are none between two NaN', NaN, NaN, []],
+    ['include a number instead of NaN', { a: NaN }, { a: 1 }, ['/a: null, wanted 1']],
+    ['include NaN instead of a number', { a: 1 }, { a: NaN }, ['/a: 1, wanted null']],
+    ['treat inherited properties as missing', {}, { toString: 'x' }, ['/toString: nothing, wanted "x"']],
     [
       'show 60 characters',
       'x'.repeat(58),
       'y'.repeat(58),
       [`: "${'x'.repeat(58)}", wanted "${'y'.repeat(58)}"`],
     ],
-    ['cut what is longer', 'x'.repeat(59), 1, [`: "${'x'.repeat(59)}…, wanted 1`]],
+    ['shorten longer values', 'x'.repeat(59), 1, [`: "${'x'.repeat(59)}…, wanted 1`]],
   ];
   for (const [title, actual, wanted, expected] of rows) {
     it(title, () => {
       expect(differences(actual, wanted, plain)).to.deep.equal(expected);
     });
   }
-  it('ignore what is there and not wanted if told so', () => {
+  it('ignore additional fields on request', () => {
     const how = { ...plain, ignoresExtra: true };
     expect(differences({ a: 1, list: [1, 2] }, { list: [1] }, how)).to.deep.equal([]);
     expect(differences({ a: 1 }, { a: undefined }, how)).to.deep.equal([]);
@@ -58,10 +58,10 @@ describe('matchers', () => {
     const match = equalMatcher.match({ a: 1, b: 1 }, { a: 2, b: 2 }, primary, ctx);
     expect(match).to.deep.equal({ matched: false, diff: '/value/a, /value/b' });
   });
-  it('that never compare find that nothing matches', () => {
+  it('that never compare report that nothing matches', () => {
     expect(neverMatcher.match(1, 1, primary, ctx)).to.deep.equal({ matched: false });
   });
-  it('of what is wanted ignore labels unless told otherwise, and show where they are', () => {
+  it('of the desired fields ignore labels by default, and show where they are', () => {
     const of = (label: string) => ({ metadata: { name: 'a', labels: { x: label } } });
     const diff = (metadata?: 'subset') =>
       genericMatcher<object, Widget>(metadata && { metadata }).match(of('1'), of('2'), primary, ctx).diff;
@@ -74,16 +74,16 @@ describe('the stringData of a Secret', () => {
   for (const [title, object, expected] of [
     ['becomes data', { stringData: { a: 'x' } }, { data: { a: base64('x') } }],
     [
-      'is put over data',
+      'overwrites data',
       { stringData: { a: 'x' }, data: { a: 'y', b: 'z' } },
       { data: { a: base64('x'), b: 'z' } },
     ],
     [
-      'is put in the place of data that is no object',
+      'replaces data that is not an object',
       { stringData: { a: 'x' }, data: 'y' },
       { data: { a: base64('x') } },
     ],
-    ['need not be there', { data: { a: 'y' } }, { data: { a: 'y' } }],
+    ['may be missing', { data: { a: 'y' } }, { data: { a: 'y' } }],
   ] as const) {
     it(title, () => {
       expect(withFoldedStringData(object)).to.deep.equal(expected);

@@ -1,4 +1,4 @@
-/** Plans, carried out: defaults, failures, and what is doomed with a node. */
+/** Plans that are executed: defaults, failures, and nodes that are removed with another. */
 import { expect } from 'chai';
 import { chainDag, looseDag } from '../../../src/workflow/dag.ts';
 import { drive, type Drive } from '../../../src/workflow/drive.ts';
@@ -20,15 +20,15 @@ async function driven(more: Partial<Drive>) {
   return { states: Object.fromEntries(the.states), failure };
 }
 
-describe('a plan that is carried out', () => {
-  it('takes nodes for ready, and for removed, where there is nothing to do', async () => {
+describe('an executed plan', () => {
+  it('treats nodes as ready, and as removed, if there is nothing to do', async () => {
     expect((await driven({})).states).to.deep.equal({ a: 'ready', b: 'ready', c: 'ready' });
     const { states } = await driven({ states: all(chain, 'doomed') });
     expect(states).to.deep.equal({ a: 'removed', b: 'removed', c: 'removed' });
   });
 
   for (const state of ['doomed', 'removed'] as const) {
-    it(`removes all that depends on a node that turns out to be ${state}, directly or not`, async () => {
+    it(`removes all dependents of a node that turns out to be ${state}, directly or not`, async () => {
       const removed: string[] = [];
       const { states } = await driven({
         start: () => Promise.resolve(state),
@@ -42,7 +42,7 @@ describe('a plan that is carried out', () => {
     });
   }
 
-  it('leaves alone what does not depend on the node', async () => {
+  it('keeps nodes that do not depend on it', async () => {
     const dag = looseDag([{ name: 'a' }, { name: 'b', dependsOn: ['a'] }, { name: 'c' }]);
     const { states } = await driven({
       dag,
@@ -66,7 +66,7 @@ describe('a plan that is carried out', () => {
     });
   }
 
-  it('begins nothing after an error, and waits for what is under way', async () => {
+  it('starts nothing after an error, and waits for running work', async () => {
     const dag = looseDag([{ name: 'a' }, { name: 'b' }, { name: 'c' }, { name: 'd', dependsOn: ['b'] }]);
     const began: string[] = [];
     let end: () => void = () => undefined;

@@ -40,11 +40,11 @@ const kept = (kind: 'ConfigMap' | 'Secret'): Kind<Obj & { data?: Record<string, 
   namespaced: true,
 });
 
-/** A service that gives out ids. */
+/** A service that assigns ids. */
 class Buckets {
   readonly all = new Map<string, Bucket>();
   readonly calls: string[] = [];
-  /** Happens after a bucket was made, before the answer comes. */
+  /** Called after a bucket was created, before the response. */
   onCreate: () => void = () => undefined;
   #next = 42;
 
@@ -79,7 +79,7 @@ const bySize = {
   match: (a: { readonly size: number }, d: { readonly size: number }) => ({ matched: a.size === d.size }),
 };
 
-/** Starts an operator with one dependent. @param errors gets what its runs fail with */
+/** Starts an operator with one dependent. @param errors receives the errors of its reconciles */
 async function operateOn(world: World, use: AnyDependent<Widget>, errors: string[]): Promise<void> {
   addOperator<Widget>(world.manager, {
     name: 'widgets',
@@ -135,7 +135,7 @@ describe('external dependents', () => {
       ...more,
     });
 
-  it('are asked for once, known after they were made, and gone after they were deleted', async () => {
+  it('are fetched once, known after their creation, and gone after their deletion', async () => {
     let fetches = 0;
     const knowledge = fetched<Bucket, Widget>({
       fetch: () => {
@@ -153,7 +153,7 @@ describe('external dependents', () => {
     expect(world.cluster.read(widgets, 'A/1')).to.equal(undefined);
   });
 
-  it('are asked for again after a creation of which nobody knows the end', async () => {
+  it('are fetched again after a creation with an unknown result', async () => {
     const knowledge = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([...buckets.all.values()]) });
     await operate(bucketOf(knowledge));
     buckets.onCreate = () => {
@@ -165,7 +165,7 @@ describe('external dependents', () => {
     expect(buckets.calls).to.deep.equal(['create 42']);
   });
 
-  it('compare all the way down unless told otherwise', async () => {
+  it('are compared completely by default', async () => {
     const spec = {
       name: 'plain',
       knowledge: fetched<Bucket, Widget>({ fetch: () => Promise.resolve([{ id: 'x', size: 1 }]) }),
@@ -186,7 +186,7 @@ describe('external dependents', () => {
     expect(updates).to.deep.equal([2]);
   });
 
-  it('are found again by a poll when somebody takes them away', async () => {
+  it('are created again after a poll if they were deleted in the service', async () => {
     const knowledge = polled<Bucket, Widget>({
       name: 'buckets',
       everyMs: 5_000,
@@ -202,13 +202,13 @@ describe('external dependents', () => {
     expect(buckets.calls).to.deep.equal(['create 42', 'create 43']);
   });
 
-  /** Answers after a second with what was there when it was asked. */
+  /** Answers after a second with the state at the time of the request. */
   const slowly = <T>(answer: () => T): Promise<T> => {
     const { clock } = world;
     const now = answer();
     return new Promise((resolve) => clock.at(clock.now() + 1_000, () => resolve(now)));
   };
-  it('are not made twice when they were made while a poll was under way', async () => {
+  it('are not created twice if they were created during a poll', async () => {
     let isSlow = false;
     const knowledge = polled<Bucket, Widget>({
       name: 'buckets',
@@ -226,7 +226,7 @@ describe('external dependents', () => {
     expect(buckets.calls).to.deep.equal(['create 42']);
   });
 
-  it('are not made twice when they were made while a poll of their primary was under way', async () => {
+  it('are not created twice if they were created during a poll of their primary', async () => {
     let isSlow = false;
     let isWanted = false;
     const knowledge = polledPerPrimary<Bucket, Widget>({
@@ -253,7 +253,7 @@ describe('external dependents', () => {
     expect(buckets.calls).to.deep.equal(['create 42']);
   });
 
-  it('are asked for again before the next poll after a creation of which nobody knows the end', async () => {
+  it('are fetched again before the next poll after a creation with an unknown result', async () => {
     const knowledge = polledPerPrimary<Bucket, Widget>({
       name: 'buckets',
       fetch: () => Promise.resolve([...buckets.all.values()]),
@@ -268,7 +268,7 @@ describe('external dependents', () => {
     expect(buckets.calls).to.deep.equal(['create 42']);
   });
 
-  it('are asked for anew for a primary that comes after one of its name', async () => {
+  it('are fetched again for a primary that is recreated with the same name', async () => {
     const knowledge = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([...buckets.all.values()]) });
     const { delete: _, ...lasting } = bucketOf(knowledge);
     await operate(lasting);
@@ -279,7 +279,7 @@ describe('external dependents', () => {
     expect(buckets.calls).to.deep.equal(['create 42', 'create 43']);
   });
 
-  it('are known under the id that an update gives them, and not under the old one', async () => {
+  it('are known by the id that an update returns, and not by the old one', async () => {
     const idOf = ({ id }: { readonly id: string }): string => id;
     const knowledge = polled<Bucket, Widget>({
       name: 'buckets',
@@ -297,7 +297,7 @@ describe('external dependents', () => {
     expect(await knowledge.of(primary, ctx)).to.deep.equal([{ id: '43', size: 2 }]);
   });
 
-  it('are polled for each primary, as long as it is there', async () => {
+  it('are polled for each primary, as long as it exists', async () => {
     let polls = 0;
     const knowledge = polledPerPrimary<Bucket, Widget>({
       name: 'buckets',
@@ -317,7 +317,7 @@ describe('external dependents', () => {
     expect(polls).to.equal(3);
   });
 
-  it('are told apart by ids in bulk', async () => {
+  it('are distinguished by ids in bulk', async () => {
     const use = externalBulk<Bucket, Widget>({
       name: 'buckets',
       idOf: ({ id }) => id,
@@ -337,7 +337,7 @@ describe('external dependents', () => {
     expect(buckets.calls.slice(3).sort()).to.deep.equal(['delete 1', 'delete 2']);
   });
 
-  it('are all known in bulk after one has gone and another has come', async () => {
+  it('are all known in bulk after one was deleted and another created', async () => {
     const idOf = ({ id }: { readonly id: string }): string => id;
     const there = new Map<string, Bucket>();
     const use = externalBulk<Bucket, Widget>({
@@ -363,7 +363,7 @@ describe('external dependents', () => {
     expect(buckets.calls).to.deep.equal(['create same', 'create of 1', 'delete of 1', 'create of 2']);
   });
 
-  it('say when nobody can tell which of several is theirs', async () => {
+  it('report that it is ambiguous which of several is theirs', async () => {
     const two = [
       { id: 'a', size: 1 },
       { id: 'b', size: 1 },
@@ -374,7 +374,7 @@ describe('external dependents', () => {
     expect(errors[0]).to.include('dependent "bucket" of Widget A/1: 2 candidates exist');
   });
 
-  it('say by their name that they were made as nothing', async () => {
+  it('report by their name that their creation returned nothing', async () => {
     const knowledge = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([]) });
     await operate(bucketOf(knowledge, { create: () => Promise.resolve(undefined as unknown as Bucket) }));
     await add();
@@ -439,7 +439,7 @@ describe('external dependents with state', () => {
     await settle();
   };
 
-  it('RUN-65: keep their id, are found by it after a restart, and go before it', async () => {
+  it('RUN-65: keep their id, are found by it after a restart, and are deleted before it', async () => {
     await operate(single());
     await add();
     expect(stateData()).to.deep.equal({ id: '42' });
@@ -462,7 +462,7 @@ describe('external dependents with state', () => {
     expect(buckets.calls).to.deep.equal(['create 42', 'update 42']);
   });
 
-  /** Every change of the size makes another one; the old one goes last. */
+  /** Every change of the size replaces the bucket; the old one is deleted last. */
   const replacing = {
     async update(actual: { readonly id: string }, desired: Bucket) {
       const next = await buckets.create(desired.size);
@@ -471,7 +471,7 @@ describe('external dependents with state', () => {
     },
   };
 
-  it('keep the id that an update answers with', async () => {
+  it('keep the id that an update returns', async () => {
     await operate(single(replacing));
     await add();
     await resize(2);
@@ -481,7 +481,7 @@ describe('external dependents with state', () => {
     expect(buckets.calls).to.deep.equal(['create 42', 'create 43', 'delete 42', 'states 1', 'delete 43']);
   });
 
-  it('keep it in bulk with the item that was updated', async () => {
+  it('keep it in bulk with the updated item', async () => {
     const use = bulkWithState<Bucket, Widget>({
       ...common(),
       ...replacing,
@@ -498,7 +498,7 @@ describe('external dependents with state', () => {
     expect([data('item0'), data('item1')]).to.deep.equal([{ id: '42' }, { id: '44' }]);
   });
 
-  it('note the id of an update later when the cluster does not answer', async () => {
+  it('store the id of an update later if the cluster does not answer', async () => {
     await operate(single(replacing));
     await add();
     let isAway = false;
@@ -513,7 +513,7 @@ describe('external dependents with state', () => {
     expect(buckets.calls).to.deep.equal(['create 42', 'create 43', 'delete 42']);
   });
 
-  it('forget an id that could not be noted when the primary has gone', async () => {
+  it('forget an id that could not be stored if the primary is gone', async () => {
     const use = single();
     const state = {
       ...{ apiVersion: 'v1', kind: 'ConfigMap' },
@@ -526,7 +526,7 @@ describe('external dependents with state', () => {
     let writes = 0;
     const ctx = contextOn(world.clock, {
       secondaries: () => [state] as never,
-      // That it is going to be made can be noted, what came of it cannot.
+      // The intent to create can be stored, the result cannot.
       write: () => (++writes === 1 ? Promise.resolve(state as never) : Promise.reject(refused)),
     });
     const message = (run: Promise<unknown> | undefined) => Promise.resolve(run).catch(String);
@@ -536,7 +536,7 @@ describe('external dependents with state', () => {
     expect(await message(use.actual(primary, ctx))).to.include('its id was not stored');
   });
 
-  it('leave the note alone when somebody else has written it since', async () => {
+  it('do not overwrite a record that another client has changed since', async () => {
     await operate(single(replacing));
     await add();
     let isAway = false;
@@ -550,7 +550,7 @@ describe('external dependents with state', () => {
     expect(stateData()).to.deep.equal({ id: '99' });
   });
 
-  it('RUN-66: have a state each in bulk, and lose one with its item', async () => {
+  it('RUN-66: have a state each in bulk, and delete it with its item', async () => {
     await operate(bulk());
     await add(3);
     expect(states()).to.deep.equal(['1-bucket-item0', '1-bucket-item1', '1-bucket-item2']);
@@ -561,7 +561,7 @@ describe('external dependents with state', () => {
     expect(buckets.calls.filter((call) => call.startsWith('create'))).to.have.length(3);
   });
 
-  it('are never made twice after a crash between the creation and its note, and say how to go on', async () => {
+  it('are never created twice after a crash between the creation and its record, and report how to continue', async () => {
     await operate(single());
     buckets.onCreate = () => {
       // From now on nothing arrives, as if the process had ended.
@@ -577,7 +577,7 @@ describe('external dependents with state', () => {
     expect(buckets.calls).to.deep.equal(['create 42']);
     expect(errors).to.have.length(1);
     expect(errors[0]).to.include('ConfigMap A/1-bucket').and.include('its id was not stored');
-    // What the sentence advises:
+    // The remedy of the message:
     world.cluster.edit(configMaps, 'A/1-bucket', {
       metadata: { annotations: { 'espalier.dev/pending': null } },
       data: { id: '42' },
@@ -586,7 +586,7 @@ describe('external dependents with state', () => {
     expect(buckets.calls).to.deep.equal(['create 42', 'update 42']);
   });
 
-  it('note the id later when the process lives and the cluster does not answer', async () => {
+  it('store the id later if the process continues and the cluster does not answer', async () => {
     await operate(single());
     let isAway = false;
     world.cluster.fault = ({ kind, verb }) =>
@@ -600,7 +600,7 @@ describe('external dependents with state', () => {
     expect(stateData()).to.deep.equal({ id: '42' });
   });
 
-  it('are made again at once after a crash when that does no harm', async () => {
+  it('are created again at once after a crash if that does no harm', async () => {
     const use = () => single({ isIdempotent: true });
     await operate(use());
     buckets.onCreate = () => (world.cluster.fault = () => new Error('gone'));
@@ -612,7 +612,7 @@ describe('external dependents with state', () => {
     expect(stateData()).to.deep.equal({ id: '43' });
   });
 
-  it('take the note back when they could not be made, and try again', async () => {
+  it('remove the record if they could not be created, and retry', async () => {
     await operate(single());
     let fails = 1;
     buckets.onCreate = () => {
@@ -626,7 +626,7 @@ describe('external dependents with state', () => {
     expect(stateData()).to.deep.equal({ id: '43' });
   });
 
-  it('are made anew when they are gone, and the state follows', async () => {
+  it('are recreated if they are gone, and the state follows', async () => {
     await operate(single());
     await add();
     buckets.all.clear();
@@ -634,7 +634,7 @@ describe('external dependents with state', () => {
     expect(stateData()).to.deep.equal({ id: '43' });
   });
 
-  it('keep it from a bulk dependent that takes all objects of its kind for its own', async () => {
+  it('protect their state from a bulk dependent that claims all objects of its kind', async () => {
     const maps = kubernetesBulk<Obj & { data?: Record<string, string> }, Widget>({
       kind: configMaps,
       desiredAll: () => new Map(),
@@ -651,7 +651,7 @@ describe('external dependents with state', () => {
     expect(stateData()).to.deep.equal({ id: '42' });
   });
 
-  it('keep away from the state of another dependent of the same primary', async () => {
+  it('do not use the state of another dependent of the same primary', async () => {
     const items = bulkWithState<Bucket, Widget>({
       ...common(),
       isIdempotent: true,
@@ -668,7 +668,7 @@ describe('external dependents with state', () => {
     );
   });
 
-  it('keep away from an object of the name of their state that is somebody else’s', async () => {
+  it('do not use an object with the name of their state that belongs to another owner', async () => {
     world.cluster.put(configMaps, { metadata: { namespace: 'A', name: '1-bucket' }, data: { theirs: 'x' } });
     await operate(single());
     await add();

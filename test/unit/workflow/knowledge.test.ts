@@ -1,4 +1,4 @@
-/** What is known of external things, and how dependents use it. */
+/** The cached external resources, and how dependents use them. */
 import { expect } from 'chai';
 import type { View } from '../../../src/runtime/types.ts';
 import {
@@ -26,7 +26,7 @@ const [a, b] = [
 ];
 const idOf = ({ id }: View<Bucket>): string => id;
 
-/** Knowledge that has `values`, and what becomes of it. */
+/** A cache with `values`, and the calls to it. */
 function given(...values: readonly Bucket[]) {
   const log: string[] = [];
   const knowledge: Knowledge<Bucket, Widget> = {
@@ -46,14 +46,14 @@ const failureOf = (work: Promise<unknown> | undefined): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('the thing of an external dependent', () => {
+describe('the resource of an external dependent', () => {
   const asked = { desired: () => expect.fail('desired is not asked') };
   for (const [title, values, more, expected] of [
     ['is the only one', [a], {}, a],
-    ['is none if there is none, and desired is not asked', [], { idOf, ...asked }, undefined],
-    ['is the one with the id that is wanted', [a, b], { idOf, desired: () => b }, b],
-    ['is none if no thing has the id that is wanted', [a], { idOf, desired: () => b }, undefined],
-    ['is the only one if nothing is wanted', [a], { idOf }, a],
+    ['is none if there is none, and the desired state is not computed', [], { idOf, ...asked }, undefined],
+    ['is the one with the desired id', [a, b], { idOf, desired: () => b }, b],
+    ['is none if no resource has the desired id', [a], { idOf, desired: () => b }, undefined],
+    ['is the only one if the desired state is undefined', [a], { idOf }, a],
   ] as const) {
     it(title, async () => {
       expect(
@@ -65,15 +65,15 @@ describe('the thing of an external dependent', () => {
   }
   for (const [title, more] of [
     ['without an id', { desired: () => b }],
-    ['if nothing is wanted', { idOf }],
+    ['if the desired state is undefined', { idOf }],
   ] as const) {
-    it(`is not guessed among several ${title}`, async () => {
+    it(`is ambiguous among several ${title}`, async () => {
       expect(String(await failureOf(given(a, b).use(more).actual(primary, ctx)))).to.include(
         '2 candidates exist; give the dependent an idOf and a desired',
       );
     });
   }
-  it('does only what its description says', () => {
+  it('has only the traits of its description', () => {
     const methods = (use: object) => ['desired', 'create', 'update', 'delete'].filter((name) => name in use);
     expect(methods(given().use())).to.deep.equal([]);
     const resolve = () => Promise.resolve(a);
@@ -86,23 +86,23 @@ describe('a write of an external dependent', () => {
   const failing = () => Promise.reject(new Error('no'));
   const answer = (value: Bucket | undefined | null) => () => Promise.resolve(value as Bucket);
   const rows: [string, Partial<ExternalSpec<Bucket, Widget>>, 'create' | 'update' | 'delete', string[]][] = [
-    ['remembers what was created', { create: answer(b) }, 'create', ['remember b of ns/a']],
-    ['remembers what was updated', { update: answer(a) }, 'update', ['remember a of ns/a']],
-    ['remembers nothing if nothing was created', { create: answer(undefined) }, 'create', []],
-    ['remembers nothing if null was created', { create: answer(null) }, 'create', []],
-    ['remembers nothing if nothing was updated', { idOf, update: answer(undefined) }, 'update', []],
+    ['stores a created resource', { create: answer(b) }, 'create', ['remember b of ns/a']],
+    ['stores an updated resource', { update: answer(a) }, 'update', ['remember a of ns/a']],
+    ['stores nothing if the creation returned nothing', { create: answer(undefined) }, 'create', []],
+    ['stores nothing if the creation returned null', { create: answer(null) }, 'create', []],
+    ['stores nothing if the update returned nothing', { idOf, update: answer(undefined) }, 'update', []],
     [
-      'forgets the old id of what was updated',
+      'removes the old id of an updated resource',
       { idOf, update: answer(b) },
       'update',
       ['remember b of ns/a', 'forget a of ns/a'],
     ],
-    ['keeps the id of what was updated', { idOf, update: answer(a) }, 'update', ['remember a of ns/a']],
-    ['doubts what is known after a creation that failed', { create: failing }, 'create', ['doubt ns/a']],
-    ['doubts what is known after an update that failed', { update: failing }, 'update', ['doubt ns/a']],
-    ['forgets what was deleted', { delete: answer(a) as never }, 'delete', ['forget undefined of ns/a']],
+    ['keeps the id of an updated resource', { idOf, update: answer(a) }, 'update', ['remember a of ns/a']],
+    ['marks the cache as stale after a failed creation', { create: failing }, 'create', ['doubt ns/a']],
+    ['marks the cache as stale after a failed update', { update: failing }, 'update', ['doubt ns/a']],
+    ['removes a deleted resource', { delete: answer(a) as never }, 'delete', ['forget undefined of ns/a']],
     [
-      'forgets what was deleted by its id',
+      'removes a deleted resource by its id',
       { idOf, delete: answer(a) as never },
       'delete',
       ['forget a of ns/a'],
@@ -122,12 +122,12 @@ describe('a write of an external dependent', () => {
       expect(log).to.deep.equal(expected);
     });
   }
-  it('that deletes has nothing to do if there is nothing', async () => {
+  it('that deletes does nothing if there is nothing', async () => {
     const { log, use } = given();
     await use({ delete: () => expect.fail('nothing is deleted') }).delete?.(primary, ctx);
     expect(log).to.deep.equal([]);
   });
-  it('that fails needs no knowledge that can be doubted', async () => {
+  it('that fails does not require a cache that can be stale', async () => {
     const { knowledge } = given();
     const { doubt: _, ...certain } = knowledge;
     const use = external<Bucket, Widget>({ name: 'bucket', knowledge: certain, create: failing });
@@ -139,13 +139,13 @@ describe('a write of an external dependent', () => {
 describe('a bulk external dependent', () => {
   const bulk = (more: object = {}) =>
     externalBulk<Bucket, Widget>({ name: 'buckets', idOf, knowledge: given(a, b).knowledge, ...more });
-  it('has all things by their ids', async () => {
+  it('has all resources by their ids', async () => {
     expect([...(await bulk().actualAll(primary, ctx))]).to.deep.equal([
       ['a', a],
       ['b', b],
     ]);
   });
-  it('does only what its description says', () => {
+  it('has only the traits of its description', () => {
     const methods = (use: object) => ['desiredAll', 'deleteOne'].filter((name) => name in use);
     expect(methods(bulk())).to.deep.equal([]);
     expect(methods(bulk({ desiredAll: () => new Map(), delete: () => Promise.resolve() }))).to.deep.equal([
@@ -155,8 +155,8 @@ describe('a bulk external dependent', () => {
   });
 });
 
-describe('what is fetched once', () => {
-  it('does not replace what was written while it was fetched', async () => {
+describe('a resource that is fetched once', () => {
+  it('does not replace a resource that was written while it was fetched', async () => {
     let end: (found: readonly Bucket[]) => void = () => undefined;
     const knowledge = fetched<Bucket, Widget>({ fetch: () => new Promise((resolve) => (end = resolve)) });
     const known = knowledge.of(primary, ctx);
@@ -164,7 +164,7 @@ describe('what is fetched once', () => {
     end([a]);
     expect(await known).to.deep.equal([b]);
   });
-  it('is not complete by one write where there may be several', async () => {
+  it('is not complete after one write if there may be several', async () => {
     const knowledge = fetched<Bucket, Widget>({ idOf, fetch: () => Promise.resolve([a, b]) });
     knowledge.remember('ns/a', a);
     expect(await knowledge.of(primary, ctx)).to.deep.equal([a, b]);
@@ -174,7 +174,7 @@ describe('what is fetched once', () => {
   });
 });
 
-describe('what is polled', () => {
+describe('polled resources', () => {
   let world: World;
   let polls: number;
   beforeEach(() => {
@@ -199,22 +199,22 @@ describe('what is polled', () => {
   };
   for (const [title, everyMs, expected] of [
     ['every 5 s by default', undefined, 4],
-    ['as often as it says', 2_000, 8],
+    ['at the configured interval', 2_000, 8],
   ] as const) {
-    it(`for all primaries is polled ${title}`, async () => {
+    it(`of all primaries are polled ${title}`, async () => {
       const fetch = () => count(new Map<string, Bucket[]>());
       await operate(polled({ name: 'buckets', ...(everyMs && { everyMs }), fetch }), '1', '2');
       await world.clock.advance(15_500);
       expect(polls).to.equal(expected);
     });
-    it(`for each primary is polled ${title}`, async () => {
+    it(`of each primary are polled ${title}`, async () => {
       const fetch = () => count<Bucket[]>([]);
       await operate(polledPerPrimary({ name: 'buckets', ...(everyMs && { everyMs }), fetch }), '1');
       await world.clock.advance(15_500);
       expect(polls).to.equal(expected);
     });
   }
-  it('for each primary is polled for those that want it', async () => {
+  it('of each primary are polled for those that want it', async () => {
     const seen = new Set<string>();
     const knowledge = polledPerPrimary<Bucket, Widget>({
       name: 'buckets',

@@ -1,4 +1,4 @@
-/** Many objects of a cluster as one dependent: which they are, and what is wanted of them. */
+/** Many objects of a cluster as one dependent: how they are selected, and their desired state. */
 import { expect } from 'chai';
 import type { Kind, Obj, Page, Query, View } from '../../../src/runtime/types.ts';
 import { kubernetesBulk, type KubernetesBulkSpec } from '../../../src/workflow/kubernetes-bulk.ts';
@@ -22,7 +22,7 @@ const part = (name: string, metadata: object = {}): Part => ({
 const bulk = (more: Partial<KubernetesBulkSpec<Part, Widget>> = {}) =>
   kubernetesBulk<Part, Widget>({ kind: parts, ssa: false, desiredAll: () => new Map(), ...more });
 
-/** A run that reads `objects` from the cache, or page by page from the cluster. */
+/** A reconcile that reads `objects` from the cache, or page by page from the cluster. */
 function runOn(objects: readonly View<Part>[]) {
   const queries: Query[] = [];
   const sources: (string | undefined)[] = [];
@@ -54,12 +54,12 @@ describe('the objects of a bulk dependent', () => {
     expect(all).to.deep.equal(['p p', 'q q']);
     expect(sources).to.deep.equal(['cms']);
   });
-  it('are those to which it gives an id', async () => {
+  it('are those to which it assigns an id', async () => {
     const idOf = ({ metadata }: View<Part>) => metadata.labels?.['id'];
     const objects = [part('p', { labels: { id: 'x' } }), part('q'), part('r')];
     expect((await found({ idOf }, objects)).all).to.deep.equal(['x p']);
   });
-  it('are not the states that other dependents keep', async () => {
+  it('exclude the states of other dependents', async () => {
     const labels = { 'espalier.dev/state': 'kept' };
     expect((await found({}, [part('p', { labels }), part('q', { labels: {} })])).all).to.deep.equal(['q q']);
   });
@@ -87,17 +87,17 @@ describe('the objects of a bulk dependent', () => {
   }
 });
 
-describe('what is wanted of a bulk dependent', () => {
+describe('the desired state of a bulk dependent', () => {
   const desired = async (wanted: ReadonlyMap<string, unknown>) =>
     Object.fromEntries(
       (await bulk({ desiredAll: () => wanted as never }).desiredAll?.(primary, runOn([]).ctx)) ?? [],
     );
-  it('has the kind, the namespace and the owner that need not be repeated', async () => {
+  it('has kind, namespace and owner by default', async () => {
     expect(await desired(new Map([['x', { metadata: { name: 'p' } }]]))).to.deep.equal({
       x: part('p', owned),
     });
   });
-  it('may be nothing by mistake, which is not hidden', async () => {
+  it('may be undefined by mistake, which is reported', async () => {
     expect(await desired(new Map([['x', undefined]]))).to.deep.equal({ x: undefined });
   });
 });
@@ -105,15 +105,15 @@ describe('what is wanted of a bulk dependent', () => {
 describe('a bulk dependent', () => {
   const methods = (use: object) =>
     ['desiredAll', 'create', 'update', 'deleteOne'].filter((name) => name in use);
-  it('is called after its kind', () => {
+  it('is named after its kind', () => {
     expect([bulk().name, bulk({ name: 'own' }).name]).to.deep.equal(['part', 'own']);
   });
-  it('does to its objects only what it can', () => {
+  it('has only the traits of its class', () => {
     expect(methods(bulk())).to.deep.equal(['desiredAll', 'create', 'update', 'deleteOne']);
     expect(methods(bulk({ can: ['create'] }))).to.deep.equal(['desiredAll', 'create']);
     expect(methods(kubernetesBulk<Part, Widget>({ kind: parts }))).to.deep.equal([]);
   });
-  it('takes all objects of its source for its own if it can delete them and has no ids', () => {
+  it('claims all objects of its source if it can delete them and has no ids', () => {
     expect(bulk().takesAll).to.equal(true);
     expect(bulk({ idOf: () => 'x' }).takesAll).to.equal(false);
     expect(bulk({ can: ['create'] }).takesAll).to.equal(undefined);

@@ -1,4 +1,4 @@
-/** Dependents on a cluster, one by one: what they read, what they write, and what they refuse. */
+/** Dependents on a cluster, one by one: their reads, their writes, and their errors. */
 import { expect } from 'chai';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import type { Context, Kind, View, Write } from '../../../src/runtime/types.ts';
@@ -46,7 +46,7 @@ const dependent = (more: Partial<KubernetesSpec<Part, Widget>> = {}) =>
   });
 
 /**
- * A run in which writes are answered one after the other, by an error or by the object that was sent, and reads past the
+ * A reconcile in which each write is answered by the next error or by the sent object, and reads that bypass the
  * cache by `live`.
  */
 function runWith({
@@ -87,13 +87,13 @@ const create = (ctx: Context<Widget>, use = dependent(), wish = part(owned)) =>
 const update = (ctx: Context<Widget>, from: Part, use = dependent()) =>
   Promise.resolve(use.update?.(from, part(owned), primary, ctx)).catch((error: unknown) => error);
 
-describe('what a dependent on a cluster wants', () => {
+describe('the desired object of a dependent on a cluster', () => {
   const desired = (more: Partial<KubernetesSpec<Part, Widget>>) =>
     Promise.resolve(dependent(more).desired?.(primary, contextOn(new FakeClock())));
-  it('has the kind, the namespace and the owner that need not be repeated', async () => {
+  it('has kind, namespace and owner by default', async () => {
     expect(await desired({})).to.deep.equal(part(owned));
   });
-  it('keeps the namespace that it has', async () => {
+  it('keeps its namespace if it has one', async () => {
     const wish = { metadata: { namespace: 'elsewhere', name: 'p' }, data: {} };
     expect(await desired({ gc: false, desired: () => wish })).to.deep.equal(
       part({ namespace: 'elsewhere', ...named }, {}),
@@ -117,20 +117,20 @@ describe('what a dependent on a cluster wants', () => {
 });
 
 describe('a dependent on a cluster', () => {
-  it('is called after its kind', () => {
+  it('is named after its kind', () => {
     expect(dependent().name).to.equal('part');
     expect(dependent({ name: 'own' }).name).to.equal('own');
   });
-  it('does to its object only what it can', () => {
+  it('has only the traits of its class', () => {
     const methods = (use: object) => ['create', 'update', 'delete'].filter((name) => name in use);
     expect(methods(dependent())).to.deep.equal(['create', 'update', 'delete']);
     expect(methods(dependent({ can: ['update'] }))).to.deep.equal(['update']);
     expect(methods(readOnly<Part, Widget>({ kind: parts }))).to.deep.equal([]);
   });
   for (const [title, use, gc] of [
-    ['is collected with its primary', dependent(), true],
-    ['is not collected if told so', dependent({ gc: false }), false],
-    ['is not collected if it is only read', readOnly<Part, Widget>({ kind: parts }), false],
+    ['is garbage collected with its primary', dependent(), true],
+    ['is not garbage collected on request', dependent({ gc: false }), false],
+    ['is not garbage collected if it is only read', readOnly<Part, Widget>({ kind: parts }), false],
   ] as const) {
     it(title, () => {
       expect(use.gc).to.equal(gc);
@@ -149,17 +149,17 @@ describe('the creation of an object', () => {
     expect(await create(ctx)).to.deep.equal(part(owned));
     expect([requests, sent]).to.deep.equal([['create'], [part(owned)]]);
   });
-  it('fails at once if the server refuses the object', async () => {
+  it('fails at once if the server rejects the object', async () => {
     const refusal = refused(422, 'Invalid');
     const { ctx, requests } = runWith({ answers: [refusal] });
     expect([await create(ctx), requests]).to.deep.equal([refusal, ['create']]);
   });
   for (const [title, use, mark] of [
-    ['of which it is the owner', dependent(), owned],
+    ['that it owns', dependent(), owned],
     ['whose annotations name it', dependent({ gc: false }), named],
     ['of another owner if it adopts', dependent({ adopt: true }), {}],
   ] as const) {
-    it(`leaves alone an equal object ${title}`, async () => {
+    it(`does not write an equal object ${title}`, async () => {
       const found = part({ uid: 'u', ...mark });
       const { ctx, requests } = runWith({ answers: [exists], live: [found] });
       expect(await create(ctx, use)).to.equal(found);
@@ -177,9 +177,9 @@ describe('the creation of an object', () => {
   for (const [title, use, mark] of [
     ['without an owner', dependent(), {}],
     ['of another owner', dependent(), { ownerReferences: [{ ...owned.ownerReferences[0], uid: 'other' }] }],
-    ['that only annotations claim', dependent(), named],
+    ['with annotations of another primary', dependent(), named],
   ] as const) {
-    it(`refuses to overwrite an object ${title}`, async () => {
+    it(`does not overwrite an object ${title}`, async () => {
       const { ctx, requests } = runWith({ answers: [exists], live: [part({ uid: 'u', ...mark })] });
       expect(String(await create(ctx, use))).to.include(
         'dependent "part" of Widget ns/a: Part ns/p already exists and does not belong to this primary; set adopt',
@@ -187,7 +187,7 @@ describe('the creation of an object', () => {
       expect(requests).to.deep.equal(['create', 'get ns/p']);
     });
   }
-  it('is repeated if the object has gone meanwhile', async () => {
+  it('is repeated if the object was deleted meanwhile', async () => {
     const { ctx, requests } = runWith({ answers: [exists], live: [undefined] });
     expect(await create(ctx)).to.deep.equal(part(owned));
     expect(requests).to.deep.equal(['create', 'get ns/p', 'create']);
@@ -198,7 +198,7 @@ describe('the creation of an object', () => {
     expect(await create(ctx)).to.equal(last);
     expect(requests).to.deep.equal(['create', 'get ns/p', 'create', 'get ns/p', 'create']);
   });
-  it('ends with the first refusal that is no conflict', async () => {
+  it('ends with the first rejection that is not a conflict', async () => {
     const refusal = refused(403, 'Forbidden');
     const { ctx, requests } = runWith({ answers: [exists, refusal] });
     expect(await create(ctx)).to.equal(refusal);
@@ -213,7 +213,7 @@ describe('the update of an object', () => {
     await update(ctx, old);
     expect(requests).to.deep.equal(['replace']);
   });
-  it('is repeated against the object that a conflict shows, whoever owns it now', async () => {
+  it('is repeated with the object that caused a conflict, whoever owns it now', async () => {
     const { ctx, requests, sent } = runWith({
       answers: [conflict],
       live: [part({ uid: 'u', resourceVersion: '8' }, { x: 'newer' })],
@@ -222,22 +222,22 @@ describe('the update of an object', () => {
     expect(requests).to.deep.equal(['replace', 'get ns/p', 'replace']);
     expect(sent[1]?.metadata).to.include({ resourceVersion: '8' });
   });
-  it('is over if the conflict brought what is wanted', async () => {
+  it('is over if the conflict resulted in the desired state', async () => {
     const found = part({ uid: 'u', resourceVersion: '8' });
     const { ctx, requests } = runWith({ answers: [conflict], live: [found] });
     expect(await update(ctx, old)).to.equal(found);
     expect(requests).to.deep.equal(['replace', 'get ns/p']);
   });
-  it('creates the object if it has gone meanwhile', async () => {
+  it('creates the object if it was deleted meanwhile', async () => {
     const { ctx, requests } = runWith({ answers: [conflict], live: [undefined] });
     await update(ctx, old);
     expect(requests).to.deep.equal(['replace', 'get ns/p', 'create']);
   });
   for (const [title, from] of [
-    ['another object has taken the name', old],
-    ['it was not known which object it was', part({ resourceVersion: '7' }, { x: 'old' })],
+    ['the object was recreated by another client', old],
+    ['it was unknown which object it was', part({ resourceVersion: '7' }, { x: 'old' })],
   ] as const) {
-    it(`is refused if ${title}`, async () => {
+    it(`fails if ${title}`, async () => {
       const { ctx, requests } = runWith({ answers: [conflict], live: [part({ uid: 'v' }, { x: 'theirs' })] });
       expect(String(await update(ctx, from))).to.include(
         'already exists and does not belong to this primary',
@@ -269,17 +269,21 @@ describe('the object of a dependent on a cluster', () => {
   const [p, q] = [part(), part({ name: 'q' })];
   const unasked = { desired: () => expect.fail('desired is not asked') };
   for (const [title, more, expected] of [
-    ['is the one that is wanted', {}, p],
-    ['is told by its id, and desired is not asked', { ...unasked, targetId: () => ({ name: 'q' }) }, q],
+    ['is the desired one', {}, p],
+    [
+      'is found by its id, and the desired state is not computed',
+      { ...unasked, targetId: () => ({ name: 'q' }) },
+      q,
+    ],
     ['is the one that select returns', { ...unasked, select: (all: readonly View<Part>[]) => all[1] }, q],
-    ['is told by a discriminator', { ...unasked, discriminator: (each: View<Part>) => each === q }, q],
+    ['is found by a discriminator', { ...unasked, discriminator: (each: View<Part>) => each === q }, q],
     ['is what actual returns', { ...unasked, actual: () => Promise.resolve(q) }, q],
   ] as const) {
     it(title, async () => {
       expect(await actual(more, [p, q]).found).to.equal(expected);
     });
   }
-  it('is the only one if nothing is wanted', async () => {
+  it('is the only one if the desired state is undefined', async () => {
     const { ctx } = runWith({ cached: [q] });
     expect(await readOnly<Part, Widget>({ kind: parts }).actual(primary, ctx)).to.equal(q);
   });
@@ -296,12 +300,12 @@ describe('the object of a dependent on a cluster', () => {
   });
 });
 
-describe('an object that is applied', () => {
+describe('an applied object', () => {
   const fieldsV1 = { 'f:data': { 'f:x': {} } };
   const managedFields = [{ manager: 'widgets', operation: 'Apply', fieldsV1 }];
   const rewritten = part({ uid: 'u', resourceVersion: '8', managedFields }, { x: 'rewritten' });
   const wish = part();
-  /** A run whose writes a webhook rewrites, after the first one met a conflict if there is one. */
+  /** A reconcile whose writes a webhook rewrites, after the first one had a conflict if there is one. */
   const applying = (first: Error | undefined, found: Part | undefined) => {
     const answers = first ? [first] : [];
     return contextOn(new FakeClock(), {
@@ -319,10 +323,10 @@ describe('an object that is applied', () => {
   for (const [title, verb, first, found] of [
     ['its creation', 'create', undefined, undefined],
     ['its update', 'update', undefined, undefined],
-    ['a creation that met a conflict', 'create', conflict, undefined],
-    ['an update that met a conflict', 'update', conflict, old],
+    ['a creation that had a conflict', 'create', conflict, undefined],
+    ['an update that had a conflict', 'update', conflict, old],
   ] as const) {
-    it(`matches what a webhook made of ${title}`, async () => {
+    it(`matches the result of a webhook for ${title}`, async () => {
       const use = dependent({ ssa: true });
       const ctx = applying(first, found);
       expect(use.matcher?.match(rewritten, wish, primary, ctx).matched, 'before').to.equal(false);

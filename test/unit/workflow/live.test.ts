@@ -1,4 +1,4 @@
-/** Reads of dependents past the caches. */
+/** Reads of dependents that bypass the caches. */
 import { expect } from 'chai';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import type { Key, Kind, Obj, Page, Query } from '../../../src/runtime/types.ts';
@@ -19,7 +19,7 @@ import {
   type World,
 } from '../runtime/support/world.ts';
 
-/** A cluster that tells of lists, too. */
+/** A cluster that records lists, too. */
 class ListedCluster extends FakeCluster {
   readonly reads: string[] = [];
   refusal: Error | undefined;
@@ -81,7 +81,7 @@ describe('dependents that are read live', () => {
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
   };
-  /** The reads of a run that finds everything there. */
+  /** The reads of a reconcile in which everything exists. */
   const readsOfASecondRun = async (): Promise<string[]> => {
     other.reads.length = 0;
     world.cluster.edit(widgets, 'A/1', { metadata: { labels: { a: 'b' } } });
@@ -104,7 +104,7 @@ describe('dependents that are read live', () => {
     });
   }
 
-  it('see what was changed since an earlier look in the same run', async () => {
+  it('see changes since an earlier read in the same reconcile', async () => {
     const seen: (string | undefined)[] = [];
     const nodes = ['a', 'b', 'c'].map((name) => ({
       use: labelled(name, 'app=web'),
@@ -156,7 +156,7 @@ describe('dependents that are read live', () => {
     });
   }
 
-  it('all fail when their list does', async () => {
+  it('all fail if their list fails', async () => {
     const errors = operate(['a', 'b', 'c'], 'app=web');
     other.refusal = apiErrorFrom(403, {}, { verb: 'list', kind: 'Part' });
     await begin();

@@ -12,7 +12,7 @@ import { contextOn, primary } from './support.ts';
 
 type Any = Obj & Record<string, unknown>;
 const ctx = contextOn(new FakeClock());
-/** One that JSON of JavaScript would round. */
+/** An integer that JSON of JavaScript would round. */
 const LONG = 9_007_199_254_740_993n;
 const object = (more: object, metadata: object = {}): Any => ({
   apiVersion: 'v1',
@@ -24,33 +24,39 @@ const object = (more: object, metadata: object = {}): Any => ({
 describe('the generic matcher', () => {
   const rows: [string, object, object, GenericMatch | undefined, boolean][] = [
     [
-      'RUN-59: takes a default that was added',
+      'RUN-59: accepts a default that was added',
       { spec: { a: 1, added: 2 } },
       { spec: { a: 1 } },
       undefined,
       true,
     ],
-    ['RUN-59: sees a changed value', { spec: { a: 2 } }, { spec: { a: 1 } }, undefined, false],
-    ['sees a value that is missing', { spec: {} }, { spec: { a: 1 } }, undefined, false],
-    ['RUN-59: takes a shortened list', { list: [1, 2] }, { list: [1] }, undefined, true],
+    ['RUN-59: detects a changed value', { spec: { a: 2 } }, { spec: { a: 1 } }, undefined, false],
+    ['detects a missing value', { spec: {} }, { spec: { a: 1 } }, undefined, false],
+    ['RUN-59: accepts a shortened list', { list: [1, 2] }, { list: [1] }, undefined, true],
     [
-      'RUN-59: sees a shortened list when strict',
+      'RUN-59: detects a shortened list in strict mode',
       { list: [1, 2] },
       { list: [1] },
       { values: 'equal' },
       false,
     ],
-    ['sees an added value when strict', { a: 1, b: 2 }, { a: 1 }, { values: 'equal' }, false],
-    ['sees a list in another order', { list: [2, 1] }, { list: [1, 2] }, undefined, false],
+    ['detects an added value in strict mode', { a: 1, b: 2 }, { a: 1 }, { values: 'equal' }, false],
+    ['detects a list in another order', { list: [2, 1] }, { list: [1, 2] }, undefined, false],
     ['ignores the status', { status: { x: 1 } }, { status: { x: 2 } }, undefined, true],
     [
-      'ignores what it is told to',
+      'ignores the configured paths',
       { spec: { a: 2, b: 1 } },
       { spec: { a: 1, b: 1 } },
       { ignore: ['/spec/a'] },
       true,
     ],
-    ['ignores only that', { spec: { a: 2, b: 2 } }, { spec: { a: 1, b: 1 } }, { ignore: ['/spec/a'] }, false],
+    [
+      'ignores only those',
+      { spec: { a: 2, b: 2 } },
+      { spec: { a: 1, b: 1 } },
+      { ignore: ['/spec/a'] },
+      false,
+    ],
   ];
   for (const [title, actual, desired, how, matched] of rows) {
     it(title, () => {
@@ -79,19 +85,19 @@ describe('the generic matcher', () => {
     ['other metadata always', { uid: 'u', generation: 2 }, {}, 'equal', true],
   ];
   for (const [what, actual, desired, how, matched] of metadata) {
-    it(`RUN-59: takes ${what}`, () => {
+    it(`RUN-59: accepts ${what}`, () => {
       const matcher = genericMatcher<Any, Widget>({ metadata: how ?? 'ignore' });
       const answer = matcher.match(object({}, actual), object({}, desired), primary, ctx);
       expect(answer.matched).to.equal(matched);
     });
   }
 
-  it('is either strict or ignores', () => {
+  it('is either strict or ignores paths', () => {
     expect(() => genericMatcher({ values: 'equal', ignore: ['/a'] })).to.throw('choose one of them');
     expect(() => genericMatcher({ ignore: ['spec.a'] })).to.throw('"spec.a" is not a JSON pointer');
   });
 
-  it('says where they differ, and nothing of a Secret', () => {
+  it('reports the differences, and nothing of a Secret', () => {
     const matcher = genericMatcher<Any, Widget>();
     const diff = (kind: string) =>
       matcher.match(
@@ -104,7 +110,7 @@ describe('the generic matcher', () => {
     expect(diff('Secret')).to.equal('/data/a~1b');
   });
 
-  it('counts differences beyond those that it tells', () => {
+  it('counts the differences that it does not report', () => {
     const many = (value: number) => object({ list: Array.from({ length: 15 }, () => value) });
     const { diff } = genericMatcher<Any, Widget>().match(many(1), many(2), primary, ctx);
     expect(diff).to.match(/\/list\/9: 1, wanted 2, and 5 more$/);
@@ -118,7 +124,7 @@ describe('the generic matcher', () => {
     ['resources', { limits: { memory: '9007199254740993' } }, { limits: { memory: LONG } }, true],
     ['data', { cpu: '500m' }, { cpu: '0.5' }, false],
   ] as const) {
-    it(`compares ${exactJson(actual)} with ${exactJson(desired)} in ${path} by value where it is an amount`, () => {
+    it(`compares ${exactJson(actual)} with ${exactJson(desired)} in ${path} by value where it is a quantity`, () => {
       const matcher = genericMatcher<Any, Widget>();
       const answer = matcher.match(object({ [path]: actual }), object({ [path]: desired }), primary, ctx);
       expect(answer.matched).to.equal(matched);
@@ -128,24 +134,24 @@ describe('the generic matcher', () => {
 
 describe('the matcher by equality', () => {
   const matched = (a: unknown, b: unknown) => equalMatcher.match(a, b, primary, ctx).matched;
-  it('takes what is equal all the way down', () => {
+  it('accepts values that are completely equal', () => {
     expect(matched({ a: [1, { b: 2 }] }, { a: [1, { b: 2 }] })).to.equal(true);
     expect(matched({ a: 1, b: undefined }, { a: 1 })).to.equal(true);
   });
-  it('sees any difference', () => {
+  it('detects any difference', () => {
     expect(matched({ a: 1, b: 2 }, { a: 1 })).to.equal(false);
     expect(matched([1, 2], [1])).to.equal(false);
     expect(matched('a', 'b')).to.equal(false);
   });
 });
 
-describe('the part of an object that a field set names', () => {
+describe('the fields of an object in a field set', () => {
   const rows: [string, object, object, object][] = [
     ['fields', { a: 1, b: 2 }, { 'f:a': {} }, { a: 1 }],
-    ['inner fields', { a: { x: 1, y: 2 } }, { 'f:a': { 'f:x': {} } }, { a: { x: 1 } }],
-    ['all of a field with nothing inside', { a: { x: [1] } }, { 'f:a': {} }, { a: { x: [1] } }],
-    ['no more than the thing itself for a dot', { a: { x: 1 } }, { 'f:a': { '.': {} } }, { a: {} }],
-    ['nothing that is not there', { a: 1 }, { 'f:b': {}, 'f:c': { 'f:d': {} } }, {}],
+    ['nested fields', { a: { x: 1, y: 2 } }, { 'f:a': { 'f:x': {} } }, { a: { x: 1 } }],
+    ['all of a field without nested entries', { a: { x: [1] } }, { 'f:a': {} }, { a: { x: [1] } }],
+    ['only the element itself for a dot', { a: { x: 1 } }, { 'f:a': { '.': {} } }, { a: {} }],
+    ['nothing for missing fields', { a: 1 }, { 'f:b': {}, 'f:c': { 'f:d': {} } }, {}],
     [
       'elements by keys, in the order of the list',
       {
@@ -176,15 +182,15 @@ describe('the part of an object that a field set names', () => {
       { 'f:s': { [`v:${LONG}`]: {} } },
       { s: [LONG] },
     ],
-    ['elements by place', { s: ['x', 'y'] }, { 'f:s': { 'i:1': {} } }, { s: ['y'] }],
+    ['elements by index', { s: ['x', 'y'] }, { 'f:s': { 'i:1': {} } }, { s: ['y'] }],
     [
-      'fields with odd names',
+      'fields with special characters in their names',
       { labels: { 'a.b/c': '1', d: '2' } },
       { 'f:labels': { 'f:a.b/c': {} } },
       { labels: { 'a.b/c': '1' } },
     ],
     [
-      'nothing by what cannot be understood',
+      'nothing for entries that cannot be parsed',
       { s: ['x'] },
       { 'f:s': { 'v:{broken': {}, 'z:1': {} } },
       { s: [] },
@@ -192,8 +198,8 @@ describe('the part of an object that a field set names', () => {
     ['a field called __proto__', JSON.parse('{"__proto__": {"a": 1}}') as object, { 'f:x': {} }, {}],
   ];
   for (const [what, value, fields, expected] of rows) {
-    it(`has ${what}`, () => {
-      // A copy: what the names of a set mean is kept with it.
+    it(`include ${what}`, () => {
+      // A copy, because the parsed names of a set are cached with it.
       expect(prune(value as never, copy(fields) as FieldSet)).to.deep.equal(expected);
     });
   }
@@ -217,12 +223,12 @@ describe('the matcher by applied fields', () => {
   const match = (actual: View<Any>, desired: Any) =>
     ssaMatcher<Any, Widget>().match(actual, desired, primary, ctx);
 
-  it('RUN-55: compares what is ours and nothing else', () => {
+  it('RUN-55: compares our fields and no others', () => {
     const actual = applied({ spec: { image: 'a', replicas: 5 } }, { 'f:spec': { 'f:image': {} } });
     expect(match(actual, object({ spec: { image: 'a' } })).matched).to.equal(true);
     expect(match(actual, object({ spec: { image: 'b' } })).diff).to.equal('/spec/image: "a", wanted "b"');
   });
-  it('RUN-56: sees a field that is ours and not wanted any more', () => {
+  it('RUN-56: detects a field of ours that is no longer desired', () => {
     const actual = applied({ data: { x: '1', y: '2' } }, { 'f:data': { 'f:x': {}, 'f:y': {} } });
     expect(match(actual, object({ data: { x: '1' } })).matched).to.equal(false);
   });
@@ -231,7 +237,7 @@ describe('the matcher by applied fields', () => {
     ['an update', { operation: 'Update' }],
     ['a subresource', { subresource: 'status' }],
   ] as const) {
-    it(`RUN-57: does not take ${title} for an apply of ours`, () => {
+    it(`RUN-57: does not treat ${title} as an apply of ours`, () => {
       const actual = applied({ data: { x: '1' } }, { 'f:data': { 'f:x': {} } }, more);
       expect(match(actual, object({ data: { x: '1' } }))).to.deep.equal({
         matched: false,
@@ -250,7 +256,7 @@ describe('the matcher by applied fields', () => {
     };
     expect(match(twice, object({ data: { x: '1' } })).matched).to.equal(false);
   });
-  it('RUN-58: takes for matched what the server made of the same wish, until either changes', () => {
+  it("RUN-58: accepts the server's version of the same desired state, until either changes", () => {
     const matcher = ssaMatcher<Any, Widget>();
     const fields = { 'f:data': { 'f:x': {} } };
     const answer = applied({ data: { x: 'rewritten' } }, fields);
@@ -262,7 +268,7 @@ describe('the matcher by applied fields', () => {
     expect(judge(answer, object({ data: { x: 'other' } }))).to.equal(false);
     expect(judge(applied({ data: { x: 'by hand' } }, fields), wish)).to.equal(false);
   });
-  it('does not look again at a version that was as wished, unless the wish changes', () => {
+  it('does not compare a version again that matched, unless the desired state changes', () => {
     const matcher = ssaMatcher<Any, Widget>();
     const fields = { 'f:data': { 'f:x': {} } };
     const of = (x: string, resourceVersion: string): View<Any> => {
@@ -277,7 +283,7 @@ describe('the matcher by applied fields', () => {
     expect(judge(of('2', 'v2'), '1'), 'another version').to.equal(false);
     expect(judge(of('2', 'v2'), '2')).to.equal(true);
   });
-  it('RUN-58: compares and remembers integers beyond 2^53 with all their digits', () => {
+  it('RUN-58: compares and caches integers beyond 2^53 with all their digits', () => {
     const matcher = ssaMatcher<Any, Widget>();
     const answer = applied({ spec: { n: LONG } }, { 'f:spec': { 'f:n': {} } });
     const wish = object({ spec: { n: LONG + 1n } });
@@ -288,7 +294,7 @@ describe('the matcher by applied fields', () => {
     expect(matcher.match(answer, wish, primary, ctx).matched).to.equal(true);
     expect(matcher.match(answer, object({ spec: { n: LONG + 2n } }), primary, ctx).matched).to.equal(false);
   });
-  it('looks at no identity and at nothing that the server keeps', () => {
+  it('ignores identity and server-side fields', () => {
     const metadata = {
       ...{ name: 'a', namespace: 'n', uid: 'u', resourceVersion: '1', generation: 2, creationTimestamp: 't' },
       labels: { a: '1' },
@@ -300,25 +306,35 @@ describe('the matcher by applied fields', () => {
   });
 });
 
-describe('the choice between applying and replacing', () => {
+describe('the choice between apply and replace', () => {
   const strategyOf = (choice: object, defaults: object = {}) => matcherOf(choice, parts, defaults).strategy;
   const rows: [string, object, object, 'apply' | 'replace'][] = [
     ['applies by default', {}, {}, 'apply'],
-    ['follows the process', {}, { ssa: false }, 'replace'],
-    ['follows the kind before the process', {}, { ssa: true, kinds: { Part: false } }, 'replace'],
-    ['follows the dependent before all', { ssa: true }, { ssa: false, kinds: { Part: false } }, 'apply'],
+    ['follows the process setting', {}, { ssa: false }, 'replace'],
+    [
+      'prefers the setting of the kind to that of the process',
+      {},
+      { ssa: true, kinds: { Part: false } },
+      'replace',
+    ],
+    [
+      'prefers the setting of the dependent to all others',
+      { ssa: true },
+      { ssa: false, kinds: { Part: false } },
+      'apply',
+    ],
   ];
   for (const [title, choice, defaults, expected] of rows) {
     it(`RUN-59: ${title}`, () => {
       expect(strategyOf(choice, defaults)).to.equal(expected);
     });
   }
-  it('refuses to compare applied fields of what is never applied', () => {
+  it('cannot compare applied fields of an object that is never applied', () => {
     expect(() => matcherOf({ ssa: false, match: 'ssa' }, parts, {})).to.throw(
       'Part: fields that are never applied',
     );
   });
-  it('takes a matcher of the author', () => {
+  it('uses a matcher of the author', () => {
     const match = { match: () => ({ matched: true }) };
     expect(matcherOf({ match }, parts, {}).matcher).to.equal(match);
   });

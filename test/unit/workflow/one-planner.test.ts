@@ -1,6 +1,6 @@
 /**
- * There is one algorithm of order: with a planner that reads graphs the wrong way round in its place, everybody who orders
- * anything does it the wrong way round. A second algorithm would stay as it is.
+ * There is one algorithm of order: if its planner reverses every graph, every component that sorts objects reverses
+ * its order. A second algorithm would keep the old one.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const planner = join(root, 'test/support/planner');
 
 type Orders = Readonly<Record<string, readonly string[]>>;
 
-/** What everybody does, in a process of its own. */
+/** The orders of all components, computed in a separate process. */
 function orders(isReplaced: boolean): Orders {
   const replaced = isReplaced ? ['--import', join(planner, 'replace.mjs')] : [];
   const args = [
@@ -25,7 +25,7 @@ function orders(isReplaced: boolean): Orders {
   return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' })) as Orders;
 }
 
-describe('everybody who orders anything, with the planner and with one that is turned round', function () {
+describe('the order of every component, with the planner and with a reversed one', function () {
   this.timeout(60_000);
   let forwards: Orders;
   let backwards: Orders;
@@ -45,12 +45,12 @@ describe('everybody who orders anything, with the planner and with one that is t
     'dependents, deleted': ['delete c', 'delete b', 'delete a'],
   };
 
-  it('is everybody', () => {
+  it('includes all components', () => {
     expect(Object.keys(forwards)).to.deep.equal(Object.keys(expected));
   });
 
   for (const [who, order] of Object.entries(expected)) {
-    it(`${who}: in order, and in the reverse`, () => {
+    it(`${who}: in order, and reversed`, () => {
       expect(forwards[who]).to.deep.equal(order);
       expect(backwards[who]).to.deep.equal([...order].reverse());
     });

@@ -1,4 +1,4 @@
-/** How an operator and its workflow end: cleanups, errors, and what is forgotten. */
+/** How an operator and its workflow end: cleanups, errors, and forgotten primaries. */
 import { expect } from 'chai';
 import type { Obj } from '../../../src/runtime/types.ts';
 import type { Dependent } from '../../../src/workflow/dependent.ts';
@@ -71,7 +71,7 @@ describe('an operator', () => {
     expect(story).to.deep.equal(['own logic']);
   });
 
-  it('keeps its finalizer as long as its explicit cleanup wants', async () => {
+  it('keeps its finalizer as long as its explicit cleanup requests it', async () => {
     let isKept = true;
     operate(
       { nodes: [{ use: node('a') }], explicit: true },
@@ -88,7 +88,7 @@ describe('an operator', () => {
     expect([story, isThere()]).to.deep.equal([[], false]);
   });
 
-  it('cleans up again when its own cleanup wants, although a node is not gone', async () => {
+  it('cleans up again if its own cleanup requests it, even if a node is not gone', async () => {
     operate(
       { nodes: [{ use: node('a'), deleted: () => false }] },
       { cleanup: () => Promise.resolve({ finalizer: 'keep', requeueAfterMs: 5_000 }) },
@@ -100,7 +100,7 @@ describe('an operator', () => {
     expect(story).to.deep.equal(['delete a', 'delete a']);
   });
 
-  it('cleans up again no later than a node wants', async () => {
+  it('cleans up again no later than a node requests', async () => {
     operate(
       { nodes: [{ use: node('a'), deleted: () => ({ met: false, requeueAfterMs: 2_000 }) }] },
       { cleanup: () => Promise.resolve({ finalizer: 'keep', requeueAfterMs: 5_000 }) },
@@ -111,7 +111,7 @@ describe('an operator', () => {
     expect(story).to.deep.equal(['delete a', 'delete a']);
   });
 
-  it('cleans up again after a minute if a node is not gone and no event comes', async () => {
+  it('cleans up again after a minute if a node is not gone and no event arrives', async () => {
     operate({ nodes: [{ use: node('a'), deleted: () => false }] });
     await begin();
     await remove();
@@ -121,7 +121,7 @@ describe('an operator', () => {
     expect(story).to.deep.equal(['delete a', 'delete a']);
   });
 
-  it('ends a source that was active for a primary when it has cleaned up, whoever else holds the primary', async () => {
+  it('releases a source that was active for a primary after it has cleaned up, whatever other finalizers the primary has', async () => {
     const use = kubernetes<Part, Widget>({
       ...{ kind: parts, ssa: false, gc: false, source: 'cms' },
       desired: ({ metadata }) => ({ metadata: { name: metadata.name } }),
@@ -133,7 +133,7 @@ describe('an operator', () => {
     expect([isThere(), controller.hasSource('cms')]).to.deep.equal([true, false]);
   });
 
-  it('does after an error what its error handler says', async () => {
+  it('follows its error handler after an error', async () => {
     const reconcile = (): never => {
       story.push('try');
       throw new Error('no');
@@ -144,7 +144,7 @@ describe('an operator', () => {
     expect(story).to.deep.equal(['try']);
   });
 
-  it('lets a node forget a primary although others have nothing to forget', async () => {
+  it('lets a node forget a primary even if others have nothing to forget', async () => {
     operate({
       nodes: [
         { use: node('a', { gc: true }) },

@@ -1,4 +1,4 @@
-/** Which sources the dependents of an operator read, and what is counted while they work. */
+/** The sources of the dependents of an operator, and the metrics of their work. */
 import { expect } from 'chai';
 import { DefinitionError } from '../../../src/runtime/errors.ts';
 import { byOwner } from '../../../src/runtime/sources/mappers.ts';
@@ -63,7 +63,7 @@ const watched = () => world.cluster.watches.filter((kind) => kind === 'Part').le
 const big = (_: unknown, { spec }: View<Widget>) => (spec?.size ?? 0) > 1;
 
 describe('the named sources of dependents', () => {
-  it('RUN-38: are one watch for two dependents, whichever brings it along', async () => {
+  it('RUN-38: are one watch for two dependents, whichever declares it', async () => {
     operate([{ use: part('a', { from: 'cms' }) }, { use: part('b', 'cms') }]);
     await begin();
     expect(watched()).to.equal(1);
@@ -82,7 +82,7 @@ describe('the named sources of dependents', () => {
     expect(made('a')).to.not.equal(undefined);
   });
 
-  it('RUN-38: fail the start when nobody has them, with the name and what may be meant', () => {
+  it('RUN-38: fail the start if they do not exist, with the name and the suggestion', () => {
     const unknown = [{ use: part('a', { from: 'cmss' }) }, { use: part('b', 'cms') }];
     expect(() => operate(unknown)).to.throw(
       DefinitionError,
@@ -114,21 +114,21 @@ describe('the named sources of dependents', () => {
     expect(watched()).to.equal(1);
   });
 
-  describe('with a bulk dependent that takes all objects', () => {
+  describe('with a bulk dependent that claims all objects', () => {
     const setup = () => setupOf({ name: 'widgets', kind: widgets }, world.caches);
     const many = (more: object = {}) =>
       kubernetesBulk<Part, Widget>({
         ...{ name: 'many', kind: parts, ssa: false, source: 'cms', desiredAll: () => new Map(), ...more },
       });
-    it('are refused to others that make objects', () => {
+    it('cannot be used by others that create objects', () => {
       expect(() => sourcesOf([many(), part('a', 'cms')], setup())).to.throw(
         'would delete the objects that dependent "a" creates, since both read source cms; give "many" an idOf',
       );
     });
     const reader = readOnly<Part, Widget>({ name: 'reader', kind: parts, source: 'cms' });
     for (const [title, uses] of [
-      ['are shared with others that only read', () => [many(), reader]],
-      ['are not shared with other sources', () => [many(), part('a', 'other')]],
+      ['can be used by others that only read', () => [many(), reader]],
+      ['do not affect other sources', () => [many(), part('a', 'other')]],
       ['do not matter if they are read live', () => [many({ reader: 'live' }), live('a')]],
     ] as const) {
       it(title, () => {
@@ -156,7 +156,7 @@ describe('the named sources of dependents', () => {
     );
   });
 
-  it('RUN-85: are made for an active node by the one that brings them along, active or not', async () => {
+  it('RUN-85: are created for an active node by the one that declares them, active or not', async () => {
     operate([
       { use: part('a', { from: 'cms' }), active: big },
       { use: part('b', 'cms'), active: () => false },
@@ -172,7 +172,7 @@ describe('the named sources of dependents', () => {
 });
 
 describe('the source of a node that is not always active', () => {
-  it('goes with the last primary that wanted it, also without a cleanup', async () => {
+  it('is released after the last primary that needs it, also without a cleanup', async () => {
     const controller = operate([{ use: part('a', 'cms'), active: () => true }]);
     world.cluster.put(widgets, widget('A/2'));
     await begin();
@@ -186,8 +186,8 @@ describe('the source of a node that is not always active', () => {
   });
 });
 
-describe('a dependent with a procedure of its own', () => {
-  it('RUN-D2: is reconciled by it, and all else works with it', async () => {
+describe('a dependent with a reconcile method of its own', () => {
+  it('RUN-D2: is reconciled by it, and works with everything else', async () => {
     const answers: Done[] = [{ did: 'created', value: { hello: 'world' } }, { did: 'noop' }];
     const own: Dependent<unknown, Widget> = {
       name: 'own',
@@ -223,7 +223,7 @@ describe('a dependent with a procedure of its own', () => {
   });
 });
 
-describe('the numbers of a workflow', () => {
+describe('the metrics of a workflow', () => {
   const count = (node: string, op: string, outcome: string, what = 'count') =>
     world.metric(
       `espalier_workflow_node_seconds_${what}{controller="widgets",node="${node}",op="${op}",outcome="${outcome}"}`,
@@ -250,7 +250,7 @@ describe('the numbers of a workflow', () => {
       expect(await count('a', 'delete', outcome), outcome).to.equal(0);
   });
 
-  it('tell how long each node took, and how it ended', async () => {
+  it('show how long each node took, and how it ended', async () => {
     operate([
       { use: slow('a') },
       { use: slow('b', true) },

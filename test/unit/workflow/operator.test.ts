@@ -34,7 +34,7 @@ import { diamond, graphOf, type NodePlan } from './support.ts';
 
 const FINALIZER = 'widgets.example.io/finalizer';
 
-/** A part called after its widget and `suffix`. */
+/** A part named after its widget and `suffix`. */
 const partOf = (suffix: string, gc = false): Dependent<Part, Widget> =>
   kubernetes<Part, Widget>({
     name: suffix,
@@ -58,7 +58,7 @@ describe('an operator with a workflow', () => {
   });
   afterEach(() => world.end());
 
-  /** Nodes that do what they are told to at once. */
+  /** Nodes that do at once what they are told to. */
   const nodesOf = (plans: Readonly<Record<string, NodePlan>>) => {
     const { workflow } = graphOf(plans);
     return workflow.nodes.map((node) => {
@@ -111,7 +111,7 @@ describe('an operator with a workflow', () => {
   };
   const there = (): Widget | undefined => world.cluster.read(widgets, 'A/1');
 
-  it('RUN-69: brings its nodes in line before its own logic runs', async () => {
+  it('RUN-69: reconciles its nodes before its own logic runs', async () => {
     let seen: string | undefined;
     operate(
       [{ use: partOf('x') }],
@@ -144,7 +144,7 @@ describe('an operator with a workflow', () => {
     expect(there()).to.equal(undefined);
   });
 
-  it('RUN-81: asks every node to go, sends nothing for what is not there, and lets go', async () => {
+  it('RUN-81: deletes every node, sends nothing for missing objects, and removes the finalizer', async () => {
     const absent = (name: string): Dependent<Part, Widget> => {
       const { create: _, ...use } = partOf(name);
       return {
@@ -164,7 +164,7 @@ describe('an operator with a workflow', () => {
     expect(there()).to.equal(undefined);
   });
 
-  it('RUN-80: tries a cleanup that failed again, after a delay', async () => {
+  it('RUN-80: retries a failed cleanup, after a delay', async () => {
     operate(nodesOf({ 1: { fails: 'delete' } }));
     await begin();
     await remove();
@@ -180,7 +180,7 @@ describe('an operator with a workflow', () => {
     expect(there()?.metadata.finalizers).to.equal(undefined);
   });
 
-  it('RUN-82: tells of all errors at once, instead of running its own logic', async () => {
+  it('RUN-82: reports all errors at once, instead of running its own logic', async () => {
     const errors: unknown[] = [];
     let seen: readonly string[] | undefined;
     operate(
@@ -202,7 +202,7 @@ describe('an operator with a workflow', () => {
     expect(seen).to.deep.equal(['c']);
   });
 
-  it('RUN-82: tries again after errors that may pass, and not after those that do not', async () => {
+  it('RUN-82: retries after temporary errors, and not after permanent ones', async () => {
     operate(nodesOf({ a: { fails: 'reconcile' } }));
     await begin();
     await world.clock.advance(1_000);
@@ -224,7 +224,7 @@ describe('an operator with a workflow', () => {
     expect(story).to.deep.equal(['final']);
   });
 
-  it('RUN-83: leaves errors to its own logic when told to', async () => {
+  it('RUN-83: leaves errors to its own logic on request', async () => {
     let errored: string[] = [];
     operate(
       nodesOf({ a: { fails: 'reconcile' }, b: { fails: 'reconcile' } }),
@@ -242,7 +242,7 @@ describe('an operator with a workflow', () => {
     expect(story).to.deep.equal(['reconcile a', 'reconcile b']);
   });
 
-  it('lets its nodes and its own logic forget a primary that has gone, cleaned up or not', async () => {
+  it('lets its nodes and its own logic forget a primary that is gone, cleaned up or not', async () => {
     const [node] = nodesOf({ a: { gc: true } });
     const use = { ...(node?.use as Dependent<Obj, Widget>), forget: () => void story.push('forget a') };
     operate([{ use }], {}, { forget: ({ metadata }) => void story.push(`forget ${metadata.name}`) });
@@ -253,7 +253,7 @@ describe('an operator with a workflow', () => {
     expect(story).to.deep.equal(['forget a', 'forget 1']);
   });
 
-  it('leaves alone a namesake of somebody else that took the place of its object', async () => {
+  it('does not delete an object of the same name that another owner created in its place', async () => {
     const errors: string[] = [];
     const onError = (_p: unknown, _ctx: unknown, error: unknown) => {
       errors.push(String(error));
@@ -274,7 +274,7 @@ describe('an operator with a workflow', () => {
     expect(world.cluster.read(parts, 'A/1-x')?.data).to.deep.equal({ theirs: 'x' });
   });
 
-  it('RUN-86: looks for a definition no more than every 10 s, for all together, then rarely, then never again', async () => {
+  it('RUN-86: checks for a CRD at most every 10 s, for all primaries together, then rarely, then never again', async () => {
     const use = nodesOf({ 1: {} })[0]?.use as Dependent<Obj, Widget>;
     operate([{ use, active: crdPresent('things.example.io') }]);
     world.cluster.put(widgets, widget('A/2'));
@@ -302,7 +302,7 @@ describe('an operator with a workflow', () => {
     expect(story.filter((what) => what === 'reconcile 1')).to.have.length(4);
   });
 
-  it('RUN-88: holds back, makes and takes away by its conditions, and reports readiness', async () => {
+  it('RUN-88: waits, creates and deletes according to its conditions, and reports readiness', async () => {
     let isReady = false;
     let isGone = false;
     const readiness: (boolean | undefined)[] = [];
@@ -348,7 +348,7 @@ describe('an operator with a workflow', () => {
     expect(there()).to.equal(undefined);
   });
 
-  it('RUN-90: runs its workflow only when called, as often as it is called', async () => {
+  it('RUN-90: runs its workflow only when it is called, as often as it is called', async () => {
     operate(
       nodesOf(diamond()),
       { explicit: true },
@@ -401,7 +401,7 @@ describe('an operator with a workflow', () => {
     ]);
   });
 
-  it('RUN-92: cleans up by itself when nobody says how', async () => {
+  it('RUN-92: cleans up by itself if there is no cleaner', async () => {
     operate(nodesOf(diamond()), { explicit: true });
     await begin();
     await remove();
@@ -409,7 +409,7 @@ describe('an operator with a workflow', () => {
     expect(there()).to.equal(undefined);
   });
 
-  it('RUN-93: keeps what comes first while what depends on it has a finalizer of somebody else', async () => {
+  it('RUN-93: keeps a node while an object that depends on it has a foreign finalizer', async () => {
     operate([
       { use: partOf('1'), deleted: isGone },
       { use: partOf('2'), dependsOn: ['1'], deleted: isGone },
@@ -426,7 +426,7 @@ describe('an operator with a workflow', () => {
     expect(there()).to.equal(undefined);
   });
 
-  it('lets its own cleanup have its say as well', async () => {
+  it('runs its own cleanup as well', async () => {
     let isKept = true;
     operate(
       nodesOf({ 1: {} }),
@@ -449,7 +449,7 @@ describe('an operator with a workflow', () => {
     expect(there()).to.equal(undefined);
   });
 
-  it('asks for what is wanted once in a run, however often it is looked at', async () => {
+  it('computes the desired state once in a reconcile, however often it is read', async () => {
     let asked = 0;
     const use = kubernetes<Part, Widget>({
       kind: parts,
@@ -468,7 +468,7 @@ describe('an operator with a workflow', () => {
   const given = <T extends Obj>(cache: Cache<T>) =>
     watchSource<T, Widget>({ name: 'given', cache, toPrimary: () => [] });
 
-  it('RUN-52: does not start when a dependent compares managed fields that its source drops', () => {
+  it('RUN-52: does not start if a dependent compares managed fields that its source drops', () => {
     const source = given(world.caches.of(parts));
     const use = kubernetes<Part, Widget>({ kind: parts, source: 'given', desired: () => '' });
     expect(() => operate([{ use }], {}, {}, { sources: [source] })).to.throw(
@@ -478,7 +478,7 @@ describe('an operator with a workflow', () => {
     operate([{ use }], {}, {}, { sources: [given(kept)] });
   });
 
-  it('does not start when a dependent reads a source of another kind, or one that is not there', () => {
+  it('does not start if a dependent reads a source of another kind, or one that does not exist', () => {
     const source = given(world.caches.of(widgets));
     const use = kubernetes<Part, Widget>({ kind: parts, source: 'given', desired: () => '' });
     expect(() => operate([{ use }], {}, {}, { sources: [source] })).to.throw(
@@ -490,7 +490,7 @@ describe('an operator with a workflow', () => {
     );
   });
 
-  it('does not start when a bulk dependent would delete what another one makes', () => {
+  it('does not start if a bulk dependent would delete objects that another one creates', () => {
     const one = kubernetes<Part, Widget>({ kind: parts, name: 'one', desired: () => '' });
     const many = (more: object = {}) =>
       kubernetesBulk<Part, Widget>({ kind: parts, name: 'many', desiredAll: () => new Map(), ...more });
@@ -500,7 +500,7 @@ describe('an operator with a workflow', () => {
     operate([{ use: one }, { use: many({ idOf: () => undefined }) }]);
   });
 
-  it('RUN-70: does without a workflow, in the order and under the conditions of its author', async () => {
+  it('RUN-70: works without a workflow, in the order and with the conditions of its author', async () => {
     const [first, second] = [partOf('first', true), partOf('second', true)];
     const setup = setupOf({ name: 'widgets', kind: widgets }, world.caches);
     world.manager.add<Widget>({
@@ -534,7 +534,7 @@ describe('an operator with a workflow', () => {
     ]);
   });
 
-  it('RUN-89: or with a workflow that its author calls by hand', async () => {
+  it('RUN-89: or with a workflow that its author calls', async () => {
     const wanted = (_: unknown, { spec }: View<Widget>) => spec?.size === 2;
     const nodes = [
       { use: partOf('first', true) },
@@ -572,7 +572,7 @@ describe('an operator with a workflow', () => {
     }
   });
 
-  it('reaches another cluster with requests, and hears nothing of it', async () => {
+  it('writes to another cluster by requests, and receives no events of it', async () => {
     const other = new FakeCluster();
     const use = kubernetes<Part, Widget>({
       kind: parts,
@@ -596,7 +596,7 @@ describe('an operator with a workflow', () => {
     expect(there()).to.equal(undefined);
   });
 
-  it('reads many of another cluster with one list, and takes none that is not its own', async () => {
+  it('reads many objects of another cluster with one list, and claims only its own', async () => {
     const other = new FakeCluster();
     other.put(parts, { metadata: { namespace: 'A', name: 'theirs' } });
     const use = kubernetesBulk<Part, Widget>({
@@ -622,7 +622,7 @@ describe('an operator with a workflow', () => {
     expect(other.requests.filter(({ verb }) => verb === 'get')).to.deep.equal([]);
   });
 
-  it('knows when a status says so', async () => {
+  it('detects when a status reports readiness', async () => {
     const actual = (status: unknown) => ({
       name: 'x',
       actual: () => Promise.resolve({ status }),
@@ -635,7 +635,7 @@ describe('an operator with a workflow', () => {
     expect(await ask(undefined)).to.equal(false);
   });
 
-  it('tells of a look for a definition that failed, and looks again', async () => {
+  it('reports a failed check for a CRD, and checks again', async () => {
     operate([
       { use: nodesOf({ 1: {} })[0]?.use as Dependent<Obj, Widget>, active: crdPresent('others.example.io') },
     ]);

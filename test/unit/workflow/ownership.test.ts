@@ -33,7 +33,7 @@ const annotations = {
 
 describe('an object that its primary owns', () => {
   const theirs = { apiVersion: 'v1', kind: 'Other', name: 'x', uid: 'uid-x' };
-  it('has the primary for its controller', () => {
+  it('has the primary as its controller', () => {
     expect(metadataOf(part(), true)).to.deep.equal({ namespace: 'ns', name: 'p', ownerReferences: [owner] });
   });
   it('keeps its other owners', () => {
@@ -42,7 +42,7 @@ describe('an object that its primary owns', () => {
       owner,
     ]);
   });
-  it('has one reference to the primary, the right one', () => {
+  it('has one owner reference to the primary, the right one', () => {
     const wrong = { ...owner, controller: false };
     expect(metadataOf(part({ ownerReferences: [wrong] }), true).ownerReferences).to.deep.equal([owner]);
   });
@@ -57,14 +57,14 @@ describe('an object that its primary owns', () => {
     ],
     ['in no namespace', undefined, 'Part p is in no namespace, so ns/a cannot own it; set gc: false'],
   ] as const) {
-    it(`cannot be ${title}, where the cluster would collect it`, () => {
+    it(`cannot be ${title}, where the cluster would garbage collect it`, () => {
       expect(() => metadataOf(part({ namespace }), true)).to.throw(where);
     });
   }
 });
 
 describe('an object that its primary does not own', () => {
-  it('names its primary in annotations, beside those it has', () => {
+  it('names its primary in annotations, besides existing ones', () => {
     expect(metadataOf(part({ annotations: { a: '1' } }), false)).to.deep.equal({
       namespace: 'ns',
       name: 'p',

@@ -18,12 +18,12 @@ describe('a graph', () => {
   const rows: [string, () => unknown, RegExp][] = [
     ['a name that appears twice', () => buildDag([{ name: 'a' }, { name: 'a' }]), /"a" is declared twice/],
     [
-      'an edge to nowhere',
+      'an edge to an unknown node',
       () => buildDag([{ name: 'a', dependsOn: ['z'] }]),
       /"a" depends on "z", which does not exist/,
     ],
     [
-      'a circle, with all its names',
+      'a cycle, with all its names',
       () =>
         buildDag([
           { name: 'a', dependsOn: ['b'] },
@@ -32,10 +32,10 @@ describe('a graph', () => {
         ]),
       /a -> b -> c -> a/,
     ],
-    ['a node that waits for itself', () => buildDag([{ name: 'a', dependsOn: ['a'] }]), /a -> a/],
+    ['a node that depends on itself', () => buildDag([{ name: 'a', dependsOn: ['a'] }]), /a -> a/],
   ];
   for (const [what, build, message] of rows) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(build).to.throw(message);
     });
   }
@@ -48,46 +48,50 @@ describe('a plan', () => {
     policy?: Policy;
     expected: Partial<ReturnType<typeof plan>>;
   }[] = [
-    { title: 'starts what waits for nobody', state: {}, expected: { start: ['a'], blocked: ['b', 'c'] } },
     {
-      title: 'starts a node when all it depends on are done',
+      title: 'starts nodes without dependencies',
+      state: {},
+      expected: { start: ['a'], blocked: ['b', 'c'] },
+    },
+    {
+      title: 'starts a node when all its dependencies have finished',
       state: { a: 'ready' },
       expected: { start: ['b'], blocked: ['c'] },
     },
     {
-      title: 'waits for what runs',
+      title: 'waits for running nodes',
       state: { a: 'ready', b: 'running' },
       expected: { start: [], running: ['b'], blocked: ['c'], settled: false },
     },
     {
-      title: 'starts nothing after a failure when told to fail fast',
+      title: 'starts nothing after a failure in fail-fast mode',
       state: { a: 'failed' },
       expected: { start: [], blocked: ['b', 'c'], settled: true },
     },
     {
-      title: 'goes on after a failure when told that any end will do',
+      title: 'continues after a failure if dependencies may end in any way',
       state: { a: 'failed' },
       policy: { gate: 'finished', failFast: false },
       expected: { start: ['b'] },
     },
     {
-      title: 'does not go on past what is done but not ready, when success is asked for',
+      title: 'does not continue after a node that is done but not ready, if success is required',
       state: { a: 'unready' },
       policy: { gate: 'ready', failFast: false },
       expected: { start: [], blocked: ['b', 'c'] },
     },
     {
-      title: 'removes in the reverse order',
+      title: 'deletes in reverse order',
       state: { a: 'doomed', b: 'doomed', c: 'doomed' },
       expected: { remove: ['c'], blocked: ['a', 'b'] },
     },
     {
-      title: 'removes the next when the last is gone',
+      title: 'deletes the next when the last is gone',
       state: { a: 'doomed', b: 'doomed', c: 'removed' },
       expected: { remove: ['b'], blocked: ['a'] },
     },
     {
-      title: 'is settled when all is done',
+      title: 'is finished when everything is done',
       state: { a: 'ready', b: 'ready', c: 'ready' },
       expected: { start: [], remove: [], running: [], blocked: [], settled: true },
     },
@@ -98,7 +102,7 @@ describe('a plan', () => {
     });
   }
 
-  it('never starts a node before everything it depends on, whatever the graph', () => {
+  it('never starts a node before all its dependencies, whatever the graph', () => {
     const graph = fc.array(fc.array(fc.nat(7), { maxLength: 4 }), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(graph, (edges) => {

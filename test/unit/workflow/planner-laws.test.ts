@@ -1,4 +1,7 @@
-/** The planner, held to a model that is as simple as can be, and everybody who orders anything held to the planner. */
+/**
+ * Compares the planner with a model that is as simple as possible, and every component that sorts objects with the
+ * planner.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -18,7 +21,7 @@ const POLICIES: readonly Policy[] = (['ready', 'finished'] as const).flatMap((ga
 );
 const policies = fc.constantFrom(...POLICIES);
 
-/** Graphs without circles: each node depends on some of those before it. */
+/** Graphs without cycles: each node depends on some of those before it. */
 const graphs = fc
   .array(fc.array(fc.nat(9), { maxLength: 4 }), { minLength: 1, maxLength: 10 })
   .map((edges): DagNode[] =>
@@ -34,7 +37,7 @@ const withStates = graphs.chain((nodes) =>
   ),
 );
 
-/** What a plan has to be, said of one node at a time and in the words of the rules. */
+/** The expected plan, described for one node at a time in the words of the rules. */
 function modelled(nodes: readonly DagNode[], states: readonly NodeState[], policy: Policy): Plan {
   const stateOf = (name: string): NodeState =>
     states[nodes.findIndex((node) => node.name === name)] ?? 'idle';
@@ -63,7 +66,7 @@ function modelled(nodes: readonly DagNode[], states: readonly NodeState[], polic
 }
 
 describe('the planner', () => {
-  it('is what its rules say, for any graph, state and policy', () => {
+  it('follows its rules, for any graph, state and policy', () => {
     fc.assert(
       fc.property(withStates, policies, ([nodes, states], policy) => {
         const at = new Map(nodes.map(({ name }, i) => [name, states[i] as NodeState]));
@@ -74,7 +77,7 @@ describe('the planner', () => {
     );
   });
 
-  it('puts every node into one place at most', () => {
+  it('puts every node into at most one list', () => {
     fc.assert(
       fc.property(withStates, policies, ([nodes, states], policy) => {
         const at = new Map(nodes.map(({ name }, i) => [name, states[i] as NodeState]));
@@ -90,7 +93,7 @@ describe('the planner', () => {
   });
 });
 
-/** Which of all that waits ends next, drawn; so that an interleaving is a list of numbers. */
+/** The waiting work that ends next is drawn, so that an interleaving is a list of numbers. */
 class Ends {
   readonly #waiting: (() => void)[] = [];
   readonly #draws: readonly number[];
@@ -143,8 +146,8 @@ async function driven(
   return states;
 }
 
-describe('what the planner says, carried out', () => {
-  it('begins no node before its gate is open, deletes none before its dependents, whatever ends when', async () => {
+describe('an executed plan', () => {
+  it('starts no node before its dependencies, deletes none before its dependents, in any order of events', async () => {
     await fc.assert(
       fc.asyncProperty(
         graphs,
@@ -169,10 +172,10 @@ describe('what the planner says, carried out', () => {
               for (const other of dag.dependencies(begins)) expect(stateOf(other)).to.be.oneOf(open);
             },
           );
-          // A node that found out that it is not wanted is begun once more, to be removed.
+          // A node that turned out to be undesired is started once more, to be removed.
           for (const node of dag.nodes)
             expect(begun.filter((other) => other === node).length).to.be.at.most(2);
-          // Nothing is left that could be done.
+          // There is nothing left to do.
           const { start, remove } = plan(dag, (node) => states.get(node) ?? 'idle', policy);
           expect([...start, ...remove]).to.deep.equal([]);
         },
@@ -181,7 +184,7 @@ describe('what the planner says, carried out', () => {
     );
   });
 
-  it('takes a graph apart from its ends, and stops where something stays', async () => {
+  it('deletes a graph from its leaves, and stops where something stays', async () => {
     await fc.assert(
       fc.asyncProperty(graphs, draws, async (nodes, drawn) => {
         const dag = buildDag(nodes);
@@ -203,7 +206,7 @@ describe('what the planner says, carried out', () => {
   });
 });
 
-describe('everybody who orders anything', () => {
+describe('every component that sorts objects', () => {
   /** Nodes in waves: all whose dependencies are in earlier ones. */
   const waves = (nodes: readonly DagNode[]): string[][] => {
     const levels = new Map<string, number>();
@@ -214,7 +217,7 @@ describe('everybody who orders anything', () => {
     return result;
   };
 
-  it('orders siblings in the waves of the graph', () => {
+  it('sorts siblings in the waves of the graph', () => {
     fc.assert(
       fc.property(graphs, (nodes) => {
         const { order, blocked } = dependencyOrder(new Map(nodes.map((n) => [n.name, n.dependsOn ?? []])));
@@ -224,7 +227,7 @@ describe('everybody who orders anything', () => {
     );
   });
 
-  it('works through dependents in the waves of the graph, and back', async () => {
+  it('reconciles dependents in the waves of the graph, and deletes in reverse', async () => {
     await fc.assert(
       fc.asyncProperty(graphs, async (nodes) => {
         const plans = Object.fromEntries(
@@ -260,7 +263,7 @@ describe('everybody who orders anything', () => {
     ['workflows', 'src/workflow/workflow.ts', 'await drive('],
     ['the driver', 'src/workflow/drive.ts', 'plan(dag'],
   ] as const) {
-    it(`asks the planner: ${who}`, () => {
+    it(`uses the planner: ${who}`, () => {
       expect(text(file)).to.include(uses);
     });
   }

@@ -1,4 +1,4 @@
-/** External dependents that can be found by a mark, when the process ended between their creation and its note. */
+/** External dependents that can be found by a mark, if the process ended between their creation and its record. */
 import { expect } from 'chai';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import type { AnyDependent } from '../../../src/workflow/dependent.ts';
@@ -30,7 +30,7 @@ describe('external dependents with state and a mark', () => {
   let searched: string[];
   let errors: string[];
   let isDeaf: boolean;
-  /** What the process lives to see of a creation. */
+  /** What happens to the process during a creation. */
   let crash: 'before' | 'after' | 'never';
   beforeEach(() => {
     world = createWorld();
@@ -108,7 +108,7 @@ describe('external dependents with state and a mark', () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it('are created when they were not', async () => {
+  it('are created if they were not', async () => {
     await crashAt('before', single);
     await operate(single());
     expect([...buckets.keys()]).to.deep.equal(['b1']);
@@ -124,7 +124,7 @@ describe('external dependents with state and a mark', () => {
     expect(world.cluster.read(widgets, 'A/1')).to.equal(undefined);
   });
 
-  it('are neither created nor given up while nobody answers the search', async () => {
+  it('are neither created nor given up while the search fails', async () => {
     await crashAt('after', single);
     isDeaf = true;
     await operate(single());
@@ -136,7 +136,7 @@ describe('external dependents with state and a mark', () => {
     expect(buckets.size).to.equal(1);
   });
 
-  it('are told apart in bulk', async () => {
+  it('are distinguished in bulk', async () => {
     await crashAt('after', bulk);
     await operate(bulk());
     expect(searched).to.deep.equal(['one']);

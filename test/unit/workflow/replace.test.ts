@@ -1,4 +1,4 @@
-/** The object that is sent in the place of another one. */
+/** The object that is sent as a replacement. */
 import { expect } from 'chai';
 import { copy } from '../../../src/lib/json.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
@@ -18,14 +18,14 @@ const owner = (name: string) => ({ apiVersion: 'v1', kind: 'Owner', name, uid: n
 describe('the metadata of a replacement', () => {
   const rows: [string, object, object, object][] = [
     ['keeps uid and version of the stored object', {}, { uid: 'x', resourceVersion: '1' }, {}],
-    ['keeps labels that are not wanted', { labels: { a: '1' } }, {}, { labels: { a: '1' } }],
+    ['keeps labels that are not in the desired object', { labels: { a: '1' } }, {}, { labels: { a: '1' } }],
     [
-      'prefers wanted labels over stored ones',
+      'prefers desired labels to stored ones',
       { labels: { a: '1', b: '1' } },
       { labels: { b: '2', c: '2' } },
       { labels: { a: '1', b: '2', c: '2' } },
     ],
-    ['takes wanted labels where none are stored', {}, { labels: { a: '1' } }, { labels: { a: '1' } }],
+    ['uses desired labels if none are stored', {}, { labels: { a: '1' } }, { labels: { a: '1' } }],
     [
       'merges annotations in the same way',
       { annotations: { a: '1', b: '1' } },
@@ -33,16 +33,16 @@ describe('the metadata of a replacement', () => {
       { annotations: { a: '1', b: '2' } },
     ],
     ['keeps stored finalizers', { finalizers: ['theirs'] }, {}, { finalizers: ['theirs'] }],
-    ['takes wanted finalizers', { finalizers: ['theirs'] }, { finalizers: [] }, { finalizers: [] }],
-    ['takes finalizers where none are stored', {}, { finalizers: ['ours'] }, { finalizers: ['ours'] }],
+    ['uses desired finalizers', { finalizers: ['theirs'] }, { finalizers: [] }, { finalizers: [] }],
+    ['uses finalizers if none are stored', {}, { finalizers: ['ours'] }, { finalizers: ['ours'] }],
     ['keeps stored owners', { ownerReferences: [owner('x')] }, {}, { ownerReferences: [owner('x')] }],
     [
-      'takes wanted owners',
+      'uses desired owners',
       { ownerReferences: [owner('x')] },
       { ownerReferences: [owner('y')] },
       { ownerReferences: [owner('y')] },
     ],
-    ['keeps what the server has set', { creationTimestamp: 't' }, {}, { creationTimestamp: 't' }],
+    ['keeps fields that the server has set', { creationTimestamp: 't' }, {}, { creationTimestamp: 't' }],
   ];
   for (const [title, actual, desired, expected] of rows) {
     it(title, () => {
@@ -56,7 +56,7 @@ describe('the body of a replacement', () => {
   const service = (spec: object | undefined) => object('Service', {}, spec && { spec });
   const rows: [string, Any, Any, object][] = [
     [
-      'is what is wanted, and nothing else that is stored',
+      'is the desired object, and nothing else that is stored',
       stored({}, { spec: { a: 1, b: 1 }, extra: 1 }),
       object('Thing', {}, { spec: { a: 2 } }),
       { spec: { a: 2 } },
@@ -78,14 +78,14 @@ describe('the body of a replacement', () => {
       { spec: { ports: [], clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'], healthCheckNodePort: 30000 } },
     ],
     [
-      'has the address that is wanted',
+      'has the desired address',
       stored({}, { spec: { clusterIP: '10.0.0.1' } }, 'Service'),
       service({ clusterIP: 'None' }),
       { spec: { clusterIP: 'None' } },
     ],
-    ['gets no address where none is stored', stored({}, { spec: {} }, 'Service'), service({}), { spec: {} }],
+    ['gets no address if none is stored', stored({}, { spec: {} }, 'Service'), service({}), { spec: {} }],
     [
-      'gets no spec that is not wanted',
+      'gets no spec if none is desired',
       stored({}, { spec: { clusterIP: '10.0.0.1' } }, 'Service'),
       service(undefined),
       {},
@@ -110,7 +110,7 @@ describe('the body of a replacement', () => {
     });
   }
 
-  it('shares nothing with the objects it is made of', () => {
+  it('shares nothing with its inputs', () => {
     const actual = stored({ labels: { a: '1' } }, { spec: { clusterIPs: ['10.0.0.1'] } }, 'Service');
     const desired = object('Service', {}, { spec: { ports: [{ port: 1 }] } });
     const before = copy([actual, desired]);

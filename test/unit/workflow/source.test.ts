@@ -15,7 +15,7 @@ const sourceOf = (choice: Partial<Choice> = {}, needsManagedFields = false) =>
     needsManagedFields,
   );
 
-/** Caches that are only asked for, and with which options. */
+/** Caches that record requests for caches, with their options. */
 function setupOf(isSeparate: boolean) {
   const asked: [string, CacheOptions<Obj>][] = [];
   const release = (): void => undefined;
@@ -42,14 +42,14 @@ describe('the name of a source', () => {
     ['has no group in the core group', { kind: { ...parts, group: '' } }, 'parts'],
     ['has the selector', { selector: 'app=web' }, 'parts.example.io[app=web]'],
     ['has the namespaces', { namespaces: ['a', 'b'] }, 'parts.example.io[ns=a,b]'],
-    ['has the dependent if that maps in its own way', { toPrimary }, 'parts.example.io[by part]'],
+    ['has the dependent if that has its own mapper', { toPrimary }, 'parts.example.io[by part]'],
     [
       'has all of them',
       { selector: 'app=web', namespaces: ['a'], toPrimary },
       'parts.example.io[ns=a][app=web][by part]',
     ],
-    ['is as chosen', { source: 'cms', selector: 'app=web' }, 'cms'],
-    ['is as chosen of a source that others make', { source: { from: 'cms' } }, 'cms'],
+    ['is the chosen one', { source: 'cms', selector: 'app=web' }, 'cms'],
+    ['is the chosen one of a source that others create', { source: { from: 'cms' } }, 'cms'],
   ];
   for (const [title, choice, name] of rows) {
     it(title, () => {
@@ -73,13 +73,13 @@ describe('a source of a dependent', () => {
       expect(made?.source.kind).to.equal(parts);
     });
   }
-  it('has a cache of its own, to be released, if it comes and goes', () => {
+  it('has a separate cache, to be released, if it is not permanent', () => {
     const { asked, release, setup } = setupOf(true);
     const made = sourceOf().createSource?.(setup);
     expect(asked.map(([how]) => how)).to.deep.equal(['separate']);
     expect(made?.release).to.equal(release);
   });
-  it('is not made by a dependent that takes it from another', () => {
+  it('is not created by a dependent that uses that of another', () => {
     expect(sourceOf({ source: { from: 'cms' } })).not.to.have.property('createSource');
   });
 });
@@ -99,7 +99,7 @@ describe('the check of a source', () => {
       sourceOf({ source: 'cms' }, needsManagedFields).check(setup, made);
     };
   for (const [title, made, needsManagedFields] of [
-    ['a source that is not there yet', undefined, true],
+    ['a source that does not exist yet', undefined, true],
     ['a source of its kind', source({ kind: parts }), false],
     ['a source that keeps managed fields', source({ kind: parts, cache: cache(true) }), true],
     [
@@ -122,13 +122,13 @@ describe('the check of a source', () => {
     ],
     ['no objects', source({}), 'which holds no objects of a cluster'],
   ] as const) {
-    it(`refuses a source of ${title}`, () => {
+    it(`rejects a source of ${title}`, () => {
       expect(check(made)).to.throw(
         `dependent "part" reads Part of example.io/v1 from source cms, ${message}`,
       );
     });
   }
-  it('refuses a source that drops the managed fields that are compared', () => {
+  it('rejects a source that drops the managed fields that are compared', () => {
     expect(check(source({ kind: parts, cache: cache(false) }), true)).to.throw(
       'give its cache the transform keepAppliedBy("me")',
     );

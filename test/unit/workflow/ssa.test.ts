@@ -1,4 +1,4 @@
-/** Applied objects: what can be compared of them, and what is remembered. */
+/** Applied objects: how they are compared, and what is cached. */
 import { expect } from 'chai';
 import type { Obj, View } from '../../../src/runtime/types.ts';
 import { appliedFields, comparableIntent, isAsApplied, ssaMatcher } from '../../../src/workflow/match-ssa.ts';
@@ -38,11 +38,15 @@ describe('the fields that a manager has applied', () => {
   }
 });
 
-describe('what can be compared of an intent', () => {
+describe('the comparable part of an applied object', () => {
   for (const [title, intent, expected] of [
     ['has no null in lists of objects', { list: [{ a: 1, b: null }] }, { list: [{ a: 1 }] }],
     ['has no undefined fields', { a: undefined, b: { c: undefined } }, { b: {} }],
-    ['has stringData as it is where it is no Secret', { stringData: { a: 'x' } }, { stringData: { a: 'x' } }],
+    [
+      'has stringData unchanged if it is not a Secret',
+      { stringData: { a: 'x' } },
+      { stringData: { a: 'x' } },
+    ],
   ] as const) {
     it(title, () => {
       expect(comparableIntent(object(intent))).to.deep.equal(expected);
@@ -58,13 +62,13 @@ describe('what can be compared of an intent', () => {
 describe('an applied object', () => {
   const data = { 'f:data': {} };
   const match = (actual: View<Any>, wish: Any) => ssaMatcher<Any, Widget>().match(actual, wish, primary, ctx);
-  it('matches a quantity that the server writes in another way', () => {
+  it('matches a quantity that the server writes in another form', () => {
     const of = (cpu: string) => ({ resources: { limits: { cpu } } });
     expect(match(applied(of('500m'), { 'f:resources': {} }), object(of('0.5')))).to.deep.equal({
       matched: true,
     });
   });
-  it('shows all places where it differs', () => {
+  it('shows all paths where it differs', () => {
     const { diff } = match(applied({ data: { x: 'a', y: 'a' } }, data), object({ data: { x: 'b', y: 'b' } }));
     expect(diff).to.equal('/data/x: "a", wanted "b", /data/y: "a", wanted "b"');
   });
@@ -77,13 +81,18 @@ describe('an applied object', () => {
 describe('an empty list that a manager owns', () => {
   const rules = { 'f:rules': {} };
   for (const [title, actual, intent, expected] of [
-    ['is there although the server shows null', applied({ rules: null }, rules), { rules: [] }, true],
-    ['is there when the server shows it', applied({ rules: [] }, rules), { rules: [] }, true],
-    ['is not there once it is no longer wanted', applied({ rules: null }, rules), {}, false],
-    ['is no list with elements', applied({ rules: null }, rules), { rules: [{ verbs: ['get'] }] }, false],
-    ['is no empty object', applied({ rules: null }, rules), { rules: {} }, false],
-    ['is not there when nobody owns it', applied({ rules: null }, {}), { rules: [] }, false],
-    ['may be inside', applied({ a: { rules: null, b: 1 } }, { 'f:a': rules }), { a: { rules: [] } }, true],
+    ['is present even if the server returns null', applied({ rules: null }, rules), { rules: [] }, true],
+    ['is present if the server returns it', applied({ rules: [] }, rules), { rules: [] }, true],
+    ['is not present if it is no longer desired', applied({ rules: null }, rules), {}, false],
+    [
+      'is not present if the list has elements',
+      applied({ rules: null }, rules),
+      { rules: [{ verbs: ['get'] }] },
+      false,
+    ],
+    ['is not present if it is an empty object', applied({ rules: null }, rules), { rules: {} }, false],
+    ['is not present if no manager owns it', applied({ rules: null }, {}), { rules: [] }, false],
+    ['may be nested', applied({ a: { rules: null, b: 1 } }, { 'f:a': rules }), { a: { rules: [] } }, true],
   ] as const) {
     it(title, () => {
       expect(isAsApplied(actual, object(intent), 'widgets')).to.equal(expected);
@@ -94,7 +103,7 @@ describe('an empty list that a manager owns', () => {
   }
 });
 
-describe('the memory of applied objects', () => {
+describe('the cache of applied objects', () => {
   const data = { 'f:data': { 'f:x': {}, 'f:list': {} } };
   const wish = object({ data: { x: 'wished', list: ['a', 'b'] } });
   const answer = (metadata: object = {}, x = 'rewritten') =>
@@ -102,40 +111,40 @@ describe('the memory of applied objects', () => {
   const matched = (matcher: ReturnType<typeof ssaMatcher<Any, Widget>>, actual: View<Any>, wanted = wish) =>
     matcher.match(actual, wanted, primary, ctx).matched;
 
-  it('takes a wish for the same whatever the order of its fields', () => {
+  it('recognizes the same desired state whatever the order of its fields', () => {
     const matcher = ssaMatcher<Any, Widget>();
     matcher.remember(wish, answer(), 'widgets');
     expect(matched(matcher, answer(), object({ data: { list: ['a', 'b'], x: 'wished' } }))).to.equal(true);
     expect(matched(matcher, answer(), object({ data: { list: ['b', 'a'], x: 'wished' } }))).to.equal(false);
   });
-  it('knows nothing of another object of the same name', () => {
+  it('has nothing about another object of the same name', () => {
     const matcher = ssaMatcher<Any, Widget>();
     matcher.remember(wish, answer(), 'widgets');
     expect(matched(matcher, answer({ uid: 'v' }))).to.equal(false);
   });
   for (const [title, metadata] of [
     ['has no uid', { uid: undefined }],
-    ['does not tell what was applied', { managedFields: [] }],
+    ['does not contain the applied fields', { managedFields: [] }],
   ] as const) {
-    it(`keeps nothing of an answer that ${title}`, () => {
+    it(`stores nothing about a response that ${title}`, () => {
       const matcher = ssaMatcher<Any, Widget>();
       matcher.remember(wish, answer(metadata), 'widgets');
       expect(matched(matcher, answer(metadata))).to.equal(false);
     });
   }
-  it('has no verdict of an object without a uid', () => {
+  it('has no verdict about an object without a uid', () => {
     const matcher = ssaMatcher<Any, Widget>();
     const nameless = (x: string) => answer({ uid: undefined, resourceVersion: '7' }, x);
     expect(matched(matcher, nameless('wished'))).to.equal(true);
     expect(matched(matcher, nameless('changed'))).to.equal(false);
   });
-  it('has no verdict of a version that did not match', () => {
+  it('has no verdict about a version that did not match', () => {
     const matcher = ssaMatcher<Any, Widget>();
     const versioned = answer({ resourceVersion: '7' });
     expect([matched(matcher, versioned), matched(matcher, versioned)]).to.deep.equal([false, false]);
   });
 
-  it('forgets the object that was applied the longest time ago', () => {
+  it('drops the object that was applied the longest time ago', () => {
     const matcher = ssaMatcher<Any, Widget>(2);
     const of = (uid: string) => answer({ uid });
     const remember = (uid: string): void => matcher.remember(wish, of(uid), 'widgets');

@@ -1,4 +1,4 @@
-/** Where dependents keep what only they know. */
+/** Where dependents store their own state. */
 import { expect } from 'chai';
 import { sha1Name } from '../../../src/lib/hash.ts';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
@@ -38,7 +38,7 @@ const owned = { uid: 'u', resourceVersion: '7', ownerReferences: [owner] };
 const refused = (status: number, reason: string) =>
   apiErrorFrom(status, { reason }, { verb: 'x', kind: 'ConfigMap' });
 
-/** A run in which the cache has `cached`, the cluster `live`, and the first write fails with `refusal`. */
+/** A reconcile in which the cache has `cached`, the cluster `live`, and the first write fails with `refusal`. */
 function runWith(
   given: { readonly cached?: readonly Note[]; readonly live?: Note; readonly refusal?: Error } = {},
 ) {
@@ -73,13 +73,13 @@ describe('the states of a primary', () => {
     ]);
   for (const [title, note, expected] of [
     [
-      'are what is kept, by items',
+      'are the stored ones, by items',
       noteOf({ annotations: annotationsOf('x') }, { id: '42' }),
       [['x', { id: '42' }, false]],
     ],
-    ['are empty before anything is kept', noteOf(), [['', {}, false]]],
+    ['are empty before anything is stored', noteOf(), [['', {}, false]]],
     [
-      'are pending while the thing is being created',
+      'are pending while the resource is being created',
       noteOf({ annotations: annotationsOf('', PENDING) }),
       [['', {}, true]],
     ],
@@ -88,8 +88,8 @@ describe('the states of a primary', () => {
       noteOf({ annotations: { 'espalier.dev/state-of': 'bucket' } }),
       [['', {}, false]],
     ],
-    ['are not those of another dependent', noteOf({ annotations: annotationsOf('', {}, 'other') }), []],
-    ['are not objects without annotations', noteOf({ annotations: undefined }), []],
+    ['exclude those of another dependent', noteOf({ annotations: annotationsOf('', {}, 'other') }), []],
+    ['exclude objects without annotations', noteOf({ annotations: undefined }), []],
   ] as const) {
     it(title, () => {
       expect(entries({}, note)).to.deep.equal(expected);
@@ -99,11 +99,11 @@ describe('the states of a primary', () => {
     const note = noteOf({}, { id: Buffer.from('42').toString('base64') });
     expect(entries({ kind: 'Secret' }, note)).to.deep.equal([['', { id: '42' }, false]]);
   });
-  it('are read from one source for all dependents that keep them in the same kind', () => {
+  it('are read from one source for all dependents that store them in the same kind', () => {
     expect(storeOf().source).to.equal('state in configmaps');
     expect(storeOf({ kind: 'Secret' }).source).to.equal('state in secrets');
   });
-  it('are in step before other sources start, and are watched by their label', () => {
+  it('are synced before other sources start, and are watched by their label', () => {
     const asked: unknown[] = [];
     const caches = {
       of(kind: unknown, options: unknown) {
@@ -118,7 +118,7 @@ describe('the states of a primary', () => {
   });
 });
 
-describe('keeping a state', () => {
+describe('storing a state', () => {
   const keep = async (
     { ctx }: { readonly ctx: Context<Widget> },
     state: Record<string, string> | undefined,
@@ -137,7 +137,7 @@ describe('keeping a state', () => {
     expect(run.writes).to.have.length(1);
     expect(createdIn(run)).to.deep.equal(noteOf({ ownerReferences: [owner] }, { id: '42' }));
   });
-  it('notes that the thing is about to be created', async () => {
+  it('records that the resource is about to be created', async () => {
     const run = runWith();
     await keep(run, undefined);
     const annotations = annotationsOf('', PENDING);
@@ -152,23 +152,23 @@ describe('keeping a state', () => {
     });
   });
   for (const [title, name, item, expected] of [
-    ['is called after the primary and the dependent', 'a', '', 'a-bucket'],
-    ['is called after its item as well', 'a', 'x', 'a-bucket-x'],
+    ['is named after the primary and the dependent', 'a', '', 'a-bucket'],
+    ['is named after its item as well', 'a', 'x', 'a-bucket-x'],
     ['has the longest name', 'a', 'x'.repeat(191), `a-bucket-${'x'.repeat(191)}`],
     [
-      'is called by a hash where the name would be too long',
+      'is named by a hash if the name would be too long',
       'a',
       'x'.repeat(192),
       `state-${sha1Name(`a/bucket/${'x'.repeat(192)}`)}`,
     ],
     [
-      'is called by a hash where the item is not part of a name',
+      'is named by a hash if the item cannot be part of a name',
       'a',
       'X/y',
       `state-${sha1Name('a/bucket/X/y')}`,
     ],
   ] as const) {
-    it(`in an object that ${title}`, async () => {
+    it(`creates an object that ${title}`, async () => {
       const run = runWith();
       await keep(run, {}, item, {}, { ...primary, metadata: { ...primary.metadata, name } });
       expect(createdIn(run)?.metadata.name).to.equal(expected);
@@ -199,7 +199,7 @@ describe('keeping a state', () => {
   const withoutKind = ({ kind: _, ...write }: Write): object => write;
   for (const [title, before, state, expected] of [
     [
-      'takes away what is not kept any more',
+      'removes keys that are no longer stored',
       { id: '41', old: 'x' },
       { id: '42' },
       overwritten({ id: '42', old: null }),
@@ -216,24 +216,24 @@ describe('keeping a state', () => {
   }
 
   const exists = refused(409, 'AlreadyExists');
-  it('overwrites its own object that the cache does not have yet', async () => {
+  it('overwrites its own object if the cache does not have it yet', async () => {
     const run = runWith({ refusal: exists, live: noteOf(owned, { id: '41' }) });
     expect(await keep(run, { id: '42' })).to.equal('no failure');
     expect(run.writes.map(({ verb }) => verb)).to.deep.equal(['create', 'merge']);
   });
-  it('takes an object without an item for that of a single dependent', async () => {
+  it('treats an object without an item as that of a single dependent', async () => {
     const live = noteOf({ ...owned, annotations: { 'espalier.dev/state-of': 'bucket' } });
     expect(await keep(runWith({ refusal: exists, live }), {})).to.equal('no failure');
   });
   const other = { ...owner, uid: 'other' };
   for (const [title, live] of [
-    ['that nobody owns', noteOf({ ...owned, ownerReferences: undefined })],
-    ['that another primary owns', noteOf({ ...owned, ownerReferences: [other] })],
+    ['without an owner', noteOf({ ...owned, ownerReferences: undefined })],
+    ['of another primary', noteOf({ ...owned, ownerReferences: [other] })],
     ['of another dependent', noteOf({ ...owned, annotations: annotationsOf('', {}, 'other') })],
     ['of another item', noteOf({ ...owned, annotations: annotationsOf('x') })],
     ['without annotations', noteOf({ ...owned, annotations: undefined })],
   ] as const) {
-    it(`refuses to overwrite an object ${title}`, async () => {
+    it(`does not overwrite an object ${title}`, async () => {
       const run = runWith({ refusal: exists, live });
       const failure = await keep(run, { id: '42' });
       expect(String(failure)).to.include(
@@ -247,13 +247,13 @@ describe('keeping a state', () => {
     const live = noteOf({ ...owned, ownerReferences: [other, owner] });
     expect(await keep(runWith({ refusal: exists, live }), {})).to.equal('no failure');
   });
-  it('fails with any other refusal', async () => {
+  it('fails with any other rejection', async () => {
     const refusal = refused(403, 'Forbidden');
     expect(await keep(runWith({ refusal, live: noteOf(owned) }), {})).to.equal(refusal);
   });
 });
 
-describe('dropping a state', () => {
+describe('deleting a state', () => {
   const drop = async (note: Note, refusal?: Error) => {
     const run = runWith({ cached: [note], ...(refusal && { refusal }) });
     const store = storeOf();
@@ -271,10 +271,10 @@ describe('dropping a state', () => {
       expect(write).to.deep.equal({ verb: 'delete', key: 'ns/a-bucket', ...uid });
     });
   }
-  it('succeeds if the object has gone', async () => {
+  it('succeeds if the object is gone', async () => {
     expect((await drop(noteOf(owned), refused(404, 'NotFound'))).failure).to.equal('no failure');
   });
-  it('fails with any other refusal', async () => {
+  it('fails with any other rejection', async () => {
     const refusal = refused(403, 'Forbidden');
     expect((await drop(noteOf(owned), refusal)).failure).to.equal(refusal);
   });

@@ -1,4 +1,4 @@
-/** External dependents with a state, one step at a time: what is noted, when, and what a note leads to. */
+/** External dependents with a state, one step at a time: what is recorded, when, and the effect of a record. */
 import { expect } from 'chai';
 import { configMapKind } from '../../../src/runtime/core-kinds.ts';
 import { apiErrorFrom, NoRetryError } from '../../../src/runtime/errors.ts';
@@ -20,7 +20,7 @@ interface Bucket {
   readonly size: number;
 }
 
-/** A cluster for notes, a service for buckets, and what was asked of both. */
+/** A cluster for records, a service for buckets, and the requests to both. */
 function stage() {
   const cluster = new FakeCluster();
   const calls: string[] = [];
@@ -58,7 +58,7 @@ function stage() {
     bulk: (more: Partial<StatefulBulkSpec<Bucket, Widget>> = {}) =>
       bulkWithState<Bucket, Widget>({ ...common, ...more }),
     note: (item = '') => cluster.read(configMapKind, `ns/a-bucket${item}`),
-    /** Writes a note as an earlier process, or a person, would. */
+    /** Writes a record as an earlier process, or a user, would. */
     noted(data: State, { isPending = false, item = '' } = {}) {
       const key = `ns/a-bucket${item && `-${item}`}`;
       const annotations = {
@@ -90,9 +90,9 @@ const failureOf = (work: Promise<unknown> | undefined): Promise<unknown> =>
   );
 const away = apiErrorFrom(503, {}, { verb: 'patch', kind: 'ConfigMap' });
 
-describe('the creation of a thing with a state', () => {
+describe('the creation of a resource with a state', () => {
   const wish = { id: '42', size: 1 };
-  it('is noted before, and its state after', async () => {
+  it('is recorded before, and its state after', async () => {
     const { cluster, ctx, single, note } = stage();
     const pending: unknown[] = [];
     const use = single({
@@ -113,7 +113,11 @@ describe('the creation of a thing with a state', () => {
     expect(note()?.data).to.deep.equal({ id: '42' });
   });
   for (const [title, isIdempotent, writes] of [
-    ['empties its note if it fails', false, ['create ConfigMap ns/a-bucket', 'merge ConfigMap ns/a-bucket']],
+    [
+      'empties its record if it fails',
+      false,
+      ['create ConfigMap ns/a-bucket', 'merge ConfigMap ns/a-bucket'],
+    ],
     ['writes nothing if it fails and can be repeated', true, []],
   ] as const) {
     it(title, async () => {
@@ -124,7 +128,7 @@ describe('the creation of a thing with a state', () => {
       expect(cluster.writes).to.deep.equal(writes);
     });
   }
-  it('fails with the error of the service if its note cannot be emptied either', async () => {
+  it('fails with the error of the service if its record cannot be emptied either', async () => {
     const { cluster, ctx, single } = stage();
     const error = new Error('quota');
     const use = single({
@@ -136,7 +140,7 @@ describe('the creation of a thing with a state', () => {
     expect(await failureOf(use.create?.(wish, primary, ctx))).to.equal(error);
   });
   for (const nothing of [undefined, null]) {
-    it(`that answers ${String(nothing)} has no state`, async () => {
+    it(`that returns ${String(nothing)} has no state`, async () => {
       const { ctx, single, note } = stage();
       const use = single({ create: () => Promise.resolve(nothing as unknown as Bucket) });
       expect(await use.create?.(wish, primary, ctx)).to.equal(nothing);
@@ -145,7 +149,7 @@ describe('the creation of a thing with a state', () => {
   }
 });
 
-describe('the update of a thing with a state', () => {
+describe('the update of a resource with a state', () => {
   const old = { id: '42', size: 1 };
   const update = async (answer: Bucket | undefined | null, isNoted = true) => {
     const { cluster, ctx, single, noted, note } = stage();
@@ -156,21 +160,21 @@ describe('the update of a thing with a state', () => {
   it('writes nothing if the state stays', async () => {
     expect((await update({ id: '42', size: 2 })).writes).to.deep.equal([]);
   });
-  it('notes another state', async () => {
+  it('records another state', async () => {
     expect(await update({ id: '43', size: 2 })).to.deep.include({ data: { id: '43' } });
   });
-  it('notes its state if there is no note', async () => {
+  it('records its state if there is no record', async () => {
     expect(await update({ id: '42', size: 2 }, false)).to.deep.include({ data: { id: '42' } });
   });
   for (const nothing of [undefined, null]) {
-    it(`that answers ${String(nothing)} leaves the state`, async () => {
+    it(`that returns ${String(nothing)} keeps the state`, async () => {
       const { result, writes } = await update(nothing);
       expect([result, writes]).to.deep.equal([nothing, []]);
     });
   }
 });
 
-describe('the note of a thing', () => {
+describe('the record of a resource', () => {
   const actual = async (
     data: State,
     isPending: boolean,
@@ -187,21 +191,21 @@ describe('the note of a thing', () => {
     }
     return { ...it, found };
   };
-  it('leads to the thing', async () => {
+  it('leads to the resource', async () => {
     expect(await actual({ id: '42' }, false)).to.deep.include({ found: { id: '42', size: 1 } });
   });
-  it('leads to nothing if the thing has gone', async () => {
+  it('leads to nothing if the resource is gone', async () => {
     expect(await actual({ id: '43' }, false)).to.deep.include({ found: undefined, calls: ['fetch 43'] });
   });
-  it('leads to nothing if it is empty, and nothing is asked', async () => {
+  it('leads to nothing if it is empty, and nothing is fetched', async () => {
     expect(await actual({}, false)).to.deep.include({ found: undefined, calls: [] });
   });
-  it('does not exist before the thing was created', async () => {
+  it('does not exist before the resource was created', async () => {
     const { ctx, single, calls } = stage();
     expect(await single().actual(primary, ctx)).to.equal(undefined);
     expect(calls).to.deep.equal([]);
   });
-  it('of an interrupted creation stops the run for good', async () => {
+  it('of an interrupted creation fails the reconcile permanently', async () => {
     const { found } = await actual({}, true);
     expect(found).to.be.instanceOf(NoRetryError);
     expect(String(found)).to.include('delete ConfigMap ns/a-bucket');
@@ -210,8 +214,8 @@ describe('the note of a thing', () => {
     expect(await actual({}, true, { isIdempotent: true })).to.deep.include({ found: undefined, calls: [] });
   });
   for (const [title, recovered, data] of [
-    ['is completed by what is recovered', { id: '42', size: 1 }, { id: '42' }],
-    ['stays as it is if nothing is recovered', undefined, {}],
+    ['is completed by the recovered resource', { id: '42', size: 1 }, { id: '42' }],
+    ['stays unchanged if nothing is recovered', undefined, {}],
   ] as const) {
     it(`of an interrupted creation ${title}`, async () => {
       const { found, note } = await actual({}, true, { recover: () => Promise.resolve(recovered) });
@@ -220,7 +224,7 @@ describe('the note of a thing', () => {
   }
 });
 
-describe('a state that could not be noted', () => {
+describe('a state that could not be recorded', () => {
   /** A creation whose state could not be written. */
   const interrupted = async () => {
     const it = stage();
@@ -235,21 +239,21 @@ describe('a state that could not be noted', () => {
     it.cluster.fault = () => undefined;
     return { ...it, use };
   };
-  it('is noted by the next look', async () => {
+  it('is recorded by the next reconcile', async () => {
     const { use, ctx, note } = await interrupted();
     expect(await use.actual(primary, ctx)).to.deep.equal({ id: '42', size: 1 });
     expect(note()?.data).to.deep.equal({ id: '42' });
   });
-  it('is not noted for a primary of the same name with another uid', async () => {
+  it('is not recorded for a primary of the same name with another uid', async () => {
     const { use, ctx } = await interrupted();
     const successor = { ...primary, metadata: { ...primary.metadata, uid: 'uid-b' } };
     expect(await failureOf(use.actual(successor, ctx))).to.be.instanceOf(NoRetryError);
   });
   for (const [title, look] of [
-    ['after it was noted', undefined],
-    ['after another state was noted by hand', { id: '99' }],
+    ['after it was recorded', undefined],
+    ['after another state was recorded by hand', { id: '99' }],
   ] as const) {
-    it(`does not come back ${title}`, async () => {
+    it(`does not return ${title}`, async () => {
       const { use, ctx, note, noted } = await interrupted();
       if (look) noted(look);
       await use.actual(primary, ctx);
@@ -260,11 +264,11 @@ describe('a state that could not be noted', () => {
   }
 });
 
-describe('the deletion of a thing with a state', () => {
+describe('the deletion of a resource with a state', () => {
   for (const [title, data, isThere, calls] of [
-    ['deletes the thing and its note', { id: '42' }, true, ['fetch 42', 'delete 42']],
-    ['deletes the note of a thing that has gone', { id: '42' }, false, ['fetch 42']],
-    ['deletes a note without a state', {}, false, []],
+    ['deletes the resource and its record', { id: '42' }, true, ['fetch 42', 'delete 42']],
+    ['deletes the record of a resource that is gone', { id: '42' }, false, ['fetch 42']],
+    ['deletes a record without a state', {}, false, []],
   ] as const) {
     it(title, async () => {
       const { ctx, single, there, noted, note, calls: done } = stage();
@@ -274,14 +278,14 @@ describe('the deletion of a thing with a state', () => {
       expect([done, note()]).to.deep.equal([calls, undefined]);
     });
   }
-  it('has nothing to do without a note', async () => {
+  it('does nothing without a record', async () => {
     const { ctx, single, calls, cluster } = stage();
     await single().delete?.(primary, ctx);
     expect([calls, cluster.writes]).to.deep.equal([[], []]);
   });
 });
 
-describe('many things with states', () => {
+describe('many resources with states', () => {
   const wanted = (...ids: readonly string[]) => ({
     desiredAll: () => new Map(ids.map((id) => [id, { id, size: 1 }])),
   });
@@ -294,14 +298,14 @@ describe('many things with states', () => {
     expect([...found]).to.deep.equal([['x', { id: '42', size: 1 }]]);
     return it.note('-y') !== undefined;
   };
-  it('keep the note of one that has gone while it is wanted', async () => {
+  it('keep the record of one that is gone while it is desired', async () => {
     expect(await all(wanted('y'))).to.equal(true);
   });
-  it('lose the note of one that has gone if it is not wanted', async () => {
+  it('delete the record of one that is gone if it is not desired', async () => {
     expect(await all(wanted('x'))).to.equal(false);
     expect(await all({})).to.equal(false);
   });
-  it('keep all notes if they cannot be deleted', async () => {
+  it('keep all records if they cannot be deleted', async () => {
     const it = stage();
     it.noted({ id: '43' }, { item: 'y' });
     const { name, stateOf, fetch } = {
@@ -312,7 +316,7 @@ describe('many things with states', () => {
     await bulkWithState<Bucket, Widget>({ name, stateOf, fetch }).actualAll(primary, it.ctx);
     expect(it.note('-y')).not.to.equal(undefined);
   });
-  it('are deleted one by one, with their notes', async () => {
+  it('are deleted one by one, with their records', async () => {
     const { ctx, bulk, there, noted, note, calls } = stage();
     there.set('42', { id: '42', size: 1 });
     noted({ id: '42' }, { item: 'x' });

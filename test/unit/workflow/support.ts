@@ -1,4 +1,4 @@
-/** Workflows of made-up nodes: what they were asked to do, and when, on a clock that stands still. */
+/** Workflows of scripted nodes that record their calls and times, on a clock that stands still. */
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { Context, Obj, View } from '../../../src/runtime/types.ts';
 import type { Dependent } from '../../../src/workflow/dependent.ts';
@@ -14,7 +14,7 @@ export const primary: View<Widget> = {
   spec: { size: 1 },
 };
 
-/** A run of nobody's controller. */
+/** A context without a controller. */
 export function contextOn(clock: FakeClock, more: Partial<Context<Widget>> = {}): Context<Widget> {
   const nothing = (what: string) => () => Promise.reject(new Error(`nobody gave this run a ${what}`));
   return {
@@ -47,10 +47,10 @@ export interface NodePlan extends Conditions<Widget> {
 
 const STEP_MS = 1_000;
 
-/** Nodes that take a second for whatever they do. */
+/** Nodes that take a second for everything they do. */
 export function graphOf(plans: Readonly<Record<string, NodePlan>>, options: WorkflowOptions = {}) {
   const clock = new FakeClock();
-  /** `1 begin reconcile 2`: in seconds, who began what. */
+  /** `1 begin reconcile 2`: the time in seconds, and the started work. */
   const log: string[] = [];
   const note = (what: string): void => void log.push(`${String(clock.now() / STEP_MS)} ${what}`);
   const work = (name: string, what: 'reconcile' | 'delete'): Promise<void> => {
@@ -96,7 +96,7 @@ export function graphOf(plans: Readonly<Record<string, NodePlan>>, options: Work
     ctx,
     reconcile: () => finish(workflow.reconcile(primary, ctx)),
     cleanup: () => finish(workflow.cleanup(primary, ctx)),
-    /** What began, in order: `reconcile 1`; what began at the same time is joined: `reconcile 2 + reconcile 3`. */
+    /** The started work in order: `reconcile 1`; work started at the same time is joined: `reconcile 2 + reconcile 3`. */
     get story(): string[] {
       const byTime = new Map<string, string[]>();
       for (const line of log) {

@@ -28,22 +28,22 @@ describe('the object of a dependent', () => {
   const rows: [string, readonly View<Part>[], Partial<TargetRules<Part, Widget>>, View<Part> | undefined][] =
     [
       ['is the one that select returns', [a, b], { select: (all) => all[1] }, b],
-      ['may be none that select returns', [a, b], { select: () => undefined }, undefined],
+      ['may be none if select returns none', [a, b], { select: () => undefined }, undefined],
       [
         'is found by select before a discriminator',
         [a, b],
         { select: () => b, discriminator: () => true },
         b,
       ],
-      ['is the one that fits the discriminator', [a, b], { discriminator: nameEndsWith('b') }, b],
+      ['is the one that the discriminator matches', [a, b], { discriminator: nameEndsWith('b') }, b],
       [
-        'is none if no candidate fits the discriminator',
+        'is none if the discriminator matches no candidate',
         [a, b],
         { discriminator: nameEndsWith('c') },
         undefined,
       ],
-      ['is none without candidates, and desired is not asked', [], {}, undefined],
-      ['is the candidate with the key of what is wanted', [b, other, a], named('ns/a'), a],
+      ['is none without candidates, and the desired state is not computed', [], {}, undefined],
+      ['is the candidate with the desired key', [b, other, a], named('ns/a'), a],
       ['is none if no candidate has that key', [a, b], named('ns/c'), undefined],
       ['is the only candidate if the key is unknown', [b], named(undefined), b],
     ];
@@ -54,16 +54,16 @@ describe('the object of a dependent', () => {
   }
 
   for (const [title, rules] of [
-    ['of which several fit the discriminator', { discriminator: () => true }],
-    ['of which nothing is known', named(undefined)],
+    ['of which the discriminator matches several', { discriminator: () => true }],
+    ['without any criterion', named(undefined)],
   ] as const) {
-    it(`is not guessed among candidates ${title}`, async () => {
+    it(`is ambiguous among candidates ${title}`, async () => {
       const error: unknown = await find([b, a], rules).catch((failure: unknown) => failure);
       expect(String(error)).to.include('dependent "part" of Widget ns/a: ns/a, ns/b all match');
     });
   }
 
-  it('is told by the discriminator from the primary and the context', async () => {
+  it('is found by the discriminator from the primary and the context', async () => {
     const discriminator: TargetRules<Part, Widget>['discriminator'] = ({ metadata }, p, { controller }) =>
       metadata.name === p.metadata.name && controller.name === 'widgets';
     expect(await find([b, a], { discriminator })).to.equal(a);
@@ -72,9 +72,9 @@ describe('the object of a dependent', () => {
 
 describe('a discriminator by label', () => {
   for (const [title, candidate, fits] of [
-    ['takes the value', part('x', { app: 'web' }), true],
-    ['refuses another value', part('x', { app: 'db' }), false],
-    ['refuses an object without labels', part('x'), false],
+    ['matches the value', part('x', { app: 'web' }), true],
+    ['does not match another value', part('x', { app: 'db' }), false],
+    ['does not match an object without labels', part('x'), false],
   ] as const) {
     it(title, () => {
       expect(hasLabel('app', 'web')(candidate, primary, ctx)).to.equal(fits);

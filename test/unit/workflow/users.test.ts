@@ -1,4 +1,4 @@
-/** The planner at work where the nodes are not dependents: deploy items, and stages of manifests. */
+/** The planner with nodes that are not dependents: deploy items, and stages of manifests. */
 import { expect } from 'chai';
 import { assign, planRemoval, planStart } from '../../../controllers/execution/classify.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
@@ -13,7 +13,7 @@ describe('an execution', () => {
     planStart(self, templates, assign(self, templates, items).active);
   const old = done('j0');
 
-  it('RUN-95: hands its job to a and c, then to b, and is through when all have succeeded', () => {
+  it('RUN-95: hands its job to a and c, then to b, and is finished when all have succeeded', () => {
     const first = planned([item('e', 'a', old), item('e', 'b', old), item('e', 'c', old)]);
     expect(first.start).to.deep.equal(['a', 'c']);
     const second = planned([item('e', 'a', done('j1')), item('e', 'b', old), item('e', 'c', running('j1'))]);
@@ -22,7 +22,7 @@ describe('an execution', () => {
     expect(last).to.include({ settled: true }).and.to.deep.include({ blocked: [], failed: [] });
   });
 
-  it('RUN-95: lets what runs finish after a failure, and hands its job to nobody else', () => {
+  it('RUN-95: lets running items finish after a failure, and hands its job to no other', () => {
     const failed = item('e', 'a', done('j1', 'Failed'));
     const during = planned([failed, item('e', 'b', old), item('e', 'c', running('j1'))]);
     expect(during).to.deep.include({ start: [], running: ['c'], settled: false });
@@ -30,7 +30,7 @@ describe('an execution', () => {
     expect(after).to.deep.include({ start: [], blocked: ['b'], failed: ['a'], settled: true });
   });
 
-  it('RUN-95: takes b away before a and c, and stops behind one that cannot be deleted', () => {
+  it('RUN-95: deletes b before a and c, and stops behind one that cannot be deleted', () => {
     const gone = execution('e', { items: templates, status: running('j2'), meta: deleting });
     const left = (...items: readonly DeployItem[]) => planRemoval(gone, templates, items);
     const [a, b, c] = ['a', 'b', 'c'].map((name) => item('e', name, done('j1'))) as [
@@ -78,7 +78,7 @@ describe('the manifest deployer', () => {
     expect(b.status().lastError?.message).to.include('ClusterRole r').and.include('roles are not to be had');
   });
 
-  it('RUN-96: does with each object what its policy allows', async () => {
+  it('RUN-96: treats each object according to its policy', async () => {
     const policies = ['manage', 'keep', 'immutable', 'fallback', 'ignore'] as const;
     const manifests = (mode: string, without: readonly string[] = []): object =>
       manifestConfig({
@@ -109,7 +109,7 @@ describe('the manifest deployer', () => {
     expect(b.target.names('ConfigMap')).to.include('app/keep').and.not.include('app/manage');
   });
 
-  it('RUN-96: deletes in three waves, each once the one before it has gone', async () => {
+  it('RUN-96: deletes in three waves, each after the one before is gone', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     const held = configMap('m');
@@ -131,7 +131,7 @@ describe('the manifest deployer', () => {
     expect(b.isGone()).to.equal(false);
     hold(null);
     await b.pass(60_000);
-    // The delete that finds nothing is how it learns that the first wave has gone.
+    // The delete that returns not found shows that the first wave is gone.
     expect(deletes()).to.deep.equal(['ConfigMap', 'ClusterRole', 'CustomResourceDefinition']);
     expect(b.isGone()).to.equal(true);
   });

@@ -12,7 +12,7 @@ import { contextOn, diamond, fork, graphOf, no, primary, yes } from './support.t
 const names = (map: ReadonlyMap<string, unknown>): string[] => [...map.keys()].sort();
 
 describe('a workflow that reconciles', () => {
-  it('RUN-71: works through a diamond: 1, then 2 and 3 at once, then 4', async () => {
+  it('RUN-71: reconciles a diamond: 1, then 2 and 3 at once, then 4', async () => {
     const graph = graphOf(diamond());
     const { reconciled, allReady } = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile 1', 'reconcile 2 + reconcile 3', 'reconcile 4']);
@@ -28,14 +28,14 @@ describe('a workflow that reconciles', () => {
     expect(result.allReady).to.equal(false);
   });
 
-  it('RUN-73: reconciles only the first when that is not ready, and deletes nothing', async () => {
+  it('RUN-73: reconciles only the first if that is not ready, and deletes nothing', async () => {
     const graph = graphOf(diamond({ 1: { ready: no } }));
     const { deleted } = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile 1']);
     expect(deleted).to.deep.equal([]);
   });
 
-  it('RUN-74: does as much as possible when a node fails', async () => {
+  it('RUN-74: does as much as possible if a node fails', async () => {
     const graph = graphOf(diamond({ 2: { fails: 'reconcile' } }));
     const result = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile 1', 'reconcile 2 + reconcile 3']);
@@ -43,7 +43,7 @@ describe('a workflow that reconciles', () => {
     expect(result.reconciled).to.deep.equal(['1', '3']);
   });
 
-  it('RUN-75: deletes a node that is not wanted after all that depends on it', async () => {
+  it('RUN-75: deletes an undesired node after all its dependents', async () => {
     const graph = graphOf(fork({ 3: { when: no }, 4: { deleted: yes }, 5: { deleted: yes } }));
     const result = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile 1', 'delete 4 + delete 5 + reconcile 2', 'delete 3']);
@@ -51,7 +51,7 @@ describe('a workflow that reconciles', () => {
     expect(result.allReady).to.equal(true);
   });
 
-  it('RUN-76: goes no further down while one below is not gone', async () => {
+  it('RUN-76: goes no further while a dependent is not gone', async () => {
     const graph = graphOf(fork({ 3: { when: no }, 5: { deleted: no } }));
     const result = await graph.reconcile();
     expect(graph.story.join(' ')).to.include('delete 5').and.not.include('delete 3');
@@ -59,7 +59,7 @@ describe('a workflow that reconciles', () => {
     expect(result.allReady).to.equal(false);
   });
 
-  it('RUN-77: goes no further down when one below cannot be deleted', async () => {
+  it('RUN-77: goes no further if a dependent cannot be deleted', async () => {
     const graph = graphOf(fork({ 3: { when: no }, 5: { fails: 'delete' } }));
     const result = await graph.reconcile();
     expect(graph.story.join(' ')).to.not.include('delete 3');
@@ -69,8 +69,8 @@ describe('a workflow that reconciles', () => {
 
   for (const [title, concurrency, seconds] of [
     ['one after the other with a limit of 1', 1, 10],
-    ['all at once with room for 16', 16, 1],
-    ['in threes with room for 3', 3, 4],
+    ['all at once with a limit of 16', 16, 1],
+    ['three at a time with a limit of 3', 3, 4],
   ] as const) {
     it(`RUN-84: works on ten roots ${title}`, async () => {
       const roots = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`r${String(i)}`, {}]));
@@ -81,11 +81,11 @@ describe('a workflow that reconciles', () => {
     });
   }
 
-  it('RUN-84: refuses to work without any room', () => {
+  it('RUN-84: rejects a limit of 0', () => {
     expect(() => graphOf({}, { concurrency: 0 })).to.throw('at least 1, not 0');
   });
 
-  it('RUN-85: leaves alone what is not active, and deletes what depends on it', async () => {
+  it('RUN-85: ignores inactive nodes, and deletes their dependents', async () => {
     const graph = graphOf(diamond({ 2: { active: no } }));
     const result = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile 1', 'delete 4 + reconcile 3']);
@@ -93,13 +93,13 @@ describe('a workflow that reconciles', () => {
     expect(result.deleted).to.deep.equal(['4']);
   });
 
-  it('RUN-85: never deletes what is not active, not even in a cleanup', async () => {
+  it('RUN-85: never deletes inactive nodes, not even in a cleanup', async () => {
     const graph = graphOf(diamond({ 4: { active: no } }));
     await graph.cleanup();
     expect(graph.story).to.deep.equal(['delete 2 + delete 3', 'delete 1']);
   });
 
-  it('RUN-87: hands on the data of a condition, which was asked once', async () => {
+  it('RUN-87: passes on the data of a condition, which was evaluated once', async () => {
     let asked = 0;
     const ready = () => ({ met: ++asked > 0, data: { missing: 2 } });
     const graph = graphOf(diamond({ 1: { ready } }));
@@ -124,7 +124,7 @@ describe('a workflow that reconciles', () => {
     expect(asked).to.equal(1);
   });
 
-  it('RUN-94: cannot be built with a circle, a name twice, or an unknown one', () => {
+  it('RUN-94: cannot be built with a cycle, a duplicate name, or an unknown one', () => {
     expect(() =>
       graphOf({ a: { dependsOn: ['c'] }, b: { dependsOn: ['a'] }, c: { dependsOn: ['b'] } }),
     ).to.throw(/a -> c -> b -> a/);
@@ -133,7 +133,7 @@ describe('a workflow that reconciles', () => {
     expect(() => buildWorkflow([{ use }, { use }])).to.throw('"a" is declared twice');
   });
 
-  it('asks each condition at most once in a pass, also when a node is deleted', async () => {
+  it('evaluates each condition at most once in a reconcile, also if a node is deleted', async () => {
     const asked: string[] = [];
     const ask = (what: string, answer: boolean) => () => {
       asked.push(what);
@@ -149,7 +149,7 @@ describe('a workflow that reconciles', () => {
     expect(asked).to.deep.equal(['active', 'when', 'deleted']);
   });
 
-  it('keeps nothing between passes', async () => {
+  it('keeps nothing between reconciles', async () => {
     let isReady = false;
     const graph = graphOf(diamond({ 1: { ready: () => isReady } }));
     expect((await graph.reconcile()).reconciled).to.deep.equal(['1']);
@@ -157,7 +157,7 @@ describe('a workflow that reconciles', () => {
     expect((await graph.reconcile()).reconciled).to.have.length(4);
   });
 
-  it('takes an error of a condition for one of its node', async () => {
+  it('treats an error of a condition as one of its node', async () => {
     const when = (): boolean => {
       throw new Error('cannot tell');
     };
@@ -166,7 +166,7 @@ describe('a workflow that reconciles', () => {
     expect(reconciled).to.deep.equal(['1', '3']);
   });
 
-  it('asks again no later than the first condition wants', async () => {
+  it('reconciles again at the earliest time that a condition requests', async () => {
     const later = (requeueAfterMs: number) => () => ({ met: false, requeueAfterMs });
     const met = () => ({ met: true, requeueAfterMs: 100 });
     const never = () => ({ met: false });
@@ -183,7 +183,7 @@ describe('a workflow that reconciles', () => {
     expect((await graphOf({ 1: {} }).reconcile()).requeueAfterMs).to.equal(undefined);
   });
 
-  it('shows all items of a bulk dependent to its conditions', async () => {
+  it('passes all items of a bulk dependent to its conditions', async () => {
     const seen: number[] = [];
     const use: Bulk<Obj, Widget> = {
       name: 'many',
@@ -212,7 +212,7 @@ describe('a workflow that reconciles', () => {
     expect(calls).to.deep.equal(['on a', 'off b']);
   });
 
-  it('measures how long the work at a node took', async () => {
+  it('measures how long each node took', async () => {
     const work: NodeWork[] = [];
     const graph = graphOf({ a: {}, b: { fails: 'reconcile' } }, { meter: (each) => void work.push(each) });
     await graph.clock.advance(7_000);
@@ -223,7 +223,7 @@ describe('a workflow that reconciles', () => {
     ]);
   });
 
-  it('does not count work that failed because its run was aborted', async () => {
+  it('does not count work that failed because its reconcile was aborted', async () => {
     const work: NodeWork[] = [];
     const graph = graphOf({ a: { fails: 'reconcile' } }, { meter: (each) => void work.push(each) });
     const abort = new AbortController();
@@ -235,7 +235,7 @@ describe('a workflow that reconciles', () => {
     expect(work).to.deep.equal([]);
   });
 
-  it('begins nothing after its run was aborted, and says why it ended', async () => {
+  it('starts nothing after its reconcile was aborted, and reports why it ended', async () => {
     const graph = graphOf(diamond());
     const abort = new AbortController();
     const ctx = contextOn(graph.clock, { signal: abort.signal });
@@ -249,14 +249,14 @@ describe('a workflow that reconciles', () => {
 });
 
 describe('a workflow that cleans up', () => {
-  it('RUN-78: takes a diamond apart in reverse: 4, then 2 and 3 at once, then 1', async () => {
+  it('RUN-78: deletes a diamond in reverse: 4, then 2 and 3 at once, then 1', async () => {
     const graph = graphOf(diamond());
     const { allRemoved } = await graph.cleanup();
     expect(graph.story).to.deep.equal(['delete 4', 'delete 2 + delete 3', 'delete 1']);
     expect(allRemoved).to.equal(true);
   });
 
-  it('RUN-79: leaves the first alone while 2 is not gone', async () => {
+  it('RUN-79: keeps the first while 2 is not gone', async () => {
     const graph = graphOf(diamond({ 2: { deleted: no } }));
     const { allRemoved, deleted } = await graph.cleanup();
     expect(graph.story).to.deep.equal(['delete 4', 'delete 2 + delete 3']);
@@ -264,20 +264,20 @@ describe('a workflow that cleans up', () => {
     expect(allRemoved).to.equal(false);
   });
 
-  it('RUN-80: leaves the first alone when 2 fails', async () => {
+  it('RUN-80: keeps the first if 2 fails', async () => {
     const graph = graphOf(diamond({ 2: { fails: 'delete' } }));
     const { errored } = await graph.cleanup();
     expect(graph.story).to.deep.equal(['delete 4', 'delete 2 + delete 3']);
     expect(names(errored)).to.deep.equal(['2']);
   });
 
-  it('RUN-81: touches nothing else when 4 fails', async () => {
+  it('RUN-81: deletes nothing else if 4 fails', async () => {
     const graph = graphOf(diamond({ 4: { fails: 'delete' } }));
     await graph.cleanup();
     expect(graph.story).to.deep.equal(['delete 4']);
   });
 
-  it('RUN-61: leaves to the cluster what it collects, but deletes it when it is only not wanted', async () => {
+  it('RUN-61: leaves owned objects to the garbage collector, but deletes those that are only undesired', async () => {
     const plans = { g: { gc: true }, n: { gc: false } };
     const graph = graphOf(plans);
     const { allRemoved } = await graph.cleanup();
@@ -288,14 +288,14 @@ describe('a workflow that cleans up', () => {
     expect(unwanted.story).to.deep.equal(['delete g + delete n']);
   });
 
-  it('RUN-54: counts as deleted what cannot be deleted', async () => {
+  it('RUN-54: treats nodes that it cannot delete as deleted', async () => {
     const graph = graphOf(diamond({ 4: { canDelete: false } }));
     const { deleted } = await graph.cleanup();
     expect(deleted).to.deep.equal(['2', '3', '1']);
     expect(graph.story).to.deep.equal(['delete 2 + delete 3', 'delete 1']);
   });
 
-  it('knows whether there is anything to delete', () => {
+  it('reports whether there is anything to delete', () => {
     const isDeletable = (plans: Parameters<typeof graphOf>[0]) => graphOf(plans).workflow.isDeletable;
     expect(isDeletable({ a: {} })).to.equal(true);
     expect(isDeletable({ a: { gc: true }, b: { canDelete: false } })).to.equal(false);
@@ -323,7 +323,7 @@ describe('the errors of a workflow', () => {
     expect(error).to.deep.include({ message: 'a node failed: "a": no', cause });
   });
 
-  it('are final only when each of them is', () => {
+  it('are permanent only if each of them is', () => {
     const final = new NoRetryError({ message: 'never' });
     expect(isFinal(new AggregateNodeError({ errors: new Map([['a', final]]) }))).to.equal(true);
     const mixed = new Map<string, unknown>([
@@ -335,14 +335,14 @@ describe('the errors of a workflow', () => {
 });
 
 describe('the policy of a workflow', () => {
-  it('may go on after any end', async () => {
+  it('may continue after any end', async () => {
     const graph = graphOf(diamond({ 1: { fails: 'reconcile' } }), {
       policy: { gate: 'finished', failFast: false },
     });
     expect((await graph.reconcile()).reconciled).to.have.members(['2', '3', '4']);
   });
 
-  it('may begin nothing after a failure', async () => {
+  it('may start nothing after a failure', async () => {
     const plans = { a: { fails: 'reconcile' }, b: { dependsOn: ['a'] }, c: {}, d: {} } as const;
     const graph = graphOf(plans, { policy: { gate: 'finished', failFast: true }, concurrency: 2 });
     await graph.reconcile();

@@ -34,7 +34,7 @@ export const httpDeployer = definePlugin({
     const status = { apiVersion: 'http.example.org/v1', kind: 'ProviderStatus', url };
     if (previous?.url !== url) {
       if (previous) await ask('DELETE', previous.url, signal);
-      await begin(status); // so that remove finds it, whatever happens from here on
+      await begin(status); // so that remove finds it, whatever happens after this
     }
     await ask('PUT', url, signal, JSON.stringify(config.document));
     const etag = (await ask('HEAD', url, signal)).headers.get('etag');

@@ -1,4 +1,4 @@
-/** A web server to try the deployer with: keeps what is put, in memory. `store.ts PORT` */
+/** A web server to try the deployer with: stores documents in memory. `store.ts PORT` */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-/** Runs the deployer on a cluster in this process and puts it through the conformance suite. */
+/** Runs the deployer on a cluster in this process with the conformance suite. */
 import { fail } from 'node:assert';
 import { test } from 'node:test';
 import { startDeployer } from 'espalier/deployer-sdk';
@@ -11,7 +11,7 @@ const config = (fields: object) => ({
   ...fields,
 });
 
-await test('keeps the contract of deployers', async (t) => {
+await test('passes the conformance suite', async (t) => {
   const { kubeconfig, stop } = await startTestCluster();
   const deployer = await startDeployer(plugin, { kubeconfig: { text: kubeconfig } });
   const greeting = 'hello';

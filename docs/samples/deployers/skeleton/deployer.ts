@@ -1,4 +1,4 @@
-/** What the deployer skeleton does. Everything about jobs, timeouts, retries and status is done by the SDK. */
+/** The work of deployer skeleton. The SDK handles jobs, timeouts, retries and the status. */
 import { definePlugin, done, schemaCodec, wait } from 'espalier/deployer-sdk';
 import { z } from 'zod';
 
@@ -6,7 +6,7 @@ import { z } from 'zod';
 const config = schemaCodec('ProviderConfiguration', {
   'skeleton.example.org/v1': z.object({
     greeting: z.string().min(1),
-    /** Does not come to its end before this is true. */
+    /** The job does not end before this is true. */
     ready: z.boolean().default(true),
   }),
 });
@@ -17,7 +17,7 @@ export const plugin = definePlugin({
   version: '0.1.0',
   config,
 
-  /** Installs or updates. Called again after a crash, and whenever it answered `wait`: it must not mind. */
+  /** Installs or updates. Called again after a crash, and after a `wait`, so it must be idempotent. */
   async apply({ config: { greeting, ready }, assertTimeLeft, log }) {
     assertTimeLeft('skeleton: before the work');
     if (!ready) return wait();

@@ -1,4 +1,4 @@
-/** An operator of storage buckets: a Bucket in the cluster stands for one in a service that is reached by HTTP. */
+/** An operator of storage buckets: a Bucket in the cluster represents one in a service with an HTTP API. */
 import {
   byUid,
   externalController,
@@ -21,7 +21,7 @@ export const bucketKind: Kind<Bucket> = {
   ...{ group: 'storage.example.org', version: 'v1', kind: 'Bucket', plural: 'buckets', namespaced: true },
 };
 
-/** What the service answers with. */
+/** The response of the service. */
 interface Remote {
   readonly state: ExternalState;
   readonly quotaGiB: number;
@@ -75,7 +75,7 @@ class BucketHandler implements ExternalHandler<Bucket> {
     await this.#ask('DELETE', name);
   }
 
-  /** 404 is an answer to GET and to DELETE; what the service refuses for good is not worth another try. */
+  /** 404 is a valid response to GET and DELETE; permanent errors of the service are not retried. */
   async #ask(method: string, name: string, body?: object): Promise<Response> {
     const { url, token } = this.#service;
     const headers = { authorization: `Bearer ${token}` };
@@ -101,7 +101,7 @@ const connector = (service: Service): Connector<Bucket> => ({
   connect: (_, signal) => Promise.resolve(new BucketHandler(service, signal)),
 });
 
-/** To be given to `Manager.add`. */
+/** Returns the controller for `Manager.add`. */
 export const bucketController = (service: Service, ports: ExternalPorts) =>
   externalController<Bucket>(
     {

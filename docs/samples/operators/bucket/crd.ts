@@ -1,4 +1,4 @@
-/** What the API server has to know of buckets. Run, it prints that for `kubectl apply -f -`. */
+/** The CustomResourceDefinition of buckets. Run it to print the manifest for `kubectl apply -f -`. */
 import { externalSpecProperties, externalStatusProperties } from 'espalier/runtime';
 import { bucketKind } from './bucket.ts';
 

@@ -1,4 +1,4 @@
-/** Runs the operator against the cluster of the kubeconfig in use, and the service that BUCKET_SERVICE names. */
+/** Runs the operator on the cluster of the current kubeconfig, with the service in BUCKET_SERVICE. */
 import {
   connect,
   createCaches,

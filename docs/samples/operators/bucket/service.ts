@@ -1,4 +1,4 @@
-/** A service of buckets as the operator expects one, in memory: for tests, and to be run by hand. */
+/** A service of buckets with the API that the operator expects, in memory: for tests, and to run by hand. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -12,16 +12,16 @@ export interface BucketService {
   readonly url: string;
   readonly token: string;
   readonly buckets: Map<string, RemoteBucket>;
-  /** `PUT bucket-…`, without looks. */
+  /** `PUT bucket-…`, without reads. */
   readonly changes: string[];
-  /** Status codes to answer the next changes with, in place of doing them. */
+  /** Status codes of the next changes, which are then not executed. */
   readonly faults: number[];
   stop(): void;
 }
 
 const TOKEN = 'the-token';
 
-/** @param at the port; 0 takes any free one */
+/** @param at the port; 0 uses any free one */
 export async function startBucketService(at = 0): Promise<BucketService> {
   const buckets = new Map<string, RemoteBucket>();
   const changes: string[] = [];

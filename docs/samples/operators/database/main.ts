@@ -1,4 +1,4 @@
-/** Runs the operator against the cluster of the kubeconfig in use, with schemas in the folder that is given. */
+/** Runs the operator on the cluster of the current kubeconfig, with schemas in the given folder. */
 import {
   connect,
   createCaches,

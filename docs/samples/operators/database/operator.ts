@@ -1,4 +1,4 @@
-/** A schema in a database for each Database, with the tables that its spec names. */
+/** A schema in a database for each Database, with the tables in its spec. */
 import { NoRetryError, type Kind, type Manager, type Obj, type View } from 'espalier/runtime';
 import { addOperator, externalBulk, polledPerPrimary, withState } from 'espalier/workflow';
 import type { Schemas } from './schemas.ts';
@@ -21,7 +21,7 @@ interface Table {
 
 const q = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** What makes one out of the other. Rows stay. */
+/** The statements that change one into the other. Rows stay. */
 function alterations({ columns: present }: View<Table>, { name, columns }: Table): string[] {
   const added = Object.entries(columns).filter(([column]) => !Object.hasOwn(present, column));
   const dropped = Object.keys(present).filter((column) => !Object.hasOwn(columns, column));
@@ -36,7 +36,7 @@ function alterations({ columns: present }: View<Table>, { name, columns }: Table
   ];
 }
 
-/** Adds the controller of databases to a manager. */
+/** Adds the database controller to a manager. */
 export function addDatabases(manager: Manager, schemas: Schemas) {
   const ownedBy = async ({ metadata }: View<Database>) => {
     const id = schemas.find('owner', metadata.uid ?? '');

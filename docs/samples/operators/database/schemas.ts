@@ -1,4 +1,4 @@
-/** A folder of schemas, each a SQLite file, and a catalog that gives out their ids. */
+/** A folder of schemas, each a SQLite file, and a catalog that assigns their ids. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import sqlite from 'node-sqlite3-wasm';
@@ -17,13 +17,13 @@ export class Schemas {
     this.#in('catalog', (db) => db.exec(CATALOG));
   }
 
-  /** The id of a new one. @param owner a mark to find it by, should the answer get lost */
+  /** The id of a new one. @param owner a mark to find it by if the response is lost */
   create(owner: string): string {
     const insert = 'insert into schemas (owner) values (?)';
     return String(this.#in('catalog', (db) => db.run(insert, owner)).lastInsertRowid);
   }
 
-  /** The id of one that is there. */
+  /** The id of an existing one. */
   find(by: 'id' | 'owner', value: string): string | undefined {
     const select = `select cast(id as text) as id from schemas where ${by} = ?`;
     return this.#in('catalog', (db) => db.get(select, value) as { id: string } | null)?.id;

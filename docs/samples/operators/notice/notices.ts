@@ -1,4 +1,7 @@
-/** A controller that puts notices on a board and takes them down: what can be said about when and how often it runs. */
+/**
+ * A controller that posts notices on a board and removes them, with all settings for when and how often it
+ * reconciles.
+ */
 import {
   and,
   deletionStarted,
@@ -24,7 +27,7 @@ export const notices: Kind<Notice> = {
   ...{ group: 'board.example.org', version: 'v1', kind: 'Notice', plural: 'notices', namespaced: true },
 };
 
-/** Where notices hang. Everything may be done twice. */
+/** The board. Both calls are idempotent. */
 export interface Board {
   post(id: string, text: string, signal: AbortSignal): Promise<void>;
   remove(id: string, signal: AbortSignal): Promise<void>;
@@ -44,11 +47,11 @@ export function noticeController(board: Board, metrics: Metrics): ControllerSpec
     name: 'notices',
     kind: notices,
 
-    // Which events cause a run.
+    // The events that trigger a reconcile.
     defaults: false,
     filter: and<Notice>(concernsThePublic, or(generationChanged, labelsChanged, deletionStarted)),
 
-    // How many runs there are at a time, how long one may take, and how often there are any.
+    // The number of concurrent reconciles, their timeout, and their rate limit.
     maxConcurrent: 4,
     reconcileTimeoutMs: 10_000,
     limit: { reconciles: 5, perMs: 60_000 },

@@ -1,4 +1,4 @@
-/** A process for the controller, of which there may be several: one leads, the others stand by. */
+/** A process for the controller. There may be several: one leads, the others stand by. */
 import {
   connect,
   createCaches,
@@ -22,7 +22,7 @@ export interface Settings {
   readonly identity: string;
 }
 
-/** @throws Error when there is no kubeconfig */
+/** @throws Error if there is no kubeconfig */
 export function settingsFrom(env: NodeJS.ProcessEnv): Settings {
   const kubeconfig = findKubeconfig(env);
   if (!kubeconfig) throw new Error('there is no kubeconfig; set KUBECONFIG to the file of one');
@@ -35,7 +35,7 @@ export function settingsFrom(env: NodeJS.ProcessEnv): Settings {
   };
 }
 
-/** @param onLost what ends the process when it does not lead any more */
+/** @param onLost ends the process when it does not lead any more */
 export async function startNotices(settings: Settings, board: Board, onLost: (error: Error) => void) {
   const { kubeconfig, namespace, identity } = settings;
   const log = createLogger({ level: settings.level });

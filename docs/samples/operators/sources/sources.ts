@@ -1,4 +1,4 @@
-/** A controller of weather stations that hears of the world in four ways besides the watch of its own kind. */
+/** A controller of weather stations with four event sources besides the watch of its own kind. */
 import {
   byLabel,
   inboundSource,
@@ -31,7 +31,7 @@ export interface Weather {
 }
 
 export function stationController(weather: Weather, calibrations: Cache<Calibration>) {
-  // One question for all stations. An answer that differs runs the stations concerned.
+  // One request for all stations. A changed response reconciles the affected stations.
   const readings = pollSource<{ degrees: number }>({
     name: 'readings',
     everyMs: 10_000,
@@ -41,17 +41,17 @@ export function stationController(weather: Weather, calibrations: Cache<Calibrat
     },
   });
 
-  // One question for each, more often while it rains.
+  // One request for each, more often while it rains.
   const forecasts = perResourceSource<string, Station>({
     name: 'forecasts',
     fetch: async ({ spec }) => [await weather.forecast(spec.place)],
     delayMs: (last) => (last?.includes('rain') ? 60_000 : 600_000),
   });
 
-  // Whoever holds this can raise events: a webhook, a socket, a message queue.
+  // A handle that raises events: for a webhook, a socket, a message queue.
   const alarms = inboundSource('alarms');
 
-  // Objects of another cluster, whose labels say which station they are for.
+  // Objects of another cluster, whose labels name their station.
   const elsewhere = watchSource<Calibration, Station>({
     name: 'calibrations',
     cache: calibrations,

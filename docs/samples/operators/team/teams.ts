@@ -1,4 +1,4 @@
-/** A ConfigMap for each member of a Team: many objects of one kind, compared in a way of their own. */
+/** A ConfigMap for each member of a Team: many objects of one kind, with a comparison of its own. */
 import type { Kind, Manager, Obj } from 'espalier/runtime';
 import { addOperator, isGone, kubernetesBulk } from 'espalier/workflow';
 
@@ -33,11 +33,11 @@ const desks = kubernetesBulk<Desk, Team>({
         return [member, { metadata: { name, labels }, data: { member, note: 'welcome' } }];
       }),
     ),
-  // The first note is ours; what they make of it is not.
+  // We only write the first note; members may change it.
   match: { metadata: 'subset', ignore: ['/data/note'] },
 });
 
-/** Adds the controller of teams to a manager. */
+/** Adds the team controller to a manager. */
 export const addTeams = (manager: Manager) =>
   addOperator<Team>(manager, {
     name: 'teams',

@@ -1,4 +1,4 @@
-/** Runs the operator against the cluster of the kubeconfig in use. */
+/** Runs the operator on the cluster of the current kubeconfig. */
 import {
   connect,
   createCaches,

@@ -1,4 +1,4 @@
-/** Serves the HTML of a WebPage: a ConfigMap, a Deployment and a Service, and an Ingress where one is asked for. */
+/** Serves the HTML of a WebPage: a ConfigMap, a Deployment and a Service, and an Ingress if the page requests one. */
 import type { Kind, Manager, Obj, View } from 'espalier/runtime';
 import { addOperator, kubernetes, type Condition } from 'espalier/workflow';
 
@@ -78,11 +78,14 @@ const isAvailable = (deployment: unknown): boolean =>
   ((deployment as { status?: { availableReplicas?: number } }).status?.availableReplicas ?? 0) > 0;
 
 export interface WebPageOptions {
-  /** Whether the cluster has somebody who serves Ingresses; without, none is made or watched. Default true. */
+  /**
+   * Whether the cluster has an Ingress controller; without one, Ingresses are neither created nor watched. Default
+   * true.
+   */
   readonly hasIngress?: boolean;
 }
 
-/** Adds the controller of web pages to a manager. */
+/** Adds the web page controller to a manager. */
 export const addWebPages = (manager: Manager, { hasIngress = true }: WebPageOptions = {}) =>
   addOperator<WebPage>(manager, {
     name: 'webpages',

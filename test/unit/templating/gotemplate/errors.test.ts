@@ -5,7 +5,7 @@ import { failure, render } from './support.ts';
 const v = { name: 'web', num: 3, l: ['one', 'two'], m: { a: 1 }, nul: null, t: 'a: b' };
 const data = { imports: { v } };
 
-/** The template text of the fifth line, and what upstream says about it. */
+/** The template text of the fifth line, and upstream's message about it. */
 const rows: readonly [string, string][] = [
   [
     '{{ .imports.v.nope.y }}',
@@ -108,12 +108,12 @@ const around = (line: string): string =>
 
 describe('a failing template', () => {
   for (const [line, expected] of rows) {
-    it(`says about ${line}: ${expected}`, () => {
+    it(`fails for ${line} with: ${expected}`, () => {
       expect(failure(around(line), data)).to.equal(`template: execution:${expected}`);
     });
   }
 
-  it('tells line, column and the text of the line', () => {
+  it('is reported with line, column and the text of the line', () => {
     try {
       render(around('{{ .imports.v.nope.y }}'), data);
       expect.fail('it succeeded');
@@ -130,17 +130,17 @@ describe('a failing template', () => {
     }
   });
 
-  it('blames the line where a block begins for an else in it', () => {
+  it('with an unexpected else is reported at the line where the block begins', () => {
     expect(failure('\n{{ block "b" . }}\n\n{{ else }}{{ end }}', data)).to.equal(
       'template: execution:2: unexpected {{else}} in block clause',
     );
   });
 
-  it('counts columns in bytes, as Go does', () => {
+  it('has columns in bytes, as in Go', () => {
     expect(failure('äö {{ .a.b }}', {})).to.contain('execution:1:10:');
   });
 
-  it('names the template that was executing', () => {
+  it('is reported with the name of the executing template', () => {
     expect(failure('{{ define "x" }}{{ .a.b }}{{ end }}{{ template "x" . }}', {})).to.contain(
       'executing "x" at <.a.b>',
     );

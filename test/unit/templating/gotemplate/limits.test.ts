@@ -5,7 +5,7 @@ import { TemplateLimitExceeded } from '../../../../src/templating/gotemplate/err
 import { execute, parseTemplate } from '../../../../src/templating/gotemplate/template.ts';
 import { FakeClock } from '../../../support/clock.ts';
 
-/** Time that passes whenever somebody looks at it. */
+/** A clock that moves on whenever it is read. */
 class BusyClock extends FakeClock {
   #looks = 0;
   override now(): number {
@@ -25,19 +25,19 @@ const stopped: readonly [string, string, Partial<TemplateLimits>, string][] = [
     'larger than 900 bytes',
   ],
   [
-    'that makes a text that is too long',
+    'that creates a string that is too long',
     '{{ len (repeat 1000 "x") }}',
     { maxOutputBytes: 900 },
     'more than 900 bytes',
   ],
   [
-    'that makes a list that is too long',
+    'that creates a list that is too long',
     '{{ len (until 1000) }}',
     { maxOutputBytes: 900 },
     'more than 900 bytes',
   ],
   [
-    'that doubles a text again and again',
+    'that doubles a string over and over',
     '{{ $x := "ab" }}{{ range until 60 }}{{ $x = print $x $x }}{{ end }}',
     { maxOutputBytes: 100000 },
     'more than 100000 bytes',
@@ -88,12 +88,12 @@ describe('the limits of a template', () => {
     expect(() => execute(template, {}, options)).to.throw(TemplateLimitExceeded, 'takes longer than 1000 ms');
   });
 
-  it('refuse one that is nested too deeply to be read', () => {
+  it('reject one that is nested too deeply to be parsed', () => {
     const text = `{{ ${'('.repeat(20000)}1${')'.repeat(20000)} }}`;
     expect(() => run(text)).to.throw('the template is nested too deeply');
   });
 
-  it('leave ordinary templates alone', () => {
+  it('do not affect ordinary templates', () => {
     expect(run('{{ range until 3 }}{{ . }}{{ end }}')).to.equal('012');
   });
 });

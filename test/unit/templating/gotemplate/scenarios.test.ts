@@ -45,7 +45,7 @@ const results: readonly [string, string, string][] = [
     '[one two] map[a:1 b:2] {"a":1,"b":2}',
   ],
   ['DF-111', 'm:{{ toYaml .imports.m | nindent 2 }}', 'm:\n  a: 1\n  b: 2'],
-  // JSON leaves U+009F as it is, and YAML does not take it: upstream writes nothing then.
+  // JSON keeps U+009F unescaped, and YAML rejects it: upstream writes nothing then.
   ['DF-111', '<{{ toYaml "\\u009f" }}>', '<>'],
   ['DF-111', '<{{ toYaml "\\u0007" }}>', '<"\\a">'],
   ['DF-112', 'a {{- " b " -}} c', 'a b c'],
@@ -89,7 +89,7 @@ const failures: readonly [string, string, string][] = [
 
 describe('the GoTemplate scenarios', () => {
   for (const [number, text, expected] of results) {
-    it(`${number}: ${text} gives ${expected.replaceAll('\n', '⏎')}`, () => {
+    it(`${number}: ${text} renders ${expected.replaceAll('\n', '⏎')}`, () => {
       expect(render(text)).to.equal(expected);
     });
   }
@@ -104,14 +104,14 @@ describe('the GoTemplate scenarios', () => {
     expect(parseYaml(render('size: "{{ .imports.big }}"'))).to.deep.equal({ size: '2.097152e+07' });
   });
 
-  it('DF-116: text that looks like a map breaks the YAML unless it is quoted', () => {
+  it('DF-116: a string that looks like a map breaks the YAML unless it is quoted', () => {
     expect(() => parseYaml(render('k: {{ .imports.t }}'))).to.throw(
       'mapping values are not allowed in this context',
     );
     expect(parseYaml(render('k: {{ .imports.t | quote }}'))).to.deep.equal({ k: 'a: b' });
   });
 
-  it('DF-117: text of digits is read as an octal number', () => {
+  it('DF-117: a string of digits is read as an octal number', () => {
     expect(parseYaml(render('k: {{ .imports.s }}'))).to.deep.equal({ k: 7 });
   });
 
@@ -120,7 +120,7 @@ describe('the GoTemplate scenarios', () => {
     expect(render(`{{ range .imports.nums }}a${inner}b{{ end }}`)).to.equal('abab');
   });
 
-  it('names the way out when an imported number is compared with an integer', () => {
+  it('reports the remedy if an imported number is compared with an integer', () => {
     expect(failure('{{ eq .imports.num 3 }}')).to.contain('imported numbers are floating point');
   });
 });

@@ -13,7 +13,7 @@ interface Pair {
 const pairs = (text: string): Record<string, Pair> =>
   JSON.parse(render(text, {}, { clock: new FakeClock('2026-01-01T00:00:00Z') })) as Record<string, Pair>;
 
-describe('certificates made by templates', () => {
+describe('certificates created by templates', () => {
   it('are signed by the authority that they name', () => {
     const { ca, server } = pairs(
       '{{ $ca := genCAWithKey "root" 10 (genPrivateKey "ecdsa") }}{{ $s := genSignedCertWithKey "web" (list "10.0.0.1" "fe80::1") (list "a.example") 5 $ca (genPrivateKey "ed25519") }}{{ toJson (dict "ca" $ca "server" $s) }}',
@@ -33,21 +33,21 @@ describe('certificates made by templates', () => {
     expect(cert.checkPrivateKey(createPrivateKey(server?.Key ?? ''))).to.equal(true);
   });
 
-  it('can sign themselves with a key of RSA', () => {
+  it('can be self-signed with an RSA key', () => {
     const { c } = pairs('{{ toJson (dict "c" (genSelfSignedCert "self" (list) (list "h.example") 1)) }}');
     const cert = new X509Certificate(c?.Cert ?? '');
     expect(cert.verify(cert.publicKey)).to.equal(true);
     expect(c?.Key).to.match(/^-----BEGIN RSA PRIVATE KEY-----/);
   });
 
-  it('can be built from what is there', () => {
+  it('can be created from existing keys', () => {
     const { a, b } = pairs(
       '{{ $a := genCAWithKey "x" 1 (genPrivateKey "ecdsa") }}{{ toJson (dict "a" $a "b" (buildCustomCert (b64enc $a.Cert) (b64enc $a.Key))) }}',
     );
     expect(b).to.deep.equal(a);
   });
 
-  it('refuse what is no address and no key', () => {
+  it('reject invalid addresses and keys', () => {
     expect(
       failure('{{ genSelfSignedCertWithKey "x" (list "1.2.3") (list) 1 (genPrivateKey "ecdsa") }}', {}),
     ).to.contain('error parsing ip: 1.2.3');
@@ -81,20 +81,20 @@ describe('bcrypt', () => {
     );
   });
 
-  it('refuses passwords that are not text', () => {
+  it('returns a hash that other tools accept', () => {
     expect(render('{{ bcrypt (b64dec "/w==") }}', {})).to.equal(
       'failed to encrypt string with bcrypt: the password is not valid UTF-8',
     );
   });
 
-  it('is what htpasswd writes after the name', () => {
+  it('returns what htpasswd writes after the name', () => {
     expect(render('{{ htpasswd "u" "p" }}', {})).to.match(/^u:\$2a\$10\$[./A-Za-z0-9]{53}$/);
     expect(render('{{ htpasswd "a:b" "p" }}', {})).to.equal('invalid username: a:b');
   });
 });
 
-describe('chance for secrets', () => {
-  it('is spread over [0, 1)', () => {
+describe('random numbers for secrets', () => {
+  it('are uniform in [0, 1)', () => {
     const numbers = Array.from({ length: 2000 }, () => secureRng.next());
     expect(numbers.every((n) => n >= 0 && n < 1)).to.equal(true);
     expect(new Set(numbers).size).to.equal(2000);

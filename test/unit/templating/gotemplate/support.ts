@@ -1,4 +1,4 @@
-/** Executes one template, with a clock that stands still and seeded chance. */
+/** Executes one template, with a clock that stands still and seeded random numbers. */
 import { seededRng } from '../../../../src/lib/rng.ts';
 import { blueprintFunctions } from '../../../../src/templating/blueprint-functions.ts';
 import {
@@ -36,7 +36,7 @@ export function render(
   return execute(parseTemplate('execution', text, given.functions), data, given);
 }
 
-/** The message of the failure; the test fails when there is none. */
+/** The message of the failure; the test fails if there is none. */
 export function failure(text: string, data?: unknown, options?: Partial<ExecuteOptions>): string {
   try {
     render(text, data, options);

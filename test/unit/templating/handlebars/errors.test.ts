@@ -11,7 +11,7 @@ const tree = { 'part.hbs': 'first\n  {{nope}}', 'broken.hbs': '{{#if}', 'again.h
 
 const rows: readonly (readonly [string, string, string])[] = [
   [
-    'a missing field, with the name that was meant',
+    'a missing field, with the intended name',
     'a\n  {{imports.provder}}',
     'execution:2:2: at <{{imports.provder}}>: imports.provder is missing: there is no provder; imports is a map; did you mean provider?',
   ],
@@ -21,7 +21,7 @@ const rows: readonly (readonly [string, string, string])[] = [
     'imports.cloud.region.zone is missing: there is no cloud; imports is a map',
   ],
   [
-    'a field of a text',
+    'a field of a string',
     '{{imports.provider.name}}',
     'imports.provider.name is missing: there is no name; imports.provider is a string',
   ],
@@ -31,11 +31,11 @@ const rows: readonly (readonly [string, string, string])[] = [
     'execution:1:8: at <imports.region>: imports.region is missing',
   ],
   [
-    'a null that is printed',
+    'a null in the output',
     '{{imports.nothing}}',
     'the value is null, which cannot be printed; give it a default',
   ],
-  ['a function that does not exist', '{{uppr name}}', 'there is no function uppr; did you mean upper?'],
+  ['an unknown function', '{{uppr name}}', 'there is no function uppr; did you mean upper?'],
   [
     'an argument of the wrong kind',
     '{{upper imports.list}}',
@@ -52,9 +52,9 @@ const rows: readonly (readonly [string, string, string])[] = [
     '{{imports.provider 1}}',
     'a path cannot be called; only functions take arguments',
   ],
-  ['a value that has no elements', '{{#each name}}{{/each}}', 'expected a list or a map, found a string'],
+  ['a value without elements', '{{#each name}}{{/each}}', 'expected a list or a map, found a string'],
   [
-    'a partial that is not there',
+    'a missing partial',
     '{{> other.hbs}}',
     'there is no partial other.hbs: neither a file of the blueprint nor defined by inline',
   ],
@@ -63,7 +63,7 @@ const rows: readonly (readonly [string, string, string])[] = [
     'x\n{{> part.hbs}}',
     'execution:2:0: at <{{> part.hbs}}>: template: part.hbs:2:2: at <{{nope}}>: nope is missing: there is no nope\ntemplate source:\n1:    first\n2:      {{nope}}\n        ˆ≈≈≈≈≈≈≈\n\ntemplate source:\n1:    x\n2:    {{> part.hbs}}\n',
   ],
-  ['a partial that cannot be read', '{{> broken.hbs}}', 'template: broken.hbs:1:5: found "}", expected'],
+  ['an invalid partial', '{{> broken.hbs}}', 'template: broken.hbs:1:5: found "}", expected'],
   ['a partial that contains itself', '{{> again.hbs}}', 'exceeded maximum template depth (500)'],
   ...['and', 'or', 'lookup'].map(
     (word) =>
@@ -79,7 +79,7 @@ const rows: readonly (readonly [string, string, string])[] = [
     '{{^upper}} is no block; write {{#unless (upper …)}}',
   ],
   [
-    'a block that is closed by another',
+    'a block with the wrong end',
     'x\n{{#if name}}{{/each}}',
     'execution:2:3: {{#if}} is closed by {{/each}}; expected {{/if}}',
   ],
@@ -91,7 +91,7 @@ const rows: readonly (readonly [string, string, string])[] = [
   ['a mustache that is never closed', 'one\ntwo {{name', 'execution:2:'],
   ['a decorator', '{{* x}}', 'only {{#*inline "name"}} may stand here'],
   [
-    'what the template itself complains about',
+    'an error that the template raises',
     '{{#if name}}{{fail "no"}}{{/if}}',
     'execution:1:12: at <{{fail "no"}}>: error calling fail: no',
   ],
@@ -100,12 +100,12 @@ const rows: readonly (readonly [string, string, string])[] = [
 
 describe('a broken Handlebars template', () => {
   for (const [what, template, message] of rows) {
-    it(`is told about ${what}`, () => {
+    it(`reports ${what}`, () => {
       expect(complaint(template, values, { tree })).to.contain(message);
     });
   }
 
-  it('shows the line and the place', () => {
+  it('is shown with the line and the place', () => {
     expect(complaint('deployItems:\n- name: a\n  type: {{imports.kind}}\n- name: b', values)).to.equal(
       [
         'template: execution:3:8: at <{{imports.kind}}>: imports.kind is missing: there is no kind; imports is a map',
@@ -120,13 +120,13 @@ describe('a broken Handlebars template', () => {
     );
   });
 
-  it('shows what it was given without the values', () => {
+  it('is shown with its input, without the values', () => {
     expect(() => render('{{nope}}', values))
       .to.throw(TemplateBroken, '"password":"[...] (string)"')
       .and.satisfies(({ message }: Error) => !message.includes('s3cr3t-value'));
   });
 
-  it('has the place for programs too', () => {
+  it('has the place in its error object, too', () => {
     expect(() => render('a\n {{nope}}'))
       .to.throw(TemplateBroken)
       .with.property('cause')

@@ -16,7 +16,7 @@ const data = {
   deep: { er: { name: 'inner', 'odd key': 'odd' } },
 };
 
-/** Templates that the package's own runtime renders without helpers of its own. */
+/** Templates that the package's own runtime renders without additional helpers. */
 const same: readonly string[] = [
   '{{name}} {{{name}}} {{&name}} {{n}}',
   '{{deep.er.name}} {{deep/er/name}} {{deep.er.[odd key]}} {{list.[1].id}} {{list.1.id}}',
@@ -64,23 +64,23 @@ describe('Handlebars', () => {
     ['escapes nothing', '{{html}}', '<a href="x">&\'</a>'],
     ['visits maps in the order of their keys', '{{#each mixed}}{{@key}}{{/each}}', 'abc'],
     [
-      'compares numbers of any form',
+      'compares numbers in any form',
       '{{eq n 3}} {{eq n 3.0}} {{lt 1.5 n}} {{gt n 2}} {{ne n 4}}',
       'true true true true true',
     ],
     ['prefers a field to a function of that name', '{{first}} {{upper first}}', 'field FIELD'],
     [
-      'gives the text of a block to a function',
+      'passes the content of a block to a function',
       '{{#indent 2}}a\n{{name}}{{/indent}}|{{#upper}}x{{name}}{{/upper}}',
       '  a\n  web|XWEB',
     ],
     [
-      'makes maps of named arguments',
+      'passes named arguments as a map',
       '{{toJson (dict "a" 1 b=name c=(list n "x"))}}',
       '{"a":1,"b":"web","c":[3,"x"]}',
     ],
     [
-      'tolerates missing values where that is the point',
+      'accepts missing values in functions that test for them',
       '{{default "d" nope.x}}{{coalesce nope "c"}}{{#if (not nope)}}n{{/if}}{{or nope name}}{{empty nope}}',
       'dcnwebtrue',
     ],
@@ -106,7 +106,7 @@ describe('Handlebars', () => {
     });
   }
 
-  it('knows the time of the execution', () => {
+  it('has the time of the execution', () => {
     expect(render('{{date "2006-01-02" (now)}}')).to.equal('2026-01-02');
   });
 
@@ -122,7 +122,7 @@ describe('Handlebars', () => {
       'k:\n  v: web\n  w: web\n',
     ],
     ['may be layouts', '{{#> layout.hbs}}{{name}}{{/layout.hbs}}', 'head\nwebfoot'],
-    ['can be read as they are', '{{readFile "/data.txt"}}', 'plain'],
+    ['can be read without rendering', '{{readFile "/data.txt"}}', 'plain'],
   ];
   describe('partials', () => {
     for (const [what, template, expected] of partials) {
@@ -131,7 +131,7 @@ describe('Handlebars', () => {
       });
     }
 
-    it('see the value they are given', () => {
+    it('see the value that is passed to them', () => {
       const values = { a: { x: 1 }, name: 'web' };
       const shown = { 'p.hbs': '[{{x}}]' };
       expect(render('{{> p.hbs a}}{{> "/p.hbs" a}}{{include "/p.hbs" a}}', values, { tree: shown })).to.equal(

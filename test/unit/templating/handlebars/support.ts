@@ -6,7 +6,7 @@ import { FakeClock } from '../../../support/clock.ts';
 export const files = (tree: Readonly<Record<string, string>> = {}) =>
   fileTreeOf(new Map(Object.entries(tree).map(([path, text]) => [path, Buffer.from(text)])));
 
-/** Renders with values as a blueprint's execution gets them. */
+/** Renders with values as an execution of a blueprint gets them. */
 export const render = (
   template: string,
   values: Readonly<Record<string, unknown>> = {},
@@ -17,7 +17,7 @@ export const render = (
     ...more,
   });
 
-/** The message of a failure, without what the template was given. */
+/** The message of a failure, without the input of the template. */
 export function complaint(...args: Parameters<typeof render>): string {
   try {
     render(...args);

@@ -18,7 +18,7 @@ const world = { clock: systemClock, rng: seededRng(1) };
 const release = { name: 'r', namespace: 'n', revision: 1, isUpgrade: false };
 
 describe('a chart', () => {
-  it('is read packed, unpacked from gzip only, and as a folder', () => {
+  it('is read from an archive, uncompressed or gzipped, and from a folder', () => {
     const files = { 'Chart.yaml': META, 'templates/a.yaml': 'a: 1' };
     const packed = tar({ 'c/Chart.yaml': META, 'c/templates/a.yaml': 'a: 1' });
     for (const chart of [
@@ -32,10 +32,10 @@ describe('a chart', () => {
   });
 
   const refused: readonly (readonly [string, Uint8Array, string])[] = [
-    ['that is no archive', Buffer.from('hello'.repeat(200)), 'no tar archive'],
+    ['that is not an archive', Buffer.from('hello'.repeat(200)), 'no tar archive'],
     ['that is damaged', gzipSync(tar({ 'c/Chart.yaml': META })).subarray(0, 40), 'cannot be unpacked'],
     ['without files', tar({}), 'no files in chart archive'],
-    ['that leads out of its folder', tar({ 'c/../../x': '' }), 'references parent directory'],
+    ['with a path out of its folder', tar({ 'c/../../x': '' }), 'references parent directory'],
     ['with an absolute path', tar({ 'c//etc/passwd': '' }), 'absolute paths'],
     ['without a folder', tar({ 'Chart.yaml': META }), 'not in base directory'],
     ['without Chart.yaml', tar({ 'c/values.yaml': '' }), 'Chart.yaml file is missing'],
@@ -44,26 +44,26 @@ describe('a chart', () => {
       tar({ 'c/Chart.yaml': META.replace('name: c', 'name: a/b') }),
       '"a/b" is invalid',
     ],
-    ['with a version that is none', tar({ 'c/Chart.yaml': META.replace('1.0.0', 'x') }), '"x" is invalid'],
+    ['with an invalid version', tar({ 'c/Chart.yaml': META.replace('1.0.0', 'x') }), '"x" is invalid'],
     [
-      'with values that are no map',
+      'with values that are not a map',
       tar({ 'c/Chart.yaml': META, 'c/values.yaml': '- a' }),
       'c/values.yaml: it holds no map',
     ],
-    ['that is YAML only in part', tar({ 'c/Chart.yaml': 'a: [' }), 'cannot load Chart.yaml'],
+    ['with partially invalid YAML', tar({ 'c/Chart.yaml': 'a: [' }), 'cannot load Chart.yaml'],
     [
-      'whose subchart is broken',
+      'with an invalid subchart',
       tar({ 'c/Chart.yaml': META, 'c/charts/s/Chart.yaml': 'name: s' }),
       'error unpacking subchart s',
     ],
   ];
   for (const [what, archive, message] of refused) {
-    it(`${what} is refused with a sentence`, () => {
+    it(`${what} is rejected with a message`, () => {
       expect(() => chartOfArchive(archive)).to.throw(message);
     });
   }
 
-  it('in a folder leaves out what .helmignore names', () => {
+  it('in a folder omits what .helmignore names', () => {
     const files = {
       'Chart.yaml': META,
       '.helmignore': '# no\n*.bak\n/top.txt\ndocs/\nsub/*.md\n',
@@ -85,7 +85,7 @@ describe('a chart', () => {
     );
   });
 
-  it('knows globs and patterns of a shell', () => {
+  it('supports globs and shell patterns', () => {
     expect(['a/b', 'a/b/c', 'a/x.y'].filter(glob('a/*'))).to.deep.equal(['a/b', 'a/x.y']);
     expect(['a/b/c.y', 'c.y', 'a.z'].filter(glob('{**/,}*.y'))).to.deep.equal(['a/b/c.y', 'c.y']);
     expect(['a', 'b'].filter(glob('[ab'))).to.deep.equal(['a', 'b']);
@@ -95,7 +95,7 @@ describe('a chart', () => {
 });
 
 describe('values of a chart with a subchart', () => {
-  /** What `.Values.global` is in the subchart, given what chart and subchart say. */
+  /** `.Values.global` in the subchart, for values of the chart and the subchart. */
   const globalBelow = async (above: unknown, own: string): Promise<unknown> => {
     const chart = chartOfFolder(
       new Map(
@@ -111,8 +111,8 @@ describe('values of a chart with a subchart', () => {
     return (manifests[0]?.document as { g?: unknown }).g;
   };
   const rows: readonly (readonly [title: string, above: object, below: unknown])[] = [
-    ['a map over nothing', { global: { m: { a: 1 } } }, { m: { a: 1 } }],
-    ['a value over nothing', { global: { v: 1 } }, { v: 1 }],
+    ['a map over a missing value', { global: { m: { a: 1 } } }, { m: { a: 1 } }],
+    ['a value over a missing value', { global: { v: 1 } }, { v: 1 }],
     ['a value over a value', { global: { v: 1 }, s: { global: { v: 2 } } }, { v: 1 }],
     [
       'a value over a map, which stays',
@@ -127,7 +127,7 @@ describe('values of a chart with a subchart', () => {
     ],
   ];
   for (const [title, above, below] of rows) {
-    it(`hands global values down: ${title}`, async () => {
+    it(`passes global values down: ${title}`, async () => {
       expect(await globalBelow(above, '')).to.deep.equal(below);
     });
   }
@@ -137,7 +137,7 @@ describe('lookups of a template', () => {
   const chart = (template: string) =>
     chartOfFolder(new Map(bytes({ 'Chart.yaml': META, 'templates/a.yaml': template })));
 
-  it('are answered although templates cannot wait, each asked once', async () => {
+  it('are answered although templates are synchronous, each requested once', async () => {
     const asked: LookupKey[] = [];
     const lookup = (wanted: LookupKey): Promise<unknown> => {
       asked.push(wanted);
@@ -152,7 +152,7 @@ describe('lookups of a template', () => {
     expect(asked.map(({ name }) => name)).to.deep.equal(['first', 'second']);
   });
 
-  it('that never come to an end are stopped', async () => {
+  it('that never end are stopped', async () => {
     const lookup = (): Promise<unknown> => Promise.resolve({});
     const text = 'a: {{ lookup "v1" "ConfigMap" "n" (randAlphaNum 20) }}';
     const rendering = renderChart(chart(text), { release, values: {}, lookup }, world);
@@ -174,7 +174,7 @@ describe('lookups of a template', () => {
     );
   });
 
-  it('of what does not exist is empty', async () => {
+  it('of a missing object is empty', async () => {
     const lookup = (): Promise<unknown> => Promise.resolve(undefined);
     const text = 'a: {{ lookup "v1" "ConfigMap" "n" "x" | empty }}';
     const { manifests } = await renderChart(chart(text), { release, values: {}, lookup }, world);
@@ -182,7 +182,7 @@ describe('lookups of a template', () => {
   });
 });
 
-describe('a chart that goes wrong', () => {
+describe('a failing chart', () => {
   const fails = async (files: Files, values = {}): Promise<string> => {
     const chart = chartOfFolder(new Map(bytes({ 'Chart.yaml': META, ...files })));
     try {
@@ -193,7 +193,7 @@ describe('a chart that goes wrong', () => {
     }
   };
 
-  it('does not repeat the text that tpl was given', async () => {
+  it('does not repeat the input of tpl', async () => {
     const message = await fails(
       { 'templates/a.yaml': 'a: {{ tpl .Values.t . }}' },
       { t: 'hunter22 {{ if }}' },
@@ -202,12 +202,12 @@ describe('a chart that goes wrong', () => {
     expect(message).not.to.contain('hunter22');
   });
 
-  it('that includes itself for ever is stopped', async () => {
+  it('that includes itself forever is stopped', async () => {
     const text = '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}';
     expect(await fails({ 'templates/a.yaml': text })).to.match(/nested reference|depth|recursion|exceeded/);
   });
 
-  it('that includes itself for ever is stopped with a sentence that ends with the reason', async () => {
+  it('that includes itself forever is stopped with a message that ends with the reason', async () => {
     const include = '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}';
     const tpl = '{{ $t := "{{ tpl .t . }}" }}{{ tpl $t (dict "t" $t "Template" .Template) }}';
     for (const text of [include, tpl]) {
@@ -235,7 +235,7 @@ describe('a chart that goes wrong', () => {
     expect(await fails({ 'values.schema.json': other }, { a: 'y' })).to.contain('the schema cannot be used');
   });
 
-  it('whose schema is broken says so', async () => {
+  it('with an invalid schema is reported', async () => {
     expect(await fails({ 'values.schema.json': '{' })).to.contain('the schema cannot be used');
   });
 });

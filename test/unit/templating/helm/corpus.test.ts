@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { chartCases, printNatively, recorded } from '../../../support/charts.ts';
 
-/** Why a complaint is not Helm's to the letter. */
+/** Why an error differs from Helm's wording. */
 const WORDED_OTHERWISE: Readonly<Record<string, string>> = {
   'bad-dependencies': 'Helm names neither the chart nor the way out',
   'bad-metadata': 'Helm names no file',
@@ -10,7 +10,7 @@ const WORDED_OTHERWISE: Readonly<Record<string, string>> = {
   'schema-bad': 'Helm shows the value',
 };
 
-describe('charts are rendered as helm template renders them', () => {
+describe('charts are rendered as by helm template', () => {
   for (const each of chartCases) {
     const { text, error } = recorded(each);
     it(text === undefined ? `${each.name}: refused` : `${each.name}: byte for byte`, async () => {
@@ -21,7 +21,7 @@ describe('charts are rendered as helm template renders them', () => {
     });
   }
 
-  it('there are at least 25 charts that come out whole', () => {
+  it('at least 25 charts render completely', () => {
     const whole = new Set(
       chartCases.filter((each) => recorded(each).text !== undefined).map(({ chart }) => chart),
     );

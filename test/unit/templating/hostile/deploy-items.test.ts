@@ -13,7 +13,7 @@ const holding = (json: string): Execution => ({
 });
 
 describe('the deploy items of an execution', () => {
-  it('hold up nobody, however much they unpack to', async () => {
+  it('block nothing, however large they unpack', async () => {
     const runners = asideRunners({ clock: systemClock });
     try {
       const reader = templateReader(runners.of);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { blueprint } from '../../dataflow/given.ts';
 import { useRunner, watched, WITHIN_MS } from './support.ts';
 
-/** Definitions that each ask for the one before twice: a small schema, and 2^60 validations. */
+/** Definitions that each refer to the previous one twice: a small schema, and 2^60 validations. */
 const doubling = Object.fromEntries(
   Array.from({ length: 60 }, (_, i) => {
     const before = { $ref: i === 0 ? '#/definitions/end' : `#/definitions/d${i - 1}` };
@@ -54,12 +54,12 @@ const attacks: Readonly<
   },
 };
 
-describe('a schema that means harm', () => {
+describe('a malicious schema', () => {
   const here = useRunner();
   const loaded = blueprint({ localTypes: loops('local') });
 
   for (const [what, { schema, value, ends }] of Object.entries(attacks)) {
-    it(`${what} comes to nothing`, async () => {
+    it(`${what} has no effect`, async () => {
       const { stalledMs, tookMs, ...ending } = await watched(() =>
         here.runner.check({ schema, value, blueprint: loaded }),
       );
@@ -71,12 +71,12 @@ describe('a schema that means harm', () => {
   }
 });
 
-describe('a mapping that means harm', () => {
+describe('a malicious mapping', () => {
   const here = useRunner();
   const rows: readonly [string, unknown, RegExp][] = [
-    ['that needs itself', { a: '(( a ))' }, /'a' unresolved/],
+    ['that depends on itself', { a: '(( a ))' }, /'a' unresolved/],
     [
-      'that doubles a text',
+      'that doubles a string',
       Object.fromEntries(
         Array.from({ length: 40 }, (_, i) => [
           `k${i}`,
@@ -92,17 +92,17 @@ describe('a mapping that means harm', () => {
       /maximum template depth|more than \d+ steps|takes longer/,
     ],
     [
-      'that gathers a text without end',
+      'that builds an endless string',
       { a: '(( sum[[1..100000]|""|s,x|->s "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"] ))' },
       /more than \d+ steps|more than \d+ bytes/,
     ],
-    ['that asks for the environment', { a: '(( env("HOME") ))' }, /unknown function 'env'/],
+    ['that reads the environment', { a: '(( env("HOME") ))' }, /unknown function 'env'/],
     ['that starts a program', { a: '(( exec("id") ))' }, /no OS operations supported/],
     ['that reads files of the host', { a: '(( read("/etc/passwd", "text") ))' }, /file does not exist/],
-    ['that looks for a prototype', { a: '(( __proto__.polluted ))' }, /not found|unresolved/],
+    ['that accesses a prototype', { a: '(( __proto__.polluted ))' }, /not found|unresolved/],
   ];
   for (const [what, document, ends] of rows) {
-    it(`${what} comes to nothing`, async () => {
+    it(`${what} has no effect`, async () => {
       const job = {
         document,
         key: 'x',

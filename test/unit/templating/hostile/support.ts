@@ -1,15 +1,15 @@
-/** Runs what means harm in a worker, and watches whether this process goes on. */
+/** Runs malicious code in a worker, and checks that this process continues. */
 import { asideRunners, type AsideRunners } from '../../../../src/blueprint/aside/runner.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import type { TemplateRunner } from '../../../../src/blueprint/work.ts';
 import { blueprint } from '../../dataflow/given.ts';
 
 const TIMEOUT_MS = 2_000;
-/** Limits count processor time, which takes longer to pass on a machine that is busy with other things. */
+/** Limits count processor time, which passes more slowly on a machine that is busy. */
 export const WITHIN_MS = 50_000;
 const TICK_MS = 10;
 
-/** How it ended, how long it took, and the longest time this thread's timers had to wait meanwhile. */
+/** The result, the duration, and the longest delay of timers in this thread meanwhile. */
 export interface Ending {
   readonly value?: unknown;
   readonly error?: Error;

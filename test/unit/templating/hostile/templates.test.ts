@@ -3,7 +3,7 @@ import { RenderError } from '../../../../src/templating/errors.ts';
 import { blueprint } from '../../dataflow/given.ts';
 import { useRunner, watched, WITHIN_MS } from './support.ts';
 
-/** An attack in each language that can do it, and how it has to end: a value, or an error that says this. */
+/** An attack in each language that can express it, and its expected end: a value, or an error with this message. */
 interface Attack {
   readonly GoTemplate?: string;
   readonly Handlebars?: string;
@@ -246,7 +246,7 @@ const attacks: Readonly<Record<string, Attack>> = {
   },
 };
 
-describe('a template that means harm', () => {
+describe('a malicious template', () => {
   const here = useRunner();
   const loaded = blueprint({}, files);
 
@@ -254,7 +254,7 @@ describe('a template that means harm', () => {
     for (const type of ['GoTemplate', 'Handlebars'] as const) {
       const template = attack[type];
       if (template === undefined) continue;
-      it(`${type}: ${what} comes to nothing`, async () => {
+      it(`${type}: ${what} has no effect`, async () => {
         const execution = { name: 'evil', type, template };
         const ending = await watched(() => here.runner.render({ execution, values, blueprint: loaded }));
         expect(ending.stalledMs, 'the controllers go on meanwhile').to.be.below(1_000);
@@ -268,7 +268,7 @@ describe('a template that means harm', () => {
     }
   }
 
-  it('leaves the next one as it is', async () => {
+  it('does not affect the next one', async () => {
     const execution = { type: 'GoTemplate', template: 'a: {{ dict.polluted | toJson }}' };
     expect(await here.runner.render({ execution, values, blueprint: loaded })).to.deep.equal({
       output: { a: null },

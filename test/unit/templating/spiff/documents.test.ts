@@ -6,17 +6,17 @@ import { answerTo, rendered, valueOf } from './given.ts';
 describe('a Spiff document', () => {
   const rows: readonly (readonly [title: string, document: unknown, value: unknown])[] = [
     [
-      'DF-140: merges maps, its own entries win',
+      'DF-140: merges maps, and its own entries take precedence',
       { '<<<': '(( imports.m ))', a: 9, d: 4 },
       { a: 9, b: 2, d: 4 },
     ],
     [
-      'splices lists, without entries whose name is there',
+      'splices lists, without entries whose name already exists',
       { l: [{ '<<<': '(( x ))' }, { name: 'a', v: 1 }], x: [{ name: 'a', v: 2 }, { name: 'b' }] },
       { l: [{ name: 'b' }, { name: 'a', v: 1 }], x: [{ name: 'a', v: 2 }, { name: 'b' }] },
     ],
     [
-      'DF-141: leaves out what is temporary',
+      'DF-141: omits temporary values',
       {
         h: { '<<<': '(( &temporary ))', p: 'p-' },
         f: '(( &temporary(lambda |x|->h.p x) ))',
@@ -25,11 +25,11 @@ describe('a Spiff document', () => {
       { r: 'p-q' },
     ],
     [
-      'DF-139: keeps what is not the whole of a text, and an expression that is escaped',
+      'DF-139: keeps an expression that is only part of a string, and one that is escaped',
       { text: 'pre (( imports.name ))', escaped: '((! x ))' },
       { text: 'pre (( imports.name ))', escaped: '(( x ))' },
     ],
-    ['leaves out what is undefined', { a: '(( ~~ ))', l: ['(( ~~ ))', 1] }, { l: [1] }],
+    ['omits undefined values', { a: '(( ~~ ))', l: ['(( ~~ ))', 1] }, { l: [1] }],
     [
       'evaluates templates where they are used',
       {
@@ -55,38 +55,38 @@ describe('a Spiff document', () => {
       { t: { '<<<': '(( &template ))', who: '(( name ))' }, f: true },
     ],
     [
-      'has names that hide the values',
+      'has names that shadow the values',
       { imports: { x: 1 }, a: '(( imports.x ))', b: '(( ___.imports.name ))' },
       { imports: { x: 1 }, a: 1, b: 'web' },
     ],
     [
-      'looks for names from the inside out',
+      'resolves names from the inside out',
       { n: 1, m: { n: 2, o: { a: '(( n ))', b: '(( .n ))' } } },
       { n: 1, m: { n: 2, o: { a: 2, b: 1 } } },
     ],
     ['finds values by their tag', { a: '(( &tag:one(5) ))', b: '(( one::. ))' }, { a: 5, b: 5 }],
     [
-      'lets lambdas call themselves',
+      'allows recursive lambdas',
       { fac: '(( &temporary(|x|->x < 2 ? 1 :x * _(x - 1)) ))', r: '(( .fac(5) ))' },
       { r: 120 },
     ],
-    ['takes control structures for plain keys', { '<<if': '(( true ))' }, { '<<if': true }],
+    ['treats control structures as plain keys', { '<<if': '(( true ))' }, { '<<if': true }],
     ['may be a list', ['(( .[1] ))', 'x'], ['x', 'x']],
     ['may be a list that others are spliced into', ['x', { '<<<': '(( [1, 2] ))' }], ['x', 1, 2]],
     ['may be one expression', '(( imports.m ))', { a: 1, b: 2 }],
-    ['may hold dates', { a: '2024-01-02' }, { a: '2024-01-02' }],
+    ['may contain dates', { a: '2024-01-02' }, { a: '2024-01-02' }],
   ];
   for (const [title, document, value] of rows) {
     it(title, () => expect(valueOf(document)).to.deep.equal(value));
   }
 
-  it('does not give away what is inherited from objects', () => {
+  it('does not return inherited properties', () => {
     expect(valueOf({ ['__proto__x']: 1, a: '(( defined(constructor) ))' })).to.deep.include({ a: false });
   });
 });
 
 describe('stored state', () => {
-  it('DF-143: wins over what the document has at the same place', () => {
+  it('DF-143: takes precedence over the value of the document at the same place', () => {
     expect(
       valueOf(
         { r: '(( "new" ))', a: 1, m: { x: '(( 2 ))', y: 3 } },
@@ -99,14 +99,14 @@ describe('stored state', () => {
     });
   });
 
-  it('DF-81: is what a merge takes before it generates anything', () => {
+  it('DF-81: is used by a merge before it generates anything', () => {
     const document = { pw: '(( &state(merge || "gen") ))' };
     const state = { pw: 'old' };
     expect(rendered(document, { state })).to.deep.equal({ value: state, state });
     expect(rendered(document, { state: {} }).value).to.deep.equal({ pw: 'gen' });
   });
 
-  it('keeps what was generated', () => {
+  it('keeps generated values', () => {
     const document = {
       pw: '(( &state(merge || rand("[:alnum:]", 4)) ))',
       other: '(( rand("[:alnum:]", 4) ))',
@@ -118,7 +118,7 @@ describe('stored state', () => {
     expect((second.value as { pw: string }).pw).to.equal((first.value as { pw: string }).pw);
   });
 
-  it('is of the top level only', () => {
+  it('is at the top level only', () => {
     expect(rendered({ m: { x: '(( &state(1) ))' } }, { state: {} }).state).to.deep.equal({});
   });
 
@@ -130,7 +130,7 @@ describe('stored state', () => {
     });
   });
 
-  it('adds what is marked to be injected', () => {
+  it('adds values marked for injection', () => {
     const state = { b: '(( &inject(2) ))', c: '(( &default(3) ))', d: 4 };
     expect(valueOf({ a: 1 }, { state })).to.deep.equal({ a: 1, b: 2, c: 3 });
   });
@@ -148,17 +148,12 @@ describe('stored state', () => {
       { l: ['(( &default(3) ))', 4] },
       { l: [3, 1] },
     ],
-    ['replaces a value with one to be injected', { a: 1 }, { a: '(( &inject(2) ))' }, { a: 2 }],
-    ['keeps a value where the state has a default', { a: 1 }, { a: '(( &default(2) ))' }, { a: 1 }],
+    ['replaces a value with an injected one', { a: 1 }, { a: '(( &inject(2) ))' }, { a: 2 }],
+    ['keeps a value if the state has a default', { a: 1 }, { a: '(( &default(2) ))' }, { a: 1 }],
     ['replaces a default', { a: '(( &default(1) ))' }, { a: 2 }, { a: 2 }],
     ['keeps the nearer of two defaults', { a: '(( &default(1) ))' }, { a: '(( &default(2) ))' }, { a: 1 }],
-    [
-      'replaces a value with a default to be injected',
-      { a: 1 },
-      { a: '(( &inject &default(2) ))' },
-      { a: 2 },
-    ],
-    ['adds to a map within', { m: { x: 1 } }, { m: { b: '(( &inject(2) ))' } }, { m: { x: 1, b: 2 } }],
+    ['replaces a value with an injected default', { a: 1 }, { a: '(( &inject &default(2) ))' }, { a: 2 }],
+    ['adds to a nested map', { m: { x: 1 } }, { m: { b: '(( &inject(2) ))' } }, { m: { x: 1, b: 2 } }],
   ];
   for (const [title, document, state, value] of marked) {
     it(title, () => {
@@ -166,7 +161,7 @@ describe('stored state', () => {
     });
   }
 
-  it('is merged where the document says so', () => {
+  it('is merged if the document says so', () => {
     const document = {
       z: { '<<<': '(( merge ))', k: 1 },
       y: '(( stub(x.q) || 0 ))',
@@ -220,21 +215,21 @@ describe('files of the blueprint', () => {
     it(`(( ${expression} ))`, () => expect(answerTo(expression, { files })).to.deep.equal(value));
   }
 
-  it('are named when they cannot be read as YAML', () => {
+  it('are reported by name if they are not valid YAML', () => {
     expect(answerTo('catch(read("/bad.yaml")).error', { files })).to.match(
       /^error parsing file \[\/bad\.yaml\]: /,
     );
   });
 });
 
-describe('a document that would go on for ever', () => {
+describe('a document that would never end', () => {
   const rows: readonly (readonly [title: string, document: unknown, message: RegExp])[] = [
-    ['a lambda without end', { f: '(( |x|->_(x) ))', r: '(( .f(1) ))' }, /depth|deeply/],
+    ['an endless lambda', { f: '(( |x|->_(x) ))', r: '(( .f(1) ))' }, /depth|deeply/],
     ['a lambda that doubles its work', { f: '(( |x|->_(x) _(x) ))', r: '(( .f(1) ))' }, /depth|deeply|steps/],
-    ['a text in pieces', { t: 'x'.repeat(200_000), r: '(( split(1, t) ))' }, /more than 100000 elements/],
+    ['a string in pieces', { t: 'x'.repeat(200_000), r: '(( split(1, t) ))' }, /more than 100000 elements/],
     ['a huge range', { r: '(( [1..1000000000] ))' }, /more than 16777216 bytes/],
     [
-      'a text that doubles',
+      'a string that doubles',
       Object.fromEntries([
         ['a0', 'x'.repeat(64)],
         ...Array.from({ length: 40 }, (_, i) => [`a${i + 1}`, `(( a${i} a${i} ))`]),
@@ -249,16 +244,16 @@ describe('a document that would go on for ever', () => {
       ]),
       /more than|steps/,
     ],
-    ['an expression that makes itself', { a: '(( "(( a " "))" ))' }, /unresolved|steps|longer/],
-    ['loops in loops', { r: '(( map[[1..3000]|x|->map[[1..3000]|y|->x]] ))' }, /steps/],
-    ['templates in templates', { t: { '<<<': '(( &template ))', n: '(( *_ ))' }, i: '(( *t ))' }, /./],
+    ['an expression that creates itself', { a: '(( "(( a " "))" ))' }, /unresolved|steps|longer/],
+    ['nested loops', { r: '(( map[[1..3000]|x|->map[[1..3000]|y|->x]] ))' }, /steps/],
+    ['nested templates', { t: { '<<<': '(( &template ))', n: '(( *_ ))' }, i: '(( *t ))' }, /./],
     [
       'a document that is too deep',
       JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`),
       /nested deeper than 200 levels/,
     ],
     [
-      'parentheses without end',
+      'endless parentheses',
       { r: `(( ${'('.repeat(500)}1${')'.repeat(500)} ))` },
       /nested deeper than 200 levels/,
     ],

@@ -1,4 +1,4 @@
-/** What documents that fail show of themselves: the original's message first, then the lines around the expression. */
+/** What failing documents show: the original's message first, then the lines around the expression. */
 import { expect } from 'chai';
 import { fileTreeOf } from '../../../../src/lib/file-tree.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
@@ -46,60 +46,50 @@ function marked({ message }: Error): readonly [number, number] | undefined {
 }
 
 const rows: readonly (readonly [title: string, template: string, line: number, column: number])[] = [
-  ['a name that is not there', 'x: 1\ndeployItems:\n- name: a\n  config:\n    v: (( imports.nope ))\n', 5, 7],
+  ['an unknown name', 'x: 1\ndeployItems:\n- name: a\n  config:\n    v: (( imports.nope ))\n', 5, 7],
   ['an argument of the wrong kind', 'ok: 1\nv: (( length(imports.num) ))\n', 2, 3],
   ['too many arguments', 'f: (( |a|->a ))\nv: (( .f(1, 2) ))\n', 2, 3],
-  ['a function that does not exist', '- a\n- (( nope(1) ))\n', 2, 2],
-  ['what the author refuses', 'a: 1\nb:   (( error("no") ))\n', 2, 5],
+  ['an unknown function', '- a\n- (( nope(1) ))\n', 2, 2],
+  ['an error raised by the author', 'a: 1\nb:   (( error("no") ))\n', 2, 5],
   ['an operand of the wrong kind', 'v: (( "n" imports.num ))\n', 1, 3],
   ['an expression in double quotes', 'v: "(( imports.nope ))"\n', 1, 4],
   ['an expression in single quotes', "v: '(( imports.nope ))'\n", 1, 4],
   ['an expression in a block', 'v: |-\n  (( "a"\n     imports.nope ))\n', 2, 2],
   ['an expression in a folded block', 'v: >-\n  (( "a"\n     imports.nope ))\n', 2, 2],
-  ['an expression behind an anchor', 'v: &one (( imports.nope ))\nw: *one\n', 1, 8],
+  ['an expression after an anchor', 'v: &one (( imports.nope ))\nw: *one\n', 1, 8],
   ['an expression in a list on one line', 'v: [1, (( nope ))]\n', 1, 7],
-  ['an expression behind other characters', 'ü: ["Grüße 🌍", (( nope ))]\n', 1, 16],
+  ['an expression after other characters', 'ü: ["Grüße 🌍", (( nope ))]\n', 1, 16],
   ['a document that is an expression', '# one\n(( nope ))\n', 2, 0],
   ['the last of equal keys', 'v: (( nope ))\nw: 1\nv: (( nope ))\n', 3, 3],
-  ['a circle, by its first', 'ok: 1\nb: (( c ))\nc: (( b ))\n', 2, 3],
-  ['what fails, not what waits for it', 'a: (( z "x" ))\nz: (( nope ))\n', 2, 3],
+  ['a cycle, by its first member', 'ok: 1\nb: (( c ))\nc: (( b ))\n', 2, 3],
+  ['the failing expression, not those that wait for it', 'a: (( z "x" ))\nz: (( nope ))\n', 2, 3],
   [
-    'a list that is longer than it is written',
+    'a list that became longer than it is written',
     'l:\n- <<<: (( imports.list ))\n- name: z\n  v: (( nope ))\n',
     4,
     5,
   ],
   ['an entry by its name', 'l:\n- name: z\n  v: (( nope ))\n- <<<: (( imports.list ))\n', 3, 5],
-  ['what is merged and no map', 'a: 1\nm:\n  b: 1\n  <<: (( imports.list ))\n', 4, 2],
-  [
-    'a template that fails, by its instance',
-    't:\n  <<<: (( &template ))\n  v: (( nope ))\ni: (( *t ))\n',
-    4,
-    3,
-  ],
-  ['what is read from a file, by who reads it', 'v: 1\nw: (( read("part.yaml", "import") ))\n', 2, 3],
-  [
-    'what comes by an alias, where it is written',
-    'a: &one { b: (( nope )) }\nc: { <<: *one, d: 1 }\n',
-    1,
-    13,
-  ],
-  ['what is there twice, by the first', 'a: 1\nb: (( nope ))\nc: (( nope ))\n', 2, 3],
-  ['a circle that is known in part', 'v: (( "n-" imports.list.[0].name w ))\nw: (( v ))\n', 1, 3],
+  ['a merged value that is not a map', 'a: 1\nm:\n  b: 1\n  <<: (( imports.list ))\n', 4, 2],
+  ['a failing template, by its instance', 't:\n  <<<: (( &template ))\n  v: (( nope ))\ni: (( *t ))\n', 4, 3],
+  ['a value read from a file, by its reader', 'v: 1\nw: (( read("part.yaml", "import") ))\n', 2, 3],
+  ['an aliased value, where it is written', 'a: &one { b: (( nope )) }\nc: { <<: *one, d: 1 }\n', 1, 13],
+  ['a duplicate value, by the first', 'a: 1\nb: (( nope ))\nc: (( nope ))\n', 2, 3],
+  ['a cycle of which a part is known', 'v: (( "n-" imports.list.[0].name w ))\nw: (( v ))\n', 1, 3],
   ['an expression that ends too early', 'a: 1\nb: (( 1 + ))\n', 2, 10],
   ['an expression that ends too early, in quotes', 'a: 1\nb: "(( 1 + ))"\n', 2, 11],
-  ['the line of an expression at which it is none', 'a: >-\n  (( "x"\n     imports. ))\n', 3, 12],
-  ['a text that is never closed', 'c: (( "open ))\n', 1, 6],
-  ['an expression with escapes that is none, by its beginning', 'b: "(( \\x31 + ))"\n', 1, 4],
-  ['a text that is no YAML', 'a: 1\nb: [1\nc: 2\n', 3, 0],
-  ['a key that is no text', 'a:\n  b: 1\n  1: a\n', 3, 2],
+  ['the invalid line of an expression', 'a: >-\n  (( "x"\n     imports. ))\n', 3, 12],
+  ['a string that is never closed', 'c: (( "open ))\n', 1, 6],
+  ['an invalid expression with escapes, by its start', 'b: "(( \\x31 + ))"\n', 1, 4],
+  ['invalid YAML', 'a: 1\nb: [1\nc: 2\n', 3, 0],
+  ['a key that is not a string', 'a:\n  b: 1\n  1: a\n', 3, 2],
 ];
 
-describe('a Spiff document that fails', () => {
+describe('a failing Spiff document', () => {
   for (const [title, template, line, column] of rows) {
     it(`shows the place of ${title}`, () => {
       const error = failure(template);
-      // What is no YAML fails before anything is given to it.
+      // Invalid YAML fails before the input is bound.
       const whole = error.message.includes('template input:')
         ? error
         : new Error(`${error.message}\ntemplate input:\n`);
@@ -107,7 +97,7 @@ describe('a Spiff document that fails', () => {
     });
   }
 
-  it("keeps the original's message in front, and what was given behind, without values", () => {
+  it("keeps the original's message in front, and the input behind, without values", () => {
     const { message } = failure('a: (( b ))\nb: (( imports.nope ))\n');
     expect(message).to.equal(
       [
@@ -127,7 +117,7 @@ describe('a Spiff document that fails', () => {
     );
   });
 
-  it('tells its place to programs, with the reason in one line', () => {
+  it('has the place in its error object, with the reason in one line', () => {
     const { cause } = failure('a: [ü, (( "a"\n  nope ))]\nb: (( nope ))\n');
     expect(cause).to.be.instanceOf(TemplateError);
     const { line, column, sourceLine, reason } = cause as TemplateError;
@@ -140,7 +130,7 @@ describe('a Spiff document that fails', () => {
     });
   });
 
-  it('is shown as YAML, in the order of its author, when it is a tree', () => {
+  it('is shown as YAML, in the order of its author, if it is a tree', () => {
     const error = failure({ z: 1, a: { list: ['x', { v: '(( imports.nope ))' }] } });
     expect(error.message).to.contain(
       [
@@ -155,16 +145,16 @@ describe('a Spiff document that fails', () => {
     );
   });
 
-  it('is shown when it is a file', () => {
+  it('is shown if it is a file', () => {
     expect(marked(failureOf({ file: 'doc.yaml' }))).to.deep.equal([2, 3]);
   });
 
-  it('is not shown for what the stored state lacks', () => {
+  it('is not shown for an error in the stored state', () => {
     const { message } = failureOf({ template: 'a: 1\n' }, { x: '(( nope ))' });
     expect(message).to.contain("'nope' not found").and.not.contain('template source:');
   });
 
-  it('is not shown when it is too much work', () => {
+  it('is not shown if that would be too much work', () => {
     const deep = Array.from({ length: 300 }).reduce<unknown>((inner) => [inner], 1);
     expect(failure(deep).message)
       .to.contain('nested deeper than 200 levels')
@@ -172,20 +162,20 @@ describe('a Spiff document that fails', () => {
   });
 });
 
-describe('an expression that cannot be parsed', () => {
+describe('an invalid expression', () => {
   const check = (template: unknown) => checkTemplate({ type: 'Spiff', template, functions: {} });
 
-  it('is told by line and column of a text', () => {
+  it('is reported by line and column of a text', () => {
     expect(check('a: 1\nb: (( 1 + ))\n')).to.include({ kind: 'broken', line: 2, column: 10 });
   });
 
-  it('is told by the path of a tree', () => {
+  it('is reported by the path of a tree', () => {
     const verdict = check({ a: ['x', '(( 1 + ))'] });
     expect(verdict).to.include({ kind: 'broken', line: undefined, column: undefined });
     expect(verdict).to.have.deep.property('path', ['a', '[1]']);
   });
 
-  it('is told by the line of a text that is no YAML', () => {
+  it('is reported by the line of invalid YAML', () => {
     expect(check('a: 1\nb: [1\nc: 2\n')).to.include({ kind: 'broken', line: 3, column: undefined });
   });
 });

@@ -197,7 +197,7 @@ describe('a Spiff expression', () => {
     });
   }
 
-  it('is a text as a whole: others stay what they are, and escaped ones become one', () => {
+  it('becomes a string: others keep their type, and escaped ones become strings', () => {
     const texts = {
       a: 'pre (( imports.name ))',
       b: '((! x ))',
@@ -207,11 +207,11 @@ describe('a Spiff expression', () => {
     expect(valueOf(texts)).to.deep.equal({ ...texts, b: '(( x ))', d: 'web' });
   });
 
-  it('fails instead of waiting on the left of //, so that what is behind || is taken in the first pass', () => {
+  it('fails instead of waiting on the left of //, so that || uses its right side in the first round', () => {
     expect(valueOf({ r: '(( (s "x" // "d") || "e" ))', s: '(( t ))', t: 1 })).to.include({ r: 'e' });
   });
 
-  it('may catch what stands within another one, which the original never ends', () => {
+  it('may catch an error in a nested expression, where the original never ends', () => {
     expect(answerTo('catch(nope) -or false')).to.equal(true);
     expect(answerTo('merge(imports.m, { "a" = catch(5) }).a.value')).to.equal(5);
   });
@@ -220,7 +220,7 @@ describe('a Spiff expression', () => {
     expect(valueOf({ a: '(( "(( b ))" ))', b: 3 })).to.deep.equal({ a: 3, b: 3 });
   });
 
-  it('may begin with a word of the language', () => {
+  it('may start with a keyword of the language', () => {
     expect(
       valueOf({ a: '(( trueish ))', trueish: 1, b: '(( autoscaling.min ))', autoscaling: { min: 2 } }),
     ).to.include({
@@ -230,7 +230,7 @@ describe('a Spiff expression', () => {
   });
 });
 
-describe('what cannot be evaluated', () => {
+describe('an expression that cannot be evaluated', () => {
   const failure = (document: unknown): string => {
     try {
       valueOf(document);
@@ -245,13 +245,13 @@ describe('what cannot be evaluated', () => {
 
   const rows: readonly (readonly [title: string, expression: string, why: string])[] = [
     [
-      'DF-131: a double joined to a text',
+      'DF-131: a double concatenated with a string',
       '"n" imports.num',
       `*type 'float'(imports.num) cannot be concatenated with type 'string'("n")`,
     ],
     ['a missing name', 'imports.nope', "*'imports.nope' not found"],
     ['an index beyond the list', 'imports.l.[7]', "*'imports.l.[7]' not found"],
-    ['a function that nobody knows', 'nope(1)', "*unknown function 'nope'"],
+    ['an unknown function', 'nope(1)', "*unknown function 'nope'"],
     ['DF-142: a process', 'exec("id")', '*exec: no OS operations supported in this execution environment'],
     ['the environment', 'env("PATH")', "*unknown function 'env'"],
     ['division by zero', '1 / 0', '*division by zero'],
@@ -259,10 +259,10 @@ describe('what cannot be evaluated', () => {
     ['an error with a value', 'error("%d of %s", 5, "x")', '*5 of x'],
     ['an error with a lambda', 'error("%s", lambda|x|->x)', '*lambda|x|->x'],
     ['an error that ends with a percent sign', 'error("100%")', '*100%!(NOVERB)'],
-    ['an error without text', 'error()', "*alt least one argument required for 'error'"],
-    ['text plus number', '"a" + 1', '*first argument for addition must be IP address, CIDR or number'],
+    ['an error without a message', 'error()', "*alt least one argument required for 'error'"],
+    ['string plus number', '"a" + 1', '*first argument for addition must be IP address, CIDR or number'],
     [
-      'an operand that is no integer, before the next one is missed',
+      'an operand that is not an integer, before a missing one',
       'imports.f % nope',
       '*integer operand required',
     ],
@@ -277,12 +277,12 @@ describe('what cannot be evaluated', () => {
     ['a marker that was a proof of concept', '&dynamic', '*the marker &dynamic is not supported'],
   ];
   for (const [title, expression, why] of rows) {
-    it(`is told: ${title}`, () => {
+    it(`is reported: ${title}`, () => {
       expect(failure({ r: `(( ${expression} ))` })).to.equal(one(expression, why));
     });
   }
 
-  it('is told with what waits for it, errors first', () => {
+  it('is reported with those that wait for it, errors first', () => {
     expect(failure({ a: '(( nope ))', b: '(( a ))', c: '(( imports.name.x ))' })).to.equal(
       "unresolved nodes:\n\t(( nope ))\tin template\ta\t()\t*'nope' not found" +
         "\n\t(( imports.name.x ))\tin template\tc\t()\t*'imports.name.x' not found" +
@@ -290,13 +290,13 @@ describe('what cannot be evaluated', () => {
     );
   });
 
-  it('is told when it goes round in a circle', () => {
+  it('is reported if it is cyclic', () => {
     expect(failure({ a: '(( b ))', b: '(( a ))' })).to.equal(
       "unresolved nodes:\n\t(( b ))\tin template\ta\t()\t@'b' unresolved\n\t(( a ))\tin template\tb\t()\t@'a' unresolved",
     );
   });
 
-  it('is told with the way through templates and lambdas', () => {
+  it('is reported with the path through templates and lambdas', () => {
     expect(failure({ t: { '<<<': '(( &template ))', x: '(( yy ))' }, i: '(( *t ))' })).to.equal(
       "unresolved nodes:\n\t(( *(t) ))\tin template\ti\t()\t*resolution of template 't' failed" +
         "\n\t\t\t(( yy ))\tin template\tx\t(i.x)*'yy' not found",
@@ -306,13 +306,13 @@ describe('what cannot be evaluated', () => {
     );
   });
 
-  it('is told with the place that it has in the end, where entries before it were left out', () => {
+  it('is reported with its final place, if entries before it were omitted', () => {
     expect(failure({ l: ['(( ~~ ))', '(( .l ))'] })).to.equal(
       "unresolved nodes:\n\t(( .l ))\tin template\tl.[0]\t()\t@'.l' unresolved",
     );
   });
 
-  it('DF-138: is told with its place in lists, by name and by number', () => {
+  it('DF-138: is reported with its place in lists, by name and by index', () => {
     const document = { deployItems: [{ name: 'a', config: { v: '(( imports.nope ))' } }] };
     expect(failure(document)).to.equal(
       "unresolved nodes:\n\t(( imports.nope ))\tin template\tdeployItems.[0].config.v\t(deployItems.name:a.config.v)\t*'imports.nope' not found",

@@ -1,23 +1,23 @@
-/** What workers of tests run: work that uses processor time, memory, or neither. */
+/** The work of workers in tests: it uses processor time, memory, or neither. */
 import { getHeapStatistics } from 'node:v8';
 import { ownCpuClock } from '../../../../src/templating/worker/cpu-time.ts';
 import { serve } from '../../../../src/templating/worker/serve.ts';
 
 export type Burning =
   | { readonly kind: 'echo'; readonly value: unknown }
-  /** Uses that much processor time. */
+  /** Uses this much processor time. */
   | { readonly kind: 'burn'; readonly ms: number }
-  /** Is kept from running, as by a machine that has no time for it. */
+  /** Does not get any processor time, as on a busy machine. */
   | { readonly kind: 'rest'; readonly ms: number }
   | { readonly kind: 'eat' }
-  /** Makes one value that is larger than its heap. */
+  /** Creates one value that is larger than its heap. */
   | { readonly kind: 'gorge' }
-  /** Is killed, as by a system that has no memory left. */
+  /** Is killed, as by a system without free memory. */
   | { readonly kind: 'die' }
   | { readonly kind: 'environment' }
   /** Sends itself a signal. */
   | { readonly kind: 'signal'; readonly signal: 'SIGINT' }
-  /** Tells how many MiB its heap may have. */
+  /** Returns the size of its heap in MiB. */
   | { readonly kind: 'heap' };
 
 const cpuMs = ownCpuClock();

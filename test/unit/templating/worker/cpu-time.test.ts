@@ -13,18 +13,18 @@ describe('the processor time of a thread', () => {
     expect(fromSchedstat('31866506 20561236 55\n')).to.equal(31.866506);
   });
 
-  it('is not known where the kernel does not count', () => {
+  it('is unknown if the kernel does not count it', () => {
     expect(fromSchedstat('0 0 0\n')).to.equal(undefined);
     expect(fromSchedstat('')).to.equal(undefined);
     expect(fromStat('')).to.equal(undefined);
   });
 
-  it('is read in ticks where there is nothing better, behind a name that holds anything', () => {
+  it('is read in ticks if there is nothing better, also with special characters in the thread name', () => {
     const line = '22535 (a) b (c) R 1 2 3 0 -1 4194304 100 0 0 0 37 5 0 0 20 0 12 0 98 1 2';
     expect(fromStat(line)).to.equal(420);
   });
 
-  it('is not known of a thread that is not there', () => {
+  it('is unknown for a thread that does not exist', () => {
     expect(cpuTimeOf('0')).to.equal(undefined);
   });
 

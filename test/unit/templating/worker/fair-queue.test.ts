@@ -23,7 +23,7 @@ class Bench {
     return this;
   }
 
-  /** Gives work to all workers that are free. @returns what has started */
+  /** Gives work to all free workers. @returns the started work */
   start(): readonly string[] {
     const started: string[] = [];
     for (let work = this.#queue.take(this.clock.now()); work; work = this.#queue.take(this.clock.now())) {
@@ -41,7 +41,7 @@ class Bench {
     return this;
   }
 
-  /** Ends what runs and starts what comes, until nothing is left. @returns in the order of the starts */
+  /** Ends running work and starts the next, until nothing is left. @returns the order of the starts */
   all(cpuMs = 1): readonly string[] {
     const order: string[] = [];
     for (let started = this.start(); started.length > 0; started = this.start()) {
@@ -57,10 +57,10 @@ const many = (namespace: string, count: number): string[] =>
 
 describe('the order in which namespaces are served', () => {
   const rows: readonly [string, number, readonly string[], string][] = [
-    ['takes the work of one namespace as it comes', 1, ['a1', 'a2', 'a3'], 'a1 a2 a3'],
-    ['goes round the namespaces', 1, ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'], 'a1 b1 c1 a2 b2 a3'],
+    ['takes the work of one namespace in order', 1, ['a1', 'a2', 'a3'], 'a1 a2 a3'],
+    ['alternates between namespaces', 1, ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'], 'a1 b1 c1 a2 b2 a3'],
     ['uses all workers for several namespaces', 2, ['a1', 'a2', 'b1', 'b2'], 'a1 b1 a2 b2'],
-    ['leaves one worker to others', 3, many('a', 4), 'a1 a2 a3 a4'],
+    ['reserves one worker for others', 3, many('a', 4), 'a1 a2 a3 a4'],
   ];
   for (const [title, size, names, wanted] of rows) {
     it(title, () => {
@@ -80,7 +80,7 @@ describe('the order in which namespaces are served', () => {
   });
 
   for (const size of [1, 2, 4]) {
-    it(`lets nobody wait for more than one piece of work of a thousand on ${String(size)} workers`, () => {
+    it(`never delays a namespace by more than one of a thousand tasks on ${String(size)} workers`, () => {
       const b = new Bench({ size }).add(...many('a', 1000));
       const [first = ''] = b.start();
       b.add('b1');
@@ -89,7 +89,7 @@ describe('the order in which namespaces are served', () => {
     });
   }
 
-  it('does not let a newcomer catch up with what others have had', () => {
+  it('does not let a new namespace catch up on earlier work of others', () => {
     const b = new Bench({ size: 1 }).add(...many('a', 3));
     b.start();
     b.add('b1', 'b2', 'b3').end('a1');
@@ -104,7 +104,7 @@ describe('the budget of a namespace', () => {
     return b.end('a1', 1000);
   };
 
-  it('lets others go first when it is used up, however much they have', () => {
+  it('is yielded to others when it is used up, however much they have', () => {
     expect(
       used()
         .add('a2', 'a3', ...many('b', 3))
@@ -113,11 +113,11 @@ describe('the budget of a namespace', () => {
     ).to.equal('b1 b2 b3 a2 a3');
   });
 
-  it('is no limit when nobody else waits', () => {
+  it('is no limit if no other namespace waits', () => {
     expect(used().add('a2', 'a3').all(500)).to.deep.equal(['a2', 'a3']);
   });
 
-  it('keeps the last free worker for others when it is used up', () => {
+  it('reserves the last free worker for others when it is used up', () => {
     const b = used(2);
     b.add('c1').start();
     b.add('a2');
@@ -127,13 +127,13 @@ describe('the budget of a namespace', () => {
     expect(b.end('d1').start()).to.deep.equal(['a2']);
   });
 
-  it('fills up as time passes', async () => {
+  it('is refilled as time passes', async () => {
     const b = used();
     await b.clock.advance(10);
     expect(b.add('a2', 'b1').all()).to.deep.equal(['b1', 'a2']);
   });
 
-  it('has no debt that grows without end', async () => {
+  it('has limited debt', async () => {
     const b = new Bench({ size: 1, burstMs: 1000, refill: 0.1 }).add('a1');
     b.start();
     b.end('a1', 1_000_000);
@@ -161,14 +161,14 @@ describe('a namespace whose work was stopped', () => {
     expect(b.add('b2', 'a2').all(), 'a was served longest ago').to.deep.equal(['a2', 'b2']);
   });
 
-  it('again and again comes after those whose budget is used up', () => {
+  it('repeatedly comes after those whose budget is used up', () => {
     const b = offender(2).add('c1');
     b.start();
     b.end('c1', 5000);
     expect(b.add('a8', 'c2', 'b1', 'c3').all()).to.deep.equal(['b1', 'c2', 'c3', 'a8']);
   });
 
-  it('is served like others when it has kept still for a while', async () => {
+  it('is served like others after it was idle for a while', async () => {
     const b = offender(2);
     await b.clock.advance(59_999);
     expect(b.add('a7', 'b1', 'b2').all()).to.deep.equal(['b1', 'b2', 'a7']);

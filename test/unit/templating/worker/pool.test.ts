@@ -51,7 +51,7 @@ describe('workers shared by namespaces', () => {
     expect(await run('a', { kind: 'echo', value: 1 }), 'by another worker').to.equal(1);
   });
 
-  it('give up in the end what gets no processor time, as no fault of its own', async () => {
+  it('give up work that gets no processor time, with an error that does not blame it', async () => {
     const clock = new FakeClock();
     const run = start({ clock, cpuTimeOf: () => 1e-9 });
     await run('a', { kind: 'echo', value: 'ready' });
@@ -63,7 +63,7 @@ describe('workers shared by namespaces', () => {
     expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
   });
 
-  it('go by the time that passes, and three times as long, where the system does not tell more', async () => {
+  it('use wall time, multiplied by three, if the system does not report processor time', async () => {
     const clock = new FakeClock();
     const run = start({ clock, cpuTimeOf: () => undefined });
     await run('a', { kind: 'echo', value: 'ready' });
@@ -80,13 +80,13 @@ describe('workers shared by namespaces', () => {
     expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
   });
 
-  it('replace one that makes a single value larger than its memory', async () => {
+  it('replace one that creates a single value larger than its memory', async () => {
     const run = start({ memoryMiB: 32 });
     expect(await stopped(run('a', { kind: 'gorge' }))).to.equal('memory');
     expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
   });
 
-  it('say why one has ended', async () => {
+  it('report why one has ended', async () => {
     const run = start();
     const error = await run('a', { kind: 'die' }).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(WorkStopped).with.property('reason', 'crash');
@@ -94,24 +94,24 @@ describe('workers shared by namespaces', () => {
     expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
   });
 
-  it('hand nothing of their process down but the time zone', async () => {
+  it('pass on nothing of their process but the time zone', async () => {
     expect(await start()('a', { kind: 'environment' })).to.deep.equal(
       process.env['TZ'] === undefined ? [] : ['TZ'],
     );
   });
 
-  it('outlive what a terminal sends to all', async () => {
+  it('ignore signals that a terminal sends to all', async () => {
     const run = start({ size: 1 });
     expect(await run('a', { kind: 'signal', signal: 'SIGINT' })).to.equal('sent');
     expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
   });
 
-  it('have a heap of their own, whatever the process was told', async () => {
+  it('have a heap of their own, whatever the flags of the process', async () => {
     setFlagsFromString('--max-old-space-size=2000');
     expect(await start({ memoryMiB: 64 })('a', { kind: 'heap' })).to.be.below(200);
   });
 
-  it('serve last whose work they had to stop again and again', async () => {
+  it('serve last a namespace whose work they had to stop repeatedly', async () => {
     const run = start({ size: 1 });
     for (let i = 0; i < 2; i++) {
       expect(await stopped(run('bad', { kind: 'burn', ms: 60_000 }, 50))).to.equal('time');
@@ -129,7 +129,7 @@ describe('workers shared by namespaces', () => {
     expect(order).to.deep.equal(['first', 'good 1', 'good 2', 'good 3', 'bad']);
   });
 
-  it('have work packed only when they take it', async () => {
+  it('serialize work only when a worker takes it', async () => {
     const pool = new WorkerPool({
       ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 1 },
     });
@@ -148,7 +148,7 @@ describe('workers shared by namespaces', () => {
     expect(packed).to.deep.equal([1, 2, 3]);
   });
 
-  it('go on after work that cannot be packed or sent', async () => {
+  it('continue after work that cannot be serialized or sent', async () => {
     const pool = new WorkerPool({
       ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 1 },
     });
@@ -171,7 +171,7 @@ describe('workers shared by namespaces', () => {
     expect(await good).to.equal(1);
   });
 
-  it('reject what waits when they are closed', async () => {
+  it('reject waiting work when they are closed', async () => {
     const pool = new WorkerPool({
       ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 1 },
     });

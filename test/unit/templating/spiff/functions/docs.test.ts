@@ -13,7 +13,7 @@ const names = (text: string): string[] =>
 const ofLanguage = Object.keys({ ...documentFunctions, ...specialForms });
 
 describe('the page of Spiff functions', () => {
-  it('lists every function that there is, and no other', () => {
+  it('lists every function, and no other', () => {
     expect(names(section('Provided'))).to.have.members(Object.keys(standardFunctions));
   });
   it('lists every part of the language, and no other', () => {

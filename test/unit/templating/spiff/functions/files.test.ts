@@ -19,16 +19,16 @@ const ask = (name: string, ...args: SpiffValue[]): SpiffValue =>
   standardFunctions[name]?.(args, world(files)) ?? null;
 
 describe('files of the blueprint', () => {
-  it('are found in the folders that are named', () => {
+  it('are found in the named folders', () => {
     expect(ask('lookup_file', 'a.txt', ['/dir', null, '/'])).to.deep.equal(['//a.txt']);
     expect(ask('lookup_file', '/a.txt', '/nope')).to.deep.equal(['/a.txt']);
     expect(ask('lookup_dir', '/', '/')).to.deep.equal(['/']);
   });
-  it('are listed apart from folders', () => {
+  it('are listed separately from folders', () => {
     expect(ask('list_files', '/')).to.deep.equal(['a.txt']);
     expect(ask('list_dirs', '/')).to.deep.equal(['dir']);
   });
-  it('cannot be listed where there is no folder', () => {
+  it('cannot be listed if there is no folder', () => {
     expect(() => ask('list_files', '/nope')).to.throw('list: "/nope" is no directory or does not exist');
   });
 });

@@ -6,11 +6,11 @@ import { call, complaint, Lambda } from './support.ts';
 const descending = new Lambda('lambda|a,b|->a > b', (a, b) => (a as string) > (b as string));
 const difference = new Lambda('lambda|a,b|->b - a', (a, b) => (b as bigint) - (a as bigint));
 
-describe('a lambda given to a function of Spiff', () => {
-  it('sorts by its answer, true or false', () => {
+describe('a lambda passed to a function of Spiff', () => {
+  it('sorts by its result, true or false', () => {
     expect(call('sort', ['b', 'a', 'c'], descending)).to.deep.equal(['c', 'b', 'a']);
   });
-  it('sorts by a number below zero', () => {
+  it('sorts by a negative number', () => {
     expect(call('sort', [1n, 3n, 2n], difference)).to.deep.equal([3n, 2n, 1n]);
   });
   it('sorts a list of any length, and keeps the order of equal elements', () => {
@@ -19,31 +19,31 @@ describe('a lambda given to a function of Spiff', () => {
     const expected = [...items].sort((a, b) => Number((a as bigint[])[0]! - (b as bigint[])[0]!));
     expect(call('sort', items, byFirst)).to.deep.equal(expected);
   });
-  it('is not asked about a list of one element', () => {
+  it('is not called for a list of one element', () => {
     const never = new Lambda('lambda', () => expect.fail('asked'));
     expect(call('sort', ['a'], never)).to.deep.equal(['a']);
   });
-  it('fails the sort when it answers with a text', () => {
+  it('fails the sort if it returns a string', () => {
     expect(complaint('sort', ['b', 'a'], new Lambda('lambda', () => 'x'))).to.equal('sort failed');
   });
-  it('leaves the list it was given as it was', () => {
+  it('does not change its input list', () => {
     const given = ['b', 'a'];
     call('sort', given);
     call('reverse', given);
     expect(given).to.deep.equal(['b', 'a']);
   });
-  it('makes the replacement from the match and its groups', () => {
+  it('computes the replacement from the match and its groups', () => {
     const swap = new Lambda('lambda', (match) => {
       const [, a, b] = match as readonly string[];
       return `${b as string}${a as string}`;
     });
     expect(call('replace_match', 'abcd', '(.)(.)', swap)).to.equal('badc');
   });
-  it('makes the replacement of a text', () => {
+  it('computes the replacement of a string', () => {
     const upper = new Lambda('lambda', (match) => (match as readonly string[])[0]!.toUpperCase());
     expect(call('replace', 'foo', 'o', upper)).to.equal('fOO');
   });
-  it('must give a text for a replacement', () => {
+  it('must return a string for a replacement', () => {
     const five = new Lambda('lambda', () => 5n);
     expect(complaint('replace', 'foo', 'o', five)).to.equal('replace: replace: lambda must return a string');
   });
@@ -58,7 +58,7 @@ describe('a lambda given to a function of Spiff', () => {
 });
 
 describe('the table of Spiff functions', () => {
-  it('has none that reaches processes, the environment or the disk', () => {
+  it('has none that accesses processes, the environment or the disk', () => {
     const forbidden = ['env', 'exec', 'exec_uncached', 'pipe', 'pipe_uncached', 'write', 'tempfile', 'mkdir'];
     expect(Object.keys(standardFunctions)).to.not.include.members(forbidden);
     for (const name of forbidden) expect(standardFunctions).to.not.have.property(name);

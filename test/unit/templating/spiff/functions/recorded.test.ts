@@ -1,4 +1,4 @@
-/** What the original answers to the same calls; hack/go-oracle/record.ts wrote it down. */
+/** The results of the original for the same calls; hack/go-oracle/record.ts recorded them. */
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { goJson } from '../../../../../src/lib/gojson.ts';
@@ -29,7 +29,7 @@ function plain(value: SpiffValue): unknown {
   return isSpiffMap(value) ? Object.fromEntries([...value].map(([key, item]) => [key, plain(item)])) : value;
 }
 
-/** The value of `x` in the document that the original was given too. */
+/** The value of `x` in the document, the same as in the original. */
 function answerTo({ call, args }: Recorded): SpiffValue | undefined {
   const document = readSpiffYaml(`args: ${args}\nx: (( ${call} ))\n`);
   const input = { document, values: new Map(), source: 'template' };
@@ -46,7 +46,7 @@ function complaintOf(row: Recorded): string | undefined {
   return 'no complaint';
 }
 
-describe('functions of Spiff, called as the original was', () => {
+describe('functions of Spiff, called as in the original', () => {
   for (const [topic, calls] of Object.entries(recorded)) {
     describe(topic, () => {
       for (const row of calls) {

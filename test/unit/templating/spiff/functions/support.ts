@@ -35,7 +35,7 @@ export function call(name: string, ...args: SpiffValue[]): SpiffValue {
   return f(args, world());
 }
 
-/** The complaint of a call that fails. */
+/** The error of a call that fails. */
 export function complaint(name: string, ...args: SpiffValue[]): string {
   try {
     call(name, ...args);

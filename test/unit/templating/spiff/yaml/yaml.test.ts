@@ -63,7 +63,7 @@ describe("a document in Spiff's YAML", () => {
       ]),
     );
   });
-  it('takes the last of equal keys', () => {
+  it('uses the last of equal keys', () => {
     expect(readSpiffYaml('{a: 1, a: 2}')).to.deep.equal(map({ a: 2n }));
   });
   for (const [key, shown] of [
@@ -77,7 +77,7 @@ describe("a document in Spiff's YAML", () => {
       expect(() => readSpiffYaml(`? ${key}\n: x\n`)).to.throw(`map key must be a string: ${shown}`);
     });
   }
-  it('has no colon inside of a text in a flow collection', () => {
+  it('has no colon inside a string in a flow collection', () => {
     for (const text of ['[http://x/y]', '{x:1}']) {
       expect(() => readSpiffYaml(text)).to.throw("found unexpected ':'; put the text in quotes");
     }
@@ -107,23 +107,23 @@ describe("a document in Spiff's YAML", () => {
 });
 
 describe("writing Spiff's YAML", () => {
-  it('sorts keys by their bytes and tells integers from doubles', () => {
+  it('sorts keys by their bytes and distinguishes integers from doubles', () => {
     const value = map({ b: [1n, 1e6, 0.1, 20971520], a: map({}), '10': null, '9': [] });
     expect(writeSpiffYaml(value)).to.equal(
       '"10": null\n"9": []\na: {}\nb:\n- 1\n- 1e+06\n- 0.1\n- 2.097152e+07\n',
     );
   });
-  it('puts in quotes what would be something else without', () => {
+  it('quotes strings that would be read as another type', () => {
     const texts = ['yes', 'tRue', '5', '08', '2024-01-02', '', '~', "it's", 'a: b', ' x', '# x'];
     expect(writeSpiffYaml(texts)).to.equal(
       '- "yes"\n- "tRue"\n- "5"\n- "08"\n- "2024-01-02"\n- ""\n- "~"\n- it\'s\n- \'a: b\'\n- \' x\'\n- \'# x\'\n',
     );
   });
-  it('writes several lines as a block, and other characters than ASCII as escapes', () => {
+  it('writes several lines as a block, and escapes characters beyond ASCII', () => {
     expect(writeSpiffYaml(map({ a: 'x\ny\n', b: 'x\ny' }))).to.equal('a: |+\n  x\n  y\nb: |-\n  x\n  y\n');
     expect(writeSpiffYaml('Größe \u{1F30D}')).to.equal('"Gr\\xF6\\xDFe \\U0001F30D"\n');
   });
-  it('is read again as the same value', () => {
+  it('is read back as the same value', () => {
     const value = map({
       n: null,
       t: true,

@@ -70,7 +70,10 @@ function failing({ self, now }: Snapshot, problem: Problem): PickupDecision {
  * The writes of an interrupt that a user requested for this item; undefined if there is none. They remove the
  * annotation last, so an interrupt that fails halfway is repeated.
  */
-export function interruptRequested({ self, now }: Pick<Snapshot, 'self' | 'now'>): readonly Effect[] | undefined {
+export function interruptRequested({
+  self,
+  now,
+}: Pick<Snapshot, 'self' | 'now'>): readonly Effect[] | undefined {
   if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
   const { jobID, observedGeneration = 0 } = self.status ?? {};
   return [

@@ -94,7 +94,8 @@ async function serverOf(template: string, text: string): Promise<string> {
 }
 
 /** Reading the server address does not need credentials. */
-const noCommands = (): Promise<never> => Promise.reject(new KubeconfigError({ message: 'no commands are run' }));
+const noCommands = (): Promise<never> =>
+  Promise.reject(new KubeconfigError({ message: 'no commands are run' }));
 
 /** The shoot name in an API server address. Pure. */
 export const shootIn = (server: string): string | undefined =>

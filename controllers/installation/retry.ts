@@ -51,7 +51,8 @@ function decideBySchedule(self: View<Installation>, now: string): Retry {
   if (!automaticReconcile || !isIdle(self)) return { do: 'nothing' };
   const stored = self.status?.automaticReconcileStatus;
   const isFailed = self.status?.phase !== 'Succeeded';
-  const isCurrent = stored?.generation === self.metadata.generation && (stored?.onFailed ?? false) === isFailed;
+  const isCurrent =
+    stored?.generation === self.metadata.generation && (stored?.onFailed ?? false) === isFailed;
   const counter = isCurrent ? stored : undefined;
   const { failedReconcile, succeededReconcile } = automaticReconcile;
   if (isFailed && failedReconcile) return afterFailure(self, failedReconcile, counter, now);

@@ -98,7 +98,10 @@ async function sync(context: SyncContext): Promise<readonly string[]> {
 }
 
 /** Groups are independent: if a write of one group fails, the other groups are still written. */
-async function carryOutEach({ applier }: SyncContext, groups: readonly (readonly Effect[])[]): Promise<string[]> {
+async function carryOutEach(
+  { applier }: SyncContext,
+  groups: readonly (readonly Effect[])[],
+): Promise<string[]> {
   const failures: string[] = [];
   for (const effects of groups) {
     const problems = await problemsOf(async () => {

@@ -20,7 +20,10 @@ export function asPhaseError(reason: string, error: unknown, operation = 'InitPr
   if (!(error instanceof ComponentProblem) && !(error instanceof KubeconfigProblem)) return error;
   const { message } = error;
   return error.isPassing
-    ? new TemporarilyUnavailable(operation, reason, message, [], { cause: error, remote: remoteTroubleOf(error) })
+    ? new TemporarilyUnavailable(operation, reason, message, [], {
+        cause: error,
+        remote: remoteTroubleOf(error),
+      })
     : new PhaseError(operation, reason, message, [], { cause: error });
 }
 

@@ -150,7 +150,9 @@ async function requestFor(context: View<Context>, client: ComponentPorts['client
   for (const { name: secret = '' } of registryPullSecrets) {
     const { data = {} } = await read(secretKind, secret, 'GetPullSecret');
     credentials.push(
-      withPhaseErrors('CalculateContext', () => secretCredentials(decoded(data), `secret ${namespace}/${secret}`)),
+      withPhaseErrors('CalculateContext', () =>
+        secretCredentials(decoded(data), `secret ${namespace}/${secret}`),
+      ),
     );
   }
   const config =

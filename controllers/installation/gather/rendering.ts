@@ -20,7 +20,8 @@ export const renderingFacts = (
       return world.contexts.get(key) ?? getIfThere(client, contextKind, key);
     },
     component: (get) => unlessDeleted(self, async () => findComponent(self, await get('context'))),
-    blueprint: (get) => unlessDeleted(self, async () => loadBlueprintOrFail(self, (await get('component')).view)),
+    blueprint: (get) =>
+      unlessDeleted(self, async () => loadBlueprintOrFail(self, (await get('component')).view)),
     blueprintWarnings: async (get) => describeFindings(warningsOn(await get('blueprint'))),
     rendered: (get) =>
       unlessDeleted(self, async () => {

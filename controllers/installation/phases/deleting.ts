@@ -52,7 +52,9 @@ export const deleting = phase({
         },
       );
     }
-    const causes = remaining.map((o) => `${o.kind} ${o.metadata.name}: ${o.status?.lastError?.message ?? ''}`);
+    const causes = remaining.map(
+      (o) => `${o.kind} ${o.metadata.name}: ${o.status?.lastError?.message ?? ''}`,
+    );
     const message = `not all sub objects were deleted: ${causesText(causes)}`;
     return fail({ operation, reason: 'UndeletedSubobjects', message, codes: ['ERR_FOR_INFO_ONLY'] });
   },

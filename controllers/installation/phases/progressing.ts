@@ -76,7 +76,9 @@ function failed({ self, children, execution }: Below): string[] {
   const failedExecutions = ownExecution({ self, execution }).filter((e) => e.status?.phase !== 'Succeeded');
   return [
     ...(failedChildren.length > 0
-      ? [`Failed sub-installation(s): ${listed(failedChildren.map((c) => c.metadata.name))}${causes(failedChildren)}`]
+      ? [
+          `Failed sub-installation(s): ${listed(failedChildren.map((c) => c.metadata.name))}${causes(failedChildren)}`,
+        ]
       : []),
     ...(failedExecutions.length > 0 ? [`Execution is failed${causes(failedExecutions)}`] : []),
   ];

@@ -185,7 +185,10 @@ export type InstallationSpec = z.infer<typeof installationSpec>;
 
 const subInstallationCache = open({
   activeSubs: z.array(nameMapping).optional().describe('Sub-installations that belong to the blueprint.'),
-  orphanedSubs: z.array(z.string()).optional().describe('Object names of sub-installations that no longer do.'),
+  orphanedSubs: z
+    .array(z.string())
+    .optional()
+    .describe('Object names of sub-installations that no longer do.'),
 });
 
 const automaticReconcileStatus = open({

@@ -201,9 +201,7 @@ function inspectCycle({ children }: Subject, say: Say): void {
   if (!cycle) return;
   const [name, next] = cycle;
   const child = children.find(({ template }) => template.name === name);
-  const given = exportedNames(
-    children.find(({ template }) => template.name === next)?.template ?? {},
-  );
+  const given = exportedNames(children.find(({ template }) => template.name === next)?.template ?? {});
   if (!child) return;
   const ref = [...importedNames(child.template)].find((id) => given.has(id))?.replace(/^\w+\//, '');
   const i = (child.template.imports?.data ?? []).findIndex(({ dataRef }) => dataRef === ref);

@@ -23,7 +23,12 @@ export interface ContainerProgramOptions extends LogOptions {
 export async function containerInit(options: ContainerProgramOptions, terminal: Terminal): Promise<void> {
   await inContainer(options, terminal, async ({ log, client, signal }) => {
     const plain = options.allowPlainHttp === true;
-    const repositories = createComponentRepositories({ clock, rng, signal, ...(plain && { allowPlainHttp: true }) });
+    const repositories = createComponentRepositories({
+      clock,
+      rng,
+      signal,
+      ...(plain && { allowPlainHttp: true }),
+    });
     try {
       await runInit(readEnvironment(terminal.env), { client, repositories, log });
     } finally {

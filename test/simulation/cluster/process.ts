@@ -95,7 +95,17 @@ export class Process implements Host {
     const here = inThisThread({ clock: clock.unmuted, rng });
     const runnerOf = () => here;
     const trees = createTreeSizes(world);
-    const common = { world, client, clock: clock.unmuted, rng, sources, repositories, servedTypes, runnerOf, trees };
+    const common = {
+      world,
+      client,
+      clock: clock.unmuted,
+      rng,
+      sources,
+      repositories,
+      servedTypes,
+      runnerOf,
+      trees,
+    };
     if (parts.includes('landscaper')) {
       add(installationController(common) as unknown as ControllerSpec<Obj>);
       add(executionController(common) as unknown as ControllerSpec<Obj>);

@@ -37,7 +37,8 @@ describe('a registry', () => {
   });
   const credentials = () =>
     dockerCredentials(JSON.stringify({ auths: { [registry.address]: LOGIN } }), 'here');
-  const client = (login = true) => repositories.registry(registry.address, login ? credentials() : Credentials.none);
+  const client = (login = true) =>
+    repositories.registry(registry.address, login ? credentials() : Credentials.none);
   const artifact = buildArtifact({ mediaType: 'a/config', content: Buffer.from('{}') }, [
     { mediaType: 'a/layer', content: Buffer.from('layer') },
   ]);

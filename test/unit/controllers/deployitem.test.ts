@@ -119,7 +119,9 @@ describe('an interrupt of one deploy item', () => {
   it('is requested by this operation only', () => {
     expect(interruptRequested({ self: item('plan', 'a', running(JOB)), now: NOW })).to.equal(undefined);
     const other = { annotations: { [annotations.operation]: 'reconcile' } };
-    expect(interruptRequested({ self: item('plan', 'a', running(JOB), other), now: NOW })).to.equal(undefined);
+    expect(interruptRequested({ self: item('plan', 'a', running(JOB), other), now: NOW })).to.equal(
+      undefined,
+    );
   });
 });
 

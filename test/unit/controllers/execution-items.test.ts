@@ -160,7 +160,10 @@ describe('the other writes of an execution to a deploy item', () => {
       transitionTimes: { triggerTime: NOW, initTime: null, waitTime: null, finishedTime: null },
       observedGeneration: 7,
     };
-    const given = handDownJob({ self, now: NOW }, item('plan', 'a', { ...done('j1'), observedGeneration: 7 }));
+    const given = handDownJob(
+      { self, now: NOW },
+      item('plan', 'a', { ...done('j1'), observedGeneration: 7 }),
+    );
     expect(given).to.include({ sub: 'status' });
     expect(bodyOf(given)).to.deep.equal({ status });
     expect(bodyOf(handDownJob({ self, now: NOW }, unseen()))).to.have.nested.property(

@@ -26,13 +26,6 @@ describe('the next reconcile of an external resource', () => {
     ['RUN-99: clean, asked to back off', false, { backOff: true }, undefined, { when: 'backOff' }],
     ['RUN-99: clean, asked to back off, with an error', false, { backOff: true }, error, { when: 'backOff' }],
     [
-      'RUN-99: clean, with a requested back-off and an error',
-      false,
-      { requeue: true },
-      error,
-      { when: 'backoff' },
-    ],
-    [
       'RUN-99: clean, with both requested',
       false,
       { backOff: true, requeueAfterMs: 5 },

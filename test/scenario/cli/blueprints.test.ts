@@ -164,7 +164,7 @@ spec:
 
   describe('validate', () => {
     for (const name of ['blueprints', 'blueprint', 'bp', 'blue'])
-      it(`DEP-94: ${name} validate says that a blueprint is valid, and ends with 0`, async () => {
+      it(`DEP-94: ${name} validate reports that a blueprint is valid, and exits with 0`, async () => {
         const { code, output } = await espalier(name, 'validate', landscape);
         expect([code, output]).to.deep.equal([0, 'Blueprint validated without errors\n']);
       });

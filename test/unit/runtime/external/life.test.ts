@@ -209,7 +209,7 @@ describe('an external resource', () => {
     expect([...new Set(connectedAt)]).to.deep.equal([0, 1, 3, 7]);
   });
 
-  it('decides without its conditions: deleting them changes no call (X10)', async () => {
+  it('RUN-X10: decides without its conditions: deleting them changes no call', async () => {
     await settled();
     const { cloud, world } = scene;
     await scene.edit({ status: null }, 'status');
@@ -223,7 +223,7 @@ describe('an external resource', () => {
     expect(scene.get()).to.equal(undefined);
   });
 
-  it('is reconciled on request, and reports it (X28)', async () => {
+  it('RUN-X28: is reconciled on request, and reports it', async () => {
     await settled();
     const before = scene.cloud.looks.length;
     await scene.edit({ metadata: { annotations: { 'external.espalier.dev/request': 'now-1' } } });
@@ -231,7 +231,7 @@ describe('an external resource', () => {
     expect(scene.get()?.status?.lastRequest).to.equal('now-1');
   });
 
-  it('delays its deletion until no other finalizer is left (X29)', async () => {
+  it('RUN-X29: delays its deletion until no other finalizer is left', async () => {
     await settled();
     const { cloud, world } = scene;
     await scene.edit({ metadata: { finalizers: [FINALIZER, 'other.example/x'] } });

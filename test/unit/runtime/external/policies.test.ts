@@ -84,7 +84,7 @@ describe('the policies of an external resource', () => {
     expect(scene.get()).to.equal(undefined);
   });
 
-  describe('by its management policies (X30)', () => {
+  describe('RUN-X30: by its management policies', () => {
     const rows: readonly [string, string[], { thing?: number; delete?: boolean }, string[]][] = [
       ['create is skipped', ['Observe', 'Update'], {}, []],
       ['create is done', ['Observe', 'Create'], {}, [`create ${NAME}`]],

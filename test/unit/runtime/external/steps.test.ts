@@ -7,7 +7,7 @@ import { FakeCluster } from '../support/fake-cluster.ts';
 import { createWorld, noChance } from '../support/world.ts';
 import { buckets, Cloud, FINALIZER, KEY, NAME, type Bucket } from './cloud.ts';
 
-describe('the steps of an external resource, called one by one (X16)', () => {
+describe('RUN-X16: the steps of an external resource, called one by one', () => {
   const cluster = new FakeCluster();
   const { clock, caches } = createWorld({ cluster });
   const cloud = new Cloud();

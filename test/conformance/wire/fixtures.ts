@@ -185,7 +185,7 @@ export const fixtures: readonly Fixture[] = [
       config: { kubeconfig: { apiVersion: 'v1' } },
     },
   }),
-  fixture('a target with a text as configuration', 'targets', 'Target', {
+  fixture('a target with a string as configuration', 'targets', 'Target', {
     spec: { type: 't', config: 'text' },
   }),
   fixture('a target with a secret', 'targets', 'Target', {
@@ -194,7 +194,7 @@ export const fixtures: readonly Fixture[] = [
   ...[5, 1.5, 'text', '', true, null, [1, [null]], {}, { a: null, 'b/c': { d: [] } }].map((data) =>
     fixture(`a data object with ${JSON.stringify(data)}`, 'dataobjects', 'DataObject', { data }),
   ),
-  fixture('a context as it is made by default', 'contexts', 'Context', { componentVersionOverwrites: '' }),
+  fixture('a default context', 'contexts', 'Context', { componentVersionOverwrites: '' }),
   fixture('a context with every field', 'contexts', 'Context', {
     repositoryContext: { type: 'OCIRegistry', baseUrl: 'x' },
     ocmConfig: { name: 'o' },
@@ -241,7 +241,7 @@ export const fixtures: readonly Fixture[] = [
     spec: { criticalProblem: [{ podName: 'p', creationTime: TIME, description: 'd' }] },
     status: {},
   }),
-  fixture('a lock that nobody holds', 'syncobjects', 'SyncObject', {
+  fixture('a lock without a holder', 'syncobjects', 'SyncObject', {
     spec: { podName: '', kind: 'Installation', name: 'i', lastUpdateTime: TIME, prefix: 'inst' },
     status: {},
   }),

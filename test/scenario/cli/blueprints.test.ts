@@ -326,7 +326,7 @@ deployExecutions:
       ['text', ' |'],
     ] as const;
     for (const [layout, sign] of layouts) {
-      it(`shows where an expression of Spiff in a ${layout} has no value`, async () => {
+      it(`shows where an expression of Spiff in a ${layout === 'text' ? 'string' : layout} has no value`, async () => {
         const path = write({ [`${layout}/blueprint.yaml`]: failingSpiff(sign) });
         const { code, errors } = await espalier('bp', 'render', path);
         expect(code).to.equal(1);

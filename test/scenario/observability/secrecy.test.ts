@@ -75,7 +75,7 @@ const cases: Readonly<Record<string, Case>> = {
   'spiff-error': { parts: deploy(spiff('(( error("bad " imports.pw) ))')) },
   'spiff-error-long': { parts: deploy(spiff('(( error("bad " imports.pw) ))')), key: 'long' },
   'spiff-integer': { parts: deploy(spiff('(( integer(imports.pw) ))')) },
-  'spiff-circle': {
+  'spiff-cycle': {
     parts: deploy({ ...spiff(''), template: { a: '(( imports.pw b ))', b: '(( upper(imports.pw) a ))' } }),
   },
   'spiff-call': { parts: deploy(spiff('(( format("%d", imports.pw) imports.cluster ))')) },

@@ -148,7 +148,7 @@ describe('the access to a shoot', () => {
     ]);
   });
 
-  it('is asked for by a request for a kubeconfig of a day', async () => {
+  it('is requested for a day', async () => {
     const sent: unknown[] = [];
     const source = {
       list: garden(['s'], []).list,

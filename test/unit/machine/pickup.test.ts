@@ -21,7 +21,7 @@ describe('a job of a deploy item', () => {
     ['is not picked up if the timestamp is of an earlier job', { lastReconcileTime: '2026-01-01T00:00:00Z', jobIDGenerationTime: '2026-01-01T00:00:01Z' }, false],
     ['is picked up if the item has a timestamp, and no start time of its job', { lastReconcileTime: '2026-01-01T00:00:00Z' }, true],
     ['is not picked up without a timestamp', { jobIDGenerationTime: '2026-01-01T00:00:01Z' }, false],
-    ['is not taken up without a status', undefined, false],
+    ['is not picked up without a status', undefined, false],
   ]; // prettier-ignore
   for (const [title, status, answer] of rows) {
     it(title, () => {

@@ -237,12 +237,12 @@ describe('a phase that advances', () => {
   const events: readonly (readonly [string, Partial<Machine<Installation, Snapshot>>, readonly string[]])[] =
     [
       [
-        'is reported where the machine reports successes',
+        'is reported if the machine reports successes',
         { reportsSuccess: () => true },
         ['Normal Done job j1 has finished'],
       ],
-      ['is not reported where it does not', { reportsSuccess: () => false }, []],
-      ['is not told by default', {}, []],
+      ['is not reported if it does not', { reportsSuccess: () => false }, []],
+      ['is not reported by default', {}, []],
     ];
   for (const [title, machine, told] of events) {
     it(`to a success, which ${title}`, async () => {

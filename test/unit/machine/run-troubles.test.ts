@@ -36,15 +36,15 @@ describe('a phase that cannot determine a fact', () => {
   const tooLarge = (isFinal: boolean) =>
     new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal });
   const rows: readonly (readonly [string, unknown, 'ends' | 'retries', object])[] = [
-    ['because of what is not right', new PhaseError('o', 'r', 'm', ['ERR_TIMEOUT'], { conditions: [condition] }), 'ends', { operation: 'o', reason: 'r', message: 'm', codes: ['ERR_TIMEOUT'] }],
-    ['because of what may become right', new TryAgain('o', 'r', 'm'), 'retries', { operation: 'o', reason: 'r', message: 'm' }],
-    ['from an answer that is too large and stays so', new Error('read', { cause: tooLarge(true) }), 'ends', { operation: 'reconcile', reason: 'ReadFailed', message: 'read' }],
-    ['from an answer that is too large by chance', tooLarge(false), 'retries', { reason: 'UnexpectedError', message: 'too large' }],
-    ['that no one can', new InvalidObjectName({ message: 'bad name' }), 'ends', { operation: 'reconcile', reason: 'InvalidReference', message: 'bad name', codes: ['ERR_CONFIGURATION_PROBLEM'] }],
-    ['since the server refuses', apiError(500), 'retries', { operation: 'reconcile', reason: 'ReadFailed' }],
-    ['since the server cannot be reached', new TransportError({ message: 'reset', safeToRepeat: true }), 'retries', { reason: 'ReadFailed', message: 'reset' }],
-    ['for a reason that nobody foresaw', new Error('odd'), 'retries', { reason: 'UnexpectedError', message: 'odd' }],
-    ['for a reason that is no error', 'odd', 'retries', { reason: 'UnexpectedError', message: 'odd' }],
+    ['because of a permanent error', new PhaseError('o', 'r', 'm', ['ERR_TIMEOUT'], { conditions: [condition] }), 'ends', { operation: 'o', reason: 'r', message: 'm', codes: ['ERR_TIMEOUT'] }],
+    ['because of a temporary error', new TryAgain('o', 'r', 'm'), 'retries', { operation: 'o', reason: 'r', message: 'm' }],
+    ['from a response that is always too large', new Error('read', { cause: tooLarge(true) }), 'ends', { operation: 'reconcile', reason: 'ReadFailed', message: 'read' }],
+    ['from a response that is too large by chance', tooLarge(false), 'retries', { reason: 'UnexpectedError', message: 'too large' }],
+    ['that does not exist', new InvalidObjectName({ message: 'bad name' }), 'ends', { operation: 'reconcile', reason: 'InvalidReference', message: 'bad name', codes: ['ERR_CONFIGURATION_PROBLEM'] }],
+    ['because the server rejects the request', apiError(500), 'retries', { operation: 'reconcile', reason: 'ReadFailed' }],
+    ['because the server cannot be reached', new TransportError({ message: 'reset', safeToRepeat: true }), 'retries', { reason: 'ReadFailed', message: 'reset' }],
+    ['for an unexpected reason', new Error('odd'), 'retries', { reason: 'UnexpectedError', message: 'odd' }],
+    ['for a reason that is not an Error', 'odd', 'retries', { reason: 'UnexpectedError', message: 'odd' }],
   ]; // prettier-ignore
   for (const [title, error, outcome, lastError] of rows) {
     it(`${title} ${outcome === 'ends' ? 'ends the job' : 'is retried'}`, async () => {

@@ -186,7 +186,7 @@ describe('own writes on top of watched objects', () => {
     expect([shown(), shown('ns/b')]).to.deep.equal([undefined, '12']);
   });
 
-  it('is found by an index, whether that came before or after the write', () => {
+  it('is found by an index, whether that was added before or after the write', () => {
     event(at(10, 'hidden'));
     overlay.put(KEY, at(12), true);
     overlay.put('ns/hidden', at(12, 'hidden'), false);

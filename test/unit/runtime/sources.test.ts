@@ -443,7 +443,7 @@ describe('mappers', () => {
     ['not an owner of another group', byOwner(widgets), owned(ref({ apiVersion: 'other.io/v1' })), []],
     ['not an owner of another kind', byOwner(widgets), owned(ref({ kind: 'Part' })), []],
     ['a cluster-scoped owner', byOwner(global), owned(ref({})), ['w']],
-    ['nobody', byOwner(widgets), obj({}), []],
+    ['nothing without an owner', byOwner(widgets), obj({}), []],
     ['by label, in the same namespace', byLabel({ name: 'n' }), obj({ labels: { n: 'w' } }), ['A/w']],
     [
       'by label, in another namespace',

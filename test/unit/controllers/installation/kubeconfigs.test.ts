@@ -279,7 +279,7 @@ describe('a cluster that issues no kubeconfig', () => {
     ['cannot be reached', new TransportError({ message: 'refused', safeToRepeat: true })],
   ];
   for (const [title, refusal] of passing) {
-    it(`is asked again if it ${title}`, async () => {
+    it(`is retried if it ${title}`, async () => {
       const error = await caught({ refusal });
       if (!(error instanceof IssuerUnavailable)) throw new Error(String(error));
       expect(error.message).to.match(

@@ -86,7 +86,7 @@ describe('the publication of connection details', () => {
     ['changes different values', { user: base64('x') }, { data: { user: base64('u') } }],
     ['adds to a Secret without data', undefined, { data: { user: base64('u') } }],
   ] as const) {
-    it(`${title}, and sends the version that it was made for`, async () => {
+    it(`${title}, and sends the version that was read`, async () => {
       const { writes, publish } = stage({ cached: secret({ resourceVersion: '7' }, before) });
       expect(await publish()).to.equal('done');
       expect(merged(writes)).to.deep.equal([

@@ -194,7 +194,7 @@ describe('a write of a lease', () => {
     ['counts that a shard changes hands', { leaseTransitions: 4, leaseDurationSeconds: 9 }, 5],
     ['starts to count', undefined, 1],
   ] as const) {
-    it(`${title}, and names the version that it was made for`, async () => {
+    it(`${title}, and sends the version that was read`, async () => {
       const { writes, deeds } = writing();
       const found = lease('main-shard-03', '3', before, { resourceVersion: '7', uid: 'u' });
       expect(await deeds.take(3, found, 'me')).to.equal(true);

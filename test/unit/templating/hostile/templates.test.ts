@@ -82,7 +82,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     Handlebars: 'a: {{regexMatch "^(a+)+$" imports.evil}}',
     ends: { value: { a: false } },
   },
-  'an expression that is huge': {
+  'a huge expression': {
     GoTemplate: '{{ mustRegexMatch "((a{1,100}){1,100}){1,100}" "a" }}',
     Handlebars: '{{mustRegexMatch "((a{1,100}){1,100}){1,100}" "a"}}',
     ends: /invalid repeat count|error parsing regexp/,
@@ -92,7 +92,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     Handlebars: '{{len (regexReplaceAll "" (repeat 8000000 "a") (repeat 1000 "b"))}}',
     ends: ENDLESS,
   },
-  'a YAML text of a billion laughs': {
+  'YAML of a billion laughs': {
     GoTemplate: '{{ .imports.bomb | fromYaml | toJson | len }}',
     Handlebars: '{{len (toJson (fromYaml imports.bomb))}}',
     ends: /excessive aliasing/,
@@ -127,7 +127,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     Handlebars: '{{#*inline "x"}}{{#> x}}{{> @partial-block}}{{/x}}{{/inline}}{{#> x}}{{/x}}',
     ends: /maximum template depth/,
   },
-  'functions that need each other': {
+  'functions that call each other': {
     GoTemplate: '{{ tpl "{{ 1 }}" . }}',
     Handlebars: '{{tpl "{{1}}" this}}',
     ends: /function "tpl" not defined|no function tpl/,
@@ -142,7 +142,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     Handlebars: '{{#each (until 10000)}}{{#each (until 10000)}}xxxxxxxxxx{{/each}}{{/each}}',
     ends: ENDLESS,
   },
-  'a text that doubles': {
+  'a string that doubles': {
     GoTemplate: '{{ $x := "ab" }}{{ range until 60 }}{{ $x = print $x $x }}{{ end }}',
     ends: ENDLESS,
   },
@@ -151,12 +151,12 @@ const attacks: Readonly<Record<string, Attack>> = {
     Handlebars: '{{len (until 1000000000)}}',
     ends: TOO_LARGE,
   },
-  'a count without end': {
+  'an endless count': {
     GoTemplate: '{{ range 9223372036854775807 }}{{ end }}',
     Handlebars: '{{seq 1 9007199254740991}}',
     ends: ENDLESS,
   },
-  'steps that never arrive': {
+  'a range that never ends': {
     GoTemplate: 'a: {{ untilStep 0 10 0 | len }}',
     Handlebars: 'a: {{len (untilStep 0 10 0)}}',
     ends: { value: { a: 0 } },
@@ -196,7 +196,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     Handlebars: '{{readFile "../../../../../../etc/passwd"}}',
     ends: /file does not exist/,
   },
-  'a file of the machine': {
+  'a file of the host': {
     GoTemplate: '{{ readFile "/etc/passwd" | toString }}',
     Handlebars: '{{> /etc/passwd}}',
     ends: /file does not exist|no partial/,
@@ -211,7 +211,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     Handlebars: '{{> loop}}',
     ends: /file does not exist|no partial/,
   },
-  'a folder in a circle': {
+  'a folder that contains itself': {
     GoTemplate: `{{ readFile "/folder${'/loop/folder'.repeat(100)}/nothing" }}`,
     Handlebars: `{{readFile "/folder${'/loop/folder'.repeat(100)}/nothing"}}`,
     ends: /file does not exist/,

@@ -24,7 +24,7 @@ const groups: Readonly<Record<string, Rows>> = {
     ['__ctx.PATH', ['r']],
     ['imports.uni', 'Grüße, 世界 🌍'],
   ],
-  'joins what stands next to each other': [
+  'concatenates adjacent values': [
     ['imports.name "-" "x"', 'web-x'],
     ['"n" 5', 'n5'],
     ['5 -2', '5-2'],
@@ -65,7 +65,7 @@ const groups: Readonly<Record<string, Rows>> = {
     ['true -or 1 < ~~', true],
     ['5 -and 6', 4],
   ],
-  'finds what is equal as the original does': [
+  'compares for equality like the original': [
     ['contains(["lambda|x|->x"], lambda|x|->x)', true],
     ['contains([lambda|x|->x], lambda|x|->x)', true],
     ['5 == "005"', true],
@@ -116,7 +116,7 @@ const groups: Readonly<Record<string, Rows>> = {
     ['check("::ffff:1.2.3.4/120", "cidr")', true],
     ['"10.0.0.0/8" / 5', '10.0.0.0/11'],
   ],
-  'goes over lists and maps': [
+  'iterates over lists and maps': [
     ['map[imports.l|x|->{"name" = x}]', [{ name: 'one' }, { name: 'two' }]],
     ['map[imports.l|i,x|->i ":" x]', ['0:one', '1:two']],
     ['map[imports.l|x|->x == "one" ? ~ :x]', ['two']],
@@ -149,7 +149,7 @@ const groups: Readonly<Record<string, Rows>> = {
     ['length([1, ~~]) || 5', 5],
     ['lambda |x|->x + 1', '(( lambda|x|->x + 1 ))'],
   ],
-  'asks what can be evaluated': [
+  'tests whether a value can be evaluated': [
     ['[ defined(imports.name), defined(imports.nope), defined(imports.nul) ]', [true, false, true]],
     ['[ valid(imports.name), valid(imports.nope), valid(imports.nul) ]', [true, false, false]],
     ['catch(imports.nope)', { error: "'imports.nope' not found", valid: false }],

@@ -61,7 +61,7 @@ describe('a template execution', () => {
     expect(renderExecution(go(''), values, options())).to.equal(null);
   });
 
-  it('reads its text from a file of the blueprint, unless it has a text', () => {
+  it('reads its template from a file of the blueprint, unless it has an inline one', () => {
     const tree = { 'deploy.yaml': 'from: file' };
     const execution: TemplateExecution = { type: 'GoTemplate', file: '/deploy.yaml' };
     expect(renderExecution(execution, values, options(tree))).to.deep.equal({ from: 'file' });

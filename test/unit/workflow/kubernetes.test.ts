@@ -213,7 +213,7 @@ describe('the update of an object', () => {
     await update(ctx, old);
     expect(requests).to.deep.equal(['replace']);
   });
-  it('is repeated with the object that caused a conflict, whoever owns it now', async () => {
+  it('is repeated with the object that caused a conflict, whichever owner it has now', async () => {
     const { ctx, requests, sent } = runWith({
       answers: [conflict],
       live: [part({ uid: 'u', resourceVersion: '8' }, { x: 'newer' })],

@@ -19,7 +19,7 @@ describe('the plan of a job that deletes manifests', () => {
     const manifests = [
       manage(configMap('mine')),
       rules('keep', configMap('kept')),
-      manage(configMap('anew')),
+      manage(configMap('recreated')),
       rules('fallback', configMap('relabelled')),
       manage(configMap('missing')),
       manage({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shared' } }),
@@ -28,13 +28,13 @@ describe('the plan of a job that deletes manifests', () => {
       manifestConfig({ manifests, deletionGroups: [{ predefinedResourceGroup: { type: app } }] }),
     );
     b.target.drop('ConfigMap', 'app/missing');
-    b.target.drop('ConfigMap', 'app/anew');
-    b.target.put(configMap('anew'));
+    b.target.drop('ConfigMap', 'app/recreated');
+    b.target.put(configMap('recreated'));
     b.target.edit('ConfigMap', 'app/relabelled', { metadata: { labels: { [MANIFEST_LABEL]: 'other' } } });
     expect(await rowsOf(b, undefined, removal)).to.have.deep.members([
       ['delete ConfigMap mine'],
       ['kept ConfigMap kept', 'policy keep keeps it'],
-      ['kept ConfigMap anew', 'it belongs to another owner'],
+      ['kept ConfigMap recreated', 'it belongs to another owner'],
       ['kept ConfigMap relabelled', 'it belongs to another owner'],
       ['kept Namespace shared', 'no deletion group contains it'],
     ]);

@@ -29,7 +29,7 @@ describe('RUN-112: a creation whose end was never recorded', () => {
     },
   };
 
-  it('is not repeated if the service assigns names: the user is told what to do', async () => {
+  it('is not repeated if the service assigns names: the status says what to do', async () => {
     scene = createScene({ names: assigned, syncPeriodMs: 0 });
     const { cloud, world } = scene;
     scene.put({ size: 1 }, pending);

@@ -165,11 +165,11 @@ describe('a failing Spiff document', () => {
 describe('an invalid expression', () => {
   const check = (template: unknown) => checkTemplate({ type: 'Spiff', template, functions: {} });
 
-  it('is reported by line and column of a text', () => {
+  it('is reported by line and column in a template', () => {
     expect(check('a: 1\nb: (( 1 + ))\n')).to.include({ kind: 'broken', line: 2, column: 10 });
   });
 
-  it('is reported by the path of a tree', () => {
+  it('is reported by the path in a tree', () => {
     const verdict = check({ a: ['x', '(( 1 + ))'] });
     expect(verdict).to.include({ kind: 'broken', line: undefined, column: undefined });
     expect(verdict).to.have.deep.property('path', ['a', '[1]']);

@@ -1,7 +1,9 @@
-/** The accounts of the init and the wait container, and tokens for them that last about as long as the job. */
+/**
+ * Service accounts for the init and the wait container, and their tokens, which are valid about as long as the job.
+ */
 import { ownField } from '../../src/lib/objects.ts';
 import { DeployerError, at } from '../sdk/errors.ts';
-import { put, type Place, type Wanted } from './hosted.ts';
+import { put, type Place, type Wanted } from './host-objects.ts';
 import { ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
 import { namesOf } from './names.ts';
 import { accountFor, bindingFor, roleFor, secretFor, type Belonging } from './objects.ts';
@@ -12,32 +14,33 @@ type Rules = Parameters<typeof roleFor>[2];
 
 const OPERATION = 'EnsureServiceAccounts';
 
-/** A service account whose only rights are the rules. */
+/** A service account with only these rights. */
 export function accountWith(owner: Belonging, name: string, rules: Rules): readonly Wanted[] {
   const place = { operation: OPERATION, reason: 'EnsureServiceAccount' };
-  const explain = (error: unknown): Error => at(place, error, (message) => `account ${name}: ${message}`);
+  const translateError = (error: unknown): Error =>
+    at(place, error, (message) => `account ${name}: ${message}`);
   return [
-    { kind: SERVICE_ACCOUNT, object: accountFor(owner, name), explain },
-    { kind: ROLE, object: roleFor(owner, name, rules), explain },
-    { kind: ROLE_BINDING, object: bindingFor(owner, name), explain },
+    { kind: SERVICE_ACCOUNT, object: accountFor(owner, name), translateError },
+    { kind: ROLE, object: roleFor(owner, name, rules), translateError },
+    { kind: ROLE_BINDING, object: bindingFor(owner, name), translateError },
   ];
 }
 
-/** Kubernetes gives out none that last less. */
+/** Kubernetes issues no tokens with a shorter lifetime. */
 const MIN_SECONDS = 600;
-/** For jobs without an end, and renewed in time. */
+/** For jobs without a time limit; tokens are renewed in time. */
 const MAX_SECONDS = 86_400;
-/** For the pod to come up and to tell its end. */
+/** Additional time for the pod to start and to report its end. */
 const SPARE_SECONDS = 900;
-/** Renewed after this share of their life. */
+/** Tokens are renewed after this share of their lifetime. */
 const SHARE = 0.7;
-/** Should clocks differ, there is no end to asking. */
+/** Lower limit for the lifetime, so that a clock difference does not cause endless renewals. */
 const MIN_LIFE_MS = 60_000;
 const UNTIL = 'tokensUntil';
 
 /**
- * Puts new tokens into the secrets that are mounted, unless the last ones are still good.
- * @param leftMs of the job
+ * Writes new tokens to the mounted secrets, unless the current ones are still valid.
+ * @param leftMs remaining time of the job
  */
 export async function ensureTokens(
   ctx: ContainerContext,
@@ -56,7 +59,7 @@ export async function ensureTokens(
     [names.waitAccount, names.waitToken],
   ] as const) {
     const { token, expires } = await tokenOf(place, account, seconds, ctx.signal);
-    // API servers may give out tokens that last less than was asked for.
+    // The API server may issue tokens with a shorter lifetime than requested.
     if (expires !== undefined) lifeMs = Math.min(lifeMs, expires - ctx.clock.wall());
     await put(
       place,

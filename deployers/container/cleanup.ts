@@ -1,16 +1,16 @@
-/** Takes away everything that was made for an item. */
+/** Deletes all objects of an item in the deployer's namespace. */
 import { joinKey } from '../../src/runtime/keys.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { DeployItem } from '../sdk/kinds.ts';
 import { isExportFor } from './reserve-names.ts';
 import { annotations } from './contract.ts';
-import { all, drop, dropPod, type Place } from './hosted.ts';
+import { all, deleteRead, deletePod, type Place } from './host-objects.ts';
 import { CONFIG_MAP, POD, ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
 import { namesOf, selectorOf, type ItemRef } from './names.ts';
 import { isActive } from './pod-status.ts';
 
-/** Besides pods. Bindings go before what they bind, and what accounts may do before the accounts. */
+/** All kinds except pods. Bindings are deleted before roles, and roles before accounts. */
 export const KINDS: readonly Kind<Obj>[] = [ROLE_BINDING, ROLE, SERVICE_ACCOUNT, SECRET, CONFIG_MAP];
 
 export async function removeEverything(
@@ -19,14 +19,14 @@ export async function removeEverything(
   signal?: AbortSignal,
 ): Promise<void> {
   const ref = refOf(item);
-  for (const pod of await all(place, POD, selectorOf(ref), { signal })) await dropPod(place, pod, signal);
+  for (const pod of await all(place, POD, selectorOf(ref), { signal })) await deletePod(place, pod, signal);
   for (const kind of KINDS) {
     const found = await all(place, kind, selectorOf(ref), { signal, metadataOnly: true });
-    for (const object of found) await drop(place, kind, object, signal);
+    for (const object of found) await deleteRead(place, kind, object, signal);
   }
-  const { export: name } = namesOf(ref); // that of the original has no labels
+  const { export: name } = namesOf(ref); // upstream's secret has no labels
   const exported = await getIfThere(place.client, SECRET, joinKey(place.namespace, name), signal);
-  if (exported && isExportFor(exported, ref, item)) await drop(place, SECRET, exported, signal);
+  if (exported && isExportFor(exported, ref, item)) await deleteRead(place, SECRET, exported, signal);
 }
 
 const refOf = ({ metadata }: View<DeployItem>): ItemRef => ({
@@ -34,13 +34,13 @@ const refOf = ({ metadata }: View<DeployItem>): ItemRef => ({
   name: metadata.name,
 });
 
-/** Ends pods that work for a job which is over. */
+/** Stops pods of a job that has ended. */
 export async function endPods(place: Place, item: View<DeployItem>, signal?: AbortSignal): Promise<void> {
   for (const pod of await all(place, POD, selectorOf(refOf(item)), { signal })) {
-    if (isActive(pod) && isOfJob(pod, item.status?.jobIDFinished)) await dropPod(place, pod, signal);
+    if (isActive(pod) && isOfJob(pod, item.status?.jobIDFinished)) await deletePod(place, pod, signal);
   }
 }
 
-/** Pods of the original do not say for which job they are, and are left alone. */
+/** Upstream's pods do not contain the job id, so they are not stopped. */
 export const isOfJob = (pod: View<Obj>, jobID: string | undefined): boolean =>
   jobID !== undefined && pod.metadata.annotations?.[annotations.job] === jobID;

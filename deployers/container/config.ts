@@ -46,11 +46,11 @@ interface SecretRef {
 }
 
 export interface ContainerConfig {
-  /** Undefined: the image that the deployer is configured with. */
+  /** undefined: the default image of the deployer. */
   readonly image: string | undefined;
   readonly command: readonly string[] | undefined;
   readonly args: readonly string[] | undefined;
-  /** Becomes the file at `IMPORTS_PATH`. */
+  /** Content of the file at `IMPORTS_PATH`. */
   readonly importValues: Readonly<Record<string, unknown>> | undefined;
   readonly blueprint: NonNullable<Document['blueprint']> | undefined;
   readonly componentDescriptor: NonNullable<Document['componentDescriptor']> | undefined;
@@ -98,7 +98,7 @@ function required(text: string | null | undefined, path: string): string {
   throw new CodecError({ step: 'validate', message: `${path}: Required value: must not be empty` });
 }
 
-/** Of two sources at most one is meant. */
+/** At most one of the two sources may be set. */
 function oneOf<T extends { inline?: unknown; ref?: unknown }>(
   given: T | null | undefined,
   path: string,

@@ -1,18 +1,21 @@
-/** What pods, the programs in them and everybody's images rely on: paths, variables, labels. All of it is upstream's. */
+/**
+ * Paths, variables and labels that pods, their programs and users' images rely on. Same as upstream's, except where
+ * noted.
+ */
 import { ESPALIER_PREFIX, GROUP } from '../../src/api/labels.ts';
 
 export const CONTAINER_GROUP = `container.deployer.${GROUP}`;
 export const CONTAINER_API_VERSION = `${CONTAINER_GROUP}/v1alpha1`;
 
-/** Keeps a pod until its end has been noted. */
+/** Keeps a pod until its result is recorded. */
 export const POD_FINALIZER = `${CONTAINER_GROUP}/finalizer`;
-/** On a deploy item: clean up without running the image, whatever the value. */
+/** On a deploy item: clean up without running the image; any value counts. */
 export const FORCE_CLEANUP = `${CONTAINER_GROUP}/force-cleanup`;
 
 export const labels = {
   deployerId: `${CONTAINER_GROUP}/deployer-id`,
   name: `${CONTAINER_GROUP}/name`,
-  /** What a secret is for. */
+  /** Purpose of a secret. */
   type: `${CONTAINER_GROUP}/type`,
   itemName: `deployitem.${CONTAINER_GROUP}/name`,
   itemNamespace: `deployitem.${CONTAINER_GROUP}/namespace`,
@@ -29,15 +32,15 @@ export const secretTypes = {
 export const annotations = {
   /** One per snapshot of the state. */
   stateUuid: `${CONTAINER_GROUP}/uuid`,
-  /** Place of a piece in its snapshot, from 0. */
+  /** Position of a part in its snapshot, from 0. */
   stateNum: `${CONTAINER_GROUP}/num`,
-  /** How many pieces the snapshot has, so that half of one is known as such. An addition of ours. */
+  /** Number of parts of the snapshot, to recognise incomplete snapshots. An addition of ours. */
   statePieces: `${ESPALIER_PREFIX}/state-pieces`,
-  /** When the snapshot was taken, with milliseconds; creation times have none. An addition of ours. */
+  /** Time of the snapshot with milliseconds, since creation timestamps have only seconds. An addition of ours. */
   stateTime: `${ESPALIER_PREFIX}/state-time`,
-  /** `namespace/name` of the item: labels hold no long names. An addition of ours. */
+  /** `namespace/name` of the item, because labels are too short for long names. An addition of ours. */
   item: `${ESPALIER_PREFIX}/deployitem`,
-  /** The job that a pod works for. An addition of ours. */
+  /** The job of a pod. An addition of ours. */
   job: `${ESPALIER_PREFIX}/job-id`,
 } as const;
 
@@ -57,7 +60,7 @@ export const paths = {
   componentDescriptor: `${SHARED}/component_descriptor.json`,
   target: `${SHARED}/targets/target.json`,
   configuration: `${BASE}/internal/configuration.json`,
-  /** Where the init container finds the target file that it puts in place. */
+  /** The mounted target file that the init container copies. */
   targetSource: `${BASE}/internal-target/target.json`,
   registrySecrets: `${BASE}/registry_secrets`,
   ocmConfiguration: `${BASE}/ocm_configuration/.ocmconfig`,
@@ -80,18 +83,18 @@ export const variables = {
   itemNamespace: 'DEPLOY_ITEM_NAMESPACE',
   registrySecrets: 'REGISTRY_SECRETS_DIR',
   ocmConfiguration: 'OCM_CONFIGURATION_PATH',
-  /** An addition of ours: the mounted file that becomes `TARGET_PATH`. */
+  /** An addition of ours: the mounted file that is copied to `TARGET_PATH`. */
   targetSource: 'TARGET_SOURCE_PATH',
-  /** An addition of ours: secrets of the snapshot to restore, in order; without it they are looked for by label. */
+  /** An addition of ours: names of the snapshot's secrets, in order; without it, they are found by label. */
   stateSecrets: 'STATE_SECRETS',
 } as const;
 
-/** Keys in the secrets and config maps that are mounted. */
+/** Keys in the mounted secrets and config maps. */
 export const keys = {
   configuration: 'configuration.json',
   target: 'target.json',
   ocmConfiguration: '.ocmconfig',
   docker: '.dockerconfigjson',
-  /** Of exports and of pieces of the state. */
+  /** Key of exports and of parts of the state. */
   data: 'config',
 } as const;

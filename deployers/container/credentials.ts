@@ -1,4 +1,4 @@
-/** Credentials of registries: which of those that the item and its Context name are handed on, and for what. */
+/** Selects the registry credentials that a pod needs from those of the item and its Context. */
 import { addressOf } from '../../src/components/context.ts';
 import { Credentials, secretCredentials } from '../../src/components/credentials.ts';
 import { ComponentProblem } from '../../src/components/errors.ts';
@@ -15,14 +15,17 @@ type DockerConfig = Readonly<Record<string, string>>;
 
 interface PullSecrets {
   readonly image: DockerConfig | undefined;
-  /** For the component's repository, where descriptor and blueprint are. */
+  /** For the repository of the component, which contains descriptor and blueprint. */
   readonly descriptor: DockerConfig | undefined;
   readonly blueprint: DockerConfig | undefined;
 }
 
 const OPERATION = 'EnsurePullSecrets';
 
-/** @param image of the main container. @throws RetryError for a secret that is not there, ConfigurationError for a wrong image */
+/**
+ * @param image of the main container. @throws RetryError if a secret does not exist, ConfigurationError if the
+ * image reference is invalid
+ */
 export async function pullSecrets(
   ctx: ContainerContext,
   client: Client,
@@ -54,7 +57,7 @@ function placeOfImage(image: string): { readonly host: string; readonly reposito
   }
 }
 
-/** The repository context of the component: its own, or that of the Context. */
+/** The repository context of the component: its own, or the Context's. */
 export function repositoryContextOf({
   config,
   context,
@@ -71,7 +74,7 @@ function repositoryOf(ctx: ContainerContext): { readonly host: string; readonly 
     const { host, path } = addressOf(baseUrl);
     return { host: host.replace(/^https?:\/\//, ''), path };
   } catch (error) {
-    if (error instanceof ComponentProblem) return undefined; // the init container says what is wrong with it
+    if (error instanceof ComponentProblem) return undefined; // the init container reports the error
     throw error;
   }
 }

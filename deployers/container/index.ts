@@ -1,6 +1,6 @@
 /**
- * The container deployer: runs an image as a pod beside itself, with everything that the image needs in files, and
- * brings back what it exports. See docs/container.md for the contract with images.
+ * The container deployer: runs an image as a pod in the host cluster, provides its input as files, and publishes
+ * its exports. docs/container.md describes the contract with images.
  */
 import { GROUP } from '../../src/api/labels.ts';
 import { ownField } from '../../src/lib/objects.ts';
@@ -12,14 +12,14 @@ import { containerConfig, type ContainerConfig } from './config.ts';
 import { CONTAINER_GROUP, labels } from './contract.ts';
 import { POD } from './kinds.ts';
 import { apply, remove } from './observe.ts';
-import { inNamespace } from './move.ts';
+import { inNamespace } from './namespace-move.ts';
 import { itemOf } from './names.ts';
 import type { ContainerOptions, ContainerContext } from './options.ts';
 import { providerStatus, type ProviderStatus } from './pod-status.ts';
 import { placeOf } from './prepare.ts';
 import { VERSION } from './settings.ts';
 
-export { startGarbageCollection } from './garbage.ts';
+export { startGarbageCollection } from './garbage-collection.ts';
 export type { ContainerOptions } from './options.ts';
 export { defaultSettings, type ContainerSettings } from './settings.ts';
 
@@ -42,13 +42,13 @@ export function containerDeployer(
   };
 }
 
-/** Where the last run of an item was. */
+/** The namespace of the item's last run. */
 function namespaceOf({ status }: View<DeployItem>): string | undefined {
   const namespace = ownField(status?.providerStatus, 'namespace');
   return typeof namespace === 'string' && namespace !== '' ? namespace : undefined;
 }
 
-/** What happens to a pod is seen at once. */
+/** Events of a pod trigger a reconcile of its item. */
 const podsIn = (caches: Caches, { settings }: ContainerOptions): Watched => ({
   cache: caches.of(POD, {
     namespaces: [settings.namespace],

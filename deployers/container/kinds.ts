@@ -1,4 +1,4 @@
-/** The objects of the host cluster that the container deployer works with. */
+/** The kinds of the host cluster that the container deployer uses. */
 import type { Fields } from '../../src/lib/objects.ts';
 import type { Kind, Obj } from '../../src/runtime/types.ts';
 

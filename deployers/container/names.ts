@@ -1,21 +1,21 @@
-/** What the objects around an item are called, and the labels by which they are found again. Pure. */
+/** Names of an item's objects, and the labels by which they are found. Pure. */
 import { createHash } from 'node:crypto';
 import { labelValue } from '../objects/manifests/label.ts';
 import { annotations, CONTAINER_GROUP, labels, type Operation } from './contract.ts';
 
-/** The item that objects belong to. */
+/** The item that owns the objects. */
 export interface ItemRef {
   readonly namespace: string;
   readonly name: string;
 }
 
 const MAX_NAME = 253;
-/** Names of pods become host names, and the suffix needs its place. */
+/** The name of a pod is its host name, and the suffix needs space. */
 const MAX_POD_PREFIX = 54;
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** A name that fits, by a hash in place of its middle when it is too long. The end tells what an object is for. */
+/** A valid name: if it is too long, a hash replaces its middle. The end shows the purpose of the object. */
 function fitting(name: string, end: string, max = MAX_NAME): string {
   const whole = `${name}-${end}`;
   if (whole.length <= max) return whole;
@@ -31,10 +31,10 @@ interface Names {
   readonly blueprintPull: string;
   readonly descriptorPull: string;
   readonly ocmConfig: string;
-  /** Account, role and role binding of a container. */
+  /** Service account, role and role binding of a container. */
   readonly initAccount: string;
   readonly waitAccount: string;
-  /** Secrets with the tokens of the accounts. */
+  /** Secrets with the tokens of the service accounts. */
   readonly initToken: string;
   readonly waitToken: string;
 }
@@ -56,7 +56,7 @@ export function namesOf({ namespace, name }: ItemRef): Names {
   };
 }
 
-/** What makes a run of the image the one it is: another answer to any of these is another run. */
+/** The values that identify a run of the image: if any of them changes, it is another run. */
 export interface RunKey {
   readonly item: ItemRef;
   readonly uid: string;
@@ -71,8 +71,8 @@ export const podPrefix = ({ name }: ItemRef): string =>
     : `${name.slice(0, 45).replace(/[.-]+$/, '')}-${digest(name).slice(0, 8)}-`;
 
 /**
- * The name of the pod of a run. It looks like a generated one and is the same for the same run, so that a deployer that
- * died while it created the pod does not create a second one.
+ * The name of the pod of a run. It looks generated but is the same for the same run, so that a deployer that
+ * crashed during the creation does not create a second pod.
  */
 export function podName(run: RunKey): string {
   const { item, uid, jobID, generation, operation } = run;
@@ -83,7 +83,7 @@ export function podName(run: RunKey): string {
 export const stateName = ({ namespace, name }: ItemRef, random: string): string =>
   fitting(`state-${namespace}-${name}`, random);
 
-/** @param deployerId which deployer made it */
+/** @param deployerId identity of the deployer that creates the object */
 export const labelsOf = ({ namespace, name }: ItemRef, deployerId: string): Record<string, string> => ({
   [labels.deployerId]: labelValue(deployerId),
   [labels.name]: CONTAINER_GROUP,
@@ -91,7 +91,7 @@ export const labelsOf = ({ namespace, name }: ItemRef, deployerId: string): Reco
   [labels.itemNamespace]: labelValue(namespace),
 });
 
-/** Finds everything that belongs to an item. */
+/** Selects all objects of an item. */
 export const selectorOf = (
   { namespace, name }: ItemRef,
   more: Readonly<Record<string, string>> = {},
@@ -111,7 +111,7 @@ interface Labelled {
   };
 }
 
-/** The item that an object belongs to; undefined for an object of somebody else. */
+/** The item that an object belongs to; undefined for objects of other owners. */
 export function itemOf({ metadata }: Labelled): ItemRef | undefined {
   const name = metadata.labels?.[labels.itemName];
   const namespace = metadata.labels?.[labels.itemNamespace];

@@ -1,4 +1,4 @@
-/** The objects around a pod: secrets, accounts, what the accounts may do. Pure. */
+/** The objects around a pod: secrets, service accounts and their roles. Pure. */
 import { GROUP } from '../../src/api/labels.ts';
 import { exactJson } from '../../src/lib/exact-json.ts';
 import type { Obj } from '../../src/runtime/types.ts';
@@ -83,18 +83,21 @@ const on = (resource: string, verbs: readonly string[], resourceNames?: readonly
   ...(resourceNames && { resourceNames }),
 });
 
-/** The init container reads the snapshot that it restores, and nothing else. */
+/** The init container may only read the snapshot that it restores. */
 export const initRules = (stateSecrets: readonly string[]): readonly Rule[] =>
   stateSecrets.length === 0 ? [] : [on('secrets', ['get'], stateSecrets)];
 
-/** The wait container watches its pod, writes the export, and creates pieces of state, whose names nobody knows yet. */
+/**
+ * The wait container watches its pod, writes the export, and creates parts of the state, whose names are not known
+ * in advance.
+ */
 export const waitRules = (pod: string, exportSecret: string): readonly Rule[] => [
   on('pods', ['get', 'watch'], [pod]),
   on('secrets', ['create']),
   on('secrets', ['get', 'patch'], [exportSecret]),
 ];
 
-/** The text that becomes the file at `TARGET_PATH`. @param target undefined when the item has none */
+/** Content of the file at `TARGET_PATH`. @param target undefined if the item has no target */
 export function targetFile(target: Obj | undefined, content: string | undefined): string {
   if (!target) return 'null';
   const { metadata, ...rest } = target;
@@ -105,7 +108,7 @@ export function targetFile(target: Obj | undefined, content: string | undefined)
   });
 }
 
-/** What is known of one login, in the form that kubelets read. @param host of the registry */
+/** The credentials for one registry, in the format of kubelets. @param host of the registry */
 export function dockerConfig(
   host: string,
   login: { readonly username: string; readonly password: string; readonly identityToken?: string },

@@ -1,7 +1,7 @@
 /**
- * One look at a run of an image. What is seen of the pod is stored before anything is done about it, so a deployer that
- * dies in between finds the same answer again. The pod of a run has a name of its own: it is created once, whatever
- * happens, and one that is gone is never replaced within its job, since nobody knows what it has done.
+ * One reconcile of a run. The state of the pod is stored before the deployer acts on it, so that a deployer that
+ * crashes in between sees the same result again. The name of the pod is fixed for a run: the pod is created once. A
+ * deleted pod is not recreated in the same job, since it is unknown what it has done.
  */
 import { goJson } from '../../src/lib/gojson.ts';
 import { maskOf, type Mask } from '../../src/lib/masking.ts';
@@ -13,29 +13,29 @@ import { ensureTokens } from './accounts.ts';
 import { isSame, isUnmarkedExport } from './reserve-names.ts';
 import { removeEverything } from './cleanup.ts';
 import { CONTAINER_GROUP, FORCE_CLEANUP, keys, type Operation } from './contract.ts';
-import { assertMarked, dropPod } from './hosted.ts';
+import { assertOurs, deletePod } from './host-objects.ts';
 import { POD, SECRET, type Pod } from './kinds.ts';
-import { inNamespace, moveIn } from './move.ts';
+import { inNamespace, moveIn } from './namespace-move.ts';
 import { itemOf, namesOf } from './names.ts';
 import { PREFIX, runKey, type ContainerOptions, type ContainerContext } from './options.ts';
 import {
   conditionsOf,
   podStatusOf,
-  standOf,
+  runStateOf,
   statusOf,
-  troubleIn,
-  vanished,
+  failureIn,
+  podDisappeared,
   type PodStatus,
   type ProviderStatus,
 } from './pod-status.ts';
-import { clearTheWay, configure, placeOf, prunedState, startPod, type Key } from './prepare.ts';
+import { deleteOldPods, configure, placeOf, pruneState, startPod, type Key } from './prepare.ts';
 
 type Answer = Promise<Outcome<ProviderStatus>>;
 
-/** Should an event of the pod get lost. */
-const UNASKED_MS = 30_000;
-/** Until a pod in the way is looked after again; its end is an event. */
-const IN_THE_WAY_MS = 5_000;
+/** Polling interval, in case an event of the pod is lost. */
+const POLL_INTERVAL_MS = 30_000;
+/** Polling interval while an old pod has not ended; its end is an event, too. */
+const OLD_POD_INTERVAL_MS = 5_000;
 
 export const apply = (ctx: ContainerContext, options: ContainerOptions): Answer =>
   carryOut(ctx, options, 'RECONCILE');
@@ -54,21 +54,21 @@ export async function remove(ctx: ContainerContext, options: ContainerOptions): 
 async function carryOut(ctx: ContainerContext, configured: ContainerOptions, operation: Operation): Answer {
   const key = runKey(ctx, operation);
   const before = ctx.previous?.podStatus;
-  // A run that has begun ends where it is.
+  // A run continues in the namespace where it started.
   const options = inNamespace(configured, before?.podName === key.pod ? ctx.previous?.namespace : undefined);
   const pod = await getIfThere(options.client, POD, `${options.settings.namespace}/${key.pod}`, ctx.signal);
-  if (pod) assertMarked(POD, pod, key.item);
+  if (pod) assertOurs(POD, pod, key.item);
   const leftMs = await timeLeft(ctx, operation, pod, options);
-  // A job that is turned into a deletion, or whose item was changed, has to run the image again.
+  // A job that becomes a deletion, or whose item was changed, must run the image again.
   if (before?.lastSuccessfulJobID === key.jobID && before.podName === key.pod)
     return succeeded(ctx, key, options, before, pod);
-  if (pod) return judge(ctx, key, options, pod, leftMs);
+  if (pod) return evaluate(ctx, key, options, pod, leftMs);
   if (before?.podName !== key.pod) return begin(ctx, key, options, leftMs);
-  const problem = troubleIn(before, true)?.problem ?? vanished(key.pod);
+  const problem = failureIn(before, true)?.problem ?? podDisappeared(key.pod);
   return fail(problem, { conditions: conditionsOf(before) });
 }
 
-/** A job whose time is over takes its pod along. @throws TimeoutError */
+/** After the timeout of a job, its pod is deleted. @throws TimeoutError */
 async function timeLeft(
   ctx: ContainerContext,
   operation: Operation,
@@ -78,7 +78,7 @@ async function timeLeft(
   try {
     return ctx.assertTimeLeft(`${PREFIX}: start ${operation === 'DELETE' ? 'delete' : 'reconcile'}`);
   } catch (error) {
-    if (error instanceof TimeoutError && pod) await dropPod(placeOf(options), pod, ctx.signal);
+    if (error instanceof TimeoutError && pod) await deletePod(placeOf(options), pod, ctx.signal);
     throw error;
   }
 }
@@ -89,20 +89,20 @@ const phaseOf = (operation: Operation): { readonly phase?: string } =>
 async function begin(ctx: ContainerContext, key: Key, options: ContainerOptions, leftMs: number): Answer {
   const before = ctx.previous?.podStatus;
   await configure(ctx, key, options);
-  const stillThere = await moveIn(ctx, key, options);
-  // From here on there may be something to take back.
-  if (stillThere === undefined) await ctx.begin(statusOf(key.operation, options.settings.namespace, before));
-  const inTheWay = stillThere ?? (await clearTheWay(ctx, key, options));
-  if (inTheWay !== undefined) {
-    const message = `pod ${inTheWay} of an earlier run has not ended yet`;
+  const runningPod = await moveIn(ctx, key, options);
+  // From here on, objects may exist that have to be deleted.
+  if (runningPod === undefined) await ctx.begin(statusOf(key.operation, options.settings.namespace, before));
+  const oldPod = runningPod ?? (await deleteOldPods(ctx, key, options));
+  if (oldPod !== undefined) {
+    const message = `pod ${oldPod} of an earlier run has not ended yet`;
     const why = { operation: 'CreatePod', reason: 'PodInTheWay', message };
-    return wait({ ...phaseOf(key.operation), why, requeueAfterMs: IN_THE_WAY_MS });
+    return wait({ ...phaseOf(key.operation), why, requeueAfterMs: OLD_POD_INTERVAL_MS });
   }
   const pod = (await startPod(ctx, key, options, leftMs)) as Pod;
-  return judge(ctx, key, options, pod, leftMs);
+  return evaluate(ctx, key, options, pod, leftMs);
 }
 
-async function judge(
+async function evaluate(
   ctx: ContainerContext,
   key: Key,
   options: ContainerOptions,
@@ -110,11 +110,11 @@ async function judge(
   leftMs: number,
 ): Answer {
   const last = ctx.previous?.podStatus?.lastSuccessfulJobID;
-  const seen = podStatusOf(pod, last === key.jobID ? undefined : last, maskFor(ctx));
-  const status = statusOf(key.operation, options.settings.namespace, seen);
-  const conditions = conditionsOf(seen);
-  const stand = standOf(pod, seen);
-  switch (stand.is) {
+  const podStatus = podStatusOf(pod, last === key.jobID ? undefined : last, maskFor(ctx));
+  const status = statusOf(key.operation, options.settings.namespace, podStatus);
+  const conditions = conditionsOf(podStatus);
+  const runState = runStateOf(pod, podStatus);
+  switch (runState.is) {
     case 'running': {
       const owner = {
         item: key.item,
@@ -126,19 +126,19 @@ async function judge(
         ...phaseOf(key.operation),
         status,
         conditions,
-        why: stand.why,
-        requeueAfterMs: UNASKED_MS,
+        why: runState.why,
+        requeueAfterMs: POLL_INTERVAL_MS,
       });
     }
     case 'failed':
-      if (stand.isStuck) {
+      if (runState.isStuck) {
         await ctx.begin(status);
-        await dropPod(placeOf(options), pod, ctx.signal);
+        await deletePod(placeOf(options), pod, ctx.signal);
       }
-      await prunedState(placeOf(options), key, ctx.signal);
-      return fail(stand.problem, { status, conditions });
+      await pruneState(placeOf(options), key, ctx.signal);
+      return fail(runState.problem, { status, conditions });
     case 'succeeded': {
-      const ended = { ...seen, lastSuccessfulJobID: key.jobID };
+      const ended = { ...podStatus, lastSuccessfulJobID: key.jobID };
       await ctx.begin(statusOf(key.operation, options.settings.namespace, ended));
       return succeeded(ctx, key, options, ended, pod);
     }
@@ -158,9 +158,9 @@ async function succeeded(
     await removeEverything(place, ctx.item, ctx.signal);
     return done();
   }
-  await prunedState(place, key, ctx.signal);
+  await pruneState(place, key, ctx.signal);
   const exported = await exportedBy(ctx, key, options);
-  if (pod && !options.settings.keepsPods) await dropPod(place, pod, ctx.signal);
+  if (pod && !options.settings.keepsEndedPods) await deletePod(place, pod, ctx.signal);
   return done({
     status: statusOf(key.operation, options.settings.namespace, ended),
     conditions: conditionsOf(ended),
@@ -168,7 +168,7 @@ async function succeeded(
   });
 }
 
-/** What the wait container has put into the deployer's namespace; undefined when the image exports nothing. */
+/** The export that the wait container stored in the deployer's namespace; undefined if the image exports nothing. */
 async function exportedBy(
   ctx: ContainerContext,
   { item }: Key,
@@ -177,7 +177,7 @@ async function exportedBy(
   const name = namesOf(item).export;
   const secret = await getIfThere(client, SECRET, `${settings.namespace}/${name}`, ctx.signal);
   const owner = secret && itemOf(secret);
-  // Also that of a pod which the original started: it has no labels.
+  // Includes exports of pods that upstream started; they have no labels.
   const isOurs = secret && (owner ? isSame(owner, item) : isUnmarkedExport(secret));
   const text = isOurs ? secret.data?.[keys.data] : undefined;
   if (text === undefined) return undefined;
@@ -189,6 +189,6 @@ async function exportedBy(
   }
 }
 
-/** The end of an image's output may show anything that it was given. */
+/** The end of an image's output may contain any of its inputs. */
 const maskFor = ({ target, config }: ContainerContext): Mask =>
   maskOf([target?.content ?? '', goJson(config.importValues ?? {})]);

@@ -1,4 +1,4 @@
-/** What all parts of the container deployer share. */
+/** Types that all parts of the container deployer share. */
 import type { Client } from '../../src/runtime/types.ts';
 import type { DeployContext } from '../sdk/deployer.ts';
 import type { ContainerConfig } from './config.ts';
@@ -13,7 +13,7 @@ export interface ContainerOptions {
   /** The host cluster, where pods run. */
   readonly client: Client;
   readonly settings: ContainerSettings;
-  /** Which deployer made an object; default its name. */
+  /** Identity of the deployer in labels; default: its name. */
   readonly deployerId?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ const itemRef = ({ item }: Pick<ContainerContext, 'item'>): ItemRef => ({
   name: item.metadata.name,
 });
 
-/** What this look is about. */
+/** Identifies the run of the current reconcile. */
 export function runKey(ctx: ContainerContext, operation: Operation): RunKey & { readonly pod: string } {
   const { metadata, status } = ctx.item;
   const key = {

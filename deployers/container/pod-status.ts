@@ -1,4 +1,4 @@
-/** From a pod to what is said about it: provider status, conditions, and how the run stands. Pure. */
+/** Computes provider status, conditions, and the state of the run from a pod. Pure. */
 import type { Fields } from '../../src/lib/objects.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import type { Mask } from '../../src/lib/masking.ts';
@@ -9,7 +9,7 @@ import type { ContainerState, ContainerStatus, Pod } from './kinds.ts';
 import { CONTAINER_API_VERSION } from './contract.ts';
 import { codec, type Codec } from '../sdk/codec.ts';
 
-/** How one container stands, as the provider status shows it. */
+/** State of one container in the provider status. */
 interface ShownContainer extends Fields {
   readonly image: string;
   readonly imageID: string;
@@ -21,9 +21,9 @@ interface ShownContainer extends Fields {
 
 export interface PodStatus extends Fields {
   readonly podName: string;
-  /** When the pod was created, RFC 3339. */
+  /** Creation time of the pod, RFC 3339. */
   readonly lastRun?: string;
-  /** The last job whose run ended well. */
+  /** The last job with a successful run. */
   readonly lastSuccessfulJobID?: string;
   readonly containerStatus: ShownContainer;
   readonly initContainerStatus: ShownContainer;
@@ -34,7 +34,10 @@ export interface ProviderStatus extends Fields {
   readonly apiVersion: string;
   readonly kind: 'ProviderStatus';
   readonly lastOperation: Operation;
-  /** Where the pod and all around it are. An addition of ours; absent after a run of an earlier version or of the original. */
+  /**
+   * The namespace of the pod and its objects. An addition of ours; absent after a run of an earlier version or of
+   * upstream.
+   */
   readonly namespace?: string;
   readonly podStatus?: PodStatus;
 }
@@ -55,7 +58,7 @@ export const statusOf = (
   ...(podStatus && { podStatus }),
 });
 
-/** @param mask for what programs say, since nobody knows what that is */
+/** @param mask for messages of programs, because they may contain secrets */
 export function podStatusOf(pod: View<Pod>, lastSuccessfulJobID: string | undefined, mask: Mask): PodStatus {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
   const all = [...initContainerStatuses, ...containerStatuses];
@@ -74,7 +77,7 @@ export function podStatusOf(pod: View<Pod>, lastSuccessfulJobID: string | undefi
   };
 }
 
-/** Of a message only the end is kept, as the kubelet does. */
+/** Only the end of a message is kept, as the kubelet does. */
 const MAX_MESSAGE = 1024;
 
 const tail = (text: string): string => Buffer.from(text).subarray(-MAX_MESSAGE).toString('utf8');
@@ -104,12 +107,12 @@ function masked(value: unknown, mask: Mask): unknown {
   );
 }
 
-// ---------------------------------------------------------------- how the run stands
+// ---------------------------------------------------------------- state of the run
 
-type Stand =
+type RunState =
   | { readonly is: 'running'; readonly why?: Problem | undefined }
   | { readonly is: 'succeeded' }
-  /** It ends badly; `isStuck` when the pod itself would stay. */
+  /** The run fails; `isStuck` if the pod would not end by itself. */
   | { readonly is: 'failed'; readonly problem: Problem; readonly isStuck: boolean };
 
 interface Watched {
@@ -118,7 +121,7 @@ interface Watched {
   readonly of: (status: PodStatus) => ShownContainer;
 }
 
-/** In the order in which they run, which is that in which they are to blame. */
+/** In the order in which they run; the first failed container is reported. */
 const watched: readonly Watched[] = [
   { name: containers.init, operation: 'RunInitContainer', of: (s) => s.initContainerStatus },
   { name: containers.main, operation: 'RunMainContainer', of: (s) => s.containerStatus },
@@ -131,13 +134,16 @@ const IMAGE_PROBLEMS = [
   'ErrImageNeverPull',
   'RegistryUnavailable',
   'ErrInvalidImageName',
-  'InvalidImageName', // what kubelets say for it
+  'InvalidImageName', // reasons of kubelets that mean the same
 ];
-/** Every container begins with these. */
-const BEGINNINGS = ['ContainerCreating', 'PodInitializing'];
+/** Every container starts with one of these reasons. */
+const INITIAL_REASONS = ['ContainerCreating', 'PodInitializing'];
 
-/** Why the run cannot end well any more, as far as its containers tell. */
-export function troubleIn(status: PodStatus, isOver: boolean): Extract<Stand, { is: 'failed' }> | undefined {
+/** Why the run cannot succeed any more, according to its containers. */
+export function failureIn(
+  status: PodStatus,
+  isOver: boolean,
+): Extract<RunState, { is: 'failed' }> | undefined {
   for (const { name, operation, of } of watched) {
     const { reason = '', message = '', exitCode, state } = of(status);
     if (state?.waiting && IMAGE_PROBLEMS.includes(reason)) {
@@ -166,15 +172,14 @@ function sentence(name: string, exitCode: number, reason: string, message: strin
 }
 
 /** @param status of the same pod */
-export function standOf(pod: View<Pod>, status: PodStatus): Stand {
+export function runStateOf(pod: View<Pod>, status: PodStatus): RunState {
   const { phase, reason = '', message = '' } = pod.status ?? {};
   const isOver = phase === 'Failed';
   if (phase === 'Succeeded') return { is: 'succeeded' };
-  const trouble = troubleIn(status, isOver);
-  if (trouble) return trouble;
-  if (!isOver && hasNoFuture(pod))
-    return { is: 'failed', isStuck: true, problem: deleted(pod.metadata.name) };
-  if (!isOver) return { is: 'running', why: hindrance(pod, status) };
+  const failure = failureIn(status, isOver);
+  if (failure) return failure;
+  if (!isOver && neverRuns(pod)) return { is: 'failed', isStuck: true, problem: deleted(pod.metadata.name) };
+  if (!isOver) return { is: 'running', why: startProblem(pod, status) };
   const what = `pod ${pod.metadata.name} ended without a result`;
   const why = [reason, message].filter(Boolean).join(': ');
   const problem = {
@@ -185,8 +190,8 @@ export function standOf(pod: View<Pod>, status: PodStatus): Stand {
   return { is: 'failed', isStuck: false, problem };
 }
 
-/** Deleted before it had a node, it gets none any more; only our finalizer keeps it. */
-const hasNoFuture = ({ metadata, spec, status }: View<Pod>): boolean =>
+/** A pod that was deleted before it was scheduled never runs; only our finalizer keeps it. */
+const neverRuns = ({ metadata, spec, status }: View<Pod>): boolean =>
   metadata.deletionTimestamp !== undefined &&
   !ownField(spec, 'nodeName') &&
   (status?.phase ?? 'Pending') === 'Pending';
@@ -197,8 +202,8 @@ const deleted = (pod: string): Problem => ({
   message: `pod ${pod} was deleted before it was scheduled to a node; it is not created again in this job: start another job`,
 });
 
-/** What keeps a pod from running, for people; it may pass. */
-function hindrance(pod: View<Pod>, status: PodStatus): Problem | undefined {
+/** Why a pod does not run at the moment, as a message for users; may be temporary. */
+function startProblem(pod: View<Pod>, status: PodStatus): Problem | undefined {
   const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (scheduled?.status === 'False') {
     const { reason = 'Unschedulable', message = '' } = scheduled;
@@ -210,21 +215,21 @@ function hindrance(pod: View<Pod>, status: PodStatus): Problem | undefined {
   }
   for (const { name, operation, of } of watched) {
     const { state, reason = '', message = '' } = of(status);
-    if (state?.waiting && reason !== '' && !BEGINNINGS.includes(reason)) {
+    if (state?.waiting && reason !== '' && !INITIAL_REASONS.includes(reason)) {
       return { operation, reason, message: `container ${name} does not start: ${reason}: ${message}` };
     }
   }
   return undefined;
 }
 
-/** What the finalizer should have prevented; nobody knows what the image has done. */
-export const vanished = (pod: string): Problem => ({
+/** Our finalizer should have prevented this. It is unknown what the image has done. */
+export const podDisappeared = (pod: string): Problem => ({
   operation: 'RunMainContainer',
   reason: 'PodVanished',
   message: `pod ${pod} disappeared before its result was observed, so it is unknown whether it finished its work; it is not run again in this job: start another job`,
 });
 
-/** Whether a container of the pod may still be at work. */
+/** Whether a container of the pod may still be running. */
 export const isActive = (pod: View<Pod>): boolean =>
   pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
 

@@ -1,4 +1,4 @@
-/** The pod of one run of an image. Pure: what is known goes in, the object comes out. */
+/** Builds the pod of one run of an image. Pure. */
 import type { Obj } from '../../src/runtime/types.ts';
 import { annotations, containers, labels, paths, POD_FINALIZER, variables } from './contract.ts';
 import { labelsOf, namesOf, podName, podPrefix, type RunKey } from './names.ts';
@@ -13,7 +13,7 @@ interface PodFacts {
   readonly args: readonly string[] | undefined;
   /** Secrets of the snapshot to restore, in order. */
   readonly stateSecrets: readonly string[];
-  /** Which of the objects that not every item needs are there. */
+  /** Which of the optional objects exist. */
   readonly has: {
     readonly imagePull: boolean;
     readonly blueprintPull: boolean;
@@ -162,7 +162,10 @@ const ocmPart = (configMap: string): Part => ({
   mount: { name: 'ocm-configuration', mountPath: folderOf(paths.ocmConfiguration), readOnly: true },
 });
 
-/** Token and namespace from a secret of ours, the certificates from where Kubernetes puts them into every namespace. */
+/**
+ * Token and namespace come from our secret, the CA certificates from the config map that Kubernetes creates in
+ * every namespace.
+ */
 const accountPart = (name: string, secret: string): Part => ({
   volume: {
     name,

@@ -1,4 +1,4 @@
-/** Brings everything in place that a pod needs, and then the pod. Each step may be repeated. */
+/** Creates all objects that a pod needs, then the pod. Each step can be repeated. */
 import { AlreadyExists, Forbidden, Invalid } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
@@ -9,7 +9,7 @@ import { accountWith, ensureTokens } from './accounts.ts';
 import { reserveNames, isExportFor } from './reserve-names.ts';
 import { CONTAINER_GROUP, keys } from './contract.ts';
 import { pullSecrets, repositoryContextOf } from './credentials.ts';
-import { all, assertMarked, drop, dropPod, putAll, type Place, type Wanted } from './hosted.ts';
+import { all, assertOurs, deleteRead, deletePod, putAll, type Place, type Wanted } from './host-objects.ts';
 import { CONFIG_MAP, POD, SECRET, TARGET, type Secret } from './kinds.ts';
 import { itemOf, namesOf, selectorOf, type RunKey } from './names.ts';
 import { configMapFor, initRules, secretFor, targetFile, waitRules, type Belonging } from './objects.ts';
@@ -22,10 +22,10 @@ import { snapshotsIn, stateLabel } from './snapshots.ts';
 export type Key = ReturnType<typeof runKey>;
 
 /**
- * Lets pods of earlier runs go: two of them would write the same state.
- * @returns the name of one that still runs
+ * Deletes pods of earlier runs, because two pods would write the same state.
+ * @returns the name of a pod that is still running
  */
-export async function clearTheWay(
+export async function deleteOldPods(
   ctx: Pick<ContainerContext, 'signal'>,
   key: Pick<Key, 'item' | 'pod'>,
   options: ContainerOptions,
@@ -34,10 +34,10 @@ export async function clearTheWay(
   const pods = await all(place, POD, selectorOf(key.item), { signal: ctx.signal });
   const others = pods.filter(({ metadata }) => metadata.name !== key.pod);
   for (const pod of others) {
-    if (isActive(pod) || !options.settings.keepsPods) await dropPod(place, pod, ctx.signal);
+    if (isActive(pod) || !options.settings.keepsEndedPods) await deletePod(place, pod, ctx.signal);
   }
   if (!others.some(isActive)) return undefined;
-  // Without a node there is nothing to wind up, and it is gone already.
+  // A pod without a node has nothing to stop, and is already gone.
   const left = await all(place, POD, selectorOf(key.item), { signal: ctx.signal });
   return left.find((pod) => pod.metadata.name !== key.pod && isActive(pod))?.metadata.name;
 }
@@ -48,7 +48,10 @@ const ownerOf = (key: Key, { settings, deployerId = CONTAINER_GROUP }: Container
   deployerId,
 });
 
-/** Stores the configuration, and with it whose the names around the item are. @throws ConfigurationError when they are taken */
+/**
+ * Stores the configuration, which also reserves the names for the item. @throws ConfigurationError if the names are
+ * taken
+ */
 export async function configure(ctx: ContainerContext, key: Key, options: ContainerOptions): Promise<void> {
   const { config } = namesOf(key.item);
   const secret = secretFor(ownerOf(key, options), config, configurationOf(ctx), 'configuration');
@@ -57,7 +60,7 @@ export async function configure(ctx: ContainerContext, key: Key, options: Contai
 
 const MAX_SECRET_BYTES = 2 ** 20;
 
-/** @throws ConfigurationError when no server would take it */
+/** @throws ConfigurationError if the secret is too large for an API server */
 function fitting(secret: Secret, what: string): Secret {
   const texts = Object.values(secret.data ?? {});
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
@@ -69,25 +72,26 @@ function fitting(secret: Secret, what: string): Secret {
   });
 }
 
-/** What an earlier run has exported. @throws ConfigurationError when the secret is somebody else's */
-async function dropExport({ item, signal }: ContainerContext, key: Key, place: Place): Promise<void> {
+/** Deletes the export of an earlier run. @throws ConfigurationError if the secret belongs to another owner */
+async function deleteExport({ item, signal }: ContainerContext, key: Key, place: Place): Promise<void> {
   const { export: name } = namesOf(key.item);
   const secretKey = joinKey(place.namespace, name);
   const secret = await getIfThere(place.client, SECRET, secretKey, signal);
   if (!secret) return;
-  // One with the labels of another item is left over: that item is gone, or the names would not be ours.
+  // A secret with the labels of another item is a leftover: that item no longer exists, otherwise the names would
+  // not be ours.
   const isOurs = itemOf(secret) !== undefined || isExportFor(secret, key.item, item);
-  if (!isOurs && key.operation === 'DELETE') return; // a removal exports nothing
+  if (!isOurs && key.operation === 'DELETE') return; // a deletion exports nothing
   if (!isOurs)
     throw new ConfigurationError({
       operation: 'CreateSecret',
       reason: 'SecretNotOwned',
       message: secretTaken(secretKey, key.item),
     });
-  await drop(place, SECRET, secret, signal);
+  await deleteRead(place, SECRET, secret, signal);
 }
 
-/** @param leftMs of the job. @returns the pod; that of an earlier attempt when it is there already */
+/** @param leftMs remaining time of the job. @returns the pod, possibly from an earlier attempt */
 export async function startPod(
   ctx: ContainerContext,
   key: Key,
@@ -102,8 +106,8 @@ export async function startPod(
   const image = ctx.config.image ?? settings.defaultImage;
   const pulls = await pullSecrets(ctx, client, image);
 
-  await dropExport(ctx, key, place);
-  const stateSecrets = await prunedState(place, key, signal);
+  await deleteExport(ctx, key, place);
+  const stateSecrets = await pruneState(place, key, signal);
   const target = secretFor(owner, names.target, await targetOf(ctx, options), 'target');
   const pullSecret = (name: string, data: Readonly<Record<string, string>> | undefined): readonly Wanted[] =>
     data ? [{ kind: SECRET, object: secretFor(owner, name, data, 'pullSecret') }] : [];
@@ -151,7 +155,7 @@ async function create(
   } catch (error) {
     if (error instanceof AlreadyExists) {
       const there = await client.get(POD, `${settings.namespace}/${name}`, ctx.signal);
-      assertMarked(POD, there, item);
+      assertOurs(POD, there, item);
       return there;
     }
     const isFinal = error instanceof Invalid;
@@ -163,19 +167,19 @@ async function create(
   }
 }
 
-/** Pieces of the newest snapshot; older ones go. */
-export async function prunedState(
+/** Parts of the newest snapshot; deletes older ones. */
+export async function pruneState(
   place: Place,
   { item }: Pick<RunKey, 'item'>,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const secrets = await all(place, SECRET, selectorOf(item, stateLabel), { signal, metadataOnly: true });
   const { newest, others } = snapshotsIn(secrets);
-  for (const secret of others) await drop(place, SECRET, secret, signal);
+  for (const secret of others) await deleteRead(place, SECRET, secret, signal);
   return newest;
 }
 
-/** As the user wrote it, with the repository of the Context where it names none. */
+/** The configuration of the user; if it has no repository, the repository of the Context is added. */
 function configurationOf(ctx: ContainerContext): Readonly<Record<string, string>> {
   const given = ctx.item.spec.config as { readonly componentDescriptor?: { readonly ref?: object } };
   const ref = given.componentDescriptor?.ref;

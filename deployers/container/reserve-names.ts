@@ -1,7 +1,7 @@
 /**
- * Names around an item are the original's, `<namespace>-<item>-…`: item `c` in namespace `a-b` and item `b-c` in namespace `a`
- * would share everything, down to the credentials of their targets. Whoever has the secret with the configuration has
- * the other names as well.
+ * Reserves the names of an item's objects. They are upstream's, `<namespace>-<item>-…`, so item `c` in namespace
+ * `a-b` and item `b-c` in namespace `a` would share all objects, including the credentials of their targets. The
+ * item that owns the configuration secret also owns the other names.
  */
 import { createHash } from 'node:crypto';
 import { Conflict } from '../../src/runtime/errors.ts';
@@ -12,14 +12,14 @@ import { ConfigurationError } from '../sdk/errors.ts';
 import { holdsOnlyExports } from '../sdk/export-owner.ts';
 import { DEPLOY_ITEM, type DeployItem } from '../sdk/kinds.ts';
 import { CONTAINER_GROUP } from './contract.ts';
-import { createOrFind, type Place } from './hosted.ts';
+import { createOrFind, type Place } from './host-objects.ts';
 import { SECRET, type Secret } from './kinds.ts';
 import { itemOf, type ItemRef } from './names.ts';
 
 /**
- * Stores the secret unless it belongs to another item or to a person. The API server itself refuses to change the labels
- * that another item has set, so of two that come at once one is refused.
- * @throws ConfigurationError when the other item is there, or a person made the secret
+ * Stores the secret unless it belongs to another item or a user. The API server refuses to change labels of another
+ * field manager, so if two items reserve the name at the same time, one of them fails.
+ * @throws ConfigurationError if the other item exists, or if a user created the secret
  */
 export async function reserveNames(
   place: Place,
@@ -40,9 +40,9 @@ export async function reserveNames(
   } catch (error) {
     if (!(error instanceof Conflict)) throw error;
     const key = joinKey(namespace, secret.metadata.name);
-    const there = await getIfThere(client, SECRET, key, signal);
-    if (!there || there.metadata.uid !== uid) throw error; // replaced meanwhile
-    const owner = itemOf(there);
+    const existing = await getIfThere(client, SECRET, key, signal);
+    if (!existing || existing.metadata.uid !== uid) throw error; // the secret was replaced meanwhile
+    const owner = itemOf(existing);
     if (owner && !isSame(owner, item) && (await getIfThere(client, DEPLOY_ITEM, keyOf(owner), signal))) {
       throw new ConfigurationError({
         operation: 'ClaimNames',
@@ -55,15 +55,15 @@ export async function reserveNames(
 }
 
 /**
- * Whether a secret is the export of the item: it says so, or it is one as the original writes them, which carry no
- * labels, and the item has exports already.
+ * Whether a secret is the export of the item: its labels say so, or it is an export in upstream's format, which has
+ * no labels, and the item already has exports.
  */
 export function isExportFor(secret: View<Secret>, ref: ItemRef, item: View<DeployItem>): boolean {
   const owner = itemOf(secret);
   return owner ? isSame(owner, ref) : item.status?.exportRef !== undefined && isUnmarkedExport(secret);
 }
 
-/** Whether a secret looks like the exports that the original writes: nothing says whose it is, and it holds nothing else. */
+/** Whether a secret looks like an export of upstream: it has no labels with an owner, and contains nothing else. */
 export const isUnmarkedExport = (secret: View<Secret>): boolean =>
   Object.keys(secret.metadata.labels ?? {}).length === 0 &&
   (secret.metadata.ownerReferences ?? []).length === 0 &&

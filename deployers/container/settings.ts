@@ -1,6 +1,6 @@
-/** How the deployer itself is configured: where pods run, of which images, and when what is left over goes. */
+/** Settings of the deployer: namespace and images of pods, and when leftovers are deleted. */
 
-/** The program that a container of ours runs. */
+/** The program that one of our containers runs. */
 export interface ProgramSpec {
   readonly image: string;
   readonly command?: readonly string[] | undefined;
@@ -8,9 +8,9 @@ export interface ProgramSpec {
 }
 
 export interface ContainerSettings {
-  /** Namespace of the host cluster in which pods run, with all that belongs to them. */
+  /** Namespace of the host cluster for pods and all their objects. */
   readonly namespace: string;
-  /** For items that name no image. */
+  /** For items without an image. */
   readonly defaultImage: string;
   readonly init: ProgramSpec;
   readonly wait: ProgramSpec;
@@ -18,11 +18,11 @@ export interface ContainerSettings {
     readonly isDisabled: boolean;
     readonly everyMs: number;
   };
-  /** Leave pods that have ended in place, for debugging. */
-  readonly keepsPods: boolean;
+  /** Whether ended pods are kept, for debugging. */
+  readonly keepsEndedPods: boolean;
 }
 
-/** Also the tag of the image that holds the programs. */
+/** Also the tag of the image that contains the programs. */
 export const VERSION = '0.1.0';
 const OWN_IMAGE = `espalier:${VERSION}`;
 
@@ -32,5 +32,5 @@ export const defaultSettings: ContainerSettings = {
   init: { image: OWN_IMAGE, command: ['espalier', 'container', 'init'] },
   wait: { image: OWN_IMAGE, command: ['espalier', 'container', 'wait'] },
   garbageCollection: { isDisabled: false, everyMs: 3_600_000 },
-  keepsPods: false,
+  keepsEndedPods: false,
 };

@@ -1,17 +1,17 @@
-/** Which secrets hold the state that counts, and which are out of date. Pure. */
+/** Determines which secrets contain the current state, and which are outdated. Pure. */
 import type { Obj, View } from '../../src/runtime/types.ts';
 import { annotations, labels, secretTypes } from './contract.ts';
 
 interface Snapshots {
-  /** Names of the pieces of the newest whole snapshot, in order. */
+  /** Names of the parts of the newest complete snapshot, in order. */
   readonly newest: readonly string[];
-  /** All other pieces: of older snapshots, and of one that was never finished. */
+  /** All other parts: of older snapshots, and of incomplete ones. */
   readonly others: readonly View<Obj>[];
 }
 
 export const stateLabel = { [labels.type]: secretTypes.state };
 
-/** @param secrets with their metadata at least */
+/** @param secrets with at least their metadata */
 export function snapshotsIn(secrets: readonly View<Obj>[]): Snapshots {
   const byUuid = new Map<string, View<Obj>[]>();
   for (const secret of secrets) {
@@ -28,13 +28,13 @@ export function snapshotsIn(secrets: readonly View<Obj>[]): Snapshots {
 
 const numOf = ({ metadata }: View<Obj>): number => Number(metadata.annotations?.[annotations.stateNum] ?? 0);
 
-/** Snapshots of the original do not say how many pieces they have, and are believed. */
+/** Upstream's snapshots do not contain the number of parts, so they count as complete. */
 function isWhole(pieces: readonly View<Obj>[]): boolean {
   const wanted = pieces[0]?.metadata.annotations?.[annotations.statePieces];
   return wanted === undefined || Number(wanted) === pieces.length;
 }
 
-/** Creation times have whole seconds; within one the time of the snapshot itself decides. */
+/** Creation timestamps have whole seconds; within a second, the time of the snapshot decides. */
 const timeOf = (pieces: readonly View<Obj>[]): readonly [created: string, taken: string] => [
   pieces.map(({ metadata }) => metadata.creationTimestamp ?? '').reduce((a, b) => (a > b ? a : b), ''),
   pieces[0]?.metadata.annotations?.[annotations.stateTime] ?? '',

@@ -1,4 +1,7 @@
-/** Charts kept for items that ask for it by an annotation. A tag that moves is therefore stale for up to a day. */
+/**
+ * Caches charts for items whose annotation allows it. A chart whose tag is overwritten may be stale for up to a
+ * day.
+ */
 import type { Clock } from '../../src/lib/clock.ts';
 import { GROUP } from '../../src/api/labels.ts';
 
@@ -7,7 +10,7 @@ const MAX_AGE_MS = 24 * 3_600_000;
 export const CACHE_BYTES = 100_000_000;
 
 export interface ChartCache {
-  /** What is kept under the key, or what `fetch` brings. */
+  /** Returns the cached chart of the key, or fetches and caches it. */
   get(key: string, fetch: () => Promise<Uint8Array>): Promise<Uint8Array>;
 }
 

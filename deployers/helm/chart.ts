@@ -1,4 +1,4 @@
-/** From the configuration to a chart: where its bytes come from, and what they are. */
+/** Loads the chart of a configuration: fetches its archive and unpacks it. */
 import { createHash } from 'node:crypto';
 import { ComponentProblem, ContentTooLarge } from '../../src/components/errors.ts';
 import { ChartStopped, HelmError } from '../../src/templating/helm/errors.ts';
@@ -7,33 +7,36 @@ import { messageOf } from '../sdk/errors.ts';
 import { CACHE_ANNOTATION, type ChartCache } from './cache.ts';
 import type { ChartSource } from './config.ts';
 import { download, DownloadFailed, DownloadTooLarge } from './download.ts';
-import { TARGET_WORDS } from './cluster.ts';
-import { broken, passing } from './problems.ts';
+import { TARGET_KEYWORDS } from './target-facts.ts';
+import { configurationError, retryError } from './errors.ts';
 import { chartFromComponent, chartFromRegistry } from './registry.ts';
 import { chartFromRepository, RepositoryProblem } from './repository.ts';
-import { IndexTooLarge } from './repository-aside.ts';
-import { chartsFor, once, type HelmOptions, type HelmContext } from './helm-context.ts';
+import { IndexTooLarge } from './repository-process.ts';
+import { chartsFor, oncePerJob, type HelmOptions, type HelmContext } from './helm-context.ts';
 
-/** The archive as it came. */
+/** The archive as it was downloaded. */
 export interface LoadedChart extends PackedChart {
-  /** Which of the words that stand for facts about the target occur in it. */
-  readonly mentions: readonly string[];
+  /** Which of the keywords for target facts (`Capabilities`, `APIVersions`) the chart contains. */
+  readonly keywords: readonly string[];
 }
 
-/** Fetched once for a job. @throws ConfigurationError for what is in the configuration itself; RetryError for all else */
+/**
+ * Fetches the chart once per job. @throws ConfigurationError for errors in the configuration itself; RetryError for
+ * all others
+ */
 export function loadChart(ctx: HelmContext, options: HelmOptions, cache: ChartCache): Promise<LoadedChart> {
-  return once(ctx, 'chart', async () => {
+  return oncePerJob(ctx, 'chart', async () => {
     const { chart: source } = ctx.config;
     const bytes = await bytesOf(source, ctx, options, cache);
     const chart = { bytes, digest: createHash('sha256').update(bytes).digest('hex') };
     try {
-      const mentions = await chartsFor(ctx, options).mentions({ chart, words: TARGET_WORDS });
-      return { ...chart, mentions };
+      const keywords = await chartsFor(ctx, options).mentions({ chart, words: TARGET_KEYWORDS });
+      return { ...chart, keywords };
     } catch (error) {
       if (!(error instanceof HelmError)) throw error;
-      if (error instanceof ChartStopped) throw broken('GetHelmChart', error.message, error);
-      if (source.kind !== 'raw') throw passing('GetHelmChart', error.message, error);
-      throw broken('GetHelmChart', `chart.archive.raw: ${error.message}`, error);
+      if (error instanceof ChartStopped) throw configurationError('GetHelmChart', error.message, error);
+      if (source.kind !== 'raw') throw retryError('GetHelmChart', error.message, error);
+      throw configurationError('GetHelmChart', `chart.archive.raw: ${error.message}`, error);
     }
   });
 }
@@ -58,12 +61,15 @@ async function bytesOf(
     if (!isKnown) throw error;
     const isTooLarge =
       error instanceof DownloadTooLarge || error instanceof ContentTooLarge || error instanceof IndexTooLarge;
-    if (isTooLarge) throw broken('GetHelmChart', messageOf(error), error);
-    throw passing('GetHelmChart', messageOf(error), error, mayAppear(messageOf(error)));
+    if (isTooLarge) throw configurationError('GetHelmChart', messageOf(error), error);
+    throw retryError('GetHelmChart', messageOf(error), error, mayBePublished(messageOf(error)));
   }
 }
 
-/** Who reads a chart decides with which credentials, so no tenant gets what another has fetched. */
+/**
+ * The key contains namespace and Context, because they determine the credentials: a tenant must not read charts
+ * that another tenant fetched.
+ */
 const cacheKey = (source: ChartSource, { item, context }: HelmContext): string =>
   createHash('sha256')
     .update(
@@ -95,7 +101,7 @@ async function fetched(
   }
 }
 
-/** Charts that somebody may be about to publish: told quietly. */
-const mayAppear = (message: string): boolean =>
+/** Whether the chart may be published soon; such failures are logged as information. */
+const mayBePublished = (message: string): boolean =>
   message.includes('no chart name found') ||
   (message.startsWith('cannot download repository index') && message.includes('404'));

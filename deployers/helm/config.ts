@@ -1,4 +1,4 @@
-/** The provider configuration of the helm deployer, and all that makes no sense in it. */
+/** The provider configuration of the helm deployer, and its validation. */
 import { GROUP } from '../../src/api/labels.ts';
 import { isDuration, parseDuration } from '../../src/lib/duration.ts';
 import { isObject, type Fields } from '../../src/lib/objects.ts';
@@ -29,7 +29,7 @@ export type ChartSource =
   | { readonly kind: 'repo'; readonly url: string; readonly name: string; readonly version: string }
   | { readonly kind: 'resource'; readonly key: string };
 
-/** Options of one action of the real helm; times in milliseconds. */
+/** Options of one action of the helm program; times in milliseconds. */
 export interface ActionOptions {
   readonly atomic: boolean;
   readonly force: boolean;
@@ -45,7 +45,7 @@ export interface HelmConfig {
   readonly createNamespace: boolean;
   readonly chart: ChartSource;
   readonly values: Fields;
-  /** Whether the chart becomes a release of Helm; otherwise its manifests are applied. */
+  /** Whether helm installs the chart as a release; otherwise its manifests are applied directly. */
   readonly isRelease: boolean;
   readonly install: ActionOptions;
   readonly upgrade: ActionOptions;
@@ -69,7 +69,7 @@ const shape = {
     helmChartRepo: { helmChartRepoUrl: anything, helmChartName: anything, helmChartVersion: anything },
   },
   helmDeployment: anything,
-  // Their keys are checked when they are read.
+  // Their keys are checked when they are decoded.
   helmDeploymentConfig: { install: anything, upgrade: anything, uninstall: anything },
   updateStrategy: anything,
   readinessChecks: readinessShape,
@@ -118,7 +118,7 @@ function decode(fields: Fields): HelmConfig {
 
 // ---------------------------------------------------------------- chart
 
-/** Several sources may be given; this order decides. */
+/** If several sources are set, the first one in this order counts. */
 function decodeChart(chart: Fields): ChartSource {
   const text = (fields: Fields | undefined, key: string, path: string): string =>
     optionalString(fields?.[key], `${path}.${key}`) ?? '';
@@ -165,7 +165,7 @@ function httpUrl(text: string, path: string): string {
   });
 }
 
-/** A reference without a tag would mean something else every day. */
+/** A reference without a tag is refused, because the chart behind it changes. */
 function withTag(ref: string): string {
   const bare = ref.replace(/^oci:\/\//, '');
   if (bare.includes('@') || /:[^/]+$/.test(bare)) return bare;
@@ -203,7 +203,7 @@ function decodeAction(options: Fields, action: keyof typeof KNOWN): ActionOption
   };
 }
 
-/** A duration as text, or, as upstream writes it, in nanoseconds. */
+/** A duration as a string, or in nanoseconds, as upstream writes it. */
 function timeoutOf(value: unknown, path: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && value >= 0) return value / 1e6 || undefined;
@@ -213,7 +213,7 @@ function timeoutOf(value: unknown, path: string): number | undefined {
 
 // ---------------------------------------------------------------- exports
 
-/** Those of both forms; a key may be given once. */
+/** The exports in both formats; each key may appear once. */
 function decodeAllExports(fields: Fields): readonly ExportSpec[] {
   const newer = decodeExports(fields['exports'], 'exports') ?? [];
   const list = optionalList(fields['exportsFromManifests'], 'exportsFromManifests');

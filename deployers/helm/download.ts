@@ -1,4 +1,4 @@
-/** HTTP for charts: archives and repositories, with a limit on what is read. */
+/** Downloads chart archives and repository indexes by HTTP, with a size limit. */
 import { STATUS_CODES } from 'node:http';
 import { Agent, request } from 'undici';
 import { ByteBudget, type DownloadLimits } from '../../src/lib/byte-budget.ts';
@@ -10,22 +10,22 @@ import { messageOf } from '../sdk/errors.ts';
 
 interface Download {
   readonly url: string;
-  /** Value of the Authorization header, for the origin of the URL only. */
+  /** Value of the Authorization header; only sent to the origin of the URL. */
   readonly authorization?: string | undefined;
-  /** PEM; trusted besides what the system trusts. */
+  /** Certificate authorities in PEM; trusted in addition to the system's. */
   readonly ca?: string | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Default: 64 MiB, and twice as much at a time in the whole process. */
+  /** Default: 64 MiB for one download, and twice as much for all parallel downloads of the process. */
   readonly limits?: DownloadLimits | undefined;
 }
 
-/** There was no usable answer; the message names the URL without its query, which may hold a signature. */
+/** The download failed. The message contains the URL without its query, which may hold a signature. */
 export class DownloadFailed extends Error {
   override readonly name = 'DownloadFailed';
 }
 
-/** There is more than is read; it will be no less next time. */
+/** The response exceeds the size limit; a retry cannot help. */
 export class DownloadTooLarge extends DownloadFailed {}
 
 const defaultLimits: DownloadLimits = {
@@ -34,7 +34,7 @@ const defaultLimits: DownloadLimits = {
 };
 const SILENCE_MS = 30_000;
 
-/** The URL without what may be secret in it. */
+/** The URL without credentials and query, for messages. */
 export function shownUrl(text: string): string {
   const url = new URL(text);
   return `${url.origin}${url.pathname}`;
@@ -45,7 +45,7 @@ const TRUST =
 
 const MAX_REDIRECTS = 5;
 
-/** @param what begins the message, such as `unable to fetch helm chart`. @throws DownloadFailed */
+/** @param what start of the message, for example `unable to fetch helm chart`. @throws DownloadFailed */
 export async function download(what: string, from: Download): Promise<Uint8Array> {
   const { url, ca, signal } = from;
   const agent = new Agent({
@@ -91,7 +91,7 @@ async function followed(what: string, from: Download, dispatcher: Agent): Promis
   throw new Error('too many redirects');
 }
 
-/** Servers declare archives to be compressed because they are: the bytes are taken as they come. */
+/** Servers may declare a compressed archive as content encoding, so the bytes are not decoded. */
 function readAll(
   answer: Answer,
   what: string,

@@ -1,4 +1,7 @@
-/** Whether a release is still on its cluster as it was made. Fields that others added are no drift. */
+/**
+ * Detects drift: whether the objects of a release on the cluster still match the chart. Additional fields do not
+ * count as drift.
+ */
 import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
 import { canonicalQuantity } from '../../src/lib/quantity.ts';
 import { NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
@@ -6,8 +9,8 @@ import type { KubeAccess } from '../sdk/access.ts';
 import type { KubeObject } from '../objects/manifests/model.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
 
-/** Whether everything of the objects is there. @param namespace for those that name none */
-export async function matchesRelease(
+/** Whether all objects exist and match. @param namespace for objects that do not specify one */
+export async function isUnchangedOnCluster(
   objects: readonly KubeObject[],
   namespace: string,
   access: KubeAccess,
@@ -20,10 +23,10 @@ export async function matchesRelease(
   return found.every(Boolean);
 }
 
-/** Whether an object on a cluster has all that the chart says of it. */
-export const hasAllOf = (live: unknown, object: KubeObject): boolean => holds(live, comparable(object));
+/** Whether an object on the cluster has all fields of the chart's object. */
+export const hasAllOf = (live: unknown, object: KubeObject): boolean => contains(live, asStored(object));
 
-/** @param fallback namespace. @returns undefined when there is none, or no such kind */
+/** @param fallback namespace. @returns undefined if the object or its kind does not exist */
 export async function liveOf(
   { apiVersion, kind: name, metadata }: KubeObject,
   fallback: string,
@@ -45,10 +48,10 @@ export async function liveOf(
 }
 
 /**
- * What a server would store of it: texts of a secret become data. The namespace is where the object was found; a kind
- * without namespaces has none, whatever the chart says.
+ * The object as the API server would store it: `stringData` of a secret becomes `data`. The namespace is left out,
+ * because the object was found there or its kind is not namespaced.
  */
-function comparable(object: KubeObject): unknown {
+function asStored(object: KubeObject): unknown {
   const { status: _, stringData, ...given }: Fields = object;
   const rest: Fields = { ...given, metadata: { ...object.metadata, namespace: undefined } };
   if (object.kind !== 'Secret' || !isObject(stringData)) return rest;
@@ -59,11 +62,11 @@ function comparable(object: KubeObject): unknown {
   return { ...rest, data: { ...data, ...Object.fromEntries(texts) } };
 }
 
-/** Fields that hold quantities, themselves or below them; a server rewrites them: `1000m` becomes `1`. */
+/** Fields with quantities; the API server normalizes them: `1000m` becomes `1`. */
 const QUANTITIES: ReadonlySet<string> = new Set(['requests', 'limits', 'hard', 'capacity', 'sizeLimit']);
 
-/** Whether a value has all that is wanted: maps may have more, lists may not. */
-function holds(live: unknown, wanted: unknown, isQuantity = false): boolean {
+/** Whether the live value contains the wanted one: maps may have more keys, lists must not have more elements. */
+function contains(live: unknown, wanted: unknown, isQuantity = false): boolean {
   if (wanted === null || wanted === undefined) return true;
   if (Array.isArray(wanted)) {
     if (wanted.length === 0) return live === undefined || (Array.isArray(live) && live.length === 0);
@@ -74,11 +77,11 @@ function holds(live: unknown, wanted: unknown, isQuantity = false): boolean {
     return (
       isObject(live) &&
       Object.entries(wanted).every(([key, value]) =>
-        holds(ownField(live, key), value, isQuantity || QUANTITIES.has(key)),
+        contains(ownField(live, key), value, isQuantity || QUANTITIES.has(key)),
       )
     );
   }
-  // A server leaves out what is empty.
+  // The API server omits empty values.
   if (live === undefined) return wanted === '' || wanted === false || wanted === 0;
   if (!isScalar(live) || !isScalar(wanted)) return false;
   const form = (value: Scalar): string => (isQuantity && canonicalQuantity(String(value))) || String(value);
@@ -88,7 +91,7 @@ function holds(live: unknown, wanted: unknown, isQuantity = false): boolean {
 const holdsAll = (live: unknown, wanted: readonly unknown[]): boolean =>
   Array.isArray(live) &&
   live.length === wanted.length &&
-  wanted.every((element, i) => holds((live as readonly unknown[])[i], element));
+  wanted.every((element, i) => contains((live as readonly unknown[])[i], element));
 
 type Scalar = string | number | bigint | boolean;
 

@@ -1,7 +1,7 @@
-/** From the options of a configuration to those of the helm program. Pure. */
+/** Converts the options of a configuration to flags of the helm program. Pure. */
 import type { ActionOptions } from './config.ts';
 
-/** @param major of helm: some options were renamed in 4 */
+/** @param major major version of helm: version 4 renamed some options */
 export function actionFlags(
   { atomic, force, wait, skipSchemaValidation, takeOwnership }: ActionOptions,
   major: number,
@@ -16,18 +16,18 @@ export function actionFlags(
   ];
 }
 
-/** Helm's own time when a job has no limit. */
+/** Timeout for helm if the job has no time limit. */
 const UNLIMITED_MS = 24 * 3_600_000;
-/** Shares of the time that is left: helm is to end by itself, and to say what it was waiting for. */
-const PLAIN = 0.9;
-/** An installation that fails is taken back, which is quick. */
-const ATOMIC_INSTALL = 0.75;
-/** A roll-back may take the same time again. */
-const ATOMIC_UPGRADE = 0.5;
+/** Helm gets this share of the remaining time, so that it ends by itself and reports what it waited for. */
+const PLAIN_SHARE = 0.9;
+/** A failed installation is rolled back, which is quick. */
+const ATOMIC_INSTALL_SHARE = 0.75;
+/** A rollback may take as long as the upgrade. */
+const ATOMIC_UPGRADE_SHARE = 0.5;
 
 /**
- * What is left of the job, or less where the user says so.
- * @param leftMs of the job; Infinity without a limit
+ * The timeout flag: the remaining time of the job, or less if the configuration says so.
+ * @param leftMs remaining time of the job; Infinity without a limit
  */
 export function timeoutFlag(
   { atomic, timeoutMs }: ActionOptions,
@@ -35,7 +35,7 @@ export function timeoutFlag(
   isUpgrade = false,
 ): readonly string[] {
   const usable = Number.isFinite(leftMs) ? leftMs : UNLIMITED_MS;
-  const share = !atomic ? PLAIN : isUpgrade ? ATOMIC_UPGRADE : ATOMIC_INSTALL;
+  const share = !atomic ? PLAIN_SHARE : isUpgrade ? ATOMIC_UPGRADE_SHARE : ATOMIC_INSTALL_SHARE;
   const most = Math.max(1, Math.floor(usable * share));
   return ['--timeout', `${String(Math.min(most, Math.floor(timeoutMs ?? most)))}ms`];
 }

@@ -1,7 +1,9 @@
-/** One call of the helm program for an item: with its target, for as long as its job may take, and what helm says of it. */
+/**
+ * Runs the helm program for an item: with access to its target, within the time of its job, and with masked output.
+ */
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
-import { complaintOf, findHelm, HelmMissing, type Helm, type HelmAnswer } from './helm-cli.ts';
-import { maskFor } from './problems.ts';
+import { errorMessageOf, findHelm, HelmMissing, type Helm, type HelmAnswer } from './helm-cli.ts';
+import { maskFor } from './errors.ts';
 import type { HelmOptions, HelmContext } from './helm-context.ts';
 
 export const OPERATION = 'RealHelmDeployer.Deploy';
@@ -27,7 +29,7 @@ export async function callHelm(
   return helm.run({ ...call(helm.major), kubeconfig, signal: ctx.signal });
 }
 
-/** @throws ConfigurationError when there is none */
+/** @throws ConfigurationError if the helm program is missing */
 export function helmOf({ executable }: HelmOptions): Helm {
   try {
     return findHelm(executable);
@@ -38,4 +40,4 @@ export function helmOf({ executable }: HelmOptions): Helm {
 }
 
 export const shown = (answer: HelmAnswer, { config }: HelmContext): string =>
-  maskFor(config)(complaintOf(answer));
+  maskFor(config)(errorMessageOf(answer));

@@ -1,6 +1,6 @@
 /**
- * The real helm as a child process. Everything it needs lies in a folder of its own that goes away with it: kubeconfig,
- * chart, values. Arguments never pass through a shell.
+ * Runs helm as a child process, in a temporary folder with its files: kubeconfig, chart, values. Arguments never
+ * pass through a shell.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,9 +13,9 @@ import { systemClock } from '../../src/lib/clock.ts';
 interface HelmCall {
   readonly args: readonly string[];
   readonly kubeconfig: string;
-  /** Further files by name; arguments refer to them as `{name}`. */
+  /** Additional files by name; arguments refer to them as `{name}`. */
   readonly files: Readonly<Record<string, Uint8Array | string>>;
-  /** Ends helm: gently first, so that it can note what became of the release. */
+  /** Stops helm, first with SIGTERM, so that it can record the state of the release. */
   readonly signal: AbortSignal;
 }
 
@@ -25,7 +25,7 @@ export interface HelmAnswer {
   readonly stderr: string;
 }
 
-/** There is no helm to run; the message says what to do. */
+/** The helm program does not exist; the message says how to install or configure it. */
 export class HelmMissing extends Error {
   override readonly name = 'HelmMissing';
 }
@@ -36,11 +36,11 @@ export interface Helm {
   run(call: HelmCall): Promise<HelmAnswer>;
 }
 
-/** How long helm gets to end by itself. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 5000;
 const MAX_OUTPUT = 2 ** 20;
-/** From the environment of this process: the way to the network, and nothing else. */
-const PASSED = [
+/** The only environment variables of this process that helm receives: PATH and the network proxies. */
+const PASSED_VARIABLES = [
   'PATH',
   'HTTP_PROXY',
   'HTTPS_PROXY',
@@ -54,7 +54,7 @@ const PASSED = [
 
 const found = new Map<string, Helm>();
 
-/** @param wanted path or name. @throws HelmMissing */
+/** @param wanted path or name of the program. @throws HelmMissing */
 export function findHelm(wanted: string | undefined): Helm {
   const name = wanted || process.env['HELM_EXECUTABLE'] || 'helm';
   const path = name.includes('/') ? name : onPath(name);
@@ -113,10 +113,10 @@ async function execute(
   folder: string,
   signal: AbortSignal,
 ): Promise<HelmAnswer> {
-  // From here to the listener nothing waits.
+  // No code between this check and the listener is asynchronous.
   signal.throwIfAborted();
   const home = join(folder, 'home');
-  const passed = PASSED.flatMap((key) =>
+  const passed = PASSED_VARIABLES.flatMap((key) =>
     process.env[key] === undefined ? [] : [[key, process.env[key]] as const],
   );
   const child = spawn(path, args, {
@@ -141,7 +141,7 @@ async function execute(
   let cancelKill = (): void => undefined;
   const onAbort = (): void => {
     child.kill('SIGTERM');
-    // A process of this machine, so its time is real time.
+    // The clock of the system, because the process runs in real time.
     cancelKill = systemClock.at(systemClock.now() + GRACE_MS, () => child.kill('SIGKILL'));
   };
   signal.addEventListener('abort', onAbort, { once: true });
@@ -155,8 +155,8 @@ async function execute(
   }
 }
 
-/** Helm's complaint without what it logs on the way, which may show values. */
-export function complaintOf({ stderr }: HelmAnswer): string {
+/** The error message of helm without its log lines, which may contain values. */
+export function errorMessageOf({ stderr }: HelmAnswer): string {
   const at = stderr.lastIndexOf('Error: ');
   const text = at < 0 ? (stderr.trim().split('\n').at(-1) ?? '') : stderr.slice(at + 'Error: '.length);
   return text.replace(/((?:parse template|tpl function execution for) )"(?:[^"\\]|\\.)*"/g, '$1[...]').trim();

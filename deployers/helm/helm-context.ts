@@ -1,4 +1,4 @@
-/** Words that all parts of the helm deployer share. */
+/** Types and functions that all parts of the helm deployer share. */
 import type { ComponentRepositories } from '../../src/components/component-repositories.ts';
 import type { DownloadLimits } from '../../src/lib/byte-budget.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -10,29 +10,33 @@ import type { HelmStatus } from './status.ts';
 export type HelmContext = DeployContext<HelmConfig, HelmStatus>;
 
 export interface HelmOptions {
-  /** The way to registries and components. */
+  /** Finds charts in registries and components. */
   readonly repositories: ComponentRepositories;
   readonly clock: Clock;
-  /** Path or name of the helm program; default `HELM_EXECUTABLE`, or `helm` on the PATH. */
+  /** Path or name of the helm program; default: `HELM_EXECUTABLE`, or `helm` on the PATH. */
   readonly executable?: string | undefined;
-  /** Bytes of charts to keep for items that ask for it; default 100 000 000. */
+  /** Size of the chart cache in bytes; default 100 000 000. */
   readonly cacheBytes?: number;
-  /** How large charts and indexes of repositories may be, and how much of them is fetched at a time. */
+  /** Size limits for downloaded charts and repository indexes, and for parallel downloads. */
   readonly downloads?: DownloadLimits | undefined;
-  /** Where charts are read and rendered: they come from strangers. */
+  /** Runs the parsing and rendering of charts, which are untrusted. */
   readonly chartsOf: ChartsOf;
-  /** Whether templates see a Kubernetes 1.20 without own kinds instead of the target, as upstream's do. */
+  /** Whether templates see a Kubernetes 1.20 without custom resources instead of the target, as upstream's do. */
   readonly staticCapabilities?: boolean;
 }
 
-/** The share of the namespace of the item. */
+/** The chart runner of the item's namespace. */
 export const chartsFor = ({ item }: HelmContext, { chartsOf }: HelmOptions): ChartRunner =>
   chartsOf(item.metadata.namespace ?? '');
 
 export const PREFIX = 'helm deployer';
 
-/** A step done once for a job at one generation, whatever the number of looks. */
-export async function once<T>({ scratch }: HelmContext, key: string, work: () => Promise<T>): Promise<T> {
+/** Runs a step once per job and generation, even if the job is reconciled several times. */
+export async function oncePerJob<T>(
+  { scratch }: HelmContext,
+  key: string,
+  work: () => Promise<T>,
+): Promise<T> {
   if (scratch.has(key)) return scratch.get(key) as T;
   const result = await work();
   scratch.set(key, result);

@@ -1,6 +1,6 @@
 /**
- * The helm deployer: renders a chart and applies its objects itself (`helmDeployment: false`), or has the real helm make
- * a release of it.
+ * The helm deployer. It renders a chart and applies its objects itself (`helmDeployment: false`), or installs it as
+ * a release with the helm program.
  */
 import { GROUP } from '../../src/api/labels.ts';
 import type { DeployerPlugin } from '../sdk/deployer.ts';
@@ -10,13 +10,13 @@ import { idOf } from '../objects/manifests/model.ts';
 import { withoutWrites } from '../sdk/plan.ts';
 import { CACHE_BYTES, createChartCache } from './cache.ts';
 import { loadChart } from './chart.ts';
-import { capabilitiesOf, staticCapabilities } from './cluster.ts';
+import { capabilitiesOf, staticCapabilities } from './target-facts.ts';
 import { helmConfig, HELM_GROUP, type HelmConfig } from './config.ts';
 import { applyRelease, removeRelease } from './release.ts';
-import { planEnd, planRelease, planUninstall } from './release-plan.ts';
-import { chartsFor, once, PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
+import { planHelmUninstall, planRelease, planUninstall } from './release-plan.ts';
+import { chartsFor, oncePerJob, PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
 import { helmStatus, type HelmStatus } from './status.ts';
-import { takeBackOther } from './switch.ts';
+import { removeOtherMode } from './mode-switch.ts';
 import { applyTemplates, planTemplates, removeTemplates } from './template.ts';
 import { valueExports } from './values.ts';
 
@@ -27,14 +27,14 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
   const prepare = async (ctx: HelmContext, access: KubeAccess) => {
     const charts = chartsFor(ctx, options);
     const chart = await loadChart(ctx, options, cache);
-    const capabilities = await once(ctx, 'capabilities', () => {
-      // Of a release only helm and exports of values want to know.
-      const isAsked = !ctx.config.isRelease || ctx.config.exports.some(({ from }) => !from);
-      return isAsked && !options.staticCapabilities
+    const capabilities = await oncePerJob(ctx, 'capabilities', () => {
+      // For a release, only helm and exports of values need these facts.
+      const needsCapabilities = !ctx.config.isRelease || ctx.config.exports.some(({ from }) => !from);
+      return needsCapabilities && !options.staticCapabilities
         ? capabilitiesOf(access, chart, ctx)
         : Promise.resolve(staticCapabilities);
     });
-    const values = await once(ctx, 'values', () => valueExports(ctx, chart, capabilities, charts));
+    const values = await oncePerJob(ctx, 'values', () => valueExports(ctx, chart, capabilities, charts));
     return { chart, charts, capabilities, values };
   };
   return {
@@ -50,7 +50,7 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
       ctx.assertTimeLeft(`${PREFIX}: start progressing`);
       const access = await accessOf(ctx.target, 'ApplyFile');
       const prepared = await prepare(ctx, access);
-      const left = await takeBackOther(ctx, options);
+      const left = await removeOtherMode(ctx, options);
       if (left) return left;
       return ctx.config.isRelease
         ? applyRelease(ctx, access, prepared, options)
@@ -63,7 +63,7 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
       const prepared = await prepare(ctx, access);
       if (!ctx.config.isRelease) {
         const plan = await planTemplates(ctx, access, prepared);
-        const first = await planEnd(ctx.previous?.release, ctx, { access, charts });
+        const first = await planHelmUninstall(ctx.previous?.release, ctx, { access, charts });
         const ids = new Set(plan.objects.map(({ ref }) => idOf(ref)));
         const gone = first.objects.filter(({ ref }) => !ids.has(idOf(ref)));
         return { objects: [...plan.objects, ...gone], notes: [...first.notes, ...plan.notes] };
@@ -76,7 +76,7 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
     },
     async remove(ctx: HelmContext) {
       ctx.assertTimeLeft(`${PREFIX}: start delete`);
-      const left = await takeBackOther(ctx, options);
+      const left = await removeOtherMode(ctx, options);
       if (left) return left;
       if (!ctx.config.isRelease) return removeTemplates(ctx);
       return removeRelease(ctx, await accessOf(ctx.target, 'DeleteFiles'), options);

@@ -1,4 +1,4 @@
-/** Charts in registries: by reference, or as resources of components; with what the Context says about credentials. */
+/** Fetches charts from registries, by reference or as resources of components, with the credentials of the Context. */
 import type { Artifact } from '../../src/components/artifact.ts';
 import { fetchResource } from '../../src/components/access.ts';
 import { Credentials, secretCredentials } from '../../src/components/credentials.ts';
@@ -12,7 +12,7 @@ import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
 import type { HelmContext } from './helm-context.ts';
 
-/** What Helm calls the layer, now and before. */
+/** Helm's media types for the chart layer, current and old. */
 const CHART_LAYERS = ['application/vnd.cncf.helm.chart.content.v1.tar+gzip', 'application/tar+gzip'];
 
 /** @throws ComponentProblem */
@@ -36,7 +36,10 @@ function chartLayer({ layers }: Artifact, what: string) {
   );
 }
 
-/** @param key what the template function `getResourceKey` gives: component and resource, in base64. @throws ComponentProblem */
+/**
+ * @param key result of the template function `getResourceKey`: component and resource, in base64. @throws
+ * ComponentProblem
+ */
 export async function chartFromComponent(
   key: string,
   ctx: HelmContext,
@@ -97,7 +100,7 @@ function readKey(key: string): {
   return { name, version, resource };
 }
 
-/** What the item's Context says about registries and repositories. @throws ComponentProblem */
+/** Credentials, resolvers and overwrites of the item's Context. @throws ComponentProblem */
 async function requestFor({ context, host }: HelmContext): Promise<Request> {
   const { registryPullSecrets = [], ocmConfig, metadata } = context;
   const credentials: Credentials[] = [];

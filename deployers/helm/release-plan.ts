@@ -1,6 +1,6 @@
 /**
- * What helm would do to a release, told without helm: the chart is rendered here and compared with what the record of the
- * release says that it was made of. Fields that servers or others have added are none of helm's business, nor of a plan's.
+ * Plans the changes of a release without the helm program: renders the chart and compares it with the record of the
+ * current release. Neither helm nor the plan considers fields that API servers or other controllers added.
  */
 import { equal } from '../../src/lib/json.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
@@ -11,9 +11,9 @@ import type { ItemPlan, PlannedObject } from '../sdk/item-plan.ts';
 import { idOf, refOf, type KubeObject } from '../objects/manifests/model.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
 import { hasAllOf, liveOf } from './drift.ts';
-import { checkAgainstSchema, digestOf, elementsIn, isUnchanged, type Action } from './release.ts';
+import { checkAgainstSchema, inputDigest, elementsIn, isUnchanged, type Action } from './release.ts';
 import { isEnded, isPending, recordsOf, type ReleaseRecord } from './releases.ts';
-import { definitionsIn, objectsOf, render, withNamespaces, type Surroundings } from './rendering.ts';
+import { definitionsIn, objectsOf, render, withNamespaces, type RenderContext } from './rendering.ts';
 import type { HelmContext } from './helm-context.ts';
 import { planRemovalOfTemplates } from './template.ts';
 
@@ -22,51 +22,51 @@ interface Place {
   readonly namespace: string;
 }
 
-/** What an installation or upgrade would change. */
+/** The changes that an installation or upgrade would make. */
 export async function planRelease(
   ctx: HelmContext,
   access: KubeAccess,
-  surroundings: Surroundings,
+  renderContext: RenderContext,
 ): Promise<ItemPlan> {
   const { config, signal } = ctx;
-  const { charts } = surroundings;
+  const { charts } = renderContext;
   const records = await recordsOf(access, config, signal);
   const newest = records.at(-1);
   if (
     newest &&
-    (await isUnchanged(ctx, access, newest, { digest: digestOf(surroundings.chart, config), charts }))
+    (await isUnchanged(ctx, access, newest, { digest: inputDigest(renderContext.chart, config), charts }))
   ) {
-    const made = await objectsMade(newest, config, { access, charts });
-    const objects = made.map((object) => ({ ref: refOf(object), change: 'unchanged' as const }));
+    const recorded = await objectsMade(newest, config, { access, charts });
+    const objects = recorded.map((object) => ({ ref: refOf(object), change: 'unchanged' as const }));
     return { objects, notes: [] };
   }
-  // What was left half done is cleaned up, and does not count.
+  // Pending records are removed before the job, so they do not count.
   const usable = newest && isEnded(newest) ? [] : records.filter((record) => !isPending(record));
   const last = usable.at(-1);
   const action: Action = last ? 'upgrade' : 'install';
-  await checkAgainstSchema(action, surroundings, config);
+  await checkAgainstSchema(action, renderContext, config);
   const revision = ((newest?.status === 'uninstalled' ? newest : last)?.revision ?? 0) + 1;
-  const rendering = await render(ctx, access, surroundings, { revision, isUpgrade: action === 'upgrade' });
+  const rendering = await render(ctx, access, renderContext, { revision, isUpgrade: action === 'upgrade' });
   const base = usable.findLast(({ status }) => status === 'deployed') ?? last;
 
   const earlier = await planOfEarlier(ctx, access, charts);
-  const made = base ? await objectsMade(base, config, { access, charts }) : [];
+  const recorded = base ? await objectsMade(base, config, { access, charts }) : [];
   const documents = rendering.manifests.map(({ document }) => document);
   const wanted = await withNamespaces(objectsOf(documents), config.namespace, access);
   const ids = new Set(wanted.map((object) => idOf(refOf(object))));
   const step: Step = {
-    ...{ ctx, access, takesOver: config[action].takeOwnership },
-    made: new Map(made.map((object) => [idOf(refOf(object)), object])),
-    leaving: new Set(earlier.objects.filter(({ change }) => change === 'delete').map(({ ref }) => idOf(ref))),
+    ...{ ctx, access, adopts: config[action].takeOwnership },
+    recorded: new Map(recorded.map((object) => [idOf(refOf(object)), object])),
+    removed: new Set(earlier.objects.filter(({ change }) => change === 'delete').map(({ ref }) => idOf(ref))),
   };
   const release = `${config.namespace}/${config.name}`;
   return {
     objects: [
       ...earlier.objects.filter(({ ref }) => !ids.has(idOf(ref))),
-      ...(action === 'install' ? await planFirst(rendering, step) : []),
+      ...(action === 'install' ? await planNamespaceAndCrds(rendering, step) : []),
       ...(await inParallel(wanted, (object) => planWanted(object, step))),
       ...(await planGone(
-        made.filter((object) => !ids.has(idOf(refOf(object)))),
+        recorded.filter((object) => !ids.has(idOf(refOf(object)))),
         liveKeep,
         step,
       )),
@@ -79,7 +79,7 @@ export async function planRelease(
   };
 }
 
-/** What the end of the item would take away. */
+/** The changes that the deletion of the item would make. */
 export async function planUninstall(
   ctx: HelmContext,
   access: KubeAccess,
@@ -88,41 +88,48 @@ export async function planUninstall(
   const { config, previous } = ctx;
   const earlier = await planOfEarlier(ctx, access, charts);
   if (!config.isRelease && !previous?.release) return planRemovalOfTemplates(ctx);
-  const own = await planEnd(config.isRelease ? config : previous?.release, ctx, { access, charts });
+  const own = await planHelmUninstall(config.isRelease ? config : previous?.release, ctx, { access, charts });
   return { objects: [...earlier.objects, ...own.objects], notes: [...earlier.notes, ...own.notes] };
 }
 
-/** What went before under another name, or without a release, goes first. */
+/**
+ * If an earlier job used another release name or applied the chart without a release, its objects are removed
+ * first.
+ */
 async function planOfEarlier(ctx: HelmContext, access: KubeAccess, charts: ChartRunner): Promise<ItemPlan> {
   const { config, previous } = ctx;
   const old = previous?.release;
   const isOther = old && (old.name !== config.name || old.namespace !== config.namespace);
-  if (config.isRelease && isOther) return planEnd(old, ctx, { access, charts });
+  if (config.isRelease && isOther) return planHelmUninstall(old, ctx, { access, charts });
   const hasTemplates = !old && previous?.managedResources?.some(({ policy }) => policy);
   return config.isRelease && hasTemplates ? planRemovalOfTemplates(ctx) : nothing;
 }
 
 const nothing: ItemPlan = { objects: [], notes: [] };
 
-/** A target, and where records are read that are found on it. */
-interface Ground {
+/** A target, and the runner that reads its release records. */
+interface TargetReader {
   readonly access: KubeAccess;
   readonly charts: ChartRunner;
 }
 
-/** The end of a release; nothing when there is none. */
-export async function planEnd(place: Place | undefined, ctx: HelmContext, ground: Ground): Promise<ItemPlan> {
-  const { access } = ground;
+/** The changes of an uninstall; none if there is no release. */
+export async function planHelmUninstall(
+  place: Place | undefined,
+  ctx: HelmContext,
+  reader: TargetReader,
+): Promise<ItemPlan> {
+  const { access } = reader;
   const newest = place && (await recordsOf(access, place, ctx.signal)).at(-1);
   if (!newest) return nothing;
-  const made = await objectsMade(newest, place, ground);
+  const recorded = await objectsMade(newest, place, reader);
   return {
-    objects: await planGone(made, recordKeep, { ctx, access }),
+    objects: await planGone(recorded, recordKeep, { ctx, access }),
     notes: [`helm would uninstall the release ${place.namespace}/${place.name}`],
   };
 }
 
-const objectsMade = async (record: ReleaseRecord, { namespace }: Place, { access, charts }: Ground) =>
+const objectsMade = async (record: ReleaseRecord, { namespace }: Place, { access, charts }: TargetReader) =>
   withNamespaces(await elementsIn(record, charts), namespace, access);
 
 // ---------------------------------------------------------------- one object
@@ -130,11 +137,11 @@ const objectsMade = async (record: ReleaseRecord, { namespace }: Place, { access
 interface Step {
   readonly ctx: HelmContext;
   readonly access: KubeAccess;
-  readonly takesOver: boolean;
-  /** As the record has them, by id. */
-  readonly made: ReadonlyMap<string, KubeObject>;
-  /** What is taken away before, by id. */
-  readonly leaving: ReadonlySet<string>;
+  readonly adopts: boolean;
+  /** Objects in the current release record, by id. */
+  readonly recorded: ReadonlyMap<string, KubeObject>;
+  /** Objects that are removed before, by id. */
+  readonly removed: ReadonlySet<string>;
 }
 
 const liveIn = (object: KubeObject, { ctx, access }: Pick<Step, 'ctx' | 'access'>): Promise<unknown> =>
@@ -143,15 +150,15 @@ const liveIn = (object: KubeObject, { ctx, access }: Pick<Step, 'ctx' | 'access'
 async function planWanted(after: KubeObject, step: Step): Promise<PlannedObject> {
   const ref = refOf(after);
   const id = idOf(ref);
-  const live = step.leaving.has(id) ? undefined : await liveIn(after, step);
-  const before = step.made.get(id);
+  const live = step.removed.has(id) ? undefined : await liveIn(after, step);
+  const before = step.recorded.get(id);
   if (live === undefined) {
-    const note = step.leaving.has(id) ? 'recreated' : before && 'it no longer exists';
+    const note = step.removed.has(id) ? 'recreated' : before && 'it no longer exists';
     return { ref, change: 'create', after, note };
   }
-  if (!before && !step.takesOver && !belongs(live, step.ctx.config)) {
+  if (!before && !step.adopts && !belongsToRelease(live, step.ctx.config)) {
     const problem = 'it already exists and belongs to no release; helm would refuse to change it';
-    return { ref, change: 'change', before: sameFields(live, after) as KubeObject, after, problem };
+    return { ref, change: 'change', before: withFieldsOf(live, after) as KubeObject, after, problem };
   }
   const isAsMade = hasAllOf(live, before ?? after);
   if (before && !equal(before, after)) {
@@ -160,11 +167,11 @@ async function planWanted(after: KubeObject, step: Step): Promise<PlannedObject>
   }
   if (isAsMade) return { ref, change: 'unchanged' };
   const note = before && 'it has since been changed on the cluster';
-  return { ref, change: 'change', before: sameFields(live, after) as KubeObject, after, note };
+  return { ref, change: 'change', before: withFieldsOf(live, after) as KubeObject, after, note };
 }
 
-/** Whether helm takes an object for one of this release. */
-function belongs(live: unknown, { name, namespace }: Place): boolean {
+/** Whether helm considers an object part of this release. */
+function belongsToRelease(live: unknown, { name, namespace }: Place): boolean {
   const metadata = ownField(live, 'metadata');
   const annotations = ownField(metadata, 'annotations');
   return (
@@ -174,33 +181,33 @@ function belongs(live: unknown, { name, namespace }: Place): boolean {
   );
 }
 
-/** A live object with no other fields than those that the chart names. */
-function sameFields(live: unknown, wanted: unknown): unknown {
+/** The live object, reduced to the fields that the chart sets. */
+function withFieldsOf(live: unknown, wanted: unknown): unknown {
   if (Array.isArray(live) && Array.isArray(wanted))
-    return live.map((element: unknown, i) => sameFields(element, (wanted as unknown[])[i]));
+    return live.map((element: unknown, i) => withFieldsOf(element, (wanted as unknown[])[i]));
   if (!isObject(live) || !isObject(wanted)) return live;
   return Object.fromEntries(
     Object.entries(wanted)
       .filter(([name]) => ownField(live, name) !== undefined)
-      .map(([name, value]) => [name, sameFields(ownField(live, name), value)]),
+      .map(([name, value]) => [name, withFieldsOf(ownField(live, name), value)]),
   );
 }
 
-type Keeps = (made: KubeObject, live: unknown) => boolean;
+type KeepPolicy = (recorded: KubeObject, live: unknown) => boolean;
 
 const KEEP = 'helm.sh/resource-policy';
 const isKept = (object: unknown): boolean =>
   ownField(ownField(ownField(object, 'metadata'), 'annotations'), KEEP) === 'keep';
-/** An upgrade asks the cluster, the end of a release what it was made of. */
-const liveKeep: Keeps = (_, live) => isKept(live);
-const recordKeep: Keeps = (made) => isKept(made);
+/** An upgrade reads the keep policy from the live object, an uninstall from the release record. */
+const liveKeep: KeepPolicy = (_, live) => isKept(live);
+const recordKeep: KeepPolicy = (recorded) => isKept(recorded);
 
 async function planGone(
-  made: readonly KubeObject[],
-  keeps: Keeps,
+  recorded: readonly KubeObject[],
+  keeps: KeepPolicy,
   step: Pick<Step, 'ctx' | 'access'>,
 ): Promise<readonly PlannedObject[]> {
-  const planned = await inParallel(made, async (object): Promise<readonly PlannedObject[]> => {
+  const planned = await inParallel(recorded, async (object): Promise<readonly PlannedObject[]> => {
     const live = await liveIn(object, step);
     if (live === undefined) return [];
     const ref = refOf(object);
@@ -211,10 +218,10 @@ async function planGone(
   return planned.flat();
 }
 
-// ---------------------------------------------------------------- what comes with an installation
+// ---------------------------------------------------------------- only at installation
 
-/** The namespace and the definitions, which helm makes once and never touches again. */
-async function planFirst(rendering: ChartObjects, step: Step): Promise<readonly PlannedObject[]> {
+/** The namespace and the CRDs, which helm creates once and never updates. */
+async function planNamespaceAndCrds(rendering: ChartObjects, step: Step): Promise<readonly PlannedObject[]> {
   const { config } = step.ctx;
   const namespace: KubeObject = {
     apiVersion: 'v1',

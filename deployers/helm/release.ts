@@ -1,46 +1,46 @@
 /**
- * Real mode: the chart becomes a release, by the real helm. A job that finds everything as the last one left it makes no
- * new revision. What helm left half done, because it was cut off, is cleaned up before it is tried again.
+ * Release mode: helm installs the chart as a release. If nothing has changed since the last job, no new revision is
+ * created. Pending records of an interrupted helm process are removed before the next attempt.
  */
 import { createHash } from 'node:crypto';
 import { ChartStopped, HelmError } from '../../src/templating/helm/errors.ts';
 import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
 import { isGzip, packed } from '../../src/lib/gzip.ts';
 import { toYaml } from '../../src/lib/yaml.ts';
-import { settled } from '../objects/after.ts';
+import { checkReadinessAndExports } from '../objects/readiness-and-exports.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import { isKubeObject, type KubeObject, type ManagedResource } from '../objects/manifests/model.ts';
 import { done, type Outcome } from '../sdk/outcome.ts';
 import { actionFlags, timeoutFlag } from './flags.ts';
 import type { HelmConfig } from './config.ts';
-import { matchesRelease } from './drift.ts';
+import { isUnchangedOnCluster } from './drift.ts';
 import { callHelm, helmOf, OPERATION, shown } from './helm-call.ts';
 import {
   documentsIn,
-  dropRecord,
+  deleteRecord,
   isEnded,
   isPending,
   objectsIn,
   recordsOf,
   type ReleaseRecord,
 } from './releases.ts';
-import { broken } from './problems.ts';
+import { configurationError } from './errors.ts';
 import { objectsOf } from './rendering.ts';
-import { once, PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
+import { oncePerJob, PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
 import { statusOf, type HelmStatus, type ReleaseNote } from './status.ts';
 
 export type Action = 'install' | 'upgrade';
 const REASONS = { install: 'installRelease', upgrade: 'upgradeRelease' } as const;
 const CHECKPOINTS = { install: 'before installing release', upgrade: 'before upgrading release' } as const;
 
-/** A chart, and where it is read. */
-interface Loaded {
+/** A chart, and the runner that reads it. */
+interface LoadedChartWithRunner {
   readonly chart: PackedChart;
   readonly charts: ChartRunner;
 }
 
-interface LoadedWithValues extends Loaded {
+interface LoadedWithValues extends LoadedChartWithRunner {
   readonly values: ReadonlyMap<string, unknown>;
 }
 
@@ -52,8 +52,8 @@ export async function applyRelease(
 ): Promise<Outcome<HelmStatus>> {
   const { config } = ctx;
   ctx.assertTimeLeft(`${PREFIX}: start apply files`);
-  const status = await once(ctx, 'released', () => release(ctx, access, loaded, options));
-  return settled(
+  const status = await oncePerJob(ctx, 'released', () => release(ctx, access, loaded, options));
+  return checkReadinessAndExports(
     ctx,
     {
       prefix: PREFIX,
@@ -74,40 +74,43 @@ export async function applyRelease(
 async function release(
   ctx: HelmContext,
   access: KubeAccess,
-  loaded: Loaded,
+  loaded: LoadedChartWithRunner,
   options: HelmOptions,
 ): Promise<HelmStatus> {
   const { config, previous, signal } = ctx;
   const { name, namespace } = config;
   const { charts } = loaded;
-  const digest = digestOf(loaded.chart, config);
+  const digest = inputDigest(loaded.chart, config);
   const old = previous?.release;
   if (old && (old.name !== name || old.namespace !== namespace)) await uninstall(ctx, access, old, options);
-  const records = await recordsAfterEnd(ctx, access, options);
+  const records = await recordsAfterUninstall(ctx, access, options);
   const newest = records.at(-1);
   if (newest && (await isUnchanged(ctx, access, newest, { digest, charts }))) {
     return statusFor(newest, { config, charts }, { name, namespace, digest, revision: newest.revision });
   }
-  const isLeft = newest !== undefined && isPending(newest) && isAbandoned(ctx, newest);
-  if (isLeft) await dropRecord(access, newest, signal);
-  const last = isLeft ? records.at(-2) : newest;
+  const isStale = newest !== undefined && isPending(newest) && isOlderThanJob(ctx, newest);
+  if (isStale) await deleteRecord(access, newest, signal);
+  const last = isStale ? records.at(-2) : newest;
   const action = last && !isEnded(last) ? 'upgrade' : 'install';
   ctx.assertTimeLeft(`${PREFIX}: ${CHECKPOINTS[action]}`);
-  // The note of what was made last is good until something is made.
+  // The status of the last revision stays until a new revision is created.
   await checkAgainstSchema(action, loaded, config);
   helmOf(options);
-  // Noted before anything is made, so that a deletion finds the release even after a crash, and whoever comes after it
-  // knows the revision for what it is.
+  // The status is stored before helm starts, so that a deletion after a crash finds the release, and the next
+  // reconcile knows which revision this job created.
   const next = { name, namespace, digest, revision: (last?.revision ?? 0) + 1, planned: true };
   await ctx.begin(statusOf(previous?.managedResources ?? [], next));
-  await act({ action, isAnew: last !== undefined }, ctx, access, loaded.chart, options);
+  await act({ action, isReinstall: last !== undefined }, ctx, access, loaded.chart, options);
   const made = (await recordsOf(access, config, signal)).at(-1);
   const note = { name, namespace, digest, ...(made && { revision: made.revision }) };
   return made ? statusFor(made, { config, charts }, note) : statusOf([], note);
 }
 
-/** An end that was cut off is neither a release to upgrade nor, to helm, a free name: it is ended first. */
-async function recordsAfterEnd(
+/**
+ * After an interrupted uninstall, helm can neither upgrade nor reinstall the release, so the uninstall is completed
+ * first.
+ */
+async function recordsAfterUninstall(
   ctx: HelmContext,
   access: KubeAccess,
   options: HelmOptions,
@@ -115,12 +118,12 @@ async function recordsAfterEnd(
   const { config, signal } = ctx;
   const records = await recordsOf(access, config, signal);
   if (records.at(-1)?.status !== 'uninstalling') return records;
-  await uninstall(ctx, access, { ...config, isAwaited: true }, options);
+  await uninstall(ctx, access, { ...config, waitsForObjects: true }, options);
   return recordsOf(access, config, signal);
 }
 
-/** Of all that a revision is made of. */
-export function digestOf(
+/** Digest of all inputs of a revision. */
+export function inputDigest(
   { digest }: PackedChart,
   { name, namespace, values, install, upgrade }: HelmConfig,
 ): string {
@@ -128,7 +131,7 @@ export function digestOf(
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** The same chart, values and options, and nobody has changed anything since. */
+/** Whether chart, values and options are unchanged, and the objects on the cluster as well. */
 export async function isUnchanged(
   ctx: HelmContext,
   access: KubeAccess,
@@ -139,12 +142,16 @@ export async function isUnchanged(
   const { release: note } = previous ?? {};
   if (note?.digest !== digest || note.revision !== newest.revision || newest.status !== 'deployed')
     return false;
-  // We were killed before we could note it; a revision of another time was made by somebody else.
-  if (note.planned && isAbandoned(ctx, newest)) return false;
-  return matchesRelease(await elementsIn(newest, charts), config.namespace, access, signal);
+  // The process was killed before it recorded the revision. If the revision is from another time, another user
+  // created it.
+  if (note.planned && isOlderThanJob(ctx, newest)) return false;
+  return isUnchangedOnCluster(await elementsIn(newest, charts), config.namespace, access, signal);
 }
 
-/** The objects of a revision, lists taken apart; what only looks like a list stays whole. */
+/**
+ * The objects of a revision, with lists replaced by their elements. An object that only looks like a list stays
+ * unchanged.
+ */
 export const elementsIn = async (
   record: ReleaseRecord,
   charts: ChartRunner,
@@ -158,15 +165,15 @@ export const elementsIn = async (
     }
   });
 
-/** Older than the job may take: whoever began that action is not at it any more. */
-function isAbandoned({ item, clock }: HelmContext, { createdAt }: ReleaseRecord): boolean {
-  const begun = item.status?.transitionTimes?.initTime;
-  const limit = begun === undefined ? clock.wall() : Date.parse(begun);
+/** Whether the record is older than a job may take, so the process that started the action no longer runs. */
+function isOlderThanJob({ item, clock }: HelmContext, { createdAt }: ReleaseRecord): boolean {
+  const startedMs = item.status?.transitionTimes?.initTime;
+  const limit = startedMs === undefined ? clock.wall() : Date.parse(startedMs);
   return createdAt !== undefined && Date.parse(createdAt) < limit;
 }
 
 async function act(
-  { action, isAnew }: { readonly action: Action; readonly isAnew: boolean },
+  { action, isReinstall }: { readonly action: Action; readonly isReinstall: boolean },
   ctx: HelmContext,
   access: KubeAccess,
   { bytes }: PackedChart,
@@ -182,7 +189,7 @@ async function act(
       ...actionFlags(chosen, major),
       ...timeoutFlag(chosen, left, action === 'upgrade'),
       ...(action === 'install' && config.createNamespace ? ['--create-namespace'] : []),
-      ...(action === 'install' && isAnew ? ['--replace'] : []), // somebody had helm keep the records of its end
+      ...(action === 'install' && isReinstall ? ['--replace'] : []), // a user ran helm with --keep-history
       ...(action === 'upgrade' ? ['--history-max', '10', '--reset-values'] : []),
     ],
     files: {
@@ -191,38 +198,38 @@ async function act(
     },
   }));
   if (answer.isOk) return;
-  await dropPending(ctx, access);
+  await deletePending(ctx, access);
   const message = `unable to ${action} helm chart release: ${shown(answer, ctx)}`;
   throw new RetryError({
     operation: OPERATION,
     reason: REASONS[action],
     message,
-    requeueAfterMs: pauseAfter(message, end - ctx.clock.now()),
+    requeueAfterMs: retryDelay(message, end - ctx.clock.now()),
   });
 }
 
 const RETRY_MS = 5000;
 
 /**
- * Every attempt costs a revision, so the next one takes its time. What has been waited for in vain is not tried again:
- * it would wait, and roll back, for ever shorter times.
- * @param leftMs of the job
+ * Every attempt creates a revision, so the next one is delayed. After a timeout there is no retry in this job: helm
+ * would wait and roll back again, with less time on each attempt.
+ * @param leftMs remaining time of the job
  */
-function pauseAfter(message: string, leftMs: number): number {
+function retryDelay(message: string, leftMs: number): number {
   const hasWaited = /context deadline exceeded|timed out waiting/.test(message);
   return hasWaited && Number.isFinite(leftMs) ? Math.max(1, leftMs) : RETRY_MS;
 }
 
-/** What is left pending would block every further attempt. */
-async function dropPending({ config, signal }: HelmContext, access: KubeAccess): Promise<void> {
+/** Removes pending records, which would block all further helm actions. */
+async function deletePending({ config, signal }: HelmContext, access: KubeAccess): Promise<void> {
   const newest = (await recordsOf(access, config, signal)).at(-1);
-  if (newest && isPending(newest)) await dropRecord(access, newest, signal);
+  if (newest && isPending(newest)) await deleteRecord(access, newest, signal);
 }
 
-/** Helm shows values that break the schema; this complaint does not. */
+/** Checked here because helm's error message would show the invalid values; this message does not. */
 export async function checkAgainstSchema(
   action: Action,
-  { chart, charts }: Loaded,
+  { chart, charts }: LoadedChartWithRunner,
   config: HelmConfig,
 ): Promise<void> {
   if (config[action].skipSchemaValidation) return;
@@ -230,7 +237,7 @@ export async function checkAgainstSchema(
     await charts.checkChartValues({ chart, values: config.values });
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
-    if (error instanceof ChartStopped) throw broken('PrepareHelmValues', error.message, error);
+    if (error instanceof ChartStopped) throw configurationError('PrepareHelmValues', error.message, error);
     const message = `unable to ${action} helm chart release: ${error.message}`;
     throw new RetryError({ operation: OPERATION, reason: REASONS[action], message, cause: error });
   }
@@ -247,7 +254,7 @@ const WORKLOADS: Readonly<Record<string, string>> = {
   DaemonSet: 'apps/v1',
 };
 
-/** Only what the default checks look at, as upstream has it. */
+/** Only objects with a default readiness check, as upstream does. */
 const statusFor = async (
   record: ReleaseRecord,
   { config, charts }: { readonly config: HelmConfig; readonly charts: ChartRunner },
@@ -281,18 +288,18 @@ export async function removeRelease(
   return done();
 }
 
-interface Unwanted {
+interface UninstallOptions {
   readonly name: string;
   readonly namespace: string;
-  /** Until its objects are gone, whatever the configuration says. */
-  readonly isAwaited?: boolean;
+  /** Whether to wait until the objects are deleted, whatever the configuration says. */
+  readonly waitsForObjects?: boolean;
 }
 
-/** @throws RetryError when helm could not */
+/** @throws RetryError if helm fails */
 export async function uninstall(
   ctx: HelmContext,
   access: KubeAccess,
-  { name, namespace, isAwaited = ctx.config.uninstall.wait }: Unwanted,
+  { name, namespace, waitsForObjects = ctx.config.uninstall.wait }: UninstallOptions,
   options: HelmOptions,
 ): Promise<void> {
   if ((await recordsOf(access, { name, namespace }, ctx.signal)).length === 0) return;
@@ -300,7 +307,7 @@ export async function uninstall(
   const answer = await callHelm(ctx, options, () => ({
     args: [
       ...['uninstall', name, '--namespace', namespace],
-      ...(isAwaited ? ['--wait'] : []),
+      ...(waitsForObjects ? ['--wait'] : []),
       ...timeoutFlag(ctx.config.uninstall, left),
     ],
     files: {},

@@ -1,4 +1,4 @@
-/** Helm's records of releases, as it stores them: one secret for each revision. Read to decide, and to clean up. */
+/** Reads and deletes helm's release records: one secret for each revision. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { parseExactJson } from '../../src/lib/exact-json.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
@@ -11,9 +11,9 @@ import { isKubeObject, type KubeObject } from '../objects/manifests/model.ts';
 
 export interface ReleaseRecord {
   readonly revision: number;
-  /** Such as `deployed`, `failed`, `pending-upgrade`. */
+  /** For example `deployed`, `failed`, `pending-upgrade`. */
   readonly status: string;
-  /** RFC 3339; when the record was made. */
+  /** RFC 3339; creation time of the record. */
   readonly createdAt: string | undefined;
   readonly secret: Secret;
 }
@@ -41,12 +41,12 @@ export async function recordsOf(
 
 export const isPending = ({ status }: ReleaseRecord): boolean => status.startsWith('pending-');
 
-/** Helm has ended the release and kept its records, or was at it. */
+/** Whether helm has uninstalled the release and kept its records, or has started to. */
 export const isEnded = ({ status }: ReleaseRecord): boolean =>
   status === 'uninstalling' || status === 'uninstalled';
 
-/** Takes a record away, so that Helm no longer believes in an action that is under way. */
-export async function dropRecord(
+/** Deletes a record, so that helm no longer considers the action pending. */
+export async function deleteRecord(
   { client }: KubeAccess,
   { secret }: ReleaseRecord,
   signal: AbortSignal,
@@ -62,14 +62,14 @@ export async function dropRecord(
   }
 }
 
-/** The objects of a revision as the chart printed them, lists as one. What is damaged has none. */
+/** The objects of a revision as the chart rendered them; lists are not expanded. A damaged record contains none. */
 export const objectsIn = async (record: ReleaseRecord, charts: ChartRunner): Promise<readonly KubeObject[]> =>
   (await documentsIn(record, charts)).filter(isKubeObject);
 
-/** What is read in one go, in characters. */
-const PORTION = 256 << 10;
+/** Characters to parse before the event loop gets a turn. */
+const CHARACTERS_PER_TURN = 256 << 10;
 
-/** All that a revision is made of. @throws ConfigurationError when the record is larger than it may be */
+/** All documents of a revision. @throws ConfigurationError if the record exceeds the size limit */
 export async function documentsIn(
   { secret }: ReleaseRecord,
   charts: ChartRunner,
@@ -79,7 +79,7 @@ export async function documentsIn(
   for (const text of await textsIn(secret, charts)) {
     documents.push(parseExactJson(text));
     portion += text.length;
-    if (portion < PORTION) continue;
+    if (portion < CHARACTERS_PER_TURN) continue;
     portion = 0;
     await turn();
   }

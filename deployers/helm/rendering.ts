@@ -1,4 +1,4 @@
-/** From a chart to objects, as both modes see them: rendered, taken out of lists, and put into namespaces. */
+/** Turns a chart into objects for both modes: renders it, expands lists, and sets namespaces. */
 import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
 import type { Release } from '../../src/templating/helm/root.ts';
@@ -9,72 +9,72 @@ import { NoSuchKind } from '../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../src/runtime/types.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import { CRD_KIND, isKubeObject, type KubeObject, type Manifest } from '../objects/manifests/model.ts';
-import { expanded, kindFromCrds, NoObject } from '../objects/manifests/order.ts';
-import { isAnObject, lookupOn } from './cluster.ts';
-import { broken, maskFor } from './problems.ts';
+import { expandLists, kindFromCrds, NotAnObject } from '../objects/manifests/order.ts';
+import { isKubernetesObject, lookupFrom } from './target-facts.ts';
+import { configurationError, maskFor } from './errors.ts';
 import type { HelmContext } from './helm-context.ts';
 
-/** What templates see beside the values. */
-export interface Surroundings {
+/** The built-in objects of templates, apart from the values. */
+export interface RenderContext {
   readonly chart: PackedChart;
   readonly charts: ChartRunner;
   readonly capabilities: Capabilities;
 }
 
-/** @param at which revision templates are told they are for */
+/** @param at revision that templates see */
 export async function render(
   ctx: HelmContext,
   access: KubeAccess,
-  { chart, charts, capabilities }: Surroundings,
+  { chart, charts, capabilities }: RenderContext,
   at: Pick<Release, 'revision' | 'isUpgrade'>,
 ): Promise<ChartObjects> {
   const { config, signal } = ctx;
   const release = { name: config.name, namespace: config.namespace, ...at };
   const { values } = config;
-  const lookup = lookupOn(access, signal);
+  const lookup = lookupFrom(access, signal);
   try {
     const inputs = { release, values, capabilities, skipsSchema: true };
     return await charts.renderChart({ chart, inputs, lookup });
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
-    throw broken('RenderHelmValues', maskFor(config)(error.message), error);
+    throw configurationError('RenderHelmValues', maskFor(config)(error.message), error);
   }
 }
 
-/** The definitions that lie beside the templates. */
+/** The CRDs in the folder `crds` of the chart. */
 export const definitionsIn = ({ definitions }: ChartObjects): readonly unknown[] =>
   definitions.map((definition) => {
-    if ('problem' in definition) throw broken('RenderHelmValues', definition.problem);
+    if ('problem' in definition) throw configurationError('RenderHelmValues', definition.problem);
     return definition.document;
   });
 
-/** Lists are taken apart. Documents that are no objects are left out. */
+/** Expands lists. Documents that are not objects are left out. */
 export function objectsOf(documents: readonly unknown[]): readonly KubeObject[] {
-  const objects = documents.filter(isAnObject).map((document) => {
+  const objects = documents.filter(isKubernetesObject).map((document) => {
     const object = copy(document) as KubeObject;
     return { ...object, metadata: isObject(object.metadata) ? object.metadata : { name: '' } };
   });
   try {
-    return expanded(objects.map(managed)).map(({ object }) => object);
+    return expandLists(objects.map(managed)).map(({ object }) => object);
   } catch (error) {
-    if (!(error instanceof NoObject)) throw error;
-    throw broken('RenderHelmValues', error.message, error);
+    if (!(error instanceof NotAnObject)) throw error;
+    throw configurationError('RenderHelmValues', error.message, error);
   }
 }
 
 export const managed = (object: KubeObject): Manifest => ({ policy: 'manage', object });
 
-/** A number that JSON would round on its way to the target. */
-export function refuseHuge(value: unknown, source: string): void {
+/** Refuses an integer that JSON would round. */
+export function refuseInexactIntegers(value: unknown, source: string): void {
   if (typeof value === 'bigint') {
     const message = `${source}: an integer beyond 2^53 would be rounded when it is applied; put it in quotes`;
-    throw broken('RenderHelmValues', message);
+    throw configurationError('RenderHelmValues', message);
   }
   if (typeof value !== 'object' || value === null) return;
-  for (const inner of Object.values(value)) refuseHuge(inner, source);
+  for (const inner of Object.values(value)) refuseInexactIntegers(inner, source);
 }
 
-/** Objects of namespaced kinds that name no namespace belong to that of the release. */
+/** Objects of namespaced kinds without a namespace get the release's namespace. */
 export async function withNamespaces(
   objects: readonly KubeObject[],
   namespace: string,
@@ -90,14 +90,14 @@ export async function withNamespaces(
   return result.filter(isKubeObject);
 }
 
-/** What the target does not know shows when it is applied. */
+/** An unknown kind is reported when the object is applied. */
 async function kindOrUndefined(
   { apiVersion, kind }: KubeObject,
   crds: readonly KubeObject[],
   access: KubeAccess,
 ): Promise<Kind<Obj> | undefined> {
-  const announced = kindFromCrds(crds, apiVersion, kind);
-  if (announced) return announced;
+  const fromCrds = kindFromCrds(crds, apiVersion, kind);
+  if (fromCrds) return fromCrds;
   try {
     return await access.kindOf(apiVersion, kind);
   } catch (error) {

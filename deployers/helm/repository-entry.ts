@@ -1,9 +1,9 @@
-/** The program that reads an index: finds one chart in it, and answers. */
+/** The program that reads an index, finds one chart in it, and sends the result. */
 import { listenToParent, sendToParent } from '../../src/lib/child-channel.ts';
 import { locationIn, RepositoryProblem } from './repository-index.ts';
-import type { IndexAnswer, IndexQuestion } from './repository-aside.ts';
+import type { IndexResponse, IndexRequest } from './repository-process.ts';
 
-function answer({ index, wanted }: IndexQuestion): IndexAnswer {
+function response({ index, wanted }: IndexRequest): IndexResponse {
   try {
     return { location: locationIn(index, wanted) };
   } catch (error) {
@@ -12,6 +12,6 @@ function answer({ index, wanted }: IndexQuestion): IndexAnswer {
   }
 }
 
-listenToParent((question) => {
-  sendToParent(answer(question as IndexQuestion));
+listenToParent((request) => {
+  sendToParent(response(request as IndexRequest));
 });

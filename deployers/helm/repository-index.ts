@@ -1,22 +1,22 @@
-/** The index of a chart repository: where the archive of a chart is. Pure. */
+/** Finds the location of a chart's archive in the index of a chart repository. Pure. */
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml, YamlError } from '../../src/lib/yaml.ts';
 import { compareRanked, isInRange } from '../../src/templating/helm/metadata.ts';
 
-/** The repository, its index or its credentials are not as they must be. */
+/** The repository, its index or its credentials are invalid. */
 export class RepositoryProblem extends Error {
   override readonly name: string = 'RepositoryProblem';
 }
 
-/** Which chart is wanted, and of which repository, for messages: without what may be secret in its URL. */
+/** The chart to find, and the URL of its repository without secret parts, for messages. */
 export interface WantedChart {
   readonly url: string;
   readonly name: string;
-  /** A version, or a range of them. */
+  /** A version or a version range. */
   readonly version: string;
 }
 
-/** Absolute, or relative to the repository. @throws RepositoryProblem */
+/** The location: absolute, or relative to the repository. @throws RepositoryProblem */
 export function locationIn(index: Uint8Array, wanted: WantedChart): string {
   return locationOf(readIndex(index, wanted.url), wanted);
 }

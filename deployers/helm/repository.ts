@@ -1,9 +1,9 @@
-/** Classical chart repositories: an index of versions, archives beside it, and credentials from the Context. */
+/** Fetches charts from chart repositories: an index of versions with archives, and credentials from the Context. */
 import type { DownloadLimits } from '../../src/lib/byte-budget.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { download, shownUrl } from './download.ts';
 import { RepositoryProblem } from './repository-index.ts';
-import { locationAside } from './repository-aside.ts';
+import { locationInProcess } from './repository-process.ts';
 import type { HelmContext } from './helm-context.ts';
 
 export { RepositoryProblem } from './repository-index.ts';
@@ -34,9 +34,9 @@ export async function chartFromRepository(
     ...{ clock, signal, limits },
   });
   const shown = shownUrl(base);
-  const location = await locationAside(index, { url: shown, name, version }, { clock, signal });
+  const location = await locationInProcess(index, { url: shown, name, version }, { clock, signal });
   const archive = new URL(location, `${base}/`);
-  // Credentials of a repository are not for the servers it points to.
+  // Credentials of a repository are not sent to other servers that its index refers to.
   const isSame = archive.origin === new URL(base).origin;
   return download('unable to fetch helm chart', {
     url: archive.href,
@@ -49,7 +49,7 @@ export async function chartFromRepository(
 
 // ---------------------------------------------------------------- credentials
 
-/** Those of the longest URL that the repository lies below; none: go without. */
+/** Credentials of the entry with the longest URL that is a prefix of the repository URL; none if no entry matches. */
 async function authFor(url: string, ctx: HelmContext): Promise<Auth> {
   const settings = ownField(ctx.context.configurations, 'helmChartRepoCredentials');
   const auths = ownField(settings, 'auths');
@@ -79,17 +79,19 @@ async function headerOf(
   auth: Readonly<Record<string, unknown>>,
   ctx: HelmContext,
 ): Promise<string | undefined> {
-  const given = ownField(auth, 'authHeader');
+  const configured = ownField(auth, 'authHeader');
   const header =
-    typeof given === 'string' && given !== '' ? given : await secretHeader(auth['secretRef'], ctx);
+    typeof configured === 'string' && configured !== ''
+      ? configured
+      : await secretHeader(auth['secretRef'], ctx);
   if (header === undefined) return undefined;
   const isBearer = /^Bearer\s+[\w.~+/-]+=*$/.test(header.trim());
   if (isBearer && ownField(auth, 'allowBearer') === true) return header.trim();
   if (!/^Basic\s+[A-Za-z0-9+/=]+$/.test(header.trim())) {
-    const wayOut = isBearer
+    const hint = isBearer
       ? '; to use a bearer token, set "allowBearer: true" beside the URL of the entry'
       : '';
-    throw new RepositoryProblem(`only basic auth supported${wayOut}`);
+    throw new RepositoryProblem(`only basic auth supported${hint}`);
   }
   return header.trim();
 }

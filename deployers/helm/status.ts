@@ -1,26 +1,26 @@
-/** The provider status of the helm deployer: what it manages, and the release it made. */
+/** The provider status of the helm deployer: the managed objects, and the release. */
 import { isObject, type Fields } from '../../src/lib/objects.ts';
 import { codec, optionalObject, optionalString, type Codec } from '../sdk/codec.ts';
 import { decodeInventory } from '../objects/manifests/inventory-codec.ts';
 import type { ManagedResource } from '../objects/manifests/model.ts';
 import { HELM_API_VERSION } from './config.ts';
 
-/** Which release was made of what; upstream has no such field. */
+/** The release and the inputs that it was created from; upstream has no such field. */
 export interface ReleaseNote {
   readonly name: string;
   readonly namespace: string;
-  /** Of chart, values and options. */
+  /** Digest of chart, values and options. */
   readonly digest?: string;
   readonly revision?: number;
-  /** Helm was started to make this revision; whether it did, nobody has noted. */
+  /** Helm was started to create this revision; whether it succeeded is not recorded. */
   readonly planned?: boolean;
 }
 
-/** As it is on the wire. */
+/** The status as it is stored. */
 export interface HelmStatus extends Fields {
   readonly apiVersion: string;
   readonly kind: 'ProviderStatus';
-  /** Absent when empty. */
+  /** Omitted if empty. */
   readonly managedResources?: readonly ManagedResource[];
   readonly release?: ReleaseNote;
 }

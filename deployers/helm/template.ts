@@ -1,4 +1,7 @@
-/** Template mode: the chart is rendered here, and its objects are applied as the manifest deployer applies its own. */
+/**
+ * Template mode: the chart is rendered here, and its objects are applied in the same way as manifests of the
+ * manifest deployer.
+ */
 import { isTestHook } from '../../src/templating/helm/manifests.ts';
 import { copy } from '../../src/lib/json.ts';
 import { isObject } from '../../src/lib/objects.ts';
@@ -17,22 +20,22 @@ import {
   definitionsIn,
   managed,
   objectsOf,
-  refuseHuge,
+  refuseInexactIntegers,
   render,
   withNamespaces,
-  type Surroundings,
+  type RenderContext,
 } from './rendering.ts';
-import { once, PREFIX, type HelmContext } from './helm-context.ts';
+import { oncePerJob, PREFIX, type HelmContext } from './helm-context.ts';
 import { statusOf, type HelmStatus } from './status.ts';
 
-/** Objects carry the label of the manifest deployer, by which they are known, and one that says which deployer it was. */
+/** Objects carry the label of the manifest deployer and one of the helm deployer. */
 const ownerOf = ({ item }: HelmContext) =>
   ownershipOf(
     { name: item.metadata.name, ...(item.metadata.namespace && { namespace: item.metadata.namespace }) },
     [MANIFEST_LABEL, `${HELM_GROUP}/deployitem`],
   );
 
-interface Prepared extends Surroundings {
+interface Prepared extends RenderContext {
   readonly values: ReadonlyMap<string, unknown>;
 }
 
@@ -41,12 +44,12 @@ export async function applyTemplates(
   access: KubeAccess,
   prepared: Prepared,
 ): Promise<Outcome<HelmStatus>> {
-  const manifests = await once(ctx, 'manifests', () => manifestsOf(ctx, access, prepared));
+  const manifests = await oncePerJob(ctx, 'manifests', () => manifestsOf(ctx, access, prepared));
   ctx.assertTimeLeft(`${PREFIX}: start apply manifests`);
   return deploy(ctx, deployPlan(ctx, manifests, prepared));
 }
 
-/** What it would change. */
+/** The changes that a job would make. */
 export async function planTemplates(
   ctx: HelmContext,
   access: KubeAccess,
@@ -63,9 +66,9 @@ async function manifestsOf(
   const rendering = await render(ctx, access, prepared, { revision: 0, isUpgrade: false });
   ctx.assertTimeLeft(`${PREFIX}: start apply files`);
   ctx.assertTimeLeft(`${PREFIX}: start create manifests`);
-  // Everything but tests: hooks are objects like any other here.
+  // All objects except tests: hooks are applied as normal objects.
   const rendered = [...rendering.manifests, ...rendering.hooks.filter((hook) => !isTestHook(hook))];
-  for (const { source, document } of rendered) refuseHuge(document, source);
+  for (const { source, document } of rendered) refuseInexactIntegers(document, source);
   const documents = [...definitionsIn(rendering), ...rendered.map(({ document }) => document)];
   const objects = await withNamespaces(objectsOf(documents), ctx.config.namespace, access);
   return [...(await namespaceOf(ctx, access)), ...objects.map(managed)];
@@ -117,7 +120,10 @@ const NAMESPACE: Kind<Obj> = {
   namespaced: false,
 };
 
-/** Made when it is not there, and kept for good. One that is there keeps all that others wrote into it. */
+/**
+ * The namespace is created if it does not exist, and never deleted. An existing one keeps all labels and
+ * annotations of other owners.
+ */
 async function namespaceOf(
   { config, signal }: HelmContext,
   { client }: KubeAccess,

@@ -1,16 +1,16 @@
-/** Exports that are taken from the values of the chart, not from a cluster. */
+/** Exports from the values of the chart; they need no cluster. */
 import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
 import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
 import { messageOf, RetryError } from '../sdk/errors.ts';
 import { evaluate, InvalidPath } from '../objects/json-path.ts';
 import { PathBudget } from '../objects/path-budget.ts';
-import { broken } from './problems.ts';
+import { configurationError } from './errors.ts';
 import type { HelmContext } from './helm-context.ts';
 
 /**
- * Values by the dotted keys of their exports.
- * @throws RetryError when one is not there; ConfigurationError when values and chart do not go together
+ * Values keyed by the dotted keys of their exports.
+ * @throws RetryError if a value does not exist; ConfigurationError if the values do not match the chart
  */
 export async function valueExports(
   { config }: HelmContext,
@@ -47,7 +47,7 @@ async function explained<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
-    throw broken('PrepareHelmValues', error.message, error);
+    throw configurationError('PrepareHelmValues', error.message, error);
   }
 }
 

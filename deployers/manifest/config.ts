@@ -15,7 +15,7 @@ import { decodeExports, exportsShape, type ExportSpec } from '../objects/exports
 import { decodeGroups, groupsShape, type DeletionGroup } from '../objects/manifests/groups.ts';
 import {
   isKubeObject,
-  NAMELESS,
+  NO_NAME,
   policies,
   type Manifest,
   type Policy,
@@ -39,7 +39,7 @@ export interface ManifestConfig {
 }
 
 const V1ALPHA2 = `${MANIFEST_GROUP}/v1alpha2`;
-/** It lists bare objects, which are all managed. */
+/** Manifests of this version are plain objects, and all of them are managed. */
 const V1ALPHA1 = `${MANIFEST_GROUP}/v1alpha1`;
 
 const shape = {
@@ -108,7 +108,7 @@ function decodeObject(value: unknown, path: string): Manifest['object'] {
   const { kind, metadata } = object;
   const isNamed = typeof metadata.name === 'string' && metadata.name !== '';
   if (!isNamed && !hasItems(object))
-    throw new CodecError({ step: 'validate', message: `${path}: ${kind}: ${NAMELESS}` });
+    throw new CodecError({ step: 'validate', message: `${path}: ${kind}: ${NO_NAME}` });
   return object;
 }
 

@@ -1,4 +1,7 @@
-/** The manifest deployer: applies a list of plain objects, remembers them, and takes away what is no longer listed. */
+/**
+ * The manifest deployer: applies a list of objects, records them, and deletes objects that are no longer in the
+ * list.
+ */
 import { GROUP } from '../../src/api/labels.ts';
 import type { DeployerPlugin, DeployContext } from '../sdk/deployer.ts';
 import { deploy, type DeployPlan } from '../objects/manifests/deploy.ts';

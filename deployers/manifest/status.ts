@@ -1,15 +1,18 @@
-/** The provider status of the manifest deployer: the list of what it manages. Both versions are read, the newer written. */
+/**
+ * The provider status of the manifest deployer: the list of managed objects. Reads both versions, writes the newer
+ * one.
+ */
 import type { Fields } from '../../src/lib/objects.ts';
 import { codec, type Codec } from '../sdk/codec.ts';
 import { decodeEntry, decodeInventory } from '../objects/manifests/inventory-codec.ts';
 import type { ManagedResource } from '../objects/manifests/model.ts';
 import { MANIFEST_GROUP } from './config.ts';
 
-/** As it is on the wire. */
+/** The status as it is stored. */
 export interface ManifestStatus extends Fields {
   readonly apiVersion: string;
   readonly kind: 'ProviderStatus';
-  /** Absent when empty. */
+  /** Omitted if empty. */
   readonly managedResources?: readonly ManagedResource[];
 }
 

@@ -1,4 +1,4 @@
-/** The provider configuration of the mock deployer: what it is to pretend. */
+/** The provider configuration of the mock deployer: the result that it simulates. */
 import { GROUP } from '../../src/api/labels.ts';
 import type { Fields } from '../../src/lib/objects.ts';
 import { codec, optionalObject, optionalString } from '../sdk/codec.ts';
@@ -6,9 +6,9 @@ import { continuousShape, decodeContinuous, type ContinuousReconcile } from '../
 import { anything } from '../sdk/shape.ts';
 
 export interface MockConfig {
-  /** Phase to end in, or to stay in when it is no final one; wins over everything. */
+  /** The phase to end in, or to stay in if it is not final; overrides all other settings. */
   readonly phase?: string;
-  /** Phase to stay in, as long as the job has just begun. */
+  /** The phase to stay in when the job has just started. */
   readonly initialPhase?: string;
   readonly providerStatus?: Fields;
   /** Values to export. */

@@ -1,4 +1,4 @@
-/** The mock deployer: installs nothing and answers what its configuration says. For tests and demonstrations. */
+/** The mock deployer: installs nothing and reports the result in its configuration. For tests and demonstrations. */
 import { GROUP } from '../../src/api/labels.ts';
 import { isFinalPhase } from '../../src/api/job.ts';
 import { passthrough, CodecError } from '../sdk/codec.ts';
@@ -11,8 +11,8 @@ import { mockConfig, type MockConfig } from './config.ts';
 
 interface MockOptions {
   /**
-   * Whether an item that is told to stay unfinished fails when its time is used up. Off by default: upstream's mock
-   * stays, and tests rely on it.
+   * Whether an item that should stay unfinished fails after its timeout. Off by default, because upstream's mock
+   * deployer stays unfinished and tests rely on it.
    */
   readonly endsOnTimeout?: boolean;
 }
@@ -63,13 +63,13 @@ function pretend(document: unknown, phase: string | undefined, options: MockOpti
   return wait({
     ...common,
     phase: answer,
-    requeueAfterMs: UNASKED_MS,
+    requeueAfterMs: POLL_INTERVAL_MS,
     onTimeout: options.endsOnTimeout ? timeoutAt('mock deployer: wait') : undefined,
   });
 }
 
-/** What makes a mock move is a change of its configuration, which is an event; nothing has to be looked at. */
-const UNASKED_MS = 60_000;
+/** Only a change of the configuration matters, and that triggers an event, so polling is rare. */
+const POLL_INTERVAL_MS = 60_000;
 
 /** @param phase of the item, absent before its first job */
 function phaseOf(config: MockConfig, phase: string | undefined): string {

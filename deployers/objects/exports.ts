@@ -1,4 +1,4 @@
-/** Exports: values read from objects on a cluster by JSON path, put together under dotted keys. */
+/** Exports: values that JSON paths select from cluster objects, combined under dotted keys. */
 import { define } from '../../src/lib/json.ts';
 import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
 import type { Problem } from '../../src/machine/decision.ts';
@@ -19,9 +19,9 @@ interface ResourceSource {
 export interface ExportSpec {
   readonly key: string;
   readonly jsonPath: string;
-  /** Absent: the value does not come from the cluster. */
+  /** Absent if the value does not come from the cluster. */
   readonly from?: ResourceSource | undefined;
-  /** The first path leads to a reference; the value is read from the object it names. */
+  /** The first path selects a reference; the value is read from the referenced object. */
   readonly objectRef?:
     { readonly apiVersion: string; readonly kind: string; readonly jsonPath: string } | undefined;
   readonly targetName?: string | undefined;
@@ -36,8 +36,8 @@ export const exportShape = {
 export const exportsShape = { exports: [exportShape] } as const;
 
 /**
- * An export from a cluster must say where its value is, since it would be waited for in vain. One without a key is
- * taken: upstream exports it under the empty key.
+ * An export from a cluster must specify its source, otherwise the job would wait for its timeout. An empty key is
+ * valid, because upstream accepts it.
  * @throws CodecError
  */
 export function decodeExports(value: unknown, path: string): readonly ExportSpec[] | undefined {
@@ -97,14 +97,14 @@ export interface ExportPorts {
   assertTimeLeft(name: string): unknown;
 }
 
-/** All values, or the first export that is not there yet. */
+/** All values, or the first export that is not available yet. */
 export type ExportReading =
   | { readonly isComplete: true; readonly value: Fields }
   | { readonly isComplete: false; readonly key: string; readonly why: string };
 
 /**
- * One look at all exports with a source on a cluster, one after the other.
- * @param known values by dotted key that come from elsewhere
+ * Reads all exports from clusters once, one after the other.
+ * @param known values from other sources, keyed by dotted key
  */
 export async function readExports(
   specs: readonly ExportSpec[],
@@ -116,7 +116,7 @@ export async function readExports(
   const budget = new PathBudget();
   for (const [key, given] of known) {
     size.spend(key, given);
-    put(value, key, given);
+    setAt(value, key, given);
   }
   for (const spec of specs) {
     if (!spec.from) continue;
@@ -124,7 +124,7 @@ export async function readExports(
     try {
       const found = await read(spec, spec.from, ports, budget);
       size.spend(spec.key, found);
-      put(value, spec.key, found);
+      setAt(value, spec.key, found);
     } catch (error) {
       if (ports.signal.aborted || error instanceof ConfigurationError || isDefinite(error)) throw error;
       return { isComplete: false, key: spec.key, why: messageOf(error) };
@@ -135,8 +135,8 @@ export async function readExports(
 
 const checkpointOf = (key: string): string => `deployer: during export - key: ${key}`;
 
-/** The value is not there (yet). */
-class NotThere extends Error {
+/** The value does not exist (yet). */
+class NoValue extends Error {
   override readonly name = 'NotThere';
 }
 
@@ -152,7 +152,7 @@ async function read(
   const name = ownField(first, 'name');
   const namespace = ownField(first, 'namespace');
   if (typeof name !== 'string' || name === '')
-    throw new NotThere(`JSON path ${spec.jsonPath} does not select a reference with a name`);
+    throw new NoValue(`JSON path ${spec.jsonPath} does not select a reference with a name`);
   const { apiVersion, kind, jsonPath } = spec.objectRef;
   const referenced: ResourceSource = {
     apiVersion,
@@ -180,13 +180,11 @@ function single(
 ): unknown {
   const results = evaluate(path, object, budget);
   if (results && results.length > 0) return results[0];
-  throw new NotThere(
-    `${kind} ${namespace ? `${namespace}/` : ''}${name} has no field with JSON path ${path}`,
-  );
+  throw new NoValue(`${kind} ${namespace ? `${namespace}/` : ''}${name} has no field with JSON path ${path}`);
 }
 
-/** Sets a value under a dotted key; maps that are already there are kept. */
-function put(into: Fields, key: string, value: unknown): void {
+/** Sets a value at a dotted key; existing maps are kept. */
+function setAt(into: Fields, key: string, value: unknown): void {
   const steps = key.split('.');
   const last = steps.pop() ?? '';
   let at = into;
@@ -199,7 +197,7 @@ function put(into: Fields, key: string, value: unknown): void {
   define(at, last, value);
 }
 
-/** How a job fails whose export does not appear in time. @param operation that of the deployer */
+/** The error of a job whose export does not appear in time. @param operation of the deployer */
 export const exportTimeout = (operation: string, key: string): Problem => ({
   operation,
   reason: 'ReadExportValues',
@@ -207,7 +205,7 @@ export const exportTimeout = (operation: string, key: string): Problem => ({
   codes: ['ERR_TIMEOUT'],
 });
 
-/** What the job shows meanwhile. */
+/** The status of the job while it waits for an export. */
 export const exportWait = (operation: string, key: string, why: string): Problem => ({
   operation,
   reason: 'ReadExportValues',

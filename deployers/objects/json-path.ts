@@ -1,6 +1,6 @@
 /**
- * Kubernetes JSONPath as exports and readiness checks use it: without braces, the leading dot optional. Fields, quoted
- * fields, indices, slices, unions, wildcards, recursive descent, and filters with one comparison.
+ * Kubernetes JSONPath for exports and readiness checks: without braces, the leading dot optional. Supports fields,
+ * quoted fields, indices, slices, unions, wildcards, recursive descent, and filters with one comparison.
  * @see k8s.io/client-go/util/jsonpath
  */
 import { equal } from '../../src/lib/json.ts';
@@ -8,7 +8,7 @@ import { cutMiddle } from '../../src/lib/cut.ts';
 import { append } from '../../src/lib/lists.ts';
 import { checkPathLength, PathBudget } from './path-budget.ts';
 
-/** The path cannot be read. */
+/** The path is invalid. */
 export class InvalidPath extends Error {
   override readonly name = 'InvalidPath';
 }
@@ -22,9 +22,8 @@ type Step =
   | { readonly do: 'filter'; readonly left: readonly Step[]; readonly op: string; readonly right: unknown };
 
 /**
- * All results of a path; undefined when a field on the way does not exist, which is not the same as no result of a
- * wildcard.
- * @throws InvalidPath, and ConfigurationError when it is longer or visits more than it may
+ * All results of a path; undefined if a field of the path does not exist, unlike a wildcard without results.
+ * @throws InvalidPath; ConfigurationError if the path is too long or visits too many values
  */
 export function evaluate(
   path: string,
@@ -69,7 +68,7 @@ function take(step: Step, value: unknown, spend: Spend): readonly unknown[] | un
     case 'descend':
       return descendants(value, spend);
     case 'filter':
-      return counted(childrenOf(value), spend).filter((child) => holds(step, child, spend));
+      return counted(childrenOf(value), spend).filter((child) => filterMatches(step, child, spend));
   }
 }
 
@@ -103,7 +102,7 @@ function sliced(step: Extract<Step, { do: 'slice' }>, value: readonly unknown[])
 const childrenOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? (value as unknown[]) : isObject(value) ? Object.values(value) : [];
 
-/** The value, and all lists and maps below it, each before those within it. Without recursion: they may be deep. */
+/** The value, and all lists and maps below it, parents first. Not recursive, because values may be deeply nested. */
 function descendants(value: unknown, spend: Spend): readonly unknown[] {
   const result: unknown[] = [];
   const open = [value];
@@ -119,7 +118,7 @@ function descendants(value: unknown, spend: Spend): readonly unknown[] {
   return result;
 }
 
-function holds(step: Extract<Step, { do: 'filter' }>, value: unknown, spend: Spend): boolean {
+function filterMatches(step: Extract<Step, { do: 'filter' }>, value: unknown, spend: Spend): boolean {
   const left = run(step.left, value, spend);
   if (step.op === 'exists') return left !== undefined && left.length > 0;
   if (!left || left.length === 0) return false;

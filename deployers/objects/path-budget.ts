@@ -1,29 +1,29 @@
 /**
- * How much work JSON paths may make. Paths come from deploy items and objects from target clusters, so both may be written
- * by the same stranger: a few recursive descents after each other visit an object billions of times.
+ * Limits the work of JSON paths. Paths come from deploy items and objects from target clusters, so the same
+ * attacker may write both: a few nested recursive descents visit an object billions of times.
  */
 import { cutMiddle } from '../../src/lib/cut.ts';
 import { ConfigurationError } from '../sdk/errors.ts';
 
-/** Of all paths of the exports, or of the readiness checks, in one look at a deploy item: up to 100 ms. */
+/** For all exports, or all readiness checks, in one reconcile of a deploy item; takes up to 100 ms. */
 const MAX_PATH_STEPS = 1_000_000;
-/** No path that people write comes near to it, and a filter is read in quadratic time. */
+/** Far above realistic paths; parsing a filter takes quadratic time. */
 const MAX_PATH_LENGTH = 4096;
-/** As JSON, of all exports of an item; Kubernetes stores no secret of more than 1 MiB. */
+/** For all exports of an item, as JSON; Kubernetes does not store secrets above 1 MiB. */
 const MAX_EXPORT_CHARS = 16 * 2 ** 20;
 
-const PLACE = { operation: 'EvaluateJSONPath', reason: 'LimitExceeded' } as const;
+const ERROR = { operation: 'EvaluateJSONPath', reason: 'LimitExceeded' } as const;
 
 /** @throws ConfigurationError */
 export function checkPathLength(path: string): void {
   if (path.length <= MAX_PATH_LENGTH) return;
   throw new ConfigurationError({
-    ...PLACE,
+    ...ERROR,
     message: `the JSON path ${cutMiddle(path, 200)} has ${String(path.length)} characters, more than ${String(MAX_PATH_LENGTH)}, a fixed limit`,
   });
 }
 
-/** Counts the values that paths visit and compare. One for each look at a deploy item. */
+/** Counts the values that paths visit and compare. One budget for each reconcile of a deploy item. */
 export class PathBudget {
   readonly #max: number;
   #spent = 0;
@@ -32,12 +32,12 @@ export class PathBudget {
     this.#max = maxSteps;
   }
 
-  /** To be asked before the work is done. @throws ConfigurationError */
+  /** Called before the work is done. @throws ConfigurationError */
   spend(steps: number, path: string): void {
     this.#spent += steps;
     if (this.#spent <= this.#max) return;
     throw new ConfigurationError({
-      ...PLACE,
+      ...ERROR,
       message:
         `the JSON paths of the deploy item visit more than ${String(this.#max)} values, the last one being ${path}; ` +
         'this is a fixed limit: name the fields instead of searching for them with "..", or divide the deploy item',
@@ -45,7 +45,7 @@ export class PathBudget {
   }
 }
 
-/** Counts what is exported. */
+/** Counts the size of the exports. */
 export class ExportBudget {
   #left = MAX_EXPORT_CHARS;
 
@@ -54,7 +54,7 @@ export class ExportBudget {
     this.#left -= sizeUpTo(value, this.#left);
     if (this.#left >= 0) return;
     throw new ConfigurationError({
-      ...PLACE,
+      ...ERROR,
       message:
         `the exports of the deploy item have more than 16 MiB as JSON with the value of ${key}; this is a fixed limit: ` +
         'export less of the objects, or divide the deploy item',
@@ -62,15 +62,15 @@ export class ExportBudget {
   }
 }
 
-/** About the characters of the JSON text; more than `max` when there are more, and then it looks no further. */
+/** Approximate number of characters as JSON; counting stops above `max`. */
 const sizeUpTo = (value: unknown, max: number): number =>
   sum(value, max, (each, key) => key.length + 4 + (typeof each === 'string' ? each.length : 0));
 
-/** The steps that a comparison with a value may take: one for each value in it, and more for long texts. */
+/** The cost of a comparison with a value: one step for each nested value, and more for long strings. */
 export const stepsToCompare = (value: unknown): number =>
   sum(value, MAX_PATH_STEPS, (each) => 1 + (typeof each === 'string' ? each.length >> 6 : 0));
 
-/** Without recursion: values may be deep. */
+/** Not recursive, because values may be deeply nested. */
 function sum(value: unknown, max: number, cost: (each: unknown, key: string) => number): number {
   let total = cost(value, '');
   const open = [value];

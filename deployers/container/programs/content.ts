@@ -1,4 +1,4 @@
-/** Blueprint and component of an item as files: fetched with the credentials that are mounted. */
+/** Fetches blueprint and component of an item with the mounted credentials, and writes them to files. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { blueprintArchives, unpackBlueprint } from '../../../src/blueprint/resources.ts';
@@ -13,8 +13,8 @@ import { keys } from '../contract.ts';
 import type { Environment } from './environment.ts';
 
 /**
- * Writes what the configuration names: the blueprint's files, and the list of all descriptors.
- * @throws ComponentProblem, and what the file system throws
+ * Writes the files of the blueprint, and the list of all component descriptors.
+ * @throws ComponentProblem; errors of the file system
  */
 export async function writeContent(
   { blueprint, componentDescriptor }: ContainerConfig,
@@ -62,7 +62,7 @@ async function componentOf(
   return repositories.view(origin, found, repositoryContext ?? undefined, request);
 }
 
-/** One folder for each secret. No folder at all is no error. */
+/** One folder for each secret. A missing folder is not an error. */
 async function mountedCredentials(folder: string): Promise<Credentials> {
   const parts: Credentials[] = [];
   for (const name of await readdir(folder).catch(missing<string[]>([]))) {
@@ -86,7 +86,7 @@ const missing =
     throw error;
   };
 
-/** Names come from the user: none of them may lead out of the folder. */
+/** File names come from the user; they must not lead out of the folder. */
 async function writeTree(tree: FileTree, folder: string, below = ''): Promise<void> {
   for (const { name, isDirectory } of tree.list(below) ?? []) {
     if (name === '..' || name === '.' || name.includes('/')) {

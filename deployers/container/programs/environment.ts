@@ -1,4 +1,4 @@
-/** What a program in a pod is told by its variables. */
+/** The environment variables of a program in a pod. */
 import { paths, variables } from '../contract.ts';
 import type { ItemRef } from '../names.ts';
 
@@ -11,7 +11,7 @@ export class EnvironmentProblem extends Error {
 
 export interface Environment {
   readonly item: ItemRef;
-  /** Of the pod. */
+  /** The pod of this program. */
   readonly pod: { readonly namespace: string; readonly name: string };
   readonly imports: string;
   readonly exports: string;
@@ -23,11 +23,11 @@ export interface Environment {
   readonly targetSource: string;
   readonly registrySecrets: string;
   readonly ocmConfiguration: string;
-  /** Undefined: they have to be looked for. */
+  /** undefined: the secrets are found by label. */
   readonly stateSecrets: readonly string[] | undefined;
 }
 
-/** @throws EnvironmentProblem naming what is missing */
+/** @throws EnvironmentProblem with the name of the missing variable */
 export function readEnvironment(env: Env): Environment {
   const needed = (name: string): string => {
     const value = env[name];

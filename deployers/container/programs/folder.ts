@@ -1,26 +1,26 @@
-/** A folder as an archive, and back: what an image keeps between its runs. */
+/** Packs a folder into an archive and unpacks it: the state that an image keeps between its runs. */
 import { chmod, mkdir, readdir, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join, normalize, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { unpacked } from '../../../src/lib/gzip.ts';
 import { readTar, writeTar, type TarInput } from '../../../src/lib/tar.ts';
-import { fixedPlace, NotPlain, openPlain } from './plain.ts';
+import { stablePath, UnexpectedFileType, openWithoutFollowing } from './safe-open.ts';
 
-/** The folder holds something that cannot be kept, or an archive something that must not be written. */
+/** The folder contains an entry that cannot be saved, or the archive one that must not be written. */
 export class FolderProblem extends Error {
   override readonly name = 'FolderProblem';
 }
 
 const NOTHING = new Uint8Array();
-/** More would not fit into a container, either. */
+/** A larger state would not fit into the memory of a container either. */
 const MAX_BYTES = 2 ** 30;
-/** What an entry needs besides its content, at most. */
+/** Upper limit for the size of an entry without its content. */
 const HEADER_BYTES = 2048;
 
 /**
- * The folder as tar, compressed; undefined when it is empty.
- * @param maxBytes more could never be put back
- * @throws FolderProblem for what is neither a file nor a directory, and for too much
+ * The folder as a compressed tar archive; undefined if it is empty.
+ * @param maxBytes limit for an archive that can be unpacked again
+ * @throws FolderProblem for entries that are neither files nor directories, and if the limit is exceeded
  */
 export async function packFolder(folder: string, maxBytes = MAX_BYTES): Promise<Uint8Array | undefined> {
   const packing: Packing = { entries: [], leftBytes: maxBytes, maxBytes };
@@ -34,16 +34,16 @@ interface Packing {
   readonly maxBytes: number;
 }
 
-/** @param place the directory, in a form that does not change with its name. @param path what it is called in the archive */
+/** @param place the directory, as a path that stays valid if it is renamed. @param path its name in the archive */
 async function collect(packing: Packing, place: string, path: string): Promise<void> {
   const folder = await opened(place, 'directory', path);
   try {
     const { mode } = await folder.stat();
     if (path !== '') {
-      claim(packing, 0, path);
+      reserveBytes(packing, 0, path);
       packing.entries.push([`${path}/`, NOTHING, mode & 0o777]);
     }
-    const fixed = fixedPlace(folder, place);
+    const fixed = stablePath(folder, place);
     const found = await readdir(fixed, { withFileTypes: true });
     for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const inner = path === '' ? entry.name : `${path}/${entry.name}`;
@@ -60,15 +60,15 @@ async function add(packing: Packing, place: string, path: string): Promise<void>
   const file = await opened(place, 'file', path);
   try {
     const { mode, size } = await file.stat();
-    claim(packing, size, path);
+    reserveBytes(packing, size, path);
     packing.entries.push([path, await file.readFile(), mode & 0o777]);
   } finally {
     await file.close();
   }
 }
 
-/** Counted before a file is read: it may not fit into our memory, either. */
-function claim(packing: Packing, bytes: number, path: string): void {
+/** Called before a file is read, because it may not fit into our memory either. */
+function reserveBytes(packing: Packing, bytes: number, path: string): void {
   packing.leftBytes -= bytes + HEADER_BYTES;
   if (packing.leftBytes >= 0) return;
   throw new FolderProblem(
@@ -78,9 +78,9 @@ function claim(packing: Packing, bytes: number, path: string): void {
 
 async function opened(place: string, what: 'directory' | 'file', path: string): Promise<FileHandle> {
   try {
-    return await openPlain(place, what);
+    return await openWithoutFollowing(place, what);
   } catch (error) {
-    if (error instanceof NotPlain) refuse(path || 'the folder itself', error.isLink);
+    if (error instanceof UnexpectedFileType) refuse(path || 'the folder itself', error.isLink);
     throw error;
   }
 }
@@ -93,7 +93,7 @@ function refuse(path: string, isLink: boolean): never {
 /** @throws FolderProblem, TarError, UnpackError */
 export async function unpackFolder(archive: Uint8Array, folder: string): Promise<void> {
   for (const { path, type, content, mode } of readTar(await unpacked(archive, MAX_BYTES))) {
-    const place = placeIn(folder, path);
+    const place = pathIn(folder, path);
     if (type === 'directory') {
       await mkdir(place, { recursive: true });
     } else if (type === 'file') {
@@ -102,13 +102,13 @@ export async function unpackFolder(archive: Uint8Array, folder: string): Promise
     } else {
       throw new FolderProblem(`${path} in the saved state is neither a file nor a directory`);
     }
-    // Whoever takes the right to write away from a directory would lock the next entry out.
+    // A directory that is not writable would block the next entry.
     await chmod(place, type === 'directory' ? mode | 0o700 : mode);
   }
 }
 
-/** Archives come from secrets that others may have written. */
-function placeIn(folder: string, path: string): string {
+/** Archives come from secrets that other users may have written. */
+function pathIn(folder: string, path: string): string {
   const inside = normalize(path);
   if (inside.startsWith('..') || inside.startsWith(sep)) {
     throw new FolderProblem(`${path} in the saved state is outside the state folder`);

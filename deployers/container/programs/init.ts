@@ -1,7 +1,4 @@
-/**
- * What the init container does: it puts everything that the image may read into files, and the state of the last run
- * back where it was.
- */
+/** The init container: writes all inputs of the image to files, and restores the state of the last run. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ComponentRepositories } from '../../../src/components/component-repositories.ts';
@@ -14,13 +11,13 @@ import { EnvironmentProblem, type Environment } from './environment.ts';
 import { restoreState } from './state.ts';
 
 interface InitPorts {
-  /** Opened only when there is state to restore: other items need no access to the cluster. */
+  /** Only called if there is state to restore; other items need no access to the cluster. */
   readonly client: () => Promise<Client>;
   readonly repositories: ComponentRepositories;
   readonly log: Logger;
 }
 
-/** @throws EnvironmentProblem, CodecError, ComponentProblem, FolderProblem, and what requests throw */
+/** @throws EnvironmentProblem, CodecError, ComponentProblem, FolderProblem, and the errors of requests */
 export async function runInit(environment: Environment, ports: InitPorts): Promise<void> {
   const { log } = ports;
   const { document, config } = await readConfiguration(environment.configuration);

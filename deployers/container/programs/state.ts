@@ -1,4 +1,4 @@
-/** The state of an item in secrets: an archive in pieces, a new set of them for every run. */
+/** The state of an item in secrets: an archive split into parts. Every run stores a new set. */
 import { randomSuffix, type Rng } from '../../../src/lib/rng.ts';
 import { randomUuid } from '../../../src/lib/uuid.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
@@ -7,19 +7,19 @@ import { AlreadyExists } from '../../../src/runtime/errors.ts';
 import { joinKey } from '../../../src/runtime/keys.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { annotations, CONTAINER_GROUP, keys, labels, secretTypes } from '../contract.ts';
-import { all, type Place } from '../hosted.ts';
+import { all, type Place } from '../host-objects.ts';
 import { SECRET, type Secret } from '../kinds.ts';
 import { labelsOf, selectorOf, stateName, type ItemRef } from '../names.ts';
 import { snapshotsIn, stateLabel } from '../snapshots.ts';
 import { FolderProblem, packFolder, unpackFolder } from './folder.ts';
-import { patiently } from './patience.ts';
+import { withRetries } from './retries.ts';
 
-/** As much as a secret may hold. */
+/** Maximum size of a secret. */
 const PIECE_BYTES = 2 ** 20;
 
 interface StatePorts {
   readonly client: Client;
-  /** Where the secrets are. */
+  /** Namespace of the secrets. */
   readonly namespace: string;
   readonly item: ItemRef;
   readonly clock: Clock;
@@ -28,9 +28,9 @@ interface StatePorts {
 }
 
 /**
- * Puts the newest snapshot into the folder.
- * @param names of its secrets in order; undefined looks for them by label
- * @returns how many pieces there were
+ * Restores the newest snapshot to the folder.
+ * @param names of its secrets in order; undefined: they are found by label
+ * @returns the number of parts
  */
 export async function restoreState(
   { client, namespace, item }: Pick<StatePorts, 'client' | 'namespace' | 'item'>,
@@ -57,8 +57,8 @@ const newestNames = async (place: Place, item: ItemRef): Promise<readonly string
   snapshotsIn(await all(place, SECRET, selectorOf(item, stateLabel))).newest;
 
 /**
- * Stores the folder as a new snapshot. Older ones stay: whoever started the pod removes them when this one is whole.
- * @returns how many pieces it has; none for an empty folder
+ * Stores the folder as a new snapshot. The deployer deletes older snapshots when this one is complete.
+ * @returns the number of parts; 0 for an empty folder
  */
 export async function saveState(ports: StatePorts, folder: string): Promise<number> {
   const archive = await packFolder(folder);
@@ -74,12 +74,12 @@ export async function saveState(ports: StatePorts, folder: string): Promise<numb
       [annotations.statePieces]: String(count),
       [annotations.stateTime]: time,
     });
-    await patiently(ports, () => created(ports, object));
+    await withRetries(ports, () => created(ports, object));
   }
   return count;
 }
 
-/** The name is a long random one: what is there under it was stored by an attempt whose answer got lost. */
+/** The name is long and random, so an existing secret was created by an attempt whose response was lost. */
 async function created({ client }: StatePorts, object: Secret): Promise<void> {
   try {
     await client.send({ verb: 'create', kind: SECRET, object });

@@ -1,6 +1,6 @@
 /**
- * What the wait container does: when the image has ended it keeps the state, also of one that failed or was told to end, and
- * hands on what a successful one exports.
+ * The wait container: after the image has ended, it saves the state, also if the image failed or was stopped. If
+ * the image succeeded, it publishes the exports.
  */
 import { basename, dirname, join } from 'node:path';
 import { sleep, type Clock } from '../../../src/lib/clock.ts';
@@ -18,8 +18,8 @@ import { annotations, CONTAINER_GROUP, containers, keys } from '../contract.ts';
 import { POD, SECRET, type Pod, type Secret } from '../kinds.ts';
 import { itemOf, labelsOf, namesOf } from '../names.ts';
 import type { Environment } from './environment.ts';
-import { patiently } from './patience.ts';
-import { fixedPlace, NotPlain, openPlain } from './plain.ts';
+import { withRetries } from './retries.ts';
+import { stablePath, UnexpectedFileType, openWithoutFollowing } from './safe-open.ts';
 import { saveState } from './state.ts';
 
 interface WaitPorts {
@@ -27,49 +27,50 @@ interface WaitPorts {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
-  /** The pod is being ended: all its containers are told so at once. */
+  /** The pod is being terminated; all its containers receive the signal at the same time. */
   readonly signal?: AbortSignal;
 }
 
-/** The image failed, or its export cannot be used. */
+/** The image failed, or its export is invalid. */
 class WaitProblem extends Error {
   override readonly name = 'WaitProblem';
 }
 
-/** @throws WaitProblem, FolderProblem, and what requests throw */
+/** @throws WaitProblem, FolderProblem, and the errors of requests */
 export async function runWait(environment: Environment, ports: WaitPorts): Promise<void> {
   const { item, pod, state } = environment;
   const { log } = ports;
   log.info({ pod: pod.name }, 'waiting for the main container');
-  const ending = endingOf(environment, ports);
-  const exitCode = await untilMainEnds(environment, ports, ending.signal).finally(ending.release);
+  const ending = terminationSignal(environment, ports);
+  const exitCode = await waitForMainContainer(environment, ports, ending.signal).finally(ending.release);
   log.info({ exitCode }, exitCode === undefined ? 'no time left' : 'main container exited');
   const pieces = await saveState({ ...ports, item, namespace: pod.namespace }, state);
   log.info({ pieces }, pieces === 0 ? 'no state to save' : 'state saved');
   if (exitCode === undefined) throw new WaitProblem('pod terminated while the main container was running');
-  // The words are upstream's, with their mistake: programs may look for them.
+  // Upstream's message with its typo: programs may search for it.
   if (exitCode !== 0) throw new WaitProblem(`main container exists with ${String(exitCode)}`);
   await exportValues(environment, ports);
 }
 
 // ---------------------------------------------------------------- waiting
 
-/** How long a watch is kept open before the pod is looked at again, should it be silent for another reason. */
+/** Time until the pod is read again if a watch receives no events. */
 const WATCH_SECONDS = 30;
 const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 30_000;
 const FACTOR = 1.25;
 
-/** Of a pod that is not deleted itself, such as on a node that runs out of memory. */
+/** Grace period of a pod that is not deleted itself, for example on a node without memory. */
 const USUAL_GRACE_SECONDS = 30;
-/** Of the time to end is waited for the main container; the rest is for its state. */
+/** Share of the grace period for the main container; the rest is for saving its state. */
 const SHARE = 2 / 3;
 
 /**
- * Aborts when the pod has been told to end a while ago. Kubelets do not say how a container of such a pod has ended before all
- * have, so its state is kept as it is then: better than to forget what the image has done.
+ * Aborts a while after the pod has been told to terminate. Kubelets report the exit codes of such a pod only after
+ * all containers have ended, so the state is saved as it is at that time; otherwise the work of the image would be
+ * lost.
  */
-function endingOf(
+function terminationSignal(
   { pod }: Environment,
   { client, clock, signal, log }: WaitPorts,
 ): { readonly signal: AbortSignal; readonly release: () => void } {
@@ -81,7 +82,7 @@ function endingOf(
       ending.abort(new Error('pod terminating'));
     });
   };
-  const told = async (): Promise<void> => {
+  const terminated = async (): Promise<void> => {
     log.info({ pod: pod.name }, 'pod terminating; waiting for the main container to exit');
     const now = clock.now();
     endAt(now, USUAL_GRACE_SECONDS);
@@ -90,7 +91,7 @@ function endingOf(
     if (typeof grace === 'number') endAt(now, grace);
   };
   const listener = (): void => {
-    told().catch((error: unknown) => {
+    terminated().catch((error: unknown) => {
       log.warn({ err: error }, 'cannot determine how much time is left');
     });
   };
@@ -105,8 +106,8 @@ function endingOf(
   };
 }
 
-/** @returns the exit code; undefined when the signal came first */
-async function untilMainEnds(
+/** @returns the exit code; undefined if the signal aborts first */
+async function waitForMainContainer(
   environment: Environment,
   { client, clock, log }: WaitPorts,
   signal: AbortSignal,
@@ -122,7 +123,7 @@ async function untilMainEnds(
       const pod = await client.get(POD, key, signal);
       const exitCode = exitCodeOf(pod);
       if (exitCode !== undefined) return exitCode;
-      const seen = await changed(environment, pod, { client, clock, signal });
+      const seen = await nextChange(environment, pod, { client, clock, signal });
       if (seen === 'closed') await sleepABit();
     } catch (error) {
       if (error instanceof NotFound) throw new WaitProblem(`pod ${key} is gone`, { cause: error });
@@ -140,8 +141,8 @@ function exitCodeOf({ status }: Pod): number | undefined {
   return main?.state?.terminated?.exitCode;
 }
 
-/** Resolves with the next change of the pod, after a while without one, or when there is no watching it. */
-async function changed(
+/** Resolves with the next change of the pod, after a while without events, or if the watch fails. */
+async function nextChange(
   { pod }: Environment,
   { metadata }: Pod,
   { client, clock, signal }: Pick<WaitPorts, 'client' | 'clock'> & { readonly signal: AbortSignal },
@@ -152,17 +153,17 @@ async function changed(
     resourceVersion: metadata.resourceVersion ?? '0',
     timeoutSeconds: WATCH_SECONDS,
   };
-  const silence = new AbortController();
+  const idleTimeout = new AbortController();
   const cancel = clock.at(clock.now() + (WATCH_SECONDS + 5) * 1000, () => {
-    silence.abort(new Error('watch received no events in time'));
+    idleTimeout.abort(new Error('watch received no events in time'));
   });
   try {
-    for await (const frame of client.watch(POD, query, AbortSignal.any([signal, silence.signal]))) {
+    for await (const frame of client.watch(POD, query, AbortSignal.any([signal, idleTimeout.signal]))) {
       if (frame.type === 'MODIFIED' || frame.type === 'DELETED' || frame.type === 'ADDED') return 'changed';
     }
   } catch (error) {
-    // The original's accounts may not watch.
-    if (!(error instanceof Forbidden) && !silence.signal.aborted) throw error;
+    // Upstream's service accounts are not allowed to watch.
+    if (!(error instanceof Forbidden) && !idleTimeout.signal.aborted) throw error;
   } finally {
     cancel();
   }
@@ -174,7 +175,7 @@ async function changed(
 async function exportValues(environment: Environment, ports: WaitPorts): Promise<void> {
   const { exports, item, pod } = environment;
   const { client, log } = ports;
-  const text = await textIn(exports);
+  const text = await readText(exports);
   if (text === undefined) {
     log.info({}, 'no exports written');
     return;
@@ -190,7 +191,7 @@ async function exportValues(environment: Environment, ports: WaitPorts): Promise
     },
     data: { [keys.data]: asJson(text, exports).toString('base64') },
   };
-  await patiently(ports, async () => {
+  await withRetries(ports, async () => {
     try {
       await client.send({ verb: 'create', kind: SECRET, object });
     } catch (error) {
@@ -207,16 +208,19 @@ async function exportValues(environment: Environment, ports: WaitPorts): Promise
   log.info({}, 'exports written');
 }
 
-/** More than a secret holds, with room for the comments of a YAML file. */
+/** Larger than a secret, to allow for comments in a YAML file. */
 const MAX_FILE_BYTES = 2 ** 24;
 const MAX_SECRET_BYTES = 2 ** 20;
 
-/** @throws WaitProblem for what is no file, or too much */
-async function textIn(file: string): Promise<string | undefined> {
+/** @throws WaitProblem if it is not a file or too large */
+async function readText(file: string): Promise<string | undefined> {
   try {
-    const folder = await openPlain(dirname(file), 'directory');
+    const folder = await openWithoutFollowing(dirname(file), 'directory');
     try {
-      const handle = await openPlain(join(fixedPlace(folder, dirname(file)), basename(file)), 'file');
+      const handle = await openWithoutFollowing(
+        join(stablePath(folder, dirname(file)), basename(file)),
+        'file',
+      );
       try {
         const { size } = await handle.stat();
         if (size > MAX_FILE_BYTES) throw tooBig(file, size);
@@ -229,7 +233,7 @@ async function textIn(file: string): Promise<string | undefined> {
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    if (!(error instanceof NotPlain)) throw error;
+    if (!(error instanceof UnexpectedFileType)) throw error;
     const what = error.isLink ? 'a symbolic link' : 'not a file in a folder';
     throw new WaitProblem(`the export ${file} is ${what}; only files can be exported`, { cause: error });
   }
@@ -240,7 +244,7 @@ const tooBig = (file: string, bytes: number): WaitProblem =>
     `the export ${file} has ${String(bytes)} bytes; it is stored in a secret, which can contain at most ${String(MAX_SECRET_BYTES)} bytes`,
   );
 
-/** What a parser says about the text would show it. @throws WaitProblem */
+/** The message of a parser would show the content. @throws WaitProblem */
 function asJson(text: string, file: string): Buffer {
   let json: Buffer;
   try {

@@ -1,4 +1,7 @@
-/** Brings manifests onto a cluster: finds their kinds, then stage by stage creates or updates, collecting what fails. */
+/**
+ * Applies manifests to a cluster: resolves their kinds, then creates or updates them stage by stage, and collects
+ * failures.
+ */
 import type { Problem } from '../../../src/machine/decision.ts';
 import {
   NoSuchKind,
@@ -23,16 +26,16 @@ import {
   type ManagedResource,
   type Manifest,
 } from './model.ts';
-import { Kept } from './kept.ts';
+import { KeptObjects } from './kept-objects.ts';
 import { applyOne, type Applied, type ApplyPorts } from './object.ts';
-import { kindFromCrds, stageOf, stages, type Placed } from './order.ts';
+import { kindFromCrds, stageOf, stages, type ResolvedManifest } from './order.ts';
 import { inParallel } from './parallel.ts';
 
 export interface ApplyResult {
   readonly applied: readonly Applied[];
-  /** Entries of this apply, in the order of the inventory. */
+  /** Inventory entries of this apply, in the order of the inventory. */
   readonly managed: readonly ManagedResource[];
-  /** All failures as one; absent when everything went well. */
+  /** All failures as one error; absent if all succeeded. */
   readonly problem?: Problem;
 }
 
@@ -40,37 +43,37 @@ const DISCOVERY = { operation: 'GetApiResource', reason: 'GetApiResourceList' } 
 const APPLY = { operation: 'ApplyObjects', reason: 'ApplyNewObject' } as const;
 
 /**
- * The place of every manifest in the API of the cluster, or of a CustomResourceDefinition among the manifests.
- * @throws DeployerError when the cluster does not know a kind, or does not answer
+ * Resolves the kind of every manifest, on the cluster or from a CustomResourceDefinition among the manifests.
+ * @throws DeployerError if the cluster does not serve a kind or does not respond
  */
-export async function placed(
+export async function resolveKinds(
   manifests: readonly Manifest[],
   access: KubeAccess,
   targetName: string,
-): Promise<readonly Placed[]> {
+): Promise<readonly ResolvedManifest[]> {
   const crds = manifests.map(({ object }) => object).filter(({ kind }) => kind === CRD_KIND);
-  const result: Placed[] = [];
-  for (const manifest of manifests) result.push(await placedOne(manifest, crds, access, targetName));
+  const result: ResolvedManifest[] = [];
+  for (const manifest of manifests) result.push(await resolveKind(manifest, crds, access, targetName));
   return result;
 }
 
-/** @throws as `placed` */
-export async function placedOne(
+/** @throws as `resolveKinds` */
+export async function resolveKind(
   manifest: Manifest,
   crds: readonly KubeObject[],
   access: KubeAccess,
   targetName: string,
-): Promise<Placed> {
+): Promise<ResolvedManifest> {
   const kind = await kindOf(manifest.object, crds, access).catch((error: unknown) => {
     const { apiVersion } = manifest.object;
     const where = `${apiVersion}, wanted by ${describeManifest(manifest)}, on target ${targetName}`;
     throw at(DISCOVERY, error, (message) => `unable to get api resources for ${where}: ${message}`);
   });
-  return settled(manifest, kind);
+  return withoutNamespaceIfClusterScoped(manifest, kind);
 }
 
-/** A namespace on an object that has none means nothing, and is dropped so that it does not confuse names. */
-function settled(manifest: Manifest, kind: Kind<Obj>): Placed {
+/** A namespace in an object that is not namespaced has no meaning; it is removed so that names stay unique. */
+function withoutNamespaceIfClusterScoped(manifest: Manifest, kind: Kind<Obj>): ResolvedManifest {
   const { namespace, ...metadata } = manifest.object.metadata;
   if (kind.namespaced || namespace === undefined) return { ...manifest, kind };
   return { ...manifest, object: { ...manifest.object, metadata }, kind };
@@ -90,16 +93,16 @@ async function kindOf(
   }
 }
 
-/** Applies all manifests; a failure stops neither the others of its stage nor the later stages. */
+/** Applies all manifests. A failure stops neither the other manifests of its stage nor the later stages. */
 export async function applyAll(
-  manifests: readonly Placed[],
+  manifests: readonly ResolvedManifest[],
   old: readonly ManagedResource[],
   ports: ApplyPorts,
 ): Promise<ApplyResult> {
   const known = new Map(old.map((entry) => [idOf(entry.resource), entry]));
   const applied: Applied[] = [];
-  const kept = new Kept();
-  const failures: { placed: Placed; error: unknown }[] = [];
+  const kept = new KeptObjects();
+  const failures: { manifest: ResolvedManifest; error: unknown }[] = [];
   const start = async (stage: string): Promise<'ready'> => {
     const members = manifests.filter((p) => stageOf(p) === stage);
     await inParallel(members, async (p) => {
@@ -108,7 +111,7 @@ export async function applyAll(
         applied.push(live && kept.admits(live) ? { ...one, live } : one);
       } catch (error) {
         if (ports.signal.aborted) throw error;
-        failures.push({ placed: p, error });
+        failures.push({ manifest: p, error });
       }
     });
     return 'ready';
@@ -120,16 +123,16 @@ export async function applyAll(
 
 function result(
   applied: readonly Applied[],
-  failures: readonly { placed: Placed; error: unknown }[],
+  failures: readonly { manifest: ResolvedManifest; error: unknown }[],
   known: ReadonlyMap<string, ManagedResource>,
   ports: ApplyPorts,
 ): ApplyResult {
-  const done = applied.flatMap(({ placed: p, entry }) => (entry ? [{ placed: p, entry }] : []));
-  const kept = failures.flatMap(({ placed: p, error }) => {
+  const done = applied.flatMap(({ manifest: p, entry }) => (entry ? [{ manifest: p, entry }] : []));
+  const kept = failures.flatMap(({ manifest: p, error }) => {
     const before = known.get(idOf(refOf(p.object)));
-    // Without an answer nobody knows whether the object was made.
+    // Without a response, it is unknown whether the object was created.
     if (isForeign(p.policy) || (!before && !isUnanswered(error))) return [];
-    return [{ placed: p, entry: entryOf(p, before?.resource.uid ?? '') }];
+    return [{ manifest: p, entry: entryOf(p, before?.resource.uid ?? '') }];
   });
   const managed = inOrder([...done, ...kept]);
   if (failures.length === 0) return { applied, managed };
@@ -139,21 +142,26 @@ function result(
 const isUnanswered = (error: unknown): boolean =>
   error instanceof TransportError || error instanceof ServerFailure || error instanceof ResponseTooLarge;
 
-/** How many failures one message names; a target that is away fails thousands of objects alike. */
-const SHOWN = 10;
+/**
+ * Maximum number of failures in one message; if a target is unavailable, thousands of objects fail in the same way.
+ */
+const MAX_LISTED = 10;
 
-function problemOf(failures: readonly { placed: Placed; error: unknown }[], ports: ApplyPorts): Problem {
+function problemOf(
+  failures: readonly { manifest: ResolvedManifest; error: unknown }[],
+  ports: ApplyPorts,
+): Problem {
   const isRefused = failures.some(({ error }) => error instanceof Unauthorized);
   const messages = failures
     .map(
-      ({ placed: p, error }) => `${describeManifest(p)} on target ${ports.targetName}: ${messageOf(error)}`,
+      ({ manifest: p, error }) => `${describeManifest(p)} on target ${ports.targetName}: ${messageOf(error)}`,
     )
     .sort();
-  const more = messages.length - SHOWN;
+  const more = messages.length - MAX_LISTED;
   const rest = more > 0 ? `; and ${String(more)} more objects` : '';
   return {
     ...APPLY,
-    message: ports.mask(messages.slice(0, SHOWN).join('; ') + rest),
+    message: ports.mask(messages.slice(0, MAX_LISTED).join('; ') + rest),
     codes: [
       ...(isRefused ? (['ERR_UNAUTHORIZED'] as const) : []),
       ...(failures.some(({ error }) => isDefinite(error)) ? (['ERR_CONFIGURATION_PROBLEM'] as const) : []),
@@ -161,7 +169,7 @@ function problemOf(failures: readonly { placed: Placed; error: unknown }[], port
   };
 }
 
-/** What to store after an apply: with failures nothing of the old list is forgotten. */
+/** The inventory to store after an apply: after failures, all entries of the old one are kept. */
 export const inventoryAfter = (
   old: readonly ManagedResource[],
   { managed }: ApplyResult,

@@ -1,6 +1,7 @@
 /**
- * Takes objects off a cluster, group by group. It never waits: a round deletes what is due and tells what is left, and the
- * caller comes back. An object is deleted only as the one that was noted: a namesake that somebody else made is left alone.
+ * Deletes objects from a cluster, group by group. It never waits: each round deletes what is due and reports what
+ * is left, and the caller repeats it. Only the object with the recorded uid is deleted; an object of the same name
+ * from another owner stays.
  */
 import { itemKey } from '../../../src/api/managed-objects.ts';
 import { append } from '../../../src/lib/lists.ts';
@@ -14,9 +15,9 @@ import { RetryError, isDefinite, messageOf } from '../../sdk/errors.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
 import type { DeployContext } from '../../sdk/deployer.ts';
 import type { DeployItem } from '../../sdk/kinds.ts';
-import { assigned, TARGET_WITHOUT_ALL, type DeletionGroup, type ResourceType } from './groups.ts';
-import { fateOf, isIntent } from './inventory.ts';
-import { handedOver, isOwned, type Ownership } from './label.ts';
+import { assignToGroups, TARGET_WITHOUT_ALL, type DeletionGroup, type ResourceType } from './groups.ts';
+import { removalFor, isIntent } from './inventory.ts';
+import { handedOverLabels, isOwned, type Ownership } from './label.ts';
 import {
   describeRef,
   idOf,
@@ -30,49 +31,49 @@ import { deepMerge } from './strategy.ts';
 
 export interface RemovePorts {
   readonly access: KubeAccess;
-  /** Another target by its name, for groups that name one. */
+  /** Opens another target by its name, for groups that specify one. */
   secondary(name: string): Promise<KubeAccess>;
   readonly ownership: Ownership;
   readonly groups: readonly DeletionGroup[];
-  /** Other deploy items that manage the object with this uid and are going to keep it. */
+  /** Other deploy items that manage the object with this uid and will keep it. */
   alsoManagedBy(uid: string): readonly View<DeployItem>[];
-  /** Reports what stays although the item managed it. */
-  onLeft(note: string): void;
+  /** Reports an object that stays although the item managed it. */
+  onLeftToOthers(note: string): void;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Called before every object. @throws TimeoutError */
+  /** Called before each object. @throws TimeoutError */
   assertTimeLeft(name: string): unknown;
-  /** Remembers between rounds what is done; may start empty at any time. */
+  /** Records between rounds what is done; may start empty at any time. */
   readonly progress: Progress;
 }
 
 export interface Progress {
   readonly gone: Set<string>;
-  /** Left to other items, and reported. */
+  /** Objects that were left to other items, and reported. */
   readonly left: Set<string>;
   hasHooks: boolean;
 }
 
-/** What a removal has to know about other deploy items, and how it reports what it leaves to them. */
-export const leavingPorts = (ctx: Pick<DeployContext, 'alsoManagedBy' | 'event'>): Leaving => ({
+/** What a removal needs to know about other deploy items, and how it reports objects that it leaves to them. */
+export const leaveToOthersPorts = (ctx: Pick<DeployContext, 'alsoManagedBy' | 'event'>): LeaveToOthers => ({
   alsoManagedBy: (uid) => ctx.alsoManagedBy(uid),
-  onLeft: (note) => {
+  onLeftToOthers: (note) => {
     ctx.event('Normal', 'LeftToOthers', note);
   },
 });
 
-type Leaving = Pick<RemovePorts, 'alsoManagedBy' | 'onLeft'>;
+type LeaveToOthers = Pick<RemovePorts, 'alsoManagedBy' | 'onLeftToOthers'>;
 
 export const newProgress = (): Progress => ({ gone: new Set(), left: new Set(), hasHooks: false });
 
-/** What a round left: nothing, or objects that have to go before the next group comes. */
+/** The result of a round: objects that must be gone before the next group is deleted. */
 interface Round {
   readonly left: readonly Left[];
 }
 
 export interface Left {
   readonly ref: ResourceRef;
-  /** Why it is still there, as far as the cluster said. */
+  /** Why the object still exists, if the cluster said so. */
   readonly why: string;
 }
 
@@ -80,17 +81,17 @@ export const CHECKPOINT = 'deployer: delete resources';
 
 /**
  * One round over the entries.
- * @throws RetryError when a group cannot be carried out at all, ApiError when the cluster cannot be asked
+ * @throws RetryError if a group cannot be processed at all, ApiError if the cluster cannot be read
  */
 export async function removeRound(entries: readonly ManagedResource[], ports: RemovePorts): Promise<Round> {
   const due = await dueEntries(entries, ports);
-  // A group that takes everything of a type comes along with managed objects, never alone.
+  // A group that deletes all objects of a type only runs together with managed objects.
   if (due.length === 0 && ports.progress.gone.size === 0) return { left: [] };
   if (!ports.progress.hasHooks) {
     await inParallel(due, (entry) => runHooks(entry, ports));
     ports.progress.hasHooks = true;
   }
-  const members = assigned(due, ports.groups);
+  const members = assignToGroups(due, ports.groups);
   const { groups } = ports;
   const left: Left[] = [];
   const remove = async (node: string): Promise<'removing' | 'removed'> => {
@@ -99,7 +100,7 @@ export async function removeRound(entries: readonly ManagedResource[], ports: Re
     if (group) append(left, await removeGroup(group, members[i] ?? [], ports));
     return left.length > 0 ? 'removing' : 'removed';
   };
-  // Who comes last in the graph goes first.
+  // The last group of the graph is deleted first.
   const nodes = groups.map((_, i) => String(i)).reverse();
   const states = new Map<string, NodeState>(nodes.map((node) => [node, 'doomed']));
   await drive({ dag: chainDag(nodes), policy: ONE_BY_ONE, limit: 1, states, remove });
@@ -108,17 +109,17 @@ export async function removeRound(entries: readonly ManagedResource[], ports: Re
 
 const ONE_BY_ONE: Policy = { gate: 'ready', failFast: false };
 
-/** Entries whose objects are ours to delete. */
+/** Entries whose objects this item may delete. */
 async function dueEntries(
   entries: readonly ManagedResource[],
   ports: RemovePorts,
 ): Promise<readonly ManagedResource[]> {
   const due = await inParallel(entries, async (entry) => {
-    const fate = fateOf(entry);
-    if (fate === 'leave') return [];
+    const removal = removalFor(entry);
+    if (removal === 'leave') return [];
     if (ports.progress.gone.has(idOf(entry.resource))) return [];
     if (await isLeftToOthers(entry, ports)) return [];
-    if (fate === 'delete' && !isIntent(entry)) return [entry];
+    if (removal === 'delete' && !isIntent(entry)) return [entry];
     const live = await read(entry.resource, ports);
     return live && isOwned(ports.ownership, live) ? [entry] : [];
   });
@@ -126,8 +127,9 @@ async function dueEntries(
 }
 
 /**
- * Whether other deploy items manage the object, too: then it stays, and says that it is theirs. One that begins to manage
- * it in the very moment of the deletion is not seen, and creates the object again with its next job.
+ * Whether other deploy items manage the object as well. It then stays, and its labels are changed to the other
+ * item. If another item starts to manage the object while it is being deleted, that is not noticed; the item
+ * recreates the object in its next job.
  */
 async function isLeftToOthers(entry: ManagedResource, ports: RemovePorts): Promise<boolean> {
   const { uid } = entry.resource;
@@ -135,17 +137,17 @@ async function isLeftToOthers(entry: ManagedResource, ports: RemovePorts): Promi
   if (!uid || !next) return false;
   const id = idOf(entry.resource);
   if (ports.progress.left.has(id)) return true;
-  await handOver(entry.resource, uid, next, ports);
+  await moveLabels(entry.resource, uid, next, ports);
   ports.progress.left.add(id);
   const items = [next, ...more].map(itemKey).join(', ');
-  ports.onLeft(
+  ports.onLeftToOthers(
     `${describeRef(entry.resource)} is not deleted because other deploy items also manage it: ${items}`,
   );
   return true;
 }
 
-/** Changes the labels of the very object that was noted, if they name the item. */
-async function handOver(
+/** Changes the labels of the recorded object to the other item, if they contain this item's name. */
+async function moveLabels(
   ref: ResourceRef,
   uid: string,
   { metadata: { name, namespace = '' }, spec: { type } }: View<DeployItem>,
@@ -153,14 +155,14 @@ async function handOver(
 ): Promise<void> {
   const live = await read(ref, ports);
   if (live?.metadata.uid !== uid) return;
-  const labels = handedOver(ports.ownership, { name, namespace, type }, live);
+  const labels = handedOverLabels(ports.ownership, { name, namespace, type }, live);
   if (!labels) return;
   const kind = await ports.access.kindOf(ref.apiVersion, ref.kind);
   const body = { metadata: { uid, labels } };
   try {
     await ports.access.client.send({ verb: 'merge', kind, key: keyOfRef(ref), body }, ports.signal);
   } catch (error) {
-    // Gone, or replaced meanwhile: there is nothing to hand over.
+    // The object is deleted or was replaced: there is nothing to hand over.
     if (!(error instanceof NotFound || error instanceof Conflict)) throw error;
   }
 }
@@ -192,10 +194,10 @@ async function removeEntry(
   ports.assertTimeLeft(CHECKPOINT);
   const ref = entry.resource;
   try {
-    if (await isLeftToOthers(entry, ports)) return []; // its turn may come long after the round began
+    if (await isLeftToOthers(entry, ports)) return []; // the group may be processed long after the round started
     const kind = await ports.access.kindOf(ref.apiVersion, ref.kind);
-    const isGone = await deleteNoted(kind, entry, ports);
-    if (!isGone && isForced) await stripFinalizers(kind, keyOfRef(ref), ports.access, ports.signal);
+    const isGone = await deleteRecorded(kind, entry, ports);
+    if (!isGone && isForced) await removeFinalizers(kind, keyOfRef(ref), ports.access, ports.signal);
     if (!isGone) return [{ ref, why: 'it still exists, probably because of its finalizers' }];
   } catch (error) {
     if (!isAbsence(error)) return [failed(ref, error, ports)];
@@ -212,8 +214,8 @@ function failed(ref: ResourceRef, error: unknown, ports: RemovePorts): Left {
 
 const isAbsence = (error: unknown): boolean => error instanceof NotFound || error instanceof NoSuchKind;
 
-/** Deletes the very object that was noted. @returns whether nothing of it is left */
-async function deleteNoted(kind: Kind<Obj>, entry: ManagedResource, ports: RemovePorts): Promise<boolean> {
+/** Deletes the object with the recorded uid. @returns whether it is completely gone */
+async function deleteRecorded(kind: Kind<Obj>, entry: ManagedResource, ports: RemovePorts): Promise<boolean> {
   const { uid } = entry.resource;
   try {
     return await sendDelete(kind, keyOfRef(entry.resource), ports.access, ports.signal, uid || undefined);
@@ -221,12 +223,12 @@ async function deleteNoted(kind: Kind<Obj>, entry: ManagedResource, ports: Remov
     if (!(error instanceof Conflict) || !uid) throw error;
     const live = await read(entry.resource, ports);
     if (!live || live.metadata.uid === uid) throw error;
-    if (!isOwned(ports.ownership, live)) return true; // somebody else made it anew
+    if (!isOwned(ports.ownership, live)) return true; // another owner recreated it
     return sendDelete(kind, keyOfRef(entry.resource), ports.access, ports.signal, live.metadata.uid);
   }
 }
 
-/** @returns whether the server says that the object is gone already, not only on its way */
+/** @returns whether the API server reports that the object is already gone, not only being deleted */
 async function sendDelete(
   kind: Kind<Obj>,
   key: string,
@@ -241,7 +243,7 @@ async function sendDelete(
   return answer?.metadata?.deletionTimestamp === undefined;
 }
 
-async function stripFinalizers(
+async function removeFinalizers(
   kind: Kind<Obj>,
   key: string,
   access: KubeAccess,
@@ -260,15 +262,17 @@ async function read(ref: ResourceRef, ports: RemovePorts): Promise<KubeObject | 
   }
 }
 
-/** Notes and patches that an object gets before it is deleted. */
+/** Applies the annotations and patches that are configured for objects before their deletion. */
 async function runHooks(entry: ManagedResource, ports: RemovePorts): Promise<void> {
   const { annotateBeforeDelete, patchBeforeDelete, resource } = entry;
   if (!annotateBeforeDelete && !patchBeforeDelete) return;
   const live = await read(resource, ports);
   if (!live || (resource.uid && live.metadata.uid !== resource.uid)) return;
   const annotations = { ...live.metadata.annotations, ...annotateBeforeDelete };
-  const noted = { ...live, metadata: { ...live.metadata, ...(annotateBeforeDelete && { annotations }) } };
-  const object = (patchBeforeDelete ? deepMerge(noted, patchBeforeDelete, 'from') : noted) as KubeObject;
+  const recorded = { ...live, metadata: { ...live.metadata, ...(annotateBeforeDelete && { annotations }) } };
+  const object = (
+    patchBeforeDelete ? deepMerge(recorded, patchBeforeDelete, 'from') : recorded
+  ) as KubeObject;
   const kind = await ports.access.kindOf(resource.apiVersion, resource.kind);
   try {
     await ports.access.client.send({ verb: 'replace', kind, object }, ports.signal);
@@ -277,7 +281,7 @@ async function runHooks(entry: ManagedResource, ports: RemovePorts): Promise<voi
   }
 }
 
-// ---------------------------------------------------------------- everything of a type
+// ---------------------------------------------------------------- all objects of a type
 
 async function removeEverything(
   group: Extract<DeletionGroup, { is: 'custom' }>,
@@ -294,7 +298,7 @@ async function removeEverything(
       try {
         const isGone = await sendDelete(kind, keyOfRef(ref), access, ports.signal, object.metadata.uid);
         if (isGone) continue;
-        if (group.isForced) await stripFinalizers(kind, keyOfRef(ref), access, ports.signal);
+        if (group.isForced) await removeFinalizers(kind, keyOfRef(ref), access, ports.signal);
         left.push({ ref, why: 'it still exists, probably because of its finalizers' });
       } catch (error) {
         if (!isAbsence(error)) left.push(failed(ref, error, ports));

@@ -1,16 +1,17 @@
 /**
- * The road of a job that applies manifests: intent, apply, orphans, readiness, exports, patches. Whatever has to be waited
- * for ends the look; the next one goes on where this one stopped, or, in another process, from the beginning.
+ * The steps of a job that applies manifests: intent, apply, orphans, readiness, exports, patches. If a step has to
+ * wait, the reconcile ends. The next reconcile continues with that step, or, in another process, with the first
+ * one.
  */
 import type { DeployContext } from '../../sdk/deployer.ts';
 import { at, ConfigurationError, DeployerError } from '../../sdk/errors.ts';
 import { retry, wait, type Outcome } from '../../sdk/outcome.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
-import { secondaryOf, settled, type AfterPlan } from '../after.ts';
-import { applyAll, inventoryAfter, placed } from './apply.ts';
-import { leavingPorts, newProgress, removeRound, type Progress } from './delete.ts';
+import { secondaryOf, checkReadinessAndExports, type AfterPlan } from '../readiness-and-exports.ts';
+import { applyAll, inventoryAfter, resolveKinds } from './apply.ts';
+import { leaveToOthersPorts, newProgress, removeRound, type Progress } from './delete.ts';
 import type { DeletionGroup } from './groups.ts';
-import { intended, leftOver, union } from './inventory.ts';
+import { intended, entriesMissingIn, union } from './inventory.ts';
 import type { Ownership } from './label.ts';
 import {
   describeRef,
@@ -25,7 +26,7 @@ import {
   type Strategy,
 } from './model.ts';
 import type { Applied, ApplyPorts } from './object.ts';
-import { expanded, NoObject, withoutDoubles } from './order.ts';
+import { expandLists, NotAnObject, withoutDuplicates } from './order.ts';
 import { accessOf, leftProblem } from './remove.ts';
 import { inParallel } from './parallel.ts';
 import { maskFor } from './secrets.ts';
@@ -41,18 +42,18 @@ export interface DeployPlan<S> extends AfterPlan {
   readonly status: (managed: readonly ManagedResource[]) => S;
 }
 
-/** What is done already, kept between looks. */
-interface Done {
+/** Completed steps, kept between reconciles. */
+interface DeployProgress {
   readonly applied: readonly Applied[];
   readonly managed: readonly ManagedResource[];
   readonly orphans: readonly ManagedResource[];
   readonly progress: Progress;
   hasOrphans: boolean;
-  /** Answers of the apply, good for the first check only. */
+  /** Responses of the apply; only valid for the first readiness check. */
   live: ReadonlyMap<ResourceRef, KubeObject>;
 }
 
-/** Warnings become events of the item. @param manifests whose secrets are not shown */
+/** Warnings become events of the item. @param manifests whose secrets are masked */
 export const applyPorts = (
   ctx: DeployContext,
   { ownership, strategy, fieldManager }: Pick<DeployPlan<unknown>, 'ownership' | 'strategy' | 'fieldManager'>,
@@ -68,13 +69,13 @@ export const applyPorts = (
   },
 });
 
-const BEGUN = 'begun';
+const STARTED = 'begun';
 const DONE = 'deployed';
 
 export async function deploy<S>(ctx: DeployContext<unknown, S>, plan: DeployPlan<S>): Promise<Outcome<S>> {
   ctx.assertTimeLeft(`${plan.prefix}: start reconcile`);
   const access = await accessOf(ctx.target, plan.operation);
-  let state = ctx.scratch.get(DONE) as Done | undefined;
+  let state = ctx.scratch.get(DONE) as DeployProgress | undefined;
   if (!state) {
     const answer = await apply(ctx, plan, access);
     if ('kind' in answer) return answer;
@@ -95,21 +96,21 @@ async function apply<S>(
   ctx: DeployContext<unknown, S>,
   plan: DeployPlan<S>,
   access: KubeAccess,
-): Promise<Done | Outcome<S>> {
+): Promise<DeployProgress | Outcome<S>> {
   ctx.assertTimeLeft('deployer: process managed resource manifests');
   const manifests = expand(plan);
   ctx.assertTimeLeft('deployer: process manifests');
-  const members = await placed(unique(ctx, manifests), access, ctx.target?.name ?? '').catch(
+  const members = await resolveKinds(unique(ctx, manifests), access, ctx.target?.name ?? '').catch(
     (error: unknown) => {
       if (error instanceof DeployerError) return error;
       throw error;
     },
   );
-  // The list is part of the status even when nothing could be applied.
+  // The status contains the inventory even if no object could be applied.
   if (members instanceof DeployerError) return retry(members.problem, { status: plan.status(plan.old) });
-  if (!ctx.scratch.has(BEGUN)) {
+  if (!ctx.scratch.has(STARTED)) {
     await ctx.begin(plan.status(intended(plan.old, members)));
-    ctx.scratch.set(BEGUN, true);
+    ctx.scratch.set(STARTED, true);
   }
   ctx.assertTimeLeft('deployer: apply manifests');
   const ports = applyPorts(ctx, plan, access, manifests);
@@ -117,7 +118,7 @@ async function apply<S>(
   if (result.problem) return retry(result.problem, { status: plan.status(inventoryAfter(plan.old, result)) });
   const orphans = orphansOf(ctx, plan, members, result.managed);
   return {
-    // What is kept between looks needs no objects but those for the first check.
+    // Between reconciles, only the objects for the first check are kept.
     applied: result.applied.map(({ live: _, ...rest }) => rest),
     managed: result.managed,
     orphans,
@@ -127,12 +128,12 @@ async function apply<S>(
   };
 }
 
-/** @throws DeployerError when an element of a list is no object */
+/** @throws DeployerError if an element of a list is not an object */
 export function expand(plan: Pick<DeployPlan<unknown>, 'manifests' | 'operation'>): readonly Manifest[] {
   try {
-    return expanded(plan.manifests);
+    return expandLists(plan.manifests);
   } catch (error) {
-    if (!(error instanceof NoObject)) throw error;
+    if (!(error instanceof NotAnObject)) throw error;
     throw new ConfigurationError({
       operation: plan.operation,
       reason: 'ExpandManifests',
@@ -142,10 +143,10 @@ export function expand(plan: Pick<DeployPlan<unknown>, 'manifests' | 'operation'
   }
 }
 
-/** Two manifests about one object would overwrite each other, so the later one is meant. */
+/** If two manifests describe the same object, the later one counts. */
 function unique<S>(ctx: DeployContext<unknown, S>, all: readonly Manifest[]): readonly Manifest[] {
-  const { manifests, doubles } = withoutDoubles(all);
-  for (const { object, origin } of ctx.scratch.has(BEGUN) ? [] : doubles) {
+  const { manifests, duplicates } = withoutDuplicates(all);
+  for (const { object, origin } of ctx.scratch.has(STARTED) ? [] : duplicates) {
     const what = describeRef(refOf(object)) + (origin === undefined ? '' : ` (${origin})`);
     ctx.event(
       'Warning',
@@ -159,7 +160,7 @@ function unique<S>(ctx: DeployContext<unknown, S>, all: readonly Manifest[]): re
 const liveOf = (applied: readonly Applied[]): ReadonlyMap<ResourceRef, KubeObject> =>
   new Map(applied.flatMap(({ entry, live }) => (entry && live ? [[entry.resource, live] as const] : [])));
 
-/** What left the list; an object that is others' from now on is released instead. */
+/** Objects that left the manifests. An object that other items manage is released instead of deleted. */
 function orphansOf<S>(
   ctx: DeployContext<unknown, S>,
   plan: DeployPlan<S>,
@@ -170,7 +171,7 @@ function orphansOf<S>(
     members.filter((m) => isForeign(m.policy)).map(({ object }) => idOf(refOf(object))),
   );
   const orphans: ManagedResource[] = [];
-  for (const entry of leftOver(plan.old, managed)) {
+  for (const entry of entriesMissingIn(plan.old, managed)) {
     if (!released.has(idOf(entry.resource))) orphans.push(entry);
     else
       ctx.event(
@@ -187,7 +188,7 @@ function orphansOf<S>(
 async function removeOrphans<S>(
   ctx: DeployContext<unknown, S>,
   plan: DeployPlan<S>,
-  state: Done,
+  state: DeployProgress,
   access: KubeAccess,
 ): Promise<Outcome<S> | undefined> {
   ctx.assertTimeLeft('deployer: cleanup orphaned');
@@ -201,7 +202,7 @@ async function removeOrphans<S>(
       groups: plan.groups,
       signal: ctx.signal,
       log: ctx.log,
-      ...leavingPorts(ctx),
+      ...leaveToOthersPorts(ctx),
       assertTimeLeft: (name) => ctx.assertTimeLeft(name),
       progress: state.progress,
     }));
@@ -217,23 +218,23 @@ async function removeOrphans<S>(
   return wait({ status, why, onTimeout });
 }
 
-// ---------------------------------------------------------------- after
+// ---------------------------------------------------------------- after the apply
 
 async function finish<S>(
   ctx: DeployContext<unknown, S>,
   plan: DeployPlan<S>,
-  state: Done,
+  state: DeployProgress,
   access: KubeAccess,
 ): Promise<Outcome<S>> {
   const status = plan.status(state.managed);
   const known = state.live;
   state.live = new Map();
   const refs = state.managed.map(({ resource }) => resource);
-  const outcome = await settled(ctx, { ...plan, refs, known, status }, access);
+  const outcome = await checkReadinessAndExports(ctx, { ...plan, refs, known, status }, access);
   if (outcome.kind === 'done') {
     await inParallel(state.applied, (applied) => patchAfter(applied, access, ctx.signal)).catch(
       (error: unknown) => {
-        const mask = maskFor(state.applied.map(({ placed: p }) => p));
+        const mask = maskFor(state.applied.map(({ manifest: p }) => p));
         const place = { operation: plan.operation, reason: 'PatchAfterDeployment' };
         throw at(place, error, (message) => mask(`target ${ctx.target?.name ?? ''}: ${message}`));
       },
@@ -243,7 +244,7 @@ async function finish<S>(
 }
 
 async function patchAfter(
-  { placed: p, isTouched }: Applied,
+  { manifest: p, isTouched }: Applied,
   access: KubeAccess,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,4 +1,7 @@
-/** Deletion groups: which managed objects go together, in which order, and how hard they are asked to. Pure. */
+/**
+ * Deletion groups: which managed objects are deleted together, in which order, and whether finalizers are removed.
+ * Pure.
+ */
 import { isObject, type Fields } from '../../../src/lib/objects.ts';
 import {
   CodecError,
@@ -14,7 +17,7 @@ import { CRD_KIND, type ManagedResource, type ResourceRef } from './model.ts';
 const predefinedTypes = ['namespaced-resources', 'cluster-scoped-resources', 'crds', 'empty'] as const;
 type PredefinedType = (typeof predefinedTypes)[number];
 
-/** Objects of one kind, narrowed by names and namespaces when these are given. */
+/** Objects of one kind, optionally restricted to names and namespaces. */
 export interface ResourceType {
   readonly apiVersion: string;
   readonly kind: string;
@@ -28,9 +31,9 @@ export type DeletionGroup =
       readonly is: 'custom';
       readonly resources: readonly ResourceType[];
       readonly isForced: boolean;
-      /** Everything of these types on the cluster, not only what is managed. */
+      /** All objects of these types on the cluster, not only managed ones. */
       readonly isEverything: boolean;
-      /** Another target, for groups that take everything. */
+      /** Another target, for groups that delete all objects. */
       readonly targetName?: string;
     };
 
@@ -48,12 +51,12 @@ export const defaultGroups: readonly DeletionGroup[] = (
   ['namespaced-resources', 'cluster-scoped-resources', 'crds'] as const
 ).map((type) => ({ is: 'predefined', type, isForced: false }));
 
-/** The rule that is only checked when a deletion comes to the group. */
+/** This rule is only checked when a deletion processes the group. */
 export const TARGET_WITHOUT_ALL =
   'invalid deletion group: customResourceGroup.DeleteAllResources must be true if TargetName is set';
 
 /**
- * Reads the list of a configuration; absent and empty mean the default groups.
+ * Decodes the list of a configuration; if it is absent or empty, the default groups.
  * @throws CodecError
  */
 export function decodeGroups(value: unknown, path: string): readonly DeletionGroup[] {
@@ -128,8 +131,8 @@ function decodeResourceType(entry: unknown, path: string): ResourceType {
   };
 }
 
-/** Managed entries by group; an entry belongs to the first group it fits, those that fit none stay out. */
-export function assigned(
+/** Managed entries by group. An entry belongs to the first matching group; entries without a match are left out. */
+export function assignToGroups(
   entries: readonly ManagedResource[],
   groups: readonly DeletionGroup[],
 ): readonly (readonly ManagedResource[])[] {

@@ -1,4 +1,4 @@
-/** Reads the inventory of a provider status. */
+/** Decodes the inventory of a provider status. */
 import { isObject, type Fields } from '../../../src/lib/objects.ts';
 import {
   CodecError,

@@ -1,13 +1,14 @@
 /**
- * What a deployer remembers of the objects it made. The list is noted before the first object is, so that a crash leaves
- * nothing behind that nobody knows of, and an entry leaves it only when its object is gone or no longer ours. Pure.
+ * The inventory: a deployer's record of the objects that it created. An object is recorded before it is created, so
+ * that a crash leaves no unrecorded object. An entry is removed only if its object is gone or no longer belongs to
+ * the item. Pure.
  */
 import { idOf, isForeign, type ManagedResource, refOf } from './model.ts';
-import { sorted, stageOf, stages, type Placed } from './order.ts';
+import { sorted, stageOf, stages, type ResolvedManifest } from './order.ts';
 
-/** The entry of a manifest. @param uid empty before the object is there */
-export function entryOf(placed: Placed, uid: string | undefined): ManagedResource {
-  const { policy, annotateBeforeDelete, patchBeforeDelete, object } = placed;
+/** The entry of a manifest. @param uid empty if the object does not exist yet */
+export function entryOf(manifest: ResolvedManifest, uid: string | undefined): ManagedResource {
+  const { policy, annotateBeforeDelete, patchBeforeDelete, object } = manifest;
   return {
     policy,
     resource: { ...refOf(object), ...(uid !== undefined && { uid }) },
@@ -16,20 +17,20 @@ export function entryOf(placed: Placed, uid: string | undefined): ManagedResourc
   };
 }
 
-/** Whether the entry was noted before its object was known to be there. */
+/** Whether the entry was recorded before its object was created. */
 export const isIntent = ({ resource }: ManagedResource): boolean => resource.uid === '';
 
-/** Entries of one apply, stage by stage, each in its order. */
+/** Entries of one apply, stage by stage, each in its own order. */
 export function inOrder(
-  entries: readonly { readonly placed: Placed; readonly entry: ManagedResource }[],
+  entries: readonly { readonly manifest: ResolvedManifest; readonly entry: ManagedResource }[],
 ): ManagedResource[] {
   return stages.flatMap((stage) =>
-    sorted(entries.filter(({ placed }) => stageOf(placed) === stage).map(({ entry }) => entry)),
+    sorted(entries.filter(({ manifest }) => stageOf(manifest) === stage).map(({ entry }) => entry)),
   );
 }
 
-/** Entries of `old` that no entry of `current` stands for. */
-export function leftOver(
+/** Entries of `old` without an entry in `current`. */
+export function entriesMissingIn(
   old: readonly ManagedResource[],
   current: readonly ManagedResource[],
 ): readonly ManagedResource[] {
@@ -38,30 +39,30 @@ export function leftOver(
   return old.filter(({ resource }) => !ids.has(idOf(resource)) && !(resource.uid && uids.has(resource.uid)));
 }
 
-/** `current` and whatever of `old` it does not mention. */
+/** `current`, and the entries of `old` that it does not contain. */
 export const union = (
   old: readonly ManagedResource[],
   current: readonly ManagedResource[],
-): readonly ManagedResource[] => [...current, ...leftOver(old, current)];
+): readonly ManagedResource[] => [...current, ...entriesMissingIn(old, current)];
 
-/** The list to store before an apply: what is known, and an intent for every object that may be made. */
+/** The inventory to store before an apply: existing entries, and an intent for each object that may be created. */
 export function intended(
   old: readonly ManagedResource[],
-  placed: readonly Placed[],
+  manifests: readonly ResolvedManifest[],
 ): readonly ManagedResource[] {
   const known = new Map(old.map((entry) => [idOf(entry.resource), entry]));
-  const current = placed
+  const current = manifests
     .filter(({ policy }) => !isForeign(policy))
     .map((p) => {
       const entry = entryOf(p, '');
       const before = known.get(idOf(entry.resource));
-      return { placed: p, entry: before ? entryOf(p, before.resource.uid) : entry };
+      return { manifest: p, entry: before ? entryOf(p, before.resource.uid) : entry };
     });
   return union(old, inOrder(current));
 }
 
-/** Whether an object is to be taken away when its entry leaves the list; `fallback` has to look at its label first. */
-export function fateOf({ policy }: ManagedResource): 'delete' | 'deleteIfOwned' | 'leave' {
+/** Whether to delete an object whose entry leaves the inventory; with policy `fallback`, its label decides. */
+export function removalFor({ policy }: ManagedResource): 'delete' | 'deleteIfOwned' | 'leave' {
   if (policy === 'keep' || policy === 'ignore') return 'leave';
   return policy === 'fallback' ? 'deleteIfOwned' : 'delete';
 }

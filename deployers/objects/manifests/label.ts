@@ -1,22 +1,22 @@
-/** The labels by which a deployer recognises its objects, on whatever cluster they are. */
+/** The labels by which a deployer recognises its objects on any cluster. */
 import { createHash } from 'node:crypto';
 import { ESPALIER_PREFIX, GROUP } from '../../../src/api/labels.ts';
 
-/** Carried by every object of every deployer that works with manifests. */
+/** On every object of every deployer that applies manifests. */
 export const MANIFEST_LABEL = `manifest.deployer.${GROUP}/deployitem`;
-/** Tells items of the same name apart; upstream has no such label. */
+/** Distinguishes items of the same name; upstream has no such label. */
 export const NAMESPACE_LABEL = `${ESPALIER_PREFIX}/deployitem-namespace`;
 
 const MAX_LABEL = 63;
 const KEPT = 54;
 
-/** The item's name as a label value: itself, or its beginning and a hash when it is too long for one. */
+/** The item's name as a label value: unchanged, or shortened with a hash if it is too long. */
 export const labelValue = (name: string): string =>
   name.length <= MAX_LABEL
     ? name
     : `${name.slice(0, KEPT)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 
-/** Labels of the deployers of these types, besides the one that all have. */
+/** Additional labels of the deployers for these types. */
 const OWN_LABELS: Readonly<Record<string, string>> = {
   [`${GROUP}/helm`]: `helm.deployer.${GROUP}/deployitem`,
 };
@@ -26,10 +26,10 @@ interface Labelled {
 }
 
 /**
- * The labels to change on an object that the item with `ownership` leaves to another one, with null for what goes.
- * Undefined when the object does not say that it belongs to the item.
+ * The label changes for an object that the item with `ownership` leaves to another item; null removes a label.
+ * undefined if the labels do not contain this item's name.
  */
-export function handedOver(
+export function handedOverLabels(
   { labels }: Ownership,
   next: { readonly name: string; readonly namespace: string; readonly type: string },
   object: Labelled,
@@ -49,7 +49,7 @@ export interface Ownership {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** @param keys label keys that get the item's name */
+/** @param keys keys of the labels with the item's name */
 export const ownershipOf = (
   item: { readonly name: string; readonly namespace?: string },
   keys: readonly string[] = [MANIFEST_LABEL],
@@ -60,7 +60,10 @@ export const ownershipOf = (
   },
 });
 
-/** Whether an object says that it belongs to the item. Objects of upstream carry no namespace and are believed. */
+/**
+ * Whether the labels of an object contain the item's name. Upstream's objects have no label with the namespace;
+ * they match as well.
+ */
 export function isOwned(
   { labels }: Ownership,
   object: { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } },

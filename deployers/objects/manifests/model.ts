@@ -1,9 +1,9 @@
-/** The words of manifests: what is wanted, how it is treated, and what a deployer remembers of it. */
+/** Types of manifests: desired objects, their policies, and the inventory. */
 import { isObject, ownField, type Fields } from '../../../src/lib/objects.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { InvalidObjectName } from '../../../src/runtime/errors.ts';
 
-/** `ensure` makes an object that is not there and has nothing more to do with it; an addition of ours. */
+/** `ensure` creates an object that does not exist and otherwise ignores it; an addition of ours. */
 export const policies = ['manage', 'fallback', 'keep', 'ignore', 'immutable', 'ensure'] as const;
 export type Policy = (typeof policies)[number];
 
@@ -11,14 +11,14 @@ export type Policy = (typeof policies)[number];
 export const strategies = ['update', 'patch', 'merge', 'mergeOverwrite', 'apply'] as const;
 export type Strategy = (typeof strategies)[number];
 
-/** An object on its way to the target. */
+/** An object to apply to the target. */
 export type KubeObject = Obj & Fields;
 
 /** One entry of a configuration. */
 export interface Manifest {
   readonly policy: Policy;
   readonly object: KubeObject;
-  /** Where it is in the configuration, such as `manifests[2].items[0]`, for messages. */
+  /** The position in the configuration, for example `manifests[2].items[0]`, for messages. */
   readonly origin?: string | undefined;
   readonly annotateBeforeCreate?: Readonly<Record<string, string>> | undefined;
   readonly annotateBeforeDelete?: Readonly<Record<string, string>> | undefined;
@@ -26,10 +26,10 @@ export interface Manifest {
   readonly patchBeforeDelete?: Fields | undefined;
 }
 
-/** Whether objects of this policy are none of ours, whoever made them. */
+/** Whether the item never owns objects with this policy. */
 export const isForeign = (policy: Policy): boolean => policy === 'ignore' || policy === 'ensure';
 
-/** Which object of a cluster. */
+/** A reference to a cluster object. */
 export interface ResourceRef {
   readonly apiVersion: string;
   readonly kind: string;
@@ -38,8 +38,8 @@ export interface ResourceRef {
 }
 
 /**
- * One entry of the inventory in a provider status. The uid is absent in entries that others wrote, and empty in those
- * noted before the object was made; such an object is ours only if its label says so.
+ * One entry of the inventory in a provider status. The uid is absent in entries of other programs, and empty if the
+ * entry was recorded before the object was created; such an object belongs to the item only if its label says so.
  */
 export interface ManagedResource {
   readonly policy?: string;
@@ -53,10 +53,10 @@ export const CRD_KIND = 'CustomResourceDefinition';
 export const groupOf = (apiVersion: string): string =>
   apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 
-export const NAMELESS =
+export const NO_NAME =
   'the manifest has no metadata.name; generateName is not supported because the object could not be found again';
 
-/** Names an object whatever version of its API is used. */
+/** Identifies an object independently of its API version. */
 export const idOf = ({ apiVersion, kind, name, namespace = '' }: ResourceRef): string =>
   `${groupOf(apiVersion)}|${kind}|${namespace}|${name}`;
 
@@ -75,10 +75,10 @@ export const describeRef = ({ kind, name, namespace }: ResourceRef): string =>
 export const describeManifest = ({ object, origin }: Manifest): string =>
   describeRef(refOf(object)) + (origin === undefined ? '' : ` (${origin})`);
 
-/** Key of the object in the runtime's sense. @throws InvalidObjectName */
+/** Key of the object for the runtime. @throws InvalidObjectName */
 export function keyOfRef({ kind, name, namespace }: ResourceRef): string {
   if (namespace) return `${namespace}/${name}`;
-  // It would be read as the name of a namespace.
+  // The part before a slash would be used as the namespace.
   if (name.includes('/'))
     throw new InvalidObjectName({ message: `"${name}" cannot be the name of a ${kind}: it has a slash` });
   return name;

@@ -1,4 +1,4 @@
-/** Brings one object onto a cluster: creates it, or updates the one that is there as policy and strategy say. */
+/** Applies one object to a cluster: creates it, or updates the existing one according to policy and strategy. */
 import { copy } from '../../../src/lib/json.ts';
 import type { Mask } from '../../../src/lib/masking.ts';
 import { AlreadyExists, ApiError, Conflict, Forbidden, Invalid } from '../../../src/runtime/errors.ts';
@@ -10,13 +10,13 @@ import { isOwned, type Ownership } from './label.ts';
 import {
   describeRef,
   keyOfRef,
-  NAMELESS,
+  NO_NAME,
   refOf,
   type KubeObject,
   type ManagedResource,
   type Strategy,
 } from './model.ts';
-import type { Placed } from './order.ts';
+import type { ResolvedManifest } from './order.ts';
 import { desired, isUnchanged, withoutServerOwned } from './strategy.ts';
 
 export interface ApplyPorts {
@@ -25,97 +25,104 @@ export interface ApplyPorts {
   readonly strategy: Strategy;
   /** For messages. */
   readonly targetName: string;
-  /** Who server-side apply notes as the owner of fields. */
+  /** Field manager for server-side apply. */
   readonly fieldManager: string;
   readonly signal: AbortSignal;
-  /** Takes the values of secrets among the manifests out of what clusters answer. */
+  /** Masks values of the manifests' secrets in responses of clusters. */
   readonly mask: Mask;
   warn(reason: string, note: string): void;
 }
 
-/** What came of one manifest. */
+/** The result of one manifest. */
 export interface Applied {
-  readonly placed: Placed;
-  /** Absent when the object is none of ours. */
+  readonly manifest: ResolvedManifest;
+  /** Absent if the object does not belong to the item. */
   readonly entry?: ManagedResource;
-  /** As the cluster answered. */
+  /** As the cluster returned it. */
   readonly live?: KubeObject;
   readonly isTouched: boolean;
 }
 
-/** The manifest asks for something that no cluster would take. */
-class BadManifest extends Error {
+/** The manifest is invalid on any cluster. */
+class InvalidManifest extends Error {
   override readonly name = 'BadManifest';
 }
 
 /**
- * @param known what is noted of the object
- * @throws BadManifest, or what the client throws
+ * @param known the inventory entry of the object
+ * @throws BadManifest, or the errors of the client
  */
 export async function applyOne(
-  p: Placed,
+  p: ResolvedManifest,
   known: ManagedResource | undefined,
   ports: ApplyPorts,
 ): Promise<Applied> {
-  if (p.policy === 'ignore') return { placed: p, isTouched: false };
+  if (p.policy === 'ignore') return { manifest: p, isTouched: false };
   check(p);
   if (p.policy === 'ensure') return ensure(p, ports);
   const wanted = labelled(p.object, ports.ownership);
-  if (ports.strategy === 'apply' && canApplyBlindly(p))
+  if (ports.strategy === 'apply' && canApplyUnread(p))
     return touched(p, await serverSideApply(p.kind, wanted, ports));
   const isKnown = known !== undefined && known.resource.uid !== '';
   if (isKnown) return applyKnown(p, wanted, ports);
   try {
     return touched(p, await create(p, wanted, ports));
   } catch (error) {
-    // The create may be refused although an update would be taken: a partial manifest, a right that is missing.
+    // The create request may be refused although an update is possible: the manifest is incomplete, or the right to
+    // create is missing.
     if (!(error instanceof AlreadyExists || error instanceof Invalid || error instanceof Forbidden))
       throw error;
     const current = await read(p, ports).catch((unreadable: unknown) => {
-      // Who may neither create nor read is told of the first: that is the right to ask for.
+      // If neither create nor get is permitted, the error of the create is reported, because the user has to grant
+      // that right first.
       throw unreadable instanceof ApiError && !(error instanceof AlreadyExists) ? error : unreadable;
     });
     if (!current) throw error;
-    return applyOver(p, current, isHalfMade(known, current, ports) ? withNotes(p, wanted) : wanted, ports);
+    return updateExisting(
+      p,
+      current,
+      wasCreatedByThisJob(known, current, ports) ? withCreationAnnotations(p, wanted) : wanted,
+      ports,
+    );
   }
 }
 
-/** Without our label: whoever meets the object later is not to take it for ours. */
-async function ensure(p: Placed, ports: ApplyPorts): Promise<Applied> {
+/** Without our label, because the item does not own the object. */
+async function ensure(p: ResolvedManifest, ports: ApplyPorts): Promise<Applied> {
   try {
-    return { placed: p, live: await create(p, withoutServerOwned(p.object), ports), isTouched: true };
+    return { manifest: p, live: await create(p, withoutServerOwned(p.object), ports), isTouched: true };
   } catch (error) {
-    if (error instanceof AlreadyExists) return { placed: p, isTouched: false };
+    if (error instanceof AlreadyExists) return { manifest: p, isTouched: false };
     throw error;
   }
 }
 
-/** Whether we made the object in this job and did not live to note it, so that it still counts as new. */
-const isHalfMade = (
+/** Whether this job created the object but crashed before it recorded the uid; it then still counts as new. */
+const wasCreatedByThisJob = (
   known: ManagedResource | undefined,
   current: KubeObject,
   { ownership }: ApplyPorts,
 ): boolean => known !== undefined && isIntent(known) && isOwned(ownership, current);
 
-async function applyKnown(p: Placed, wanted: KubeObject, ports: ApplyPorts): Promise<Applied> {
+async function applyKnown(p: ResolvedManifest, wanted: KubeObject, ports: ApplyPorts): Promise<Applied> {
   const current = await read(p, ports);
-  return current ? applyOver(p, current, wanted, ports) : touched(p, await create(p, wanted, ports));
+  return current ? updateExisting(p, current, wanted, ports) : touched(p, await create(p, wanted, ports));
 }
 
 const CONFLICTS = 3;
 
-/** The object exists; policy first, then the strategy. */
-async function applyOver(
-  p: Placed,
+/** The object exists: applies the policy, then the strategy. */
+async function updateExisting(
+  p: ResolvedManifest,
   current: KubeObject,
   wanted: KubeObject,
   ports: ApplyPorts,
 ): Promise<Applied> {
   const isOurs = isOwned(ports.ownership, current);
-  if (p.policy === 'fallback' && !isOurs) return { placed: p, live: current, isTouched: false };
+  if (p.policy === 'fallback' && !isOurs) return { manifest: p, live: current, isTouched: false };
   if (p.policy === 'immutable') {
     if (!isOurs) warnOfForeign(p, ports);
-    return { placed: p, entry: entryOf(p, current.metadata.uid), live: current, isTouched: false };
+    return { manifest: p, entry: entryOf(p, current.metadata.uid), live: current, isTouched: false };
   }
   if (ports.strategy === 'apply') return touched(p, await serverSideApply(p.kind, wanted, ports));
   let base = current;
@@ -137,15 +144,18 @@ async function applyOver(
   }
 }
 
-const warnOfForeign = ({ object }: Placed, ports: ApplyPorts): void => {
+const warnOfForeign = ({ object }: ResolvedManifest, ports: ApplyPorts): void => {
   ports.warn(
     'ForeignObject',
     `${describeRef(refOf(object))} was not created by this item; with policy immutable it is not changed, but it is deleted with the item`,
   );
 };
 
-/** Blind means: without a look at what is there, which the policy or a note for new objects would need. */
-const canApplyBlindly = ({ policy, annotateBeforeCreate }: Placed): boolean =>
+/**
+ * Whether the object can be applied without reading it first; its policy or its annotations for new objects may
+ * require that.
+ */
+const canApplyUnread = ({ policy, annotateBeforeCreate }: ResolvedManifest): boolean =>
   (policy === 'manage' || policy === 'keep') && !annotateBeforeCreate;
 
 const serverSideApply = async (kind: Kind<Obj>, wanted: KubeObject, ports: ApplyPorts): Promise<KubeObject> =>
@@ -154,24 +164,30 @@ const serverSideApply = async (kind: Kind<Obj>, wanted: KubeObject, ports: Apply
     ports.signal,
   )) as KubeObject;
 
-const create = async (p: Placed, wanted: KubeObject, ports: ApplyPorts): Promise<KubeObject> =>
+const create = async (p: ResolvedManifest, wanted: KubeObject, ports: ApplyPorts): Promise<KubeObject> =>
   (await ports.access.client.send(
-    { verb: 'create', kind: p.kind, object: withNotes(p, wanted) },
+    { verb: 'create', kind: p.kind, object: withCreationAnnotations(p, wanted) },
     ports.signal,
   )) as KubeObject;
 
-/** The object with the annotations that it gets at its creation. */
-function withNotes({ annotateBeforeCreate: notes }: Placed, wanted: KubeObject): KubeObject {
+/** The object with the annotations for its creation. */
+function withCreationAnnotations(
+  { annotateBeforeCreate: notes }: ResolvedManifest,
+  wanted: KubeObject,
+): KubeObject {
   if (!notes) return wanted;
   const annotations = { ...wanted.metadata.annotations, ...notes };
   return { ...wanted, metadata: { ...wanted.metadata, annotations } };
 }
 
-const read = ({ kind, object }: Placed, { access, signal }: ApplyPorts): Promise<KubeObject | undefined> =>
+const read = (
+  { kind, object }: ResolvedManifest,
+  { access, signal }: ApplyPorts,
+): Promise<KubeObject | undefined> =>
   getIfThere(access.client, kind as Kind<KubeObject>, keyOfRef(refOf(object)), signal);
 
-const touched = (p: Placed, live: KubeObject): Applied => ({
-  placed: p,
+const touched = (p: ResolvedManifest, live: KubeObject): Applied => ({
+  manifest: p,
   entry: entryOf(p, live.metadata.uid),
   live,
   isTouched: true,
@@ -182,10 +198,10 @@ export function labelled(object: KubeObject, { labels }: Ownership): KubeObject 
   return { ...wanted, metadata: { ...wanted.metadata, labels: { ...wanted.metadata.labels, ...labels } } };
 }
 
-function check({ object, kind }: Placed): void {
+function check({ object, kind }: ResolvedManifest): void {
   const { name, namespace } = object.metadata;
-  if (typeof name !== 'string' || name === '') throw new BadManifest(NAMELESS);
-  if (name.includes('/')) throw new BadManifest('metadata.name must not contain a slash');
+  if (typeof name !== 'string' || name === '') throw new InvalidManifest(NO_NAME);
+  if (name.includes('/')) throw new InvalidManifest('metadata.name must not contain a slash');
   if (kind.namespaced && !namespace)
-    throw new BadManifest('the manifest has no namespace, and there is no default namespace');
+    throw new InvalidManifest('the manifest has no namespace, and there is no default namespace');
 }

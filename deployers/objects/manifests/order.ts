@@ -1,4 +1,4 @@
-/** Lists become objects, and objects become three groups that are applied one after the other. Pure. */
+/** Expands lists to objects, and sorts objects into three stages that are applied one after the other. Pure. */
 import { byCodePoint } from '../../../src/lib/gojson.ts';
 import { isObject, ownField } from '../../../src/lib/objects.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
@@ -13,17 +13,17 @@ import {
   type ManagedResource,
 } from './model.ts';
 
-/** An element of a list is no object. */
-export class NoObject extends Error {
+/** An element of a list is not an object. */
+export class NotAnObject extends Error {
   override readonly name = 'NoObject';
 }
 
 /**
- * Every list replaced by its elements, which inherit policy and hooks; lists within lists, too. Elements of a typed list,
- * such as a ConfigMapList, may leave version and kind to it.
+ * Replaces every list by its elements, recursively; they inherit policy and hooks. Elements of a typed list, for
+ * example a ConfigMapList, may omit apiVersion and kind.
  * @throws NoObject
  */
-export function expanded(manifests: readonly Manifest[]): readonly Manifest[] {
+export function expandLists(manifests: readonly Manifest[]): readonly Manifest[] {
   return manifests.flatMap((manifest) => {
     const items = itemsOf(manifest.object);
     if (!items) return [manifest];
@@ -32,23 +32,23 @@ export function expanded(manifests: readonly Manifest[]): readonly Manifest[] {
       const object = isObject(item) ? { metadata: {}, ...typeWithin(manifest.object), ...item } : item;
       if (isKubeObject(object) && (object.metadata.name || hasItems(object)))
         return { ...manifest, object, origin };
-      throw new NoObject(`${origin}: expected an object with apiVersion, kind and metadata.name`);
+      throw new NotAnObject(`${origin}: expected an object with apiVersion, kind and metadata.name`);
     });
-    return expanded(elements);
+    return expandLists(elements);
   });
 }
 
-/** The elements of a list; undefined for anything else. Null is how Go writes a list of nothing. */
+/** The elements of a list; undefined for any other object. Go marshals an empty list as null. */
 function itemsOf(object: KubeObject): readonly unknown[] | undefined {
   const items = object['items'];
   if (Array.isArray(items)) return items as unknown[];
   return isList(object) && (items === null || items === undefined) ? [] : undefined;
 }
 
-/** Whether the object stands for others, and so needs no name. */
+/** Whether the object is a list, and so needs no name. */
 export const hasItems = (object: KubeObject): boolean => itemsOf(object) !== undefined;
 
-/** Whether the kind is that of lists in general. Kinds of others may well be called BlackList. */
+/** Whether the kind is a list kind. The name alone does not decide: a custom kind may be called BlackList. */
 const isList = ({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean =>
   apiVersion === 'v1' && kind === 'List';
 
@@ -57,32 +57,32 @@ const typeWithin = ({ apiVersion, kind }: KubeObject): Partial<KubeObject> =>
     ? { apiVersion, kind: kind.slice(0, -'List'.length) }
     : {};
 
-/** The manifests without those that a later one replaces, because both are about the same object. */
-export function withoutDoubles<M extends Manifest>(
+/** The manifests without those that a later manifest for the same object replaces. */
+export function withoutDuplicates<M extends Manifest>(
   manifests: readonly M[],
-): { readonly manifests: readonly M[]; readonly doubles: readonly M[] } {
+): { readonly manifests: readonly M[]; readonly duplicates: readonly M[] } {
   const last = new Map(manifests.map((manifest) => [idOf(refOf(manifest.object)), manifest]));
   const isLast = (manifest: M): boolean => last.get(idOf(refOf(manifest.object))) === manifest;
   return {
     manifests: manifests.filter(isLast),
-    doubles: manifests.filter((manifest) => !isLast(manifest)),
+    duplicates: manifests.filter((manifest) => !isLast(manifest)),
   };
 }
 
-/** A manifest whose kind has been found. */
-export interface Placed extends Manifest {
+/** A manifest with its resolved kind. */
+export interface ResolvedManifest extends Manifest {
   readonly kind: Kind<Obj>;
 }
 
 export const stages = ['crds', 'cluster', 'namespaced'] as const;
 type Stage = (typeof stages)[number];
 
-export const stageOf = ({ object, kind }: Placed): Stage => {
+export const stageOf = ({ object, kind }: ResolvedManifest): Stage => {
   if (object.kind === CRD_KIND) return 'crds';
   return kind.namespaced ? 'namespaced' : 'cluster';
 };
 
-/** The place in the API that a CustomResourceDefinition among the manifests gives to a kind. */
+/** The kind that a CustomResourceDefinition among the manifests defines. */
 export function kindFromCrds(
   crds: readonly KubeObject[],
   apiVersion: string,

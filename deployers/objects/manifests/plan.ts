@@ -1,4 +1,4 @@
-/** What applying or taking away manifests would change: the same decisions, on a cluster that only answers as if. */
+/** Plans the changes of applying or removing manifests: takes the same decisions, with dry-run requests. */
 import { itemKey } from '../../../src/api/managed-objects.ts';
 import { equal } from '../../../src/lib/json.ts';
 import type { Fields } from '../../../src/lib/objects.ts';
@@ -10,11 +10,11 @@ import type { DeployContext } from '../../sdk/deployer.ts';
 import { messageOf } from '../../sdk/errors.ts';
 import type { ItemPlan, PlannedObject } from '../../sdk/item-plan.ts';
 import { withoutWrites } from '../../sdk/plan.ts';
-import { placedOne } from './apply.ts';
+import { resolveKind } from './apply.ts';
 import { candidates } from './delete.ts';
 import { applyPorts, expand, type DeployPlan } from './deploy.ts';
-import { assigned, type DeletionGroup } from './groups.ts';
-import { entryOf, fateOf, isIntent, leftOver } from './inventory.ts';
+import { assignToGroups, type DeletionGroup } from './groups.ts';
+import { entryOf, removalFor, isIntent, entriesMissingIn } from './inventory.ts';
 import { isOwned, type Ownership } from './label.ts';
 import {
   CRD_KIND,
@@ -30,7 +30,7 @@ import {
 import { applyOne, labelled, type Applied, type ApplyPorts } from './object.ts';
 import { inParallel } from './parallel.ts';
 import { accessOf, type RemovalPlan } from './remove.ts';
-import type { Placed } from './order.ts';
+import type { ResolvedManifest } from './order.ts';
 import { deepMerge } from './strategy.ts';
 
 type Wanted = Pick<
@@ -52,18 +52,20 @@ export async function planDeploy(ctx: DeployContext, wanted: Wanted): Promise<It
   const crds = manifests.map(({ object }) => object).filter(({ kind }) => kind === CRD_KIND);
   const found = await inParallel(manifests, async (manifest) => {
     try {
-      const placed = await placedOne(manifest, crds, access, ports.targetName);
-      return await planOne(placed, known.get(idOf(refOf(placed.object))), ports);
+      const resolved = await resolveKind(manifest, crds, access, ports.targetName);
+      return await planOne(resolved, known.get(idOf(refOf(resolved.object))), ports);
     } catch (error) {
       if (ctx.signal.aborted) throw error;
-      return { planned: unplaced(manifest, error), entry: entryFor(manifest, known), uid: undefined };
+      return { planned: kindMissing(manifest, error), entry: entryFor(manifest, known), uid: undefined };
     }
   });
   const current = found.flatMap(({ entry }) => (entry ? [entry] : []));
   const released = new Set(
     manifests.filter(({ policy }) => isForeign(policy)).map(({ object }) => idOf(refOf(object))),
   );
-  const orphans = leftOver(wanted.old, current).filter(({ resource }) => !released.has(idOf(resource)));
+  const orphans = entriesMissingIn(wanted.old, current).filter(
+    ({ resource }) => !released.has(idOf(resource)),
+  );
   const gone = await planDeletions(orphans, { ...ctx, ...wanted, access });
   const objects = [...found.map(({ planned }) => planned), ...gone];
   return {
@@ -83,7 +85,7 @@ export async function planRemoval(ctx: DeployContext, plan: RemovalPlan): Promis
 
 // ---------------------------------------------------------------- one object of the list
 
-/** Who else would write the object; undefined uid: it is not there yet. */
+/** Names the other deploy items that manage the object; undefined uid: the object does not exist yet. */
 function sharedNote(
   { alsoManagedBy }: Pick<DeployContext, 'alsoManagedBy'>,
   uid: string | undefined,
@@ -95,15 +97,19 @@ function sharedNote(
 }
 
 interface Found {
-  /** Of the object that is there. */
+  /** Uid of the existing object. */
   readonly uid: string | undefined;
   readonly planned: PlannedObject;
-  /** What the inventory would have of it. */
+  /** The entry for the inventory. */
   readonly entry: ManagedResource | undefined;
 }
 
 /** @param known the entry of the last job */
-async function planOne(p: Placed, known: ManagedResource | undefined, ports: ApplyPorts): Promise<Found> {
+async function planOne(
+  p: ResolvedManifest,
+  known: ManagedResource | undefined,
+  ports: ApplyPorts,
+): Promise<Found> {
   const ref = refOf(p.object);
   const before = await getIfThere(
     ports.access.client,
@@ -118,7 +124,7 @@ async function planOne(p: Placed, known: ManagedResource | undefined, ports: App
     if (ports.signal.aborted) throw error;
     const entry = entryOf(p, known?.resource.uid ?? '');
     const after = labelled(p.object, ports.ownership);
-    // The namespace or the definition may come with the same job; nobody can ask a server about that.
+    // The namespace or the CRD may be part of the same job; a dry run cannot check that.
     if (!before && error instanceof NotFound) {
       const note = `not checked by the cluster: its ${placeOf(p)} does not exist there yet`;
       return { planned: { ref, change: 'create', after, note }, entry, uid: undefined };
@@ -131,10 +137,10 @@ async function planOne(p: Placed, known: ManagedResource | undefined, ports: App
   return { planned: plannedOf(applied, before), entry: applied.entry, uid };
 }
 
-const placeOf = ({ object, kind }: Placed): string =>
+const placeOf = ({ object, kind }: ResolvedManifest): string =>
   kind.namespaced ? `namespace ${object.metadata.namespace ?? ''} or its kind` : 'kind';
 
-function plannedOf({ placed: p, live, isTouched }: Applied, before: KubeObject | undefined): PlannedObject {
+function plannedOf({ manifest: p, live, isTouched }: Applied, before: KubeObject | undefined): PlannedObject {
   const ref = refOf(p.object);
   if (!isTouched) return { ref, change: 'kept', note: `policy ${p.policy} does not change it` };
   const after =
@@ -144,7 +150,7 @@ function plannedOf({ placed: p, live, isTouched }: Applied, before: KubeObject |
   return { ref, change: equal(pair.before, pair.after) ? 'unchanged' : 'change', ...pair };
 }
 
-function unplaced(manifest: Manifest, error: unknown): PlannedObject {
+function kindMissing(manifest: Manifest, error: unknown): PlannedObject {
   const common = { ref: refOf(manifest.object), after: manifest.object };
   const isLater = error instanceof NoSuchKind || (error as Error).cause instanceof NoSuchKind;
   return isLater
@@ -166,7 +172,7 @@ const SERVER_OWNED: ReadonlySet<string> = new Set([
   'selfLink',
 ]);
 
-/** Without what the server alone decides. */
+/** The object without fields that the API server sets. */
 function comparable({ status: _status, ...object }: KubeObject & Fields): KubeObject {
   const metadata = Object.fromEntries(
     Object.entries(object.metadata).filter(([field]) => !SERVER_OWNED.has(field)),
@@ -174,9 +180,9 @@ function comparable({ status: _status, ...object }: KubeObject & Fields): KubeOb
   return { ...object, metadata } as unknown as KubeObject;
 }
 
-// ---------------------------------------------------------------- what goes
+// ---------------------------------------------------------------- deletions
 
-interface Going {
+interface PlannedDeletions {
   readonly access: KubeAccess;
   readonly ownership: Ownership;
   readonly groups: readonly DeletionGroup[];
@@ -186,21 +192,23 @@ interface Going {
 
 async function planDeletions(
   entries: readonly ManagedResource[],
-  going: Going,
+  candidatesForDeletion: PlannedDeletions,
 ): Promise<readonly PlannedObject[]> {
-  const inGroups = new Set(assigned(entries, going.groups).flat());
+  const inGroups = new Set(assignToGroups(entries, candidatesForDeletion.groups).flat());
   const planned = await inParallel(entries, async (entry) => {
-    const before = await liveOf(entry, going);
+    const before = await liveOf(entry, candidatesForDeletion);
     if (!before) return [];
-    const others = entry.resource.uid ? going.alsoManagedBy(entry.resource.uid).map(itemKey) : [];
-    const stays =
+    const others = entry.resource.uid
+      ? candidatesForDeletion.alsoManagedBy(entry.resource.uid).map(itemKey)
+      : [];
+    const reasonsToStay =
       others.length > 0
         ? `other deploy items also manage it: ${others.join(', ')}`
-        : reasonToStay(entry, before, going.ownership, inGroups.has(entry));
+        : reasonToStay(entry, before, candidatesForDeletion.ownership, inGroups.has(entry));
     const ref = { ...entry.resource };
-    return stays === undefined
+    return reasonsToStay === undefined
       ? [{ ref, change: 'delete' as const, before: comparable(before) }]
-      : [{ ref, change: 'kept' as const, note: stays }];
+      : [{ ref, change: 'kept' as const, note: reasonsToStay }];
   });
   return planned.flat();
 }
@@ -211,17 +219,17 @@ function reasonToStay(
   ownership: Ownership,
   isInGroup: boolean,
 ): string | undefined {
-  const fate = fateOf(entry);
-  if (fate === 'leave') return `policy ${entry.policy ?? 'keep'} keeps it`;
+  const removal = removalFor(entry);
+  if (removal === 'leave') return `policy ${entry.policy ?? 'keep'} keeps it`;
   const isOther = Boolean(entry.resource.uid) && entry.resource.uid !== live.metadata.uid;
-  const needsLabel = fate === 'deleteIfOwned' || isIntent(entry) || isOther;
+  const needsLabel = removal === 'deleteIfOwned' || isIntent(entry) || isOther;
   if (needsLabel && !isOwned(ownership, live)) return 'it belongs to another owner';
   return isInGroup ? undefined : 'no deletion group contains it';
 }
 
 async function liveOf(
   { resource }: ManagedResource,
-  { access, signal }: Going,
+  { access, signal }: PlannedDeletions,
 ): Promise<KubeObject | undefined> {
   try {
     const kind = await access.kindOf(resource.apiVersion, resource.kind);
@@ -232,7 +240,7 @@ async function liveOf(
   }
 }
 
-/** Objects that groups take along although nobody manages them. */
+/** Objects that deletion groups include although the item does not manage them. */
 async function everything(
   groups: readonly DeletionGroup[],
   ctx: DeployContext,

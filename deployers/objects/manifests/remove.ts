@@ -1,4 +1,4 @@
-/** The road of a job that takes everything back. */
+/** The steps of a job that removes all objects of an item. */
 import type { Problem } from '../../../src/machine/decision.ts';
 import type { DeployContext } from '../../sdk/deployer.ts';
 import { at, DeployerError, RetryError, TimeoutError, type Place } from '../../sdk/errors.ts';
@@ -6,31 +6,38 @@ import { done, retry, wait, type Outcome } from '../../sdk/outcome.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
 import type { ResolvedTarget } from '../../sdk/target.ts';
 import { timeoutAt } from '../../sdk/timeout.ts';
-import { CHECKPOINT, leavingPorts, newProgress, removeRound, type Left, type Progress } from './delete.ts';
+import {
+  CHECKPOINT,
+  leaveToOthersPorts,
+  newProgress,
+  removeRound,
+  type Left,
+  type Progress,
+} from './delete.ts';
 import type { DeletionGroup } from './groups.ts';
 import type { Ownership } from './label.ts';
 import { describeRef, type ManagedResource } from './model.ts';
 
 export interface RemovalPlan {
   readonly prefix: string;
-  /** Operation of errors that concern the access to the target. */
+  /** Operation for errors about the access to the target. */
   readonly operation: string;
   readonly ownership: Ownership;
   readonly old: readonly ManagedResource[];
   readonly groups: readonly DeletionGroup[];
 }
 
-const PLACE = { operation: 'delete', reason: 'DeleteWithUninstall' } as const;
-const SHOWN = 5;
+const ERROR = { operation: 'delete', reason: 'DeleteWithUninstall' } as const;
+const MAX_LISTED = 5;
 
-/** What to say about objects that are still there. */
+/** The message about objects that still exist. */
 export function leftProblem(
   left: readonly Left[],
   targetName: string,
   place: Place,
 ): { why: Problem; onTimeout: Problem } {
-  const shown = left.slice(0, SHOWN).map(({ ref, why }) => `${describeRef(ref)} (${why})`);
-  const more = left.length > SHOWN ? ` and ${String(left.length - SHOWN)} more` : '';
+  const shown = left.slice(0, MAX_LISTED).map(({ ref, why }) => `${describeRef(ref)} (${why})`);
+  const more = left.length > MAX_LISTED ? ` and ${String(left.length - MAX_LISTED)} more` : '';
   const { operation, reason, message } = timeoutAt(CHECKPOINT);
   return {
     why: {
@@ -47,7 +54,7 @@ export function leftProblem(
 
 /**
  * The cluster of the item's target.
- * @param operation named when there is no way to it
+ * @param operation for the error if the target cannot be accessed
  * @throws RetryError, or the client's Unauthorized
  */
 export async function accessOf(target: ResolvedTarget | undefined, operation: string): Promise<KubeAccess> {
@@ -74,17 +81,17 @@ export async function removeAll<S>(ctx: DeployContext<unknown, S>, plan: Removal
       groups: plan.groups,
       signal: ctx.signal,
       log: ctx.log,
-      ...leavingPorts(ctx),
+      ...leaveToOthersPorts(ctx),
       assertTimeLeft: (name) => ctx.assertTimeLeft(name),
       progress,
     });
-    return left.length === 0 ? done() : wait(leftProblem(left, ctx.target?.name ?? '', PLACE));
+    return left.length === 0 ? done() : wait(leftProblem(left, ctx.target?.name ?? '', ERROR));
   } catch (error) {
     if (ctx.signal.aborted || error instanceof TimeoutError) throw error;
     if (error instanceof DeployerError) return retry(error.problem);
     return retry(
       at(
-        PLACE,
+        ERROR,
         error,
         (message) => `failed deleting managed resources on target ${ctx.target?.name ?? ''}: ${message}`,
       ).problem,

@@ -1,11 +1,11 @@
-/** What must not show in messages: the values of secrets among the manifests. Webhooks of a target may well repeat them. */
+/** Masks the values of the manifests' secrets in messages, because webhooks of a target may repeat them. */
 import { maskOf, type Mask } from '../../../src/lib/masking.ts';
 import { isObject } from '../../../src/lib/objects.ts';
 import type { Manifest } from './model.ts';
 
 export const maskFor = (manifests: readonly Manifest[]): Mask => maskOf(manifests.flatMap(valuesOf));
 
-/** As they are written, and what stands behind them. */
+/** The values as written, and decoded. */
 function valuesOf({ object }: Manifest): unknown[] {
   if (object.apiVersion !== 'v1' || object.kind !== 'Secret') return [];
   const { data, stringData } = object;

@@ -1,4 +1,4 @@
-/** How existing objects are updated, as configurations name it. */
+/** Decodes the update strategy of a configuration. */
 import { CodecError, optionalString } from '../../sdk/codec.ts';
 import { strategies, type Strategy } from './model.ts';
 

@@ -1,4 +1,4 @@
-/** From the object on the cluster and the one that is wanted to the one to send. Pure; the tables are upstream's. */
+/** Computes the object to send from the existing object and the manifest. Pure; the tables match upstream's. */
 import { copy, equal } from '../../../src/lib/json.ts';
 import { isObject, ownField, type Fields } from '../../../src/lib/objects.ts';
 import { withoutServerMetadata } from '../../../src/workflow/shapes.ts';
@@ -14,21 +14,21 @@ const isEmpty = (value: unknown): boolean =>
   (isObject(value) && Object.keys(value).length === 0);
 
 /**
- * A deep merge that recurses into maps only.
- * @param wins whose value is taken when both have one: that of `into`, unless empty, or that of `from`
+ * A deep merge that recurses only into maps.
+ * @param wins whose value counts if both have one: `into` (unless it is empty) or `from`
  */
 export function deepMerge(into: Fields, from: Fields, wins: 'into' | 'from'): Fields {
   const result: Fields = { ...into };
-  for (const [key, theirs] of Object.entries(from)) {
+  for (const [key, existing] of Object.entries(from)) {
     const ours = ownField(into, key);
     if (!Object.hasOwn(into, key)) {
-      if (theirs !== null || wins === 'from') result[key] = copy(theirs);
-    } else if (isObject(ours) && isObject(theirs)) {
-      result[key] = deepMerge(ours, theirs, wins);
+      if (existing !== null || wins === 'from') result[key] = copy(existing);
+    } else if (isObject(ours) && isObject(existing)) {
+      result[key] = deepMerge(ours, existing, wins);
     } else if (wins === 'from') {
-      result[key] = copy(theirs);
-    } else if (isEmpty(ours) && !isEmpty(theirs)) {
-      result[key] = copy(theirs);
+      result[key] = copy(existing);
+    } else if (isEmpty(ours) && !isEmpty(existing)) {
+      result[key] = copy(existing);
     }
   }
   return result;
@@ -38,7 +38,7 @@ export function deepMerge(into: Fields, from: Fields, wins: 'into' | 'from'): Fi
  * The object to send with PUT.
  * @param current as read from the cluster
  * @param wanted the manifest
- * @param own labels that are set whatever the strategy
+ * @param own labels that every strategy sets
  */
 export function desired(
   current: KubeObject,
@@ -49,7 +49,7 @@ export function desired(
   const base =
     strategy === 'merge' || strategy === 'mergeOverwrite'
       ? (deepMerge(current, wanted, strategy === 'merge' ? 'into' : 'from') as KubeObject)
-      : carriedOver(current, copy(wanted));
+      : keepServerFields(current, copy(wanted));
   const labels = { ...base.metadata.labels, ...own };
   return {
     ...base,
@@ -57,17 +57,17 @@ export function desired(
   };
 }
 
-/** What makes the write one to this very object in this very version. */
+/** Binds the write to this object in this version. */
 function identityOf({ metadata }: KubeObject): Pick<KubeObject['metadata'], 'resourceVersion' | 'uid'> {
   const { resourceVersion, uid } = metadata;
   return { ...(resourceVersion && { resourceVersion }), ...(uid && { uid }) };
 }
 
 /**
- * Fields of the cluster's object that a replacement must keep: those the server has given out and does not take back,
- * and those by which other controllers hold on to the object.
+ * Fields of the existing object that a replacement must keep: immutable values that the API server has assigned,
+ * and fields by which other controllers track the object.
  */
-function carriedOver(current: KubeObject, wanted: KubeObject): KubeObject {
+function keepServerFields(current: KubeObject, wanted: KubeObject): KubeObject {
   const { finalizers, ownerReferences } = current.metadata;
   const metadata = {
     ...(finalizers && { finalizers }),
@@ -83,11 +83,11 @@ function carriedOver(current: KubeObject, wanted: KubeObject): KubeObject {
 
 const groupOfObject = ({ apiVersion }: KubeObject): string => apiVersion.split('/').slice(0, -1).join('/');
 
-type Keeper = (result: KubeObject, current: KubeObject) => void;
+type FieldKeeper = (result: KubeObject, current: KubeObject) => void;
 
-/** Sets a field when the manifest leaves it open (or always, for what can never be changed). */
+/** Keeps a field if the manifest does not set it (or always, if it is immutable). */
 const keep =
-  (path: readonly string[], how: 'ifOpen' | 'always' = 'ifOpen'): Keeper =>
+  (path: readonly string[], how: 'ifOpen' | 'always' = 'ifOpen'): FieldKeeper =>
   (result, current) => {
     const value = path.reduce<unknown>(ownField, current);
     if (value === undefined) return;
@@ -101,19 +101,19 @@ const keep =
     if (how === 'always' || at[last] === undefined) at[last] = copy(value);
   };
 
-/** A keeper for objects in which a field says something. */
+/** A keeper for objects with a certain value in a field. */
 const whenOf =
-  (field: string, value: string, keeper: Keeper): Keeper =>
+  (field: string, value: string, keeper: FieldKeeper): FieldKeeper =>
   (result, current) => {
     if (result[field] === value) keeper(result, current);
   };
 
-/** Rules that a controller puts together from other roles. */
-const aggregatedRules: Keeper = (result, current) => {
+/** Rules that a controller aggregates from other roles. */
+const aggregatedRules: FieldKeeper = (result, current) => {
   if (result['aggregationRule'] !== undefined) keep(['rules'])(result, current);
 };
 
-const KEEPERS: Readonly<Record<string, readonly Keeper[]>> = {
+const KEEPERS: Readonly<Record<string, readonly FieldKeeper[]>> = {
   '/Service': [keep(['spec', 'clusterIP']), keep(['spec', 'clusterIPs'])],
   'batch/Job': [
     keep(['spec', 'selector'], 'always'),
@@ -121,13 +121,13 @@ const KEEPERS: Readonly<Record<string, readonly Keeper[]>> = {
   ],
   '/ServiceAccount': [keep(['secrets'])],
   'rbac.authorization.k8s.io/ClusterRole': [aggregatedRules],
-  // Given out when the claim is bound, and immutable from then on.
+  // Set when the claim is bound, and immutable from then on.
   '/PersistentVolumeClaim': [
     keep(['spec', 'volumeName']),
     keep(['spec', 'storageClassName']),
     keep(['spec', 'volumeMode']),
   ],
-  // Without the claim the volume would count as released.
+  // Without the claim reference the volume would count as released.
   '/PersistentVolume': [keep(['spec', 'claimRef'])],
   '/Secret': [
     whenOf('type', 'kubernetes.io/service-account-token', keep(['data'])),
@@ -140,15 +140,15 @@ const KEEPERS: Readonly<Record<string, readonly Keeper[]>> = {
 };
 
 /**
- * The object without what only a server can say of it. Manifests copied from a cluster bring such fields along, and a
- * server refuses to create an object that has them.
+ * The object without fields that only an API server sets. Manifests copied from a cluster contain them, and the API
+ * server refuses to create an object with them.
  */
 export function withoutServerOwned(object: KubeObject): KubeObject {
   const metadata: unknown = withoutServerMetadata({ ...object.metadata });
   return { ...object, metadata: metadata as KubeObject['metadata'] };
 }
 
-/** Whether sending `next` over `current` would change nothing, as far as that can be told without the server. */
+/** Whether sending `next` would not change `current`, as far as the client can tell. */
 export const isUnchanged = (current: KubeObject, next: KubeObject): boolean =>
   equal(comparable(current), comparable(next));
 

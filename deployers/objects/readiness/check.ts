@@ -1,4 +1,7 @@
-/** One look at the readiness of what was deployed: reads what has to be read, asks the pure checks, and names the culprit. */
+/**
+ * One readiness check of the deployed objects: reads the objects, evaluates the checks, and returns the first
+ * object that is not ready.
+ */
 import { NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
 import type { Problem } from '../../../src/machine/decision.ts';
 import { ConfigurationError, isDefinite, messageOf } from '../../sdk/errors.ts';
@@ -9,9 +12,9 @@ import { PathBudget } from '../path-budget.ts';
 import { customVerdict, type CustomCheck } from './custom.ts';
 import { defaultVerdict, hasDefaultCheck } from './default.ts';
 
-/** What is not ready, and why. */
+/** The object that is not ready, and why. */
 export interface Unready {
-  /** Undefined when no object was found at all. */
+  /** undefined if no object was found. */
   readonly ref?: ResourceRef | undefined;
   readonly why: string;
 }
@@ -24,7 +27,7 @@ interface CheckPorts {
 
 /**
  * The first managed object that is not ready.
- * @param known objects as the cluster answered a moment ago; they are not read again
+ * @param known objects as the cluster just returned them; they are not read again
  */
 export async function defaultCheck(
   refs: readonly ResourceRef[],
@@ -42,7 +45,7 @@ export async function defaultCheck(
   return found.find((unready) => unready !== undefined);
 }
 
-/** The first object that one of the checks does not find ready. */
+/** The first object that fails one of the checks. */
 export async function customChecks(
   checks: readonly CustomCheck[],
   ports: CheckPorts,
@@ -102,7 +105,7 @@ async function labelled(
   return count === 0 ? { why: 'object list by label selector is empty' } : undefined;
 }
 
-/** The object, or why it cannot be had. */
+/** The object, or why it cannot be read. */
 async function read(ref: ResourceRef, access: KubeAccess, signal: AbortSignal): Promise<KubeObject | string> {
   try {
     const kind = await access.kindOf(ref.apiVersion, ref.kind);
@@ -115,14 +118,14 @@ async function read(ref: ResourceRef, access: KubeAccess, signal: AbortSignal): 
 
 const WAIT = 'WaitForObjectsReady';
 
-/** What a job shows while it waits. */
+/** The status of a job while it waits. */
 export const waitingFor = ({ ref, why }: Unready): Problem => ({
   operation: WAIT,
   reason: 'NotReady',
   message: ref ? `${ref.kind} ${keyOfRef(ref)}: ${why}` : why,
 });
 
-/** How the job fails when its time is used up meanwhile. */
+/** The error of a job whose timeout ends while it waits. */
 export const timeoutFor = ({ ref }: Unready): Problem => ({
   operation: WAIT,
   reason: 'ProgressingTimeout',

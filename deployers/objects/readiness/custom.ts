@@ -1,4 +1,4 @@
-/** Custom checks: requirements on fields of chosen objects. Reading them from a configuration, and judging. Pure. */
+/** Custom checks: requirements on fields of selected objects. Decodes and evaluates them. Pure. */
 import { cutMiddle } from '../../../src/lib/cut.ts';
 import { equal } from '../../../src/lib/json.ts';
 import { isObject, ownField } from '../../../src/lib/objects.ts';
@@ -22,7 +22,7 @@ type Operator = (typeof operators)[number];
 export interface FieldRequirement {
   readonly jsonPath: string;
   readonly operator: Operator;
-  /** As given: each should be an object with the key `value`. */
+  /** As configured: each should be an object with the key `value`. */
   readonly values: readonly unknown[];
 }
 
@@ -150,22 +150,22 @@ function decodeRequirement(value: unknown, path: string): FieldRequirement {
   return { jsonPath, operator, values };
 }
 
-// ---------------------------------------------------------------- judging
+// ---------------------------------------------------------------- evaluation
 
-/** Whether an object fulfils every requirement. @throws ConfigurationError when it takes more than the budget */
+/** Whether an object meets every requirement. @throws ConfigurationError if the budget is exceeded */
 export function customVerdict(
   object: unknown,
   requirements: readonly FieldRequirement[],
   budget: PathBudget = new PathBudget(),
 ): Verdict {
   for (const requirement of requirements) {
-    const verdict = fulfils(object, requirement, budget);
+    const verdict = meets(object, requirement, budget);
     if (!verdict.isReady) return verdict;
   }
   return ready;
 }
 
-function fulfils(
+function meets(
   object: unknown,
   { jsonPath, operator, values }: FieldRequirement,
   budget: PathBudget,
@@ -191,6 +191,6 @@ function fulfils(
   return results.every((result) => isAmong(result) !== isNegated) ? ready : mismatch(jsonPath);
 }
 
-// The spelling is upstream's, and people search for it.
+// The misspelling is upstream's, and users search for it.
 const mismatch = (path: string): Verdict =>
   notReady(`resource requirement is not fulfiled for field ${path}`);

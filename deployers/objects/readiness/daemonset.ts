@@ -1,12 +1,15 @@
-/** A DaemonSet is ready when it runs on all nodes it should, but for those a rolling update may take out. */
+/** A DaemonSet is ready if it runs on all its nodes, except for those that a rolling update may make unavailable. */
 import { fieldAt, numberAt, observed } from './fields.ts';
-import { allOf, enough, type Verdict } from './verdict.ts';
+import { allOf, enoughReplicas, type Verdict } from './verdict.ts';
 
 export function daemonSet(object: unknown): Verdict {
   const desired = numberAt(object, ['status', 'desiredNumberScheduled']);
   return allOf(
     observed(object),
-    enough(numberAt(object, ['status', 'currentNumberScheduled']), desired - maxUnavailable(object, desired)),
+    enoughReplicas(
+      numberAt(object, ['status', 'currentNumberScheduled']),
+      desired - maxUnavailable(object, desired),
+    ),
   );
 }
 

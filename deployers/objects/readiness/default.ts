@@ -1,4 +1,4 @@
-/** The default checks: which kinds have one. Everything else is ready when it exists. Pure. */
+/** The default checks and the kinds that have one. Objects of all other kinds are ready if they exist. Pure. */
 import type { KubeObject } from '../manifests/model.ts';
 import { daemonSet } from './daemonset.ts';
 import { deployment } from './deployment.ts';
@@ -19,7 +19,7 @@ const checks: Readonly<Record<string, (object: unknown) => Verdict>> = {
 const checkOf = ({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }) =>
   checks[`${apiVersion.split('/').slice(0, -1).join('/')}/${kind}`];
 
-/** Whether objects of the kind can exist without being ready. */
+/** Whether an object of the kind may exist without being ready. */
 export const hasDefaultCheck = (type: { readonly apiVersion: string; readonly kind: string }): boolean =>
   checkOf(type) !== undefined;
 

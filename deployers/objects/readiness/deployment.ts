@@ -1,4 +1,4 @@
-/** A Deployment is ready when all its replicas are of the present generation and available. */
+/** A Deployment is ready if all its replicas are updated and available. */
 import { numberAt, observed } from './fields.ts';
 import { allOf, notReady, ready, type Verdict } from './verdict.ts';
 
@@ -7,9 +7,11 @@ export function deployment(object: unknown): Verdict {
   const counts = ['replicas', 'updatedReplicas', 'availableReplicas'].map((field) =>
     numberAt(object, ['status', field]),
   );
-  const off = counts.find((count) => count !== wanted);
+  const missing = counts.find((count) => count !== wanted);
   return allOf(
     observed(object),
-    off === undefined ? ready : notReady(`not enough ready replicas (${String(off)}/${String(wanted)})`),
+    missing === undefined
+      ? ready
+      : notReady(`not enough ready replicas (${String(missing)}/${String(wanted)})`),
   );
 }

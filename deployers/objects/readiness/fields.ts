@@ -1,17 +1,17 @@
-/** Reading objects whose shape nobody vouches for. */
+/** Reads fields of objects whose shape is not validated. */
 import { isObject, ownField } from '../../../src/lib/objects.ts';
 import { notReady, ready, type Verdict } from './verdict.ts';
 
 export const fieldAt = (object: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>(ownField, object);
 
-/** The number at the path; `otherwise` when there is none. */
+/** The number at the path, or `otherwise`. */
 export function numberAt(object: unknown, path: readonly string[], otherwise = 0): number {
   const value = fieldAt(object, ...path);
   return typeof value === 'number' ? value : otherwise;
 }
 
-/** Whether the controller of the object has seen its present generation. */
+/** Whether the controller of the object has observed its current generation. */
 export function observed(object: unknown): Verdict {
   const generation = numberAt(object, ['metadata', 'generation']);
   const seen = numberAt(object, ['status', 'observedGeneration']);

@@ -1,4 +1,4 @@
-/** A Pod is ready when it says so, or when it has completed. */
+/** A Pod is ready if its condition says so, or if it has completed. */
 import { badCondition, conditionOf } from './fields.ts';
 import { notReady, ready, type Verdict } from './verdict.ts';
 

@@ -211,7 +211,7 @@ function containerSettings({ container }: ConfigurationFile): ContainerSettings 
       isDisabled: disable ?? defaultSettings.garbageCollection.isDisabled,
       everyMs: ms ?? defaultSettings.garbageCollection.everyMs,
     },
-    keepsPods: debug?.keepPod ?? defaultSettings.keepsPods,
+    keepsEndedPods: debug?.keepPod ?? defaultSettings.keepsEndedPods,
   };
 }
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { labels, secretTypes } from '../../../deployers/container/contract.ts';
-import { moveIn } from '../../../deployers/container/move.ts';
+import { moveIn } from '../../../deployers/container/namespace-move.ts';
 import type { ProviderStatus } from '../../../deployers/container/pod-status.ts';
 import { ConfigurationError } from '../../../deployers/sdk/errors.ts';
 import type { Client } from '../../../src/runtime/types.ts';

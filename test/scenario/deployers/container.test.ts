@@ -1,6 +1,6 @@
 /** The container deployer, while the test acts as the kubelet and writes the status of pods. */
 import { expect } from 'chai';
-import { sweep } from '../../../deployers/container/garbage.ts';
+import { sweep } from '../../../deployers/container/garbage-collection.ts';
 import {
   CONFIG_MAP,
   POD,
@@ -657,7 +657,7 @@ describe('the container deployer', function () {
       const second = new Date().getSeconds(); // ages are shown in whole seconds
       await room.until('the next second', async () => new Date().getSeconds() !== second || undefined);
       await podNamed('newest', 'here', 'Failed', true);
-      await sweeps({ keepsPods: true });
+      await sweeps({ keepsEndedPods: true });
       expect(await room.names(POD)).to.have.length(4);
       await sweeps();
       expect(await room.names(POD)).to.deep.equal(['newest', 'of-nobody-but-running']);

@@ -139,7 +139,7 @@ describe('the configuration file', () => {
       init: { image: 'init:1', command: ['espalier', 'container', 'init'] },
       wait: { image: 'wait:1', command: ['/wait'], args: ['-v'] },
       garbageCollection: { isDisabled: true, everyMs: 60_000 },
-      keepsPods: true,
+      keepsEndedPods: true,
     });
     expect(warned).to.deep.equal([]);
     expect(told.map((line) => line.split(' ')[0]).sort()).to.deep.equal([

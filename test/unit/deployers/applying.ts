@@ -1,5 +1,5 @@
 /** Applies manifests to a cluster in memory, and returns the requests and messages. */
-import { applyAll, placed, type ApplyResult } from '../../../deployers/objects/manifests/apply.ts';
+import { applyAll, resolveKinds, type ApplyResult } from '../../../deployers/objects/manifests/apply.ts';
 import { ownershipOf } from '../../../deployers/objects/manifests/label.ts';
 import type {
   ManagedResource,
@@ -61,8 +61,8 @@ export class Applying {
   }
 
   async one(manifest: Manifest, known?: ManagedResource): Promise<Applied> {
-    const [p] = await placed([manifest], this.cluster, 'cluster-a');
-    if (!p) throw new Error('one is placed');
+    const [p] = await resolveKinds([manifest], this.cluster, 'cluster-a');
+    if (!p) throw new Error('no manifest was resolved');
     this.cluster.takeRequests();
     return applyOne(p, known, this.ports);
   }
@@ -72,7 +72,7 @@ export class Applying {
   }
 
   async all(manifests: readonly Manifest[], old: readonly ManagedResource[] = []): Promise<ApplyResult> {
-    return applyAll(await placed(manifests, this.cluster, 'cluster-a'), old, this.ports);
+    return applyAll(await resolveKinds(manifests, this.cluster, 'cluster-a'), old, this.ports);
   }
 
   get requests(): readonly string[] {

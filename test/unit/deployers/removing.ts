@@ -66,7 +66,7 @@ export class Removal {
       ...{ signal: this.life.signal, progress: this.progress },
       secondary: () => Promise.reject(new Error('not needed')),
       alsoManagedBy: (uid) => this.others(uid),
-      onLeft: (note) => this.notes.push(note),
+      onLeftToOthers: (note) => this.notes.push(note),
       assertTimeLeft: (name) => this.checkpoints.push(name),
     };
     this.cluster.takeRequests();

@@ -4,7 +4,7 @@
  */
 import { KINDS } from '../../../../deployers/container/cleanup.ts';
 import { labels } from '../../../../deployers/container/contract.ts';
-import { drop, dropPod } from '../../../../deployers/container/hosted.ts';
+import { deleteRead, deletePod } from '../../../../deployers/container/host-objects.ts';
 import { POD } from '../../../../deployers/container/kinds.ts';
 import { itemOf } from '../../../../deployers/container/names.ts';
 import { deployItemKind } from '../../../api/kinds/deployitem.ts';
@@ -61,5 +61,5 @@ export async function removeLeftover(part: Part, { client }: Pick<RemovalPorts, 
   const there = await getIfThere(client, part.kind, part.key);
   if (!there) return;
   const place = { client, namespace: there.metadata.namespace ?? '' };
-  await (part.kind === (POD as Kind) ? dropPod(place, there) : drop(place, part.kind, there));
+  await (part.kind === (POD as Kind) ? deletePod(place, there) : deleteRead(place, part.kind, there));
 }

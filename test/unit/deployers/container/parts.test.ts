@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { containerConfig } from '../../../../deployers/container/config.ts';
 import { annotations, POD_FINALIZER } from '../../../../deployers/container/contract.ts';
-import { isGarbage } from '../../../../deployers/container/garbage.ts';
+import { isGarbage } from '../../../../deployers/container/garbage-collection.ts';
 import type { Pod } from '../../../../deployers/container/kinds.ts';
 import {
   itemOf,
@@ -13,7 +13,7 @@ import {
   stateName,
 } from '../../../../deployers/container/names.ts';
 import { dockerConfig, targetFile } from '../../../../deployers/container/objects.ts';
-import { conditionsOf, podStatusOf, standOf } from '../../../../deployers/container/pod-status.ts';
+import { conditionsOf, podStatusOf, runStateOf } from '../../../../deployers/container/pod-status.ts';
 import { snapshotsIn } from '../../../../deployers/container/snapshots.ts';
 import type { DeployItem } from '../../../../deployers/sdk/kinds.ts';
 import { isDns1123Subdomain, isLabelValue } from '../../../../src/lib/names.ts';
@@ -198,7 +198,7 @@ describe('the state of a pod', () => {
   const look = (status: object) => {
     const seen = pod(status);
     const shown = podStatusOf(seen, undefined, maskOf(['secret-value']));
-    return { stand: standOf(seen, shown), shown };
+    return { stand: runStateOf(seen, shown), shown };
   };
 
   const rows: readonly (readonly [string, object, string])[] = [
@@ -242,7 +242,7 @@ describe('the state of a pod', () => {
     const standing = (spec: Record<string, unknown>) => {
       const one = pod({ phase: 'Pending' });
       const seen = { ...one, spec, metadata: { ...one.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-      return standOf(seen, podStatusOf(seen, undefined, maskOf([])));
+      return runStateOf(seen, podStatusOf(seen, undefined, maskOf([])));
     };
     expect(standing({})).to.deep.include({ is: 'failed', isStuck: true });
     expect(standing({ nodeName: 'n' }).is).to.equal('running');

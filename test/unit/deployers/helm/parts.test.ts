@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createChartCache } from '../../../../deployers/helm/cache.ts';
-import { matchesRelease } from '../../../../deployers/helm/drift.ts';
+import { isUnchangedOnCluster } from '../../../../deployers/helm/drift.ts';
 import { actionFlags, timeoutFlag } from '../../../../deployers/helm/flags.ts';
-import { complaintOf, findHelm } from '../../../../deployers/helm/helm-cli.ts';
-import { maskFor } from '../../../../deployers/helm/problems.ts';
+import { errorMessageOf, findHelm } from '../../../../deployers/helm/helm-cli.ts';
+import { maskFor } from '../../../../deployers/helm/errors.ts';
 import { elementsIn } from '../../../../deployers/helm/release.ts';
 import type { ReleaseRecord } from '../../../../deployers/helm/releases.ts';
 import { ConfigurationError } from '../../../../deployers/sdk/errors.ts';
@@ -137,7 +137,7 @@ describe('a release that may have changed', () => {
   });
   cluster.put(deployment('1', '512Mi'));
   const { signal } = new AbortController();
-  const is = (...objects: object[]) => matchesRelease(objects as KubeObject[], 'app', cluster, signal);
+  const is = (...objects: object[]) => isUnchangedOnCluster(objects as KubeObject[], 'app', cluster, signal);
   const secret = (value: string): object => ({
     apiVersion: 'v1',
     kind: 'Secret',
@@ -175,7 +175,7 @@ describe('a release that may have changed', () => {
 });
 
 describe('error messages of helm', () => {
-  const answer = (stderr: string) => complaintOf({ isOk: false, stdout: '', stderr });
+  const answer = (stderr: string) => errorMessageOf({ isOk: false, stdout: '', stderr });
 
   it('are shown without the log output of helm', () => {
     const log =

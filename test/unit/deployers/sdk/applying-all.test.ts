@@ -1,7 +1,11 @@
 /** Applying all manifests of a job to a cluster. */
 import { expect } from 'chai';
-import { inventoryAfter, placed, type ApplyResult } from '../../../../deployers/objects/manifests/apply.ts';
-import { Kept, MAX_KEPT_VALUES } from '../../../../deployers/objects/manifests/kept.ts';
+import {
+  inventoryAfter,
+  resolveKinds,
+  type ApplyResult,
+} from '../../../../deployers/objects/manifests/apply.ts';
+import { KeptObjects, MAX_KEPT_VALUES } from '../../../../deployers/objects/manifests/kept-objects.ts';
 import type { ManagedResource, Manifest } from '../../../../deployers/objects/manifests/model.ts';
 import { maskFor } from '../../../../deployers/objects/manifests/secrets.ts';
 import { InvalidObjectName, ResponseTooLarge, TransportError } from '../../../../src/runtime/errors.ts';
@@ -18,7 +22,7 @@ describe('all manifests of a job', () => {
   it('omit a meaningless namespace', async () => {
     const cluster = new FakeCluster();
     const object = (kind: string) => ({ ...configMap('x'), kind });
-    const [inside, outside] = await placed(
+    const [inside, outside] = await resolveKinds(
       [mine('manage', { object: object('ConfigMap') }), mine('manage', { object: object('Namespace') })],
       ...([cluster, 'a'] as const),
     );
@@ -36,9 +40,11 @@ describe('all manifests of a job', () => {
     const like = (kind: string) => mine('manage', { object: { ...configMap('d'), kind, spec } });
     const definition = { ...like('CustomResourceDefinition').object, apiVersion: 'apiextensions.k8s.io/v1' };
     const cluster = new FakeCluster();
-    const found = await placed([mine('manage', { object: definition }), gadget], cluster, 'a');
+    const found = await resolveKinds([mine('manage', { object: definition }), gadget], cluster, 'a');
     expect(found[1]?.kind.plural).to.equal('gadgets');
-    const failure = await placed([like('ConfigMap'), gadget], cluster, 'a').catch((error: unknown) => error);
+    const failure = await resolveKinds([like('ConfigMap'), gadget], cluster, 'a').catch(
+      (error: unknown) => error,
+    );
     expect(failure).to.have.property('reason', 'GetApiResourceList');
   });
 
@@ -121,9 +127,9 @@ describe('all manifests of a job', () => {
     const a = new Applying();
     const big = configMap('big', { text: 'x'.repeat(64 * MAX_KEPT_VALUES) });
     const { applied } = await a.all([...many('one'), { policy: 'manage', object: big }, mine('ignore')]);
-    const kept = applied.map(({ placed: p, live }) => `${p.object.metadata.name} ${live ? 'kept' : '-'}`);
+    const kept = applied.map(({ manifest: p, live }) => `${p.object.metadata.name} ${live ? 'kept' : '-'}`);
     expect(kept).to.have.members(['one kept', 'big -', 'one -']);
-    expect(new Kept().admits(Array.from({ length: MAX_KEPT_VALUES - 1 }, () => 0))).to.equal(true);
+    expect(new KeptObjects().admits(Array.from({ length: MAX_KEPT_VALUES - 1 }, () => 0))).to.equal(true);
   });
 });
 

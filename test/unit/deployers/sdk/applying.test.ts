@@ -16,7 +16,7 @@ const owned = { labels: ownership.labels };
 describe('one manifest', () => {
   it('with policy ignore needs no request', async () => {
     const a = new Applying();
-    const { placed: p, ...rest } = await a.one(mine('ignore'));
+    const { manifest: p, ...rest } = await a.one(mine('ignore'));
     expect([p.object.metadata.name, rest, a.requests]).to.deep.equal(['one', { isTouched: false }, []]);
   });
 
@@ -24,7 +24,7 @@ describe('one manifest', () => {
     const a = new Applying();
     const made = await a.one(mine('ensure'));
     expect([made.isTouched, made.live?.metadata.name, made.entry]).to.deep.equal([true, 'one', undefined]);
-    const { placed: _, ...left } = await a.one(mine('ensure'));
+    const { manifest: _, ...left } = await a.one(mine('ensure'));
     expect(left).to.deep.equal({ isTouched: false });
     a.refuse({ create: answer(403) });
     expect(await a.failure(mine('ensure'))).to.be.instanceOf(Error);
@@ -132,7 +132,7 @@ describe('one manifest', () => {
   it('with policy fallback leaves an object of another owner unchanged, and changes its own', async () => {
     const a = new Applying();
     a.cluster.put(configMap('one', { a: 'old' }));
-    const { placed: _, live, ...rest } = await a.one(mine('fallback'));
+    const { manifest: _, live, ...rest } = await a.one(mine('fallback'));
     expect([live?.metadata.name, rest]).to.deep.equal(['one', { isTouched: false }]);
     a.cluster.put(configMap('one', { a: 'old' }, owned));
     expect((await a.one(mine('fallback'))).isTouched).to.equal(true);

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { CodecError } from '../../../../deployers/sdk/codec.ts';
-import { assigned, decodeGroups, defaultGroups } from '../../../../deployers/objects/manifests/groups.ts';
+import {
+  assignToGroups,
+  decodeGroups,
+  defaultGroups,
+} from '../../../../deployers/objects/manifests/groups.ts';
 import type { ManagedResource } from '../../../../deployers/objects/manifests/model.ts';
 
 const type = { apiVersion: 'v1', kind: 'ConfigMap' };
@@ -198,7 +202,7 @@ describe('the group of an object', () => {
   ];
   for (const [title, group, expected] of rows) {
     it(`is chosen by ${title}`, () => {
-      expect(assigned(all, decodeGroups([group], 'g'))).to.deep.equal([expected]);
+      expect(assignToGroups(all, decodeGroups([group], 'g'))).to.deep.equal([expected]);
     });
   }
 
@@ -207,6 +211,6 @@ describe('the group of an object', () => {
       [custom({}, { names: ['one'] }), predefined({ type: 'namespaced-resources' })],
       'g',
     );
-    expect(assigned(all, groups)).to.deep.equal([[one], [two, other]]);
+    expect(assignToGroups(all, groups)).to.deep.equal([[one], [two, other]]);
   });
 });

@@ -4,19 +4,19 @@ import { CodecError } from '../../../../deployers/sdk/codec.ts';
 import { decodeEntry, decodeInventory } from '../../../../deployers/objects/manifests/inventory-codec.ts';
 import {
   entryOf,
-  fateOf,
+  removalFor,
   intended,
-  leftOver,
+  entriesMissingIn,
   union,
 } from '../../../../deployers/objects/manifests/inventory.ts';
 import type { ManagedResource, Manifest, Policy } from '../../../../deployers/objects/manifests/model.ts';
-import { sorted, type Placed } from '../../../../deployers/objects/manifests/order.ts';
+import { sorted, type ResolvedManifest } from '../../../../deployers/objects/manifests/order.ts';
 import { configMap } from '../bench.ts';
 
 const at = (name: string, more: object = {}): ManagedResource => ({
   resource: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'app', name, ...more },
 });
-const placed = (name: string, policy: Policy = 'manage', more: Partial<Manifest> = {}): Placed => ({
+const placed = (name: string, policy: Policy = 'manage', more: Partial<Manifest> = {}): ResolvedManifest => ({
   policy,
   object: configMap(name),
   kind: { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
@@ -50,7 +50,7 @@ describe('the inventory', () => {
   ];
   for (const [title, old, current, isSame] of rows) {
     it(`${isSame ? 'drops' : 'keeps'} an old entry if the new one has ${title}`, () => {
-      expect(leftOver([old], [current])).to.deep.equal(isSame ? [] : [old]);
+      expect(entriesMissingIn([old], [current])).to.deep.equal(isSame ? [] : [old]);
       expect(union([old], [current])).to.deep.equal(isSame ? [current] : [current, old]);
     });
   }
@@ -80,7 +80,7 @@ describe('the inventory', () => {
     ['ignore', 'leave'],
   ] as const) {
     it(`deletes an object with policy ${String(policy)}: ${fate}`, () => {
-      expect(fateOf({ ...at('one'), ...(policy && { policy }) })).to.equal(fate);
+      expect(removalFor({ ...at('one'), ...(policy && { policy }) })).to.equal(fate);
     });
   }
 

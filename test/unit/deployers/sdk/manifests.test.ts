@@ -1,7 +1,7 @@
 /** Manifests as values: their lists, names, labels and paths in the API. */
 import { expect } from 'chai';
 import { CodecError } from '../../../../deployers/sdk/codec.ts';
-import { handedOver, labelValue, ownershipOf } from '../../../../deployers/objects/manifests/label.ts';
+import { handedOverLabels, labelValue, ownershipOf } from '../../../../deployers/objects/manifests/label.ts';
 import {
   describeManifest,
   describeRef,
@@ -13,19 +13,19 @@ import {
   type Policy,
 } from '../../../../deployers/objects/manifests/model.ts';
 import {
-  expanded,
+  expandLists,
   kindFromCrds,
-  NoObject,
+  NotAnObject,
   stageOf,
-  withoutDoubles,
-  type Placed,
+  withoutDuplicates,
+  type ResolvedManifest,
 } from '../../../../deployers/objects/manifests/order.ts';
 import { inParallel } from '../../../../deployers/objects/manifests/parallel.ts';
 import { decodeStrategy } from '../../../../deployers/objects/manifests/strategy-name.ts';
 import { InvalidObjectName } from '../../../../src/runtime/errors.ts';
 import { configMap, LS } from '../bench.ts';
 
-const placed = (name: string, policy: Policy = 'manage', more: Partial<Manifest> = {}): Placed => ({
+const placed = (name: string, policy: Policy = 'manage', more: Partial<Manifest> = {}): ResolvedManifest => ({
   policy,
   object: configMap(name),
   kind: { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
@@ -37,7 +37,7 @@ describe('manifests', () => {
     ...{ policy: 'keep', object: object as KubeObject },
     ...(origin !== undefined && { origin }),
   });
-  const objectsOf = (object: object): unknown => expanded([of(object)]).map((manifest) => manifest.object);
+  const objectsOf = (object: object): unknown => expandLists([of(object)]).map((manifest) => manifest.object);
   const { metadata } = configMap('a');
 
   const lists: readonly (readonly [string, object, unknown])[] = [
@@ -79,11 +79,11 @@ describe('manifests', () => {
   it('inherit policy and hooks of their list, and know their position in it', () => {
     const list = { apiVersion: 'v1', kind: 'ConfigMapList', items: [configMap('a'), configMap('b')] };
     const hooks = { annotateBeforeDelete: { a: 'b' } };
-    expect(expanded([{ ...of(list, 'manifests[3]'), ...hooks }])).to.deep.equal([
+    expect(expandLists([{ ...of(list, 'manifests[3]'), ...hooks }])).to.deep.equal([
       { policy: 'keep', ...hooks, object: configMap('a'), origin: 'manifests[3].items[0]' },
       { policy: 'keep', ...hooks, object: configMap('b'), origin: 'manifests[3].items[1]' },
     ]);
-    expect(expanded([of(list)])[1]?.origin).to.equal('ConfigMapList.items[1]');
+    expect(expandLists([of(list)])[1]?.origin).to.equal('ConfigMapList.items[1]');
   });
 
   for (const [title, item] of [
@@ -93,13 +93,13 @@ describe('manifests', () => {
   ] as const) {
     it(`may not be a list with ${title}`, () => {
       const list = of({ apiVersion: 'v1', kind: 'List', items: [item] }, 'm');
-      expect(() => expanded([list])).to.throw(NoObject, /^m\.items\[0\]: expected an object/);
+      expect(() => expandLists([list])).to.throw(NotAnObject, /^m\.items\[0\]: expected an object/);
     });
   }
 
   it('of the same object are replaced by the last of them', () => {
     const [first, other, last] = [placed('a'), placed('b'), placed('a', 'keep')];
-    expect(withoutDoubles([first, other, last])).to.deep.equal({
+    expect(withoutDuplicates([first, other, last])).to.deep.equal({
       manifests: [other, last],
       doubles: [first],
     });
@@ -206,11 +206,11 @@ describe('the labels of an item on its objects', () => {
       ...Object.keys(ownershipOf({ name: 'x' }).labels),
       'helm',
     ]);
-    const changes = (labels: Record<string, string>) => handedOver(two, next, { metadata: { labels } });
+    const changes = (labels: Record<string, string>) => handedOverLabels(two, next, { metadata: { labels } });
     expect(changes({ ...two.labels, other: '1' })).to.deep.equal({ ...ownershipOf(next).labels, helm: null });
     expect(changes({ ...two.labels, helm: 'changed' })).to.deep.equal(ownershipOf(next).labels);
     expect(changes({ helm: 'web' })).to.equal(undefined);
-    expect(handedOver(two, next, { metadata: {} })).to.equal(undefined);
+    expect(handedOverLabels(two, next, { metadata: {} })).to.equal(undefined);
   });
 });
 

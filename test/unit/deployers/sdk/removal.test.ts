@@ -1,7 +1,11 @@
 /** Deleting managed objects from a cluster, round by round. */
 import { expect } from 'chai';
 import { RetryError } from '../../../../deployers/sdk/errors.ts';
-import { CHECKPOINT, leavingPorts, newProgress } from '../../../../deployers/objects/manifests/delete.ts';
+import {
+  CHECKPOINT,
+  leaveToOthersPorts,
+  newProgress,
+} from '../../../../deployers/objects/manifests/delete.ts';
 import { decodeGroups } from '../../../../deployers/objects/manifests/groups.ts';
 import { MANIFEST_LABEL } from '../../../../deployers/objects/manifests/label.ts';
 import type { ManagedResource } from '../../../../deployers/objects/manifests/model.ts';
@@ -229,11 +233,11 @@ describe('an object that other deploy items manage as well', () => {
 
   it('is reported by an event', () => {
     const events: string[] = [];
-    const ports = leavingPorts({
+    const ports = leaveToOthersPorts({
       alsoManagedBy: () => [other('api')],
       event: (...parts) => events.push(parts.join(' ')),
     });
-    ports.onLeft('it stays');
+    ports.onLeftToOthers('it stays');
     expect(events).to.deep.equal(['Normal LeftToOthers it stays']);
     expect(ports.alsoManagedBy('u')).to.have.length(1);
   });

@@ -1,4 +1,6 @@
-/** Now and then, and at the start: takes away what belongs to items that are gone, and pods that nobody needs. */
+/**
+ * At the start and periodically: deletes objects of items that no longer exist, and pods that are no longer needed.
+ */
 import { isFinished } from '../../src/api/job.ts';
 import { sleep, type Clock } from '../../src/lib/clock.ts';
 import { setMaxListeners } from 'node:events';
@@ -9,7 +11,7 @@ import type { Client, Obj, View } from '../../src/runtime/types.ts';
 import { DEPLOY_ITEM, type DeployItem } from '../sdk/kinds.ts';
 import { isOfJob, KINDS } from './cleanup.ts';
 import { labels, POD_FINALIZER } from './contract.ts';
-import { all, drop, dropPod, type Place } from './hosted.ts';
+import { all, deleteRead, deletePod, type Place } from './host-objects.ts';
 import { POD, type Pod } from './kinds.ts';
 import { itemOf } from './names.ts';
 import { isActive } from './pod-status.ts';
@@ -22,7 +24,7 @@ interface GarbagePorts {
   readonly log: Logger;
 }
 
-/** Sweeps until stopped; a sweep that fails is repeated with the next. */
+/** Repeats the garbage collection until it is stopped; after a failure, it continues with the next round. */
 export function startGarbageCollection(ports: GarbagePorts): { stop(): Promise<void> } {
   const { settings, clock, log } = ports;
   const life = new AbortController();
@@ -48,8 +50,8 @@ export function startGarbageCollection(ports: GarbagePorts): { stop(): Promise<v
 }
 
 /**
- * One round. What is listed is looked at before its item is: an item that comes meanwhile is seen. One object that cannot be
- * removed does not keep the others.
+ * One round. Objects are listed before their items are read, so that objects of a new item are never deleted. An
+ * object that cannot be deleted does not stop the round.
  */
 export async function sweep(
   { client, settings, log }: Omit<GarbagePorts, 'clock'>,
@@ -57,7 +59,7 @@ export async function sweep(
 ): Promise<void> {
   const place: Place = { client, namespace: settings.namespace };
   const items = lookup(client, signal);
-  const careful = async (what: string, work: () => Promise<void>): Promise<void> => {
+  const logged = async (what: string, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
@@ -66,29 +68,32 @@ export async function sweep(
     }
   };
   for (const kind of KINDS) {
-    await careful(kind.plural, async () => {
+    await logged(kind.plural, async () => {
       for (const object of await all(place, kind, labels.itemName, { signal, metadataOnly: true })) {
         if (!itemOf(object)) continue;
-        await careful(`${kind.kind} ${object.metadata.name}`, async () => {
-          if (!(await items(object))) await drop(place, kind, object, signal);
+        await logged(`${kind.kind} ${object.metadata.name}`, async () => {
+          if (!(await items(object))) await deleteRead(place, kind, object, signal);
         });
       }
     });
   }
-  if (settings.keepsPods) return;
-  await careful(POD.plural, async () => {
+  if (settings.keepsEndedPods) return;
+  await logged(POD.plural, async () => {
     const pods = await all(place, POD, labels.itemName, { signal });
     const newest = newestOf(pods);
     for (const pod of pods) {
-      await careful(`${POD.kind} ${pod.metadata.name}`, async () => {
+      await logged(`${POD.kind} ${pod.metadata.name}`, async () => {
         const item = await items(pod);
-        if (isGarbage(pod, { item, isNewest: newest.has(pod) })) await dropPod(place, pod, signal);
+        if (isGarbage(pod, { item, isNewest: newest.has(pod) })) await deletePod(place, pod, signal);
       });
     }
   });
 }
 
-/** Asks for each item once in a round; for one that is gone again and again, since one of its name may come. */
+/**
+ * Reads each existing item once per round. A missing item is read again for each object, since an item of that name
+ * may be created.
+ */
 function lookup(
   client: Client,
   signal: AbortSignal | undefined,
@@ -105,15 +110,15 @@ function lookup(
 }
 
 /**
- * A server that does not serve the kind, as some do for a moment after their start, says of every item that it is not there.
- * What would be removed then, the state of images above all, does not come back.
+ * An API server that does not serve the kind yet, for example shortly after its start, reports every item as
+ * missing. Objects that are then deleted, above all the state of images, are lost.
  * @throws NotFound
  */
 async function assertServed(client: Client, signal: AbortSignal | undefined): Promise<void> {
   for await (const _page of client.list(DEPLOY_ITEM, { limit: 1, metadataOnly: true }, signal)) return;
 }
 
-/** Of each item the pod that was created last. */
+/** The most recently created pod of each item. */
 function newestOf(pods: readonly Pod[]): ReadonlySet<Pod> {
   const newest = new Map<string, Pod>();
   const created = (pod: Pod): string => pod.metadata.creationTimestamp ?? '';
@@ -125,12 +130,12 @@ function newestOf(pods: readonly Pod[]): ReadonlySet<Pod> {
   return new Set(newest.values());
 }
 
-/** @param facts the item as it is, undefined when it is gone; whether the item has no younger pod */
+/** @param facts the item, undefined if it no longer exists; whether the item has no newer pod */
 export function isGarbage(
   pod: View<Pod>,
   { item, isNewest }: { readonly item: View<DeployItem> | undefined; readonly isNewest: boolean },
 ): boolean {
-  // It may do useful work; but not for a job that somebody has ended.
+  // The pod may still do useful work, unless its job has ended.
   if (isActive(pod))
     return item !== undefined && isFinished(item) && isOfJob(pod, item.status?.jobIDFinished);
   if (!item || !isNewest) return true;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { RepositoryProblem } from '../../../../deployers/helm/repository-index.ts';
-import { IndexTooLarge, locationAside } from '../../../../deployers/helm/repository-aside.ts';
+import { IndexTooLarge, locationInProcess } from '../../../../deployers/helm/repository-process.ts';
 import { FakeClock } from '../../../support/clock.ts';
 
 const wanted = { url: 'https://charts.example.org', name: 'web', version: '1.2.x' };
@@ -29,35 +29,35 @@ describe('a large index of a chart repository', function () {
   it('is read in a separate process, with the same results as a small one', async () => {
     const index = large(entry('web', '1.2.7'));
     expect(index.length).to.be.above(256 * 1024);
-    expect(await locationAside(index, wanted, { clock: systemClock, signal })).to.equal('web-1.2.7.tgz');
+    expect(await locationInProcess(index, wanted, { clock: systemClock, signal })).to.equal('web-1.2.7.tgz');
     const small = Buffer.from(`entries:\n${entry('web', '1.2.7')}`);
-    expect(await locationAside(small, wanted, { clock: systemClock, signal })).to.equal('web-1.2.7.tgz');
-    const missing = await failureOf(locationAside(large(), wanted, { clock: systemClock, signal }));
+    expect(await locationInProcess(small, wanted, { clock: systemClock, signal })).to.equal('web-1.2.7.tgz');
+    const missing = await failureOf(locationInProcess(large(), wanted, { clock: systemClock, signal }));
     expect(missing).to.be.instanceOf(RepositoryProblem).and.not.instanceOf(IndexTooLarge);
     expect(missing.message).to.equal('no chart name found: https://charts.example.org has no chart web');
     const broken = Buffer.concat([large(), Buffer.from('\n}')]);
-    expect((await failureOf(locationAside(broken, wanted, { clock: systemClock, signal }))).message).to.match(
-      /^the index of https:\/\/charts\.example\.org is not valid YAML: /,
-    );
+    expect(
+      (await failureOf(locationInProcess(broken, wanted, { clock: systemClock, signal }))).message,
+    ).to.match(/^the index of https:\/\/charts\.example\.org is not valid YAML: /);
   });
 
   it('fails if its process runs out of memory', async () => {
     const index = Buffer.from(`entries: [${'[[[]]],'.repeat(3_000_000)}]`);
-    const error = await failureOf(locationAside(index, wanted, { clock: systemClock, signal }));
+    const error = await failureOf(locationInProcess(index, wanted, { clock: systemClock, signal }));
     expect(error).to.be.instanceOf(IndexTooLarge);
     expect(error.message).to.contain('needs more than 256 MiB of memory');
   });
 
   it('ends at its timeout, and if no job waits any more; the next one is read all the same', async () => {
     const clock = new FakeClock();
-    const slow = failureOf(locationAside(large(), wanted, { clock, signal }));
+    const slow = failureOf(locationInProcess(large(), wanted, { clock, signal }));
     await clock.advance(30_000);
     expect((await slow).message).to.contain('it takes more than 30 s');
     const stop = new AbortController();
-    const unwanted = failureOf(locationAside(large(), wanted, { clock, signal: stop.signal }));
+    const unwanted = failureOf(locationInProcess(large(), wanted, { clock, signal: stop.signal }));
     stop.abort(new Error('stopped'));
     expect((await unwanted).message).to.equal('stopped');
     const index = large(entry('web', '1.2.0'));
-    expect(await locationAside(index, wanted, { clock: systemClock, signal })).to.equal('web-1.2.0.tgz');
+    expect(await locationInProcess(index, wanted, { clock: systemClock, signal })).to.equal('web-1.2.0.tgz');
   });
 });

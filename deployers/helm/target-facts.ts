@@ -1,4 +1,4 @@
-/** What templates may know of the target: its version, the kinds it serves, and objects that they look up. */
+/** The facts about the target that templates can read: its version, the kinds it serves, and looked-up objects. */
 import { append } from '../../src/lib/lists.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
@@ -8,25 +8,25 @@ import type { LookupKey } from '../../src/templating/helm/functions.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
 import type { LoadedChart } from './chart.ts';
-import { passing } from './problems.ts';
+import { retryError } from './errors.ts';
 import type { HelmContext } from './helm-context.ts';
 
-/** Upstream's, whatever the target is. */
+/** Upstream's constant, used for every target. */
 export const staticCapabilities: Capabilities = { kubeVersion: 'v1.20.0', apiVersions: knownApiVersions };
 
-/** By these words templates ask for what only the target knows; the second implies the first. */
-export const TARGET_WORDS = ['Capabilities', 'APIVersions'] as const;
+/** Keywords of templates that need facts about the target. A template with `APIVersions` also needs `Capabilities`. */
+export const TARGET_KEYWORDS = ['Capabilities', 'APIVersions'] as const;
 
-/** Kinds cost a request for each version of each group, so they are read only for those who ask. */
+/** Reading the kinds costs a request for each version of each group, so they are read only if a template uses them. */
 export async function capabilitiesOf(
   { client }: KubeAccess,
-  { mentions }: LoadedChart,
+  { keywords }: LoadedChart,
   { config, signal }: HelmContext,
 ): Promise<Capabilities> {
-  // Templates may be in values, and exports have paths.
+  // Values may contain templates, and exports contain paths.
   const given = JSON.stringify([config.values, config.exports]);
-  const isAsked = (word: (typeof TARGET_WORDS)[number]): boolean =>
-    given.includes(word) || mentions.includes(word);
+  const isAsked = (word: (typeof TARGET_KEYWORDS)[number]): boolean =>
+    given.includes(word) || keywords.includes(word);
   const version = await client.raw('GET', '/version', undefined, signal);
   const git = ownField(version, 'gitVersion');
   const kubeVersion = typeof git === 'string' ? git : staticCapabilities.kubeVersion;
@@ -40,7 +40,7 @@ export async function capabilitiesOf(
   if (!isAsked('APIVersions')) return { kubeVersion, apiVersions };
   const kinds = await inParallel(apiVersions, async (apiVersion) => {
     const path = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
-    // A group whose server is down keeps nobody from rendering.
+    // If the server of an API group is down, rendering continues without the group.
     const list = await client.raw('GET', path, undefined, signal).catch(() => undefined);
     const resources = ownField(list, 'resources');
     return (Array.isArray(resources) ? resources : []).map(
@@ -50,8 +50,11 @@ export async function capabilitiesOf(
   return { kubeVersion, apiVersions: [...apiVersions, ...new Set(kinds.flat())] };
 }
 
-/** An object, a list, or nothing at all. @throws RetryError naming what was looked up and what the server said */
-export const lookupOn =
+/**
+ * Looks up an object or a list; undefined if it does not exist. @throws RetryError with the requested object and
+ * the server's error
+ */
+export const lookupFrom =
   (access: KubeAccess, signal: AbortSignal) =>
   async ({ apiVersion, kind: name, namespace, name: object }: LookupKey): Promise<unknown> => {
     const what = `${apiVersion} ${name} ${namespace === '' ? '' : `${namespace}/`}${object}`.trim();
@@ -69,12 +72,12 @@ export const lookupOn =
       if (error instanceof NotFound) return undefined;
       if (signal.aborted) throw error;
       const why = error instanceof NoSuchKind ? 'the target has no such kind' : (error as Error).message;
-      throw passing('RenderHelmValues', `lookup of ${what}: ${why}`, error);
+      throw retryError('RenderHelmValues', `lookup of ${what}: ${why}`, error);
     }
   };
 
-/** Whether a value is an object that a cluster could take; others are left out of what is applied. */
-export const isAnObject = (document: unknown): boolean =>
+/** Whether a value is an object that a cluster could accept; other documents are not applied. */
+export const isKubernetesObject = (document: unknown): boolean =>
   isObject(document) &&
   typeof document['apiVersion'] === 'string' &&
   document['apiVersion'] !== '' &&

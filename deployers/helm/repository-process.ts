@@ -1,59 +1,59 @@
 /**
- * Reads large indexes of chart repositories in a process of its own: a tenant names the repository, and some MiB of YAML
- * take seconds. One at a time, in turn by repository.
+ * Reads large indexes of chart repositories in a separate process: tenants choose the repository, and parsing some
+ * MiB of YAML takes seconds. One process runs at a time; repositories take turns.
  */
 import { ByteBudget } from '../../src/lib/byte-budget.ts';
 import { ChildProgram, programBeside } from '../../src/lib/child-program.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { locationIn, RepositoryProblem, type WantedChart } from './repository-index.ts';
 
-export interface IndexQuestion {
+export interface IndexRequest {
   readonly index: Uint8Array;
   readonly wanted: WantedChart;
 }
 
-export type IndexAnswer = { readonly location: string } | { readonly problem: string };
+export type IndexResponse = { readonly location: string } | { readonly problem: string };
 
-/** The index takes too long or too much memory to read; it will do so the next time, too. */
+/** Reading the index exceeds the time or memory limit; a retry cannot help. */
 export class IndexTooLarge extends RepositoryProblem {
   override readonly name = 'IndexTooLarge';
 }
 
-/** Read at once: less work than to start a process. */
+/** Smaller indexes are read in this process, which costs less than starting another one. */
 const SMALL_BYTES = 256 * 1024;
 /** An index of 16 MiB takes about one second. */
 const MAX_MS = 30_000;
 const MAX_MEMORY_MIB = 256;
-const places = new ByteBudget(1);
+const turns = new ByteBudget(1);
 
 /**
- * Where the archive of the chart is: absolute, or relative to the repository.
+ * The location of the chart's archive: absolute, or relative to the repository.
  * @throws RepositoryProblem; the reason of the signal
  */
-export async function locationAside(
+export async function locationInProcess(
   index: Uint8Array,
   wanted: WantedChart,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<string> {
   if (index.length <= SMALL_BYTES) return locationIn(index, wanted);
-  const place = await places.take(1, wanted.url, signal);
+  const place = await turns.take(1, wanted.url, signal);
   try {
-    const answer = await answerOf({ index, wanted }, clock, signal);
-    if ('location' in answer) return answer.location;
-    throw new RepositoryProblem(answer.problem);
+    const response = await responseOf({ index, wanted }, clock, signal);
+    if ('location' in response) return response.location;
+    throw new RepositoryProblem(response.problem);
   } finally {
     place.release();
   }
 }
 
-async function answerOf(question: IndexQuestion, clock: Clock, signal: AbortSignal): Promise<IndexAnswer> {
+async function responseOf(request: IndexRequest, clock: Clock, signal: AbortSignal): Promise<IndexResponse> {
   signal.throwIfAborted();
-  const { url } = question.wanted;
+  const { url } = request.wanted;
   let program: ChildProgram | undefined;
   let cancel = (): void => undefined;
   let onAbort = (): void => undefined;
   try {
-    return await new Promise<IndexAnswer>((resolve, reject) => {
+    return await new Promise<IndexResponse>((resolve, reject) => {
       const tooLarge = (why: string): void => {
         reject(new IndexTooLarge(`the index of ${url} cannot be read: ${why}`));
       };
@@ -67,8 +67,8 @@ async function answerOf(question: IndexQuestion, clock: Clock, signal: AbortSign
       program = new ChildProgram(
         { entry: programBeside(import.meta.url, 'repository-entry'), memoryMiB: MAX_MEMORY_MIB },
         {
-          onMessage: (answer) => {
-            resolve(answer as IndexAnswer);
+          onMessage: (response) => {
+            resolve(response as IndexResponse);
           },
           onEnd: ({ isMemory, cause }) => {
             tooLarge(isMemory ? `it needs more than ${String(MAX_MEMORY_MIB)} MiB of memory` : cause.message);
@@ -76,7 +76,7 @@ async function answerOf(question: IndexQuestion, clock: Clock, signal: AbortSign
         },
       );
       program.hold();
-      program.send(question);
+      program.send(request);
     });
   } finally {
     cancel();

@@ -1,4 +1,7 @@
-/** What follows once everything is on the target, however it got there: readiness, then exports. One look at a time. */
+/**
+ * The last steps of a job after its objects are applied: readiness checks, then exports. Each reconcile checks
+ * once.
+ */
 import type { Fields } from '../../src/lib/objects.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import type { DeployContext } from '../sdk/deployer.ts';
@@ -10,22 +13,22 @@ import { customChecks, defaultCheck, timeoutFor, waitingFor, type Unready } from
 import type { ReadinessChecks } from './readiness/custom.ts';
 
 export interface AfterPlan {
-  /** Begins the names of checkpoints, such as `manifest deployer`. */
+  /** Prefix for the names of checkpoints, for example `manifest deployer`. */
   readonly prefix: string;
-  /** Operation of errors that are not about a single object, such as `ReconcileManifests`. */
+  /** Operation of errors that do not concern a single object, for example `ReconcileManifests`. */
   readonly operation: string;
   readonly readiness: ReadinessChecks;
   /** Absent: nothing is exported, not even an empty map. */
   readonly exports?: readonly ExportSpec[] | undefined;
-  /** Exports that do not come from a cluster, by dotted key. */
+  /** Exports that do not come from a cluster, keyed by dotted key. */
   readonly values?: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** What is there, and what is known of it. */
+/** The applied objects, and what is known about them. */
 interface Deployed<S> extends AfterPlan {
-  /** What the default checks look at. */
+  /** Objects for the default readiness checks. */
   readonly refs: readonly ResourceRef[];
-  /** Answers of a moment ago. */
+  /** Objects as the cluster just returned them. */
   readonly known: ReadonlyMap<ResourceRef, KubeObject>;
   readonly status: S;
 }
@@ -35,8 +38,8 @@ export const secondaryOf =
   async (name: string): Promise<KubeAccess> =>
     (await ctx.secondaryTarget(name)).kube();
 
-/** Waits for readiness and exports, or ends the job with them. */
-export async function settled<S>(
+/** Waits for readiness and exports, then ends the job with them. */
+export async function checkReadinessAndExports<S>(
   ctx: DeployContext<unknown, S>,
   plan: Deployed<S>,
   access: KubeAccess,
@@ -62,8 +65,8 @@ export async function settled<S>(
   });
 }
 
-/** Where a target could not be asked how its objects are. */
-const LOOK = { operation: 'WaitForObjectsReady', reason: 'GetObject' } as const;
+/** Error if an object cannot be read from a target. */
+const READ_ERROR = { operation: 'WaitForObjectsReady', reason: 'GetObject' } as const;
 
 async function checkReadiness<S>(
   ctx: DeployContext<unknown, S>,
@@ -76,7 +79,7 @@ async function checkReadiness<S>(
     ctx.assertTimeLeft(`${prefix}: default readiness checks`);
     ctx.assertTimeLeft('deployer: during readiness check');
     const unready = await defaultCheck(refs, known, ports).catch((error: unknown) => {
-      throw at(LOOK, error, (message) => `target ${ctx.target?.name ?? ''}: ${message}`);
+      throw at(READ_ERROR, error, (message) => `target ${ctx.target?.name ?? ''}: ${message}`);
     });
     if (unready) return unready;
   }

@@ -1,29 +1,29 @@
 /**
- * Moves what belongs to an item when `container.namespace` has changed since its last run: its state is copied, then everything
- * in the old namespace is removed, accounts and credentials included. Each step may be repeated.
+ * Moves the objects of an item if `container.namespace` has changed since its last run: copies its state, then
+ * deletes everything in the old namespace, including accounts and credentials. Each step can be repeated.
  */
 import { Forbidden } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
 import { ConfigurationError } from '../sdk/errors.ts';
 import { removeEverything } from './cleanup.ts';
-import { all, put, type Place } from './hosted.ts';
+import { all, put, type Place } from './host-objects.ts';
 import { SECRET } from './kinds.ts';
 import { selectorOf } from './names.ts';
 import type { ContainerOptions, ContainerContext } from './options.ts';
-import { clearTheWay, placeOf, type Key } from './prepare.ts';
+import { deleteOldPods, placeOf, type Key } from './prepare.ts';
 import { snapshotsIn, stateLabel } from './snapshots.ts';
 
-/** Options for a namespace that may not be the configured one. */
+/** Options for another namespace than the configured one. */
 export const inNamespace = (options: ContainerOptions, namespace: string | undefined): ContainerOptions =>
   namespace === undefined || namespace === options.settings.namespace
     ? options
     : { ...options, settings: { ...options.settings, namespace } };
 
 /**
- * Brings the item from the namespace of its last run to the configured one.
- * @returns the name of a pod that still runs there
- * @throws ConfigurationError when the old namespace cannot be used
+ * Moves the item from the namespace of its last run to the configured one.
+ * @returns the name of a pod that is still running in the old namespace
+ * @throws ConfigurationError if the old namespace is not accessible
  */
 export async function moveIn(
   ctx: Pick<ContainerContext, 'previous' | 'item' | 'signal'>,
@@ -34,8 +34,8 @@ export async function moveIn(
   const old = inNamespace(options, before);
   if (old === options || before === undefined) return undefined;
   try {
-    const inTheWay = await clearTheWay(ctx, key, old);
-    if (inTheWay !== undefined) return inTheWay;
+    const oldPod = await deleteOldPods(ctx, key, old);
+    if (oldPod !== undefined) return oldPod;
     await copyState(placeOf(old), placeOf(options), key, ctx.signal);
     await removeEverything(placeOf(old), ctx.item, ctx.signal);
     return undefined;
@@ -53,7 +53,7 @@ export async function moveIn(
   }
 }
 
-/** The newest snapshot; names, labels and annotations stay. */
+/** Copies the newest snapshot with its names, labels and annotations. */
 async function copyState(
   from: Place,
   to: Place,

@@ -1,11 +1,14 @@
-/** How much of what a target answered a job keeps: a tenant's server decides how large its objects are. Pure. */
+/**
+ * Limits how much of a target's responses a job keeps in memory, because a tenant's server determines their size.
+ * Pure.
+ */
 
-/** What a hundred usual objects have. */
+/** Enough for a hundred typical objects. */
 export const MAX_KEPT_VALUES = 65_536;
 /** Characters of a string that count as one value. */
 const STRING_SHARE = 64;
 
-/** The number of values in `value`, counted until there are more than `most`. */
+/** The number of values in `value`; counting stops above `most`. */
 export function valuesIn(value: unknown, most: number): number {
   const left: unknown[] = [value];
   let count = 0;
@@ -18,11 +21,11 @@ export function valuesIn(value: unknown, most: number): number {
   return count;
 }
 
-/** Objects of a job, as long as there is room for them. */
-export class Kept {
+/** Counts the objects that a job keeps. */
+export class KeptObjects {
   #left = MAX_KEPT_VALUES;
 
-  /** Whether the object may be kept; if not, it has to be read again where it is needed. */
+  /** Whether the object may be kept; if not, it is read again when it is needed. */
   admits(object: unknown): boolean {
     const count = valuesIn(object, this.#left);
     if (count > this.#left) return false;

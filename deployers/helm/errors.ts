@@ -1,4 +1,6 @@
-/** Failures on the way from a configuration to manifests, nested as upstream nests them, so that people find them. */
+/**
+ * Errors between configuration and manifests, with the same nested operations as upstream, so that users find them.
+ */
 import { maskOf, type Mask } from '../../src/lib/masking.ts';
 import { asText } from '../../src/machine/decision.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
@@ -9,8 +11,8 @@ type Step = 'GetHelmChart' | 'PrepareHelmValues' | 'RenderHelmValues';
 const text = (reason: Step, message: string): string =>
   asText({ operation: 'TemplateChart', reason, message });
 
-/** The configuration, the chart or its values have to be changed. */
-export const broken = (reason: Step, message: string, cause?: unknown): ConfigurationError =>
+/** An error that the user has to fix in the configuration, the chart or the values. */
+export const configurationError = (reason: Step, message: string, cause?: unknown): ConfigurationError =>
   new ConfigurationError({
     operation: 'Reconcile',
     reason: 'Template',
@@ -18,11 +20,14 @@ export const broken = (reason: Step, message: string, cause?: unknown): Configur
     cause,
   });
 
-/** Another attempt may help. @param info keeps the log quiet */
-export const passing = (reason: Step, message: string, cause?: unknown, info = false): RetryError =>
+/** A temporary error. @param info logs it as information */
+export const retryError = (reason: Step, message: string, cause?: unknown, info = false): RetryError =>
   new RetryError({ operation: 'Reconcile', reason: 'Template', message: text(reason, message), cause, info });
 
-/** Takes out of a message what a user gave as values: it may be secret. Name and namespace everybody knows. */
+/**
+ * Replaces the user's values in messages, because they may be secret. Name and namespace of the release are not
+ * secret.
+ */
 export function maskFor({
   name,
   namespace,

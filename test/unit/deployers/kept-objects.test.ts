@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Kept, MAX_KEPT_VALUES, valuesIn } from '../../../deployers/objects/manifests/kept.ts';
+import { KeptObjects, MAX_KEPT_VALUES, valuesIn } from '../../../deployers/objects/manifests/kept-objects.ts';
 
 describe('the responses of a target that a job caches', () => {
   for (const [value, count] of [
@@ -24,7 +24,7 @@ describe('the responses of a target that a job caches', () => {
   });
 
   it('are those that fit, in the order in which they arrive', () => {
-    const kept = new Kept();
+    const kept = new KeptObjects();
     const half = Array.from({ length: MAX_KEPT_VALUES / 2 }, () => 0);
     expect(kept.admits(half)).to.equal(true);
     expect(kept.admits(half), 'one value too many').to.equal(false);

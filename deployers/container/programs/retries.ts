@@ -1,19 +1,22 @@
-/** Requests that must not fail because an API server is away for a while: what an image has done depends on them. */
+/**
+ * Retries requests for a while, because the result of an image depends on them and an API server may be
+ * unavailable.
+ */
 import { sleep, type Clock } from '../../../src/lib/clock.ts';
 import type { Logger } from '../../../src/observability/log.ts';
 import { ServerFailure, TooManyRequests, TransportError, Unauthorized } from '../../../src/runtime/errors.ts';
 
-/** Tokens last this long after the time of the job. */
-const PATIENCE_MS = 600_000;
+/** Tokens stay valid this long after the time limit of the job. */
+const RETRY_MS = 600_000;
 const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 15_000;
 
-/** Repeats a request as long as its failure may pass by itself, for ten minutes. @throws what the request throws in the end */
-export async function patiently<T>(
+/** Retries a request for ten minutes while its failure may be temporary. @throws the last error of the request */
+export async function withRetries<T>(
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
   request: () => Promise<T>,
 ): Promise<T> {
-  const end = clock.now() + PATIENCE_MS;
+  const end = clock.now() + RETRY_MS;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 2)) {
     try {
       return await request();
@@ -25,6 +28,6 @@ export async function patiently<T>(
   }
 }
 
-/** Tokens are renewed in their files. */
+/** Expired tokens count as temporary, because token files are renewed. */
 const mayPass = (error: unknown): boolean =>
   [TransportError, ServerFailure, TooManyRequests, Unauthorized].some((kind) => error instanceof kind);

@@ -1,4 +1,4 @@
-/** Requests about the objects of an item in the deployer's namespace. All of them may be repeated. */
+/** Requests for the objects of an item in the deployer's namespace. All of them can be repeated. */
 import { append } from '../../src/lib/lists.ts';
 import { CREATE_ONLY, isConflict } from '../../src/workflow/access.ts';
 import { isAsApplied } from '../../src/workflow/match-ssa.ts';
@@ -18,7 +18,7 @@ export interface Place {
   readonly namespace: string;
 }
 
-/** How long a container gets to end when its job is over, in seconds. */
+/** Termination grace period of a pod whose job has ended, in seconds. */
 const GRACE_SECONDS = 30;
 
 /** An object that an item needs in the deployer's namespace. */
@@ -26,12 +26,12 @@ export interface Wanted {
   readonly kind: Kind<Obj>;
   readonly object: Obj;
   /** Called with an error of its requests; returns the error to throw. */
-  readonly explain?: (error: unknown) => Error;
+  readonly translateError?: (error: unknown) => Error;
 }
 
 /**
- * Creates or updates the objects, several at a time.
- * @throws as `put`, for the first object that failed
+ * Creates or updates the objects, several in parallel.
+ * @throws the error of `put` for the first object that failed
  */
 export async function putAll(
   place: Place,
@@ -39,11 +39,11 @@ export async function putAll(
   wanted: readonly Wanted[],
   signal?: AbortSignal,
 ): Promise<void> {
-  await inParallel(wanted, async ({ kind, object, explain }) => {
+  await inParallel(wanted, async ({ kind, object, translateError }) => {
     try {
       await put(place, item, kind, object, signal);
     } catch (error) {
-      throw explain?.(error) ?? error;
+      throw translateError?.(error) ?? error;
     }
   });
 }
@@ -69,24 +69,25 @@ export async function put<T extends Obj>(
     const write = { verb: 'apply', kind, object: { ...object, metadata }, manager: CONTAINER_GROUP } as const;
     return client.send({ ...write, force: true }, signal);
   };
-  let there = await getIfThere(client, kind, key, signal);
-  if (!there) {
+  let existing = await getIfThere(client, kind, key, signal);
+  if (!existing) {
     try {
       return await apply({ resourceVersion: CREATE_ONLY });
     } catch (error) {
       if (!isConflict(error)) throw error;
-      there = await getIfThere(client, kind, key, signal);
-      if (!there) throw error;
+      existing = await getIfThere(client, kind, key, signal);
+      if (!existing) throw error;
     }
   }
-  assertMarked(kind, there, item);
-  if (isAsApplied(there, object, CONTAINER_GROUP)) return there;
-  return apply({ uid: there.metadata.uid });
+  assertOurs(kind, existing, item);
+  if (isAsApplied(existing, object, CONTAINER_GROUP)) return existing;
+  return apply({ uid: existing.metadata.uid });
 }
 
 /**
- * Creates an object of an item, or finds the one that is there.
- * @throws ConfigurationError when a person made the one that is there; AlreadyExists when it comes and goes
+ * Creates an object of an item, or returns the existing one.
+ * @throws ConfigurationError if a user created the existing object; AlreadyExists if the object is recreated and
+ * deleted repeatedly
  */
 export async function createOrFind<T extends Obj>(
   { client, namespace }: Place,
@@ -96,34 +97,34 @@ export async function createOrFind<T extends Obj>(
   signal?: AbortSignal,
 ): Promise<{ readonly object: T; readonly isNew: boolean }> {
   const key = joinKey(namespace, object.metadata.name);
-  let there = await getIfThere(client, kind, key, signal);
-  if (!there) {
+  let existing = await getIfThere(client, kind, key, signal);
+  if (!existing) {
     try {
       return { object: await client.send({ verb: 'create', kind, object }, signal), isNew: true };
     } catch (error) {
       if (!(error instanceof AlreadyExists)) throw error;
-      there = await getIfThere(client, kind, key, signal);
-      if (!there) throw error;
+      existing = await getIfThere(client, kind, key, signal);
+      if (!existing) throw error;
     }
   }
-  assertMarked(kind, there, item);
-  return { object: there, isNew: false };
+  assertOurs(kind, existing, item);
+  return { object: existing, isNew: false };
 }
 
-/** @param item that needs the name. @throws ConfigurationError when no container deployer made `there` */
-export function assertMarked(kind: Kind<Obj>, there: View<Obj>, item: ItemRef): void {
-  if (isMarked(there)) return;
-  const consequence = 'the objects that the pod of the item needs cannot be stored there';
+/** @param item that needs the name. @throws ConfigurationError unless a container deployer created `existing` */
+export function assertOurs(kind: Kind<Obj>, existing: View<Obj>, item: ItemRef): void {
+  if (isOurs(existing)) return;
+  const consequenceText = 'the objects that the pod of the item needs cannot be stored there';
   const noun = kind.kind.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
-  const message = nameTaken(noun, keyOf(there), item, consequence);
+  const message = nameTaken(noun, keyOf(existing), item, consequenceText);
   throw new ConfigurationError({ operation: 'ClaimNames', reason: 'NameTaken', message });
 }
 
-/** Whether a container deployer made the object: the original's carry the same labels. */
-const isMarked = ({ metadata }: View<Obj>): boolean =>
+/** Whether a container deployer created the object; upstream's objects have the same labels. */
+const isOurs = ({ metadata }: View<Obj>): boolean =>
   Object.values(labels).some((label) => metadata.labels?.[label] !== undefined);
 
-/** All objects that a selector finds. */
+/** All objects that match a selector. */
 export async function all<T extends Obj>(
   { client, namespace }: Place,
   kind: Kind<T>,
@@ -142,8 +143,11 @@ export async function all<T extends Obj>(
   return found;
 }
 
-/** Deletes the very object that was read. What is gone already is fine, and what took its place stays. */
-export async function drop(
+/**
+ * Deletes the object with the uid that was read. It is not an error if it is already gone; a replacement with the
+ * same name stays.
+ */
+export async function deleteRead(
   { client }: Place,
   kind: Kind<Obj>,
   object: View<Obj>,
@@ -158,8 +162,8 @@ export async function drop(
   }
 }
 
-/** Lets a pod go: first our hold on it, then the pod itself. Containers that run get half a minute. */
-export async function dropPod({ client }: Place, pod: View<Pod>, signal?: AbortSignal): Promise<void> {
+/** Removes our finalizer from a pod, then deletes it. Running containers get a grace period of half a minute. */
+export async function deletePod({ client }: Place, pod: View<Pod>, signal?: AbortSignal): Promise<void> {
   const key = keyOf(pod);
   const finalizers = pod.metadata.finalizers ?? [];
   const uid = pod.metadata.uid;

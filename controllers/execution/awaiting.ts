@@ -62,7 +62,7 @@ function firstMissingDeployer(
 /**
  * Why no deployer picks up items of this type. Deployers in other processes do not register; the only trace of them
  * is their name in the status of items that they picked up.
- * @param served types that the deployers of this process handle
+ * @param handled types that the deployers of this process handle
  * @param all all deploy items
  * @returns undefined if a deployer of this process handles the type
  */

@@ -45,7 +45,7 @@ export const SUITES: readonly Suite[] = [
       'test/unit/deployers/sdk',
       'test/unit/deployers/manifest',
       'test/unit/deployers/mock',
-      'test/unit/deployers/manifests-kept.test.ts',
+      'test/unit/deployers/kept-objects.test.ts',
     ],
   },
   { folder: 'src/runtime', tests: ['test/unit/runtime'] },

@@ -1,4 +1,4 @@
-/** The connection of commands that ask a cluster something and end. */
+/** The connection of commands that send a few requests to a cluster and then exit. */
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { systemRng } from '../lib/rng.ts';
 import { silentLogger } from '../observability/log.ts';
@@ -14,9 +14,9 @@ export interface Cluster {
   readonly client: Client;
   readonly caches: Caches;
   readonly clock: Clock;
-  /** The namespace asked for, or that of the kubeconfig's context. */
+  /** The namespace option, or the namespace of the kubeconfig's context. */
   readonly namespace: string;
-  /** Where it is, for targets that mean it. */
+  /** Address of the API server, for targets that refer to their own cluster. */
   readonly self: ServerAddress;
 }
 
@@ -24,7 +24,7 @@ export interface NamespacedOptions extends ClusterOptions, LogOptions {
   readonly namespace?: string;
 }
 
-/** Connects, lets `work` use the cluster, and disconnects. */
+/** Connects, calls `work` with the cluster, and disconnects. */
 export async function withCluster<T>(
   options: NamespacedOptions,
   terminal: Terminal,

@@ -1,4 +1,4 @@
-/** Files that options name: read, parsed and written, with errors that say which one it was. */
+/** Reads, parses and writes files that options specify; errors contain the file name. */
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseYaml, parseYamlAll, YamlError } from '../lib/yaml.ts';
@@ -7,7 +7,7 @@ import { CommandError, UsageError } from './errors.ts';
 
 const OWNER_ONLY = 0o600;
 
-/** What a file is called in messages. */
+/** The name of a file in messages. */
 export const nameOf = (path: string): string => (path === STDIN ? 'standard input' : path);
 
 /** @throws UsageError */
@@ -28,7 +28,7 @@ export const readYamlFile = (path: string): unknown => parsed(path, readTextFile
 export const readYamlDocuments = (path: string): readonly unknown[] =>
   parsed(path, readTextFile(path), parseYamlAll);
 
-/** The message of the parser quotes lines, and those may be credentials: only their numbers are shown. */
+/** The message of the parser quotes lines, which may contain credentials, so only the line number is shown. */
 function parsed<T>(path: string, text: string, parse: (text: string) => T): T {
   try {
     return parse(text);
@@ -39,7 +39,7 @@ function parsed<T>(path: string, text: string, parse: (text: string) => T): T {
   }
 }
 
-/** Whether a file can be written, before there is anything to write. @throws UsageError */
+/** Checks that a file can be written, before the work starts. @throws UsageError */
 export function mustBeWritable(path: string): void {
   try {
     accessSync(existsSync(path) ? path : dirname(path), constants.W_OK);
@@ -49,7 +49,7 @@ export function mustBeWritable(path: string): void {
   }
 }
 
-/** Only for the eyes of who writes it. @throws CommandError */
+/** Writes a file that only its owner can read. @throws CommandError */
 export function writePrivateFile(path: string, text: string): void {
   try {
     writeFileSync(path, text, { mode: OWNER_ONLY });

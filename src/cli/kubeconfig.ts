@@ -1,4 +1,7 @@
-/** Which cluster a command speaks to: the option, then KUBECONFIG, then the pod's own, then the home folder. */
+/**
+ * Selects the kubeconfig of a command: from the option, KUBECONFIG, the pod's service account, or the home folder,
+ * in this order.
+ */
 import { findKubeconfig, type KubeconfigSource } from '../runtime/transport/kubeconfig.ts';
 import { UsageError } from './errors.ts';
 
@@ -7,7 +10,7 @@ export interface ClusterOptions {
   readonly context?: string;
 }
 
-/** @throws UsageError when there is nothing to go by */
+/** @throws UsageError if there is none */
 export function kubeconfigSource(
   options: ClusterOptions,
   env: Readonly<Record<string, string | undefined>>,

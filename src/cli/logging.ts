@@ -1,4 +1,4 @@
-/** The logger that the options of a command ask for. */
+/** Creates the logger for the options of a command. */
 import { createLogger, type Level, type Logger } from '../observability/log.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
@@ -8,7 +8,7 @@ export interface LogOptions {
 }
 
 /**
- * Lines for people on a terminal, JSON elsewhere, unless the options say otherwise.
+ * Text on a terminal, JSON otherwise, unless the options say otherwise.
  * @param destination default standard error
  */
 export function loggerFor(
@@ -25,7 +25,7 @@ export function loggerFor(
   });
 }
 
-/** Debugging asks for stack traces too. */
+/** With log level debug, errors show their stack traces. */
 export function applyVerbosity(terminal: Terminal, options: LogOptions): void {
   if (options.logLevel === 'debug' || options.logLevel === 'trace') terminal.isVerbose = true;
 }

@@ -10,14 +10,14 @@ const terminal = systemTerminal();
 process.on('uncaughtException', (error) => {
   process.exit(reportError(terminal, error));
 });
-// A reader that has seen enough (`espalier crds | head`) is no failure.
+// It is not an error if the reader closes the pipe (`espalier crds | head`).
 process.stdout.on('error', ({ code = 'error', message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') process.exit(exitCodes.ok);
   process.exit(
     reportError(terminal, new CommandError(`cannot write to standard output (${code})`, { cause: message })),
   );
 });
-// Nobody can be told; what the command does, and how it ends, stays the same.
+// A failure cannot be reported here; command and exit code do not change.
 process.stderr.on('error', () => undefined);
 
 process.exitCode = await runProgram(process.argv.slice(2), terminal);

@@ -1,4 +1,4 @@
-/** What controllers and deployers are called in options, apart from their code so that help can name them. */
+/** The names of controllers and deployers in options, separate from their code so that help does not load it. */
 
 import { GROUP } from '../api/labels.ts';
 
@@ -16,7 +16,7 @@ export type ControllerName = (typeof controllerNames)[number];
 export const deployerNames = ['helm', 'manifest', 'container', 'mock'] as const;
 export type DeployerName = (typeof deployerNames)[number];
 
-/** The type of the deploy items that each one serves. */
+/** The type of deploy items that each deployer handles. */
 export const itemTypes: Readonly<Record<DeployerName, string>> = {
   helm: `${GROUP}/helm`,
   manifest: `${GROUP}/kubernetes-manifest`,

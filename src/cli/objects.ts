@@ -1,4 +1,4 @@
-/** Kinds of Kubernetes' own that commands write. */
+/** Kubernetes kinds that commands write. */
 import { installationKind } from '../api/kinds/installation.ts';
 import { targetKind } from '../api/kinds/target.ts';
 import type { Client, Kind, Obj } from '../runtime/types.ts';

@@ -1,4 +1,4 @@
-/** The package this code came in: its version, and the files that stand beside package.json. */
+/** The package of this code: its version, and the files next to package.json. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { API_VERSION } from '../api/labels.ts';
@@ -9,7 +9,7 @@ interface PackageInfo {
   readonly version: string;
 }
 
-/** How far up package.json is differs between sources and compiled files. */
+/** The distance to package.json differs between sources and compiled files. */
 export function packageInfo(): PackageInfo {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
     const file = join(folder, 'package.json');
@@ -21,11 +21,11 @@ export function packageInfo(): PackageInfo {
   }
 }
 
-/** `espalier version` and `espalier --version` */
+/** Output of `espalier version` and `espalier --version`. */
 export const versionText = (): string =>
   `Espalier ${packageInfo().version} (Node.js ${process.version}, ${process.platform}/${process.arch}), serving ${API_VERSION}`;
 
-/** @throws CommandError when the package comes without it */
+/** @throws CommandError if the package does not contain the folder */
 export function packageFolder(path: string): string {
   const folder = join(packageInfo().folder, path);
   if (!existsSync(folder))

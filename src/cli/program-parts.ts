@@ -1,14 +1,14 @@
-/** What commands have in common: options for clusters and logs, the examples on help pages. */
+/** Parts that commands share: options for clusters and logs, and examples on help pages. */
 import { Option, type Command } from 'commander';
 
-/** What a command's action answers: an exit code, or nothing for success. */
+/** The result of a command: an exit code, or undefined for success. */
 export type Exit = number | undefined;
 
-/** The section at the end of a help page: what a command is good for, and the command. */
+/** The section at the end of a help page: purpose and command of each example. */
 export const examples = (rows: readonly (readonly [command: string, purpose: string])[]): string =>
   `\nExamples:\n${rows.map(([command, purpose]) => `  # ${purpose}\n  ${command}`).join('\n\n')}`;
 
-/** Which cluster. */
+/** Options that select the cluster. */
 export function addClusterOptions(command: Command): Command {
   return command
     .option('--kubeconfig <file>', 'kubeconfig of the cluster; default KUBECONFIG')
@@ -32,7 +32,7 @@ export function addLogOptions(command: Command): Command {
     );
 }
 
-/** Commands whose output is the product only know how to be verbose. */
+/** Log options of commands that do not log by default; they only have a verbose mode. */
 export function addQuietLogOptions(command: Command): void {
   command.addOption(
     new Option('--log-level <level>', 'debug shows requests and stack traces').choices([

@@ -1,6 +1,6 @@
 /**
- * All commands and their options. Nothing heavy is imported here: a command's code is loaded when the command runs,
- * so that help and mistakes answer at once.
+ * All commands and their options. A command's code is loaded when the command runs, so that help and usage errors
+ * appear at once.
  */
 import { Argument, Command, CommanderError, Option } from 'commander';
 import type { Shell } from './commands/completion.ts';
@@ -20,8 +20,8 @@ import { addTargetCommands } from './commands/targets/index.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /**
- * Runs one command line and returns its exit code. Failures are one line on standard error.
- * @param args without the program and the script
+ * Runs one command line and returns its exit code. A failure is reported as one line on standard error.
+ * @param args arguments without the program and the script
  */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
   let exit: Exit;
@@ -35,11 +35,11 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     if (!(error instanceof CommanderError)) return reportError(terminal, error);
     if (error.exitCode === 0) return exitCodes.ok;
     if (error.code === 'commander.help') {
-      // A group of commands without the command: its help is the answer.
+      // A command group without a command prints its help.
       commandOf(program, args).outputHelp();
       return exitCodes.ok;
     }
-    return reportError(terminal, new UsageError(mistake(error, program, args)));
+    return reportError(terminal, new UsageError(usageError(error, program, args)));
   }
 }
 
@@ -56,7 +56,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
       writeOut: (text) => {
         terminal.write(text);
       },
-      // Mistakes become one line in runProgram; commander would print its own.
+      // runProgram prints errors as one line; commander would print its own.
       writeErr: () => undefined,
       getOutHelpWidth: () => terminal.columns,
       getOutHasColors: () => terminal.paint.isColorSupported,
@@ -125,7 +125,7 @@ function addSmallCommands(program: Command, terminal: Terminal): void {
     .summary('print the version')
     .description('Prints the version of Espalier, of Node.js, and of the API.')
     .addOption(
-      // What it says of other words is the command's own.
+      // The command itself reports invalid values.
       new Option('-o, --output <format>', 'output format')
         .choices(['text', 'json'])
         .argParser((format) => format)
@@ -138,8 +138,8 @@ function addSmallCommands(program: Command, terminal: Terminal): void {
     });
 }
 
-/** Commander's sentence, with the page where the answer stands. */
-function mistake(error: CommanderError, program: Command, args: readonly string[]): string {
+/** Commander's message, with the help page to read. */
+function usageError(error: CommanderError, program: Command, args: readonly string[]): string {
   const sentence = error.message
     .replace(/^error: /, '')
     .replace(/\n\(Did you mean (.*)\?\)$/s, (_, other: string) => `, did you mean ${other}?`)
@@ -148,7 +148,7 @@ function mistake(error: CommanderError, program: Command, args: readonly string[
   return `${sentence}${sentence.endsWith('?') ? ' See' : '; see'} ${pathOf(commandOf(program, args))} --help`;
 }
 
-/** The deepest command that the arguments name. */
+/** The deepest command in the arguments. */
 function commandOf(program: Command, args: readonly string[]): Command {
   let command = program;
   for (const arg of args) {

@@ -1,4 +1,4 @@
-/** Turns whatever went wrong into one line on standard error that names the way out, and into an exit code. */
+/** Reports any error as one line on standard error with a hint, and returns an exit code. */
 import { exitCodes } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
@@ -17,7 +17,7 @@ export function lineFor(error: unknown): string {
   return hint ? `${message}; ${hint}` : message;
 }
 
-/** By name, so that no command's code has to be loaded to complain. */
+/** Hints by class name, so that no command's code has to be loaded. */
 const hints: Readonly<Record<string, string>> = {
   TransportError: 'check that the server is running and --kubeconfig is correct',
   Unauthorized: 'renew the credentials in the kubeconfig, or choose another --context',
@@ -32,12 +32,12 @@ const builtIn = ['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxEr
 function hintFor(error: Error): string | undefined {
   if (isKindUnknown(error))
     return 'install the definitions with: espalier crds | kubectl apply --server-side -f -';
-  // Errors of the system (ENOENT, EADDRINUSE…) and our own classes explain themselves.
+  // Errors of the system (ENOENT, EADDRINUSE…) and our own classes need no further explanation.
   if ('code' in error || !builtIn.includes(error.name)) return hints[error.name];
   return 'this is unexpected; run the command with --log-level debug for details';
 }
 
-/** A 404 about the path instead of an object: the server does not know the kind. */
+/** A 404 for the path instead of an object: the server does not serve the kind. */
 export const isKindUnknown = (error: Error): boolean =>
   error.name === 'NotFound' && error.message.includes('could not find the requested resource');
 

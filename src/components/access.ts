@@ -74,11 +74,11 @@ async function localOrGlobal(
   try {
     return await local();
   } catch (missing) {
-    const elsewhere = ownField(resource.access, 'globalAccess');
-    const type = ownField(elsewhere, 'type');
+    const notFetched = ownField(resource.access, 'globalAccess');
+    const type = ownField(notFetched, 'type');
     if (!(missing instanceof BlobMissing) || typeof type !== 'string' || type.startsWith('local'))
       throw missing;
-    const access = { ...(elsewhere as object), type };
+    const access = { ...(notFetched as object), type };
     return fetchContent(found, { ...resource, access }, ports).catch((error: unknown) => {
       throw error instanceof ComponentProblem && !error.isPassing ? missing : error;
     });

@@ -10,9 +10,9 @@ export interface Findings {
   /** Resources whose contents are here and what their digests say. */
   readonly sound: readonly string[];
   /** Resources whose contents are here, and that have no digest to compare with; references that prove nothing. */
-  readonly unproved: readonly string[];
+  readonly unverified: readonly string[];
   /** Resources and references that lead to other places, which are not looked at. */
-  readonly elsewhere: readonly string[];
+  readonly notFetched: readonly string[];
   /** Sentences. */
   readonly problems: readonly string[];
 }
@@ -33,8 +33,8 @@ export async function inspect(
   demand: Demand | undefined,
 ): Promise<Findings> {
   const sound: string[] = [];
-  const unproved: string[] = [];
-  const elsewhere: string[] = [];
+  const unverified: string[] = [];
+  const notFetched: string[] = [];
   const problems: string[] = [];
   const noting = async (work: () => unknown): Promise<boolean> => {
     try {
@@ -47,17 +47,17 @@ export async function inspect(
     }
   };
   for (const resource of component.resources) {
-    if (!isHere(resource)) elsewhere.push(resource.name);
+    if (!isHere(resource)) notFetched.push(resource.name);
     else if (await noting(() => fetchResource({ component, repository }, resource, nowhereElse))) {
-      (resource.digest ? sound : unproved).push(resource.name);
+      (resource.digest ? sound : unverified).push(resource.name);
     }
   }
   for (const reference of component.references) {
     await noting(async () => {
       const target = await repository.find(reference.componentName, reference.version);
-      if (!target) elsewhere.push(nameOf({ name: reference.componentName, version: reference.version }));
+      if (!target) notFetched.push(nameOf({ name: reference.componentName, version: reference.version }));
       else if (!verifyReference(component, reference, target.component))
-        unproved.push(`reference ${reference.name}`);
+        unverified.push(`reference ${reference.name}`);
     });
   }
   if (demand) {
@@ -65,7 +65,7 @@ export async function inspect(
       verifySignature(component, demand.signatureName, demand.trust);
     });
   }
-  return { sound, unproved, elsewhere, problems };
+  return { sound, unverified, notFetched, problems };
 }
 
 const isHere = ({ access }: Resource): boolean => access !== undefined && HERE.test(access.type);

@@ -24,7 +24,7 @@ export interface Resolved {
   /** What each reference leads to, by what it says: name and version before overwrites. */
   readonly targets: ReadonlyMap<string, FoundComponent>;
   /** References whose digest does not prove what they lead to, in words; those that are overwritten are left out. */
-  readonly unproved: readonly string[];
+  readonly unverified: readonly string[];
 }
 
 /**
@@ -59,7 +59,7 @@ export async function resolveAll(
   const all: FoundComponent[] = [];
   const byName = new Map<string, FoundComponent>();
   const targets = new Map<string, FoundComponent>();
-  const unproved: string[] = [];
+  const unverified: string[] = [];
 
   const visit = async (found: FoundComponent): Promise<FoundComponent> => {
     const known = byName.get(nameOf(found.component));
@@ -79,7 +79,7 @@ export async function resolveAll(
   };
   const prove = ({ component }: FoundComponent, reference: Reference, target: Component): void => {
     if (verifyReference(component, reference, target)) return;
-    unproved.push(`reference ${reference.name} of component ${nameOf(component)} to ${nameOf(target)}`);
+    unverified.push(`reference ${reference.name} of component ${nameOf(component)} to ${nameOf(target)}`);
   };
   const follow = async (from: FoundComponent, reference: Reference): Promise<FoundComponent> => {
     const nested = nestedDescriptor(reference);
@@ -96,7 +96,7 @@ export async function resolveAll(
   };
 
   await visit(own);
-  return { all, targets, unproved };
+  return { all, targets, unverified };
 }
 
 /** @throws DescriptorInvalid */

@@ -65,8 +65,8 @@ export class ComponentView {
   }
 
   /** References that no signature of the own component covers, in words. */
-  get unproved(): readonly string[] {
-    return this.#resolved.unproved;
+  get unverified(): readonly string[] {
+    return this.#resolved.unverified;
   }
 
   get shelf(): Shelf {
@@ -168,7 +168,7 @@ export class ComponentView {
 export function viewOf({ source, components, targets }: ComponentData, shelf: Shelf): ComponentView {
   const all = components.map((component) => ({ component, repository: nowhere }));
   const found = targets.flatMap(([key, at]) => (all[at] ? [[key, all[at]] as const] : []));
-  return new ComponentView(source, { all, targets: new Map(found), unproved: [] }, noPorts, shelf);
+  return new ComponentView(source, { all, targets: new Map(found), unverified: [] }, noPorts, shelf);
 }
 
 const unreachable = (): never => {

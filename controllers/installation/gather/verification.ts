@@ -55,11 +55,11 @@ export async function verifyComponent(
  * repository must not bypass this by removing digests from a descriptor.
  * @throws PhaseError with reason VerifySignature
  */
-export function verifyReferences(signatureName: string, { own, unproved }: ComponentView): void {
-  if (unproved.length === 0) return;
+export function verifyReferences(signatureName: string, { own, unverified }: ComponentView): void {
+  if (unverified.length === 0) return;
   throw problem(
     'VerifySignature',
-    `signature ${signatureName} of component ${nameOf(own)} does not cover all components: the digests of ${unproved.join(', ')} cannot be compared; references and components must contain all digests`,
+    `signature ${signatureName} of component ${nameOf(own)} does not cover all components: the digests of ${unverified.join(', ')} cannot be compared; references and components must contain all digests`,
   );
 }
 

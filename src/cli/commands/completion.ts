@@ -1,4 +1,4 @@
-/** `espalier completion`: the script by which a shell completes our commands. */
+/** `espalier completion`: prints a shell completion script for our commands. */
 import type { Command } from 'commander';
 import { bashScript } from '../completion/bash.ts';
 import { fishScript } from '../completion/fish.ts';

@@ -1,4 +1,4 @@
-/** `espalier container init` and `wait`: what the containers beside an image do. The deployer's pods call them. */
+/** `espalier container init` and `wait`: the programs of the helper containers. The deployer's pods run them. */
 import { readEnvironment } from '../../../deployers/container/programs/environment.ts';
 import { runInit } from '../../../deployers/container/programs/init.ts';
 import { runWait } from '../../../deployers/container/programs/wait.ts';
@@ -16,7 +16,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export interface ContainerProgramOptions extends LogOptions {
   readonly kubeconfig?: string;
-  /** Registries may be spoken to without TLS. */
+  /** Whether registries without TLS are allowed. */
   readonly allowPlainHttp?: true;
 }
 
@@ -44,17 +44,20 @@ export async function containerWait(options: ContainerProgramOptions, terminal: 
   });
 }
 
-interface Ground {
+interface ContainerServices {
   readonly log: ReturnType<typeof loggerFor>;
   readonly client: () => Promise<Client>;
   readonly signal: AbortSignal;
 }
 
-/** Failures are one sentence: the kubelet makes the end of the output the message of the container. */
+/**
+ * Reports a failure as one sentence, because the kubelet uses the end of the output as the message of the
+ * container.
+ */
 async function inContainer(
   options: ContainerProgramOptions,
   terminal: Terminal,
-  work: (ground: Ground) => Promise<void>,
+  work: (services: ContainerServices) => Promise<void>,
 ): Promise<void> {
   applyVerbosity(terminal, options);
   const log = loggerFor(options, { level: 'info' });
@@ -74,7 +77,7 @@ async function inContainer(
 async function open(
   { kubeconfig: file }: ContainerProgramOptions,
   { env }: Terminal,
-  log: Ground['log'],
+  log: ContainerServices['log'],
 ): Promise<Client> {
   const kubeconfig = file === undefined ? findKubeconfig(env) : { file };
   if (!kubeconfig)

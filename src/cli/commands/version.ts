@@ -1,4 +1,4 @@
-/** `espalier version`: what this is, offline. */
+/** `espalier version`: prints the version; needs no cluster. */
 import { API_VERSION } from '../../api/labels.ts';
 import { printJson } from '../terminal/documents.ts';
 import { UsageError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** Completion for bash, from 3.2 on, as macOS has it. Pure. */
+/** Completion for bash 3.2 (the version of macOS) and later. Pure. */
 import { allOf, type CompletedCommand } from './model.ts';
 import { codeOf, indented, PROGRAMS, quoted, stepRows, valueRows } from './script.ts';
 

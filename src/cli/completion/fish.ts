@@ -1,4 +1,4 @@
-/** Completion for fish, with what commands and options are for. Pure. */
+/** Completion for fish, with descriptions of commands and options. Pure. */
 import { allOf, type CompletedCommand, type CompletedOption, type Values } from './model.ts';
 import { indented, oneLine, PROGRAMS } from './script.ts';
 
@@ -56,7 +56,7 @@ const flagsOf = ({ flags, values }: CompletedOption): string =>
     ...(values ? [wanted(values)] : []),
   ].join(' ');
 
-/** What an option takes. */
+/** The possible values of an option. */
 const wanted = (values: Values): string =>
   values.is === 'files' ? '-r -F' : `-x ${argument(values)}`.trim();
 

@@ -1,29 +1,29 @@
-/** What shells need to know of the commands; read from the commands themselves, so that nothing is said twice. */
+/** The completion model of all commands, read from the command definitions. */
 import type { Argument, Command, Option } from 'commander';
 
-/** What may stand in the place of a value. */
+/** The possible values of an argument or option. */
 export type Values =
   | { readonly is: 'words'; readonly words: readonly string[] }
   | { readonly is: 'files' | 'folders' }
-  /** Something that nobody can guess, such as a name. */
+  /** Free text that cannot be completed, for example a name. */
   | { readonly is: 'text' };
 
 export interface CompletedOption {
   /** `-o` and `--output`, or one of them. */
   readonly flags: readonly string[];
   readonly summary: string;
-  /** undefined for a switch. */
+  /** undefined for an option without a value. */
   readonly values: Values | undefined;
 }
 
 export interface CompletedCommand {
   /** `/installations/inspect`; empty for the program. */
   readonly path: string;
-  /** Its name, then its other names. */
+  /** Its name, then its aliases. */
   readonly names: readonly string[];
   readonly summary: string;
   readonly options: readonly CompletedOption[];
-  /** Of its arguments; undefined when it takes none. */
+  /** Values of its arguments; undefined if it has none. */
   readonly values: Values | undefined;
   readonly commands: readonly CompletedCommand[];
 }
@@ -32,7 +32,7 @@ export function completionModel(program: Command): CompletedCommand {
   return modelOf(program, '');
 }
 
-/** The command and all below, from the top down. */
+/** The command and all commands below it, parents first. */
 export const allOf = (command: CompletedCommand): readonly CompletedCommand[] => [
   command,
   ...command.commands.flatMap(allOf),
@@ -43,7 +43,7 @@ function modelOf(command: Command, path: string): CompletedCommand {
   const commands = help
     .visibleCommands(command)
     .map((one) => modelOf(one, `${path}/${one.name()}`))
-    .map((one) => (one.names[0] === 'help' ? withTopics(one, command) : one));
+    .map((one) => (one.names[0] === 'help' ? withCommandNames(one, command) : one));
   const [argument] = command.registeredArguments;
   return {
     path,
@@ -55,8 +55,8 @@ function modelOf(command: Command, path: string): CompletedCommand {
   };
 }
 
-/** Help is for the commands beside it. */
-const withTopics = (help: CompletedCommand, { commands }: Command): CompletedCommand => ({
+/** The help command takes the names of its sibling commands. */
+const withCommandNames = (help: CompletedCommand, { commands }: Command): CompletedCommand => ({
   ...help,
   values: { is: 'words', words: commands.map((one) => one.name()) },
   options: [],

@@ -1,11 +1,11 @@
-/** Pieces of shell scripts that more than one shell understands. */
+/** Script fragments that several shells share. */
 import type { CompletedCommand, CompletedOption, Values } from './model.ts';
 import { allOf } from './model.ts';
 
-/** The names under which the program is called. */
+/** The names of the program. */
 export const PROGRAMS = ['espalier', 'kubectl-espalier'];
 
-/** For all shells but fish, which knows `\'` inside of quotes. */
+/** Quotes for all shells except fish, which accepts `\'` within quotes. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The first sentence on one line. */
@@ -15,7 +15,7 @@ export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').tr
 export const codeOf = (values: Values): string =>
   values.is === 'words' ? `words:${values.words.join(' ')}` : values.is;
 
-/** Rows for a `case` over the command so far and the next word: where the next word leads. */
+/** Rows of a `case` on the current command and the next word: the command that the word leads to. */
 export const stepRows = (root: CompletedCommand): readonly string[] =>
   allOf(root).flatMap(({ path, commands }) =>
     commands.map((command) => {
@@ -24,7 +24,7 @@ export const stepRows = (root: CompletedCommand): readonly string[] =>
     }),
   );
 
-/** Rows for a `case` over command and option: what the option waits for. */
+/** Rows of a `case` on command and option: the value that the option expects. */
 export const valueRows = (root: CompletedCommand): readonly string[] =>
   allOf(root).flatMap(({ path, options }) =>
     options.flatMap(({ flags, values }: CompletedOption) =>

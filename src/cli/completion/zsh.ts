@@ -1,4 +1,4 @@
-/** Completion for zsh, with what commands and options are for. Pure. */
+/** Completion for zsh, with descriptions of commands and options. Pure. */
 import { allOf, type CompletedCommand } from './model.ts';
 import { codeOf, indented, oneLine, PROGRAMS, quoted, stepRows, valueRows } from './script.ts';
 
@@ -63,7 +63,7 @@ fi
 `;
 }
 
-/** Colons part the word from what it is for. */
+/** A colon separates the word from its description. */
 const entry = (word: string, summary: string): string => {
   const text = oneLine(summary).replaceAll('\\', '\\\\').replaceAll(':', '\\:');
   return quoted(text === '' ? word : `${word}:${text}`);

@@ -1,4 +1,4 @@
-/** The development API server with a landscaper on it, for as long as a command needs both. */
+/** Runs the embedded API server with controllers and deployers for the duration of a command. */
 import { startEmbedded, type Embedded, type EmbeddedOptions } from './embedded.ts';
 import { startLandscaper, type Landscaper, type LandscaperOptions } from './landscaper.ts';
 
@@ -8,11 +8,11 @@ interface EmbeddedStage {
 }
 
 interface EmbeddedLandscaperOptions extends Omit<LandscaperOptions, 'kubeconfig' | 'log'> {
-  /** What is done before the controllers start: they find in their caches what it creates. */
+  /** Called before the controllers start, so that their caches contain the objects that it creates. */
   readonly prepare?: (embedded: Embedded) => Promise<void>;
 }
 
-/** Ends both when `use` has ended, however it did. @throws what starting either, and `use`, throws */
+/** Calls `use`, and stops both servers when it ends or fails. @throws the errors of either start, and of `use` */
 export async function withEmbeddedLandscaper<T>(
   server: EmbeddedOptions,
   { prepare, ...options }: EmbeddedLandscaperOptions,

@@ -1,4 +1,4 @@
-/** The development API server as commands run it: with a kubeconfig file, and errors that name the option. */
+/** Starts the embedded API server for commands: with a kubeconfig file, and errors that mention the option. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -10,34 +10,34 @@ import { CommandError, UsageError } from '../errors.ts';
 
 export interface EmbeddedOptions {
   readonly host?: string;
-  /** Undefined: the one the data folder was served on before, or any free one. */
+  /** undefined: the previous port of the data folder, or any free one. */
   readonly port?: number | undefined;
-  /** Folder that keeps the objects; in memory without. */
+  /** Folder that stores the objects; undefined: in memory. */
   readonly data?: string | undefined;
-  /** Let workloads become ready although nothing runs. */
+  /** Whether workloads become ready although no container runs. */
   readonly simulate: boolean;
-  /** Controllers of Kubernetes to imitate; all unless said, none with `none`. */
+  /** Kubernetes controllers to simulate; default all, none with `none`. */
   readonly controllers?: readonly string[] | undefined;
   /** Namespace of the kubeconfig's context. */
   readonly namespace?: string | undefined;
-  /** Where to write the kubeconfig; default the data folder, or a temporary one. */
+  /** Where to write the kubeconfig; default: the data folder, or a temporary folder. */
   readonly kubeconfigFile?: string | undefined;
   readonly log: Logger;
 }
 
 export interface Embedded {
   readonly url: string;
-  /** Text of the kubeconfig of an administrator. */
+  /** Content of an administrator's kubeconfig. */
   readonly kubeconfig: string;
   readonly kubeconfigFile: string;
-  /** Ends the server; removes the kubeconfig if it is useless afterwards. */
+  /** Stops the server, and deletes the kubeconfig if it cannot be used again. */
   close(): Promise<void>;
 }
 
 const HOST = '127.0.0.1';
 const OWNER_ONLY = 0o600;
 
-/** @throws CommandError when it cannot listen, or cannot write the kubeconfig */
+/** @throws CommandError if the server cannot listen, or the kubeconfig cannot be written */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { data } = options;
   const host = options.host ?? HOST;
@@ -112,7 +112,7 @@ async function listening(
 
 const controllerNames = ['namespace', 'garbage', 'serviceAccount', 'eventExpiry'] as const;
 
-/** @throws UsageError for a name that is none */
+/** @throws UsageError for unknown names */
 function chosenControllers(wanted: readonly string[]): NonNullable<ApiServerOptions['controllers']> {
   const names = wanted.filter((name) => name !== 'none');
   const unknown = names.filter((name) => !(controllerNames as readonly string[]).includes(name));
@@ -127,7 +127,7 @@ function chosenControllers(wanted: readonly string[]): NonNullable<ApiServerOpti
 
 const KUBECONFIG = 'kubeconfig';
 
-/** A kubeconfig given to somebody stays good when the server is started again on the same folder. */
+/** The port is reused, so that a kubeconfig stays valid when the server is restarted on the same folder. */
 function previousPort(file: string): number {
   try {
     const document = parseYaml(readFileSync(file, 'utf8'));
@@ -163,11 +163,11 @@ function writeKubeconfig(
       },
     };
   }
-  // The one in the data folder also says on which port to serve the next time.
-  const remembered = data === undefined ? [] : [resolve(join(data, KUBECONFIG))];
+  // The kubeconfig in the data folder also stores the port for the next start.
+  const inDataFolder = data === undefined ? [] : [resolve(join(data, KUBECONFIG))];
   let path = resolve(wanted);
   try {
-    for (path of [...remembered, path]) {
+    for (path of [...inDataFolder, path]) {
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text, { mode: OWNER_ONLY });
     }

@@ -1,4 +1,4 @@
-/** The configurations of deploy items whose deployers are part of this program. */
+/** Checks the configurations of deploy items whose deployers are part of this program. */
 import { containerConfig } from '../../../deployers/container/config.ts';
 import { helmConfig } from '../../../deployers/helm/config.ts';
 import { manifestConfig } from '../../../deployers/manifest/config.ts';
@@ -22,7 +22,7 @@ interface Configured {
   readonly config?: unknown;
 }
 
-/** @returns sentences about fields of their configurations that no deployer reads; none for deployers of others */
+/** @returns messages about fields that no deployer reads; none for items of other deployers */
 export const unreadFieldsOf = (items: readonly Configured[]): readonly string[] =>
   items.flatMap(({ name, type, config }) =>
     (byType.get(type)?.unread?.(config) ?? []).map((sentence) => `deploy item ${name}: config.${sentence}`),

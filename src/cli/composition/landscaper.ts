@@ -1,4 +1,4 @@
-/** The composition root: puts client, caches, controllers and deployers together and runs them. */
+/** The composition root: creates client, caches, controllers and deployers, connects them, and runs them. */
 import { hostname } from 'node:os';
 import { contextController } from '../../../controllers/context/index.ts';
 import { deployItemController } from '../../../controllers/deployitem/index.ts';
@@ -49,16 +49,16 @@ import {
 import { controllerNames, deployerNames, type ControllerName, type DeployerName } from '../names.ts';
 
 export interface LandscaperOptions extends ProcessServicesOptions {
-  /** Names as in `controllerNames`; default all. */
+  /** Names from `controllerNames`; default all. */
   readonly controllers?: readonly string[];
-  /** Names as in `deployerNames`; default all. */
+  /** Names from `deployerNames`; default all. */
   readonly deployers?: readonly string[];
   readonly metricsAddress?: { readonly host: string; readonly port: number };
-  /** Install or update the CustomResourceDefinitions first; default true. */
+  /** Whether to install or update the CustomResourceDefinitions first; default true. */
   readonly crds?: boolean;
-  /** Where this program runs, for the record of critical problems; default: as the environment says, or none. */
+  /** The pod of this process, for records of critical problems; default: from environment variables, or none. */
   readonly pod?: Pod;
-  /** Ends the start as well. */
+  /** Also cancels the start. */
   readonly signal?: AbortSignal;
 }
 
@@ -78,8 +78,8 @@ export { controllerNames, deployerNames } from '../names.ts';
 
 /**
  * Resolves when the controllers run.
- * @throws UsageError for unknown names; KubeconfigError, TransportError, ApiError when the server cannot be used;
- *   ShutdownError when the signal came first
+ * @throws UsageError for unknown names; KubeconfigError, TransportError, ApiError if the API server cannot be used;
+ * ShutdownError if the signal aborts first
  */
 export async function startLandscaper(options: LandscaperOptions): Promise<Landscaper> {
   const { configuration = defaults, signal } = options;
@@ -89,14 +89,14 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
   const onAbort = (): void => void closing.close();
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    const ground = await createProcessServices(options, closing);
-    const { client, clock, rng, log, metrics } = ground;
+    const services = await createProcessServices(options, closing);
+    const { client, clock, rng, log, metrics } = services;
     if (options.crds !== false && configuration.installsCrds)
       await ensureCrds(client, clock, log, { rng, signal: closing.signal });
-    const share = await fleetOf(options, ground, closing);
-    const manager = createManager({ ...ground, identity: identity(), ...(share && { share }) });
+    const share = await fleetOf(options, services, closing);
+    const manager = createManager({ ...services, identity: identity(), ...(share && { share }) });
     closing.add(() => manager.stop());
-    populate(manager, ground, closing.signal, { controllers, deployers }, options);
+    populate(manager, services, closing.signal, { controllers, deployers }, options);
 
     const address = options.metricsAddress;
     const health = address && (await startHealthServer({ ...address, metrics, checks: manager.checks }));
@@ -123,15 +123,18 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
   }
 }
 
-/** Adds controllers and deployers with what they share: foreign locks, the tree in the log, the record of bugs. */
+/**
+ * Adds controllers and deployers, wrapped with their common functions: upstream's locks, the tree in the log,
+ * records of bugs.
+ */
 function populate(
   manager: Manager,
-  ground: ProcessServices,
+  services: ProcessServices,
   signal: AbortSignal,
   chosen: { readonly controllers: readonly ControllerName[]; readonly deployers: readonly DeployerName[] },
   { configuration = defaults, pod = podOf(process.env) }: LandscaperOptions,
 ): void {
-  const { client, world, clock, log, metrics } = ground;
+  const { client, world, clock, log, metrics } = services;
   const isPodThere = podLookup({ client, clock, ...(pod && { self: pod }) });
   const write = manager.writer('critical-problems');
   const report = pod && criticalProblemsRecord({ client, write, clock, log, pod });
@@ -139,31 +142,31 @@ function populate(
     const locked = respectUpstreamLocks(spec, world.syncObjects, isPodThere);
     manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
   };
-  const { downloads } = ground.responses;
+  const { downloads } = services.responses;
   const helm = {
-    repositories: ground.repositories,
+    repositories: services.repositories,
     clock,
-    chartsOf: ground.runnerOf,
+    chartsOf: services.runnerOf,
     downloads,
     ...configuration.helm,
   };
   const container = { client, settings: configuration.container };
-  const trees = createTreeSizes(ground.world, configuration.limits.treeObjects);
+  const trees = createTreeSizes(services.world, configuration.limits.treeObjects);
   const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm, container));
   for (const name of chosen.controllers) {
     if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
-    const ports = { ...ground, trees, servedTypes: new Set(plugins.map(({ type }) => type)) };
+    const ports = { ...services, trees, servedTypes: new Set(plugins.map(({ type }) => type)) };
     addController(name, ports, configuration, metrics, add);
   }
   const shared = {
-    ...ground,
-    responses: ground.responses.target,
+    ...services,
+    responses: services.responses.target,
     metrics: deployerMetrics(metrics),
     signal,
   };
   const deps = { ...shared, reader: targetReaderOf(shared) };
   for (const plugin of plugins) {
-    add(deployerController(withRecord(plugin, report), deps));
+    add(deployerController(recordCrashes(plugin, report), deps));
   }
 }
 
@@ -228,14 +231,14 @@ export function deployerPlugin(
   }
 }
 
-/** A crash of a plugin ends in the item's status; it belongs on record as well. */
-function withRecord(plugin: DeployerPlugin, report: ReportProblem | undefined): DeployerPlugin {
+/** A crash of a plugin is shown in the item's status, and recorded as a critical problem as well. */
+function recordCrashes(plugin: DeployerPlugin, report: ReportProblem | undefined): DeployerPlugin {
   if (!report) return plugin;
-  const noting = recordBugs(plugin.name, report);
+  const recording = recordBugs(plugin.name, report);
   return {
     ...plugin,
-    apply: (run) => noting(run.item, () => plugin.apply(run)),
-    remove: (run) => noting(run.item, () => plugin.remove(run)),
+    apply: (run) => recording(run.item, () => plugin.apply(run)),
+    remove: (run) => recording(run.item, () => plugin.remove(run)),
   };
 }
 

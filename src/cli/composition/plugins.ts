@@ -1,4 +1,4 @@
-/** The deployers of this program as plug-ins, for commands that ask them something instead of running them. */
+/** The deployers of this program as plugins, for commands that ask them for plans instead of running them. */
 import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import { asideRunners } from '../../blueprint/aside/runner.ts';
 import { createComponentRepositories } from '../../components/component-repositories.ts';
@@ -9,7 +9,11 @@ import type { Configuration } from '../configuration/configuration.ts';
 import { deployerPlugin } from './landscaper.ts';
 import { deployerNames } from '../names.ts';
 
-/** By type of deploy item. They open connections and start processes only when asked. @param client of the host cluster @param signal closes what they have opened */
+/**
+ * Plugins keyed by type of deploy item. They open connections and start processes only on demand.
+ * @param client of the host cluster
+ * @param signal closes what they have opened
+ */
 export function pluginsByType(
   { registry, templating, helm, container }: Configuration,
   client: Client,

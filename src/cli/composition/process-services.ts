@@ -1,4 +1,7 @@
-/** What everything in a process stands on: connections, caches, contents, workers, and the share of the work. */
+/**
+ * The services that all controllers of a process share: connections, caches, component repositories, workers, and
+ * the division of work among replicas.
+ */
 import { hostname } from 'node:os';
 import { asideRunners } from '../../blueprint/aside/runner.ts';
 import type { RunnerOf } from '../../blueprint/work.ts';
@@ -26,44 +29,47 @@ import { defaults, type Configuration } from '../configuration/configuration.ts'
 export interface ProcessServicesOptions {
   readonly kubeconfig: KubeconfigSource;
   readonly log: Logger;
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
   readonly configuration?: Configuration;
-  /** Share the work with all replicas that name the same; they must run the same controllers and deployers. */
+  /**
+   * Name of the fleet: replicas with the same name share the work. They must run the same controllers and
+   * deployers.
+   */
   readonly fleet?: FleetName;
-  /** Stands between all controllers and the cluster; tests put a client in between that fails at the right moment. */
+  /** Wraps the client of all controllers; tests use it to inject failures. */
   readonly wrapClient?: (client: Client) => Client;
 }
 
 interface FleetName {
-  /** Where the Leases are. */
+  /** Namespace of the Leases. */
   readonly namespace: string;
-  /** What their names begin with. */
+  /** Prefix of the Lease names. */
   readonly name: string;
-  /** Milliseconds; default 15 000, 10 000 and 3 000. All replicas must have the same. */
+  /** Milliseconds; default 15 000, 10 000 and 3 000. Must be the same for all replicas. */
   readonly timing?: {
-    /** How long a replica may be silent before its work goes to others. */
+    /** After this time without a renewal, other replicas take over the work. */
     readonly durationMs: number;
-    /** How long a replica works without a renewal; less than the duration by what a request may take. */
+    /** How long a replica works without a renewal; shorter than the duration by at least the timeout of a request. */
     readonly renewDeadlineMs: number;
     readonly renewMs: number;
   };
 }
 
-/** What everything in this process stands on. */
+/** The services of this process. */
 export interface ProcessServices {
   readonly client: Client;
-  /** Where the cluster is, for targets that mean itself. */
+  /** Address of the API server, for targets that refer to their own cluster. */
   readonly self: ServerAddress;
   readonly caches: StartableCaches;
   readonly world: World;
-  /** Clients of other clusters. */
+  /** Clients for other clusters. */
   readonly sources: ClientPool;
-  /** How large the answers of servers may be. */
+  /** Size limits for responses of servers. */
   readonly responses: Responses;
-  /** What was read from registries and archives. */
+  /** Component repositories, with a cache. */
   readonly repositories: ComponentRepositories;
-  /** Executes templates beside everything else. */
+  /** Runs templates in worker processes. */
   readonly runnerOf: RunnerOf;
   readonly clock: Clock;
   readonly rng: Rng;
@@ -108,7 +114,7 @@ export async function createProcessServices(
   };
 }
 
-/** Under upstream's names. */
+/** Metrics with upstream's names. */
 function observeCache(repositories: ComponentRepositories, metrics: Metrics): void {
   const labels = ['id'];
   const id = { id: 'components' };
@@ -125,7 +131,7 @@ function observeCache(repositories: ComponentRepositories, metrics: Metrics): vo
 const rng: Rng = secureRng;
 const common = (log: Logger, clock: Clock) => ({ userAgent: 'espalier', clock, rng, log }) as const;
 
-/** The leases have connections of their own, so that nothing delays a renewal. */
+/** The leases use separate connections, so that other requests do not delay renewals. */
 export async function fleetOf(
   { fleet, kubeconfig, log, wrapClient = (own: Client) => own }: ProcessServicesOptions,
   { client, world, metrics, responses, clock }: ProcessServices,

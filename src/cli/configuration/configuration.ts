@@ -1,4 +1,4 @@
-/** The configuration: what a file with upstream's LandscaperConfiguration says, as far as Espalier has a use for it. */
+/** The configuration: a file with upstream's LandscaperConfiguration, converted to Espalier's settings. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
@@ -12,7 +12,7 @@ import { DEFAULT_TREE_DEPTH } from '../../landscape/tree.ts';
 import { DEFAULT_TREE_OBJECTS } from '../../landscape/tree-size.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { ResponseSettings } from '../../runtime/transport/responses.ts';
-import { noteKeys } from './keys.ts';
+import { checkKeys } from './keys.ts';
 import { configurationSchema, type ConfigurationFile } from './schema.ts';
 import { UsageError } from '../errors.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from '../../../deployers/container/settings.ts';
 
 export interface Configuration {
-  /** How many objects each controller works on at a time. */
+  /** Number of parallel reconciles of each controller. */
   readonly workers: {
     readonly installation: number;
     readonly execution: number;
@@ -30,7 +30,7 @@ export interface Configuration {
     readonly context: number;
     readonly targetsync: number;
   };
-  /** How long a deploy item may wait for a deployer; 0: for ever. */
+  /** How long a deploy item may wait for a deployer; 0: forever. */
   readonly pickupTimeoutMs: number;
   readonly contexts: {
     /** No namespace gets a default Context. */
@@ -44,7 +44,7 @@ export interface Configuration {
     readonly allowPlainHttp?: boolean;
     readonly cacheBytes?: number;
   };
-  /** What templates, mappings and schemas may use. */
+  /** Limits for templates, mappings and schemas. */
   readonly templating: {
     readonly limits?: {
       readonly timeoutMs?: number;
@@ -54,18 +54,21 @@ export interface Configuration {
     readonly workers?: number;
     readonly memoryMiB?: number;
   };
-  /** What a single tree, each installation of it, and the servers that tenants name, may use; an addition of ours. */
+  /**
+   * Limits for a tree, for each installation of it, and for responses of servers that tenants specify; an addition
+   * of ours.
+   */
   readonly limits: InstallationLimits & {
-    /** How many levels of installations a tree may have. */
+    /** Maximum number of levels of installations in a tree. */
     readonly treeDepth: number;
-    /** How many installations, executions and deploy items it may have. */
+    /** Maximum number of installations, executions and deploy items in a tree. */
     readonly treeObjects: number;
-    /** How large answers may be, where the file says so. */
+    /** Size limits for responses, if configured. */
     readonly responses?: ResponseSettings;
-    /** How long a job tries again while a server that it needs cannot be used, in milliseconds; Infinity: no limit. */
+    /** How long a job retries requests to unavailable servers, in milliseconds; Infinity: no limit. */
     readonly remoteRetryMs: number;
   };
-  /** Which components must be signed; default: those of installations that ask for it. */
+  /** Which components must be signed; default: those of installations that require it. */
   readonly verification?: VerificationPolicy;
   /** How charts are handled; an addition of ours. */
   readonly helm: {
@@ -73,11 +76,11 @@ export interface Configuration {
     readonly cacheBytes?: number;
     readonly staticCapabilities?: boolean;
   };
-  /** Where and how the container deployer runs pods; upstream has it in a file of the deployer's own. */
+  /** Settings for the container deployer's pods; upstream has a separate file for them. */
   readonly container: ContainerSettings;
-  /** Whether the CustomResourceDefinitions installed or updated at the start. */
+  /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
-  /** Deployments of the system itself; without it their health is not checked. */
+  /** Deployments of the system itself; undefined: no health check. */
   readonly health?: HealthSettings;
 }
 
@@ -107,15 +110,15 @@ export const defaults: Configuration = {
 };
 
 /**
- * @param log hears of keys that are unknown or without effect
- * @throws UsageError in one line, naming the file, the key and what is wrong with it
+ * @param log receives warnings about unknown or unused keys
+ * @throws UsageError of one line, with the file, the key and the error
  */
 export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'warn'>): Configuration {
   const document = readDocument(file);
   const result = configurationSchema.safeParse(document);
-  if (!result.success) throw new UsageError(`configuration ${file}: ${mistake(result.error)}`);
+  if (!result.success) throw new UsageError(`configuration ${file}: ${firstError(result.error)}`);
 
-  const notes = noteKeys(document);
+  const notes = checkKeys(document);
   for (const note of notes.unknown) log?.warn({ file, problem: note }, 'unknown configuration key');
   for (const note of notes.unused) log?.info({ file, problem: note }, 'configuration key has no effect');
 
@@ -137,15 +140,15 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
   };
 }
 
-/** The first mistake, with the path of the key it is in. */
-function mistake(error: z.ZodError): string {
+/** The first error, with the path of its key. */
+function firstError(error: z.ZodError): string {
   const [issue] = error.issues;
   const path = issue?.path.join('.') ?? '';
   const what = issue?.message ?? 'is wrong';
   return path === '' ? what : `${path}: ${what}`;
 }
 
-/** The repository at the top is the old place of the one below. */
+/** The repository at the top level is an old location of the setting. */
 function contextSettings(file: ConfigurationFile): Configuration['contexts'] {
   const { disable, excludedNamespaces, excludeNamespaces, repositoryContext } =
     contextsIn(file.controllers)?.config?.default ?? {};
@@ -161,22 +164,22 @@ function contextSettings(file: ConfigurationFile): Configuration['contexts'] {
 function limitSettings({ limits }: ConfigurationFile, file: string): Configuration['limits'] {
   const retryMs = durationAt(file, 'limits.remoteRetryTimeout', limits?.remoteRetryTimeout);
   const { targetResponseMiB, targetResponseDepth, hostResponseMiB, downloadMiB, ...others } = limits ?? {};
-  const responses = given({ targetResponseMiB, targetResponseDepth, hostResponseMiB, downloadMiB });
+  const responses = numbersIn({ targetResponseMiB, targetResponseDepth, hostResponseMiB, downloadMiB });
   return {
     ...defaults.limits,
-    ...given(others),
+    ...numbersIn(others),
     ...(retryMs !== undefined && { remoteRetryMs: retryMs === 0 ? Infinity : retryMs }),
     ...(Object.keys(responses).length > 0 && { responses }),
   };
 }
 
-/** Numbers that the file has; null stands for the default, too. */
-const given = (settings: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> =>
+/** Numbers that the file contains; null means the default. */
+const numbersIn = (settings: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> =>
   Object.fromEntries(
     Object.entries(settings).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
   );
 
-/** Relative paths are those of the configuration file. */
+/** Relative paths are relative to the configuration file. */
 function registrySettings({ registry }: ConfigurationFile, file: string): Configuration['registry'] {
   const { local, oci, cacheSize } = registry ?? {};
   return {
@@ -186,7 +189,7 @@ function registrySettings({ registry }: ConfigurationFile, file: string): Config
   };
 }
 
-/** A program without a folder is looked for on the PATH. */
+/** A program name without a folder is searched on the PATH. */
 function helmSettings({ helm }: ConfigurationFile, file: string): Configuration['helm'] {
   const { executable, chartCacheSize, staticCapabilities } = helm ?? {};
   const isPath = executable?.includes('/');
@@ -197,7 +200,10 @@ function helmSettings({ helm }: ConfigurationFile, file: string): Configuration[
   };
 }
 
-/** A program without an image is that of this version; one with an image says what to run in it. */
+/**
+ * Without an image, a helper program comes from this version's image. With an image, the file specifies the
+ * command.
+ */
 function containerSettings({ container }: ConfigurationFile): ContainerSettings {
   const { namespace, defaultImage, initContainer, waitContainer, garbageCollection, debug } = container ?? {};
   const { disable, requeueTimeSeconds } = garbageCollection ?? {};
@@ -217,8 +223,8 @@ function containerSettings({ container }: ConfigurationFile): ContainerSettings 
 
 type GivenProgram = NonNullable<ConfigurationFile['container']>['initContainer'];
 
-function programOf(given: GivenProgram, usual: ProgramSpec): ProgramSpec {
-  const { image, command, args } = given ?? {};
+function programOf(numbersIn: GivenProgram, usual: ProgramSpec): ProgramSpec {
+  const { image, command, args } = numbersIn ?? {};
   const called = command ?? (args ? undefined : usual.command);
   return { image: image ?? usual.image, ...(called && { command: called }), ...(args && { args }) };
 }
@@ -244,7 +250,7 @@ function readDocument(file: string): unknown {
 
 type Controllers = ConfigurationFile['controllers'];
 
-/** Upstream's chart and documents spell the key one way, its code another. */
+/** Upstream's chart and documentation spell the key differently from its code. */
 const contextsIn = (controllers: Controllers): NonNullable<Controllers>['contexts'] =>
   controllers?.contexts ?? controllers?.context;
 
@@ -259,7 +265,7 @@ function workersOf(controllers: Controllers): Configuration['workers'] {
   };
 }
 
-/** Milliseconds of a duration; undefined when the key has no value. @throws UsageError */
+/** Milliseconds of a duration; undefined if the key has no value. @throws UsageError */
 function durationAt(file: string, key: string, text: string | null | undefined): number | undefined {
   if (text === undefined || text === null) return undefined;
   const ms = isDuration(text) ? parseDuration(text) : -1;

@@ -1,23 +1,23 @@
-/** Looks over the keys of a configuration file: which ones nobody knows, and which mean nothing here. Pure. */
+/** Finds unknown and unused keys in a configuration file. Pure. */
 import { z } from 'zod';
 import { closest } from '../../lib/closest.ts';
 import { configurationSchema } from './schema.ts';
 
 interface KeyNotes {
-  /** A sentence for each key that nobody knows: a mistake that would go unnoticed. */
+  /** A message for each unknown key; it is probably a typo. */
   readonly unknown: readonly string[];
-  /** A sentence for each key that upstream knows and Espalier has no use for. */
+  /** A message for each key that upstream uses and Espalier does not. */
   readonly unused: readonly string[];
 }
 
-/** What is needed of a JSON schema. */
+/** The part of a JSON schema that is needed here. */
 interface Shape {
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly anyOf?: readonly Shape[];
   readonly unused?: string;
 }
 
-export function noteKeys(document: unknown): KeyNotes {
+export function checkKeys(document: unknown): KeyNotes {
   const notes = { unknown: [] as string[], unused: [] as string[] };
   visit(document, z.toJSONSchema(configurationSchema) as Shape, '', notes);
   return notes;

@@ -1,5 +1,5 @@
 /**
- * The form of the configuration file, all keys of upstream's: those in use, and those that mean nothing here. The table of
+ * The schema of the configuration file with all keys of upstream: used and unused ones. The table of
  * docs/configuration.md is generated from it.
  */
 import { z } from 'zod';
@@ -8,18 +8,18 @@ import { verificationPolicies } from '../../../controllers/installation/gather/v
 import { defaultLimits, maximumLimits } from '../../api/limits.ts';
 import { DEFAULT_TREE_DEPTH, MAX_TREE_DEPTH } from '../../landscape/tree.ts';
 
-/** Any part may be there without a value, as templates of charts leave it. */
+/** Any section may have no value, as in rendered templates of charts. */
 const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).nullish();
-/** A key that upstream knows and Espalier has no use for; `why` is told to who sets it. */
+/** A key that upstream uses and Espalier does not; users who set it see `why`. */
 const unused = (why: string) => z.unknown().optional().meta({ unused: why });
 
 /**
- * A key that is in use, as the documentation describes it.
- * @param fallback what applies without the key, as Markdown; '': nothing
+ * A key that Espalier uses, with its documentation.
+ * @param fallback default value, as Markdown; '': none
  */
 const setting = <S extends z.ZodType>(schema: S, meaning: string, fallback = '') =>
   schema.nullish().meta({ meaning, fallback });
-/** Another name for a key, which upstream reads, too. */
+/** Another name for a key, which upstream accepts as well. */
 const alias = <S extends z.ZodType>(schema: S) => schema.meta({ isAlias: true });
 
 const name = z.string().min(1);

@@ -1,4 +1,4 @@
-/** What machines read: objects as YAML documents, ready for `kubectl apply -f -`, and values as indented JSON. */
+/** Machine-readable output: objects as YAML documents for `kubectl apply -f -`, and values as indented JSON. */
 import { exactJson } from '../../lib/exact-json.ts';
 import { toYaml } from '../../lib/yaml.ts';
 

@@ -1,12 +1,12 @@
-/** A block of lines at the end of the terminal that is drawn anew in place. */
+/** A block of lines at the end of the terminal that is redrawn in place. */
 import type { Terminal } from './terminal.ts';
 
 interface LiveBlock {
   /** Replaces the block. Lines must not be wider than the terminal. */
   draw(lines: readonly string[]): void;
-  /** Writes lines that stay, above the block. */
+  /** Writes permanent lines above the block. */
   above(text: string): void;
-  /** Leaves `lines` as they are, all of them, and ends. */
+  /** Writes all lines permanently, and ends. */
   finish(lines: readonly string[]): void;
 }
 
@@ -29,7 +29,7 @@ export function createLiveBlock(terminal: Terminal): LiveBlock {
   };
   return {
     draw(lines) {
-      replace(fitting(lines, terminal.rows - 1));
+      replace(fitToHeight(lines, terminal.rows - 1));
     },
     above(text) {
       const kept = drawn;
@@ -46,8 +46,8 @@ export function createLiveBlock(terminal: Terminal): LiveBlock {
   };
 }
 
-/** A block taller than the terminal could not be drawn over; its beginning and a remark are shown instead. */
-export function fitting(lines: readonly string[], rows: number): readonly string[] {
+/** A block taller than the terminal cannot be redrawn, so only its first lines and a note are shown. */
+export function fitToHeight(lines: readonly string[], rows: number): readonly string[] {
   if (lines.length <= rows) return lines;
   const shown = Math.max(0, rows - 1);
   return [...lines.slice(0, shown), `… ${String(lines.length - shown)} more`];

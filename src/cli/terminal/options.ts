@@ -1,4 +1,4 @@
-/** Reads option values; what makes no sense is refused with a sentence. */
+/** Parses option values; refuses invalid ones with a message. */
 import { InvalidArgumentError } from 'commander';
 
 export interface Address {
@@ -26,7 +26,7 @@ export function address(text: string): Address {
   return { host: match[1] ?? (match[2] || '0.0.0.0'), port: port(match[3] ?? '') };
 }
 
-/** Where a namespaced object is. */
+/** Namespace and name of an object. */
 export interface NamespacedName {
   readonly namespace: string;
   readonly name: string;
@@ -44,7 +44,7 @@ export function namespacedName(text: string): NamespacedName {
 }
 
 /**
- * A URL that API servers accept for a webhook: HTTPS, with nothing after the path.
+ * A URL that API servers accept for a webhook: HTTPS, without query and fragment.
  * @throws InvalidArgumentError
  */
 export function webhookUrl(text: string): URL {
@@ -55,7 +55,7 @@ export function webhookUrl(text: string): URL {
   return url;
 }
 
-/** Names separated by commas; the option may be given several times. */
+/** Names separated by commas; the option may be repeated. */
 export function list(text: string, before: readonly string[] = []): string[] {
   const names = text
     .split(',')
@@ -65,7 +65,7 @@ export function list(text: string, before: readonly string[] = []): string[] {
   return [...before, ...names];
 }
 
-/** A time as Kubernetes writes it. @throws InvalidArgumentError */
+/** A time in the format of Kubernetes. @throws InvalidArgumentError */
 export function instant(text: string): Date {
   const time = new Date(text);
   if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(time.getTime()))

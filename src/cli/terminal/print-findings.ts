@@ -1,4 +1,4 @@
-/** Findings as compilers print them: the place, the sentence, the line, a mark below it. Pure. */
+/** Prints findings like a compiler: the place, the message, the source line, and a mark below it. Pure. */
 import type { Finding, Level } from '../../blueprint/lint/finding.ts';
 import type { Paint } from './terminal.ts';
 
@@ -16,10 +16,10 @@ export function findingText(
   const colour = colourOf(level, paint);
   const head = `${paint.bold(where)} ${colour(`${level}:`)} ${message} ${paint.dim(`[${rule}]`)}`;
   const number = String(place.line).padStart(5);
-  const { text, column } = window(place.sourceLine, place.column - 1, columns - number.length - 3);
+  const { text, column } = excerpt(place.sourceLine, place.column - 1, columns - number.length - 3);
   const room = Math.max(1, text.length - column);
   const mark = '^'.repeat(Math.min(place.length, room));
-  // Tabs stay tabs, so that the mark is below what it means.
+  // Tabs are kept, so that the mark is aligned with the line.
   const indent = text.slice(0, column).replace(/[^\t]/g, ' ');
   return [
     head,
@@ -28,8 +28,8 @@ export function findingText(
   ].join('\n');
 }
 
-/** Of long lines the part around the place. */
-function window(
+/** The part of a long line around the place. */
+function excerpt(
   line: string,
   column: number,
   width: number,
@@ -77,7 +77,7 @@ export function summaryText(counts: Counts, blueprints: number): string {
   return `${all} in ${counted(blueprints, 'blueprint')}`;
 }
 
-/** As Landscaper's own command line says it; with errors like `summaryText`. */
+/** The message of landscaper-cli; with errors like `summaryText`. */
 export function validationText(counts: Counts, blueprints: number): string {
   if (counts.error > 0) return summaryText(counts, blueprints);
   const subject = blueprints === 1 ? 'Blueprint' : counted(blueprints, 'blueprint');
@@ -94,7 +94,7 @@ export function githubText({ level, place, message, rule }: Finding): string {
   return `::${command} ${list.join(',')}::${escaped(message, false)}`;
 }
 
-/** Line breaks and what separates properties would end the command. */
+/** Escapes line breaks and separators of properties, which would end the command. */
 function escaped(text: string, isProperty: boolean): string {
   const plain = text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   return isProperty ? plain.replaceAll(':', '%3A').replaceAll(',', '%2C') : plain;

@@ -1,4 +1,4 @@
-/** Where commands write to, and what that place can show. */
+/** The terminal or other output of a command, and its capabilities. */
 import { createInterface } from 'node:readline';
 import pico from 'picocolors';
 
@@ -8,19 +8,19 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether standard output is a terminal that can be redrawn. */
   readonly isLive: boolean;
-  /** Size in characters; 120 by 40 when the output is no terminal. */
+  /** Size in characters; 120 by 40 if the output is not a terminal. */
   readonly columns: number;
   readonly rows: number;
   readonly paint: Paint;
   /** Colours for standard error. */
   readonly paintError: Paint;
-  /** Writes to standard output as it is. */
+  /** Writes to standard output, unchanged. */
   write(text: string): void;
-  /** Writes one line, or several, to standard output. */
+  /** Writes one or more lines to standard output. */
   print(text: string): void;
-  /** Writes one line, or several, to standard error. */
+  /** Writes one or more lines to standard error. */
   warn(text: string): void;
-  /** The line that somebody types behind the question; undefined when nobody is there to ask. */
+  /** The user's answer to the question; undefined without a terminal for input. */
   ask(question: string): Promise<string | undefined>;
   /** Whether errors are shown with their stack. */
   isVerbose: boolean;
@@ -51,7 +51,7 @@ export function systemTerminal(): Terminal {
       try {
         return await new Promise((resolve) => {
           lines.once('close', () => {
-            stderr.write('\n'); // Ctrl-D, Ctrl-C: what follows begins on a line of its own
+            stderr.write('\n'); // After Ctrl-D or Ctrl-C, the next output starts on a new line
             resolve('');
           });
           lines.question(question, (answer) => {
@@ -68,8 +68,9 @@ export function systemTerminal(): Terminal {
 }
 
 /**
- * Whether to write colours: NO_COLOR forbids, FORCE_COLOR demands, else a terminal that is not dumb has them.
- * @param isTerminal what Node.js says of a stream, which is undefined for pipes and files
+ * Whether to write colours: NO_COLOR disables them, FORCE_COLOR enables them, otherwise terminals except dumb ones
+ * get them.
+ * @param isTerminal isTTY of a stream, which is undefined for pipes and files
  * @see https://no-color.org
  */
 export function hasColours(
@@ -82,10 +83,10 @@ export function hasColours(
 }
 
 /**
- * The same terminal with progress out of the way of results: what is no terminal gets the results alone, and lines about
- * progress go to standard error.
+ * The same terminal for commands with progress and results: if standard output is not a terminal, only results go
+ * there, and progress goes to standard error.
  */
-export const asideOf = (terminal: Terminal): Terminal =>
+export const withProgressOnStderr = (terminal: Terminal): Terminal =>
   terminal.isLive
     ? terminal
     : Object.assign(Object.create(terminal) as Terminal, {

@@ -1,4 +1,4 @@
-/** Reads the objects that trees are made of: once, or kept up to date by watches. */
+/** Reads the objects of trees: once, or continuously with watches. */
 import { append } from '../../lib/lists.ts';
 import { deployItemKind, type DeployItem } from '../../api/kinds/deployitem.ts';
 import { executionKind, type Execution } from '../../api/kinds/execution.ts';
@@ -6,14 +6,14 @@ import { installationKind, type Installation } from '../../api/kinds/installatio
 import type { View } from '../../lib/objects.ts';
 import type { Cache, Caches, Client, Kind, Obj } from '../../runtime/types.ts';
 
-/** What was read; in any order. */
+/** The objects, in any order. */
 export interface Collected {
   readonly installations: readonly View<Installation>[];
   readonly executions: readonly View<Execution>[];
   readonly deployItems: readonly View<DeployItem>[];
 }
 
-/** @param namespace undefined means all */
+/** @param namespace undefined: all namespaces */
 export async function collect(client: Client, namespace: string | undefined): Promise<Collected> {
   const query = namespace === undefined ? {} : { namespace };
   const all = async <T extends Obj>(kind: Kind<T>): Promise<T[]> => {
@@ -34,10 +34,10 @@ interface Following {
 }
 
 /**
- * Follows the objects until the signal aborts; resolves when the first picture is complete.
+ * Watches the objects until the signal aborts; resolves when all objects have been listed.
  * @param onChange called after each change
  */
-export async function follow(
+export async function watchObjects(
   caches: Caches,
   namespace: string | undefined,
   signal: AbortSignal,

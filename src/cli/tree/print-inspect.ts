@@ -1,4 +1,4 @@
-/** A tree as Landscaper's own command line prints it, which people and scripts know. Pure. */
+/** Prints a tree in the format of landscaper-cli, which users and scripts know. Pure. */
 import { timeoutMsOf } from '../../../deployers/sdk/timeout.ts';
 import { isFinalPhase, isFinished, phases } from '../../api/job.ts';
 import type { DeployItem } from '../../api/kinds/deployitem.ts';
@@ -9,9 +9,9 @@ import { marksText } from './print.ts';
 import type { Node } from './tree.ts';
 
 export interface InspectFormat {
-  /** Components, blueprints, types. */
+  /** With components, blueprints and types. */
   readonly isWide: boolean;
-  /** The YAML of each object. */
+  /** With the YAML of each object. */
   readonly hasDetails: boolean;
   /** Names with their namespaces. */
   readonly hasNamespaces: boolean;
@@ -19,14 +19,14 @@ export interface InspectFormat {
 
 const MAX_COLUMNS = 120;
 
-/** All trees, an empty line after each. */
+/** All trees, each followed by an empty line. */
 export const inspectText = (roots: readonly Node[], format: InspectFormat): string =>
   roots.map((root) => `${nodeLines(root, '', '', '', format).join('\n')}\n`).join('\n');
 
 /**
- * @param first what stands before the first line
- * @param rest what stands before the other lines of the same node
- * @param below what stands before the branches of its children
+ * @param first prefix of the first line
+ * @param rest prefix of the other lines of the same node
+ * @param below prefix of the lines of its children
  */
 function nodeLines(node: Node, first: string, rest: string, below: string, format: InspectFormat): string[] {
   const own = textOf(node, format).flatMap((line) => wrap(line, MAX_COLUMNS - rest.length));
@@ -58,7 +58,7 @@ function iconOf(phase: string): string {
   return phase in phases && phase !== phases.CleanupOrphaned ? '🏗️ ' : '';
 }
 
-/** Long lines go on below, broken at a blank where there is one. */
+/** Breaks long lines, at a space if possible. */
 function wrap(line: string, width: number): string[] {
   const lines: string[] = [];
   let rest = line;
@@ -89,7 +89,7 @@ function wideLines({ object }: Node): string[] {
   }
 }
 
-/** Until when a job that runs may take. */
+/** Until when the running job may take. */
 function timeLines(item: View<DeployItem>): string[] {
   const { spec, status } = item;
   const begun = status?.transitionTimes?.initTime;
@@ -112,7 +112,7 @@ function componentOf(spec: unknown): string {
 
 const blueprintOf = (spec: unknown): string => text(spec, 'blueprint', 'ref', 'resourceName') ?? 'inline';
 
-/** What a helm or container item is about. */
+/** The main settings of a helm or container item. */
 function configLines(config: unknown): string[] {
   const chart = text(config, 'chart', 'ref') ?? text(config, 'chart', 'helmChartRepo', 'helmChartName');
   const list = (name: string): string | undefined => {

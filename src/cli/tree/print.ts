@@ -1,4 +1,4 @@
-/** A tree in columns, for eyes: one line per object, coloured, cut to the width of the terminal. Pure. */
+/** Prints a tree in columns: one coloured line per object, cut to the width of the terminal. Pure. */
 import { largest } from '../../lib/lists.ts';
 import type { Condition, Node } from './tree.ts';
 import type { Paint } from '../terminal/terminal.ts';
@@ -7,15 +7,15 @@ export interface PrintOptions {
   readonly paint: Paint;
   /** Characters per line; Infinity for no limit. */
   readonly columns: number;
-  /** Wall time in milliseconds: up to when running nodes are counted. */
+  /** Current time in milliseconds, for the duration of running jobs. */
   readonly now: number;
-  /** Milliseconds a node has been at its job; undefined when it is not known. Default: from the times in the status. */
+  /** Milliseconds since the start of a node's job; undefined if unknown. Default: from the times in the status. */
   readonly elapsed?: (node: Node) => number | undefined;
-  /** Which picture of the turning symbol to show for what runs; without it the symbol stands still. */
+  /** Frame of the progress animation; without it, the symbol is static. */
   readonly frame?: number;
 }
 
-/** Lines without line breaks at their ends. */
+/** The lines, without line breaks. */
 export function treeLines(roots: readonly Node[], options: PrintOptions): string[] {
   const rows = roots.flatMap((root) => rowsOf(root, '', '', options));
   if (rows.length === 0) return [];
@@ -30,7 +30,7 @@ export function treeLines(roots: readonly Node[], options: PrintOptions): string
   return rows.map((row) => lineOf(row, widths, options));
 }
 
-/** Below this width kinds are called as kubectl calls them for short. */
+/** Below this width, kinds are shown with kubectl's short names. */
 const NARROW = 100;
 const shortKinds: Readonly<Record<Node['kind'], string>> = {
   Installation: 'inst',
@@ -39,7 +39,7 @@ const shortKinds: Readonly<Record<Node['kind'], string>> = {
 };
 
 interface Row {
-  /** Branches and title. */
+  /** Branch characters and title. */
   readonly label: string;
   readonly branches: string;
   readonly kind: string;
@@ -75,21 +75,21 @@ function rowsOf(node: Node, branch: string, indent: string, options: PrintOption
 
 const phaseOf = ({ phase, marks }: Node): string => (phase || 'Waiting') + marksText(marks);
 
-/** ` (outdated)` behind a phase, or nothing. */
+/** ` (outdated)` after a phase, or an empty string. */
 export const marksText = (marks: readonly string[]): string =>
   marks.length > 0 ? ` (${marks.join(', ')})` : '';
 
-/** What is worth saying: why it failed, or what is waited for. Parents leave that to their children. */
+/** The note for a node: why it failed, or what it waits for. Parents have no note if their children do. */
 export function noteOf(node: Node): string {
   if (node.children.some((child) => child.condition === node.condition)) return '';
   switch (node.condition) {
     case 'failed':
-      return node.heldUpBy.length > 0
-        ? `because of ${node.heldUpBy.join(', ')}`
+      return node.blockedBy.length > 0
+        ? `because of ${node.blockedBy.join(', ')}`
         : plainMessage(node.message ?? '');
     case 'running':
-      return node.heldUpBy.length > 0
-        ? `waits for ${node.heldUpBy.join(', ')}`
+      return node.blockedBy.length > 0
+        ? `waits for ${node.blockedBy.join(', ')}`
         : plainMessage(node.message ?? '');
     case 'waiting':
     case 'succeeded':
@@ -99,13 +99,13 @@ export function noteOf(node: Node): string {
 
 const WRAPPING = /^Op: \S+ - Reason: \S+ - Message: /;
 
-/** The sentence inside the words that name steps, on one line. */
+/** The message without the names of steps around it, on one line. */
 export const plainMessage = (message: string): string =>
   withoutSteps(message)
     .replaceAll(/\s*\n\s*/g, ' ')
     .trim();
 
-/** The same with its lines. */
+/** The same, with its line breaks. */
 export function withoutSteps(message: string): string {
   let text = message;
   while (WRAPPING.test(text)) text = text.replace(WRAPPING, '');
@@ -117,9 +117,9 @@ export function withoutSteps(message: string): string {
 type Widths = Readonly<Record<'label' | 'kind' | 'phase' | 'time' | 'name', number>>;
 type Optional = 'kind' | 'time' | 'name';
 
-/** Below this a note says nothing. */
-const SHORTEST_NOTE = 16;
-/** Names of objects are shown from this width on; they are what kubectl wants to know. */
+/** A shorter note would be useless. */
+const MIN_NOTE_WIDTH = 16;
+/** From this width on, object names are shown, since kubectl needs them. */
 const WIDE = 110;
 const GAP = '  ';
 
@@ -131,7 +131,7 @@ const widthOf = (widths: Widths, optional: readonly Optional[]): number =>
   widths.phase +
   optional.reduce((sum, key) => sum + GAP.length + widths[key], 0);
 
-/** What there is room for: rather no time than half of it. */
+/** The optional columns that fit completely. */
 function optionalColumns(widths: Widths, columns: number): readonly Optional[] {
   const names: readonly Optional[] =
     widths.name > 0 && columns >= WIDE && columns !== Infinity ? ['name'] : [];
@@ -152,7 +152,7 @@ function lineOf(row: Row, widths: Widths, { paint, columns }: PrintOptions): str
   const used = widthOf(widths, optional);
   if (used > columns) return cut([label, phase].join(GAP), columns);
   const room = columns - used - GAP.length;
-  const note = room < SHORTEST_NOTE ? '' : cut(row.note, room);
+  const note = room < MIN_NOTE_WIDTH ? '' : cut(row.note, room);
   const title = label.slice(row.branches.length);
   const painted = [
     paint.dim(row.branches) + (row.isBold ? paint.bold(title) : title),
@@ -208,7 +208,7 @@ function timeText(node: Node, options: PrintOptions): string {
 
 /**
  * `2.1s`, `45s`, `3m20s`, `2h5m`, `4d3h`.
- * @param isExact times in a status have whole seconds, so tenths would be a lie
+ * @param isExact false for times from a status, which have whole seconds only
  */
 export function elapsedText(ms: number, isExact: boolean): string {
   const seconds = ms / 1000;

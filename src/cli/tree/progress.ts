@@ -1,8 +1,11 @@
-/** Shows how trees proceed: redrawn in place on a terminal, else a line for each change of phase and each new trouble. */
+/**
+ * Shows the progress of trees: on a terminal, redraws them in place; otherwise prints a line for each change of
+ * phase and each new problem.
+ */
 import { conditionTypes } from '../../api/conditions.ts';
 import { sleep, type Clock } from '../../lib/clock.ts';
 import type { Caches } from '../../runtime/types.ts';
-import { follow, type Collected } from './collect.ts';
+import { watchObjects, type Collected } from './collect.ts';
 import { createLiveBlock } from '../terminal/live.ts';
 import { elapsedText, noteOf, treeLines } from './print.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -16,19 +19,19 @@ interface ProgressOptions {
   readonly namespace: string | undefined;
   /** The installation to show; default all roots. */
   readonly name?: string | undefined;
-  /** What to show of all that is there; default the trees of installations. */
+  /** Selects the trees to show; default: installations. */
   readonly rootsIn?: (collected: Collected) => readonly Node[];
-  /** Ends the showing early; what is there then is the result. */
+  /** Ends the display early; the result is the current state. */
   readonly signal: AbortSignal;
-  /** Whether there is nothing more to wait for; asked after each change. */
+  /** Whether to stop; called after each change. */
   readonly isOver: (roots: readonly Node[], collected: Collected) => boolean;
-  /** Called with a function that writes lines without disturbing the tree. */
+  /** Called with a function that prints lines without disturbing the tree. */
   readonly onReady?: (say: (text: string) => void) => void;
 }
 
 const FRAME_MS = 100;
 
-/** @returns the trees as they were at the end */
+/** @returns the final state of the trees */
 export async function showProgress(options: ProgressOptions): Promise<readonly Node[]> {
   const { terminal, clock, signal } = options;
   const watching = new AbortController();
@@ -52,7 +55,7 @@ export async function showProgress(options: ProgressOptions): Promise<readonly N
   });
   options.onReady?.(view.say);
   try {
-    const following = await follow(options.caches, options.namespace, watching.signal, () => {
+    const following = await watchObjects(options.caches, options.namespace, watching.signal, () => {
       look();
     });
     current = () => following.current();
@@ -69,7 +72,7 @@ export async function showProgress(options: ProgressOptions): Promise<readonly N
 interface View {
   changed(roots: readonly Node[]): void;
   readonly say: (text: string) => void;
-  /** Redraws until the signal aborts; never ends before. */
+  /** Redraws until the signal aborts; does not resolve before. */
   run(signal: AbortSignal): Promise<void>;
   finish(roots: readonly Node[]): void;
 }
@@ -108,22 +111,22 @@ function liveView({ terminal, clock }: ProgressOptions, stopwatch: Stopwatch): V
 
 function plainView({ terminal, clock }: ProgressOptions, stopwatch: Stopwatch, startedAt: number): View {
   let before: ReadonlyMap<string, string> | undefined;
-  let told: ReadonlyMap<string, string> = new Map();
+  let printed: ReadonlyMap<string, string> = new Map();
   return {
     changed(roots) {
       const after = phasesOf(roots);
-      const troubles = troublesOf(roots);
-      // What was there before is no news; what it lacks still is.
+      const problems = problemsOf(roots);
+      // Phases from before the start are not printed, but problems are.
       before ??= after;
       const at = elapsedText(clock.now() - startedAt, true).padStart(6);
       for (const [path, phase] of after) {
         if (phase !== before.get(path)) terminal.print(`${at}  ${path}: ${phase}`);
-        const trouble = troubles.get(path);
-        if (trouble !== undefined && trouble !== told.get(path))
-          terminal.print(`${at}  ${path}: ${phase}, ${trouble}`);
+        const problem = problems.get(path);
+        if (problem !== undefined && problem !== printed.get(path))
+          terminal.print(`${at}  ${path}: ${phase}, ${problem}`);
       }
       before = after;
-      told = new Map([...told, ...troubles]);
+      printed = new Map([...printed, ...problems]);
     },
     say: (text) => {
       terminal.warn(text.trimEnd());
@@ -144,23 +147,23 @@ function plainView({ terminal, clock }: ProgressOptions, stopwatch: Stopwatch, s
   };
 }
 
-/** `DeployItem hello/web/server` → phase, for every node that has one. */
+/** The phase of every node that has one, keyed by path, for example `DeployItem hello/web/server`. */
 export const phasesOf = (roots: readonly Node[]): ReadonlyMap<string, string> =>
   byPath(roots, ({ phase }) => phase);
 
-/** The same → what a running job has met and tries again. Ends tell their reasons in the tree. */
-export const troublesOf = (roots: readonly Node[]): ReadonlyMap<string, string> =>
+/** Problems that running jobs retry, keyed by path. Errors of ended jobs are shown in the tree. */
+export const problemsOf = (roots: readonly Node[]): ReadonlyMap<string, string> =>
   byPath(roots, (node) => (node.condition === 'running' && !isWaiting(node) ? noteOf(node) : ''));
 
-/** For objects beside or below it, which speak for themselves. */
+/** Whether the node waits for objects next to it or below it, which are shown themselves. */
 const isWaiting = ({ object: { status } }: Node): boolean =>
   (status?.conditions ?? []).some(({ type }) => type === conditionTypes.Waiting);
 
-/** What is empty is left out. */
+/** Omits empty values. */
 function byPath(roots: readonly Node[], textOf: (node: Node) => string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   const visit = (node: Node, above: string): void => {
-    // An execution is called like its installation; repeating the name would say nothing.
+    // An execution has the same name as its installation, so the name is not repeated.
     const path = node.kind === 'Execution' ? above : above === '' ? node.title : `${above}/${node.title}`;
     const text = textOf(node);
     if (text !== '') texts.set(`${node.kind} ${path}`, text);

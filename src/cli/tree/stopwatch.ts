@@ -1,46 +1,46 @@
 /**
- * Times jobs by watching them, since the times in a status have whole seconds only.
+ * Measures the duration of jobs while it watches them, since the times in a status have whole seconds only.
  *
- * A job that was already under way when the watching began cannot be timed; its status must do.
+ * For a job that was already running when the watch started, the times in its status are used.
  */
 import { isFinished } from '../../api/job.ts';
 import type { Collected } from './collect.ts';
 import type { Node, TreeObject } from './tree.ts';
 
-interface Sighting {
-  /** Undefined when the beginning was missed. */
+interface Observation {
+  /** undefined if the start was not observed. */
   readonly startedAt: number | undefined;
   endedAt: number | undefined;
 }
 
 export class Stopwatch {
-  readonly #sightings = new Map<string, Sighting>();
-  #isFirstLook = true;
+  readonly #observations = new Map<string, Observation>();
+  #isFirstObservation = true;
 
-  /** @param now any clock that only goes forward, in milliseconds */
+  /** @param now a monotonic clock, in milliseconds */
   observe({ installations, executions, deployItems }: Collected, now: number): void {
     for (const object of [...installations, ...executions, ...deployItems]) {
       const key = keyOf(object);
       if (key === undefined) continue;
       const hasEnded = isFinished(object);
-      const sighting = this.#sightings.get(key);
-      if (!sighting) {
-        const isMissed = this.#isFirstLook || hasEnded;
-        this.#sightings.set(key, {
+      const observation = this.#observations.get(key);
+      if (!observation) {
+        const isMissed = this.#isFirstObservation || hasEnded;
+        this.#observations.set(key, {
           startedAt: isMissed ? undefined : now,
           endedAt: hasEnded ? now : undefined,
         });
-      } else if (hasEnded) sighting.endedAt ??= now;
+      } else if (hasEnded) observation.endedAt ??= now;
     }
-    this.#isFirstLook = false;
+    this.#isFirstObservation = false;
   }
 
-  /** Milliseconds the node's present job has taken so far; undefined when it was not seen from the beginning. */
+  /** Milliseconds since the start of the node's current job; undefined if the start was not observed. */
   elapsed(node: Node, now: number): number | undefined {
     const key = keyOf(node.object);
-    const sighting = key === undefined ? undefined : this.#sightings.get(key);
-    if (sighting?.startedAt === undefined) return undefined;
-    return (sighting.endedAt ?? now) - sighting.startedAt;
+    const observation = key === undefined ? undefined : this.#observations.get(key);
+    if (observation?.startedAt === undefined) return undefined;
+    return (observation.endedAt ?? now) - observation.startedAt;
   }
 }
 

@@ -1,4 +1,7 @@
-/** Makes trees of what was collected: installations with their sub-installations, execution and deploy items. Pure. */
+/**
+ * Builds trees from collected objects: installations with their sub-installations, execution and deploy items.
+ * Pure.
+ */
 import { conditionTypes } from '../../api/conditions.ts';
 import { isFinalPhase, isFinished, isSuspended, parentInstallation } from '../../api/job.ts';
 import type { DeployItem } from '../../api/kinds/deployitem.ts';
@@ -11,7 +14,7 @@ import type { Collected } from './collect.ts';
 
 export type TreeObject = View<Installation> | View<Execution> | View<DeployItem>;
 
-/** How a node is doing, in one word; decides symbol and colour. */
+/** The state of a node in one word; determines symbol and colour. */
 export type Condition = 'succeeded' | 'failed' | 'running' | 'waiting';
 
 export interface Node {
@@ -19,22 +22,22 @@ export interface Node {
   /** Name of the object. */
   readonly name: string;
   readonly namespace: string;
-  /** Name in the blueprint; an execution is called like its installation, a root like its object. */
+  /** Name in the blueprint; an execution has the name of its installation, a root its object name. */
   readonly title: string;
-  /** As in the status; empty before the first job. */
+  /** From the status; empty before the first job. */
   readonly phase: string;
   readonly condition: Condition;
-  /** The object has not been given the job of its root. */
+  /** Whether the object has not received the job of its root yet. */
   readonly isOutdated: boolean;
-  /** What the phase does not tell: outdated, drifted since the job, suspended. */
+  /** Additional states: outdated, drifted since the job, suspended. */
   readonly marks: readonly string[];
-  /** What went wrong, or what is waited for, as in the status. */
+  /** The error, or the objects that it waits for, from the status. */
   readonly message: string | undefined;
-  /** The message is about a wait: nothing has gone wrong. */
+  /** Whether the message is about waiting, not about a failure. */
   readonly isWait: boolean;
-  /** Titles of siblings that it waits for, or because of which it failed. */
-  readonly heldUpBy: readonly string[];
-  /** When the job started and ended, as wall time in milliseconds. */
+  /** Titles of siblings that it waits for, or that made it fail. */
+  readonly blockedBy: readonly string[];
+  /** Start and end of the job, in milliseconds since 1970. */
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
   readonly object: TreeObject;
@@ -51,7 +54,7 @@ export function treesOf(collected: Collected, name?: string): Node[] {
   return [...tops].sort(byPlace).map((top) => installationNode(top, top.status?.jobID, index));
 }
 
-/** Deploy items that belong to nobody, each as a tree of its own. */
+/** Deploy items without an owner, each as a tree of its own. */
 export const itemTrees = ({ deployItems }: Pick<Collected, 'deployItems'>): Node[] =>
   [...deployItems].sort(byPlace).map((item) => node(item, 'DeployItem', item.status?.jobID, undefined, []));
 
@@ -71,7 +74,7 @@ function indexOf({ installations, executions, deployItems }: Collected): Index {
   };
 }
 
-/** By namespace and name of the owner. */
+/** Grouped by namespace and name of the owner. */
 function grouped<T extends TreeObject>(
   objects: readonly T[],
   ownerOf: (object: T) => string | undefined,
@@ -86,7 +89,7 @@ function grouped<T extends TreeObject>(
   return groups;
 }
 
-/** A sub-installation whose parent is gone is shown at the top, or nobody would see it. */
+/** A sub-installation without an existing parent is shown at the top, otherwise it would be invisible. */
 function isTop(installation: View<Installation>, index: Index): boolean {
   const parent = parentInstallation(installation.metadata);
   return parent === undefined || !index.installations.has(keyIn(installation, parent));
@@ -111,14 +114,17 @@ function installationNode(self: View<Installation>, job: string | undefined, ind
 const titleOf = ({ metadata }: View<Installation>): string =>
   metadata.annotations?.[annotations.subinstallationName] ?? metadata.name;
 
-/** What the status says of an installation that cannot go on because of its siblings, in its reason or in that of the step within. */
+/**
+ * Reason in the status of an installation that waits for a sibling or failed because of it; also in the reason of a
+ * nested step.
+ */
 const WAITS_FOR_SIBLINGS = 'NotCompletedDependents';
 
 const dependsOnSiblings = ({ condition, object: { status } }: Node): boolean =>
   (condition === 'running' || condition === 'failed') &&
   [status?.lastError?.reason, status?.lastError?.message].some((text) => text?.includes(WAITS_FOR_SIBLINGS));
 
-/** The status names objects; people know siblings by their titles. */
+/** The status contains object names; users know siblings by their titles. */
 const withPredecessors = (siblings: readonly Node[]): readonly Node[] =>
   siblings.map((self) => {
     if (!dependsOnSiblings(self)) return self;
@@ -126,7 +132,7 @@ const withPredecessors = (siblings: readonly Node[]): readonly Node[] =>
       (other) =>
         other !== self && other.condition !== 'succeeded' && self.message?.includes(`/${other.name}"`),
     );
-    return { ...self, heldUpBy: named.map((other) => other.title) };
+    return { ...self, blockedBy: named.map((other) => other.title) };
   });
 
 function executionNode(self: View<Execution>, title: string, job: string | undefined, index: Index): Node {
@@ -163,7 +169,7 @@ function node(
     marks: marksOf(object, isOutdated),
     message: noteOfWait(status?.conditions) ?? (status?.lastError?.message || undefined),
     isWait: isRunning && isWaiting(status),
-    heldUpBy: [],
+    blockedBy: [],
     startedAt: timeOf(times?.triggerTime ?? times?.initTime),
     endedAt: isRunning ? undefined : timeOf(times?.finishedTime),
     object,
@@ -171,7 +177,7 @@ function node(
   };
 }
 
-/** Upstream's way of telling a wait is an error with a code; ours is a condition. */
+/** Upstream reports waiting as an error with a code; we use a condition. */
 const isWaiting = (status: TreeObject['status']): boolean =>
   (status?.conditions ?? []).some(({ type }) => type === conditionTypes.Waiting) ||
   (status?.lastError?.codes ?? []).includes('ERR_UNFINISHED');
@@ -199,19 +205,19 @@ const timeOf = (text: string | undefined): number | undefined => {
   return Number.isNaN(time) ? undefined : time;
 };
 
-// ---------------------------------------------------------------- questions to trees
+// ---------------------------------------------------------------- filters
 
-/** Only what failed and what it belongs to. */
+/** Only failed nodes and their ancestors. */
 export const failedOnly = (nodes: readonly Node[]): Node[] =>
   nodes.flatMap((each) => {
     const children = failedOnly(each.children);
     return children.length > 0 || each.condition === 'failed' ? [{ ...each, children }] : [];
   });
 
-/** Failed nodes that no failed child or sibling explains: where to look first. */
-export function faultsIn(node: Node): Node[] {
-  const below = node.children.flatMap(faultsIn);
-  const isExplained = below.length > 0 || node.heldUpBy.length > 0;
+/** Failed nodes that no failed child or sibling explains: the root causes. */
+export function rootCauses(node: Node): Node[] {
+  const below = node.children.flatMap(rootCauses);
+  const isExplained = below.length > 0 || node.blockedBy.length > 0;
   return isExplained || node.condition !== 'failed' ? below : [node];
 }
 
@@ -226,7 +232,7 @@ const keyIn = (object: TreeObject, name: string): string => `${object.metadata.n
 const byPlace = (a: TreeObject, b: TreeObject): number => compare(keyOf(a), keyOf(b));
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** As listed in the parent's status, which is the order of the blueprint; others after that by name. */
+/** In the order of the parent's status, which is the order of the blueprint; others follow, sorted by name. */
 function inOrder<T extends TreeObject>(objects: readonly T[], order: readonly string[]): readonly T[] {
   const rank = (object: T): number => {
     const at = order.indexOf(object.metadata.name);

@@ -65,7 +65,9 @@ describe('espalier components verify', () => {
 
   it('checks the contents of an archive, and names those it cannot check', async () => {
     const { code, output } = await espalier('verify', file('shop.ctf'));
-    expect(output).to.equal('example.org/shop:1.0.0+build.1: sound, 1 content compared; not here: image\n');
+    expect(output).to.equal(
+      'example.org/shop:1.0.0+build.1: verified, 1 content compared; not fetched: image\n',
+    );
     expect(code).to.equal(0);
   });
 
@@ -74,7 +76,7 @@ describe('espalier components verify', () => {
     expect(await espalier(...args, file('key.pem'))).to.include({ code: 0 });
     const wrong = await espalier(...args, file('other.pem'));
     expect(wrong.code).to.equal(1);
-    expect(wrong.output).to.contain('NOT SOUND').and.contain('does not belong to the given key');
+    expect(wrong.output).to.contain('NOT VERIFIED').and.contain('does not belong to the given key');
   });
 
   it('names each content that does not match its digest, and fails', async () => {

@@ -13,12 +13,12 @@ import { startApiServer, type ApiServer } from '../../../src/apiserver/server.ts
 import { readConfiguration, type Configuration } from '../../../src/cli/configuration/configuration.ts';
 import { roleBindingKind, roleKind, serviceAccountKind } from '../../../src/cli/commands/install/kinds.ts';
 import {
-  amongPods,
-  atHome,
-  everywhere,
-  ofHealthCheck,
-  ofWebhooks,
-  ofWebhooksAtHome,
+  podNamespaceRights,
+  productNamespaceRights,
+  clusterRights,
+  healthCheckRights,
+  webhookClusterRights,
+  webhookNamespaceRights,
   type Need,
 } from '../../../src/cli/commands/install/role.ts';
 import { startLandscaper, type Landscaper } from '../../../src/cli/composition/landscaper.ts';
@@ -265,7 +265,14 @@ describe('the rights of an installed Espalier', function () {
   it('are used, except for those that only faults need', async () => {
     await landscaper?.stop();
     const used = new Set(asked().map(rightOf));
-    const tables = [everywhere, atHome, amongPods, ofHealthCheck, ofWebhooks, ofWebhooksAtHome];
+    const tables = [
+      clusterRights,
+      productNamespaceRights,
+      podNamespaceRights,
+      healthCheckRights,
+      webhookClusterRights,
+      webhookNamespaceRights,
+    ];
     const given = tables.flat().flatMap(rightsOf);
     const unused = [...new Set(given)].filter((right) => !used.has(right) && !SELDOM.has(right));
     expect(unused).to.deep.equal([]);

@@ -171,7 +171,7 @@ describe('work in another process', () => {
         localBlob: () => Promise.resolve(Buffer.from(`content ${String(++fetched)}`)),
       },
     };
-    const resolved = { all: [found], targets: new Map(), unproved: [] };
+    const resolved = { all: [found], targets: new Map(), unverified: [] };
     const noRegistry = () => {
       throw new Error('no registry');
     };

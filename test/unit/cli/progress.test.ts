@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createLiveBlock, fitting } from '../../../src/cli/terminal/live.ts';
-import { phasesOf, troublesOf } from '../../../src/cli/tree/progress.ts';
-import { quoted, selfCommand } from '../../../src/cli/self.ts';
+import { createLiveBlock, fitToHeight } from '../../../src/cli/terminal/live.ts';
+import { phasesOf, problemsOf } from '../../../src/cli/tree/progress.ts';
+import { quoted, selfCommand } from '../../../src/cli/self-command.ts';
 import { Stopwatch } from '../../../src/cli/tree/stopwatch.ts';
 import { collected, execution, failedLandscape, installation, item, trees } from './given.ts';
 import { fakeTerminal } from './terminal.ts';
@@ -59,8 +59,8 @@ describe('a block drawn in place', () => {
   });
 
   it('is never taller than the terminal', () => {
-    expect(fitting(['a', 'b', 'c'], 3)).to.deep.equal(['a', 'b', 'c']);
-    expect(fitting(['a', 'b', 'c', 'd'], 3)).to.deep.equal(['a', 'b', '… 2 more']);
+    expect(fitToHeight(['a', 'b', 'c'], 3)).to.deep.equal(['a', 'b', 'c']);
+    expect(fitToHeight(['a', 'b', 'c', 'd'], 3)).to.deep.equal(['a', 'b', '… 2 more']);
   });
 });
 
@@ -122,10 +122,10 @@ describe('progress in lines', () => {
       execution('app', { phase: 'Progressing' }),
       item('app-web-2', { execution: 'app', template: 'web', phase, error: 'no namespace\n"nope"' }),
     ]);
-    expect([...troublesOf(trees(...running!))]).to.deep.equal([
+    expect([...problemsOf(trees(...running!))]).to.deep.equal([
       ['DeployItem app/web', 'no namespace "nope"'],
     ]);
-    expect(troublesOf(trees(...failed!)).size).to.equal(0);
+    expect(problemsOf(trees(...failed!)).size).to.equal(0);
   });
 });
 

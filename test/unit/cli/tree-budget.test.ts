@@ -3,10 +3,13 @@ import { TreeBudget } from '../../../src/cli/tree/budget.ts';
 
 describe('the budget of a traversed tree', () => {
   it('ends below the last level, counted from the root of the tree', () => {
-    expect(new TreeBudget({ treeDepth: 3, treeObjects: 10 }).enter(3)).to.equal(undefined);
+    expect(new TreeBudget({ treeDepth: 3, treeObjects: 10 }).checkDepth(3)).to.equal(undefined);
     const below = new TreeBudget({ treeDepth: 3, treeObjects: 10 }, 1);
-    expect(below.enter(2)).to.equal(undefined);
-    expect(below.enter(3)).to.contain('level 4').and.contain('at most 3').and.contain('limits.treeDepth');
+    expect(below.checkDepth(2)).to.equal(undefined);
+    expect(below.checkDepth(3))
+      .to.contain('level 4')
+      .and.contain('at most 3')
+      .and.contain('limits.treeDepth');
   });
 
   it('limits the number of installations, executions and deploy items, and reports it once', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { failedOnly, faultsIn, treesOf, type Node } from '../../../src/cli/tree/tree.ts';
+import { failedOnly, rootCauses, treesOf, type Node } from '../../../src/cli/tree/tree.ts';
 import { collected, execution, failedLandscape, installation, item, trees } from './given.ts';
 
 /** `kind name condition`, indented by depth. */
@@ -97,7 +97,7 @@ describe('the tree of an installation', () => {
         error: 'depending on installation "proj/db-1" which did not finish; see also "proj/mq-1"',
       }),
     );
-    expect(root?.children.map((c) => c.heldUpBy)).to.deep.equal([[], [], ['db']]);
+    expect(root?.children.map((c) => c.blockedBy)).to.deep.equal([[], [], ['db']]);
   });
 
   it('shows which siblings made an installation fail, and does not count it as the failed one', () => {
@@ -112,8 +112,8 @@ describe('the tree of an installation', () => {
           'Op: NotCompletedDependents - Reason: NotCompletedDependents - Message: depending on installation "proj/db-1" which is not succeeded',
       }),
     );
-    expect(root?.children.map((c) => c.heldUpBy)).to.deep.equal([[], ['db']]);
-    expect(root && faultsIn(root).map((n) => n.name)).to.deep.equal(['db-1']);
+    expect(root?.children.map((c) => c.blockedBy)).to.deep.equal([[], ['db']]);
+    expect(root && rootCauses(root).map((n) => n.name)).to.deep.equal(['db-1']);
   });
 
   const conditions: readonly (readonly [string, Parameters<typeof installation>[1], string])[] = [
@@ -151,6 +151,6 @@ describe('the failed part of a tree', () => {
       item('b', { execution: 'app', phase: 'Succeeded' }),
       installation('db', { phase: 'Failed', parent: 'app' }),
     );
-    expect(root && faultsIn(root).map((n) => n.name)).to.deep.equal(['db', 'a']);
+    expect(root && rootCauses(root).map((n) => n.name)).to.deep.equal(['db', 'a']);
   });
 });

@@ -29,8 +29,8 @@ describe('an inspected component', () => {
     );
     const component = readDescriptor(descriptor('a.b/root', '1', [], references));
     expect(await inspect({ component, repository }, undefined)).to.deep.equal({
-      ...{ sound: [], elsewhere: [], problems: [] },
-      unproved: ['reference stripped'],
+      ...{ sound: [], notFetched: [], problems: [] },
+      unverified: ['reference stripped'],
     });
   });
 });

@@ -1,4 +1,4 @@
-/** Commands about blueprints, for their authors; names and short options as in Landscaper's own command line. */
+/** Commands for authors of blueprints; names and short options are those of landscaper-cli. */
 import { Option, type Command } from 'commander';
 import type { LintOptions } from './lint.ts';
 import type { RenderOptions } from './render.ts';

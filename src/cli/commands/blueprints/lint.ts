@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { append } from '../../../lib/lists.ts';
 import type { Finding } from '../../../blueprint/lint/finding.ts';
 import { inspectBlueprint } from '../../../blueprint/lint/inspect.ts';
-import { blueprintsAt, Unreadable, type FoundBlueprint } from './sources.ts';
+import { blueprintsAt, InvalidYaml, type FoundBlueprint } from './sources.ts';
 import { printJson } from '../../terminal/documents.ts';
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import {
@@ -22,27 +22,27 @@ export interface LintOptions {
   readonly strict?: boolean;
 }
 
-/** How the two names of the command differ. */
-interface Manner {
+/** The differences between the two commands. */
+interface CommandStyle {
   readonly summary: (counts: Counts, blueprints: number) => string;
-  /** What to throw where there is no blueprint. */
+  /** Returns the error to throw if there is no blueprint. */
   readonly missing: (error: UsageError) => Error;
 }
 
-const asLint: Manner = { summary: summaryText, missing: (error) => error };
-/** For scripts that were written for Landscaper's own command line. */
-const asValidate: Manner = {
+const asLint: CommandStyle = { summary: summaryText, missing: (error) => error };
+/** For scripts written for landscaper-cli. */
+const asValidate: CommandStyle = {
   summary: validationText,
   missing: ({ message }) => new CommandError(message),
 };
 
-/** @returns the exit code: 1 when there are errors */
+/** @returns the exit code: 1 if there are errors */
 export const lint = (paths: readonly string[], options: LintOptions, terminal: Terminal): Promise<number> =>
   inspectAll(paths, options, terminal, asLint);
 
 /**
- * Like `lint`, with the words and exit codes of Landscaper's own command line: 1 also where there is no blueprint.
- * @returns the exit code: 1 when there are errors
+ * Like `lint`, with the messages and exit codes of landscaper-cli: 1 also if there is no blueprint.
+ * @returns the exit code: 1 if there are errors
  * @see gardener/landscapercli cmd/blueprints
  */
 export const validate = (
@@ -55,14 +55,14 @@ async function inspectAll(
   paths: readonly string[],
   options: LintOptions,
   terminal: Terminal,
-  manner: Manner,
+  style: CommandStyle,
 ): Promise<number> {
   if (paths.length === 0) {
     throw new UsageError(
       'no blueprint given; name a folder with a blueprint.yaml, or a file with an Installation',
     );
   }
-  const { found, unreadable } = await read(paths, manner);
+  const { found, unreadable } = await read(paths, style);
   const findings = [...unreadable, ...found.flatMap(inspect)].map((one) => strictly(one, options));
   const counts = countsOf(findings);
   switch (options.output) {
@@ -74,12 +74,12 @@ async function inspectAll(
       break;
     case 'text':
       for (const finding of findings) terminal.print(`${findingText(finding, terminal)}\n`);
-      terminal.print(manner.summary(counts, found.length + unreadable.length));
+      terminal.print(style.summary(counts, found.length + unreadable.length));
   }
   return counts.error > 0 ? exitCodes.failed : exitCodes.ok;
 }
 
-async function read(paths: readonly string[], { missing }: Manner) {
+async function read(paths: readonly string[], { missing }: CommandStyle) {
   const found: FoundBlueprint[] = [];
   const unreadable: Finding[] = [];
   for (const path of paths) {
@@ -87,7 +87,7 @@ async function read(paths: readonly string[], { missing }: Manner) {
       append(found, await blueprintsAt(path, () => readFileSync(0, 'utf8')));
     } catch (error) {
       if (error instanceof UsageError) throw missing(error);
-      if (!(error instanceof Unreadable)) throw error;
+      if (!(error instanceof InvalidYaml)) throw error;
       unreadable.push(error.finding);
     }
   }
@@ -97,7 +97,7 @@ async function read(paths: readonly string[], { missing }: Manner) {
 const strictly = (finding: Finding, { strict }: LintOptions): Finding =>
   strict && finding.level === 'warning' ? { ...finding, level: 'error' } : finding;
 
-const inspect = ({ input, holder }: FoundBlueprint): readonly Finding[] => [
-  ...(holder?.findings ?? []),
+const inspect = ({ input, enclosing }: FoundBlueprint): readonly Finding[] => [
+  ...(enclosing?.findings ?? []),
   ...inspectBlueprint(input),
 ];

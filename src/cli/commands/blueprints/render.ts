@@ -1,4 +1,7 @@
-/** `espalier blueprints render`: shows what an installation would make of a blueprint, without a cluster. */
+/**
+ * `espalier blueprints render`: shows the objects that an installation would create from a blueprint, without a
+ * cluster.
+ */
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { installationKind, type Installation } from '../../../api/kinds/installation.ts';
@@ -37,7 +40,7 @@ import { renderedTree } from './rendering/print.ts';
 import { templateFinding } from './rendering/explain.ts';
 import { TreeBudget } from '../../tree/budget.ts';
 import { JOB, renderTree, type RenderedInstallation } from './rendering/render-tree.ts';
-import { suppliedExports, uselessExports, type SuppliedExports } from './rendering/supplied-exports.ts';
+import { suppliedExports, unknownExports, type SuppliedExports } from './rendering/supplied-exports.ts';
 import { ImportsUnusable, suppliedImports } from './rendering/supplied-imports.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -53,31 +56,32 @@ export interface RenderOptions {
   readonly seed: number;
 }
 
-/** @returns the exit code: 1 when it cannot be rendered, with the reason on standard error */
+/** @returns the exit code: 1 if the blueprint cannot be rendered; standard error then shows the reason */
 export async function render(path: string, options: RenderOptions, terminal: Terminal): Promise<number> {
   const found = await oneBlueprint(path);
   const { installation, components } = await setting(path, found, options);
   const blueprint = loadedFrom(found, components);
-  const self = complete(installation, blueprint);
+  const self = withAllImportsAndExports(installation, blueprint);
   let supplied = emptyImportSet;
-  const seen: Target[] = [];
-  const maskNow = (): Mask => (options.showSecrets ? noMask : maskOver(secretValues(supplied, seen)));
+  const secretTargets: Target[] = [];
+  const maskNow = (): Mask =>
+    options.showSecrets ? noMask : maskOver(secretValues(supplied, secretTargets));
   try {
     supplied = suppliedImports(yamlFile(options.imports), blueprint.info, self);
     const exports = exportsFile(options);
     const rendered = await renderTree(self, blueprint, supplied, {
       runner: inThisThread({ clock: clockAt(options.now), rng: seededRng(options.seed) }),
-      ...{ components, exports, seen },
+      ...{ components, exports, secretTargets },
       isDeep: options.deep === true,
       budget: new TreeBudget(defaults.limits),
     });
     print(rendered, maskNow(), options, terminal);
-    for (const problem of exports ? uselessExports(exports, pathsIn(rendered)) : []) {
+    for (const problem of exports ? unknownExports(exports, pathsIn(rendered)) : []) {
       terminal.warn(`${terminal.paintError.yellow('warning:')} ${options.exports ?? ''}: ${problem}`);
     }
     return exitCodes.ok;
   } catch (error) {
-    complainAbout(error, { path, input: found.input, mask: maskNow(), options, terminal });
+    printImportErrors(error, { path, input: found.input, mask: maskNow(), options, terminal });
     return exitCodes.failed;
   }
 }
@@ -89,7 +93,7 @@ async function oneBlueprint(path: string): Promise<FoundBlueprint> {
   throw new UsageError(`${path} has ${found.length} blueprints; render them one at a time`);
 }
 
-// ---------------------------------------------------------------- what is rendered
+// ---------------------------------------------------------------- the installation to render
 
 interface Setting {
   readonly installation: Installation;
@@ -99,7 +103,7 @@ interface Setting {
 async function setting(path: string, found: FoundBlueprint, options: RenderOptions): Promise<Setting> {
   const given =
     options.installation === undefined
-      ? (installationIn(found.holder?.value) ?? invented(path))
+      ? (installationIn(found.enclosing?.value) ?? generatedInstallation(path))
       : installationFile(options.installation);
   const ref = given.spec?.componentDescriptor?.ref;
   const wanted = ref && nameOf({ name: ref.componentName, version: ref.version });
@@ -132,8 +136,10 @@ function installationFile(path: string): Given {
   throw new UsageError(`${path} has ${found.length === 0 ? 'no' : 'more than one'} Installation in it`);
 }
 
-/** Named after the folder, or after the one above if that is just called "blueprint". */
-function invented(path: string): Given {
+/**
+ * A generated installation, named after the folder, or after its parent folder if the folder is called "blueprint".
+ */
+function generatedInstallation(path: string): Given {
   const folder = resolve(path === STDIN ? '.' : statSync(path).isDirectory() ? path : dirname(path));
   const name = basename(folder) === 'blueprint' ? basename(dirname(folder)) : basename(folder);
   const isName = isDns1123Label(name).length === 0;
@@ -169,8 +175,8 @@ function loadedFrom(
   return { info: parseBlueprint(text, name), files: input.files.tree, component: components?.own };
 }
 
-/** An installation that asks for nothing is asked for everything. */
-function complete(installation: Installation, { info }: LoadedBlueprint): Installation {
+/** An installation without imports and exports gets all of the blueprint's. */
+function withAllImportsAndExports(installation: Installation, { info }: LoadedBlueprint): Installation {
   if (installation.spec.exports) return installation;
   const named = (type: string): readonly string[] =>
     (info.exports ?? []).filter((one) => one.type === type).map(({ name }) => name);
@@ -184,7 +190,7 @@ function complete(installation: Installation, { info }: LoadedBlueprint): Instal
 const exportsFile = ({ exports }: RenderOptions): SuppliedExports | undefined =>
   exports === undefined ? undefined : suppliedExports(yamlFile(exports), exports);
 
-/** Of all deploy items and sub-installations that are known. */
+/** The paths of all known deploy items and sub-installations. */
 function pathsIn({ path, items, children }: RenderedInstallation): readonly string[] {
   const at = (name: string): string => (path === '' ? name : `${path}/${name}`);
   return [
@@ -196,11 +202,11 @@ function pathsIn({ path, items, children }: RenderedInstallation): readonly stri
   ];
 }
 
-/** Deadlines are still measured. */
+/** A fixed time for templates; time limits still use the real clock. */
 const clockAt = (time: Date | undefined): Clock =>
   time === undefined ? systemClock : { ...systemClock, wall: () => time.getTime() };
 
-// ---------------------------------------------------------------- reading
+// ---------------------------------------------------------------- input
 
 const yamlFile = (path: string | undefined): unknown =>
   path === undefined ? undefined : parsed(path, parseYaml);
@@ -215,7 +221,7 @@ function parsed<T>(path: string, parse: (text: string) => T): T {
   }
 }
 
-// ---------------------------------------------------------------- writing
+// ---------------------------------------------------------------- output
 
 function print(rendered: RenderedInstallation, mask: Mask, options: RenderOptions, terminal: Terminal): void {
   printObjects(rendered, mask, options, terminal);
@@ -257,7 +263,7 @@ function printObjects(
   for (const line of notesOf(rendered)) terminal.warn(terminal.paintError.dim(line));
 }
 
-/** What is not there, and why. */
+/** Notes about missing parts of the result, with the reason. */
 function notesOf({ path, installation, exports, children }: RenderedInstallation): readonly string[] {
   const name = path === '' ? installation.metadata.name : path;
   return [
@@ -270,7 +276,7 @@ function notesOf({ path, installation, exports, children }: RenderedInstallation
   ];
 }
 
-function complainAbout(
+function printImportErrors(
   error: unknown,
   {
     path,
@@ -301,13 +307,13 @@ function complainAbout(
   terminal.warn(mask.text(text));
 }
 
-/** Files in which an Installation with mappings may stand; standard input is read only once. */
+/** Files that may contain an Installation with mappings; standard input can be read only once. */
 const installationSources = (path: string, { installation }: RenderOptions): readonly Source[] =>
   [path, ...(installation === undefined ? [] : [installation])]
     .filter((one) => one !== STDIN && statSync(one).isFile())
     .map((one) => new Source(one, readFileSync(one, 'utf8')));
 
-/** What the template was given is known to who gave it. */
+/** Shortens the input of a template in a message, because the user already knows it. */
 const shortened = (message: string): string =>
   withoutSteps(message)
     .replace(/\n+(?:template|mapping) input:\n[\s\S]*$/, '')

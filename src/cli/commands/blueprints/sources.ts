@@ -1,4 +1,4 @@
-/** Finds blueprints where people point: folders, their `blueprint.yaml`, and YAML with an Installation in it. */
+/** Finds the blueprints at a path: folders, `blueprint.yaml` files, and YAML with an Installation. */
 import { readFileSync, statSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BLUEPRINT_FILE, BLUEPRINT_KIND } from '../../../api/blueprint.ts';
@@ -14,17 +14,17 @@ import { ownField } from '../../../lib/objects.ts';
 import { YamlError } from '../../../lib/yaml.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 
-/** A blueprint that was found, with the object that it stands in, if it does. */
+/** A blueprint, with the object that contains it, if there is one. */
 export interface FoundBlueprint {
-  /** For people: the folder, or the file and the object in it. */
+  /** For messages: the folder, or the file and the object in it. */
   readonly name: string;
   readonly input: BlueprintInput;
-  /** The object around it, and what is wrong with that. */
-  readonly holder: { readonly value: unknown; readonly findings: readonly Finding[] } | undefined;
+  /** The object that contains the blueprint, and findings about the object. */
+  readonly enclosing: { readonly value: unknown; readonly findings: readonly Finding[] } | undefined;
 }
 
-/** A file that is no YAML. */
-export class Unreadable extends CommandError {
+/** The file is not valid YAML. */
+export class InvalidYaml extends CommandError {
   readonly finding: Finding;
 
   constructor(finding: Finding) {
@@ -39,7 +39,7 @@ const MAX_FILE_BYTES = 64 * 2 ** 20;
 
 /**
  * @param path a folder, a file, or `-` for standard input
- * @throws UsageError when there is no blueprint
+ * @throws UsageError if there is no blueprint
  */
 export async function blueprintsAt(
   path: string,
@@ -62,10 +62,10 @@ async function inFolder(folder: string): Promise<FoundBlueprint> {
   }
   const contents = await filesBelow(withoutGit(filesOnDisk(folder, MAX_FILE_BYTES)), '.');
   const files = sourceFilesOf(contents, (path) => join(folder, path));
-  return { name: folder, input: { files }, holder: undefined };
+  return { name: folder, input: { files }, enclosing: undefined };
 }
 
-/** A blueprint may be a whole repository; what Git keeps beside it is no part of it. */
+/** A blueprint may be a whole repository; the folder `.git` does not belong to it. */
 const withoutGit = (files: Files): Files => ({
   read: (path) => files.read(path),
   list: async (path) => (await files.list(path))?.filter(({ name }) => name !== '.git'),
@@ -78,9 +78,9 @@ function inYaml(file: string, text: string): readonly FoundBlueprint[] {
     objects = readYamlAll(source);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new Unreadable(noYaml(source, error));
+    throw new InvalidYaml(noYaml(source, error));
   }
-  const found = objects.flatMap(({ value, document }) => inObject(value, document) ?? []);
+  const found = objects.flatMap(({ value, document }) => blueprintInObject(value, document) ?? []);
   if (found.length > 0) return found;
   const kinds = objects.flatMap(({ value }) => ownField(value, 'kind') ?? []).map(String);
   const what = kinds.length === 0 ? 'no Kubernetes object' : `only ${kinds.join(', ')}`;
@@ -89,17 +89,17 @@ function inYaml(file: string, text: string): readonly FoundBlueprint[] {
   );
 }
 
-/** The blueprint that is written into an object; or the object is a blueprint itself. */
-function inObject(value: unknown, document: YamlText): FoundBlueprint | undefined {
+/** The inline blueprint of an object, or the object if it is a blueprint itself. */
+function blueprintInObject(value: unknown, document: YamlText): FoundBlueprint | undefined {
   const kind = ownField(value, 'kind');
   const file = document.source.file;
   if (kind === BLUEPRINT_KIND) {
     const files = sourceFilesOf(new Map(), () => file);
-    return { name: file, input: { files, written: { document, value } }, holder: undefined };
+    return { name: file, input: { files, written: { document, value } }, enclosing: undefined };
   }
-  const holder = enclosingObjectOf(document, value);
-  if (!holder?.filesystem) return undefined;
-  const { filesystem, caller, name, findings } = holder;
+  const enclosing = enclosingObjectOf(document, value);
+  if (!enclosing?.filesystem) return undefined;
+  const { filesystem, caller, name, findings } = enclosing;
   const input = inlineInput(filesystem.document, filesystem.value, caller);
-  return { name: `${file} (${name})`, input, holder: { value, findings } };
+  return { name: `${file} (${name})`, input, enclosing: { value, findings } };
 }

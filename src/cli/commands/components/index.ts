@@ -1,6 +1,6 @@
-/** Commands about components: packing them, bringing them into registries, and checking them. */
+/** Commands about components: pack them, push them to registries, and verify them. */
 import { Option, type Command } from 'commander';
-import type { RegistryOptions } from './places.ts';
+import type { RegistryOptions } from './sources.ts';
 import type { PackOptions } from './pack.ts';
 import type { VerifyOptions } from './verify.ts';
 import { examples } from '../../program-parts.ts';

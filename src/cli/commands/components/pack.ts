@@ -1,4 +1,4 @@
-/** `espalier components`: packs a folder as a component version, and brings archives of them into registries. */
+/** `espalier components pack` and `push`: pack a folder as a component version, and push archives to registries. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { packFolder } from '../../../components/component-file.ts';
@@ -20,7 +20,14 @@ import { isGzip } from '../../../lib/gzip.ts';
 import { secureRng } from '../../../lib/secure-rng.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { archiveAt, credentials, counted, isFolder, MAX_FILE_BYTES, type RegistryOptions } from './places.ts';
+import {
+  archiveAt,
+  credentials,
+  counted,
+  isFolder,
+  MAX_FILE_BYTES,
+  type RegistryOptions,
+} from './sources.ts';
 
 export interface PackOptions {
   readonly to: string;
@@ -41,7 +48,7 @@ export async function pack(folder: string, options: PackOptions, terminal: Termi
   );
 }
 
-/** As the archive is already, or else as its name says. */
+/** The format of the existing archive, or the format that the file name suggests. */
 function formatOf(path: string): NonNullable<PackOptions['format']> {
   if (isFolder(path)) return 'directory';
   if (existsSync(path)) return isGzip(readFileSync(path)) ? 'tgz' : 'tar';
@@ -64,7 +71,7 @@ function store(ctf: CtfContent, path: string, format: NonNullable<PackOptions['f
   }
 }
 
-/** A large file over a slow line; who waits for it can end it. */
+/** Enough for a large file over a slow connection; the user can interrupt it. */
 const UPLOAD_MS = 24 * 3_600_000;
 
 export async function push(

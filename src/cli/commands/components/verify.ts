@@ -1,4 +1,4 @@
-/** `espalier components verify`: whether components are what their descriptors and signatures say. */
+/** `espalier components verify`: checks components against their descriptors and signatures. */
 import { existsSync, readFileSync } from 'node:fs';
 import { addressOf } from '../../../components/context.ts';
 import { ctfStore, readIndex } from '../../../components/ctf.ts';
@@ -9,7 +9,7 @@ import type { FoundComponent, Repository } from '../../../components/repository.
 import { createComponentRepositories } from '../../../components/component-repositories.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { secureRng } from '../../../lib/secure-rng.ts';
-import { archiveAt, counted, credentials, type RegistryOptions } from './places.ts';
+import { archiveAt, counted, credentials, type RegistryOptions } from './sources.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -19,23 +19,25 @@ export interface VerifyOptions extends RegistryOptions {
   readonly ca?: string;
 }
 
-/** @param chosen `NAME:VERSION`; of an archive all, when it is not given */
+/** @param chosen `NAME:VERSION`; default: all components of an archive */
 export async function verify(
   place: string,
   chosen: string | undefined,
   options: VerifyOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const demand = demandOf(options);
+  const required = requiredSignature(options);
   const check = async (repository: Repository, wanted: readonly Wanted[]): Promise<void> => {
-    let bad = 0;
+    let failedCount = 0;
     for (const { name, version } of wanted) {
       const found = await repository.find(name, version);
       if (!found) throw new CommandError(`there is no component ${nameOf({ name, version })} in ${place}`);
-      if (!(await report(found, demand, terminal))) bad++;
+      if (!(await report(found, required, terminal))) failedCount++;
     }
-    if (bad > 0)
-      throw new CommandError(`${counted(bad, 'component')} of ${String(wanted.length)} cannot be trusted`);
+    if (failedCount > 0)
+      throw new CommandError(
+        `${counted(failedCount, 'component')} of ${String(wanted.length)} cannot be trusted`,
+      );
   };
   if (existsSync(place)) {
     const files = await archiveAt(place);
@@ -81,7 +83,7 @@ function parsed(text: string): Wanted {
   return { name, version };
 }
 
-function demandOf({ signature, publicKey, ca }: VerifyOptions): Demand | undefined {
+function requiredSignature({ signature, publicKey, ca }: VerifyOptions): Demand | undefined {
   if (signature === undefined) {
     if (publicKey === undefined && ca === undefined) return undefined;
     throw new UsageError('name the signature to check with --signature');
@@ -95,25 +97,25 @@ function demandOf({ signature, publicKey, ca }: VerifyOptions): Demand | undefin
   throw new UsageError('no key given to check the signature; set --public-key or --ca');
 }
 
-/** @returns whether nothing is wrong */
+/** @returns whether the component passes all checks */
 async function report(
   found: FoundComponent,
-  demand: Demand | undefined,
+  required: Demand | undefined,
   terminal: Terminal,
 ): Promise<boolean> {
-  const findings = await inspect(found, demand);
+  const findings = await inspect(found, required);
   const { problems } = findings;
   terminal.print(
-    `${nameOf(found.component)}: ${problems.length === 0 ? 'sound' : 'NOT SOUND'}, ${summary(findings, demand)}`,
+    `${nameOf(found.component)}: ${problems.length === 0 ? 'verified' : 'NOT VERIFIED'}, ${summary(findings, required)}`,
   );
   for (const problem of problems) terminal.print(`  ${problem}`);
   return problems.length === 0;
 }
 
-function summary({ sound, unproved, elsewhere }: Findings, demand: Demand | undefined): string {
+function summary({ sound, unverified, notFetched }: Findings, required: Demand | undefined): string {
   const parts = [`${counted(sound.length, 'content')} compared`];
-  if (unproved.length > 0) parts.push(`without a digest: ${unproved.join(', ')}`);
-  if (elsewhere.length > 0) parts.push(`not here: ${elsewhere.join(', ')}`);
-  if (demand) parts.push(`signature ${demand.signatureName} checked`);
+  if (unverified.length > 0) parts.push(`without a digest: ${unverified.join(', ')}`);
+  if (notFetched.length > 0) parts.push(`not fetched: ${notFetched.join(', ')}`);
+  if (required) parts.push(`signature ${required.signatureName} checked`);
   return parts.join('; ');
 }

@@ -1,4 +1,4 @@
-/** `espalier deployers`: a skeleton for a deployer of one's own, and the suite that says whether one keeps the contract. */
+/** `espalier deployers check`: runs the conformance suite against a deployer. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,8 +26,8 @@ export interface CheckOptions {
 }
 
 /**
- * @param command starts the deployer; it finds the cluster in KUBECONFIG
- * @returns 1 when a check has failed
+ * @param command starts the deployer, which finds the cluster in KUBECONFIG
+ * @returns 1 if a check has failed
  */
 export async function check(
   file: string,
@@ -42,7 +42,7 @@ export async function check(
     const interrupted = aborted(interruption.signal).then(() => {
       throw new CommandError('interrupted');
     });
-    interrupted.catch(() => undefined); // the cluster may still be starting
+    interrupted.catch(() => undefined); // the signal may arrive while the cluster is starting
     return await checkIn(await clusterFor(options, command), {
       subject,
       command,
@@ -57,10 +57,10 @@ export async function check(
 
 function refuseUnknown(names: readonly string[] = []): void {
   const known = checks.map(({ name }) => name);
-  const stranger = names.find((name) => !known.includes(name));
-  if (stranger === undefined) return;
+  const unknownName = names.find((name) => !known.includes(name));
+  if (unknownName === undefined) return;
   throw new UsageError(
-    `there is no check ${stranger}; ${hintFor(stranger, known, `there are ${known.join(', ')}`)}`,
+    `there is no check ${unknownName}; ${hintFor(unknownName, known, `there are ${known.join(', ')}`)}`,
   );
 }
 
@@ -69,13 +69,13 @@ interface Inspection {
   readonly command: readonly string[];
   readonly options: CheckOptions;
   readonly terminal: Terminal;
-  /** Rejects when somebody does; the checks end then. */
+  /** Rejects if the user interrupts the command; the checks then end. */
   readonly interrupted: Promise<never>;
 }
 
-/** Leaves neither the deployer nor the place behind. */
+/** Runs the checks; stops the deployer and deletes the temporary folder in any case. */
 async function checkIn(
-  place: Place,
+  place: CheckEnvironment,
   { subject, command, options, terminal, interrupted }: Inspection,
 ): Promise<number> {
   try {
@@ -90,8 +90,8 @@ async function checkIn(
       const results = await checkDeployer(subject, {
         kubeconfig: place.kubeconfig,
         signal: checking.signal,
-        onResult: (result) => {
-          terminal.print(line(result, terminal));
+        onResult: (verdict) => {
+          terminal.print(line(verdict, terminal));
         },
         ...(options.only && { only: options.only }),
         ...(options.patience !== undefined && { patienceMs: options.patience * 1000 }),
@@ -115,7 +115,7 @@ function subjectIn(file: string): Subject {
   }
 }
 
-interface Place {
+interface CheckEnvironment {
   readonly kubeconfig: string;
   readonly kubeconfigFile: string;
   stop(): Promise<void>;
@@ -123,7 +123,10 @@ interface Place {
 
 const OWNER_ONLY = 0o600;
 
-async function clusterFor({ kubeconfig: file }: CheckOptions, command: readonly string[]): Promise<Place> {
+async function clusterFor(
+  { kubeconfig: file }: CheckOptions,
+  command: readonly string[],
+): Promise<CheckEnvironment> {
   if (file !== undefined) {
     return {
       kubeconfig: readTextFile(file),
@@ -152,19 +155,19 @@ async function clusterFor({ kubeconfig: file }: CheckOptions, command: readonly 
 
 // ---------------------------------------------------------------- the deployer's process
 
-interface Started {
-  /** Rejects when it ends before it is told to. */
+interface StartedDeployer {
+  /** Rejects if the process ends before it is stopped. */
   readonly died: Promise<never>;
   stop(): Promise<void>;
 }
 
 const STOP_WITHIN_MS = 10_000;
 
-/** What it prints goes to standard error. */
-function start([program = '', ...args]: readonly string[], kubeconfigFile: string): Started {
+/** Redirects the output of the deployer to standard error. */
+function start([program = '', ...args]: readonly string[], kubeconfigFile: string): StartedDeployer {
   const child = spawn(program, args, {
     stdio: ['ignore', process.stderr, process.stderr],
-    detached: true, // a group of its own: `npm start` and its like do not hand signals on
+    detached: true, // starts a process group, because `npm start` and the like do not forward signals
     env: { ...process.env, KUBECONFIG: kubeconfigFile },
   });
   const ended = new Promise<string>((resolve) => {
@@ -178,11 +181,11 @@ function start([program = '', ...args]: readonly string[], kubeconfigFile: strin
   const died = ended.then((how) => {
     throw new CommandError(`${program} ${how}`);
   });
-  died.catch(() => undefined); // stop may have been called
-  return { died, stop: () => stopped(child) };
+  died.catch(() => undefined); // the caller may have stopped waiting
+  return { died, stop: () => stopProcess(child) };
 }
 
-async function stopped(child: ChildProcess): Promise<void> {
+async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const group = -child.pid;
   const exit = once(child, 'exit');
@@ -192,7 +195,7 @@ async function stopped(child: ChildProcess): Promise<void> {
   clearTimeout(kill);
 }
 
-// ---------------------------------------------------------------- words
+// ---------------------------------------------------------------- output
 
 function line({ name, sentence, verdict, why, took }: CheckResult, { paint }: Terminal): string {
   switch (verdict) {

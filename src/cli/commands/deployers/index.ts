@@ -76,7 +76,7 @@ function seconds(text: string): number {
   return value;
 }
 
-/** What the pods of the container deployer call. */
+/** The commands that pods of the container deployer run. */
 export function addContainerCommands(program: Command, terminal: Terminal): void {
   const group = program
     .command('container')

@@ -1,4 +1,4 @@
-/** `espalier deployers new`: a working deployer with its test, in a folder of its own. */
+/** `espalier deployers new`: writes a working deployer with its test to a new folder. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
@@ -12,8 +12,8 @@ export interface NewDeployerOptions {
 
 const NAME = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
 const TYPE = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?\/[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
-/** What the skeleton is called in its own text. */
-const WORD = 'skeleton';
+/** Name of the deployer in the skeleton's own files. */
+const SKELETON_NAME = 'skeleton';
 const DOMAIN = 'example.org';
 
 export function newDeployer(name: string, options: NewDeployerOptions, terminal: Terminal): void {
@@ -25,7 +25,7 @@ export function newDeployer(name: string, options: NewDeployerOptions, terminal:
   if (existsSync(to) && readdirSync(to).length > 0)
     throw new UsageError(`${to} is not empty; choose another folder with --to`);
   mkdirSync(to, { recursive: true });
-  cpSync(packageFolder(join('docs/samples/deployers', WORD)), to, { recursive: true });
+  cpSync(packageFolder(join('docs/samples/deployers', SKELETON_NAME)), to, { recursive: true });
   for (const file of readdirSync(to)) {
     const path = join(to, file);
     writeFileSync(path, renamed(readFileSync(path, 'utf8'), name, type));
@@ -39,13 +39,13 @@ export function newDeployer(name: string, options: NewDeployerOptions, terminal:
 
 const renamed = (text: string, name: string, type: string): string =>
   text
-    .replaceAll(`${DOMAIN}/${WORD}`, type)
-    .replaceAll(`${WORD}.${DOMAIN}`, `${name}.${dirname(type)}`)
-    .replaceAll(WORD, name);
+    .replaceAll(`${DOMAIN}/${SKELETON_NAME}`, type)
+    .replaceAll(`${SKELETON_NAME}.${DOMAIN}`, `${name}.${dirname(type)}`)
+    .replaceAll(SKELETON_NAME, name);
 
 function manifest(name: string, to: string): object {
   const { version } = packageInfo();
-  const espalier = whence(to) ?? `^${version}`;
+  const espalier = localPackageFolder(to) ?? `^${version}`;
   const { dependencies, devDependencies } = ourPackages();
   const pick = (from: Readonly<Record<string, string>>, ...names: string[]): Record<string, string> =>
     Object.fromEntries(names.map((each) => [each, from[each] ?? '*']));
@@ -64,8 +64,8 @@ function manifest(name: string, to: string): object {
   };
 }
 
-/** The folder of this copy of Espalier, unless npm has put it where it is. */
-function whence(to: string): string | undefined {
+/** The folder of this copy of Espalier; undefined if npm installed it. */
+function localPackageFolder(to: string): string | undefined {
   const { folder } = packageInfo();
   return basename(dirname(folder)) === 'node_modules' ? undefined : `file:${relative(to, folder)}`;
 }

@@ -1,4 +1,7 @@
-/** The executions of a run: one for the items of a namespace with the same Context, as those of an installation are. */
+/**
+ * The executions of a run: one for all items of a namespace with the same Context, similar to those of
+ * installations.
+ */
 import { itemObject } from '../../../../controllers/execution/items.ts';
 import { withStoredDurations } from '../../../../controllers/execution/classify.ts';
 import { hasFinishedJob, isTriggeredFor } from '../../../api/job.ts';
@@ -28,7 +31,10 @@ interface RunExecution {
   readonly items: readonly { readonly wanted: WantedItem; readonly object: DeployItem }[];
 }
 
-/** @param targetOf name of the target that an item uses. @throws UsageError for a dependency that no execution can have */
+/**
+ * @param targetOf name of the target that an item uses. @throws UsageError for a dependency between different
+ * executions
+ */
 export function executionsOf(
   items: readonly WantedItem[],
   targetOf: (item: WantedItem) => string | undefined,
@@ -97,12 +103,12 @@ function templateOf(
   };
 }
 
-/** The label that holds it takes less than the name of an object may have. */
+/** The label value is shorter than an object name may be. */
 const templateName = (item: string): string => (isLabelValue(item).length === 0 ? item : sha1Name(item));
 
 /**
- * The item under its own name, as it was left by an earlier run. It has no owner: the controller uninstalls what has been
- * installed elsewhere only for items that it has not created itself.
+ * The item with its own name and the status of an earlier run. It has no owner reference: the controller assumes
+ * that items which it created itself have nothing installed elsewhere.
  */
 function itemOf(wanted: WantedItem, template: DeployItemTemplate, self: Execution): DeployItem {
   const author = { self, now: '', clusterNames: new Map<string, string>() };
@@ -121,7 +127,7 @@ export interface Job {
 
 type Ports = Pick<Cluster, 'client' | 'clock'>;
 
-/** Gives an execution the job, as an installation does; to remove its items it is deleted first. */
+/** Gives the job to an execution, as an installation would. To remove its items, it is deleted first. */
 export async function startJob(
   key: string,
   { jobID, direction }: Job,
@@ -132,7 +138,7 @@ export async function startJob(
   await client.send({ verb: 'merge', kind: executionKind, key, body: { status }, sub: 'status' });
 }
 
-/** Asks the controller to end the job of an execution; one that has been deleted has none any more. */
+/** Asks the controller to end the job of an execution; nothing to do if the execution is deleted. */
 export async function interruptJob(key: string, client: Pick<Client, 'send'>): Promise<void> {
   const body = { metadata: { annotations: { [annotations.operation]: operations.interrupt } } };
   try {
@@ -142,7 +148,9 @@ export async function interruptJob(key: string, client: Pick<Client, 'send'>): P
   }
 }
 
-/** Whether the executions of a run have ended the job, and no item is still at work. Those that are deleted are gone. */
+/**
+ * Whether all executions of a run have ended the job and no item is unfinished. Deleted executions no longer exist.
+ */
 export const isOver = (
   { jobID, direction }: Job,
   keys: readonly string[],

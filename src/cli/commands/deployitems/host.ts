@@ -1,4 +1,4 @@
-/** The host cluster of a run, in memory: the objects that controllers and deployers find there when they start. */
+/** The host cluster of a run, in memory: creates the objects that controllers and deployers need at their start. */
 import { contextKind } from '../../../api/kinds/context.ts';
 import { deployItemKind, type DeployItem } from '../../../api/kinds/deployitem.ts';
 import { executionKind } from '../../../api/kinds/execution.ts';
@@ -12,14 +12,14 @@ import { namespaceObject } from '../../objects.ts';
 import { executionsOf, keyOf } from './executions.ts';
 import type { RunInput, WantedItem } from './input.ts';
 
-/** Name of the target of items that name none. */
+/** Name of the target for items that do not specify one. */
 const TARGET = 'target';
 
-export interface Population {
+export interface HostObjects {
   readonly input: RunInput;
-  /** Kubeconfig of every target that the file does not bring itself; undefined when none was given. */
+  /** Kubeconfig of every target that is not in the file; undefined if the user gave none. */
   readonly defaultKubeconfig: string | undefined;
-  /** Others, by the names of targets. */
+  /** Other kubeconfigs, keyed by target name. */
   readonly kubeconfigs: ReadonlyMap<string, string>;
   readonly statusOf: (item: WantedItem) => Fields | undefined;
 }
@@ -27,17 +27,20 @@ export interface Population {
 export const keyOfItem = ({ namespace, name }: Pick<WantedItem, 'name' | 'namespace'>): string =>
   `${namespace}/${name}`;
 
-/** @returns keys of the executions. @throws UsageError when the target of an item is not available */
-export async function populate(client: Client, population: Population): Promise<readonly string[]> {
-  const { input, statusOf } = population;
-  const objects = [...input.others, ...targetsFor(population), ...contextsFor(input)];
+/** @returns keys of the executions. @throws UsageError if the target of an item is not available */
+export async function createHostObjects(
+  client: Client,
+  hostObjects: HostObjects,
+): Promise<readonly string[]> {
+  const { input, statusOf } = hostObjects;
+  const objects = [...input.others, ...targetsFor(hostObjects), ...contextsFor(input)];
   const namespaces = new Set([
     ...input.items.map(({ namespace }) => namespace),
     ...objects.map(({ object }) => object.metadata.namespace ?? ''),
   ]);
   for (const namespace of namespaces) await apply(client, namespaceKind, namespaceObject(namespace));
   for (const { kind, object } of objects) await apply(client, kind, object);
-  const executions = executionsOf(input.items, (item) => targetOf(item, population));
+  const executions = executionsOf(input.items, (item) => targetOf(item, hostObjects));
   for (const { object, items } of executions) {
     for (const item of items) await createItem(client, item.object, statusOf(item.wanted));
     await client.send({ verb: 'create', kind: executionKind, object });
@@ -48,7 +51,7 @@ export async function populate(client: Client, population: Population): Promise<
 const apply = (client: Client, kind: Kind, object: Obj): Promise<Obj> =>
   client.send({ verb: 'apply', kind, object, manager: 'espalier-cli', force: true });
 
-/** With what is known of it from an earlier run. */
+/** Creates the item with the status of an earlier run. */
 async function createItem(
   client: Client,
   object: DeployItem,
@@ -60,12 +63,12 @@ async function createItem(
   await client.send({ verb: 'merge', kind: deployItemKind, key: keyOf(object), body, sub: 'status' });
 }
 
-const targetOf = ({ spec }: WantedItem, { defaultKubeconfig }: Population): string | undefined =>
+const targetOf = ({ spec }: WantedItem, { defaultKubeconfig }: HostObjects): string | undefined =>
   spec.target?.name ?? (defaultKubeconfig === undefined ? undefined : TARGET);
 
-function targetsFor(population: Population): readonly { readonly kind: Kind; readonly object: Obj }[] {
-  const { input, defaultKubeconfig, kubeconfigs } = population;
-  const brought = new Set(
+function targetsFor(hostObjects: HostObjects): readonly { readonly kind: Kind; readonly object: Obj }[] {
+  const { input, defaultKubeconfig, kubeconfigs } = hostObjects;
+  const provided = new Set(
     input.others.flatMap(({ kind, object: { metadata } }) =>
       kind.kind === targetKind.kind ? [`${metadata.namespace ?? ''}/${metadata.name}`] : [],
     ),
@@ -73,8 +76,8 @@ function targetsFor(population: Population): readonly { readonly kind: Kind; rea
   const namespaces = new Set(input.items.map(({ namespace }) => namespace));
   const wanted = new Map<string, string>();
   for (const item of input.items) {
-    const name = targetOf(item, population);
-    if (name === undefined || brought.has(`${item.namespace}/${name}`)) continue;
+    const name = targetOf(item, hostObjects);
+    if (name === undefined || provided.has(`${item.namespace}/${name}`)) continue;
     const kubeconfig = kubeconfigs.get(name) ?? defaultKubeconfig;
     if (kubeconfig === undefined) {
       throw new UsageError(
@@ -84,7 +87,7 @@ function targetsFor(population: Population): readonly { readonly kind: Kind; rea
     }
     wanted.set(`${item.namespace}/${name}`, kubeconfig);
   }
-  // Exports and checks may name targets that no item deploys to.
+  // Exports and checks may reference targets to which no item deploys.
   for (const [name, kubeconfig] of kubeconfigs)
     for (const namespace of namespaces) wanted.set(`${namespace}/${name}`, kubeconfig);
   return [...wanted].map(([key, kubeconfig]) => ({
@@ -99,16 +102,16 @@ function targetObject(key: string, kubeconfig: string): Obj {
   return { apiVersion: API_VERSION, kind: targetKind.kind, metadata: { name, namespace }, spec } as Obj;
 }
 
-/** Every namespace has a default Context, as the context controller sees to. */
+/** Every namespace gets a default Context, as the context controller would create. */
 function contextsFor({ items, others }: RunInput): readonly { readonly kind: Kind; readonly object: Obj }[] {
   const name = 'default';
-  const isBrought = (namespace: string): boolean =>
+  const isProvided = (namespace: string): boolean =>
     others.some(
       ({ kind, object: { metadata } }) =>
         kind.kind === contextKind.kind && metadata.name === name && metadata.namespace === namespace,
     );
   return [...new Set(items.map(({ namespace }) => namespace))]
-    .filter((namespace) => !isBrought(namespace))
+    .filter((namespace) => !isProvided(namespace))
     .map((namespace) => ({
       kind: contextKind,
       object: { apiVersion: API_VERSION, kind: contextKind.kind, metadata: { name, namespace } },

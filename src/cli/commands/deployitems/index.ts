@@ -24,7 +24,7 @@ export function addDeployItemCommands(
         'it needs. Items wait for the items in their spec.dependsOn. A state file beside the input remembers the created objects.',
     )
     .option('--target-kubeconfig <file>', 'kubeconfig of the cluster to deploy to')
-    .option('--target-context <name>', 'context of it; default its current one')
+    .option('--target-context <name>', 'context of that kubeconfig; default its current one')
     .option(
       '--target <name=file>',
       'kubeconfig of another target, by its name; can be given several times',

@@ -1,4 +1,4 @@
-/** The file of `deployitems run`: deploy items, and the objects beside them that they may need. */
+/** The input file of `deployitems run`: deploy items and the objects that they need. */
 import { deployItemKind, type DeployItem } from '../../../api/kinds/deployitem.ts';
 import { contextKind } from '../../../api/kinds/context.ts';
 import { targetKind } from '../../../api/kinds/target.ts';
@@ -17,10 +17,10 @@ export interface WantedItem {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Names of the items in the file that must have succeeded before. */
+  /** Names of the items in the file that must succeed first. */
   readonly dependsOn: readonly string[];
   readonly spec: DeployItem['spec'];
-  /** Of an item that was read from a cluster. */
+  /** Status of an item that was exported from a cluster. */
   readonly providerStatus: Fields | undefined;
 }
 
@@ -34,9 +34,14 @@ const DEFAULT_NAMESPACE = 'default';
 /** Name of the Context of an item. */
 export const contextOf = ({ spec }: Pick<WantedItem, 'spec'>): string => spec.context ?? 'default';
 
-const besides = [secretKind, configMapKind, contextKind, targetKind] as readonly unknown[] as readonly Kind[];
+const additionalKinds = [
+  secretKind,
+  configMapKind,
+  contextKind,
+  targetKind,
+] as readonly unknown[] as readonly Kind[];
 
-/** @throws UsageError naming the document, what is wrong with it, and what is expected */
+/** @throws UsageError with the document, the error in it, and the expected form */
 export function readInput(documents: readonly unknown[], file: string): RunInput {
   const objects = documents.filter((one) => one !== null && one !== undefined).flatMap(membersOf);
   const found: { item: WantedItem; alias: string | undefined }[] = [];
@@ -63,7 +68,7 @@ const membersOf = (document: unknown): readonly unknown[] => {
   return Array.isArray(items) ? (items as readonly unknown[]) : [document];
 };
 
-/** @throws UsageError */
+/** @throws UsageError for a cycle or an unknown dependency */
 function checkOrder(items: readonly WantedItem[], file: string): void {
   try {
     buildDag(items);
@@ -103,7 +108,7 @@ function itemFrom(object: Fields, place: string) {
   return { item, alias: own[labels.executionName] };
 }
 
-/** As in an execution, or as an execution has noted it on an item. */
+/** The dependencies in the spec, or in the annotation that an execution writes. */
 function dependenciesOf(
   value: unknown,
   notes: Readonly<Record<string, string>>,
@@ -116,9 +121,9 @@ function dependenciesOf(
 }
 
 function otherFrom(object: Fields, place: string): { kind: Kind; object: Obj } {
-  const kind = besides.find((k) => k.kind === object['kind']);
+  const kind = additionalKinds.find((k) => k.kind === object['kind']);
   if (!kind) {
-    const known = [deployItemKind.kind, ...besides.map((k) => k.kind)];
+    const known = [deployItemKind.kind, ...additionalKinds.map((k) => k.kind)];
     const given = String(object['kind']);
     throw new UsageError(
       `${place}: objects of kind ${given} are not supported here; ${hintFor(given, known)}`,

@@ -1,4 +1,7 @@
-/** `espalier deployitems run`: carries out deploy items without a host cluster, by the same deployers as everywhere. */
+/**
+ * `espalier deployitems run`: processes deploy items without a host cluster, with the same deployers as in a
+ * cluster.
+ */
 import type { DeployItem } from '../../../api/kinds/deployitem.ts';
 import type { Execution } from '../../../api/kinds/execution.ts';
 import { sleep } from '../../../lib/clock.ts';
@@ -18,14 +21,14 @@ import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import { mustBeWritable, nameOf, readYamlDocuments, writePrivateFile } from '../../files.ts';
 import { unreadFieldsOf } from '../../composition/item-configurations.ts';
 import { interruptJob, isOver, keyOf, startJob, type Job } from './executions.ts';
-import { keyOfItem, populate, type Population } from './host.ts';
+import { keyOfItem, createHostObjects, type HostObjects } from './host.ts';
 import { readInput, type RunInput, type WantedItem } from './input.ts';
 import { openState, type StateFile } from './state.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../../logging.ts';
 import { deployerNames, itemTypes } from '../../names.ts';
 import { showProgress } from '../../tree/progress.ts';
 import { targetKubeconfig } from '../targets/kubeconfig.ts';
-import { asideOf, type Terminal } from '../../terminal/terminal.ts';
+import { withProgressOnStderr, type Terminal } from '../../terminal/terminal.ts';
 import { collect, type Collected } from '../../tree/collect.ts';
 import { itemTrees } from '../../tree/tree.ts';
 
@@ -35,30 +38,30 @@ export interface RunItemsOptions extends LogOptions {
   /** `name=file` */
   readonly target?: readonly string[];
   readonly delete?: true;
-  /** false: nothing is remembered. */
+  /** false: no state file. */
   readonly state?: string | false;
   readonly exports?: string;
   readonly output: 'yaml' | 'json';
   readonly config?: string;
 }
 
-/** @returns the exit code: 1 when an item has failed, or when somebody interrupted it */
+/** @returns the exit code: 1 if an item has failed, or if the user interrupted the run */
 export async function runItems(file: string, options: RunItemsOptions, terminal: Terminal): Promise<number> {
   applyVerbosity(terminal, options);
   const input = readInput(readYamlDocuments(file), nameOf(file));
   if (options.exports !== undefined) mustBeWritable(options.exports);
   const log = loggerFor(options, { level: 'error', format: 'text' });
   const configuration = options.config === undefined ? defaults : readConfiguration(options.config, log);
-  refuseUnserved(input.items);
-  warnOfUnread(input.items, terminal);
+  refuseUnhandled(input.items);
+  warnAboutUnreadFields(input.items, terminal);
   const state = stateFor(file, input, options, terminal);
-  const population: Population = {
+  const hostObjects: HostObjects = {
     input,
     ...kubeconfigs(options),
     statusOf: statusFrom(state),
   };
-  const forgotten = options.delete ? input.items.filter((item) => isForgotten(item, state)) : [];
-  warnOfForgotten(forgotten, state, terminal);
+  const itemsWithoutState = options.delete ? input.items.filter((item) => hasNoState(item, state)) : [];
+  warnAboutMissingState(itemsWithoutState, state, terminal);
   const interruption = onInterrupt();
   try {
     let executions: readonly string[] = [];
@@ -72,12 +75,12 @@ export async function runItems(file: string, options: RunItemsOptions, terminal:
         prepare: (embedded) =>
           withCluster({ kubeconfig: embedded.kubeconfigFile }, terminal, async ({ client, clock }) => {
             await ensureCrds(client, clock, log);
-            executions = await populate(client, population);
+            executions = await createHostObjects(client, hostObjects);
           }),
       },
       ({ embedded }) =>
         withCluster({ kubeconfig: embedded.kubeconfigFile }, terminal, (cluster) =>
-          run({ cluster, input, executions, state, forgotten, interruption, options, terminal }),
+          run({ cluster, input, executions, state, itemsWithoutState, interruption, options, terminal }),
         ),
     );
   } finally {
@@ -85,16 +88,16 @@ export async function runItems(file: string, options: RunItemsOptions, terminal:
   }
 }
 
-// ---------------------------------------------------------------- before anything is started
+// ---------------------------------------------------------------- checks before the start
 
-/** All but those that need a host cluster, because nothing runs pods here. */
+/** All deployers except those that need a host cluster with running pods. */
 const DEPLOYERS = deployerNames.filter((name) => name !== 'container');
 
-function refuseUnserved(items: readonly WantedItem[]): void {
+function refuseUnhandled(items: readonly WantedItem[]): void {
   const types = DEPLOYERS.map((name) => itemTypes[name]);
-  const stranger = items.find(({ spec }) => !types.includes(spec.type));
-  if (!stranger) return;
-  const { name, spec } = stranger;
+  const unhandled = items.find(({ spec }) => !types.includes(spec.type));
+  if (!unhandled) return;
+  const { name, spec } = unhandled;
   if (spec.type === itemTypes.container) {
     throw new UsageError(
       `DeployItem ${name} is of type ${spec.type}, which needs pods in a host cluster; ` +
@@ -106,7 +109,7 @@ function refuseUnserved(items: readonly WantedItem[]): void {
   );
 }
 
-function warnOfUnread(items: readonly WantedItem[], terminal: Terminal): void {
+function warnAboutUnreadFields(items: readonly WantedItem[], terminal: Terminal): void {
   const configured = items.map(({ name, spec }) => ({ name, type: spec.type, config: spec.config }));
   const label = terminal.paintError.yellow('warning:');
   for (const line of unreadFieldsOf(configured)) terminal.warn(`${label} ${line}`);
@@ -137,12 +140,15 @@ const statusFrom =
   (item: WantedItem): Fields | undefined =>
     state.get(keyOfItem(item)) ?? item.providerStatus;
 
-/** What a mock made is on no target. */
-const isForgotten = (item: WantedItem, state: StateFile): boolean =>
+/** Items of the mock deployer have nothing installed. */
+const hasNoState = (item: WantedItem, state: StateFile): boolean =>
   item.spec.type !== itemTypes.mock && statusFrom(state)(item) === undefined;
 
-/** Without its status a deployer cannot tell what an item made, but for releases of Helm, and lets it go. */
-function warnOfForgotten(items: readonly WantedItem[], { path }: StateFile, terminal: Terminal): void {
+/**
+ * Warns about items without state: without it, a deployer does not know which objects an item created, except for
+ * Helm releases, and does not delete them.
+ */
+function warnAboutMissingState(items: readonly WantedItem[], { path }: StateFile, terminal: Terminal): void {
   if (items.length === 0) return;
   const names = items.map(({ name }) => name).join(', ');
   terminal.warn(
@@ -156,8 +162,8 @@ function kubeconfigs({
   targetKubeconfig: file,
   targetContext: context,
   target = [],
-}: RunItemsOptions): Pick<Population, 'defaultKubeconfig' | 'kubeconfigs'> {
-  // Files that a kubeconfig names are at hand here, which they are not for deployers elsewhere.
+}: RunItemsOptions): Pick<HostObjects, 'defaultKubeconfig' | 'kubeconfigs'> {
+  // The files that a kubeconfig references are readable here, unlike for deployers in a cluster.
   const read = (path: string, chosen?: string): string =>
     targetKubeconfig({ file: path, context: chosen, isFlattened: true });
   return {
@@ -180,8 +186,8 @@ interface Stage {
   /** Keys of the executions. */
   readonly executions: readonly string[];
   readonly state: StateFile;
-  /** Items to delete of which no earlier run is known. */
-  readonly forgotten: readonly WantedItem[];
+  /** Items to delete without state of an earlier run. */
+  readonly itemsWithoutState: readonly WantedItem[];
   readonly interruption: Interruption;
   readonly options: RunItemsOptions;
   readonly terminal: Terminal;
@@ -202,10 +208,10 @@ async function run(stage: Stage): Promise<number> {
   interruption.signal.addEventListener('abort', onInterrupted);
   const onChange = (collected: Collected): boolean => {
     const items = itemsIn(collected, input);
-    remember(items, input, state, starting !== undefined);
+    storeStatus(items, input, state, starting !== undefined);
     if (interruption.signal.aborted) return true;
     if (starting) return isOver(job, executions, collected);
-    // Until all are in view, one that is missing has only not been heard of yet.
+    // Until the caches contain all objects, a missing object may only be delayed.
     if (items.size < input.items.length || collected.executions.length < executions.length) return false;
     starting = start();
     starting.catch(() => {
@@ -214,13 +220,18 @@ async function run(stage: Stage): Promise<number> {
     return false;
   };
   await showProgress({
-    ...{ terminal: asideOf(terminal), clock: cluster.clock, caches: cluster.caches, namespace: undefined },
+    ...{
+      terminal: withProgressOnStderr(terminal),
+      clock: cluster.clock,
+      caches: cluster.caches,
+      namespace: undefined,
+    },
     rootsIn: itemTrees,
     signal: ending.signal,
     isOver: (_roots, collected) => onChange(collected),
   });
   await starting;
-  if (!interruption.signal.aborted) return conclude(await collect(cluster.client, undefined), stage);
+  if (!interruption.signal.aborted) return reportResult(await collect(cluster.client, undefined), stage);
   if (starting) await endJobs(job, stage);
   throw interruptedError(state, options);
 }
@@ -235,8 +246,11 @@ function itemsIn({ deployItems }: Collected, { items }: RunInput): ReadonlyMap<s
   );
 }
 
-/** What the deployers have noted. @param isStarted an item that is not there any more has been uninstalled */
-function remember(
+/**
+ * Stores the provider status of the items. @param isStarted whether missing items were uninstalled, instead of not
+ * created yet
+ */
+function storeStatus(
   items: ReadonlyMap<string, View<DeployItem>>,
   { items: wanted }: RunInput,
   state: StateFile,
@@ -251,7 +265,7 @@ function remember(
 
 const POLL_MS = 50;
 
-/** Deployers end their work as soon as the controller has ended its jobs; what they noted until then counts. */
+/** The controller ends the jobs of the items, then the deployers stop. The last status that they wrote is stored. */
 async function endJobs(job: Job, { cluster, input, executions, state }: Stage): Promise<void> {
   const { client, clock } = cluster;
   for (const key of executions) await interruptJob(key, client);
@@ -260,7 +274,7 @@ async function endJobs(job: Job, { cluster, input, executions, state }: Stage): 
     await sleep(clock, POLL_MS);
     collected = await collect(client, undefined);
   }
-  remember(itemsIn(collected, input), input, state, true);
+  storeStatus(itemsIn(collected, input), input, state, true);
 }
 
 function interruptedError({ path }: StateFile, options: RunItemsOptions): CommandError {
@@ -271,24 +285,26 @@ function interruptedError({ path }: StateFile, options: RunItemsOptions): Comman
   return new CommandError(`interrupted${where}; ${way}`);
 }
 
-async function conclude(collected: Collected, stage: Stage): Promise<number> {
+async function reportResult(collected: Collected, stage: Stage): Promise<number> {
   const { input, options, terminal } = stage;
   const items = itemsIn(collected, input);
   const isOk = options.delete
     ? items.size === 0
     : collected.executions.every(({ status }) => status?.phase === 'Succeeded');
   const failed = [...items].filter(([, { status }]) => isFailed(status));
-  for (const [name, { status }] of failed) complain('DeployItem', name, status, terminal);
-  // Otherwise it says no more than its items.
+  for (const [name, { status }] of failed) reportError('DeployItem', name, status, terminal);
+  // Otherwise the errors of the items say enough.
   if (failed.length === 0)
     for (const { metadata, status } of collected.executions.filter((one) => isFailed(one.status)))
-      complain('Execution', metadata.name, status, terminal);
+      reportError('Execution', metadata.name, status, terminal);
   const waiting = [...items].filter(([, { status }]) => !status?.phase).map(([name]) => name);
   if (!isOk && waiting.length > 0) terminal.warn(`not started because of that: ${waiting.join(', ')}`);
   if (!options.delete) await writeExports(items, stage);
   else if (isOk) {
-    const gone = input.items.filter((item) => !stage.forgotten.includes(item)).map(({ name }) => name);
-    if (gone.length > 0) asideOf(terminal).print(`uninstalled: ${gone.join(', ')}`);
+    const gone = input.items
+      .filter((item) => !stage.itemsWithoutState.includes(item))
+      .map(({ name }) => name);
+    if (gone.length > 0) withProgressOnStderr(terminal).print(`uninstalled: ${gone.join(', ')}`);
   }
   return isOk ? exitCodes.ok : exitCodes.failed;
 }
@@ -296,7 +312,7 @@ async function conclude(collected: Collected, stage: Stage): Promise<number> {
 const isFailed = (status: View<Execution | DeployItem>['status']): boolean =>
   status?.phase === 'Failed' || status?.phase === 'DeleteFailed';
 
-function complain(
+function reportError(
   kind: string,
   name: string,
   status: View<Execution | DeployItem>['status'],
@@ -306,7 +322,7 @@ function complain(
   terminal.warn(`${terminal.paintError.red(`${kind} ${name} ${status?.phase ?? ''}:`)} ${why}`);
 }
 
-/** By the names of items; nothing when none exports anything. */
+/** Writes the exports by item name; nothing if no item has exports. */
 async function writeExports(
   items: ReadonlyMap<string, View<DeployItem>>,
   { cluster: { client }, options, terminal }: Stage,

@@ -1,7 +1,7 @@
 /**
- * What a run has to remember for the next one: the provider status of every item, by which a deployer knows what it made.
- * The file is written anew with every change. A run that is killed outright may miss the last one: what it made in that
- * moment is found again by its label when the same file is run once more.
+ * The state file of a run: the provider status of every item, by which a deployer knows the objects that it
+ * created. The file is rewritten after every change. If the process is killed, the last change may be missing. The
+ * objects created at that moment are found by their labels when the same file is run again.
  */
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { isObject, ownField, type Fields } from '../../../lib/objects.ts';
@@ -14,12 +14,12 @@ const VERSION = 'espalier.dev/v1alpha1';
 export interface StateFile {
   readonly path: string | undefined;
   get(item: string): Fields | undefined;
-  /** undefined: nothing of the item is left. */
+  /** undefined: the item has no objects any more. */
   set(item: string, providerStatus: Fields | undefined): void;
   readonly items: readonly string[];
 }
 
-/** @param path undefined keeps nothing. @throws UsageError */
+/** @param path undefined: nothing is stored. @throws UsageError */
 export function openState(path: string | undefined): StateFile {
   const known = new Map(path !== undefined && existsSync(path) ? read(path) : []);
   return {
@@ -50,7 +50,7 @@ function read(path: string): readonly (readonly [string, Fields])[] {
   return Object.entries(items).filter((entry): entry is [string, Fields] => isObject(entry[1]));
 }
 
-/** All of it or nothing: half a file would be worse than an old one. */
+/** Writes the file atomically, because an incomplete file would be worse than an old one. */
 function store(path: string, known: ReadonlyMap<string, Fields>): void {
   if (known.size === 0) {
     rmSync(path, { force: true });

@@ -1,4 +1,4 @@
-/** Brings the objects of the product into a cluster, and tells of each what became of it. */
+/** Applies the objects of the product to a cluster, and reports the result for each. */
 import { loadCrds } from '../../../api/crds.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { ensureCrds } from '../../../landscape/ensure-crds.ts';
@@ -21,28 +21,28 @@ import {
   roleKind,
 } from './kinds.ts';
 import { listAll } from './listing.ts';
-import { deleteIfThere, patiently } from './patience.ts';
+import { deleteIfThere, withRetries } from './retries.ts';
 import { isOurs, labelsOf, MANAGER, NAME, selectorText, WEBHOOKS_NAME, wordsFor } from './names.ts';
 import { productObjects } from './objects.ts';
 import type { InstallSettings } from './settings.ts';
 
 export type Outcome = 'created' | 'changed' | 'unchanged' | 'removed';
 
-/** Hears what became of an object. */
-type Tell = (outcome: Outcome, what: string, fields?: readonly string[]) => void;
+/** Receives the result for an object. */
+type ReportOutcome = (outcome: Outcome, what: string, fields?: readonly string[]) => void;
 
 interface ApplyPorts {
   readonly client: Client;
   readonly clock: Clock;
-  readonly tell: Tell;
-  /** Varies the pauses between tries. Default: chance. */
+  readonly report: ReportOutcome;
+  /** Random source for the pauses between retries. Default: the system's. */
   readonly rng?: Rng;
 }
 
 /**
- * Everything may be repeated: what is as it should be is left alone.
- * @throws CommandError before anything is written, when something of these names is somebody else's;
- *   when an object cannot be written in several tries; CrdsNotApplied; CrdsNotServed; the errors of runtime/errors.ts
+ * Can be repeated: objects that are up to date are not written.
+ * @throws CommandError before the first write if an object of the same name has another owner; if an object cannot
+ * be written after several attempts; CrdsNotApplied; CrdsNotServed; the errors of runtime/errors.ts
  */
 export async function applyProduct(settings: InstallSettings, ports: ApplyPorts): Promise<void> {
   const { client } = ports;
@@ -62,7 +62,7 @@ export async function applyProduct(settings: InstallSettings, ports: ApplyPorts)
   await removeStale(wanted, ports);
 }
 
-/** One product for a cluster: two would work against each other. @throws CommandError */
+/** A cluster can have one installation of the product; two would compete. @throws CommandError */
 export async function checkHome(client: Client, namespace: string): Promise<void> {
   const binding = await getIfThere(client, clusterRoleBindingKind, NAME);
   const home = binding && isOurs(binding) ? binding.subjects?.[0]?.namespace : undefined;
@@ -73,7 +73,7 @@ export async function checkHome(client: Client, namespace: string): Promise<void
   );
 }
 
-async function applyCrds({ client, clock, tell, rng }: ApplyPorts): Promise<void> {
+async function applyCrds({ client, clock, report, rng }: ApplyPorts): Promise<void> {
   const names = loadCrds().map(({ metadata }) => metadata.name);
   const read = (): Promise<readonly (Obj | undefined)[]> =>
     Promise.all(names.map((name) => getIfThere(client, crdKind, name)));
@@ -86,22 +86,22 @@ async function applyCrds({ client, clock, tell, rng }: ApplyPorts): Promise<void
     const [first] = those;
     if (!first) continue;
     const kind = crdKind.kind;
-    tell(outcome, those.length === 1 ? `${kind} ${first.name}` : `${String(those.length)} ${kind}s`);
+    report(outcome, those.length === 1 ? `${kind} ${first.name}` : `${String(those.length)} ${kind}s`);
   }
 }
 
 async function applyOne(object: Obj, before: Obj | undefined, ports: ApplyPorts): Promise<void> {
-  const { client, tell } = ports;
+  const { client, report } = ports;
   const kind = kindOf(object);
-  // A namespace that is there belongs to whoever made it.
-  const isLeftAlone = before && kind === namespaceKind;
-  const after = isLeftAlone
+  // An existing namespace is not changed.
+  const keepsExisting = before && kind === namespaceKind;
+  const after = keepsExisting
     ? before
-    : await patiently(`apply ${wordsFor(object)}`, ports, () =>
+    : await withRetries(`apply ${wordsFor(object)}`, ports, () =>
         client.send({ verb: 'apply', kind, object, manager: MANAGER, force: true }),
       );
   const { outcome, fields } = outcomeOf(before, after);
-  tell(outcome, wordsFor(object), fields);
+  report(outcome, wordsFor(object), fields);
 }
 
 function outcomeOf(
@@ -113,9 +113,9 @@ function outcomeOf(
   return { outcome: fields.length > 0 ? 'changed' : 'unchanged', fields };
 }
 
-/** Rights, settings and budgets of an earlier call that this one does not ask for. */
+/** Deletes rights, settings and budgets of an earlier call that this call does not need. */
 async function removeStale(wanted: readonly Obj[], ports: ApplyPorts): Promise<void> {
-  const { client, tell } = ports;
+  const { client, report } = ports;
   const names = new Set(wanted.map(wordsFor));
   const labels = selectorText(labelsOf('controllers'));
   for (const kind of [roleBindingKind, roleKind, configMapKind, disruptionBudgetKind] as readonly Kind[]) {
@@ -123,11 +123,11 @@ async function removeStale(wanted: readonly Obj[], ports: ApplyPorts): Promise<v
       const what = wordsFor({ ...object, kind: kind.kind });
       if (names.has(what)) continue;
       await deleteIfThere({ verb: 'delete', kind, key: keyOf(object) }, ports);
-      tell('removed', what);
+      report('removed', what);
     }
   }
 }
 
-/** Whether webhooks of an earlier call are there. */
+/** Whether an earlier call has installed webhooks. */
 export const hasWebhooks = async (client: Client, namespace: string): Promise<boolean> =>
   (await getIfThere(client, deploymentKind, `${namespace}/${WEBHOOKS_NAME}`)) !== undefined;

@@ -1,27 +1,27 @@
-/** What a write has changed, in the words of a line. Pure. */
+/** Summarises the changes of a write in one line. Pure. */
 import { equal } from '../../../lib/json.ts';
 import { isObject, type Fields } from '../../../lib/objects.ts';
 import type { Obj, View } from '../../../runtime/types.ts';
 
-/** What the server writes by itself. */
-const OF_THE_SERVER = ['resourceVersion', 'generation', 'managedFields', 'uid', 'creationTimestamp'];
+/** Fields that the API server sets. */
+const SERVER_FIELDS = ['resourceVersion', 'generation', 'managedFields', 'uid', 'creationTimestamp'];
 const DEPLOYMENT_REVISION = 'deployment.kubernetes.io/revision';
 const MAX_NAMED = 4;
 
-/** Names of the fields that differ, the innermost ones; none when nothing does. */
+/** Names of the innermost fields that differ; empty if there are none. */
 export function changedFields(before: View<Obj>, after: View<Obj>): readonly string[] {
   const found = new Set<string>();
-  collect(essence(before), essence(after), '', found);
+  collect(comparableFields(before), comparableFields(after), '', found);
   const names = [...found];
   return names.length > MAX_NAMED ? [...names.slice(0, MAX_NAMED), '…'] : names;
 }
 
-function essence(object: View<Obj>): Fields {
+function comparableFields(object: View<Obj>): Fields {
   const { status: _status, metadata, ...rest } = object as unknown as Fields & { readonly metadata: Fields };
-  const kept = Object.entries(metadata).filter(([key]) => !OF_THE_SERVER.includes(key));
+  const kept = Object.entries(metadata).filter(([key]) => !SERVER_FIELDS.includes(key));
   const { annotations, ...more } = Object.fromEntries(kept) as { annotations?: Fields };
-  const { [DEPLOYMENT_REVISION]: _revision, ...said } = annotations ?? {};
-  return { ...rest, metadata: { ...more, annotations: said } };
+  const { [DEPLOYMENT_REVISION]: _revision, ...reported } = annotations ?? {};
+  return { ...rest, metadata: { ...more, annotations: reported } };
 }
 
 function collect(before: unknown, after: unknown, name: string, found: Set<string>): void {

@@ -1,4 +1,4 @@
-/** The configuration in the cluster: what the file says, and what follows from being there. Pure. */
+/** The configuration of the product in the cluster: the file, with defaults that depend on the cluster. Pure. */
 import { createHash } from 'node:crypto';
 import { isObject, ownField, type Fields } from '../../../lib/objects.ts';
 import { toYaml } from '../../../lib/yaml.ts';
@@ -8,14 +8,14 @@ import { labelsOf, NAME } from './names.ts';
 
 const FILE = 'configuration.yaml';
 
-/** Where pods find it. */
+/** Where the configuration is mounted in pods. */
 export const CONFIGURATION_FOLDER = '/etc/espalier';
 export const CONFIGURATION_FILE = `${CONFIGURATION_FOLDER}/${FILE}`;
 
 /**
- * The document with what it leaves open about pods of container items: they run in the namespace of the product, and the
- * programs beside an image come from the image that is installed.
- * @returns undefined when there is nothing to say
+ * The document, with defaults for the pods of container items: they run in the namespace of the product, and the
+ * helper programs come from the installed image.
+ * @returns undefined if all settings have their defaults
  */
 export function configurationDocument(
   given: Fields,
@@ -40,7 +40,7 @@ export function configurationDocument(
   };
 }
 
-/** Without the keys that have no value. */
+/** The settings of a program, without keys that have no value. */
 function programIn(container: Fields, key: string): Fields {
   const program = container[key];
   if (!isObject(program)) return {};
@@ -54,11 +54,14 @@ export const configMapOf = (namespace: string, document: Fields): ConfigMap => (
   data: { [FILE]: toYaml(document) },
 });
 
-/** Changes with the document: pods read it once, so they are replaced when it has changed. */
+/**
+ * A hash of the document. Pods read the configuration only at their start, so they are replaced when the hash
+ * changes.
+ */
 export const fingerprint = (document: Fields): string =>
   createHash('sha256').update(toYaml(document)).digest('hex').slice(0, 16);
 
-/** Folders that the file names and pods do not have. */
+/** Folders in the configuration that do not exist in pods. */
 export function missingFolders(given: Fields): readonly string[] {
   const path = ownField(ownField(given['registry'], 'local'), 'rootPath');
   return typeof path === 'string' && path !== '' ? [`registry.local.rootPath: ${path}`] : [];

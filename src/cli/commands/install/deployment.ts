@@ -1,4 +1,4 @@
-/** The Deployments, and the Service in front of the webhooks. Pure. */
+/** The Deployments of the product, and the Service for the webhooks. Pure. */
 import { ESPALIER_PREFIX } from '../../../api/labels.ts';
 import type { Obj } from '../../../runtime/types.ts';
 import { CONFIGURATION_FILE, CONFIGURATION_FOLDER, fingerprint } from './configuration.ts';
@@ -8,19 +8,19 @@ import type { InstallSettings } from './settings.ts';
 
 export const METRICS_PORT = 8080;
 export const WEBHOOK_PORT = 9443;
-/** While one is replaced the other one answers: nothing can be written when none does. */
+/** While one replica is being replaced, the other one serves; without a webhook server, no object can be written. */
 export const WEBHOOK_REPLICAS = 2;
-/** What runs is brought to its end within 30 s; then shards and sockets are let go. */
+/** Running work ends within 30 s; then the process releases shards and closes sockets. */
 const GRACE_SECONDS = 60;
-/** The user of the image, and any other that is not root would do. */
+/** The user of the image; any other non-root user works as well. */
 const USER = 1000;
 
-/** Controllers and deployers in one process, and as many of these as are wanted. */
+/** Controllers and deployers in one process, with the configured number of replicas. */
 export function controllerDeployment(settings: InstallSettings): Obj {
   const { namespace, replicas, deployers, configuration } = settings;
   const args = [
     'start',
-    '--no-crds', // the account cannot write them; `install` does
+    '--no-crds', // the service account may not write them; `install` does
     `--deployers=${deployers.join(',')}`,
     `--lease=${namespace}/${NAME}`,
     `--metrics-address=0.0.0.0:${String(METRICS_PORT)}`,
@@ -37,7 +37,7 @@ export function controllerDeployment(settings: InstallSettings): Obj {
   });
 }
 
-/** The configuration file, and an annotation with which pods are replaced when it changes. */
+/** Mounts the configuration file, and adds an annotation with its hash so that pods are replaced when it changes. */
 const configured = (
   configuration: InstallSettings['configuration'],
 ): Pick<Process, 'annotations' | 'mounts' | 'volumes'> =>
@@ -66,7 +66,7 @@ export function webhookDeployment(settings: InstallSettings): Obj {
   });
 }
 
-/** Its name is in the certificate. */
+/** The name of the Service is in the certificate. */
 export const webhookService = ({ namespace }: InstallSettings): Obj & { readonly spec: object } => ({
   apiVersion: apiVersionOf(serviceKind),
   kind: serviceKind.kind,

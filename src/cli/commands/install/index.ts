@@ -1,4 +1,4 @@
-/** Commands that put the product into a cluster and take it away: install, uninstall. */
+/** Commands that install the product into a cluster and remove it: install, uninstall. */
 import { Option, type Command } from 'commander';
 import type { InstallCommandOptions } from './install.ts';
 import type { UninstallOptions } from './uninstall.ts';

@@ -1,4 +1,4 @@
-/** `espalier install`: puts the product into a cluster, or brings what is there up to date. */
+/** `espalier install`: installs the product into a cluster, or updates it. */
 import { readFileSync } from 'node:fs';
 import { isObject } from '../../../lib/objects.ts';
 import { parseYaml } from '../../../lib/yaml.ts';
@@ -36,18 +36,18 @@ export async function install(options: InstallCommandOptions, terminal: Terminal
   }
   const { namespace } = settings;
   const tally = { created: 0, changed: 0, unchanged: 0, removed: 0 };
-  const tell = (outcome: Outcome, what: string, fields: readonly string[] = []): void => {
+  const report = (outcome: Outcome, what: string, fields: readonly string[] = []): void => {
     tally[outcome]++;
     const more = fields.length > 0 ? ` (${fields.join(', ')})` : '';
     const word = outcome.padEnd('unchanged'.length);
     terminal.print(`${outcome === 'unchanged' ? terminal.paint.dim(word) : word}  ${what}${more}`);
   };
-  // Where everything is, not the namespace of the kubeconfig.
+  // The location of all installed objects, not the namespace of the kubeconfig.
   await withCluster(options, terminal, async ({ client, clock }) => {
-    await applyProduct(settings, { client, clock, tell });
+    await applyProduct(settings, { client, clock, report });
     if (options.webhooks === false) {
       const removed = (what: string): void => {
-        tell('removed', what);
+        report('removed', what);
       };
       await removeWebhooks({ client, clock, namespace, removed });
     } else if (!settings.webhooks && (await hasWebhooks(client, namespace))) {
@@ -65,7 +65,7 @@ export async function install(options: InstallCommandOptions, terminal: Terminal
   return exitCodes.ok;
 }
 
-/** Lines on standard error, out of the way of what is printed. */
+/** Writes notes to standard error, separate from the output. */
 const notesTo = (terminal: Terminal) => ({
   warn: (_fields: object, text: string) => {
     terminal.warn(`warning: ${text}`);

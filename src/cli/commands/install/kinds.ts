@@ -1,4 +1,4 @@
-/** The kinds of objects that are installed, and taken away again. */
+/** The kinds of objects that are installed and removed. */
 import { configMapKind, crdKind, namespaceKind, secretKind } from '../../../runtime/core-kinds.ts';
 import { leaseKind } from '../../../runtime/manager/lease.ts';
 import type { Kind, Obj } from '../../../runtime/types.ts';
@@ -15,7 +15,7 @@ const kind = <T extends Obj = Obj>(
 
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** Somebody's rights. */
+/** A RoleBinding or ClusterRoleBinding. */
 interface Binding extends Obj {
   subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[];
 }

@@ -1,6 +1,7 @@
 /**
- * What container items have left in the namespaces of their pods, credentials among it, whose items are gone: force-deleted, or
- * deleted while no deployer ran. The deployer's garbage collection removes it periodically; after an uninstall it no longer runs.
+ * Objects of container items, including credentials, whose items no longer exist: the items were force-deleted, or
+ * deleted while no deployer ran. The deployer's garbage collection deletes them periodically, but not after an
+ * uninstall.
  */
 import { KINDS } from '../../../../deployers/container/cleanup.ts';
 import { labels } from '../../../../deployers/container/contract.ts';
@@ -15,15 +16,15 @@ import { roleKind } from './kinds.ts';
 import { listAll } from './listing.ts';
 import type { Part, RemovalPorts } from './removal.ts';
 
-/** Pods first: they use all the rest. */
+/** Pods are deleted first, because they use the other objects. */
 const kinds = [POD, ...KINDS] as readonly Kind[];
 
-/** The namespaces in which the product may keep pods, as its roles say; its own among them. */
-const placesIn = (parts: readonly Part[], home: string): ReadonlySet<string> =>
+/** The namespaces in which the product may create pods, according to its roles, and its own namespace. */
+const podNamespaces = (parts: readonly Part[], home: string): ReadonlySet<string> =>
   new Set([home, ...parts.filter(({ kind }) => kind === roleKind).map(({ key }) => key.split('/')[0] ?? '')]);
 
 /**
- * @param parts of the product, which tell where pods may be
+ * @param parts objects of the product, which show the namespaces of pods
  * @throws the errors of runtime/errors.ts
  */
 export async function leftoversIn(
@@ -32,7 +33,7 @@ export async function leftoversIn(
 ): Promise<readonly Part[]> {
   const isThere = itemLookup(client);
   const found: Part[] = [];
-  for (const namespace of placesIn(parts, home)) {
+  for (const namespace of podNamespaces(parts, home)) {
     for (const kind of kinds) {
       const objects = await listAll(client, kind, { namespace, labels: labels.itemName, metadataOnly: true });
       for (const object of objects) {
@@ -56,7 +57,7 @@ function itemLookup(client: Client): (key: string) => Promise<boolean> {
   };
 }
 
-/** A pod has a finalizer that nobody else takes off. @throws the errors of runtime/errors.ts */
+/** Deletes the object. Pods have a finalizer that only the product removes. @throws the errors of runtime/errors.ts */
 export async function removeLeftover(part: Part, { client }: Pick<RemovalPorts, 'client'>): Promise<void> {
   const there = await getIfThere(client, part.kind, part.key);
   if (!there) return;

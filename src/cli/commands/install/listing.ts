@@ -1,9 +1,11 @@
-/** Reading everything that a query finds. */
+/** Lists all objects that match a query. */
 import { append } from '../../../lib/lists.ts';
 import { NotFound } from '../../../runtime/errors.ts';
 import type { Client, Kind, Obj, Query } from '../../../runtime/types.ts';
 
-/** All pages; nothing when the server does not know the kind. @throws the other errors of runtime/errors.ts */
+/**
+ * All pages; an empty list if the API server does not serve the kind. @throws the other errors of runtime/errors.ts
+ */
 export async function listAll<T extends Obj>(
   client: Client,
   kind: Kind<T>,

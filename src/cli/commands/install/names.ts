@@ -1,10 +1,10 @@
-/** What the product is called in a cluster, and how its own objects are told from those of others. */
+/** The names and labels of the product's objects in a cluster. */
 import type { Obj, View } from '../../../runtime/types.ts';
 
 export const NAME = 'espalier';
 export const WEBHOOKS_NAME = 'espalier-webhooks';
 
-/** Who the server notes as the writer of what is installed. */
+/** Field manager of the installed objects. */
 export const MANAGER = 'espalier-install';
 
 export type Component = 'controllers' | 'webhooks';
@@ -12,13 +12,13 @@ export type Component = 'controllers' | 'webhooks';
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
 const COMPONENT = 'app.kubernetes.io/component';
 
-/** Of the pods of a component; a Deployment can never change them. */
+/** Pod selector of a component; immutable in a Deployment. */
 export const selectorOf = (component: Component): Readonly<Record<string, string>> => ({
   'app.kubernetes.io/name': NAME,
   [COMPONENT]: component,
 });
 
-/** Of every object that is installed, the namespace and the CustomResourceDefinitions aside. */
+/** Labels of every installed object, except for the namespace and the CustomResourceDefinitions. */
 export const labelsOf = (component: Component): Readonly<Record<string, string>> => ({
   ...selectorOf(component),
   [MANAGED_BY]: MANAGER,
@@ -26,7 +26,7 @@ export const labelsOf = (component: Component): Readonly<Record<string, string>>
 
 export const isOurs = ({ metadata }: View<Obj>): boolean => metadata.labels?.[MANAGED_BY] === MANAGER;
 
-/** A label selector, as in a query. */
+/** A label selector as a query parameter. */
 export const selectorText = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)

@@ -1,4 +1,4 @@
-/** All objects of an installation of the product, in the order in which they are written. Pure but for the definitions. */
+/** All objects of the product, in the order in which they are written. Pure, except that it reads the CRD files. */
 import { loadCrds } from '../../../api/crds.ts';
 import type { Obj } from '../../../runtime/types.ts';
 import { namespaceObject } from '../../objects.ts';
@@ -8,7 +8,7 @@ import { controllerRights, webhookRights } from './rights.ts';
 import { policies } from './policies.ts';
 import type { InstallSettings } from './settings.ts';
 
-/** The CustomResourceDefinitions aside. Rights come before those who use them. */
+/** All objects except the CustomResourceDefinitions. Rights are written before the Deployments that need them. */
 export const productObjects = (settings: InstallSettings): readonly Obj[] => [
   namespaceObject(settings.namespace),
   ...controllerRights(settings),
@@ -21,7 +21,7 @@ export const productObjects = (settings: InstallSettings): readonly Obj[] => [
     : []),
 ];
 
-/** What `--dry-run` prints. @throws Error when this copy comes without definitions */
+/** The output of `--dry-run`. @throws Error if this package contains no CRDs */
 export const printedObjects = (settings: InstallSettings): readonly unknown[] => [
   ...(settings.crds ? loadCrds() : []),
   ...productObjects(settings),

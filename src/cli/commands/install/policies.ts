@@ -1,23 +1,23 @@
-/** What protects the pods: how many may be evicted at a time, and which of their ports can be reached. Pure. */
+/** Policies for the pods: how many may be evicted at the same time, and which ports are reachable. Pure. */
 import type { Obj } from '../../../runtime/types.ts';
 import { METRICS_PORT, WEBHOOK_PORT, WEBHOOK_REPLICAS } from './deployment.ts';
 import { apiVersionOf, disruptionBudgetKind, networkPolicyKind } from './kinds.ts';
 import { labelsOf, NAME, selectorOf, WEBHOOKS_NAME, type Component } from './names.ts';
 import type { InstallSettings } from './settings.ts';
 
-/** Set by the API server on every namespace. */
+/** A label that the API server sets on every namespace. */
 const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
 
 export function policies(component: Component, settings: InstallSettings): readonly Obj[] {
   const replicas = component === 'controllers' ? settings.replicas : WEBHOOK_REPLICAS;
   return [
     networkPolicy(component, settings),
-    // With a single pod a budget would only block the drain of its node.
+    // With a single pod, a disruption budget would block node drains.
     ...(replicas > 1 ? [disruptionBudget(component, settings)] : []),
   ];
 }
 
-/** Admits one port. The kubelet probes from its node, which a policy never keeps out. */
+/** Allows access to one port. Probes of the kubelet come from the node, which network policies never block. */
 function networkPolicy(component: Component, settings: InstallSettings): Obj & { readonly spec: object } {
   const { namespace, metricsNamespaces = [] } = settings;
   const isControllers = component === 'controllers';

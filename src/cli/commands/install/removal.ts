@@ -1,4 +1,7 @@
-/** Takes the product out of a cluster, in an order in which nothing is refused, left behind, or written once more. */
+/**
+ * Removes the product from a cluster, in an order in which no request is refused and no object is left over or
+ * recreated.
+ */
 import { loadCrds } from '../../../api/crds.ts';
 import { sleep, type Clock } from '../../../lib/clock.ts';
 import { append } from '../../../lib/lists.ts';
@@ -28,7 +31,7 @@ import {
   serviceKind,
 } from './kinds.ts';
 import { listAll } from './listing.ts';
-import { deleteIfThere } from './patience.ts';
+import { deleteIfThere } from './retries.ts';
 import {
   labelsOf,
   NAME,
@@ -43,11 +46,11 @@ export interface RemovalPorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly namespace: string;
-  /** Hears of each object that was taken away. */
+  /** Called for each deleted object. */
   readonly removed: (what: string) => void;
 }
 
-/** One object that belongs to the product. */
+/** One object of the product. */
 export interface Part {
   readonly kind: Kind;
   readonly key: string;
@@ -55,7 +58,7 @@ export interface Part {
 
 export const wordsOf = ({ kind, key }: Part): string => `${kind.kind} ${key}`;
 
-/** Rights go last: who still runs would only complain without them. */
+/** Rights are deleted last, because running pods would log errors without them. */
 const inNamespace: readonly Kind[] = [
   ...[deploymentKind, serviceKind, configMapKind],
   ...[networkPolicyKind, disruptionBudgetKind],
@@ -65,7 +68,7 @@ const rights: readonly Kind[] = [
   serviceAccountKind,
 ] as readonly Kind[];
 
-/** What is there of a component, in the order in which it goes. @throws the errors of runtime/errors.ts */
+/** The objects of a component, in the order of their deletion. @throws the errors of runtime/errors.ts */
 export async function partsOf(
   component: Component,
   { client, namespace }: Pick<RemovalPorts, 'client' | 'namespace'>,
@@ -79,14 +82,14 @@ export async function partsOf(
   const found: Part[] = [];
   if (component === 'webhooks') {
     const configuration = await getIfThere(client, configurationKind, CONFIGURATION_NAME);
-    if (configuration && leadsToUs(configuration, namespace)) {
+    if (configuration && isOurConfiguration(configuration, namespace)) {
       found.push({ kind: configurationKind, key: CONFIGURATION_NAME });
     }
   }
   for (const kind of inNamespace) append(found, await all(kind, { namespace, labels }));
   if (component === 'webhooks') {
     const key = `${namespace}/${CERTIFICATES_SECRET}`;
-    // Without webhooks of ours the certificates are somebody else's.
+    // Without our webhooks, the certificates belong to another owner.
     if (found.length > 0 && (await getIfThere(client, secretKind, key)))
       found.push({ kind: secretKind, key });
   } else {
@@ -96,8 +99,11 @@ export async function partsOf(
   return found;
 }
 
-/** A configuration of the same name may be that of Landscaper, or lead to a server beside the cluster. */
-function leadsToUs(configuration: View<Obj>, namespace: string): boolean {
+/**
+ * Whether a webhook configuration belongs to this installation. One with the same name may belong to Landscaper, or
+ * to a server outside the cluster.
+ */
+function isOurConfiguration(configuration: View<Obj>, namespace: string): boolean {
   const hooks = ownField(configuration, 'webhooks');
   return (Array.isArray(hooks) ? (hooks as readonly unknown[]) : []).some((hook) => {
     const service = ownField(ownField(hook, 'clientConfig'), 'service');
@@ -105,12 +111,12 @@ function leadsToUs(configuration: View<Obj>, namespace: string): boolean {
   });
 }
 
-const PATIENCE_MS = 120_000;
-const LOOK_MS = 500;
+const TIMEOUT_MS = 120_000;
+const POLL_MS = 500;
 
 /**
- * Takes the parts away; what comes after a Deployment waits until its pods have ended.
- * @throws CommandError when they do not; the errors of runtime/errors.ts
+ * Deletes the objects; after a Deployment, waits until its pods have ended.
+ * @throws CommandError if the pods do not end; the errors of runtime/errors.ts
  */
 export async function removeParts(
   component: Component,
@@ -119,16 +125,16 @@ export async function removeParts(
 ): Promise<void> {
   for (const part of parts) {
     await removePart(part, ports);
-    if (part.kind === deploymentKind) await untilEnded(component, ports);
+    if (part.kind === deploymentKind) await waitUntilEnded(component, ports);
   }
   if (component === 'controllers') return;
-  // A server that was about to end may have put it back.
+  // A webhook server that was stopping may have recreated its configuration.
   const again = await partsOf(component, ports);
   for (const part of again.filter(({ kind }) => kind.kind === configurationKind.kind))
     await removePart(part, ports);
 }
 
-/** Lets the API server ask nobody any more, then ends those who were asked. */
+/** Deletes the webhook configuration first, then the servers, so that the API server never calls a missing webhook. */
 export const removeWebhooks = async (ports: RemovalPorts): Promise<void> =>
   removeParts('webhooks', await partsOf('webhooks', ports), ports);
 
@@ -140,23 +146,26 @@ async function removePart(
     removed(wordsOf({ kind, key }));
 }
 
-async function untilEnded(component: Component, { client, clock, namespace }: RemovalPorts): Promise<void> {
+async function waitUntilEnded(
+  component: Component,
+  { client, clock, namespace }: RemovalPorts,
+): Promise<void> {
   const labels = selectorText(selectorOf(component));
-  const deadline = clock.now() + PATIENCE_MS;
+  const deadline = clock.now() + TIMEOUT_MS;
   for (;;) {
     const pods = await listAll(client, podKind, { namespace, labels, metadataOnly: true });
     if (pods.length === 0) return;
     if (clock.now() >= deadline) {
       const names = pods.map((pod) => wordsFor({ ...pod, kind: podKind.kind })).join(', ');
       throw new CommandError(
-        `${names} did not end within ${String(PATIENCE_MS / 1000)} s; check with kubectl which finalizers block them, then run the command again`,
+        `${names} did not end within ${String(TIMEOUT_MS / 1000)} s; check with kubectl which finalizers block them, then run the command again`,
       );
     }
-    await sleep(clock, LOOK_MS);
+    await sleep(clock, POLL_MS);
   }
 }
 
-/** The CustomResourceDefinitions, and with them whatever objects there are. */
+/** Deletes the CustomResourceDefinitions, which deletes all their objects as well. */
 export async function removeCrds(ports: RemovalPorts): Promise<void> {
   for (const { metadata } of loadCrds()) await removePart({ kind: crdKind, key: metadata.name }, ports);
 }

@@ -1,4 +1,4 @@
-/** The accounts of the product, and what binds them to their rights. Pure. */
+/** Service accounts of the product, with their roles and bindings. Pure. */
 import type { Obj } from '../../../runtime/types.ts';
 import {
   apiVersionOf,
@@ -10,25 +10,25 @@ import {
 } from './kinds.ts';
 import { labelsOf, NAME, WEBHOOKS_NAME, type Component } from './names.ts';
 import {
-  amongPods,
-  atHome,
-  everywhere,
-  ofHealthCheck,
-  ofWebhooks,
-  ofWebhooksAtHome,
+  podNamespaceRights,
+  productNamespaceRights,
+  clusterRights,
+  healthCheckRights,
+  webhookClusterRights,
+  webhookNamespaceRights,
   rulesFor,
   type PolicyRule,
 } from './role.ts';
 import type { InstallSettings } from './settings.ts';
 
-/** Whose rights. */
+/** The service account that gets the rights. */
 interface Account {
   readonly component: Component;
   readonly name: string;
   readonly namespace: string;
 }
 
-/** For controllers and deployers. */
+/** Rights of controllers and deployers. */
 export function controllerRights({
   namespace,
   deployers,
@@ -37,14 +37,16 @@ export function controllerRights({
 }: InstallSettings): readonly Obj[] {
   const account: Account = { component: 'controllers', name: NAME, namespace };
   const placed = [
-    { place: namespace, rules: rulesFor(atHome) },
-    ...(podNamespace === undefined ? [] : [{ place: podNamespace, rules: rulesFor(amongPods) }]),
-    ...(healthNamespace === undefined ? [] : [{ place: healthNamespace, rules: rulesFor(ofHealthCheck) }]),
+    { place: namespace, rules: rulesFor(productNamespaceRights) },
+    ...(podNamespace === undefined ? [] : [{ place: podNamespace, rules: rulesFor(podNamespaceRights) }]),
+    ...(healthNamespace === undefined
+      ? []
+      : [{ place: healthNamespace, rules: rulesFor(healthCheckRights) }]),
   ];
   return [
     accountObject(account),
-    ...inAllNamespaces(account, rulesFor(everywhere, deployers)),
-    // One role for a namespace, however many reasons there are.
+    ...inAllNamespaces(account, rulesFor(clusterRights, deployers)),
+    // One role per namespace, even if there are several reasons for it.
     ...[...new Set(placed.map(({ place }) => place))].flatMap((place) =>
       inNamespace(
         account,
@@ -59,8 +61,8 @@ export function webhookRights({ namespace }: InstallSettings): readonly Obj[] {
   const account: Account = { component: 'webhooks', name: WEBHOOKS_NAME, namespace };
   return [
     accountObject(account),
-    ...inAllNamespaces(account, rulesFor(ofWebhooks)),
-    ...inNamespace(account, namespace, rulesFor(ofWebhooksAtHome)),
+    ...inAllNamespaces(account, rulesFor(webhookClusterRights)),
+    ...inNamespace(account, namespace, rulesFor(webhookNamespaceRights)),
   ];
 }
 

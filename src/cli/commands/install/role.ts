@@ -1,29 +1,29 @@
 /**
- * What the installed accounts may do in the cluster that holds the landscapes, and why. Target clusters are reached with
- * the credentials of the targets. Pure: a table, and the roles that it makes.
+ * The rights of the installed service accounts in the host cluster, with reasons. Target clusters are accessed with
+ * the credentials of the targets. Pure: a table, and the roles that are generated from it.
  */
 import { GROUP } from '../../../api/labels.ts';
 import { CERTIFICATES_SECRET } from '../../../webhooks/secret.ts';
 import { CONFIGURATION_NAME } from '../../../webhooks/configuration.ts';
 import type { DeployerName } from '../../names.ts';
 
-/** One right. */
+/** One right, with its reason. */
 export interface Need {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only objects of these names. */
+  /** Only for objects with these names. */
   readonly names?: readonly string[];
   readonly why: string;
-  /** Only where one of these deployers runs. */
+  /** Only needed if one of these deployers runs. */
   readonly deployers?: readonly DeployerName[];
 }
 
 const RBAC = 'rbac.authorization.k8s.io';
 const connecting: readonly DeployerName[] = ['helm', 'manifest'];
 
-/** In all namespaces, for landscapes may be in any. */
-export const everywhere: readonly Need[] = [
+/** In all namespaces, since installations may be in any of them. */
+export const clusterRights: readonly Need[] = [
   {
     group: GROUP,
     resources: ['installations', 'deployitems'],
@@ -112,7 +112,7 @@ export const everywhere: readonly Need[] = [
 ];
 
 /** In the namespace of the product. */
-export const atHome: readonly Need[] = [
+export const productNamespaceRights: readonly Need[] = [
   {
     group: 'coordination.k8s.io',
     resources: ['leases'],
@@ -134,10 +134,10 @@ export const atHome: readonly Need[] = [
 ];
 
 /**
- * In the namespace where images of container items run. Secrets are in the rights for all namespaces already. What is
- * handed on to the accounts of a pod must be held by who hands it on, hence the watch.
+ * In the namespace where pods of container items run. Rights for secrets are already granted for all namespaces.
+ * The deployer must have all rights that it grants to the service accounts of pods, hence `watch`.
  */
-export const amongPods: readonly Need[] = [
+export const podNamespaceRights: readonly Need[] = [
   {
     group: '',
     resources: ['pods'],
@@ -165,7 +165,7 @@ export const amongPods: readonly Need[] = [
 ];
 
 /** In the namespace of `lsDeployments`. */
-export const ofHealthCheck: readonly Need[] = [
+export const healthCheckRights: readonly Need[] = [
   {
     group: 'apps',
     resources: ['deployments'],
@@ -180,8 +180,8 @@ export const ofHealthCheck: readonly Need[] = [
   },
 ];
 
-/** The webhooks have an account of their own. */
-export const ofWebhooks: readonly Need[] = [
+/** The webhook server has its own service account. */
+export const webhookClusterRights: readonly Need[] = [
   {
     group: 'admissionregistration.k8s.io',
     resources: ['validatingwebhookconfigurations'],
@@ -198,7 +198,7 @@ export const ofWebhooks: readonly Need[] = [
 ];
 
 /** In the namespace of the product. */
-export const ofWebhooksAtHome: readonly Need[] = [
+export const webhookNamespaceRights: readonly Need[] = [
   { group: '', resources: ['secrets'], verbs: ['create'], why: 'the certificates' },
   {
     group: '',
@@ -209,7 +209,7 @@ export const ofWebhooksAtHome: readonly Need[] = [
   },
 ];
 
-/** A rule as roles have it. */
+/** A rule of a Role or ClusterRole. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
@@ -217,7 +217,7 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[];
 }
 
-/** The rules for what these deployers and the controllers need. */
+/** The rules for the controllers and these deployers. */
 export const rulesFor = (
   needs: readonly Need[],
   running: readonly DeployerName[] = [],

@@ -1,4 +1,4 @@
-/** What is to be installed: options and the configuration, checked. */
+/** The validated settings of an installation, from options and configuration. */
 import { readFileSync } from 'node:fs';
 import { isObject, type Fields } from '../../../lib/objects.ts';
 import { parseYaml } from '../../../lib/yaml.ts';
@@ -14,17 +14,17 @@ export interface InstallSettings {
   readonly replicas: number;
   readonly deployers: readonly DeployerName[];
   readonly webhooks: boolean;
-  /** Secret of the namespace with the login for the image's registry. */
+  /** Secret with the credentials for the registry of the image. */
   readonly pullSecret?: string;
-  /** Whether the CustomResourceDefinitions are part of it. */
+  /** Whether the CustomResourceDefinitions are installed. */
   readonly crds: boolean;
-  /** Document of the configuration file in the pods; undefined when everything has its default. */
+  /** The configuration document for the pods; undefined if all settings have their defaults. */
   readonly configuration?: Fields;
-  /** Which namespaces may read /metrics; all when none is named. */
+  /** Namespaces that may read /metrics; undefined: all. */
   readonly metricsNamespaces?: readonly string[];
-  /** Where images of container items run; undefined without their deployer. */
+  /** Namespace for pods of container items; undefined without the container deployer. */
   readonly podNamespace?: string;
-  /** Where the health check of the system looks; undefined when it is off. */
+  /** Namespace of the deployments that the health check reads; undefined if it is disabled. */
   readonly healthNamespace?: string;
 }
 
@@ -33,18 +33,18 @@ export interface InstallOptions {
   readonly namespace: string;
   readonly replicas: number;
   readonly config?: string;
-  /** Off with --no-webhooks, undefined when nothing is said. */
+  /** false with --no-webhooks, undefined without an option. */
   readonly webhooks?: boolean;
   readonly deployers?: readonly string[];
   readonly pullSecret?: string;
   readonly metricsFrom?: readonly string[];
-  /** Off with --no-crds. */
+  /** false with --no-crds. */
   readonly crds: boolean;
 }
 
 /**
- * @param log hears of keys in the configuration that are unknown or without effect
- * @throws UsageError in one line
+ * @param log receives warnings about unknown or unused keys of the configuration
+ * @throws UsageError with a message of one line
  */
 export function settingsFrom(options: InstallOptions, log?: Pick<Logger, 'info' | 'warn'>): InstallSettings {
   const { namespace, replicas, config, pullSecret, metricsFrom } = options;
@@ -106,7 +106,7 @@ function chosen(wanted: readonly string[] | undefined): readonly DeployerName[] 
   );
 }
 
-/** The file as it stands; that it can be used is known already. */
+/** The file as it is; it has already been validated. */
 function documentIn(file: string): Fields {
   const document: unknown = parseYaml(readFileSync(file, 'utf8'));
   return isObject(document) ? document : {};

@@ -1,10 +1,10 @@
-/** `espalier uninstall`: takes the product out of a cluster again. Landscapes and what they have deployed stay. */
+/** `espalier uninstall`: removes the product from a cluster. Installations and deployed objects stay. */
 import type { Obj, View } from '../../../runtime/types.ts';
 import { withCluster } from '../../cluster.ts';
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import { checkHome } from './apply.ts';
 import { leftoversIn, removeLeftover } from './leftovers.ts';
-import { named, remainsIn, type Remains } from './remains.ts';
+import { named, remainsIn, type Remains } from './remaining-objects.ts';
 import { partsOf, removeCrds, removeParts, wordsOf, type RemovalPorts } from './removal.ts';
 import type { ClusterOptions } from '../../kubeconfig.ts';
 import type { LogOptions } from '../../logging.ts';
@@ -53,7 +53,7 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
     if (!yes) await confirm(all.length, options, terminal);
     await removeParts('webhooks', parts.webhooks, ports);
     await removeParts('controllers', parts.controllers, ports);
-    // Now that no deployer creates anything any more.
+    // At this point, no deployer runs that could create more.
     for (const part of await leftoversIn(ports, parts.controllers)) {
       await removeLeftover(part, ports);
       removed(wordsOf(part));
@@ -80,13 +80,13 @@ function refuseWhileThere(objects: readonly View<Obj>[]): void {
   );
 }
 
-/** Once more, for somebody may have been busy meanwhile. */
+/** Checks again, because a user may have created objects meanwhile. */
 async function removeDefinitions(ports: RemovalPorts): Promise<void> {
   refuseWhileThere((await remainsIn(ports.client)).all);
   await removeCrds(ports);
 }
 
-/** @throws UsageError when nobody can be asked, CommandError when the answer is no */
+/** @throws UsageError without a terminal, CommandError if the user does not confirm */
 async function confirm(
   count: number,
   { namespace, crds }: UninstallOptions,

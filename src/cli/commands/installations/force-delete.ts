@@ -1,6 +1,6 @@
 /**
- * `espalier installations force-delete`: takes an installation and all below it away without uninstalling anything. What
- * controllers are at work meanwhile is told first to leave everything in place, then finalizers are removed.
+ * `espalier installations force-delete`: deletes an installation and all objects below it without uninstalling
+ * anything. It first marks objects so that running controllers uninstall nothing, then removes finalizers.
  */
 import { dataObjectKind } from '../../../api/kinds/dataobject.ts';
 import { deployItemKind, type DeployItem } from '../../../api/kinds/deployitem.ts';
@@ -40,7 +40,7 @@ export async function forceDelete(
           'or list all with: espalier installations inspect -A',
       );
     const doomed = [...objectsOf(root), ...(await dataOf(root, cluster))];
-    for (const line of leftBehind(root)) terminal.print(line);
+    for (const line of remainingObjects(root)) terminal.print(line);
     if (options.dryRun) {
       for (const { what } of doomed) terminal.print(`- would delete ${what}`);
       return exitCodes.ok;
@@ -50,7 +50,7 @@ export async function forceDelete(
   });
 }
 
-/** @throws UsageError when nobody can be asked, CommandError when the answer is no */
+/** @throws UsageError without a terminal, CommandError if the user does not confirm */
 async function confirm(root: Node, count: number, terminal: Terminal): Promise<void> {
   const question =
     `Deletes ${String(count)} objects without uninstalling anything. ` +
@@ -63,14 +63,14 @@ async function confirm(root: Node, count: number, terminal: Terminal): Promise<v
   if (answer.trim() !== root.name) throw new CommandError('not confirmed, nothing was deleted');
 }
 
-// ---------------------------------------------------------------- what goes, what stays
+// ---------------------------------------------------------------- objects to delete and to keep
 
-interface Doomed {
+interface ObjectToDelete {
   readonly kind: Kind;
   readonly key: string;
-  /** `deployItem web`, as Landscaper's command line says it. */
+  /** `deployItem web`, as in landscaper-cli. */
   readonly what: string;
-  /** Whether controllers would uninstall what belongs to it. */
+  /** Whether a controller would uninstall something when the object is deleted. */
   readonly isWatched: boolean;
 }
 
@@ -80,8 +80,8 @@ const kinds = {
   DeployItem: { kind: deployItemKind as Kind, word: 'deployItem' },
 } as const;
 
-/** From the top: who goes before those below it makes no new ones. Deploy items come before their execution. */
-function objectsOf(node: Node): readonly Doomed[] {
+/** From the top down, so that a parent does not recreate its children. Deploy items come before their execution. */
+function objectsOf(node: Node): readonly ObjectToDelete[] {
   const { kind, word } = kinds[node.kind];
   const self = {
     ...{ kind, key: `${node.namespace}/${node.name}`, what: `${word} ${node.name}` },
@@ -91,10 +91,10 @@ function objectsOf(node: Node): readonly Doomed[] {
   return node.kind === 'Execution' ? [...below, self] : [self, ...below];
 }
 
-/** Imports and exports that they have written. */
-async function dataOf(root: Node, { client, namespace }: Cluster): Promise<readonly Doomed[]> {
+/** Imports and exports that the installations have written. */
+async function dataOf(root: Node, { client, namespace }: Cluster): Promise<readonly ObjectToDelete[]> {
   const writers = new Set(writersIn(root));
-  const found: Doomed[] = [];
+  const found: ObjectToDelete[] = [];
   for (const [kind, word] of [
     [dataObjectKind as Kind, 'dataObject'],
     [targetKind as Kind, 'target'],
@@ -120,9 +120,9 @@ function writersIn(node: Node): readonly string[] {
   return [...own, ...node.children.flatMap(writersIn)];
 }
 
-/** What was deployed and nobody will know of any more, as far as deployers noted it. */
-function leftBehind(node: Node): readonly string[] {
-  if (node.kind !== 'DeployItem') return node.children.flatMap(leftBehind);
+/** Deployed objects that stay on the targets, according to the status of the deploy items. */
+function remainingObjects(node: Node): readonly string[] {
+  if (node.kind !== 'DeployItem') return node.children.flatMap(remainingObjects);
   const { spec, status } = node.object as View<DeployItem>;
   const resources = namesIn(status?.providerStatus);
   if (resources.length === 0) return [];
@@ -151,15 +151,20 @@ function placeOf(ref: object): string {
   return typeof namespace === 'string' && namespace !== '' ? `${namespace}/${String(name)}` : String(name);
 }
 
-// ---------------------------------------------------------------- the work
+// ---------------------------------------------------------------- deletion
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const RETRY_MS = 1_000;
 
-async function removeAll(doomed: readonly Doomed[], cluster: Cluster, terminal: Terminal): Promise<number> {
+async function removeAll(
+  doomed: readonly ObjectToDelete[],
+  cluster: Cluster,
+  terminal: Terminal,
+): Promise<number> {
   const interruption = onInterrupt();
   try {
-    for (const one of doomed.filter(({ isWatched }) => isWatched)) await leaveInPlace(one, cluster.client);
+    for (const one of doomed.filter(({ isWatched }) => isWatched))
+      await markWithoutUninstall(one, cluster.client);
     for (const one of doomed) {
       interruption.signal.throwIfAborted();
       await removeOne(one, cluster, terminal);
@@ -174,8 +179,11 @@ async function removeAll(doomed: readonly Doomed[], cluster: Cluster, terminal: 
   return exitCodes.ok;
 }
 
-/** Deployers that are at work must not begin to uninstall between the deletion and the end of the finalizers. */
-async function leaveInPlace({ kind, key }: Doomed, client: Client): Promise<void> {
+/**
+ * Sets an annotation, so that deployers do not start to uninstall between the deletion and the removal of the
+ * finalizers.
+ */
+async function markWithoutUninstall({ kind, key }: ObjectToDelete, client: Client): Promise<void> {
   const body = { metadata: { annotations: { [annotations.deleteWithoutUninstall]: TRUE } } };
   try {
     await client.send({ verb: 'merge', kind, key, body });
@@ -185,7 +193,7 @@ async function leaveInPlace({ kind, key }: Doomed, client: Client): Promise<void
 }
 
 async function removeOne(
-  { kind, key, what }: Doomed,
+  { kind, key, what }: ObjectToDelete,
   { client, clock }: Cluster,
   terminal: Terminal,
 ): Promise<void> {
@@ -196,7 +204,7 @@ async function removeOne(
     terminal.print(`- already gone: ${what}`);
     return;
   }
-  const giveUpAt = clock.now() + PATIENCE_MS;
+  const giveUpAt = clock.now() + TIMEOUT_MS;
   for (;;) {
     try {
       await stripFinalizers(client, kind, key);

@@ -1,4 +1,4 @@
-/** Commands about installations; names and options as in Landscaper's own command line. */
+/** Commands about installations; names and options are those of landscaper-cli. */
 import { Option, type Command } from 'commander';
 import type { ForceDeleteOptions } from './force-delete.ts';
 import type { InspectOptions } from './inspect.ts';
@@ -36,7 +36,7 @@ function addInspect(group: Command, terminal: Terminal, onExit: (code: Exit) => 
     .option('-f, --show-failed', 'only failed objects and their parents')
     .option('-d, --show-details', 'the YAML of each object beneath it')
     .addOption(
-      // What it says of other words is the command's own.
+      // The command itself reports invalid values.
       new Option('-o, --output <mode>', 'output format')
         .choices(['tree', 'wide', 'yaml', 'json'])
         .argParser((mode) => mode),

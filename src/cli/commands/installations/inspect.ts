@@ -1,4 +1,4 @@
-/** `espalier installations inspect`: the tree below an installation. */
+/** `espalier installations inspect`: shows the tree below an installation. */
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
 import { collect } from '../../tree/collect.ts';
 import { printJson, printYaml } from '../../terminal/documents.ts';
@@ -55,7 +55,7 @@ export async function inspect(
   });
 }
 
-/** @throws CommandError in the words of Landscaper's command line */
+/** @throws CommandError with the messages of landscaper-cli */
 export function modeOf(options: Pick<InspectOptions, 'output' | 'wide' | 'yaml' | 'json'>): Mode {
   const { output, wide, yaml, json } = options;
   const isKnown = (text: string): text is (typeof modes)[number] =>
@@ -94,7 +94,7 @@ interface Circumstances {
   readonly options: InspectOptions;
   readonly terminal: Terminal;
   readonly now: number;
-  /** There is nothing at all, failed or not. */
+  /** Whether there is no object at all, failed or not. */
   readonly isEmpty: boolean;
 }
 
@@ -122,7 +122,7 @@ function columnsText(roots: readonly Node[], terminal: Terminal, now: number): s
     .join('');
 }
 
-/** The shape that Landscaper's command line gives machines. */
+/** The JSON format of landscaper-cli. */
 function documentOf(node: Node): object {
   const of = (kind: Node['kind']): readonly Node[] => node.children.filter((child) => child.kind === kind);
   switch (node.kind) {

@@ -1,4 +1,4 @@
-/** `espalier installations reconcile` and `interrupt`: ask for a job, or for its end, by annotation. */
+/** `espalier installations reconcile` and `interrupt`: request a job, or its end, by annotation. */
 import { hasOperation, isFinished, isRoot, isSuspended } from '../../../api/job.ts';
 import { installationKind, type Installation } from '../../../api/kinds/installation.ts';
 import { annotations, operations } from '../../../api/labels.ts';
@@ -10,7 +10,7 @@ import { isKindUnknown } from '../../report-error.ts';
 import { showProgress } from '../../tree/progress.ts';
 import { onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { faultsIn, type Node } from '../../tree/tree.ts';
+import { rootCauses, type Node } from '../../tree/tree.ts';
 
 export interface OperationOptions extends NamespacedOptions {
   readonly wait?: true;
@@ -78,7 +78,7 @@ const annotate = ({ client, namespace }: Cluster, name: string, operation: strin
 
 interface Wait {
   readonly name: string;
-  /** The installation before it was asked. */
+  /** The installation before the request. */
   readonly before: Installation;
   readonly timeoutMs: number;
 }
@@ -98,9 +98,9 @@ async function waitForJob(cluster: Cluster, terminal: Terminal, wait: Wait): Pro
       ...cluster,
       name: wait.name,
       signal: ending.signal,
-      isOver: ([now]) => now !== undefined && isAnswered(now, wait.before),
+      isOver: ([now]) => now !== undefined && hasRequestedJobEnded(now, wait.before),
     });
-    if (!root || !isAnswered(root, wait.before)) {
+    if (!root || !hasRequestedJobEnded(root, wait.before)) {
       const why = interruption.signal.aborted ? 'interrupted' : 'timed out';
       const isAtWork = root !== undefined && !isFinished(root.object);
       const next = isAtWork ? 'the job continues, watch it' : 'no job is running, check the installation';
@@ -115,23 +115,23 @@ async function waitForJob(cluster: Cluster, terminal: Terminal, wait: Wait): Pro
   }
 }
 
-/** Its job has ended. */
+/** Whether the job has ended. */
 export const hasEnded = ({ object, condition }: Node): boolean =>
   Boolean(object.status?.jobID) && (condition === 'succeeded' || condition === 'failed');
 
 /**
- * The job that was asked for has ended: a later one than before, or the one that was running, when that had just begun
- * and took the wish as its own. A wish that still stands will have a job.
+ * Whether the requested job has ended. It is either a later job than before, or the running one if it had just
+ * started and took the request as its own. If the annotation still exists, a job will follow.
  */
-const isAnswered = (root: Node, before: Installation): boolean =>
+const hasRequestedJobEnded = (root: Node, before: Installation): boolean =>
   hasEnded(root) &&
   !hasOperation(root.object.metadata, operations.reconcile) &&
   (root.object.status?.jobID !== before.status?.jobID || !isFinished(before));
 
-/** Says what failed, whole; answers the exit code. */
+/** Prints the complete errors and returns the exit code. */
 export function report(root: Node, terminal: Terminal): number {
   if (root.condition === 'succeeded') return exitCodes.ok;
-  for (const fault of faultsIn(root)) {
+  for (const fault of rootCauses(root)) {
     terminal.warn(
       `${terminal.paintError.red(`${fault.kind} ${fault.name} ${fault.phase}:`)} ${fault.message ?? 'no reason given'}`,
     );

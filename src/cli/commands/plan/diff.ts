@@ -1,8 +1,8 @@
-/** The difference of two JSON values, field by field, for people. Pure. */
+/** The difference between two JSON values, field by field. Pure. */
 import { equal } from '../../../lib/json.ts';
 import { isObject, ownField } from '../../../lib/objects.ts';
 
-/** `before` is absent for what is added, `after` for what is taken away. */
+/** `before` is absent for added fields, `after` for removed ones. */
 export interface FieldChange {
   /** `spec.template.spec.containers[web].image` */
   readonly path: string;
@@ -22,13 +22,13 @@ export function diffOf(before: unknown, after: unknown, path = ''): readonly Fie
   return [{ path, before, after }];
 }
 
-/** Names with dots in them, as of annotations, are put in brackets. */
+/** Names that contain dots, for example of annotations, are put in brackets. */
 const below = (path: string, name: string): string => {
   if (/[.[\]/]/.test(name)) return `${path}[${name}]`;
   return path === '' ? name : `${path}.${name}`;
 };
 
-/** Elements with names are compared by them, others by their place. */
+/** Elements with a name are compared by name, others by position. */
 function diffOfLists(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -54,17 +54,17 @@ function byName(list: readonly unknown[]): ReadonlyMap<string, unknown> | undefi
   return named.size > 0 ? named : undefined;
 }
 
-/** One line of a text: kept, gone or new. */
+/** One line of a text: unchanged, removed or added. */
 interface LineChange {
   readonly sign: ' ' | '-' | '+';
   readonly line: string;
 }
 
 const CONTEXT_LINES = 2;
-/** Above this the lines are shown as all gone and all new. */
+/** Above this size, all lines are shown as removed and added. */
 const MAX_CELLS = 4_000_000;
 
-/** The lines of two texts that differ, with a few around them; `…` stands for what is left out. */
+/** The different lines of two texts with some context; `…` marks omitted lines. */
 export function lineDiff(before: string, after: string): readonly LineChange[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const all = old.length * now.length > MAX_CELLS ? wholesale(old, now) : longestCommon(old, now);

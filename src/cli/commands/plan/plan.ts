@@ -1,4 +1,4 @@
-/** `espalier plan`: what the next job of an installation, or of a deploy item, would change on its targets. */
+/** `espalier plan`: shows what the next job of an installation, or of a deploy item, would change on its targets. */
 import { setMaxListeners } from 'node:events';
 import { componentFinder } from '../../../../controllers/installation/gather/component.ts';
 import { connectorOf, targetReaderOf, withoutWrites } from '../../../../deployers/sdk/index.ts';
@@ -18,8 +18,8 @@ import { defaults, readConfiguration, type Configuration } from '../../configura
 import { printJson } from '../../terminal/documents.ts';
 import { CommandError, exitCodes } from '../../errors.ts';
 import { countsOf, hasChanges, planDocument, planLines } from './print.ts';
-import { planDeployItem, planInstallation, type PlannedTree, type PlanPorts } from './walk.ts';
-import { readManagers, readWorld } from './world.ts';
+import { planDeployItem, planInstallation, type PlannedTree, type PlanPorts } from './plan-tree.ts';
+import { readManagers, readWorld } from './current-objects.ts';
 import { pluginsByType } from '../../composition/plugins.ts';
 import { maskOver } from '../blueprints/rendering/mask.ts';
 import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
@@ -34,10 +34,10 @@ export interface PlanOptions extends NamespacedOptions {
   readonly config?: string;
 }
 
-/** Exit code with `--exit-code` when something would change, as with `terraform plan`. */
+/** Exit code with `--exit-code` if something would change, as with `terraform plan`. */
 const CHANGES = 2;
 
-/** @returns 0; 1 when the job would fail; with `--exit-code` 2 when it would change something */
+/** @returns 0; 1 if the job would fail; with `--exit-code` 2 if it would change something */
 export async function plan(name: string, options: PlanOptions, terminal: Terminal): Promise<number> {
   const configuration = options.config === undefined ? defaults : readConfiguration(options.config);
   return withCluster(options, terminal, async (cluster) => {
@@ -80,11 +80,11 @@ async function planned(
   const { cluster, closing } = stage;
   const { namespace } = cluster;
   const { signal } = closing;
-  setMaxListeners(0, signal); // every request listens
+  setMaxListeners(0, signal); // every request adds a listener
   const world = await readWorld(cluster, signal);
   const key = `${namespace}/${name}`;
   const ports = { ...portsFor(stage), managersOf: await readManagers(cluster, world, signal) };
-  await noteSecrets(world.targets.list(), ports);
+  await collectSecrets(world.targets.list(), ports);
   const installation = world.installations.get(key);
   if (installation) {
     const above = ownersOf(world, installation).length;
@@ -101,7 +101,7 @@ async function planned(
   );
 }
 
-/** The host is read, and asked for tokens of service accounts where targets are reached by them; nothing is written. */
+/** The host cluster is only read, except for requests of service account tokens that targets need. */
 function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, 'managersOf'> {
   const { client, clock } = cluster;
   const { signal } = closing;
@@ -109,7 +109,7 @@ function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, '
   const log = silentLogger;
   const repositories = createComponentRepositories({ clock, rng, signal, ...configuration.registry });
   closing.add(() => repositories.close());
-  // One tree at a time: a process of its own would take longer to start than the templates take.
+  // Templates run in this process, because starting another one takes longer than running them.
   const { limits } = configuration.templating;
   const runner = inThisThread({ clock, rng, ...(limits && { limits }) });
   const open = connectorOf({ clock, log, rng });
@@ -131,8 +131,8 @@ function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, '
   };
 }
 
-/** Whatever targets hold is not shown, also where a template has put it into something else. */
-async function noteSecrets(targets: Iterable<unknown>, { client, secrets }: PlanPorts): Promise<void> {
+/** Collects the content of targets, so that it is masked in the output even if a template copies it. */
+async function collectSecrets(targets: Iterable<unknown>, { client, secrets }: PlanPorts): Promise<void> {
   for (const target of targets) {
     const { metadata, spec } = target as Obj & { spec: { config?: unknown; secretRef?: { name: string } } };
     if (spec.config !== undefined) secrets.push(spec.config);

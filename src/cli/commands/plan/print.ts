@@ -1,4 +1,4 @@
-/** A plan for people and for programs. Secrets are masked here, after everything has been compared. Pure. */
+/** Prints a plan as text or JSON. Secrets are masked here, after all comparisons. Pure. */
 import type { PlannedChange, PlannedObject } from '../../../../deployers/sdk/index.ts';
 import { describeRef } from '../../../../deployers/objects/manifests/model.ts';
 import { exactJson } from '../../../lib/exact-json.ts';
@@ -7,12 +7,12 @@ import { toYaml } from '../../../lib/yaml.ts';
 import { MASK, type Mask } from '../blueprints/rendering/mask.ts';
 import type { Paint } from '../../terminal/terminal.ts';
 import { diffOf, lineDiff, type FieldChange } from './diff.ts';
-import type { PlannedItem, PlannedTree } from './walk.ts';
+import type { PlannedItem, PlannedTree } from './plan-tree.ts';
 
 interface PlanPrinting {
   readonly paint: Paint;
   readonly mask: Mask;
-  /** Whole objects where one is made or taken away. */
+  /** Whether created and deleted objects are printed completely. */
   readonly hasDetails: boolean;
 }
 
@@ -39,7 +39,7 @@ export function countsOf({ items, problems }: PlannedTree): Counts {
 
 export const hasChanges = ({ create, change, delete: gone }: Counts): boolean => create + change + gone > 0;
 
-/** Lines without line breaks at their ends. */
+/** The lines, without line breaks. */
 export function planLines(tree: PlannedTree, printing: PlanPrinting): readonly string[] {
   const { paint, mask } = printing;
   return [
@@ -123,14 +123,14 @@ function objectLines(object: PlannedObject, printing: PlanPrinting): readonly st
 // ---------------------------------------------------------------- fields
 
 interface ShownChange extends FieldChange {
-  /** What it holds is nobody's business; that it changes is. */
+  /** Whether the content is secret: the output only shows that it changes. */
   readonly isSecret: boolean;
 }
 
 const changesOf = ({ ref, before, after }: PlannedObject): readonly ShownChange[] =>
   diffOf(before, after).map((one) => ({ ...one, isSecret: ref.kind === 'Secret' && isContent(one.path) }));
 
-/** kubectl keeps the whole object in an annotation. */
+/** An annotation of kubectl contains the whole object. */
 const isContent = (path: string): boolean =>
   /^(data|stringData)\b/.test(path) || path.includes('last-applied-configuration');
 
@@ -184,7 +184,7 @@ function summary(counts: Counts, paint: Paint): string {
   return `Plan: ${parts.join(', ')}`;
 }
 
-// ---------------------------------------------------------------- for programs
+// ---------------------------------------------------------------- JSON
 
 export function planDocument(tree: PlannedTree, mask: Mask): object {
   return {

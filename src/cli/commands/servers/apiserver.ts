@@ -1,11 +1,11 @@
-/** `espalier apiserver`: the development API server alone. */
+/** `espalier apiserver`: runs the embedded API server. */
 import { systemClock } from '../../../lib/clock.ts';
 import { createClient } from '../../../runtime/transport/client.ts';
 import { connect } from '../../../runtime/transport/http.ts';
 import { startEmbedded, type Embedded } from '../../composition/embedded.ts';
 import { ensureCrds } from '../../../landscape/ensure-crds.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../../logging.ts';
-import { quoted } from '../../self.ts';
+import { quoted } from '../../self-command.ts';
 import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Logger } from '../../../observability/log.ts';

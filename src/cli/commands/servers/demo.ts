@@ -1,4 +1,4 @@
-/** `espalier demo`: everything in one process, with a sample landscape to watch. */
+/** `espalier demo`: runs everything in one process and installs a sample landscape. */
 import { readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { dataObjectKind, type DataObject } from '../../../api/kinds/dataobject.ts';
@@ -15,7 +15,7 @@ import { applyAll } from '../../objects.ts';
 import { elapsedText } from '../../tree/print.ts';
 import { showProgress } from '../../tree/progress.ts';
 import { sample, sampleObjects } from './sample.ts';
-import { quoted, selfCommand } from '../../self.ts';
+import { quoted, selfCommand } from '../../self-command.ts';
 import { aborted, onInterrupt, type Interruption } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Node } from '../../tree/tree.ts';
@@ -28,7 +28,7 @@ export interface DemoOptions extends LogOptions {
   readonly exit?: true;
 }
 
-/** A landscape that takes longer has got stuck. */
+/** A landscape that takes longer is stuck. */
 const DEADLINE_MS = 5 * 60_000;
 
 export async function demo(options: DemoOptions, terminal: Terminal): Promise<number> {
@@ -46,7 +46,7 @@ export async function demo(options: DemoOptions, terminal: Terminal): Promise<nu
     return await withEmbeddedLandscaper(
       { port, log, simulate: true, namespace: sample.namespace },
       {},
-      ({ embedded, landscaper }) => play({ options, terminal, interruption, lines, embedded, landscaper }),
+      ({ embedded, landscaper }) => runDemo({ options, terminal, interruption, lines, embedded, landscaper }),
     );
   } finally {
     interruption.release();
@@ -62,7 +62,7 @@ interface Stage {
   readonly landscaper: Landscaper;
 }
 
-async function play(stage: Stage): Promise<number> {
+async function runDemo(stage: Stage): Promise<number> {
   const { terminal, interruption, embedded, landscaper } = stage;
   const { paint } = terminal;
   terminal.print(`Installing ${paint.bold(sample.installation)} in namespace ${sample.namespace}:\n`);
@@ -87,7 +87,7 @@ async function play(stage: Stage): Promise<number> {
     );
   }
   const isServing = terminal.isLive && !stage.options.exit;
-  terminal.print(isServing ? whileServing(embedded, code) : afterwards());
+  terminal.print(isServing ? whileServing(embedded, code) : nextCommands());
   if (!isServing) return code;
   terminal.print(`Serving ${paint.cyan(embedded.url)}; press Ctrl-C to stop.`);
   await aborted(interruption.signal);
@@ -95,7 +95,7 @@ async function play(stage: Stage): Promise<number> {
   return exitCodes.ok;
 }
 
-/** On a connection of its own, as any other client. */
+/** Uses a connection of its own, like any other client. */
 async function watch({ terminal, interruption, lines, embedded }: Stage): Promise<Node | undefined> {
   const ending = new AbortController();
   interruption.signal.addEventListener('abort', () => {
@@ -124,7 +124,7 @@ async function watch({ terminal, interruption, lines, embedded }: Stage): Promis
   }
 }
 
-// ---------------------------------------------------------------- words at the end
+// ---------------------------------------------------------------- closing message
 
 function whileServing({ kubeconfigFile }: Embedded, code: number): string {
   const self = selfCommand();
@@ -151,7 +151,7 @@ function whileServing({ kubeconfigFile }: Embedded, code: number): string {
   ].join('\n');
 }
 
-function afterwards(): string {
+function nextCommands(): string {
   const self = selfCommand();
   const rows = [
     [`${self} demo --print`, 'the objects of this landscape'],
@@ -178,7 +178,7 @@ function targetKubeconfig(file: string | undefined): string {
   }
 }
 
-/** Sends log lines where they do not disturb the tree. */
+/** Writes log lines above the tree, so that they do not disturb it. */
 class LogLines extends Writable {
   readonly #terminal: Terminal;
   say: ((text: string) => void) | undefined;

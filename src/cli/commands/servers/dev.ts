@@ -1,11 +1,11 @@
-/** `espalier dev`: API server, controllers and deployers in one process. */
+/** `espalier dev`: runs API server, controllers and deployers in one process. */
 import { readConfiguration } from '../../configuration/configuration.ts';
 import { withEmbeddedLandscaper } from '../../composition/embedded-landscaper.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../../logging.ts';
 import { applyAll, namespaceObject } from '../../objects.ts';
 import type { Address } from '../../terminal/options.ts';
 import { packageInfo } from '../../package.ts';
-import { quoted, selfCommand } from '../../self.ts';
+import { quoted, selfCommand } from '../../self-command.ts';
 import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -30,7 +30,7 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
     await withEmbeddedLandscaper(
       { ...{ data, port, namespace, log, simulate: true }, kubeconfigFile: options.writeKubeconfig },
       {
-        // A server of its own has no definitions but those it is given.
+        // The embedded server has no CustomResourceDefinitions unless they are installed.
         ...(configuration && { configuration: { ...configuration, installsCrds: true } }),
         ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
       },

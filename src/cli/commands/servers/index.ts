@@ -1,4 +1,4 @@
-/** Commands that serve: start, webhooks, dev, apiserver, demo. */
+/** Commands that run servers: start, webhooks, dev, apiserver, demo. */
 import type { Command } from 'commander';
 import type { DemoOptions } from './demo.ts';
 import type { DevOptions } from './dev.ts';
@@ -55,7 +55,7 @@ function addDev(program: Command, terminal: Terminal): void {
     .option('--data <folder>', 'keep the objects in this folder; default: in memory')
     .option(
       '--port <number>',
-      'port of the API server; default: as before on this folder, else any free one',
+      'port of the API server; default: the previous port of this folder, else any free one',
       port,
     )
     .option('--write-kubeconfig <file>', 'where to write the kubeconfig')
@@ -149,7 +149,7 @@ function addWebhooks(program: Command, terminal: Terminal): void {
       'after',
       examples([
         ['espalier webhooks --webhook-service ls-system/landscaper-webhooks', 'in a pod, behind a Service'],
-        ['espalier webhooks --webhook-url https://10.0.0.5:9443 --cert-ns ls-system', 'beside the cluster'],
+        ['espalier webhooks --webhook-url https://10.0.0.5:9443 --cert-ns ls-system', 'outside the cluster'],
         [
           'espalier webhooks --webhook-url https://10.0.0.5:9443 --disable-webhooks all',
           'remove the webhooks from the API server',
@@ -173,7 +173,7 @@ function addApiServer(program: Command, terminal: Terminal): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
       '--port <number>',
-      'port to listen on; default: as before on this folder, else any free one',
+      'port to listen on; default: the previous port of this folder, else any free one',
       port,
     )
     .option('--write-kubeconfig <file>', 'where to write the kubeconfig')

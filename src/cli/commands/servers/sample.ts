@@ -1,4 +1,4 @@
-/** The sample landscape: files of docs/samples made into objects, the blueprint packed into its installation. */
+/** The sample landscape: objects from the files of docs/samples, with the blueprint embedded in its installation. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_VERSION } from '../../../api/labels.ts';
@@ -11,15 +11,15 @@ import { packageFolder } from '../../package.ts';
 export const sample = {
   namespace: 'hello',
   installation: 'hello-landscape',
-  /** DataObject with what the landscape exports. */
+  /** DataObject with the exports of the landscape. */
   dataObject: 'hello-url',
   target: 'my-cluster',
 } as const;
 
 /**
  * All objects of the sample, in the order in which they are applied.
- * @param kubeconfig text of the kubeconfig of the cluster to deploy to
- * @throws CommandError when this copy comes without samples
+ * @param kubeconfig content of the kubeconfig of the target cluster
+ * @throws CommandError if this package contains no samples
  */
 export function sampleObjects(kubeconfig: string): Obj[] {
   const folder = packageFolder(join('docs', 'samples', 'hello-landscape'));
@@ -38,7 +38,7 @@ export function sampleObjects(kubeconfig: string): Obj[] {
   ];
 }
 
-/** A folder as `filesystem` of a blueprint has it: folders are maps, files are strings. */
+/** A folder in the format of `blueprint.filesystem`: folders are maps, files are strings. */
 export function filesIn(folder: string): Record<string, unknown> {
   const entries = readdirSync(folder)
     .sort()

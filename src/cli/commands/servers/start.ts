@@ -1,4 +1,4 @@
-/** `espalier start`: controllers and deployers on a cluster, until told to stop. */
+/** `espalier start`: runs controllers and deployers on a cluster until it is stopped. */
 import { readConfiguration } from '../../configuration/configuration.ts';
 import { kubeconfigSource, type ClusterOptions } from '../../kubeconfig.ts';
 import { startLandscaper } from '../../composition/landscaper.ts';
@@ -14,7 +14,7 @@ export interface StartOptions extends ClusterOptions, LogOptions {
   readonly config?: string;
   readonly metricsAddress?: Address;
   readonly lease?: NamespacedName;
-  /** Off with --no-crds. */
+  /** false with --no-crds. */
   readonly crds: boolean;
 }
 

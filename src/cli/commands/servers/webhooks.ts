@@ -1,4 +1,4 @@
-/** `espalier webhooks`: the validating webhooks, until told to stop. */
+/** `espalier webhooks`: runs the validating webhooks until the process is stopped. */
 import { UnreadableDeployItems } from '../../../api/kinds/execution.ts';
 import type { InstallationLimits } from '../../../api/limits.ts';
 import { validatedResources, type ValidatedResource } from '../../../api/validation/index.ts';
@@ -28,7 +28,7 @@ export interface WebhooksCommandOptions extends ClusterOptions, LogOptions {
   readonly certNs?: string;
   readonly disableWebhooks?: readonly string[];
   readonly config?: string;
-  /** Off with --no-install. */
+  /** false with --no-install. */
   readonly install: boolean;
 }
 
@@ -70,7 +70,7 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
   }
 }
 
-/** In a process that namespaces share by turns. */
+/** Checks objects in a worker process; namespaces take turns. */
 const checkIn =
   (runnerOf: RunnerOf, limits: InstallationLimits): LargeItemsCheck =>
   async (namespace, packed) => {

@@ -1,4 +1,4 @@
-/** `espalier targets create`: prints a Target, with a Secret for its credentials when asked to. */
+/** `espalier targets create`: prints a Target, optionally with a Secret for its credentials. */
 import { readFileSync } from 'node:fs';
 import { API_VERSION, GROUP } from '../../../api/labels.ts';
 import { targetKind } from '../../../api/kinds/target.ts';
@@ -31,16 +31,16 @@ export interface CreateTargetOptions {
 }
 
 const CLUSTER = `${GROUP}/kubernetes-cluster`;
-/** What Landscaper's command line calls the type, in the place where we have the name. */
-const CLUSTER_WORDS: readonly string[] = ['kubernetes-cluster', 'k8s-cluster', 'c'];
+/** landscaper-cli's names for the type, which it takes as the first argument instead of the target's name. */
+const CLUSTER_TYPE_NAMES: readonly string[] = ['kubernetes-cluster', 'k8s-cluster', 'c'];
 
-/** What no API server takes is refused before it is piped there. @throws UsageError */
+/** Refuses names that no API server accepts. @throws UsageError */
 function refuseName(what: string, name: string, rule: (text: string) => string[]): void {
   const [problem] = rule(name);
   if (problem !== undefined) throw new UsageError(`"${name}" is not a valid name of a ${what}: ${problem}`);
 }
 
-/** @param first the name, or, as with Landscaper's command line, the word for clusters */
+/** @param first the name, or, as in landscaper-cli, the type of the target */
 export function createTarget(
   first: string | undefined,
   options: CreateTargetOptions,
@@ -81,17 +81,17 @@ export function createTarget(
     writePrivateFile(options.outputFile, `${text}\n`);
     terminal.print(`Wrote target to ${options.outputFile}`);
   }
-  for (const line of neededBesides(options, terminal)) terminal.warn(line);
+  for (const line of furtherRequirements(options, terminal)) terminal.warn(line);
   return exitCodes.ok;
 }
 
 const KEY = 'config';
 
 function nameOf(first: string | undefined, { name }: CreateTargetOptions): string {
-  const isWord = first !== undefined && CLUSTER_WORDS.includes(first);
-  if (first !== undefined && !isWord && name !== undefined && name !== first)
+  const isTypeName = first !== undefined && CLUSTER_TYPE_NAMES.includes(first);
+  if (first !== undefined && !isTypeName && name !== undefined && name !== first)
     throw new UsageError(`two names for the target: ${first} and, with --name, ${name}; give only one`);
-  const chosen = name ?? (isWord ? undefined : first);
+  const chosen = name ?? (isTypeName ? undefined : first);
   if (chosen === undefined)
     throw new UsageError('no name given for the target; write it as an argument, or set --name');
   return chosen;
@@ -99,8 +99,8 @@ function nameOf(first: string | undefined, { name }: CreateTargetOptions): strin
 
 // ---------------------------------------------------------------- content
 
-/** The ways to say where the cluster is; exactly one has to be taken. */
-const WAYS = {
+/** The options that define the cluster; exactly one is required. */
+const CLUSTER_OPTIONS = {
   '--target-kubeconfig FILE': (o: CreateTargetOptions) => o.targetKubeconfig ?? o.kubeconfig,
   '--oidc-server URL': (o: CreateTargetOptions) => o.oidcServer,
   '--self': (o: CreateTargetOptions) => o.self,
@@ -108,9 +108,9 @@ const WAYS = {
 } as const;
 
 function contentOf(options: CreateTargetOptions, type: string): unknown {
-  const taken = Object.entries(WAYS).filter(([, given]) => given(options) !== undefined);
+  const taken = Object.entries(CLUSTER_OPTIONS).filter(([, given]) => given(options) !== undefined);
   if (taken.length !== 1) {
-    const ways = Object.keys(WAYS).join(', ');
+    const ways = Object.keys(CLUSTER_OPTIONS).join(', ');
     throw new UsageError(
       taken.length === 0
         ? `no cluster given for the target; set one of ${ways}`
@@ -168,10 +168,10 @@ function ownContent(file: string, type: string): unknown {
   return content;
 }
 
-// ---------------------------------------------------------------- what else it takes
+// ---------------------------------------------------------------- further requirements
 
-/** Targets without credentials of their own work only if somebody else is told. */
-function neededBesides(options: CreateTargetOptions, { paintError }: Terminal): readonly string[] {
+/** Notes for targets without credentials, which need additional configuration. */
+function furtherRequirements(options: CreateTargetOptions, { paintError }: Terminal): readonly string[] {
   const { serviceAccount: account, namespace = 'the namespace of the target' } = options;
   if (account === undefined || (!options.self && options.oidcServer === undefined)) return [];
   const where = options.self ? 'this cluster' : `the cluster ${options.oidcServer ?? ''}`;

@@ -22,7 +22,7 @@ export function addTargetCommands(program: Command, terminal: Terminal, onExit: 
     )
     .option('--target-kubeconfig <file>', 'kubeconfig of the target cluster')
     .option('--kubeconfig <file>', 'the same')
-    .option('--target-context <name>', 'context of it; default its current one')
+    .option('--target-context <name>', 'context of that kubeconfig; default its current one')
     .option('--flatten', 'embed the files that the kubeconfig names, and keep only what the context needs')
     .option('--oidc-server <url>', 'a cluster that trusts the tokens of this one')
     .option('--oidc-ca <file>', 'certificate of that cluster, PEM')
@@ -30,8 +30,11 @@ export function addTargetCommands(program: Command, terminal: Terminal, onExit: 
     .option('--self', 'the cluster that holds the target')
     .option('--service-account <name>', 'with --oidc-server and --self: the service account of the tokens')
     .option('--expiration <seconds>', 'validity of tokens; default a day', wholeNumber)
-    .option('--type <domain/name>', 'of other targets; default landscaper.gardener.cloud/kubernetes-cluster')
-    .option('--config <file>', 'content of other targets, YAML')
+    .option(
+      '--type <domain/name>',
+      'type of the target; default landscaper.gardener.cloud/kubernetes-cluster',
+    )
+    .option('--config <file>', 'content of a target of another type, YAML')
     .option('--name <name>', 'name of the target')
     .option('-n, --namespace <name>', 'namespace to write into the objects')
     .option('-s, --secret <name>', 'keep the content in a Secret of this name')

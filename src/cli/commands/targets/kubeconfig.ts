@@ -1,6 +1,6 @@
 /**
- * A kubeconfig of a user made fit for a Target: one context, certificates and tokens inside. Files and commands that it
- * names are those of the user's machine, where no deployer will ever run.
+ * Prepares a user's kubeconfig for a Target: one context, embedded certificates and tokens. A Target must not
+ * reference files or commands of the user's machine, since deployers run elsewhere.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -11,13 +11,13 @@ import { readTextFile, readYamlFile } from '../../files.ts';
 
 interface KubeconfigChoice {
   readonly file: string;
-  /** Default: the current one, or the only one. */
+  /** Default: the current context, or the only one. */
   readonly context?: string | undefined;
-  /** Take the contents of files into it, and only what the context needs. */
+  /** Embeds the content of files, and keeps only what the context needs. */
   readonly isFlattened: boolean;
 }
 
-/** Text as it goes into a Target. @throws UsageError naming what a Target must not contain, and the way out */
+/** The kubeconfig for a Target. @throws UsageError with the unsupported field and an alternative */
 export function targetKubeconfig({ file, context, isFlattened }: KubeconfigChoice): string {
   const document = readYamlFile(file);
   if (!isObject(document) || !Array.isArray(document['clusters']) || document['clusters'].length === 0) {
@@ -26,13 +26,13 @@ export function targetKubeconfig({ file, context, isFlattened }: KubeconfigChoic
   const chosen = { ...document, 'current-context': contextOf(document, file, context) };
   const result = isFlattened ? flattened(chosen, file) : chosen;
   const problem = forbiddenIn(result);
-  if (problem !== undefined) throw new UsageError(`${file}: ${problem}${wayOut(problem, isFlattened)}`);
+  if (problem !== undefined) throw new UsageError(`${file}: ${problem}${hint(problem, isFlattened)}`);
   return isFlattened || context !== undefined
     ? `${JSON.stringify(result, undefined, 2)}\n`
     : readTextFile(file);
 }
 
-const wayOut = (problem: string, isFlattened: boolean): string =>
+const hint = (problem: string, isFlattened: boolean): string =>
   problem.includes(' files are not supported') && !isFlattened ? '; --flatten embeds the files' : '';
 
 function contextOf(document: Fields, file: string, wanted: string | undefined): string {
@@ -53,7 +53,7 @@ function contextOf(document: Fields, file: string, wanted: string | undefined): 
 const namesIn = (list: unknown): readonly string[] =>
   Array.isArray(list) ? list.map((entry: unknown) => String(ownField(entry, 'name'))) : [];
 
-/** File fields, and the fields that hold the same as base64. */
+/** Fields with file names, and the corresponding fields with base64 content. */
 const AS_DATA: readonly (readonly [string, string])[] = [
   ['certificate-authority', 'certificate-authority-data'],
   ['client-certificate', 'client-certificate-data'],

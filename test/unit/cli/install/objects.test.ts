@@ -7,14 +7,14 @@ import { readConfiguration } from '../../../../src/cli/configuration/configurati
 import { changedFields } from '../../../../src/cli/commands/install/changes.ts';
 import { configurationDocument, missingFolders } from '../../../../src/cli/commands/install/configuration.ts';
 import { productObjects } from '../../../../src/cli/commands/install/objects.ts';
-import { isPlainContext, named } from '../../../../src/cli/commands/install/remains.ts';
+import { isPlainContext, named } from '../../../../src/cli/commands/install/remaining-objects.ts';
 import {
-  amongPods,
-  atHome,
-  everywhere,
-  ofHealthCheck,
-  ofWebhooks,
-  ofWebhooksAtHome,
+  podNamespaceRights,
+  productNamespaceRights,
+  clusterRights,
+  healthCheckRights,
+  webhookClusterRights,
+  webhookNamespaceRights,
   rulesFor,
 } from '../../../../src/cli/commands/install/role.ts';
 import {
@@ -263,7 +263,9 @@ describe('the role of an installed Espalier', () => {
 
   it('allows tokens of other accounts only to deployers that connect with them', () => {
     const tokens = (...deployers: Parameters<typeof rulesFor>[1] & object) =>
-      rulesFor(everywhere, deployers).filter(({ resources }) => resources.includes('serviceaccounts/token'));
+      rulesFor(clusterRights, deployers).filter(({ resources }) =>
+        resources.includes('serviceaccounts/token'),
+      );
     expect(tokens('mock', 'container')).to.deep.equal([]);
     expect(tokens('mock', 'helm')).to.have.length(1);
   });
@@ -276,7 +278,14 @@ describe('the page about the installation', () => {
   it('lists each right with its purpose, and no other', () => {
     const [, rights = ''] = page.split(/^## Rights$|^## When it does not start$/m);
     const rows = [...rights.matchAll(/^(\| `.*\|)$/gm)].map(([row]) => row);
-    const needs = [everywhere, atHome, amongPods, ofHealthCheck, ofWebhooks, ofWebhooksAtHome].flat();
+    const needs = [
+      clusterRights,
+      productNamespaceRights,
+      podNamespaceRights,
+      healthCheckRights,
+      webhookClusterRights,
+      webhookNamespaceRights,
+    ].flat();
     expect(rows).to.deep.equal(
       needs.map(
         ({ resources, verbs, names, why }) =>

@@ -28,7 +28,7 @@ const rendered = ({ fields, spec = {}, metadata = {}, exports }: Given): Promise
     components: undefined,
     exports: exports && suppliedExports(exports, 'exports.yaml'),
     isDeep: true,
-    seen: [],
+    secretTargets: [],
     budget: new TreeBudget(defaults.limits),
   });
 

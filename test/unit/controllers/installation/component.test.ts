@@ -53,10 +53,10 @@ interface Call {
 }
 interface StockFacts {
   readonly found?: object;
-  readonly unproved?: readonly string[];
+  readonly unverified?: readonly string[];
   readonly refusal?: Error;
 }
-function stockOf({ found = document(), unproved = [], refusal }: StockFacts = {}) {
+function stockOf({ found = document(), unverified = [], refusal }: StockFacts = {}) {
   const calls: Call[] = [];
   const repository = {} as never;
   const repositories = {
@@ -73,7 +73,7 @@ function stockOf({ found = document(), unproved = [], refusal }: StockFacts = {}
     view(source: ComponentSource, own: never, place: unknown, request: Request) {
       calls.push({ what: 'view', args: [source, place], request });
       return Promise.resolve(
-        new ComponentView(source, { all: [own], targets: new Map(), unproved }, {} as never),
+        new ComponentView(source, { all: [own], targets: new Map(), unverified }, {} as never),
       );
     },
   } as unknown as ComponentRepositories;
@@ -393,7 +393,7 @@ describe('the signature of a component', () => {
       stored?: readonly Obj[];
       found?: object;
       verification?: VerificationPolicy;
-      unproved?: readonly string[];
+      unverified?: readonly string[];
     } = {},
   ) => finder({ stored, found, ...more }).find(self, where);
   const accepts = async (work: Promise<{ readonly view: unknown }>) => {
@@ -444,13 +444,13 @@ describe('the signature of a component', () => {
   });
 
   it('must cover everything that the component refers to', async () => {
-    expect(await problemOf(look(demanding(), { unproved: ['reference a', 'reference b'] }))).to.deep.equal(
+    expect(await problemOf(look(demanding(), { unverified: ['reference a', 'reference b'] }))).to.deep.equal(
       fails(
         'VerifySignature',
         'signature release of component x.org/c:1.0.0 does not cover all components: the digests of reference a, reference b cannot be compared; references and components must contain all digests',
       ),
     );
-    await accepts(look(asking(), { unproved: ['reference a'] }));
+    await accepts(look(asking(), { unverified: ['reference a'] }));
   });
 
   const byKey = (secret: object) => trusting({ publicKeySecretReference: { name: 'keys', ...secret } });

@@ -1,12 +1,15 @@
-/** Shows where a template failed, as compilers do: the error of the engine, and the place in the file of the author. */
+/**
+ * Shows where a template failed, in the style of a compiler: the error of the engine, and the line in the author's
+ * file.
+ */
 import { templateSources, type BlueprintInput } from '../../../../blueprint/lint/inspect.ts';
 import type { Finding } from '../../../../blueprint/lint/finding.ts';
 import type { Place, Source } from '../../../../blueprint/lint/source.ts';
 import { TemplateError } from '../../../../templating/gotemplate/errors.ts';
 
 /**
- * The failure as a finding; undefined when it is about no single place of a template.
- * @param input the blueprint that was rendered; engines tell a line, and the text of it tells the template
+ * The failure as a finding; undefined if it does not refer to a single place in a template.
+ * @param input the rendered blueprint; the engine reports a line, and its text identifies the template
  * @param around files with the Installation, whose mappings may fail
  */
 export function templateFinding(
@@ -14,7 +17,7 @@ export function templateFinding(
   input: BlueprintInput,
   around: readonly Source[] = [],
 ): Finding | undefined {
-  const failure = innermost(error);
+  const failure = innermostError(error);
   if (!failure) return undefined;
   const place = placeOf(failure, [...templateSources(input), ...around]);
   if (!place) return undefined;
@@ -36,16 +39,16 @@ function placeOf(failure: TemplateError, sources: readonly Source[]): Place | un
 }
 
 /**
- * A tree fails in the layout that YAML gives it: its lines are those of the author, but for number and indentation. When
- * several lines could be meant, none is.
+ * A template tree fails as YAML that was generated from it: its lines equal the author's, except for number and
+ * indentation. If several lines match, none is reported.
  */
 function placeInTree(failure: TemplateError, sources: readonly Source[]): Place | undefined {
-  const wanted = bare(failure.sourceLine);
+  const wanted = withoutIndentation(failure.sourceLine);
   const behind = failure.sourceLine.trimEnd().length - charactersBefore(failure);
   const places = new Map<string, Place>();
   for (const source of sources) {
     for (const [i, text] of source.text.split('\n').entries()) {
-      if (bare(text) !== wanted) continue;
+      if (withoutIndentation(text) !== wanted) continue;
       const place = source.place(source.lineStart(i) + text.trimEnd().length - behind);
       places.set(`${place.file}:${place.line}`, place);
     }
@@ -54,15 +57,15 @@ function placeInTree(failure: TemplateError, sources: readonly Source[]): Place 
   return places.size === 1 ? place : undefined;
 }
 
-/** Without indentation and dashes. */
-const bare = (line: string): string => line.trim().replace(/^(- +)+/, '');
+/** The line without indentation and dashes. */
+const withoutIndentation = (line: string): string => line.trim().replace(/^(- +)+/, '');
 
-/** Engines count bytes. */
+/** Engines report columns in bytes. */
 const charactersBefore = ({ sourceLine, column = 0 }: TemplateError): number =>
   Buffer.from(sourceLine).subarray(0, column).toString('utf8').length;
 
-/** Files that are included fail within the template that includes them. */
-function innermost(error: unknown): TemplateError | undefined {
+/** If an included file fails, the error of the file is the cause of the including template's error. */
+function innermostError(error: unknown): TemplateError | undefined {
   let found: TemplateError | undefined;
   for (let at = error; at instanceof Error; at = at.cause) if (at instanceof TemplateError) found = at;
   return found;

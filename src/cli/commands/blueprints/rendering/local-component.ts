@@ -1,4 +1,4 @@
-/** Components without a registry: a folder to be packed, a transport archive, or a descriptor. */
+/** Components without a registry: a folder to pack, a transport archive, or a descriptor. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ComponentDescriptorDefinition } from '../../../../api/kinds/installation.ts';
@@ -16,13 +16,13 @@ import { ComponentView, type ComponentSource } from '../../../../components/view
 import { fileTreeOf } from '../../../../lib/file-tree.ts';
 import type { View } from '../../../../lib/objects.ts';
 import { parseYaml } from '../../../../lib/yaml.ts';
-import { archiveAt, isFolder, MAX_FILE_BYTES } from '../../components/places.ts';
+import { archiveAt, isFolder, MAX_FILE_BYTES } from '../../components/sources.ts';
 import { UsageError } from '../../../errors.ts';
 
 export interface LocalComponents {
-  /** The component that was pointed at. */
+  /** The component at the given path. */
   readonly own: ComponentView;
-  /** That of a sub-installation. @throws ComponentProblem when it is not here */
+  /** The component of a sub-installation. @throws ComponentProblem if it is not in the same place */
   view(definition: View<ComponentDescriptorDefinition>): Promise<ComponentView | undefined>;
 }
 
@@ -70,7 +70,7 @@ async function fromArchive(files: Files, path: string, wanted: string | undefine
   return componentsOf(refSource(own, context), own, repository);
 }
 
-/** The one that was asked for; else the only one that no other one refers to. */
+/** The component with the wanted name; otherwise the only one that no other component references. */
 function chosen(all: readonly FoundComponent[], wanted: string | undefined, path: string): FoundComponent {
   const names = all.map(({ component }) => nameOf(component));
   if (wanted !== undefined) {
@@ -116,7 +116,7 @@ async function componentsOf(
   own: FoundComponent,
   repository: Repository,
 ): Promise<LocalComponents> {
-  // Whatever repository a reference names: what is not here is nowhere.
+  // All references are resolved in the same place, whatever repository they name.
   const lookup: Lookup = { open: () => Promise.resolve(repository), resolvers: [], overwrites: [] };
   const { context } = repository;
   const viewOf = async (from: ComponentSource, found: FoundComponent): Promise<ComponentView> =>

@@ -1,4 +1,4 @@
-/** Keeps secrets out of what is printed: every text that is, or holds, a secret value shows `***` in its place. */
+/** Masks secrets in the output: replaces every string that equals or contains a secret value by `***`. */
 import { maskOf } from '../../../../lib/masking.ts';
 import { isObject } from '../../../../lib/objects.ts';
 
@@ -6,13 +6,13 @@ export const MASK = '***';
 
 export interface Mask {
   text(text: string): string;
-  /** All texts and numbers in a value; the names of fields stay. */
+  /** Masks all strings and numbers in a value, but not field names. */
   value(value: unknown): unknown;
 }
 
 export const noMask: Mask = { text: (text) => text, value: (value) => value };
 
-/** @param secrets values of any shape: every text and number in them is secret */
+/** @param secrets values of any shape: every string and number in them is secret */
 export function maskOver(secrets: readonly unknown[]): Mask {
   const text = maskOf(secrets, MASK);
   const value = (plain: unknown): unknown => {

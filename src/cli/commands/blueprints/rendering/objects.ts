@@ -1,4 +1,4 @@
-/** What was rendered as objects of Kubernetes, as the controllers would create them. */
+/** The rendering result as Kubernetes objects, as the controllers would create them. */
 import { itemObject } from '../../../../../controllers/execution/items.ts';
 import { executionObject } from '../../../../../controllers/installation/execution.ts';
 import { annotations } from '../../../../api/labels.ts';
@@ -9,12 +9,12 @@ import { MASK, type Mask } from './mask.ts';
 import type { RenderedInstallation } from './render-tree.ts';
 
 interface RenderedObject {
-  /** What it is, with its path: `deploy item database/server`. */
+  /** Type and path of the object: `deploy item database/server`. */
   readonly title: string;
   readonly object: Fields;
 }
 
-/** Sub-installations, deploy items, state, exports; then the same of each child that was looked into. */
+/** Sub-installations, deploy items, state, exports; then the same for each rendered child. */
 export function renderedObjects(
   rendered: RenderedInstallation,
   options: { readonly mask: Mask; readonly showSecrets: boolean },
@@ -46,7 +46,7 @@ export function renderedObjects(
   ];
 }
 
-/** Without what only a cluster can fill in: ids of owners, generated ends of names, times. */
+/** The object without values that only a cluster determines: uids of owners, generated name suffixes, times. */
 function shown(
   object: Fields,
   { mask, showSecrets }: { readonly mask: Mask; readonly showSecrets: boolean },
@@ -70,7 +70,7 @@ function shown(
   return isSame ? masked : withoutHash(masked);
 }
 
-/** A hash of a short secret tells it to who tries. */
+/** The hash of a short secret would reveal it to a brute-force attack. */
 function withoutHash(object: Fields): Fields {
   const metadata = object['metadata'] as Fields;
   const notes = metadata['annotations'];
@@ -79,7 +79,7 @@ function withoutHash(object: Fields): Fields {
   return { ...object, metadata: { ...metadata, annotations: masked } };
 }
 
-/** What a target or a secret holds is nobody's business, wherever it came from. */
+/** The content of targets and secrets is removed, wherever it came from. */
 function withoutSecrets(object: Fields): Fields {
   const spec = object['spec'];
   if (object['kind'] === 'Target' && ownField(spec, 'config') !== undefined) {

@@ -1,4 +1,4 @@
-/** What was rendered, as a tree for eyes. Pure. */
+/** The rendering result as a tree. Pure. */
 import type { DeployItemTemplate } from '../../../../api/kinds/execution.ts';
 import type { WrittenObject } from '../../../../dataflow/objects.ts';
 import { GROUP, labels } from '../../../../api/labels.ts';
@@ -42,12 +42,12 @@ function branchesOf(
 
 function childBranch({ name, object, inside }: RenderedChild, options: TreeOptions): Branch {
   const { imports, exports } = object.spec;
-  const takes = [...(imports?.data ?? []), ...(imports?.targets ?? [])].map((one) => one.name);
-  const gives = [...(exports?.data ?? []), ...(exports?.targets ?? [])].map((one) => one.name);
+  const importNames = [...(imports?.data ?? []), ...(imports?.targets ?? [])].map((one) => one.name);
+  const exportNames = [...(exports?.data ?? []), ...(exports?.targets ?? [])].map((one) => one.name);
   const note = [
     'sub-installation',
-    ...(takes.length > 0 ? [`imports ${takes.join(', ')}`] : []),
-    ...(gives.length > 0 ? [`exports ${gives.join(', ')}`] : []),
+    ...(importNames.length > 0 ? [`imports ${importNames.join(', ')}`] : []),
+    ...(exportNames.length > 0 ? [`exports ${exportNames.join(', ')}`] : []),
     ...(typeof inside === 'string' ? [inside] : []),
   ].join(' · ');
   return { name, isBold: true, note, below: typeof inside === 'string' ? [] : branchesOf(inside, options) };

@@ -1,6 +1,6 @@
 /**
- * Renders an installation without a cluster, on objects in memory, and with --deep the tree below it. What deploy items would
- * export has to be supplied.
+ * Renders an installation without a cluster, on objects in memory; with --deep also the tree below it. The user has
+ * to supply the exports of deploy items.
  */
 import type { DataObject } from '../../../../api/kinds/dataobject.ts';
 import { parentInstallation } from '../../../../api/job.ts';
@@ -31,38 +31,38 @@ import type { TreeBudget } from '../../../tree/budget.ts';
 import type { LocalComponents } from './local-component.ts';
 import { suppliedChildExports, type SuppliedExports } from './supplied-exports.ts';
 
-interface World {
+interface RenderSettings {
   readonly runner: TemplateRunner;
   readonly components: LocalComponents | undefined;
-  /** undefined: nothing is known of what items export. */
+  /** undefined if the user supplied no exports. */
   readonly exports: SuppliedExports | undefined;
-  /** Whether children are rendered too. */
+  /** Whether children are rendered as well. */
   readonly isDeep: boolean;
-  /** Collects the targets that installations can import from each other, as they come up: they are secret. */
-  readonly seen: Target[];
-  /** What the tree may have. */
+  /** Collects the targets that installations can import from each other; their content is secret. */
+  readonly secretTargets: Target[];
+  /** The limits for the tree. */
   readonly budget: TreeBudget;
 }
 
 export interface RenderedInstallation {
-  /** Names from the root to this one, separated by `/`; empty for the root. */
+  /** Names from the root to this installation, separated by `/`; empty for the root. */
   readonly path: string;
   readonly installation: Installation;
-  /** Target objects by their names, each as the import that it is: `cluster`, `nodes[0]`. */
+  /** Import names of Target objects, for example `cluster` or `nodes[0]`, keyed by object name. */
   readonly targets: ReadonlyMap<string, string>;
   readonly items: readonly DeployItemTemplate[];
   readonly children: readonly RenderedChild[];
   readonly states: readonly StateUpdate[];
-  /** The exported objects, or why they are not known. */
+  /** The exported objects, or why they are unknown. */
   readonly exports: readonly WrittenObject[] | string;
 }
 
 export interface RenderedChild extends WantedChild {
-  /** The child rendered, or why it is not. */
+  /** The rendered child, or why it is not rendered. */
   readonly inside: RenderedInstallation | string;
 }
 
-/** Stands for the id of the job in labels. */
+/** The job id in labels. */
 export const JOB = 'rendered';
 
 /** @param path see RenderedInstallation. @throws BlueprintProblem, ComponentProblem, as in a job */
@@ -70,35 +70,35 @@ export async function renderTree(
   installation: Installation,
   blueprint: LoadedBlueprint,
   found: ImportSet,
-  world: World,
+  settings: RenderSettings,
   path = '',
 ): Promise<RenderedInstallation> {
-  const { runner, budget } = world;
-  refuse(budget.enter(path === '' ? 1 : path.split('/').length + 1), path);
+  const { runner, budget } = settings;
+  refuse(budget.checkDepth(path === '' ? 1 : path.split('/').length + 1), path);
   const tools = { runner, states: new States() };
-  const rendered = await asInJob(renderInstallation(installation, blueprint, found, tools));
+  const rendered = await unwrapStepError(renderInstallation(installation, blueprint, found, tools));
   const wanted = resultOf(rendered.children);
   const items = resultOf(rendered.items);
   refuse(budget.count(items.length), path);
 
   const scope: WrittenObject[] = [];
-  const enter = (objects: readonly WrittenObject[]): void => {
+  const checkDepth = (objects: readonly WrittenObject[]): void => {
     append(scope, objects);
-    append(world.seen, objects.filter(isTarget));
+    append(settings.secretTargets, objects.filter(isTarget));
   };
-  enter(rendered.importObjects);
+  checkDepth(rendered.importObjects);
   const rendering = new Map<string, RenderedChild>();
   for (const child of ordered(wanted.map((one) => ({ ...one, ...one.object.spec })))) {
     const { name, object } = child;
     const below = { self: asCreated(child), path: belowOf(path, name) };
-    const inside = await childInside(below, installation.metadata.name, scope, world);
+    const inside = await renderChild(below, installation.metadata.name, scope, settings);
     const known =
       typeof inside === 'string' || typeof inside.exports === 'string' ? undefined : inside.exports;
-    enter(known ?? suppliedFor(below, world) ?? []);
+    checkDepth(known ?? suppliedFor(below, settings) ?? []);
     rendering.set(name, { name, object, inside });
   }
   const children = wanted.flatMap(({ name }) => rendering.get(name) ?? []);
-  const exports = await exportsOf({ installation, blueprint, found, items, children, scope, world, path });
+  const exports = await exportsOf({ installation, blueprint, found, items, children, scope, settings, path });
   return {
     ...{ path, installation, targets: targetsIn(found), items, children },
     states: [...rendered.states, ...(typeof exports === 'string' ? [] : exports.states)],
@@ -106,8 +106,8 @@ export async function renderTree(
   };
 }
 
-/** @throws what has made the step fail */
-const asInJob = <T>(rendering: Promise<T>): Promise<T> =>
+/** @throws the cause of a failed step */
+const unwrapStepError = <T>(rendering: Promise<T>): Promise<T> =>
   rendering.catch((error: unknown) => {
     throw error instanceof StepFailed ? error.cause : error;
   });
@@ -117,7 +117,7 @@ function resultOf<T>(result: T | StepFailed): T {
   return result;
 }
 
-/** @throws SubInstallationsInvalid where a job would end at a limit for trees */
+/** @throws SubInstallationsInvalid if a job would fail because of a tree limit */
 function refuse(why: string | undefined, path: string): void {
   if (why !== undefined)
     throw new SubInstallationsInvalid(path === '' ? why : `sub-installation ${path}: ${why}`);
@@ -140,7 +140,7 @@ function targetsIn({ targets, targetLists, targetMaps }: ImportSet): ReadonlyMap
 
 const belowOf = (path: string, name: string): string => (path === '' ? name : `${path}/${name}`);
 
-/** The child as the cluster would have it, under the name of its template. */
+/** The child as it would be created, with the name of its template. */
 const asCreated = ({ name, object }: WantedChild): Installation =>
   ({ ...object, metadata: { ...object.metadata, name }, status: { jobID: JOB } }) as unknown as Installation;
 
@@ -149,23 +149,23 @@ interface Below {
   readonly path: string;
 }
 
-async function childInside(
+async function renderChild(
   { self, path }: Below,
   parent: string,
   scope: readonly WrittenObject[],
-  world: World,
+  settings: RenderSettings,
 ): Promise<RenderedInstallation | string> {
-  if (!world.isDeep) return 'not rendered; use --deep';
+  if (!settings.isDeep) return 'not rendered; use --deep';
   const { blueprint, componentDescriptor } = self.spec;
-  if (blueprint.ref && !world.components)
+  if (blueprint.ref && !settings.components)
     return 'its blueprint is in a component; name the component with --component';
   const { imports, missing } = findImports(self, parent, lookupsIn(scope));
   const [first] = missing;
   if (first) {
     return `its import "${first.import}" comes from a sibling with unknown exports; supply them with --exports`;
   }
-  const component = componentDescriptor && (await world.components?.view(componentDescriptor));
-  return renderTree(self, await loadBlueprint(blueprint, component), imports, world, path);
+  const component = componentDescriptor && (await settings.components?.view(componentDescriptor));
+  return renderTree(self, await loadBlueprint(blueprint, component), imports, settings, path);
 }
 
 function lookupsIn(scope: readonly WrittenObject[]): Parameters<typeof findImports>[2] {
@@ -187,8 +187,11 @@ function lookupsIn(scope: readonly WrittenObject[]): Parameters<typeof findImpor
 
 // ---------------------------------------------------------------- exports
 
-/** The exports that are supplied for the installation as a whole. */
-function suppliedFor({ self, path }: Below, { exports }: World): readonly WrittenObject[] | undefined {
+/** The supplied exports of the whole installation. */
+function suppliedFor(
+  { self, path }: Below,
+  { exports }: RenderSettings,
+): readonly WrittenObject[] | undefined {
   const values = exports && suppliedChildExports(exports, path, self.spec);
   return values && exportObjects(self, parentInstallation(self.metadata), values);
 }
@@ -200,33 +203,33 @@ interface Exporting {
   readonly items: readonly DeployItemTemplate[];
   readonly children: readonly RenderedChild[];
   readonly scope: readonly WrittenObject[];
-  readonly world: World;
+  readonly settings: RenderSettings;
   readonly path: string;
 }
 
 async function exportsOf(work: Exporting): Promise<RenderedExports | string> {
-  const { installation, blueprint, found, items, children, scope, world, path } = work;
-  const whole = suppliedFor({ self: installation, path }, world);
+  const { installation, blueprint, found, items, children, scope, settings, path } = work;
+  const whole = suppliedFor({ self: installation, path }, settings);
   if (whole) return { objects: whole, states: [] };
   const unknown = [
-    ...(world.exports ? [] : items.map(({ name }) => belowOf(path, name))),
+    ...(settings.exports ? [] : items.map(({ name }) => belowOf(path, name))),
     ...children.flatMap(({ name, object, inside }) => {
       const isKnown = typeof inside !== 'string' && typeof inside.exports !== 'string';
-      const isSupplied = world.exports?.values.has(belowOf(path, name)) ?? false;
+      const isSupplied = settings.exports?.values.has(belowOf(path, name)) ?? false;
       return isKnown || isSupplied || exportsNothing(object) ? [] : [belowOf(path, name)];
     }),
   ];
   if (unknown.length > 0 && exportsNothing(installation)) return { objects: [], states: [] };
   if (unknown.length > 0)
     return `not known without the exports of ${unknown.join(', ')}; supply them with --exports`;
-  const values = items.map(({ name }) => [name, world.exports?.values.get(belowOf(path, name)) ?? null]);
+  const values = items.map(({ name }) => [name, settings.exports?.values.get(belowOf(path, name)) ?? null]);
   const sources = exportSources({
     executionExports: Object.fromEntries(values) as unknown,
     dataObjects: scope.filter((one): one is DataObject => one.kind === 'DataObject'),
     targets: scope.filter(isTarget),
   });
-  const tools = { runner: world.runner, states: new States() };
-  return asInJob(renderInstallationExports(installation, blueprint, found, sources, tools));
+  const tools = { runner: settings.runner, states: new States() };
+  return unwrapStepError(renderInstallationExports(installation, blueprint, found, sources, tools));
 }
 
 const exportsNothing = ({ spec: { exports } }: Pick<ChildInstallation, 'spec'>): boolean =>

@@ -1,11 +1,11 @@
-/** The exports file: what deploy items, or sub-installations as a whole, are supposed to export. */
+/** The exports file: supplied exports of deploy items, or of whole sub-installations. */
 import type { InstallationExports } from '../../../../api/kinds/installation.ts';
 import type { ExportValues } from '../../../../blueprint/exports.ts';
 import { hintFor } from '../../../../lib/closest.ts';
 import { isObject, ownField, type View } from '../../../../lib/objects.ts';
 import { UsageError } from '../../../errors.ts';
 
-/** By path: `item`, `child/item`, or `child`, whose value has the child's exports by name. */
+/** Values by path: `item`, `child/item`, or `child`, whose value contains all exports of the child. */
 export interface SuppliedExports {
   readonly values: ReadonlyMap<string, unknown>;
 }
@@ -19,15 +19,15 @@ export function suppliedExports(file: unknown, name: string): SuppliedExports {
   return { values: new Map(Object.entries(file)) };
 }
 
-/** A sentence for each path that is supplied and that nothing has. @param known of all items and children */
-export function uselessExports({ values }: SuppliedExports, known: readonly string[]): readonly string[] {
+/** A message for each supplied path that does not exist. @param known paths of all items and children */
+export function unknownExports({ values }: SuppliedExports, known: readonly string[]): readonly string[] {
   const all = `there are ${known.join(', ') || 'none'}`;
   return [...values.keys()]
     .filter((path) => !known.includes(path))
     .map((path) => `there is no deploy item or sub-installation ${path}; ${hintFor(path, known, all)}`);
 }
 
-/** Those of a child that are supplied as a whole; undefined when they are not. */
+/** The supplied exports of a whole child; undefined if there are none. */
 export function suppliedChildExports(
   { values }: SuppliedExports,
   path: string,

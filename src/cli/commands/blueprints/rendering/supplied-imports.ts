@@ -1,4 +1,6 @@
-/** The imports file: values by the names of imports, made into what an installation would have found in the cluster. */
+/**
+ * The imports file: values by import name, converted to the objects that an installation would find in the cluster.
+ */
 import type { ImportDefinition } from '../../../../api/blueprint.ts';
 import type { Installation } from '../../../../api/kinds/installation.ts';
 import type { Target } from '../../../../api/kinds/target.ts';
@@ -9,7 +11,7 @@ import { hintFor } from '../../../../lib/closest.ts';
 import { goJson } from '../../../../lib/gojson.ts';
 import { isObject, ownField, type View } from '../../../../lib/objects.ts';
 
-/** What is wrong with the file: one line each, ready to be printed. */
+/** The file is invalid; one line for each error. */
 export class ImportsUnusable extends Error {
   readonly problems: readonly string[];
 
@@ -23,8 +25,8 @@ export class ImportsUnusable extends Error {
 type Kind = 'data' | 'target' | 'targetList' | 'targetMap';
 
 /**
- * @param file the parsed imports file; as with Landscaper's command line, all may stand below `imports`
- * @param installation names its imports itself, if it has any; else they are those of the blueprint
+ * @param file the parsed imports file; like in landscaper-cli, the values may be below `imports`
+ * @param installation defines the imports, if it has any; otherwise the blueprint does
  * @throws ImportsUnusable
  */
 export function suppliedImports(file: unknown, info: Blueprint, installation: View<Installation>): ImportSet {
@@ -130,7 +132,7 @@ function missingImports(values: object, info: Blueprint, { spec }: View<Installa
 const wanted = ({ type = 'data', schema, targetType = '' }: View<ImportDefinition>): string =>
   type === 'data' ? `data with the schema ${goJson(schema ?? {})}` : `a ${type} of the type ${targetType}`;
 
-/** A whole Target object, or what would be its spec. */
+/** A Target object, either complete or only its spec. */
 function targetFrom(name: string, namespace: string, value: unknown): Target | string {
   const spec = ownField(value, 'spec') ?? value;
   const type = ownField(spec, 'type');

@@ -15,13 +15,13 @@ export interface RegistryOptions {
 
 export const MAX_FILE_BYTES = 256 * 2 ** 20;
 
-/** The files of a transport archive, or of any other folder. @throws ContentInvalid */
+/** The files of a transport archive, or of a folder. @throws ContentInvalid */
 export async function archiveAt(path: string): Promise<Files> {
   if (isFolder(path)) return filesOnDisk(path, MAX_FILE_BYTES);
   return filesOfArchive(readFileSync(path), basename(path));
 }
 
-/** Those of `docker login`. */
+/** The credentials of `docker login`. */
 export function credentials({ dockerConfig }: RegistryOptions, { env }: Terminal): Credentials {
   const file = dockerConfig ?? join(env['DOCKER_CONFIG'] ?? join(homedir(), '.docker'), 'config.json');
   if (!existsSync(file)) {

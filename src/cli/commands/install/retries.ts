@@ -1,4 +1,4 @@
-/** Writes of installing and uninstalling, which go on after a conflict or a hiccup of the server. */
+/** Retries writes of install and uninstall after a conflict or a temporary failure of the API server. */
 import type { Clock } from '../../../lib/clock.ts';
 import { systemRng, type Rng } from '../../../lib/rng.ts';
 import { NotFound } from '../../../runtime/errors.ts';
@@ -13,10 +13,10 @@ interface Ports {
 }
 
 /**
- * @param what to be done, as in `apply ConfigMap a/b`
- * @throws CommandError after the last try; the errors of runtime/errors.ts that do not pass
+ * @param what the operation, for example `apply ConfigMap a/b`
+ * @throws CommandError after the last attempt; the errors of runtime/errors.ts that are permanent
  */
-export const patiently = <T>(
+export const withRetries = <T>(
   what: string,
   { clock, rng = systemRng }: Ports,
   ask: () => Promise<T>,
@@ -31,7 +31,7 @@ export const patiently = <T>(
       ),
   });
 
-/** Whether the object was there, as far as the answers tell. @throws as `patiently` */
+/** @returns whether the object existed, as far as the responses show. @throws as `withRetries` */
 export async function deleteIfThere(
   write: Extract<Write<Obj>, { verb: 'delete' }>,
   ports: Ports,
@@ -39,13 +39,13 @@ export async function deleteIfThere(
   let tries = 0;
   const { kind, key } = write;
   try {
-    await patiently(`delete ${kind.kind} ${key}`, ports, () => {
+    await withRetries(`delete ${kind.kind} ${key}`, ports, () => {
       tries++;
       return ports.client.send(write);
     });
     return true;
   } catch (error) {
-    // An answer may have been lost.
+    // The response of an earlier attempt may have been lost.
     if (error instanceof NotFound) return tries > 1;
     throw error;
   }

@@ -1,8 +1,8 @@
-/** How the user called us, so that the commands we suggest can be copied as they are. */
+/** How the user started this program, so that suggested commands can be copied. */
 import { basename, relative } from 'node:path';
 
 /**
- * `espalier` when it was called by that name, else `node …/main.js` with the options of node.
+ * `espalier` if the program was started by that name, otherwise `node …/main.js` with the options of node.
  * @param argv as in `process.argv`
  * @param execArgv as in `process.execArgv`
  */
@@ -20,6 +20,6 @@ export function selfCommand(
   return ['node', ...execArgv, path].map(quoted).join(' ');
 }
 
-/** A word as a shell takes it. */
+/** Quotes a word for a shell. */
 export const quoted = (word: string): string =>
   /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

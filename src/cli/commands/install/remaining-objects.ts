@@ -1,4 +1,4 @@
-/** What is left in a cluster that only the product can take away, or that nobody may lose. */
+/** Objects that only the product can delete, or that contain data of users. */
 import { contextKind } from '../../../api/kinds/context.ts';
 import { componentVersionOverwritesKind } from '../../../api/kinds/componentversionoverwrites.ts';
 import { dataObjectKind } from '../../../api/kinds/dataobject.ts';
@@ -12,9 +12,9 @@ import type { Client, Kind, Obj, View } from '../../../runtime/types.ts';
 import { listAll } from './listing.ts';
 
 export interface Remains {
-  /** They can only be deleted while the product runs. */
+  /** Objects with finalizers that only the running product removes. */
   readonly held: readonly View<Obj>[];
-  /** Whatever somebody has written, these included. */
+  /** All objects that users have created, including those in `held`. */
   readonly all: readonly View<Obj>[];
 }
 
@@ -23,7 +23,10 @@ const kinds = [
   ...[targetKind, dataObjectKind, contextKind, componentVersionOverwritesKind],
 ] as readonly Kind[];
 
-/** What a TargetSync has copied stays usable, but the sync itself has a finalizer as well. @throws the errors of runtime/errors.ts */
+/**
+ * Objects with finalizers, and all objects of users. Targets of a TargetSync stay usable, but the TargetSync has a
+ * finalizer. @throws the errors of runtime/errors.ts
+ */
 export async function remainsIn(client: Client): Promise<Remains> {
   const lists = await Promise.all(
     kinds.map(async (kind) =>
@@ -36,7 +39,7 @@ export async function remainsIn(client: Client): Promise<Remains> {
 
 const isHeld = ({ metadata }: View<Obj>): boolean => metadata.finalizers?.includes(FINALIZER) ?? false;
 
-/** As every namespace gets one. */
+/** Whether a Context has the default content that the context controller creates. */
 export function isPlainContext(object: View<Obj>): boolean {
   const {
     apiVersion: _v,

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { applyProduct } from '../../../../src/cli/commands/install/apply.ts';
 import { productObjects } from '../../../../src/cli/commands/install/objects.ts';
-import { deleteIfThere } from '../../../../src/cli/commands/install/patience.ts';
+import { deleteIfThere } from '../../../../src/cli/commands/install/retries.ts';
 import { configMapKind } from '../../../../src/cli/commands/install/kinds.ts';
 import { settingsFrom } from '../../../../src/cli/commands/install/settings.ts';
 import { CommandError } from '../../../../src/cli/errors.ts';
@@ -55,7 +55,7 @@ async function install(refuse: (write: number) => Error | undefined, ms: number)
   const { client, writes } = emptyServer(refuse);
   const told: string[] = [];
   let outcome: unknown;
-  applyProduct(settings, { client, clock, tell: (_, what) => told.push(what), rng: seededRng(1) }).then(
+  applyProduct(settings, { client, clock, report: (_, what) => told.push(what), rng: seededRng(1) }).then(
     () => (outcome = 'installed'),
     (error: unknown) => (outcome = error),
   );

@@ -1,4 +1,7 @@
-/** What an installation would see in its next job: the caches as they are, and what the jobs above it would write. */
+/**
+ * The objects that an installation would see in its next job: the current objects, and those that the jobs above it
+ * would write.
+ */
 import { deployItemKind, type DeployItem } from '../../../api/kinds/deployitem.ts';
 import { managedUids } from '../../../api/managed-objects.ts';
 import type { WrittenObject } from '../../../dataflow/objects.ts';
@@ -7,7 +10,7 @@ import { Forbidden } from '../../../runtime/errors.ts';
 import type { Cache, CacheOptions, Caches, Kind, Obj, View } from '../../../runtime/types.ts';
 import type { Cluster } from '../../cluster.ts';
 
-/** Reads everything of one namespace that installations read. @throws ApiError when one of the kinds cannot be had */
+/** Reads all objects of one namespace that installations read. @throws ApiError if one of the kinds cannot be read */
 export async function readWorld(
   { client, caches, namespace }: Pick<Cluster, 'client' | 'caches' | 'namespace'>,
   signal: AbortSignal,
@@ -21,7 +24,7 @@ export async function readWorld(
   const world = createWorld(narrowed);
   const { installations, executions, deployItems, dataObjects, targets, contexts } = world;
   const needed = [installations, executions, deployItems, dataObjects, targets, contexts] as const;
-  // A cache would go on asking for what is not there, or not allowed.
+  // A cache would retry forever if the kind does not exist or is forbidden.
   for (const { kind } of needed) {
     for await (const _ of client.list<Obj>(kind, { namespace, limit: 1 }, signal)) break;
   }
@@ -30,8 +33,8 @@ export async function readWorld(
 }
 
 /**
- * Finds deploy items by the uid of an object that they manage: those of all namespaces, or of the world alone where one may
- * not list them all. @throws ApiError
+ * Finds deploy items by the uid of an object that they manage: in all namespaces, or, if that is forbidden, only
+ * among the objects that were read. @throws ApiError
  */
 export async function readManagers(
   { client }: Pick<Cluster, 'client'>,
@@ -57,15 +60,15 @@ export async function readManagers(
   return (uid) => found.get(uid) ?? [];
 }
 
-/** The same world with objects in it that a job would write. */
+/** The same objects, plus those that a job would write. */
 export function withObjects(world: World, objects: readonly WrittenObject[]): World {
   const of = <T extends Obj>(cache: Cache<T>, kind: WrittenObject['kind']): Cache<T> =>
-    overlaid(cache, objects.filter((one) => one.kind === kind) as unknown as readonly View<T>[]);
+    withAdded(cache, objects.filter((one) => one.kind === kind) as unknown as readonly View<T>[]);
   return { ...world, dataObjects: of(world.dataObjects, 'DataObject'), targets: of(world.targets, 'Target') };
 }
 
-/** Only for reading by name, by index and as a whole. */
-function overlaid<T extends Obj>(cache: Cache<T>, objects: readonly View<T>[]): Cache<T> {
+/** Supports only reads by name, by index, and of all objects. */
+function withAdded<T extends Obj>(cache: Cache<T>, objects: readonly View<T>[]): Cache<T> {
   const keyOf = ({ metadata }: View<T>): string => `${metadata.namespace ?? ''}/${metadata.name}`;
   const added = new Map(objects.map((one) => [keyOf(one), one]));
   const view: Pick<Cache<T>, 'get' | 'list' | 'byIndex'> = {

@@ -1,6 +1,6 @@
 /**
- * Goes down a tree as its next job would: renders each installation with what it imports now, and asks the deployers of
- * its items. What depends on values that only the job brings is said to be unknown, not guessed.
+ * Walks through a tree as its next job would: renders each installation with its current imports, and asks the
+ * deployers for the plans of their items. Parts that depend on future values are reported as unknown.
  */
 import type { FindComponent } from '../../../../controllers/installation/gather/component.ts';
 import { gather } from '../../../../controllers/installation/gather/index.ts';
@@ -48,40 +48,40 @@ import type { ClientPool } from '../../../runtime/transport/client-pool.ts';
 import type { Client, View } from '../../../runtime/types.ts';
 import { plainMessage } from '../../tree/print.ts';
 import type { TreeBudget } from '../../tree/budget.ts';
-import { withObjects } from './world.ts';
+import { withObjects } from './current-objects.ts';
 
 export interface PlanPorts {
   /** Must not write. */
   readonly client: Client;
-  /** Of clusters that templates ask for kubeconfigs: issuing one stores nothing. */
+  /** Clients for clusters that issue kubeconfigs; such a request stores nothing. */
   readonly sources: ClientPool;
   readonly runnerOf: RunnerOf;
   readonly findComponent: FindComponent;
   readonly plugins: ReadonlyMap<string, DeployerPlugin>;
   readonly reader: TargetReader;
-  /** Deploy items whose status names the object with this uid. */
+  /** Deploy items whose status lists the object with this uid. */
   readonly managersOf: (uid: string) => readonly View<DeployItem>[];
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** What may be planned, the installation that is asked for being the root. */
+  /** The limits for the plan; the requested installation counts as the root. */
   readonly budget: TreeBudget;
   readonly limits: InstallationLimits;
-  /** Collects values that must not be shown. */
+  /** Collects secret values. */
   readonly secrets: unknown[];
 }
 
-/** `new` is made by the job, `gone` is taken away by it, `idle` asked to be left alone when it has not changed. */
+/** `new`: the job creates the item; `gone`: the job deletes it; `idle`: its deployer skips the unchanged item. */
 type ItemState = 'new' | 'changed' | 'same' | 'gone' | 'idle';
 
 export interface PlannedItem {
-  /** Names of installations from the top, and of the item in its blueprint, separated by `/`. */
+  /** Names of the installations from the root, and of the item in its blueprint, separated by `/`. */
   readonly path: string;
   readonly type: string;
   readonly target: string | undefined;
   readonly state: ItemState;
-  /** undefined when nobody can tell beforehand; `problem` or `note` say why. */
+  /** undefined if there is no plan; `problem` or `note` say why. */
   readonly plan: ItemPlan | undefined;
   readonly problem?: string;
   readonly note?: string;
@@ -89,7 +89,7 @@ export interface PlannedItem {
 
 export interface PlannedTree {
   readonly items: readonly PlannedItem[];
-  /** Installations whose part of the plan is not known, or would fail. */
+  /** Installations without a plan, because it is unknown or the job would fail. */
   readonly problems: readonly {
     readonly path: string;
     readonly message: string;
@@ -104,18 +104,18 @@ const join = (trees: readonly PlannedTree[]): PlannedTree => ({
   problems: trees.flatMap(({ problems }) => problems),
 });
 
-/** What the next job of an installation would do. @param isDoomed it is to be deleted */
+/** The plan for the next job of an installation. @param isDeleted whether the installation is to be deleted */
 export async function planInstallation(
   self: Inst,
   path: string,
   world: World,
   ports: PlanPorts,
-  isDoomed = isBeingDeleted(self.metadata),
+  isDeleted = isBeingDeleted(self.metadata),
 ): Promise<PlannedTree> {
-  if (isDoomed) return planEnd(self, path, world, ports);
-  const tooDeep = ports.budget.enter(path.split('/').length);
+  if (isDeleted) return planDeletion(self, path, world, ports);
+  const tooDeep = ports.budget.checkDepth(path.split('/').length);
   if (tooDeep !== undefined) return failed(path, new Error(tooDeep));
-  // That it is too large was said where the count went over the limit.
+  // The error was reported where the limit was exceeded.
   if (ports.budget.isSpent) return join([]);
   const get = gatherOnce(gather({ ...ports, world, trees })(self, timestamp(ports.clock)));
   try {
@@ -127,7 +127,7 @@ export async function planInstallation(
       const message = `not known: imports that do not exist yet: ${names}`;
       return { items: [], problems: [{ path, message, isUnknown: true }] };
     }
-    // An execution of that name has nothing to do with an installation that does not exist yet.
+    // An existing execution of that name has another owner, since the installation does not exist yet.
     const going =
       self.status?.jobID === PLANNED_JOB ? undefined : await problemAt([executionBeingDeleted], get);
     if (going) return failed(path, going);
@@ -137,7 +137,7 @@ export async function planInstallation(
       ports.secrets,
       rendered.importObjects.filter(isTarget).map(({ spec }) => spec.config),
     );
-    // A job that fails here starts nothing below.
+    // A job that fails at this point starts nothing below.
     const { children, items } = rendered;
     const { refusal } = checkImports({
       ...{ self, rendered, children: await get('children'), importUpserts: await get('importUpserts') },
@@ -158,13 +158,12 @@ export async function planInstallation(
   }
 }
 
-/** Why the job ends at one of these steps. */
+/** Why the job would end in one of these steps. */
 async function problemAt(steps: readonly Step<Snapshot>[], get: Get<Snapshot>): Promise<Problem | undefined> {
   const answer = await firstDecision(steps, get, ['self', 'now']);
   return answer?.do === 'fail' || answer?.do === 'retry' ? answer.problem : undefined;
 }
 
-/** A plan creates nothing. */
 const trees: TreeSizes = {
   reserve() {
     throw new Error('a plan reserves no objects');
@@ -195,28 +194,31 @@ async function planChildren(
   }
   for (const orphan of orphans) {
     trees.push(
-      await planEnd(orphan, `${path}/${templateNameOf(orphan) ?? orphan.metadata.name}`, world, ports),
+      await planDeletion(orphan, `${path}/${templateNameOf(orphan) ?? orphan.metadata.name}`, world, ports),
     );
   }
   return join(trees);
 }
 
-/** With the spec that its parent would give it. */
+/** The existing child with the spec that its parent would write. */
 function asPlanned(wanted: WantedChild['object'], name: string, existing: Inst | undefined): Inst {
   if (existing) return { ...existing, spec: wanted.spec };
   const status = { observedGeneration: 0, jobID: PLANNED_JOB };
   return { ...wanted, metadata: { ...wanted.metadata, name, uid: `${PLANNED_JOB}/${name}` }, status };
 }
 
-/** Everything below goes. @param isForgotten what is above is deleted without being uninstalled, a wish that travels down */
-async function planEnd(
+/**
+ * The plan for the deletion of everything below. @param skipsUninstall whether the parent is deleted without an
+ * uninstall; children inherit this
+ */
+async function planDeletion(
   self: Inst,
   path: string,
   world: World,
   ports: PlanPorts,
-  isForgotten = false,
+  skipsUninstall = false,
 ): Promise<PlannedTree> {
-  const isLeft = isForgotten || hasAnnotation(self.metadata, annotations.deleteWithoutUninstall);
+  const isLeft = skipsUninstall || hasAnnotation(self.metadata, annotations.deleteWithoutUninstall);
   const [execution] = ownExecution({ self, execution: executionOf(world, self) });
   const items = execution ? managedItems(world, execution) : [];
   const areLeft =
@@ -230,7 +232,7 @@ async function planEnd(
   ] as PlannedTree[];
   for (const child of childrenOf(world, self)) {
     const below = `${path}/${templateNameOf(child) ?? child.metadata.name}`;
-    trees.push(await planEnd(child, below, world, ports, isLeft));
+    trees.push(await planDeletion(child, below, world, ports, isLeft));
   }
   return join(trees);
 }
@@ -283,7 +285,7 @@ function candidateOf(
   return { ...at, state, item: { ...existing, spec: wanted.spec } };
 }
 
-/** Its deployer has nothing to do as long as nothing about it changes. */
+/** Whether the deployer has nothing to do because the item has not changed. */
 const isIdle = ({ metadata, spec, status }: View<DeployItem>): boolean =>
   spec.updateOnChangeOnly === true &&
   status?.phase === 'Succeeded' &&
@@ -297,16 +299,16 @@ function goneItem(item: View<DeployItem>, path: string, isLeft: boolean): Candid
   return { path: `${path}/${name}`, state: 'gone', item: left, direction: 'remove' };
 }
 
-/** What the next job of a deploy item alone would do. */
+/** The plan for the next job of a single deploy item. */
 export const planDeployItem = (
   item: View<DeployItem>,
   world: World,
   ports: PlanPorts,
-  isDoomed = isBeingDeleted(item.metadata),
+  isDeleted = isBeingDeleted(item.metadata),
 ): Promise<PlannedItem> => {
   const path = item.metadata.name;
-  const state = isDoomed ? 'gone' : isIdle(item) ? 'idle' : 'same';
-  return planOne({ path, state, item, direction: isDoomed ? 'remove' : 'apply' }, world, ports);
+  const state = isDeleted ? 'gone' : isIdle(item) ? 'idle' : 'same';
+  return planOne({ path, state, item, direction: isDeleted ? 'remove' : 'apply' }, world, ports);
 };
 
 async function planOne(
@@ -318,7 +320,7 @@ async function planOne(
   const targetName = reference?.name;
   const namespace = item.metadata.namespace ?? '';
   const target = targetName === undefined ? undefined : world.targets.get(`${namespace}/${targetName}`);
-  // A copy for one installation has a name that nobody knows.
+  // A copy of an imported target has a hash as its name, so its import name is shown.
   const shownTarget = target?.metadata.labels?.[labels.dataKey] ?? targetName;
   const about = { path, type, target: shownTarget, state };
   if (state === 'idle')

@@ -5,7 +5,7 @@ import { deployItemKind } from '../../src/api/kinds/deployitem.ts';
 import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isAbandoned } from '../../src/landscape/abandoned.ts';
-import { keyOf } from '../../src/machine/apply.ts';
+import { keyOf } from '../../src/runtime/keys.ts';
 import { startedStatus } from '../../src/landscape/job-start.ts';
 import { touch } from '../../src/machine/decision.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';

@@ -1,6 +1,13 @@
 /** Rules that run before the phases of an execution; the first rule that returns a result wins. Pure. */
-import { FINALIZER, operations } from '../../src/api/labels.ts';
-import { hasFinalizer, hasFinishedJob, hasOperation, isBeingDeleted, isFinished } from '../../src/api/job.ts';
+import { operations } from '../../src/api/labels.ts';
+import {
+  hasFinalizer,
+  hasFinishedJob,
+  hasOperation,
+  isBeingDeleted,
+  isFinished,
+  withFinalizer,
+} from '../../src/api/job.ts';
 import {
   executionKind,
   writeDeployItems,
@@ -40,7 +47,7 @@ const finalizerMissing: Rule = (self) => {
     deployItems: null,
     ...writeDeployItems(withStoredDurations((self.spec.deployItems ?? []) as DeployItemTemplate[])),
   };
-  const metadata = { finalizers: [...(self.metadata.finalizers ?? []), FINALIZER] };
+  const metadata = { finalizers: withFinalizer(self.metadata) };
   return { effects: [patch(executionKind, self, { metadata, ...(spec && { spec }) })], then: 'continue' };
 };
 

@@ -161,11 +161,5 @@ export const interruptItem = ({ self, now }: Parent, item: Item): Effect =>
     observedGeneration: item.status?.observedGeneration ?? 0,
   });
 
-/** Releases an item without an uninstall. */
-export const removeFinalizer = (item: Item): Effect =>
-  patch(deployItemKind, item, {
-    metadata: { finalizers: (item.metadata.finalizers ?? []).filter((f) => f !== FINALIZER) },
-  });
-
 export const markWithoutUninstall = (item: Item): Effect =>
   patch(deployItemKind, item, { metadata: { annotations: { [annotations.deleteWithoutUninstall]: TRUE } } });

@@ -3,7 +3,7 @@ import { isRoot, parentInstallation } from '../../src/api/job.ts';
 import { exportedNames, importedNames } from '../../src/api/data-names.ts';
 import type { Execution } from '../../src/api/kinds/execution.ts';
 import type { Installation, InstallationStatus } from '../../src/api/kinds/installation.ts';
-import { keyOf } from '../../src/machine/apply.ts';
+import { keyOf } from '../../src/runtime/keys.ts';
 import { noteOfWait } from '../../src/machine/status.ts';
 import { index, namesInFamily, type World } from '../../src/landscape/world.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';

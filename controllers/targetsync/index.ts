@@ -1,7 +1,7 @@
 /** The TargetSync controller: creates targets from secrets or shoots of another cluster and keeps them up to date. */
 import { isBeingDeleted } from '../../src/api/job.ts';
 import { targetSyncKind, type TargetSync } from '../../src/api/kinds/targetsync.ts';
-import { keyOf } from '../../src/machine/apply.ts';
+import { keyOf } from '../../src/runtime/keys.ts';
 import {
   annotationsChanged,
   deletionStarted,

@@ -2,13 +2,13 @@
  * One reconcile of a TargetSync: rotates the token if it is due, updates targets and secrets to match the source
  * cluster, and reports the result. Errors are in the status before the reconcile is retried.
  */
-import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
-import { hasFinalizer, isBeingDeleted } from '../../src/api/job.ts';
+import { annotations, operations } from '../../src/api/labels.ts';
+import { hasFinalizer, isBeingDeleted, withFinalizer } from '../../src/api/job.ts';
 import { targetSyncKind } from '../../src/api/kinds/targetsync.ts';
 import { timestamp, type Clock } from '../../src/lib/clock.ts';
 import { append } from '../../src/lib/lists.ts';
 import { Applier } from '../../src/machine/apply.ts';
-import { amend, patch, patchStatus, type Effect } from '../../src/machine/decision.ts';
+import { amend, patch, patchStatus, removeFinalizer, type Effect } from '../../src/machine/decision.ts';
 import { openSource, SourceUnavailable, type SourceCluster } from '../../src/landscape/source-cluster.ts';
 import { secretKind } from '../../src/landscape/world.ts';
 import type { ClientPool } from '../../src/runtime/transport/client-pool.ts';
@@ -55,7 +55,7 @@ export async function reconcileTargetSync(
   const context: SyncContext = { ...ports, self, signal, applier: new Applier({ write, read, signal }) };
   if (!hasFinalizer(self.metadata)) {
     if (isBeingDeleted(self.metadata)) return;
-    const finalizers = [...(self.metadata.finalizers ?? []), FINALIZER];
+    const finalizers = withFinalizer(self.metadata);
     await context.applier.carryOut(patch(targetSyncKind, self, { metadata: { finalizers } }));
   }
   if (isBeingDeleted(self.metadata)) await releaseObjects(context);
@@ -74,8 +74,7 @@ async function releaseObjects(context: SyncContext): Promise<void> {
     await applier.carryOut(patchStatus(targetSyncKind, self, { lastErrors: shownProblems(problems) }));
     throw new NotSynced(problems.join('; '));
   }
-  const finalizers = (self.metadata.finalizers ?? []).filter((f) => f !== FINALIZER);
-  await applier.carryOut(patch(targetSyncKind, self, { metadata: { finalizers } }));
+  await applier.carryOut(removeFinalizer(targetSyncKind, self));
 }
 
 /** @returns problems that did not stop the reconcile */

@@ -1,5 +1,5 @@
 /** One pass over one item: the item as last answered by the server, and the only way to write it. */
-import { FINALIZER } from '../../src/api/labels.ts';
+import { hasFinalizer, withFinalizer, withoutFinalizer } from '../../src/api/job.ts';
 import { mergeDiff } from '../../src/lib/merge.ts';
 import { Conflict, NotFound } from '../../src/runtime/errors.ts';
 import { keyOf } from '../../src/runtime/keys.ts';
@@ -49,16 +49,14 @@ export class Session {
 
   /** @throws ItemMoved, or what the client throws */
   async addFinalizer(): Promise<void> {
-    const { finalizers = [] } = this.#item.metadata;
-    if (!finalizers.includes(FINALIZER))
-      await this.#patch({ metadata: { finalizers: [...finalizers, FINALIZER] } });
+    const { metadata } = this.#item;
+    if (!hasFinalizer(metadata)) await this.#patch({ metadata: { finalizers: withFinalizer(metadata) } });
   }
 
   /** Lets the item go. @throws ItemMoved, or what the client throws */
   async removeFinalizer(): Promise<void> {
-    const { finalizers = [] } = this.#item.metadata;
-    if (!finalizers.includes(FINALIZER)) return;
-    await this.#patch({ metadata: { finalizers: finalizers.filter((f) => f !== FINALIZER) } });
+    const { metadata } = this.#item;
+    if (hasFinalizer(metadata)) await this.#patch({ metadata: { finalizers: withoutFinalizer(metadata) } });
   }
 
   /** @throws ItemMoved, or what the client throws */

@@ -119,6 +119,12 @@ export const isBeingDeleted = (metadata: MetaView): boolean => metadata.deletion
 export const hasFinalizer = (metadata: MetaView): boolean =>
   metadata.finalizers?.includes(FINALIZER) ?? false;
 
+/** The finalizers of an object that does not have ours yet, with ours. */
+export const withFinalizer = ({ finalizers = [] }: MetaView): string[] => [...finalizers, FINALIZER];
+
+export const withoutFinalizer = ({ finalizers = [] }: MetaView): string[] =>
+  finalizers.filter((name) => name !== FINALIZER);
+
 /** The requested operation; unknown values are returned unchanged. */
 export const operationOf = (metadata: MetaView): string | undefined =>
   metadata.annotations?.[annotations.operation];

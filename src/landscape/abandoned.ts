@@ -3,9 +3,8 @@
  * deletes them, but the controller that would have given them a job to uninstall no longer exists.
  */
 import { hasFinalizer, isBeingDeleted, parentInstallation, type JobView } from '../api/job.ts';
-import { FINALIZER } from '../api/labels.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
-import { patch } from '../machine/decision.ts';
+import { removeFinalizer } from '../machine/decision.ts';
 import type { Intake } from '../machine/reconcile.ts';
 import type { World } from './world.ts';
 
@@ -23,10 +22,6 @@ export function isAbandoned(world: World, self: View<Obj> & JobView): boolean {
 }
 
 export const releaseObject = (kind: Kind, self: View<Obj>): Intake => ({
-  effects: [
-    patch(kind, self, {
-      metadata: { finalizers: (self.metadata.finalizers ?? []).filter((name) => name !== FINALIZER) },
-    }),
-  ],
+  effects: [removeFinalizer(kind, self)],
   then: 'stop',
 });

@@ -1,6 +1,7 @@
 /** Finds the tree that an object belongs to in the caches. All log lines of a job contain its name. */
 import { withLogFields } from '../observability/log.ts';
 import type { ControllerSpec } from '../runtime/controller/controller.ts';
+import { joinKey, keyOf } from '../runtime/keys.ts';
 import type { Key, Obj, View } from '../runtime/types.ts';
 import type { Execution } from '../api/kinds/execution.ts';
 import type { Installation } from '../api/kinds/installation.ts';
@@ -21,8 +22,7 @@ export const DEFAULT_TREE_DEPTH = 30;
  * owner.
  */
 export function rootOf(world: World, object: View<Obj>): string {
-  const top = ownersOf(world, object).at(-1) ?? object;
-  return `${top.metadata.namespace ?? ''}/${top.metadata.name}`;
+  return keyOf(ownersOf(world, object).at(-1) ?? object);
 }
 
 /** The owners of an object in the caches, the nearest first. In a cycle, each appears once. */
@@ -46,7 +46,7 @@ function ownerOf(world: World, object: View<Obj>): Owner | undefined {
 export function ownerKeyOf({ metadata }: View<Obj>): OwnerKey | undefined {
   const owner = metadata.ownerReferences?.find((ref) => ref.controller === true);
   if (owner?.kind !== 'Installation' && owner?.kind !== 'Execution') return undefined;
-  const key = `${metadata.namespace ?? ''}/${owner.name}`;
+  const key = joinKey(metadata.namespace, owner.name);
   return { kind: owner.kind, key, id: `${owner.kind}/${key}` };
 }
 

@@ -1,5 +1,6 @@
 /** Carries out effects: the only place where decisions become requests. */
 import { Conflict, NotFound } from '../runtime/errors.ts';
+import { keyOf } from '../runtime/keys.ts';
 import type { Kind, Obj, View, Writer } from '../runtime/types.ts';
 import type { Amendment, Effect } from './decision.ts';
 
@@ -9,9 +10,6 @@ export interface ApplyPorts {
   readonly read: (kind: Kind, key: string) => Promise<Obj>;
   readonly signal?: AbortSignal;
 }
-
-export const keyOf = (obj: View<Obj>): string =>
-  obj.metadata.namespace ? `${obj.metadata.namespace}/${obj.metadata.name}` : obj.metadata.name;
 
 /**
  * Remembers the versions that our own writes returned, so that a second patch of the same object in one reconcile

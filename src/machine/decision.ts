@@ -5,6 +5,7 @@
 import type { ConditionReason, ConditionType } from '../api/conditions.ts';
 import type { ErrorCode } from '../api/error-codes.ts';
 import type { MergePatch } from '../lib/merge.ts';
+import { withoutFinalizer } from '../api/job.ts';
 import { TRUE, annotations } from '../api/labels.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 import type { Status } from './status.ts';
@@ -204,6 +205,9 @@ export const patch = (kind: Kind, target: View<Obj>, body: object): Effect => ({
   target,
   body,
 });
+/** Takes our finalizer off an object under deletion, which ends it unless others hold it. */
+export const removeFinalizer = (kind: Kind, target: View<Obj>): Effect =>
+  patch(kind, target, { metadata: { finalizers: withoutFinalizer(target.metadata) } });
 export const replace = (kind: Kind, target: View<Obj>, object: View<Obj>): Effect => ({
   do: 'replace',
   kind,

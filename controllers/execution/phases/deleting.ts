@@ -1,8 +1,7 @@
 /** Uninstalls the items in reverse dependency order, then releases the execution. */
 import { executionKind } from '../../../src/api/kinds/execution.ts';
-import { releaseObject } from '../../../src/landscape/abandoned.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';
-import { fail, release, wait, type Problem } from '../../../src/machine/decision.ts';
+import { fail, release, removeFinalizer, wait, type Problem } from '../../../src/machine/decision.ts';
 import { awaiting } from '../awaiting.ts';
 import { planRemoval } from '../classify.ts';
 import { phase } from '../snapshot.ts';
@@ -20,7 +19,7 @@ export const deleting = phase({
   next: ['DeleteFailed'],
   decide(snapshot) {
     const { self, templates, items } = snapshot;
-    if (items.length === 0) return release(releaseObject(executionKind, self).effects);
+    if (items.length === 0) return release([removeFinalizer(executionKind, self)]);
     const { remove, running, blocked, failed } = planRemoval(self, templates, items);
     if (running.length === 0 && failed.length > 0) {
       const causes = failed.map(

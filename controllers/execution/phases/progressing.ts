@@ -8,6 +8,7 @@ import {
   fail,
   named,
   remove,
+  removeFinalizer,
   wait,
   type Effect,
   type Problem,
@@ -25,7 +26,7 @@ import {
   templateName,
   type Item,
 } from '../classify.ts';
-import { handDownJob, removeFinalizer } from '../items.ts';
+import { handDownJob } from '../items.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 
 const problem = (message: string, codes: readonly ErrorCode[]): Problem => ({
@@ -59,7 +60,7 @@ const orphansLeft = step(['templates', 'items', 'itemsWithoutCluster', 'missingD
   return wait(stillRunning, {
     ...awaiting(snapshot, 'DeletionPending', inRemoval, starting),
     effects: starting.map((o) =>
-      isUnusedDuplicate(o, active) ? removeFinalizer(o) : startRemoval(snapshot)(o),
+      isUnusedDuplicate(o, active) ? removeFinalizer(deployItemKind, o) : startRemoval(snapshot)(o),
     ),
   });
 });
@@ -110,7 +111,7 @@ export const startRemoval =
     isUninstallSkipped(item) ||
     wasNeverPickedUp(item, snapshot.self.metadata.uid) ||
     snapshot.itemsWithoutCluster.has(item.metadata.name)
-      ? removeFinalizer(item)
+      ? removeFinalizer(deployItemKind, item)
       : handDownJob(snapshot, item);
 
 /** Upstream's sentence, followed by the message of each item. */

@@ -4,7 +4,7 @@ import { predecessorsOf, siblingOf } from '../../../src/dataflow/siblings.ts';
 import { freshNames } from '../../../src/landscape/fresh-names.ts';
 import { DEFAULT_TREE_DEPTH, ownersOf } from '../../../src/landscape/tree.ts';
 import { index, type World } from '../../../src/landscape/world.ts';
-import { keyOf } from '../../../src/machine/apply.ts';
+import { keyOf } from '../../../src/runtime/keys.ts';
 import { PhaseError } from '../../../src/machine/decision.ts';
 import { partitionChildren } from '../children.ts';
 import { childrenOf, executionOf, isOwnedBy, tradingSiblings, type Inst } from '../related-objects.ts';

@@ -3,11 +3,11 @@
  * TriggerDelete are deleted here as well, since no other code does. The annotation that skips the uninstall has no
  * effect on objects that already have a job.
  */
-import { FINALIZER, annotations } from '../../../src/api/labels.ts';
+import { annotations } from '../../../src/api/labels.ts';
 import { hasAnnotation, hasFinishedJob, isBeingDeleted, isRoot } from '../../../src/api/job.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { causesText } from '../../../src/machine/causes.ts';
-import { fail, named, patch, release, wait } from '../../../src/machine/decision.ts';
+import { fail, named, release, removeFinalizer, wait } from '../../../src/machine/decision.ts';
 import { deleteAll, handDown, type SubObject } from '../job.ts';
 import { ownExecution } from '../related-objects.ts';
 import { deleteObject } from '../objects.ts';
@@ -34,11 +34,7 @@ export const deleting = phase({
     const { self } = snapshot;
     const remaining = [...snapshot.children, ...ownExecution(snapshot)];
     if (remaining.length === 0) {
-      const finalizers = (self.metadata.finalizers ?? []).filter((f) => f !== FINALIZER);
-      return release([
-        ...exportsToDelete(snapshot).map(deleteObject),
-        patch(installationKind, self, { metadata: { finalizers } }),
-      ]);
+      return release([...exportsToDelete(snapshot).map(deleteObject), removeFinalizer(installationKind, self)]);
     }
     const jobID = self.status?.jobID ?? '';
     const operation = 'handleReconcilePhase';

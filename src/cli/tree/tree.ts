@@ -10,6 +10,7 @@ import type { Installation } from '../../api/kinds/installation.ts';
 import { annotations, labels } from '../../api/labels.ts';
 import type { View } from '../../lib/objects.ts';
 import { noteOfWait } from '../../machine/status.ts';
+import { joinKey, keyOf } from '../../runtime/keys.ts';
 import type { Collected } from './collect.ts';
 
 export type TreeObject = View<Installation> | View<Execution> | View<DeployItem>;
@@ -83,7 +84,7 @@ function grouped<T extends TreeObject>(
   for (const object of objects) {
     const owner = ownerOf(object);
     if (owner === undefined) continue;
-    const key = keyIn(object, owner);
+    const key = joinKey(object.metadata.namespace, owner);
     groups.set(key, [...(groups.get(key) ?? []), object]);
   }
   return groups;
@@ -92,7 +93,7 @@ function grouped<T extends TreeObject>(
 /** A sub-installation without an existing parent is shown at the top, otherwise it would be invisible. */
 function isTop(installation: View<Installation>, index: Index): boolean {
   const parent = parentInstallation(installation.metadata);
-  return parent === undefined || !index.installations.has(keyIn(installation, parent));
+  return parent === undefined || !index.installations.has(joinKey(installation.metadata.namespace, parent));
 }
 
 // ---------------------------------------------------------------- nodes
@@ -102,7 +103,7 @@ function installationNode(self: View<Installation>, job: string | undefined, ind
   const order = (self.status?.subInstCache?.activeSubs ?? []).map(({ objectName }) => objectName);
   const subs = inOrder(index.subInstallations.get(key) ?? [], order);
   const execution = index.executions.get(
-    self.status?.executionRef?.name ? keyIn(self, self.status.executionRef.name) : key,
+    self.status?.executionRef?.name ? joinKey(self.metadata.namespace, self.status.executionRef.name) : key,
   );
   const title = titleOf(self);
   return node(self, 'Installation', job, title, [
@@ -225,9 +226,6 @@ export const someNode = (nodes: readonly Node[], test: (node: Node) => boolean):
   nodes.some((each) => test(each) || someNode(each.children, test));
 
 // ---------------------------------------------------------------- order
-
-const keyOf = (object: TreeObject): string => keyIn(object, object.metadata.name);
-const keyIn = (object: TreeObject, name: string): string => `${object.metadata.namespace ?? ''}/${name}`;
 
 const byPlace = (a: TreeObject, b: TreeObject): number => compare(keyOf(a), keyOf(b));
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -5,13 +5,12 @@ import {
   handDownJob,
   interruptItem,
   markWithoutUninstall,
-  removeFinalizer,
   updateItem,
 } from '../../../controllers/execution/items.ts';
-import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
+import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate } from '../../../src/api/kinds/execution.ts';
 import { API_VERSION, FINALIZER, NO_TARGET_NAME, annotations, labels } from '../../../src/api/labels.ts';
-import type { Effect } from '../../../src/machine/decision.ts';
+import { removeFinalizer, type Effect } from '../../../src/machine/decision.ts';
 import { NOW, done, execution, item, running, template } from '../../support/given.ts';
 
 const JOB = 'j2';
@@ -186,9 +185,13 @@ describe('the other writes of an execution to a deploy item', () => {
 
   it('remove our finalizer, and no other', () => {
     const kept = item('plan', 'a', {}, { finalizers: ['x.org/keep', FINALIZER] });
-    expect(bodyOf(removeFinalizer(kept))).to.deep.equal({ metadata: { finalizers: ['x.org/keep'] } });
+    expect(bodyOf(removeFinalizer(deployItemKind, kept))).to.deep.equal({
+      metadata: { finalizers: ['x.org/keep'] },
+    });
     const { finalizers: _, ...metadata } = kept.metadata;
-    expect(bodyOf(removeFinalizer({ ...kept, metadata }))).to.deep.equal({ metadata: { finalizers: [] } });
+    expect(bodyOf(removeFinalizer(deployItemKind, { ...kept, metadata }))).to.deep.equal({
+      metadata: { finalizers: [] },
+    });
   });
 
   it('mark it to be forgotten', () => {

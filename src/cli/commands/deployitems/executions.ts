@@ -16,9 +16,9 @@ import { annotations, API_VERSION, FINALIZER, operations } from '../../../api/la
 import { timestamp } from '../../../lib/clock.ts';
 import { sha1Name } from '../../../lib/hash.ts';
 import { isLabelValue } from '../../../lib/names.ts';
-import type { View } from '../../../lib/objects.ts';
 import { jobFor } from '../../../landscape/job-start.ts';
 import { NotFound } from '../../../runtime/errors.ts';
+import { keyOf } from '../../../runtime/keys.ts';
 import type { Client } from '../../../runtime/types.ts';
 import type { Cluster } from '../../cluster.ts';
 import { UsageError } from '../../errors.ts';
@@ -160,6 +160,3 @@ export const isOver = (
     const execution = executions.find((one) => keyOf(one) === key);
     return execution ? hasFinishedJob(execution, jobID) : direction === 'remove';
   }) && deployItems.every((item) => !isTriggeredFor(item, jobID) || hasFinishedJob(item, jobID));
-
-export const keyOf = ({ metadata }: View<Execution | DeployItem>): string =>
-  `${metadata.namespace ?? ''}/${metadata.name}`;

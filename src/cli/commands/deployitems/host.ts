@@ -6,10 +6,11 @@ import { targetKind } from '../../../api/kinds/target.ts';
 import { API_VERSION, GROUP } from '../../../api/labels.ts';
 import type { Fields } from '../../../lib/objects.ts';
 import { namespaceKind } from '../../../landscape/world.ts';
+import { joinKey, keyOf } from '../../../runtime/keys.ts';
 import type { Client, Kind, Obj } from '../../../runtime/types.ts';
 import { UsageError } from '../../errors.ts';
 import { namespaceObject } from '../../objects.ts';
-import { executionsOf, keyOf } from './executions.ts';
+import { executionsOf } from './executions.ts';
 import type { RunInput, WantedItem } from './input.ts';
 
 /** Name of the target for items that do not specify one. */
@@ -70,7 +71,7 @@ function targetsFor(hostObjects: HostObjects): readonly { readonly kind: Kind; r
   const { input, defaultKubeconfig, kubeconfigs } = hostObjects;
   const provided = new Set(
     input.others.flatMap(({ kind, object: { metadata } }) =>
-      kind.kind === targetKind.kind ? [`${metadata.namespace ?? ''}/${metadata.name}`] : [],
+      kind.kind === targetKind.kind ? [joinKey(metadata.namespace, metadata.name)] : [],
     ),
   );
   const namespaces = new Set(input.items.map(({ namespace }) => namespace));

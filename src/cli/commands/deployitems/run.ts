@@ -11,6 +11,7 @@ import { isObject, type Fields, type View } from '../../../lib/objects.ts';
 import { parseYaml, toYaml } from '../../../lib/yaml.ts';
 import { secretKind } from '../../../landscape/world.ts';
 import { ensureCrds } from '../../../landscape/ensure-crds.ts';
+import { keyOf } from '../../../runtime/keys.ts';
 import { onInterrupt, type Interruption } from '../../../runtime/manager/signals.ts';
 import { STDIN } from '../blueprints/sources.ts';
 import { withCluster, type Cluster } from '../../cluster.ts';
@@ -20,7 +21,7 @@ import { withEmbeddedLandscaper } from '../../composition/embedded-landscaper.ts
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import { mustBeWritable, nameOf, readYamlDocuments, writePrivateFile } from '../../files.ts';
 import { unreadFieldsOf } from '../../composition/item-configurations.ts';
-import { interruptJob, isOver, keyOf, startJob, type Job } from './executions.ts';
+import { interruptJob, isOver, startJob, type Job } from './executions.ts';
 import { keyOfItem, createHostObjects, type HostObjects } from './host.ts';
 import { readInput, type RunInput, type WantedItem } from './input.ts';
 import { openState, type StateFile } from './state.ts';

@@ -7,7 +7,7 @@ import { executionKind } from '../../../api/kinds/execution.ts';
 import { installationKind } from '../../../api/kinds/installation.ts';
 import { targetKind } from '../../../api/kinds/target.ts';
 import { targetSyncKind } from '../../../api/kinds/targetsync.ts';
-import { FINALIZER } from '../../../api/labels.ts';
+import { hasFinalizer } from '../../../api/job.ts';
 import type { Client, Kind, Obj, View } from '../../../runtime/types.ts';
 import { listAll } from './listing.ts';
 
@@ -34,10 +34,8 @@ export async function remainsIn(client: Client): Promise<Remains> {
     ),
   );
   const all = lists.flat().filter((object) => !isPlainContext(object));
-  return { all, held: all.filter(isHeld) };
+  return { all, held: all.filter(({ metadata }) => hasFinalizer(metadata)) };
 }
-
-const isHeld = ({ metadata }: View<Obj>): boolean => metadata.finalizers?.includes(FINALIZER) ?? false;
 
 /** Whether a Context has the default content that the context controller creates. */
 export function isPlainContext(object: View<Obj>): boolean {

@@ -7,6 +7,7 @@ import { managedUids } from '../../../api/managed-objects.ts';
 import type { WrittenObject } from '../../../dataflow/objects.ts';
 import { createWorld, type World } from '../../../landscape/world.ts';
 import { Forbidden } from '../../../runtime/errors.ts';
+import { keyOf } from '../../../runtime/keys.ts';
 import type { Cache, CacheOptions, Caches, Kind, Obj, View } from '../../../runtime/types.ts';
 import type { Cluster } from '../../cluster.ts';
 
@@ -69,7 +70,6 @@ export function withObjects(world: World, objects: readonly WrittenObject[]): Wo
 
 /** Supports only reads by name, by index, and of all objects. */
 function withAdded<T extends Obj>(cache: Cache<T>, objects: readonly View<T>[]): Cache<T> {
-  const keyOf = ({ metadata }: View<T>): string => `${metadata.namespace ?? ''}/${metadata.name}`;
   const added = new Map(objects.map((one) => [keyOf(one), one]));
   const view: Pick<Cache<T>, 'get' | 'list' | 'byIndex'> = {
     get: (key) => added.get(key) ?? cache.get(key),

@@ -3,6 +3,7 @@ import { FINALIZER, NO_TARGET_NAME, TRUE, annotations, labels } from '../../src/
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
 import { equal } from '../../src/lib/json.ts';
+import { controllerReference } from '../../src/lib/objects.ts';
 import { create, patch, patchStatus, type Effect } from '../../src/machine/decision.ts';
 import type { FreshName } from '../../src/landscape/fresh-names.ts';
 import { update } from '../../src/machine/update.ts';
@@ -41,7 +42,7 @@ export function itemObject(
       labels: ownLabels(self, template),
       annotations: { ...ownAnnotations(template, clusterNames), [annotations.reconcileTime]: now },
       finalizers: [FINALIZER],
-      ownerReferences: [ownerOf(self)],
+      ownerReferences: [controllerReference(self)],
     },
     spec: itemSpec(self, template),
   };
@@ -133,15 +134,6 @@ function ownAnnotations(
     }),
   };
 }
-
-const ownerOf = (self: View<Execution>) => ({
-  apiVersion: self.apiVersion,
-  kind: self.kind,
-  name: self.metadata.name,
-  uid: self.metadata.uid ?? '',
-  controller: true,
-  blockOwnerDeletion: true,
-});
 
 /** Hands the execution's job down to an item. This write starts the item's deployer. */
 export const handDownJob = ({ self, now }: Parent, item: Item): Effect =>

@@ -9,6 +9,7 @@ import {
   type Execution,
 } from '../../src/api/kinds/execution.ts';
 import { equal } from '../../src/lib/json.ts';
+import { controllerReference } from '../../src/lib/objects.ts';
 import { create, patch, type PhaseCondition, type Effect } from '../../src/machine/decision.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -61,7 +62,7 @@ const helmCache = (self: Snapshot['self']): Record<string, string> => {
 
 /** The execution to create. */
 export function executionObject(self: Snapshot['self'], items: readonly DeployItemTemplate[]): Execution {
-  const { name, namespace, uid = '' } = self.metadata;
+  const { name, namespace } = self.metadata;
   return {
     apiVersion: self.apiVersion,
     kind: executionKind.kind,
@@ -70,16 +71,7 @@ export function executionObject(self: Snapshot['self'], items: readonly DeployIt
       ...(namespace !== undefined && { namespace }),
       annotations: { ...reconcileOperation, ...helmCache(self) },
       finalizers: [FINALIZER],
-      ownerReferences: [
-        {
-          apiVersion: self.apiVersion,
-          kind: self.kind,
-          name,
-          uid,
-          controller: true,
-          blockOwnerDeletion: true,
-        },
-      ],
+      ownerReferences: [controllerReference(self)],
     },
     spec: { context: self.spec.context ?? 'default', ...writeDeployItems(items) },
   };

@@ -1,10 +1,9 @@
 /** State that executions keep between jobs: the names of its secrets, the secrets themselves, and who reads them. */
 import type { Installation } from '../api/kinds/installation.ts';
-import { API_VERSION } from '../api/labels.ts';
 import type { ApiObject } from '../api/shared.ts';
 import { goJson } from '../lib/gojson.ts';
 import { sha1Name } from '../lib/hash.ts';
-import type { View } from '../lib/objects.ts';
+import { controllerReference, type View } from '../lib/objects.ts';
 import { parseYaml, toYaml } from '../lib/yaml.ts';
 import type { TemplateExecutor } from '../api/blueprint.ts';
 import type { RenderedState } from '../templating/render.ts';
@@ -118,23 +117,14 @@ export function stateData({ state, format }: StateUpdate): Record<string, string
 
 /** The secret that keeps a state, controlled by the installation. */
 export function stateSecret(installation: View<Installation>, update: StateUpdate): StateSecret {
-  const { name, namespace, uid = '' } = installation.metadata;
+  const { namespace } = installation.metadata;
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: {
       name: update.secretName,
       ...(namespace === undefined ? {} : { namespace }),
-      ownerReferences: [
-        {
-          apiVersion: API_VERSION,
-          kind: 'Installation',
-          name,
-          uid,
-          controller: true,
-          blockOwnerDeletion: true,
-        },
-      ],
+      ownerReferences: [controllerReference(installation)],
     },
     type: 'Opaque',
     data: stateData(update),

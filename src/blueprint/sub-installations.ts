@@ -14,7 +14,7 @@ import { nestedDocument } from '../components/resolve.ts';
 import type { ComponentView } from '../components/view.ts';
 import { copy } from '../lib/json.ts';
 import { append } from '../lib/lists.ts';
-import type { View } from '../lib/objects.ts';
+import { controllerReference, type View } from '../lib/objects.ts';
 import { lengthOf, present } from './decode.ts';
 import { cycleText, findCycle } from './dependencies.ts';
 import { SubInstallationsInvalid } from './errors.ts';
@@ -108,7 +108,7 @@ export function childInstallation(
   template: View<InstallationTemplate>,
   component?: ComponentView,
 ): ChildInstallation {
-  const { name, namespace, uid = '' } = parent.metadata;
+  const { name, namespace } = parent.metadata;
   const cacheHelmCharts = parent.metadata.annotations?.[annotations.cacheHelmCharts];
   return {
     apiVersion: API_VERSION,
@@ -122,16 +122,7 @@ export function childInstallation(
         ...(cacheHelmCharts === undefined ? {} : { [annotations.cacheHelmCharts]: cacheHelmCharts }),
       },
       finalizers: [FINALIZER],
-      ownerReferences: [
-        {
-          apiVersion: API_VERSION,
-          kind: 'Installation',
-          name,
-          uid,
-          controller: true,
-          blockOwnerDeletion: true,
-        },
-      ],
+      ownerReferences: [controllerReference(parent)],
     },
     spec: childSpec(parent, template, component),
   };

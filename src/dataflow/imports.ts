@@ -54,7 +54,7 @@ export interface FoundImports {
   readonly missing: readonly MissingImport[];
 }
 
-/** @param parent name of the parent installation, undefined for a root (see parentOf) */
+/** @param parent name of the parent installation, undefined for a root */
 export function neededObjects(installation: View<Installation>, parent: string | undefined): NeededObjects {
   const context = parentContext(parent);
   const { data = [], targets = [] } = installation.spec.imports ?? {};

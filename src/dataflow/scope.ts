@@ -1,8 +1,5 @@
 /** The names of contexts, data objects and targets: both sides of an import must compute the same name. */
-import { GROUP } from '../api/labels.ts';
-import type { OwnerReference } from '../api/shared.ts';
 import { sha1Name } from '../lib/hash.ts';
-import type { View } from '../lib/objects.ts';
 
 const DNS_NAME = /^([a-z0-9]|([a-z0-9][a-z0-9.-]*[a-z0-9]))$/;
 
@@ -27,12 +24,3 @@ export function objectName(context: string, name: string): string {
 
 /** Name of an element of a target list or map: index or key in brackets. */
 export const elementName = (name: string, element: number | string): string => `${name}[${element}]`;
-
-/** Name of the parent installation, from the controller owner reference; undefined for a root. */
-export function parentOf(metadata: {
-  readonly ownerReferences?: readonly View<OwnerReference>[] | undefined;
-}): string | undefined {
-  return metadata.ownerReferences?.find(
-    (o) => o.controller === true && o.kind === 'Installation' && o.apiVersion.startsWith(`${GROUP}/`),
-  )?.name;
-}

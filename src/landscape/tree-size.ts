@@ -8,7 +8,7 @@
 import { isFinished, type JobView } from '../api/job.ts';
 import { joinKey, keyOf } from '../runtime/keys.ts';
 import type { Cache, Change, Key, Obj, View } from '../runtime/types.ts';
-import { MAX_OWNERS, ownerKeyOf, ownersOf } from './tree.ts';
+import { MAX_OWNERS, ownerKeyOf, topOf } from './tree.ts';
 import type { World } from './world.ts';
 
 /** Default for the maximum number of objects in a tree. */
@@ -79,7 +79,7 @@ export function createTreeSizes(world: World, limit = DEFAULT_TREE_OBJECTS): Tre
 
   return {
     reserve(self, added) {
-      const top = ownersOf(world, self).at(-1) ?? self;
+      const top = topOf(world, self);
       const root = idOf(top);
       reservations.end(keyOf(self));
       const present = counts.sizeOf(root);

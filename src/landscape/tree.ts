@@ -17,13 +17,11 @@ export const MAX_TREE_DEPTH = MAX_OWNERS - 4;
 /** Default for the maximum number of levels of installations in a tree. */
 export const DEFAULT_TREE_DEPTH = 30;
 
-/**
- * `namespace/name` of the root above an installation, execution or deploy item; the object itself if it has no
- * owner.
- */
-export function rootOf(world: World, object: View<Obj>): string {
-  return keyOf(ownersOf(world, object).at(-1) ?? object);
-}
+/** The root above an installation, execution or deploy item; the object itself if it has no owner. */
+export const topOf = (world: World, object: View<Obj>): View<Obj> => ownersOf(world, object).at(-1) ?? object;
+
+/** `namespace/name` of that root. */
+export const rootOf = (world: World, object: View<Obj>): string => keyOf(topOf(world, object));
 
 /** The owners of an object in the caches, the nearest first. In a cycle, each appears once. */
 export function ownersOf(world: World, object: View<Obj>): readonly Owner[] {

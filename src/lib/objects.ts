@@ -48,6 +48,24 @@ export interface ObjectMeta {
   managedFields?: unknown[];
 }
 
+/** The reference to an object that controls others; they are collected when it is gone. */
+export const controllerReference = ({
+  apiVersion,
+  kind,
+  metadata,
+}: {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: View<ObjectMeta>;
+}): OwnerReference => ({
+  apiVersion,
+  kind,
+  name: metadata.name,
+  uid: metadata.uid ?? '',
+  controller: true,
+  blockOwnerDeletion: true,
+});
+
 // ---------------------------------------------------------------- maps
 
 export const isObject = (value: unknown): value is Fields =>

@@ -1,6 +1,7 @@
 /** How a secondary says whose it is: an owner reference, which collects it with its primary, or annotations, which do not. */
 import { apiVersionOf, joinKey } from '../runtime/keys.ts';
 import { anyOf, byOwner, type Mapper } from '../runtime/sources/mappers.ts';
+import { controllerReference } from '../lib/objects.ts';
 import type { Context, Kind, Obj, OwnerReference, View } from '../runtime/types.ts';
 import { dependentError } from './dependent.ts';
 
@@ -63,11 +64,5 @@ export function marked<R extends Obj, P extends Obj>(
   };
 }
 
-const ownerOf = <P extends Obj>({ metadata }: View<P>, kind: Kind<P>): OwnerReference => ({
-  apiVersion: apiVersionOf(kind),
-  kind: kind.kind,
-  name: metadata.name,
-  uid: metadata.uid ?? '',
-  controller: true,
-  blockOwnerDeletion: true,
-});
+const ownerOf = <P extends Obj>({ metadata }: View<P>, kind: Kind<P>): OwnerReference =>
+  controllerReference({ apiVersion: apiVersionOf(kind), kind: kind.kind, metadata });

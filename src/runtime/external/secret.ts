@@ -3,11 +3,12 @@
  * keys are added and changed, never taken away. A Secret of somebody else is not touched.
  */
 import { mergeDiff } from '../../lib/merge.ts';
+import { controllerReference } from '../../lib/objects.ts';
 import { secretKind, type Secret } from '../core-kinds.ts';
 import { AlreadyExists } from '../errors.ts';
 import { apiVersionOf, joinKey, keyOf } from '../keys.ts';
 import { getIfThere } from '../transport/read.ts';
-import type { Cache, Client, Key, Kind, Obj, OwnerReference, View, Writer } from '../types.ts';
+import type { Cache, Client, Key, Kind, Obj, View, Writer } from '../types.ts';
 import { SecretRefused } from './errors.ts';
 import type { ConnectionDetails } from './types.ts';
 
@@ -117,14 +118,11 @@ export class Publisher {
   #secret(object: View<Obj>, key: Key, data: Record<string, string>): Secret {
     const [namespace = '', name = ''] = key.split('/');
     const { kind } = this.#ports;
-    const owner: OwnerReference = {
+    const owner = controllerReference({
       apiVersion: apiVersionOf(kind),
       kind: kind.kind,
-      name: object.metadata.name,
-      uid: object.metadata.uid ?? '',
-      controller: true,
-      blockOwnerDeletion: true,
-    };
+      metadata: object.metadata,
+    });
     const metadata = { namespace, name, labels: { ...label }, ownerReferences: [owner] };
     return { apiVersion: 'v1', kind: 'Secret', metadata, type: CONNECTION_TYPE, data };
   }

@@ -5,7 +5,6 @@ import {
   installationContext,
   objectName,
   parentContext,
-  parentOf,
 } from '../../../src/dataflow/scope.ts';
 
 describe('the name of a data object or target', () => {
@@ -42,25 +41,4 @@ describe('a context', () => {
     expect(parentContext('shop')).to.equal('Inst.shop');
   });
   it('of an execution has the prefix Exec', () => expect(executionContext('shop')).to.equal('Exec.shop'));
-});
-
-describe('the parent of an installation', () => {
-  const owner = {
-    apiVersion: 'landscaper.gardener.cloud/v1alpha1',
-    kind: 'Installation',
-    name: 'shop',
-    uid: 'u',
-  };
-
-  it('is its controlling owner', () => {
-    expect(parentOf({ ownerReferences: [{ ...owner, controller: true }] })).to.equal('shop');
-  });
-  it('is not an owner that does not control, or of another kind', () => {
-    expect(parentOf({ ownerReferences: [owner] })).to.equal(undefined);
-    expect(parentOf({ ownerReferences: [{ ...owner, kind: 'Pod', controller: true }] })).to.equal(undefined);
-    expect(
-      parentOf({ ownerReferences: [{ ...owner, apiVersion: 'example.org/v1', controller: true }] }),
-    ).to.equal(undefined);
-    expect(parentOf({})).to.equal(undefined);
-  });
 });

@@ -1,9 +1,10 @@
 /** Exports from the values of the chart; they need no cluster. */
 import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
+import { JsonPathError } from '../../src/lib/json-path.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
 import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
 import { messageOf, RetryError } from '../sdk/errors.ts';
-import { evaluate, InvalidPath } from '../objects/json-path.ts';
+import { evaluate } from '../objects/json-path.ts';
 import { PathBudget } from '../objects/path-budget.ts';
 import { configurationError } from './errors.ts';
 import type { HelmContext } from './helm-context.ts';
@@ -62,7 +63,7 @@ function valueAt(root: object, key: string, path: string, budget: PathBudget): u
     const [first] = evaluate(path, root, budget) ?? [];
     if (first !== undefined) return first;
   } catch (error) {
-    if (error instanceof InvalidPath) throw fail(messageOf(error));
+    if (error instanceof JsonPathError) throw fail(messageOf(error));
     throw error;
   }
   throw fail(`the values have no field ${path}`);

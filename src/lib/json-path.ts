@@ -1,204 +1,263 @@
 /**
- * Kubernetes' JSONPath: the dialect of `kubectl -o jsonpath`, of printer columns and of readiness checks.
+ * Kubernetes JSONPath as exports, readiness checks and printer columns use it: without braces, the leading dot optional.
+ * Fields, quoted fields, indices, slices, unions, wildcards, recursive descent, and filters with one comparison.
  * @see https://kubernetes.io/docs/reference/kubectl/jsonpath/
  */
+import { equal } from './json.ts';
 import { append } from './lists.ts';
-import { exactJson } from './exact-json.ts';
-import { JsonPathError, parseExpression, parseTemplate, type Node, type Path } from './jsonpath-parse.ts';
+import { isObject } from './objects.ts';
 
-export { JsonPathError } from './jsonpath-parse.ts';
-
-export interface JsonPath {
-  /** The source as given. */
-  readonly text: string;
-  /** All values that the template's expressions find, in order. @throws JsonPathError when a member is missing */
-  find(value: unknown): unknown[];
-  /** The first value found, undefined when there is none; missing members are no error here. */
-  first(value: unknown): unknown;
-  /** The template filled in, as kubectl prints it: several matches are separated by blanks. */
-  print(value: unknown): string;
+/** The path cannot be read. */
+export class JsonPathError extends Error {
+  override readonly name = 'JsonPathError';
 }
 
-/**
- * Compiles a template; a bare path such as `.spec.foo` or `spec.foo` counts as one expression.
- * @throws JsonPathError
- */
+export interface JsonPath {
+  /**
+   * All values at the path; undefined when a field on the way does not exist, which is not the same as no result of a
+   * wildcard.
+   * @param spend is told before values are visited how many they are, and may throw
+   */
+  find(value: unknown, spend?: Spend): readonly unknown[] | undefined;
+  /** The first value at the path, passing over elements that lack a field; undefined when there is none. */
+  first(value: unknown): unknown;
+}
+
+type Step =
+  | { readonly do: 'field'; readonly name: string }
+  | { readonly do: 'pick'; readonly keys: readonly (string | number)[] }
+  | { readonly do: 'slice'; readonly from?: number; readonly to?: number; readonly by: number }
+  | { readonly do: 'all' }
+  | { readonly do: 'descend' }
+  | { readonly do: 'filter'; readonly left: readonly Step[]; readonly op: string; readonly right: unknown };
+
+/** @throws JsonPathError */
 export function compileJsonPath(text: string): JsonPath {
-  const trimmed = text.trim();
-  const template = trimmed.includes('{') ? text : `{${/^[.[$@]/.test(trimmed) ? trimmed : `.${trimmed}`}}`;
-  const parts = parseTemplate(template);
-  const find = (value: unknown, isLenient: boolean): unknown[] =>
-    evaluateParts(parts, value, isLenient)
-      .filter((result) => !result.isText)
-      .flatMap((result) => result.values);
+  const steps = parse(text);
   return {
-    text,
-    find: (value) => find(value, false),
-    first: (value) => find(value, true)[0],
-    print: (value) =>
-      evaluateParts(parts, value, false)
-        .map((result) => result.values.map(printValue).join(' '))
-        .join(''),
+    find: (value, spend = () => undefined) => run(steps, value, { spend, isLenient: false }),
+    first: (value) => run(steps, value, { spend: () => undefined, isLenient: true })?.[0],
   };
 }
 
-interface Result {
-  readonly values: readonly unknown[];
-  readonly isText: boolean;
+type Spend = (steps: number) => void;
+
+interface How {
+  readonly spend: Spend;
+  /** Whether an element that lacks a field is passed over; otherwise there is no result at all. */
+  readonly isLenient: boolean;
 }
 
-/** Evaluates the parts of a template; what stands between `range` and `end` once per value of the range. */
-function evaluateParts(
-  parts: readonly Path[],
-  root: unknown,
-  isLenient: boolean,
-  current: unknown = root,
-): Result[] {
-  const results: Result[] = [];
-  for (let i = 0; i < parts.length; i++) {
-    const part = parts[i] ?? [];
-    const head = part[0];
-    if (head?.kind === 'text') {
-      results.push({ values: [head.text], isText: true });
-    } else if (head?.kind === 'range') {
-      const end = matchingEnd(parts, i);
-      for (const value of walk(part.slice(1), [current], root, isLenient))
-        append(results, evaluateParts(parts.slice(i + 1, end), root, isLenient, value));
-      i = end;
-    } else if (head?.kind === 'end') {
-      throw new JsonPathError('not in range, nothing to end');
-    } else {
-      const isText = head?.kind === 'literal' && part.length === 1;
-      results.push({ values: walk(part, [current], root, isLenient), isText });
+function run(steps: readonly Step[], value: unknown, how: How): readonly unknown[] | undefined {
+  let current: readonly unknown[] = [value];
+  for (const step of steps) {
+    const next: unknown[] = [];
+    for (const item of current) {
+      const found = take(step, item, how);
+      if (found) append(next, found);
+      else if (!how.isLenient) return undefined;
     }
+    current = next;
   }
-  return results;
+  return current;
 }
 
-function matchingEnd(parts: readonly Path[], range: number): number {
-  let depth = 0;
-  for (let i = range; i < parts.length; i++) {
-    const kind = parts[i]?.[0]?.kind;
-    if (kind === 'range') depth++;
-    if (kind === 'end' && --depth === 0) return i;
-  }
-  throw new JsonPathError('unterminated range');
-}
-
-function walk(path: Path, start: readonly unknown[], root: unknown, isLenient: boolean): unknown[] {
-  let values: unknown[] = [...start];
-  for (let i = 0; i < path.length; i++) {
-    const node = path[i];
-    if (node?.kind === 'recursive') {
-      const rest = path.slice(i + 1);
-      const all = values.flatMap(descendants);
-      return rest.length === 0 ? all : all.flatMap((value) => walk(rest, [value], root, true));
-    }
-    if (node) values = values.flatMap((value) => step(node, value, root, isLenient));
-  }
-  return values;
-}
-
-function step(node: Node, value: unknown, root: unknown, isLenient: boolean): unknown[] {
-  switch (node.kind) {
-    case 'root':
-      return [root];
-    case 'current':
-      return [value];
-    case 'literal':
-      return [node.value];
+function take(step: Step, value: unknown, how: How): readonly unknown[] | undefined {
+  const { spend } = how;
+  spend(1);
+  switch (step.do) {
     case 'field':
-      return field(node.name, value, isLenient);
-    case 'wildcard':
-      return children(value);
+      return isObject(value) && Object.hasOwn(value, step.name) ? [value[step.name]] : undefined;
+    case 'pick':
+      spend(step.keys.length);
+      return picked(step.keys, value, how);
     case 'slice':
-      return slice(node, value, isLenient);
-    case 'union':
-      return node.parts.flatMap((part) => walk(part, [value], root, isLenient));
+      return Array.isArray(value) ? sliced(step, counted(value, spend)) : undefined;
+    case 'all':
+      return counted(childrenOf(value), spend);
+    case 'descend':
+      return descendants(value, spend);
     case 'filter':
-      return (Array.isArray(value) ? (value as unknown[]) : children(value)).filter((item) =>
-        passes(node, item, root),
-      );
-    case 'recursive':
-    case 'text':
-    case 'range':
-    case 'end':
-      throw new JsonPathError(`${node.kind} is not expected here`);
+      return counted(childrenOf(value), spend).filter((child) => holds(step, child, how));
   }
 }
 
-function field(name: string, value: unknown, isLenient: boolean): unknown[] {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)) {
-    return [(value as Record<string, unknown>)[name]];
-  }
-  if (isLenient) return [];
-  throw new JsonPathError(`${name} is not found`);
+function counted<T>(list: readonly T[], spend: Spend): readonly T[] {
+  spend(list.length);
+  return list;
 }
 
-const children = (value: unknown): unknown[] =>
-  Array.isArray(value)
-    ? [...(value as unknown[])]
-    : typeof value === 'object' && value !== null
-      ? Object.values(value)
-      : [];
-
-const descendants = (value: unknown): unknown[] => [value, ...children(value).flatMap(descendants)];
-
-function slice(node: Extract<Node, { kind: 'slice' }>, value: unknown, isLenient: boolean): unknown[] {
-  if (!Array.isArray(value)) {
-    if (isLenient) return [];
-    throw new JsonPathError(`${exactJson(value)} is not array or slice`);
+function picked(
+  keys: readonly (string | number)[],
+  value: unknown,
+  { isLenient }: How,
+): readonly unknown[] | undefined {
+  const result: unknown[] = [];
+  for (const key of keys) {
+    const found = memberOf(value, key);
+    if (found) result.push(found.value);
+    else if (!isLenient) return undefined;
   }
-  const list = value as unknown[];
-  const position = (index: number): number => (index < 0 ? index + list.length : index);
-  if (node.single) {
-    const index = position(node.from ?? 0);
-    if (index >= 0 && index < list.length) return [list[index]];
-    if (isLenient) return [];
-    throw new JsonPathError(`array index out of bounds: index ${node.from ?? 0}, length ${list.length}`);
-  }
-  if (node.step <= 0) throw new JsonPathError('step must be > 0');
-  const from = Math.max(0, position(node.from ?? 0));
-  const to = Math.min(list.length, position(node.to ?? list.length));
-  return list.slice(from, to).filter((_, index) => index % node.step === 0);
+  return result;
 }
 
-function passes(node: Extract<Node, { kind: 'filter' }>, item: unknown, root: unknown): boolean {
-  const left = walk(node.left, [item], root, true);
-  if (node.operator === 'exists') return left.length > 0;
-  const right = walk(node.right, [item], root, true);
-  if (left.length !== 1 || right.length !== 1) return false;
-  return compare(left[0], right[0], node.operator);
+function memberOf(value: unknown, key: string | number): { readonly value: unknown } | undefined {
+  if (typeof key === 'string') {
+    return isObject(value) && Object.hasOwn(value, key) ? { value: value[key] } : undefined;
+  }
+  if (!Array.isArray(value)) return undefined;
+  const at = key < 0 ? value.length + key : key;
+  return at >= 0 && at < value.length ? { value: value[at] as unknown } : undefined;
 }
 
-function compare(left: unknown, right: unknown, operator: string): boolean {
-  if (operator === '==') return left === right;
-  if (operator === '!=') return left !== right;
-  const isText = typeof left === 'string' && typeof right === 'string';
-  if (!isText && !(isNumber(left) && isNumber(right))) return false;
-  const [a, b] = [left, right];
-  if (operator === '<') return a < b;
-  if (operator === '<=') return a <= b;
-  return operator === '>' ? a > b : a >= b;
+function sliced(step: Extract<Step, { do: 'slice' }>, value: readonly unknown[]): readonly unknown[] {
+  const from = step.from ?? 0;
+  const part = value.slice(from, step.to ?? value.length);
+  return step.by === 1 ? part : part.filter((_, i) => i % step.by === 0);
+}
+
+const childrenOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? (value as unknown[]) : isObject(value) ? Object.values(value) : [];
+
+/** The value, and all lists and maps below it, each before those within it. Without recursion: they may be deep. */
+function descendants(value: unknown, spend: Spend): readonly unknown[] {
+  const result: unknown[] = [];
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    result.push(next);
+    const children = counted(childrenOf(next), spend);
+    for (let i = children.length - 1; i >= 0; i--) {
+      const child = children[i];
+      if (typeof child === 'object' && child !== null) open.push(child);
+    }
+  }
+  return result;
+}
+
+function holds(step: Extract<Step, { do: 'filter' }>, value: unknown, how: How): boolean {
+  const left = run(step.left, value, how);
+  if (step.op === 'exists') return left !== undefined && left.length > 0;
+  if (!left || left.length === 0) return false;
+  const [a, b] = [left[0], step.right];
+  if (step.op === '==') return equal(a, b);
+  if (step.op === '!=') return !equal(a, b);
+  const areTexts = typeof a === 'string' && typeof b === 'string';
+  if (!areTexts && !(isNumber(a) && isNumber(b))) return false;
+  if (step.op === '<') return a < b;
+  if (step.op === '<=') return a <= b;
+  return step.op === '>' ? a > b : a >= b;
 }
 
 const isNumber = (value: unknown): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint';
 
-/** Text of a value: objects and lists as JSON, null as nothing. */
-export function printValue(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'object') return exactJson(value);
-  const scalar = value as string | number | bigint | boolean;
-  return String(scalar);
+// ---------------------------------------------------------------- parsing
+
+const NAME = /[^.[\]{}()'"\s*?@,:]+/y;
+const FILTER = /^@(?<path>[^=!<>]*?)\s*(?:(?<op>==|!=|<=|>=|<|>)\s*(?<value>.+))?$/;
+
+function parse(text: string): Step[] {
+  const path = text.trim();
+  if (path === '') throw new JsonPathError('the JSON path is empty');
+  const body = /^[$@]/.test(path) ? path.slice(1) : path;
+  const dotted = body === '' || body.startsWith('.') || body.startsWith('[') ? body : `.${body}`;
+  const steps: Step[] = [];
+  for (let i = 0; i < dotted.length;)
+    i = dotted[i] === '[' ? bracket(dotted, i, steps) : dot(dotted, i, steps);
+  return steps;
 }
 
-/** Whether `text` is a simple path such as printer columns may have: it starts with a dot and has no braces. */
-export function isSimplePath(text: string): boolean {
-  if (!text.startsWith('.') || text.includes('{') || text.includes('}')) return false;
-  try {
-    return parseExpression(text).every((node) => node.kind !== 'literal');
-  } catch {
-    return false;
+function dot(text: string, at: number, steps: Step[]): number {
+  if (text[at] !== '.')
+    throw new JsonPathError(`JSON path "${text}": unexpected "${text[at] ?? ''}" at ${String(at)}`);
+  let i = at + 1;
+  if (i >= text.length && steps.length === 0) return i; // the object itself
+  if (text[i] === '.') {
+    steps.push({ do: 'descend' });
+    i++;
   }
+  if (text[i] === '[') return i;
+  if (text[i] === '*') {
+    steps.push({ do: 'all' });
+    return i + 1;
+  }
+  let name = '';
+  while (i < text.length) {
+    if (text[i] === '\\') {
+      name += text[i + 1] ?? '';
+      i += 2;
+      continue;
+    }
+    NAME.lastIndex = i;
+    const match = NAME.exec(text)?.[0]?.split('\\')[0];
+    if (!match) break;
+    name += match;
+    i += match.length;
+  }
+  if (name === '') throw new JsonPathError(`JSON path "${text}": a field name is missing at ${String(i)}`);
+  steps.push({ do: 'field', name });
+  return i;
+}
+
+function bracket(text: string, at: number, steps: Step[]): number {
+  const end = closing(text, at);
+  const inner = text.slice(at + 1, end).trim();
+  if (inner === '*') steps.push({ do: 'all' });
+  else if (inner.startsWith('?(') && inner.endsWith(')')) steps.push(filter(inner.slice(2, -1).trim()));
+  else if (/^-?\d*:-?\d*(:\d*)?$/.test(inner)) steps.push(slice(inner));
+  else steps.push({ do: 'pick', keys: split(inner).map((part) => key(part.trim(), text)) });
+  return end + 1;
+}
+
+function closing(text: string, at: number): number {
+  let depth = 0;
+  let quote = '';
+  for (let i = at; i < text.length; i++) {
+    const c = text[i] ?? '';
+    if (quote) {
+      if (c === quote) quote = '';
+    } else if (c === "'" || c === '"') quote = c;
+    else if (c === '[') depth++;
+    else if (c === ']' && --depth === 0) return i;
+  }
+  throw new JsonPathError(`JSON path "${text}": a closing bracket is missing`);
+}
+
+/** Splits at commas outside quotes. */
+const split = (inner: string): string[] => inner.match(/'[^']*'|"[^"]*"|[^,]+/g) ?? [];
+
+function key(part: string, text: string): string | number {
+  const quoted = /^(?:'([^']*)'|"([^"]*)")$/.exec(part);
+  if (quoted) return quoted[1] ?? quoted[2] ?? '';
+  if (/^-?\d+$/.test(part)) return Number(part);
+  throw new JsonPathError(`JSON path "${text}": "${part}" is neither an index nor a quoted field`);
+}
+
+function slice(inner: string): Step {
+  const [from = '', to = '', by = ''] = inner.split(':');
+  return {
+    do: 'slice',
+    ...(from && { from: Number(from) }),
+    ...(to && { to: Number(to) }),
+    by: by === '' ? 1 : Math.max(1, Number(by)),
+  };
+}
+
+function filter(text: string): Step {
+  const groups = FILTER.exec(text)?.groups;
+  if (!groups) throw new JsonPathError(`JSON path filter "${text}" is not valid`);
+  const left = groups['path'] ? parse(groups['path']) : [];
+  if (!groups['op']) return { do: 'filter', left, op: 'exists', right: undefined };
+  return { do: 'filter', left, op: groups['op'], right: literal((groups['value'] ?? '').trim()) };
+}
+
+function literal(text: string): unknown {
+  const quoted = /^(?:'([^']*)'|"([^"]*)")$/.exec(text);
+  if (quoted) return quoted[1] ?? quoted[2] ?? '';
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (text === 'null' || text === 'nil') return null;
+  const number = Number(text);
+  if (text !== '' && !Number.isNaN(number)) return number;
+  throw new JsonPathError(`"${text}" is not a value that a JSON path can compare with`);
 }

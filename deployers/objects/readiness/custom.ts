@@ -1,6 +1,7 @@
 /** Custom checks: requirements on fields of selected objects. Decodes and evaluates them. Pure. */
 import { cutMiddle } from '../../../src/lib/cut.ts';
 import { equal } from '../../../src/lib/json.ts';
+import { JsonPathError } from '../../../src/lib/json-path.ts';
 import { isObject, ownField } from '../../../src/lib/objects.ts';
 import {
   CodecError,
@@ -10,7 +11,7 @@ import {
   optionalString,
   optionalStringMap,
 } from '../../sdk/codec.ts';
-import { evaluate, InvalidPath } from '../json-path.ts';
+import { evaluate } from '../json-path.ts';
 import type { ResourceRef } from '../manifests/model.ts';
 import { PathBudget, stepsToCompare } from '../path-budget.ts';
 import { anything } from '../../sdk/shape.ts';
@@ -174,7 +175,7 @@ function meets(
   try {
     results = evaluate(jsonPath, object, budget);
   } catch (error) {
-    if (!(error instanceof InvalidPath)) throw error;
+    if (!(error instanceof JsonPathError)) throw error;
     return notReady(error.message);
   }
   const isThere = results !== undefined && results.length > 0;

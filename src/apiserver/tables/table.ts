@@ -1,5 +1,6 @@
 /** Tables, the form in which kubectl asks for objects: columns of a kind, and a row of cells for each object. */
-import { compileJsonPath, printValue, type JsonPath } from '../../lib/json-path.ts';
+import { exactJson } from '../../lib/exact-json.ts';
+import { compileJsonPath, type JsonPath } from '../../lib/json-path.ts';
 import { ageOf } from './human-duration.ts';
 import type { ColumnDefinition, Printer } from './cells.ts';
 import { builtinPrinter } from './printers.ts';
@@ -86,7 +87,7 @@ function cellOf(type: string, value: unknown, nowMs: number): unknown {
     case 'date':
       return typeof value === 'string' ? ageOf(value, nowMs) : null;
     case 'string':
-      return printValue(value);
+      return typeof value === 'string' ? value : exactJson(value);
     default:
       return null;
   }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { evaluate, InvalidPath } from '../../../../deployers/objects/json-path.ts';
+import { evaluate } from '../../../../deployers/objects/json-path.ts';
+import { JsonPathError } from '../../../../src/lib/json-path.ts';
 
 const object = {
   metadata: { labels: { 'app.kubernetes.io/name': 'x' } },
@@ -115,7 +116,7 @@ describe('JSON paths', () => {
   ];
   for (const [path, message] of refused) {
     it(`"${path}" is rejected`, () => {
-      expect(() => evaluate(path, {})).to.throw(InvalidPath, message);
+      expect(() => evaluate(path, {})).to.throw(JsonPathError, message);
     });
   }
 

@@ -4,7 +4,7 @@ import { landscaperKind } from '../../src/api/shared.ts';
 import { contextKind, type Context as ContextObject } from '../../src/api/kinds/context.ts';
 import { deployItemKind, type DeployItem, type DeployItemStatus } from '../../src/api/kinds/deployitem.ts';
 import { targetKind, type Target } from '../../src/api/kinds/target.ts';
-import { secretKind, type Secret } from '../../src/runtime/core-kinds.ts';
+import { Secret } from '../../src/runtime/core-kinds.ts';
 import type { Kind, Obj, View } from '../../src/runtime/types.ts';
 
 export type { ContextObject, DeployItem, DeployItemStatus, Secret, Target };
@@ -18,7 +18,7 @@ export const DEPLOY_ITEM: Kind<DeployItem> = deployItemKind;
 export const TARGET: Kind<Target> = targetKind;
 export const CONTEXT: Kind<ContextObject> = contextKind;
 export const EXECUTION: Kind<ExecutionObject> = landscaperKind<ExecutionObject>('Execution', 'executions');
-export const SECRET: Kind<Secret> = secretKind;
+export const SECRET: Kind<Secret> = Secret;
 
 /** A plain owner reference to an item: garbage collection, no control. */
 export const itemOwner = (item: View<DeployItem>) => ({

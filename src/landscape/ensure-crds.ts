@@ -4,7 +4,7 @@ import { loadCrds } from '../api/crds.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
 import { systemRng, type Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
-import { crdKind, type CustomResourceDefinition } from '../runtime/core-kinds.ts';
+import { CustomResourceDefinition } from '../runtime/core-kinds.ts';
 import { EspalierError, ShutdownError } from '../runtime/errors.ts';
 import { persistently } from '../runtime/transport/persistently.ts';
 import type { Client } from '../runtime/types.ts';
@@ -48,7 +48,13 @@ export async function ensureCrds(
 
 const applyCrd = (object: CustomResourceDefinition, ports: Ports): Promise<CustomResourceDefinition> =>
   withRetries(object.metadata.name, ports, () =>
-    ports.client.send({ verb: 'apply', kind: crdKind, object, manager: 'espalier-crds', force: true }),
+    ports.client.send({
+      verb: 'apply',
+      kind: CustomResourceDefinition,
+      object,
+      manager: 'espalier-crds',
+      force: true,
+    }),
   );
 
 async function waitUntilServed(crd: CustomResourceDefinition, deadline: number, ports: Ports): Promise<void> {
@@ -62,7 +68,7 @@ async function waitUntilServed(crd: CustomResourceDefinition, deadline: number, 
       });
     }
     await pause(INTERVAL_MS, ports);
-    now = await withRetries(name, ports, () => client.get(crdKind, name));
+    now = await withRetries(name, ports, () => client.get(CustomResourceDefinition, name));
   }
 }
 

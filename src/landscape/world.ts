@@ -24,9 +24,9 @@ export interface World {
 }
 
 export {
-  configMapKind,
-  namespaceKind,
-  secretKind,
+  ConfigMap as configMapKind,
+  Namespace as namespaceKind,
+  Secret as secretKind,
   type ConfigMap,
   type Secret,
 } from '../runtime/core-kinds.ts';

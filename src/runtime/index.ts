@@ -1,5 +1,6 @@
 /** The public surface of the controller runtime: requests, watches, caches, controllers, and what drives them. */
 export type * from './types.ts';
+export * from './core-kinds.ts';
 export type { Fields } from '../lib/objects.ts';
 export * from './errors.ts';
 export { systemClock, type Clock } from '../lib/clock.ts';

@@ -1,7 +1,7 @@
 /** Keeps the certificates in a secret that all replicas share. Who comes second takes what the first one stored. */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import { secretKind, type Secret } from '../runtime/core-kinds.ts';
+import { Secret } from '../runtime/core-kinds.ts';
 import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
 import { getIfThere } from '../runtime/transport/read.ts';
 import type { Client } from '../runtime/types.ts';
@@ -56,7 +56,7 @@ export async function currentCertificates(ports: SecretPorts, inUse?: Certificat
 }
 
 const readSecret = (client: Client, namespace: string): Promise<Secret | undefined> =>
-  getIfThere(client, secretKind, `${namespace}/${CERTIFICATES_SECRET}`);
+  getIfThere(client, Secret, `${namespace}/${CERTIFICATES_SECRET}`);
 
 /** A missing entry reads as an empty one, which is as bad as any that cannot be read. */
 function certificatesIn({ data = {} }: Secret): Certificates {
@@ -86,7 +86,7 @@ async function store(
     const key = `${namespace}/${CERTIFICATES_SECRET}`;
     await client.send({
       verb: 'merge',
-      kind: secretKind,
+      kind: Secret,
       key,
       body: { metadata: { resourceVersion }, data },
     });
@@ -94,5 +94,5 @@ async function store(
   }
   const metadata = { name: CERTIFICATES_SECRET, namespace };
   const object: Secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
-  await client.send({ verb: 'create', kind: secretKind, object });
+  await client.send({ verb: 'create', kind: Secret, object });
 }

@@ -1,7 +1,7 @@
 /** Conditions that many need: gone for good, a field has a value, a kind is served. */
 import type { Clock } from '../lib/clock.ts';
 import { isObject, ownField } from '../lib/objects.ts';
-import { crdKind } from '../runtime/core-kinds.ts';
+import { CustomResourceDefinition } from '../runtime/core-kinds.ts';
 import { getIfThere } from '../runtime/transport/read.ts';
 import type { Client, Obj } from '../runtime/types.ts';
 import type { Condition } from './node.ts';
@@ -52,7 +52,7 @@ async function check(search: Search, name: string, live: Pick<Client, 'get'>, cl
   search.checks++;
   try {
     // Many wait for this look, so it does not end with the run of one of them.
-    const crd = await getIfThere(live, crdKind, name);
+    const crd = await getIfThere(live, CustomResourceDefinition, name);
     search.hasFound = crd !== undefined && isEstablished(crd);
   } finally {
     search.nextAt = clock.now() + (search.checks < QUICK_CHECKS ? QUICK_MS : SLOW_MS);

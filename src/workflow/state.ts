@@ -3,7 +3,7 @@
  * thing, owned by the primary, read back after a restart.
  */
 import { sha1Name } from '../lib/hash.ts';
-import { configMapKind, secretKind } from '../runtime/core-kinds.ts';
+import { ConfigMap, Secret } from '../runtime/core-kinds.ts';
 import { AlreadyExists, NotFound } from '../runtime/errors.ts';
 import { apiVersionOf, joinKey, keyOf } from '../runtime/keys.ts';
 import { byOwner } from '../runtime/sources/mappers.ts';
@@ -41,8 +41,8 @@ const ITEM = `${ANNOTATION_PREFIX}/state-item`;
 const PENDING = `${ANNOTATION_PREFIX}/pending`;
 
 const kinds: Readonly<Record<'ConfigMap' | 'Secret', Kind<StateObject>>> = {
-  ConfigMap: configMapKind,
-  Secret: secretKind,
+  ConfigMap: ConfigMap,
+  Secret: Secret,
 };
 
 export class StateStore<P extends Obj> {

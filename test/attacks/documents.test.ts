@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
 import { API_VERSION, GROUP } from '../../src/api/labels.ts';
-import { configMapKind } from '../../src/runtime/core-kinds.ts';
+import { ConfigMap } from '../../src/runtime/core-kinds.ts';
 import { blueprint, mockItem, root } from '../support/landscape.ts';
 import { attacks } from './stage/attack.ts';
 import {
@@ -78,7 +78,7 @@ attacks({
       async launch(scene) {
         const text = `a: &a "${'x'.repeat(900_000)}"\nb: [${'*a, '.repeat(10_000)}]`;
         const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'text' }, data: { v: text } };
-        await scene.create(configMapKind, object);
+        await scene.create(ConfigMap, object);
         const printed = templated('{{ .imports.v | toJson }}', 'GoTemplate', {
           imports: [{ name: 'v', type: 'data', schema: {} }],
         });
@@ -206,7 +206,7 @@ attacks({
           metadata: { name: 'deep' },
           data: { v: nested(depth) },
         };
-        await scene.create(configMapKind, object);
+        await scene.create(ConfigMap, object);
         const text = templated('{{ toYaml .imports }}', 'GoTemplate', {
           imports: [{ name: 'deep', type: 'data', schema: {} }],
         });

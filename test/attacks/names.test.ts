@@ -6,7 +6,7 @@ import { deployItemKind } from '../../src/api/kinds/deployitem.ts';
 import { installationKind } from '../../src/api/kinds/installation.ts';
 import { targetKind } from '../../src/api/kinds/target.ts';
 import { API_VERSION, GROUP } from '../../src/api/labels.ts';
-import { secretKind } from '../../src/runtime/core-kinds.ts';
+import { Secret } from '../../src/runtime/core-kinds.ts';
 import { blueprint, mockItem } from '../support/landscape.ts';
 import { attacks, type Scene } from './stage/attack.ts';
 import { failing, manifestItem, onTarget, templated, withBlueprint } from './stage/objects.ts';
@@ -19,7 +19,7 @@ async function giveSecret({ client }: Scene, name: string): Promise<void> {
     ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'canary' } },
     data: { v: Buffer.from(VALUE).toString('base64') },
   };
-  await client.send({ verb: 'create', kind: secretKind, object });
+  await client.send({ verb: 'create', kind: Secret, object });
 }
 
 /** @throws AssertionError if an object of the attacker shows the value */
@@ -124,7 +124,7 @@ attacks({
           ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'own', namespace: scene.namespace } },
           data: { v: Buffer.from('s3cr3t-value').toString('base64') },
         };
-        await scene.create(secretKind, object);
+        await scene.create(Secret, object);
         const item = JSON.stringify(mockItem('NAME')).replace('NAME', '{{ .imports.v }}');
         const text = templated(`{"deployItems": [${item}]}`, 'GoTemplate', { imports });
         const spec = { imports: { data: [{ name: 'v', secretRef: { name: 'own', key: 'v' } }] } };

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { AddressInfo } from 'node:net';
-import { secretKind } from '../../src/runtime/core-kinds.ts';
+import { Secret } from '../../src/runtime/core-kinds.ts';
 import { API_VERSION } from '../../src/api/labels.ts';
 import { targetSyncKind } from '../../src/api/kinds/targetsync.ts';
 import { attacks, type Attack, type Scene } from './stage/attack.ts';
@@ -85,7 +85,7 @@ const flood = (
 /** The kubeconfig of a target sync that points to this server. */
 async function sync({ create, namespace }: Scene, url: string): Promise<void> {
   const kubeconfig = Buffer.from(kubeconfigFor(url)).toString('base64');
-  await create(secretKind, {
+  await create(Secret, {
     ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'source', namespace } },
     data: { kubeconfig },
   });

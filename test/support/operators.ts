@@ -11,7 +11,7 @@ import { silentLogger, type Logger } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createCaches } from '../../src/runtime/cache/cache.ts';
 import { createClient } from '../../src/runtime/transport/client.ts';
-import { crdKind, namespaceKind } from '../../src/runtime/core-kinds.ts';
+import { CustomResourceDefinition, Namespace } from '../../src/runtime/core-kinds.ts';
 import { AlreadyExists } from '../../src/runtime/errors.ts';
 import { connect } from '../../src/runtime/transport/http.ts';
 import { createManager, type Manager } from '../../src/runtime/manager/manager.ts';
@@ -135,16 +135,17 @@ export async function startOperatorCluster(): Promise<OperatorCluster> {
     async namespace() {
       const name = `operators-${randomBytes(4).toString('hex')}`;
       const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-      await client.send({ verb: 'create', kind: namespaceKind, object });
+      await client.send({ verb: 'create', kind: Namespace, object });
       return name;
     },
     async install(crd) {
-      await client.send({ verb: 'create', kind: crdKind, object: crd }).catch((error: unknown) => {
+      const kind = CustomResourceDefinition as Kind as Kind<AnyObj>;
+      await client.send({ verb: 'create', kind, object: crd }).catch((error: unknown) => {
         if (!(error instanceof AlreadyExists)) throw error;
       });
       const { name } = crd.metadata;
       await until(`${name} is established`, async () => {
-        const found = await client.get(crdKind, name);
+        const found = await client.get(CustomResourceDefinition, name);
         // A real server returns null before it has processed the CRD.
         const conditions = found.status?.conditions ?? [];
         return conditions.some(({ type, status }) => type === 'Established' && status === 'True');

@@ -14,7 +14,7 @@ import {
   type WebhookConfiguration,
 } from '../../src/webhooks/configuration.ts';
 import { startWebhooks, type Webhooks } from '../../src/webhooks/index.ts';
-import { secretKind } from '../../src/runtime/core-kinds.ts';
+import { Secret } from '../../src/runtime/core-kinds.ts';
 import { CERTIFICATES_SECRET } from '../../src/webhooks/secret.ts';
 
 export interface HookOptions {
@@ -87,7 +87,7 @@ export const configurationIn = (client: Client): Promise<WebhookConfiguration | 
   orNothing(client.get(configurationKind, CONFIGURATION_NAME));
 
 export const secretIn = (client: Client, namespace: string) =>
-  orNothing(client.get(secretKind, `${namespace}/${CERTIFICATES_SECRET}`));
+  orNothing(client.get(Secret, `${namespace}/${CERTIFICATES_SECRET}`));
 
 /** Deletes everything that would be validated in other tests. */
 export async function forgetWebhooks(client: Client): Promise<void> {

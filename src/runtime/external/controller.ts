@@ -16,7 +16,7 @@ import { byUid, type NameStrategy } from './names.ts';
 import { decideRequeue, type Requeue } from './requeue.ts';
 import type { Outcome } from './outcome.ts';
 import { ExternalResource } from './resource.ts';
-import { secretKind } from '../core-kinds.ts';
+import { Secret } from '../core-kinds.ts';
 import { CONNECTION_LABEL, Publisher, type SecretPlace } from './secret.ts';
 import type { Connector, ExternalObject } from './types.ts';
 
@@ -181,7 +181,7 @@ const isMoment = (name: string): boolean =>
 
 /** Where the objects are, their Secrets are, too; nothing else is watched. */
 const secretCache = <M extends ExternalObject>({ cache }: ExternalSpec<M>, caches: Caches) =>
-  caches.of(secretKind, {
+  caches.of(Secret, {
     labels: `${CONNECTION_LABEL}=true`,
     ...(cache?.namespaces && { namespaces: cache.namespaces }),
   });

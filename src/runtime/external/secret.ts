@@ -4,7 +4,7 @@
  */
 import { mergeDiff } from '../../lib/merge.ts';
 import { controllerReference } from '../../lib/objects.ts';
-import { secretKind, type Secret } from '../core-kinds.ts';
+import { Secret } from '../core-kinds.ts';
 import { AlreadyExists } from '../errors.ts';
 import { apiVersionOf, joinKey, keyOf } from '../keys.ts';
 import { getIfThere } from '../transport/read.ts';
@@ -67,11 +67,11 @@ export class Publisher {
     }
     try {
       const secret = this.#secret(object, key, wanted);
-      await how.write({ verb: 'create', kind: secretKind, object: secret }, how.signal);
+      await how.write({ verb: 'create', kind: Secret, object: secret }, how.signal);
     } catch (error) {
       if (!(error instanceof AlreadyExists)) throw error;
       // Not in our cache, since it lacks the label, or because the watch is behind.
-      const live = await getIfThere(this.#ports.client, secretKind, key, how.signal);
+      const live = await getIfThere(this.#ports.client, Secret, key, how.signal);
       if (!live) throw error;
       await this.#extend(live, object, wanted, how);
     }
@@ -83,7 +83,7 @@ export class Publisher {
     if (!known || !isOwnedBy(known, object)) return;
     const { uid } = known.metadata;
     const key = keyOf(known);
-    await how.write({ verb: 'delete', kind: secretKind, key, ...(uid !== undefined && { uid }) }, how.signal);
+    await how.write({ verb: 'delete', kind: Secret, key, ...(uid !== undefined && { uid }) }, how.signal);
   }
 
   async #extend(known: View<Secret>, object: View<Obj>, wanted: Record<string, string>, how: Publishing) {
@@ -98,7 +98,7 @@ export class Publisher {
     if (!labels && !data) return;
     const { resourceVersion } = known.metadata;
     const body = { metadata: { resourceVersion, ...(labels && { labels }) }, ...(data && { data }) };
-    await how.write({ verb: 'merge', kind: secretKind, key, body, lock: true }, how.signal);
+    await how.write({ verb: 'merge', kind: Secret, key, body, lock: true }, how.signal);
   }
 
   #keyOf(object: View<Obj>, { name, namespace }: SecretPlace): Key {

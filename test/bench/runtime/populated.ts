@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
-import { crdKind, namespaceKind } from '../../../src/runtime/core-kinds.ts';
+import { CustomResourceDefinition, Namespace } from '../../../src/runtime/core-kinds.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { startEnvtest } from '../../support/envtest.ts';
@@ -40,10 +40,10 @@ async function populated(kubeconfig: string, count: number, stop: () => void): P
       maxSockets: AT_ONCE,
     }),
   );
-  await create(client, crdKind, definition);
+  await create(client, CustomResourceDefinition, definition);
   for (let i = 0; i < SPACES; i++) {
     const metadata = { name: `space-${String(i)}` };
-    await create(client, namespaceKind, { apiVersion: 'v1', kind: 'Namespace', metadata });
+    await create(client, Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata });
   }
   await served(client);
   let next = 0;

@@ -2,15 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  addWebPages,
-  configMaps,
-  deployments,
-  ingresses,
-  services,
-  webPages,
-  type WebPage,
-} from '../../../docs/samples/operators/webpage/operator.ts';
+import { addWebPages, webPages, type WebPage } from '../../../docs/samples/operators/webpage/operator.ts';
+import { ConfigMap, Deployment, Ingress, Service } from '../../../src/runtime/core-kinds.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import {
@@ -61,12 +54,12 @@ describe('the operator of web pages', function () {
     await create('p', { html: GOOD });
     await until('the status tells', async () => (await statusOf('p'))?.configMap);
     expect(await statusOf('p')).to.include({ configMap: 'p' });
-    for (const kind of [configMaps, deployments, services]) {
+    for (const kind of [ConfigMap, Deployment, Service]) {
       const { labels, ownerReferences } = (await there(kind, 'p'))?.metadata ?? {};
       expect(labels).to.deep.equal({ 'app.kubernetes.io/managed-by': 'webpage-operator' });
       expect(ownerReferences?.map(({ name }) => name)).to.deep.equal(['p']);
     }
-    expect(await there(ingresses, 'p')).to.equal(undefined);
+    expect(await there(Ingress, 'p')).to.equal(undefined);
   });
 
   it('RUN-70, RUN-90: changes nothing for an invalid page, and reports why', async () => {
@@ -74,22 +67,22 @@ describe('the operator of web pages', function () {
     expect(await told('p')).to.deep.equal({ error: 'spec.html does not end with </html>' });
     expect(operator.client.writes).to.deep.equal(['merge status WebPage p']);
     await edit('p', { html: GOOD });
-    await until('the Service is there', () => there(services, 'p'));
+    await until('the Service is there', () => there(Service, 'p'));
     await until('the error is gone', async () => (await statusOf('p'))?.error === undefined);
   });
 
   it('RUN-70, RUN-89: creates an Ingress last if the page is exposed, and deletes it afterwards', async () => {
     await create('p', { html: GOOD, exposed: true });
-    await until('the Ingress is there', () => there(ingresses, 'p'));
+    await until('the Ingress is there', () => there(Ingress, 'p'));
     const applies = operator.client.writes.filter((write) => write.startsWith('apply'));
     expect(applies[0]).to.equal('apply ConfigMap p');
     expect(applies.slice(1, 3).sort()).to.deep.equal(['apply Deployment p', 'apply Service p']);
     expect(applies[3]).to.equal('apply Ingress p');
     await edit('p', { exposed: false });
-    await until('the Ingress is gone', async () => !(await there(ingresses, 'p')));
-    expect(await there(services, 'p')).to.not.equal(undefined);
+    await until('the Ingress is gone', async () => !(await there(Ingress, 'p')));
+    expect(await there(Service, 'p')).to.not.equal(undefined);
     await edit('p', { exposed: true });
-    await until('the Ingress is there again', () => there(ingresses, 'p'));
+    await until('the Ingress is there again', () => there(Ingress, 'p'));
   });
 
   it('RUN-85: neither creates nor watches Ingresses if the API server does not serve them', async () => {
@@ -100,13 +93,13 @@ describe('the operator of web pages', function () {
     expect(operator.client.watches.map((watch) => watch.split(' ')[0]))
       .to.include('services')
       .and.not.include('ingresses');
-    expect(await there(ingresses, 'p')).to.equal(undefined);
+    expect(await there(Ingress, 'p')).to.equal(undefined);
   });
 
   it('RUN-85: watches them from the first page on if they are served', async () => {
     expect(operator.client.watches.map((watch) => watch.split(' ')[0])).to.not.include('ingresses');
     await create('p', { html: GOOD, exposed: true });
-    await until('the Ingress is there', () => there(ingresses, 'p'));
+    await until('the Ingress is there', () => there(Ingress, 'p'));
     expect(operator.client.watches.map((watch) => watch.split(' ')[0])).to.include('ingresses');
   });
 
@@ -114,9 +107,9 @@ describe('the operator of web pages', function () {
     await create('p', { html: GOOD });
     await until('the status tells', async () => (await statusOf('p'))?.configMap);
     const body = { data: { 'index.html': 'defaced' } };
-    await cluster.client.send({ verb: 'merge', kind: configMaps, key: key('p'), body });
+    await cluster.client.send({ verb: 'merge', kind: ConfigMap, key: key('p'), body });
     await until('it is healed', async () => {
-      const found = (await there(configMaps, 'p')) as { data?: Record<string, string> } | undefined;
+      const found = (await there(ConfigMap, 'p')) as { data?: Record<string, string> } | undefined;
       return found?.data?.['index.html'] === GOOD;
     });
     expect(operator.client.writes.filter((write) => write.includes('status'))).to.have.length(1);

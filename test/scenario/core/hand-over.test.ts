@@ -4,7 +4,7 @@ import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { FINALIZER, annotations } from '../../../src/api/labels.ts';
 import { sleep, systemClock } from '../../../src/lib/clock.ts';
-import { crdKind } from '../../../src/runtime/core-kinds.ts';
+import { CustomResourceDefinition } from '../../../src/runtime/core-kinds.ts';
 import type { Obj, View } from '../../../src/runtime/types.ts';
 import { startCluster, startControllers, type Cluster, type Controllers } from '../../support/cluster.ts';
 import { nameOfWrite } from '../../support/faults.ts';
@@ -209,7 +209,7 @@ describe('controllers that take over', function () {
     const change = (op: 'add' | 'remove') =>
       cluster.client.send({
         verb: 'json',
-        kind: crdKind,
+        kind: CustomResourceDefinition,
         key: name,
         ops: [{ op, path, ...(op === 'add' && { value: { type: 'integer' } }) }],
       });

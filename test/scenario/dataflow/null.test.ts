@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
-import { crdKind } from '../../../src/runtime/core-kinds.ts';
+import { CustomResourceDefinition } from '../../../src/runtime/core-kinds.ts';
 import { ApiError } from '../../../src/runtime/errors.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { data, exportsOut, fails, giving, succeeds, takes } from '../../support/dataflow.ts';
@@ -16,7 +16,7 @@ describe('null', () => {
     const setNullable = async (value: boolean): Promise<void> => {
       const ops = [{ op: 'replace' as const, path: NULLABLE, value }];
       const key = `${dataObjectKind.plural}.${dataObjectKind.group}`;
-      await here.cluster.client.send({ verb: 'json', kind: crdKind, key, ops });
+      await here.cluster.client.send({ verb: 'json', kind: CustomResourceDefinition, key, ops });
       const scene = await here.scene();
       // Servers use a schema a moment after it was stored.
       for (let attempt = 0; ; attempt++) {

@@ -29,7 +29,7 @@ import { sleep, systemClock as clock } from '../../../src/lib/clock.ts';
 import { systemRng as rng } from '../../../src/lib/rng.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
-import { configMapKind, secretKind, type ConfigMap } from '../../../src/runtime/core-kinds.ts';
+import { ConfigMap, Secret } from '../../../src/runtime/core-kinds.ts';
 import { AlreadyExists } from '../../../src/runtime/errors.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
@@ -94,7 +94,7 @@ describe('the rights of an installed Espalier', function () {
     const terminal = fakeTerminal({ env: { KUBECONFIG: host.kubeconfigFile } });
     const args = ['install', '--image', 'example.org/espalier:1', '--config', config, '--webhooks'];
     expect(await runProgram(args, terminal), terminal.errors).to.equal(0);
-    const map = await admin.get<ConfigMap>(configMapKind, `${HOME}/espalier`);
+    const map = await admin.get<ConfigMap>(ConfigMap, `${HOME}/espalier`);
     const mounted = beside('configuration.yaml');
     writeFileSync(mounted, map.data?.['configuration.yaml'] ?? '');
     const account = { namespace: HOME, name: 'espalier' };
@@ -132,7 +132,7 @@ describe('the rights of an installed Espalier', function () {
 
   async function secret(name: string, namespace: string, text: string, client = admin): Promise<void> {
     const data = { kubeconfig: Buffer.from(text).toString('base64') };
-    await create(secretKind, { ...named('Secret', name, namespace), data }, client);
+    await create(Secret, { ...named('Secret', name, namespace), data }, client);
   }
 
   /** A service account of the host that may deploy in its namespace, and the target that refers to it. */
@@ -196,7 +196,7 @@ describe('the rights of an installed Espalier', function () {
   it('are enough to run images, to deploy as a service account of the cluster, to keep state, and to change all that', async () => {
     await selfTarget();
     await secret('word', PLACE, 'hello');
-    await create(configMapKind, {
+    await create(ConfigMap, {
       ...named('ConfigMap', 'kube-root-ca.crt', PODS),
       data: { 'ca.crt': '' },
     }).catch(unlessThere); // the embedded server creates it in every namespace, as controllers of Kubernetes do

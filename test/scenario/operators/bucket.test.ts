@@ -16,7 +16,7 @@ import { createCaches } from '../../../src/runtime/cache/cache.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
 import { AlreadyExists } from '../../../src/runtime/errors.ts';
 import { isActive } from '../../../src/runtime/external/index.ts';
-import { secretKind } from '../../../src/runtime/core-kinds.ts';
+import { Secret } from '../../../src/runtime/core-kinds.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import { createManager, type Manager } from '../../../src/runtime/manager/manager.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
@@ -98,9 +98,7 @@ describe('the bucket operator of the documentation', function () {
     expect(service.changes).to.deep.equal([`PUT ${name}`]);
     expect(bucket.spec.region).to.equal('eu-1');
     expect(bucket.status).to.deep.include({ id: name, state: 'ready', observedGeneration: 2 });
-    const secret = await until('the secret', () =>
-      getIfThere(client, secretKind, `${namespace}/photos-access`),
-    );
+    const secret = await until('the secret', () => getIfThere(client, Secret, `${namespace}/photos-access`));
     expect(Buffer.from(secret.data?.['secretKey'] ?? '', 'base64').toString()).to.equal('hush-hush');
     expect(JSON.stringify(bucket)).to.not.include('hush-hush');
   });
@@ -148,7 +146,7 @@ describe('the bucket operator of the documentation', function () {
     await until('the end', async () => !(await read()));
     expect(service.buckets.size).to.equal(0);
     await until('the end of the secret', async () => {
-      return !(await getIfThere(client, secretKind, `${namespace}/photos-access`));
+      return !(await getIfThere(client, Secret, `${namespace}/photos-access`));
     });
   });
 });

@@ -1,12 +1,7 @@
 /** The team operator of the documentation: many objects of one kind, and a comparison of its own. */
 import { expect } from 'chai';
-import {
-  addTeams,
-  configMaps,
-  teams,
-  type Desk,
-  type Team,
-} from '../../../docs/samples/operators/team/teams.ts';
+import { addTeams, teams, type Team } from '../../../docs/samples/operators/team/teams.ts';
+import { ConfigMap } from '../../../src/runtime/core-kinds.ts';
 import {
   crdOf,
   read,
@@ -46,8 +41,8 @@ describe('the team operator', function () {
 
   const NOTHING = { spec: { members: [] } };
   const key = (): string => `${namespace}/t`;
-  const desk = (member: string): Promise<Desk | undefined> =>
-    read(cluster, configMaps, `${namespace}/t-${member}`);
+  const desk = (member: string): Promise<ConfigMap | undefined> =>
+    read(cluster, ConfigMap, `${namespace}/t-${member}`);
   const told = (count: number) =>
     until(`the team has ${String(count)} desks`, async () => {
       return (await read(cluster, teams, key()))?.status?.desks === count;
@@ -55,7 +50,7 @@ describe('the team operator', function () {
   const hire = (...members: string[]) =>
     cluster.client.send({ verb: 'merge', kind: teams, key: key(), body: { spec: { members } } });
   const edit = (member: string, body: object) =>
-    cluster.client.send({ verb: 'merge', kind: configMaps, key: `${namespace}/t-${member}`, body });
+    cluster.client.send({ verb: 'merge', kind: ConfigMap, key: `${namespace}/t-${member}`, body });
 
   it('RUN-64: creates one object per member, and first deletes those that are no longer wanted', async () => {
     const before = operator.client.writes.length;

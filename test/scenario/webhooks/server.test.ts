@@ -8,7 +8,7 @@ import { labels } from '../../../src/api/labels.ts';
 import type { ValidatedResource } from '../../../src/api/validation/index.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { CHECK_MS, type Webhooks } from '../../../src/webhooks/index.ts';
-import { secretKind } from '../../../src/runtime/core-kinds.ts';
+import { Secret } from '../../../src/runtime/core-kinds.ts';
 import { freePort } from '../../support/ports.ts';
 import { target } from '../../support/broken.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -180,7 +180,7 @@ describe('the webhook server', () => {
     const shown = await greeting(port);
     const { client } = here.cluster;
     await forgetWebhooks(client);
-    await client.send({ verb: 'delete', kind: secretKind, key: `${scene.ns}/landscaper-webhook-certs` });
+    await client.send({ verb: 'delete', kind: Secret, key: `${scene.ns}/landscaper-webhook-certs` });
     await soon('both are there again', async () => {
       await clock.advance(CHECK_MS);
       return (await configurationIn(client)) && (await secretIn(client, scene.ns));

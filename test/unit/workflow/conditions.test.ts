@@ -1,6 +1,6 @@
 /** Conditions that many operators need. */
 import { expect } from 'chai';
-import { crdKind } from '../../../src/runtime/core-kinds.ts';
+import { CustomResourceDefinition } from '../../../src/runtime/core-kinds.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { crdPresent, hasStatusCondition, isGone } from '../../../src/workflow/conditions.ts';
 import type { NodeView } from '../../../src/workflow/node.ts';
@@ -55,7 +55,7 @@ describe('crdPresent', () => {
   });
   const stage = (definition?: Obj) => {
     const cluster = new FakeCluster();
-    if (definition) cluster.put(crdKind, definition);
+    if (definition) cluster.put<Obj>(CustomResourceDefinition, definition);
     const clock = new FakeClock();
     const ctx = contextOn(clock, { live: cluster });
     return {
@@ -92,7 +92,7 @@ describe('crdPresent', () => {
   it('never checks again after it has found the CRD', async () => {
     const { cluster, clock, ask, looks } = stage(crd([met('Established')]));
     await ask();
-    cluster.remove(crdKind, NAME);
+    cluster.remove(CustomResourceDefinition, NAME);
     await clock.advance(1_000_000);
     expect([await ask(), looks()]).to.deep.equal([true, 1]);
   });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { keepAppliedBy } from '../../../src/runtime/cache/cache.ts';
-import { crdKind } from '../../../src/runtime/core-kinds.ts';
+import { CustomResourceDefinition } from '../../../src/runtime/core-kinds.ts';
 import { apiErrorFrom, NoRetryError } from '../../../src/runtime/errors.ts';
 import { watchSource } from '../../../src/runtime/sources/sources.ts';
-import type { Cache, Context, Obj, View } from '../../../src/runtime/types.ts';
+import type { Cache, Context, Kind, Obj, View } from '../../../src/runtime/types.ts';
 import { crdPresent, hasStatusCondition, isGone } from '../../../src/workflow/conditions.ts';
 import { deleteDependent, reconcileDependent, type Dependent } from '../../../src/workflow/dependent.ts';
 import { kubernetesBulk } from '../../../src/workflow/kubernetes-bulk.ts';
@@ -33,6 +33,9 @@ import {
 import { diamond, graphOf, type NodePlan } from './support.ts';
 
 const FINALIZER = 'widgets.example.io/finalizer';
+
+/** Definitions without a spec, which no test of this file reads. */
+const definitions = CustomResourceDefinition as Kind<Pick<CustomResourceDefinition, keyof Obj | 'status'>>;
 
 /** A part named after its widget and `suffix`. */
 const partOf = (suffix: string, gc = false): Dependent<Part, Widget> =>
@@ -280,7 +283,8 @@ describe('an operator with a workflow', () => {
     world.cluster.put(widgets, widget('A/2'));
     world.cluster.put(widgets, widget('A/3'));
     await begin();
-    const looks = () => world.cluster.requests.filter(({ kind }) => kind === crdKind.kind).length;
+    const looks = () =>
+      world.cluster.requests.filter(({ kind }) => kind === CustomResourceDefinition.kind).length;
     expect(looks()).to.equal(1);
     await world.clock.advance(9_000);
     expect(looks()).to.equal(1);
@@ -292,7 +296,7 @@ describe('an operator with a workflow', () => {
     expect(looks()).to.equal(10);
     expect(story).to.not.include('reconcile 1');
     const status = { conditions: [{ type: 'Established', status: 'True' }] };
-    world.cluster.put(crdKind, { metadata: { name: 'things.example.io' }, status });
+    world.cluster.put(definitions, { metadata: { name: 'things.example.io' }, status });
     await world.clock.advance(1_000);
     expect(looks()).to.equal(11);
     expect(story.filter((what) => what === 'reconcile 1')).to.have.length(3);
@@ -639,12 +643,13 @@ describe('an operator with a workflow', () => {
     operate([
       { use: nodesOf({ 1: {} })[0]?.use as Dependent<Obj, Widget>, active: crdPresent('others.example.io') },
     ]);
-    const ref = { verb: 'get', kind: crdKind.kind };
-    world.cluster.fault = ({ kind }) => (kind === crdKind.kind ? apiErrorFrom(500, {}, ref) : undefined);
+    const ref = { verb: 'get', kind: CustomResourceDefinition.kind };
+    world.cluster.fault = ({ kind }) =>
+      kind === CustomResourceDefinition.kind ? apiErrorFrom(500, {}, ref) : undefined;
     await begin();
     world.cluster.fault = () => undefined;
     const status = { conditions: [{ type: 'Established', status: 'True' }] };
-    world.cluster.put(crdKind, { metadata: { name: 'others.example.io' }, status });
+    world.cluster.put(definitions, { metadata: { name: 'others.example.io' }, status });
     await world.clock.advance(20_000);
     expect(story).to.include('reconcile 1');
   });

@@ -1,6 +1,6 @@
 /** External dependents with a state, one step at a time: what is recorded, when, and the effect of a record. */
 import { expect } from 'chai';
-import { configMapKind } from '../../../src/runtime/core-kinds.ts';
+import { ConfigMap } from '../../../src/runtime/core-kinds.ts';
 import { apiErrorFrom, NoRetryError } from '../../../src/runtime/errors.ts';
 import type { Context, Obj, View } from '../../../src/runtime/types.ts';
 import type { State } from '../../../src/workflow/state.ts';
@@ -29,9 +29,7 @@ function stage() {
     write: (write, signal) => cluster.send(write, signal),
     live: cluster,
     secondaries: () =>
-      ['', '-x', '-y'].flatMap<Obj>(
-        (item) => cluster.read(configMapKind, `ns/a-bucket${item}`) ?? [],
-      ) as never,
+      ['', '-x', '-y'].flatMap<Obj>((item) => cluster.read(ConfigMap, `ns/a-bucket${item}`) ?? []) as never,
   });
   const common = {
     name: 'bucket',
@@ -57,7 +55,7 @@ function stage() {
       withState<Bucket, Widget>({ ...common, desired: () => ({ id: '42', size: 1 }), ...more }),
     bulk: (more: Partial<StatefulBulkSpec<Bucket, Widget>> = {}) =>
       bulkWithState<Bucket, Widget>({ ...common, ...more }),
-    note: (item = '') => cluster.read(configMapKind, `ns/a-bucket${item}`),
+    note: (item = '') => cluster.read(ConfigMap, `ns/a-bucket${item}`),
     /** Writes a record as an earlier process, or a user, would. */
     noted(data: State, { isPending = false, item = '' } = {}) {
       const key = `ns/a-bucket${item && `-${item}`}`;
@@ -66,20 +64,20 @@ function stage() {
         'espalier.dev/state-item': item,
         'espalier.dev/pending': isPending ? 'yes' : null,
       };
-      const before = cluster.read(configMapKind, key);
+      const before = cluster.read(ConfigMap, key);
       if (before) {
         const gone = Object.keys(before.data ?? {}).map((name): [string, null] => [name, null]);
-        cluster.edit(configMapKind, key, {
+        cluster.edit(ConfigMap, key, {
           metadata: { annotations },
           data: { ...Object.fromEntries(gone), ...data },
         });
         return;
       }
-      cluster.put(configMapKind, {
+      cluster.put(ConfigMap, {
         metadata: { namespace: 'ns', name: `a-bucket${item && `-${item}`}` },
         data,
       });
-      cluster.edit(configMapKind, key, { metadata: { annotations } });
+      cluster.edit(ConfigMap, key, { metadata: { annotations } });
     },
   };
 }

@@ -1,5 +1,5 @@
-/** A ConfigMap for each member of a Team: many objects of one kind, with a comparison of its own. */
-import type { Kind, Manager, Obj } from 'espalier/runtime';
+/** A ConfigMap for each member of a Team: many objects of one kind, with a custom comparison. */
+import { ConfigMap, type Kind, type Manager, type Obj } from 'espalier/runtime';
 import { addOperator, isGone, kubernetesBulk } from 'espalier/workflow';
 
 export interface Team extends Obj {
@@ -7,25 +7,18 @@ export interface Team extends Obj {
   status?: { desks: number };
 }
 
-export interface Desk extends Obj {
-  data?: { member?: string; note?: string };
-}
-
 export const teams: Kind<Team> = {
   ...{ group: 'people.example.org', version: 'v1', kind: 'Team', plural: 'teams', namespaced: true },
-};
-export const configMaps: Kind<Desk> = {
-  ...{ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
 };
 
 const labels = { 'app.kubernetes.io/managed-by': 'team-operator' };
 
-const desks = kubernetesBulk<Desk, Team>({
-  kind: configMaps,
+const desks = kubernetesBulk<ConfigMap, Team>({
+  kind: ConfigMap,
   name: 'desks',
   selector: 'app.kubernetes.io/managed-by=team-operator',
   gc: false,
-  idOf: (desk) => desk.data?.member,
+  idOf: (desk) => desk.data?.['member'],
   desiredAll: ({ metadata, spec }) =>
     new Map(
       spec.members.map((member) => {
@@ -33,7 +26,7 @@ const desks = kubernetesBulk<Desk, Team>({
         return [member, { metadata: { name, labels }, data: { member, note: 'welcome' } }];
       }),
     ),
-  // We only write the first note; members may change it.
+  // Members may change the note after the desk is created.
   match: { metadata: 'subset', ignore: ['/data/note'] },
 });
 

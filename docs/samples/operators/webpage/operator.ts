@@ -1,5 +1,14 @@
 /** Serves the HTML of a WebPage: a ConfigMap, a Deployment and a Service, and an Ingress if the page requests one. */
-import type { Kind, Manager, Obj, View } from 'espalier/runtime';
+import {
+  ConfigMap,
+  Deployment,
+  Ingress,
+  Service,
+  type Kind,
+  type Manager,
+  type Obj,
+  type View,
+} from 'espalier/runtime';
 import { addOperator, kubernetes, type Condition } from 'espalier/workflow';
 
 export interface WebPage extends Obj {
@@ -7,34 +16,24 @@ export interface WebPage extends Obj {
   status?: { configMap?: string; ready?: boolean; error?: string };
 }
 
-type Fields = Obj & Record<string, unknown>;
-const group = 'example.org';
 export const webPages: Kind<WebPage> = {
-  ...{ group, version: 'v1', kind: 'WebPage', plural: 'webpages' },
+  ...{ group: 'example.org', version: 'v1', kind: 'WebPage', plural: 'webpages' },
   namespaced: true,
 };
-const kindOf = (of: string, kind: string, plural: string): Kind<Fields> => ({
-  ...{ group: of, version: 'v1', kind, plural },
-  namespaced: true,
-});
-export const configMaps = kindOf('', 'ConfigMap', 'configmaps');
-export const deployments = kindOf('apps', 'Deployment', 'deployments');
-export const services = kindOf('', 'Service', 'services');
-export const ingresses = kindOf('networking.k8s.io', 'Ingress', 'ingresses');
 
 const selector = 'app.kubernetes.io/managed-by=webpage-operator';
 const named = (page: View<WebPage>) => ({
   metadata: { name: page.metadata.name, labels: { 'app.kubernetes.io/managed-by': 'webpage-operator' } },
 });
 
-const html = kubernetes<Fields, WebPage>({
-  kind: configMaps,
+const html = kubernetes<ConfigMap, WebPage>({
+  kind: ConfigMap,
   selector,
   desired: (page) => ({ ...named(page), data: { 'index.html': page.spec.html } }),
 });
 
-const server = kubernetes<Fields, WebPage>({
-  kind: deployments,
+const server = kubernetes<Deployment, WebPage>({
+  kind: Deployment,
   selector,
   desired: (page) => `
 metadata:
@@ -54,8 +53,8 @@ spec:
 `,
 });
 
-const service = kubernetes<Fields, WebPage>({
-  kind: services,
+const service = kubernetes<Service, WebPage>({
+  kind: Service,
   selector,
   desired: (page) => ({
     ...named(page),
@@ -63,8 +62,8 @@ const service = kubernetes<Fields, WebPage>({
   }),
 });
 
-const ingress = kubernetes<Fields, WebPage>({
-  kind: ingresses,
+const ingress = kubernetes<Ingress, WebPage>({
+  kind: Ingress,
   selector,
   desired(page) {
     const backend = { service: { name: page.metadata.name, port: { number: 80 } } };
@@ -74,14 +73,11 @@ const ingress = kubernetes<Fields, WebPage>({
 });
 
 const isExposed: Condition<WebPage> = (_node, page) => page.spec.exposed === true;
-const isAvailable = (deployment: unknown): boolean =>
-  ((deployment as { status?: { availableReplicas?: number } }).status?.availableReplicas ?? 0) > 0;
+const isAvailable = (deployment: View<Deployment> | undefined): boolean =>
+  (deployment?.status?.availableReplicas ?? 0) > 0;
 
 export interface WebPageOptions {
-  /**
-   * Whether the cluster has an Ingress controller; without one, Ingresses are neither created nor watched. Default
-   * true.
-   */
+  /** Whether the cluster has an Ingress controller; without one, Ingresses are neither created nor watched. Default true. */
   readonly hasIngress?: boolean;
 }
 
@@ -107,9 +103,8 @@ export const addWebPages = (manager: Manager, { hasIngress = true }: WebPageOpti
           return { write: 'status', object };
         }
         await ctx.workflow.reconcile();
-        const deployment = ctx.secondary(deployments);
-        object.status = { ready: isAvailable(deployment ?? {}) };
-        const configMap = ctx.secondary(configMaps)?.metadata.name;
+        object.status = { ready: isAvailable(ctx.secondary(Deployment)) };
+        const configMap = ctx.secondary(ConfigMap)?.metadata.name;
         if (configMap) object.status.configMap = configMap;
         return { write: 'status', object };
       },

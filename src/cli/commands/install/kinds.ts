@@ -1,5 +1,10 @@
 /** The kinds of objects that are installed and removed. */
-import { configMapKind, crdKind, namespaceKind, secretKind } from '../../../runtime/core-kinds.ts';
+import {
+  ConfigMap as configMapKind,
+  CustomResourceDefinition as crdKind,
+  Namespace as namespaceKind,
+  Secret as secretKind,
+} from '../../../runtime/core-kinds.ts';
 import { leaseKind } from '../../../runtime/manager/lease.ts';
 import type { Kind, Obj } from '../../../runtime/types.ts';
 import { configurationKind } from '../../../webhooks/configuration.ts';

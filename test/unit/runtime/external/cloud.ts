@@ -2,7 +2,7 @@
 import type { Rng } from '../../../../src/lib/rng.ts';
 import { externalController, type ExternalSpec } from '../../../../src/runtime/external/controller.ts';
 import { isActive } from '../../../../src/runtime/external/index.ts';
-import { secretKind, type Secret } from '../../../../src/runtime/core-kinds.ts';
+import { Secret } from '../../../../src/runtime/core-kinds.ts';
 import type {
   Created,
   ConnectionDetails,
@@ -197,7 +197,7 @@ export function createScene(
       );
     },
     condition: (type) => get()?.status?.conditions?.find((each) => each.type === type),
-    secret: (name) => world.cluster.read(secretKind, `A/${name}`),
+    secret: (name) => world.cluster.read(Secret, `A/${name}`),
     writes: () => world.cluster.writes.filter((write) => write.includes('Bucket')),
   };
 }

@@ -4,7 +4,7 @@ import { seededRng } from '../../../../src/lib/rng.ts';
 import { DefinitionError } from '../../../../src/runtime/errors.ts';
 import { Conditions } from '../../../../src/runtime/external/conditions.ts';
 import { filledIn } from '../../../../src/runtime/external/late.ts';
-import { secretKind } from '../../../../src/runtime/core-kinds.ts';
+import { Secret } from '../../../../src/runtime/core-kinds.ts';
 import { settle } from '../../../support/clock.ts';
 import { buckets, createScene, FINALIZER, KEY, made, NAME, type Bucket, type Scene } from './cloud.ts';
 
@@ -191,7 +191,7 @@ describe('the policies of an external resource', () => {
 
   describe('the place of its connection details', () => {
     const foreign = (more: object = {}) =>
-      scene.world.cluster.put(secretKind, {
+      scene.world.cluster.put(Secret, {
         metadata: {
           namespace: 'A',
           name: 'conn',
@@ -255,14 +255,14 @@ describe('the policies of an external resource', () => {
 
     it('RUN-115: is written again at once if a user deletes it', async () => {
       await there(CONN);
-      scene.world.cluster.remove(secretKind, 'A/conn');
+      scene.world.cluster.remove(Secret, 'A/conn');
       await settle();
       expect(scene.secret('conn')?.data).to.deep.equal({ token: base64('hush') });
     });
 
     it('RUN-115: gets its label back if that was removed', async () => {
       await there(CONN);
-      scene.world.cluster.edit(secretKind, 'A/conn', { metadata: { labels: null }, data: null });
+      scene.world.cluster.edit(Secret, 'A/conn', { metadata: { labels: null }, data: null });
       await scene.world.clock.advance(60_000);
       expect(scene.secret('conn')?.data).to.deep.equal({ token: base64('hush') });
       expect(scene.secret('conn')?.metadata.labels).to.deep.equal({

@@ -1,6 +1,6 @@
 /** The Secrets in which connection details are published. */
 import { expect } from 'chai';
-import { secretKind, type Secret } from '../../../../src/runtime/core-kinds.ts';
+import { Secret } from '../../../../src/runtime/core-kinds.ts';
 import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
 import { SecretRefused } from '../../../../src/runtime/external/errors.ts';
 import {
@@ -38,7 +38,7 @@ const place = { name: 'conn' };
 function stage(given: { readonly cached?: Secret; readonly live?: Secret; readonly refusal?: Error } = {}) {
   const writes: Write[] = [];
   const client = new FakeCluster();
-  if (given.live) client.put(secretKind, given.live);
+  if (given.live) client.put(Secret, given.live);
   const cache = { get: () => given.cached } as unknown as Cache<Secret>;
   const publisher = new Publisher({ client, cache, kind: buckets });
   const { signal } = new AbortController();

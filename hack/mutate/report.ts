@@ -1,4 +1,4 @@
-/** What Stryker's report says of a folder: counts, score, survivors. */
+/** What Stryker's report says of files: counts, score, survivors. */
 
 interface Position {
   readonly line: number;
@@ -32,6 +32,18 @@ export interface Survivor {
   readonly isCovered: boolean;
 }
 
+/** What a run found out about a file. */
+export interface FileResult {
+  readonly file: string;
+  readonly killed: number;
+  readonly timeouts: number;
+  /** Mutants of code that runs once on import; they are not run. */
+  readonly static: number;
+  /** Mutants that do not run at all. */
+  readonly errors: number;
+  readonly survivors: readonly Survivor[];
+}
+
 /** A survivor that behaves like the original, as hack/mutate/equivalent.json lists it. */
 export interface Equivalent {
   readonly file: string;
@@ -41,16 +53,10 @@ export interface Equivalent {
   readonly reason: string;
 }
 
-export interface Score {
-  readonly killed: number;
-  readonly timeouts: number;
+export interface Score extends Omit<FileResult, 'file' | 'survivors'> {
   readonly survived: number;
   readonly noCoverage: number;
   readonly equivalent: number;
-  /** Mutants of code that runs once on import; they are not run. */
-  readonly static: number;
-  /** Mutants that do not run at all. */
-  readonly errors: number;
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
@@ -73,37 +79,38 @@ function survivorOf(file: string, lines: readonly string[], mutant: ReportedMuta
   };
 }
 
-export function survivorsOf(report: MutationReport): readonly Survivor[] {
-  return Object.entries(report.files).flatMap(([file, { source, mutants }]) => {
-    const lines = source.split('\n');
-    return mutants
-      .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
-      .map((mutant) => survivorOf(file, lines, mutant));
-  });
+/** @param file of the report, or one that has nothing to change and is missing there */
+export function resultOf(report: MutationReport, file: string): FileResult {
+  const { source, mutants } = report.files[file] ?? { source: '', mutants: [] };
+  const lines = source.split('\n');
+  const having = (...statuses: readonly string[]): readonly ReportedMutant[] =>
+    mutants.filter(({ status }) => statuses.includes(status));
+  return {
+    file,
+    killed: having('Killed').length,
+    timeouts: having('Timeout').length,
+    static: having('Ignored').length,
+    errors: having('RuntimeError', 'CompileError').length,
+    survivors: having('Survived', 'NoCoverage').map((mutant) => survivorOf(file, lines, mutant)),
+  };
 }
 
 export const isSame = (a: Survivor | Equivalent, b: Survivor | Equivalent): boolean =>
   a.file === b.file && a.code === b.code && a.original === b.original && a.replacement === b.replacement;
 
-/** @param survivors of the same report */
-export function scoreOf(
-  report: MutationReport,
-  survivors: readonly Survivor[],
-  equivalents: readonly Equivalent[],
-): Score {
-  const mutants = Object.values(report.files).flatMap((file) => file.mutants);
-  const count = (...statuses: readonly string[]): number =>
-    mutants.filter(({ status }) => statuses.includes(status)).length;
-  const isEquivalent = (survivor: Survivor): boolean => equivalents.some((each) => isSame(each, survivor));
-  const left = survivors.filter((survivor) => !isEquivalent(survivor));
+export function scoreOf(results: readonly FileResult[], equivalents: readonly Equivalent[]): Score {
+  const sum = (count: (result: FileResult) => number): number =>
+    results.reduce((total, result) => total + count(result), 0);
+  const survivors = results.flatMap((result) => result.survivors);
+  const left = survivors.filter((survivor) => !equivalents.some((each) => isSame(each, survivor)));
   return {
-    killed: count('Killed'),
-    timeouts: count('Timeout'),
+    killed: sum(({ killed }) => killed),
+    timeouts: sum(({ timeouts }) => timeouts),
     survived: left.filter(({ isCovered }) => isCovered).length,
     noCoverage: left.filter(({ isCovered }) => !isCovered).length,
     equivalent: survivors.length - left.length,
-    static: count('Ignored'),
-    errors: count('RuntimeError', 'CompileError'),
+    static: sum((result) => result.static),
+    errors: sum(({ errors }) => errors),
   };
 }
 

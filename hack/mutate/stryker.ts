@@ -1,4 +1,4 @@
-/** Installs Stryker outside of the tree, runs it on one folder, and returns its report. */
+/** Installs Stryker outside of the tree, runs it on some files, and returns its report. */
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -48,7 +48,7 @@ interface Run {
   readonly node: string;
   /** Folder of Stryker's packages. */
   readonly packages: string;
-  /** Globs of product files, relative to the root. */
+  /** Product files, relative to the root. */
   readonly mutate: readonly string[];
   readonly testFiles: readonly string[];
   readonly concurrency: number;
@@ -96,7 +96,7 @@ function configOf(run: Run, work: string, report: string): object {
     concurrency: run.concurrency,
     tempDirName: work,
     symlinkNodeModules: false,
-    ignorePatterns: ['dist', 'coverage', 'docs/images'],
+    ignorePatterns: ['dist', 'coverage', '.cache', 'docs/images'],
     reporters: ['json', 'progress-append-only'],
     jsonReporter: { fileName: report },
     allowConsoleColors: false,

@@ -62,6 +62,19 @@ function productFilesOf(suite: Suite, named: readonly string[]): readonly string
   );
 }
 
+/** @returns those that import one of the measured files first: they notice most, and a mutant ends with the first failure */
+function testFilesOf(suite: Suite, measured: readonly string[]): readonly string[] {
+  const isDirect = (test: string): boolean => {
+    const text = readFileSync(join(root, test), 'utf8');
+    return measured.some((file) => text.includes(`/${file}'`));
+  };
+  const tests = suite.tests
+    .flatMap((path) => filesOf(path, '.test.ts'))
+    .filter((file) => !READ_SOURCE_CODE.includes(file));
+  const direct = tests.filter(isDirect);
+  return [...direct, ...tests.filter((test) => !direct.includes(test))];
+}
+
 function measure(suite: Suite, files: readonly string[], node: string): void {
   const started = performance.now();
   const report = runStryker({
@@ -69,9 +82,7 @@ function measure(suite: Suite, files: readonly string[], node: string): void {
     node,
     packages: installStryker(root),
     mutate: files,
-    testFiles: suite.tests
-      .flatMap((path) => filesOf(path, '.test.ts'))
-      .filter((file) => !READ_SOURCE_CODE.includes(file)),
+    testFiles: testFilesOf(suite, files),
     concurrency: Number(values.concurrency),
   });
   for (const file of files) {

@@ -14,7 +14,7 @@ import { rowOf, tableOf, withScores } from './page.ts';
 import { isSame, resultOf, scoreOf, type Equivalent, type FileResult } from './report.ts';
 import { StoredResults } from './results.ts';
 import { installStryker, MutationFailed, runStryker } from './stryker.ts';
-import { READ_SOURCE_CODE, SUITES, type Suite } from './suites.ts';
+import { READ_SOURCE_CODE, SLOW, SUITES, type Suite } from './suites.ts';
 
 const root = join(import.meta.dirname, '../..');
 const PAGE = join(root, 'docs/testing.md');
@@ -72,7 +72,7 @@ function testFilesOf(suite: Suite, measured: readonly string[]): readonly string
     .flatMap((path) => filesOf(path, '.test.ts'))
     .filter((file) => !READ_SOURCE_CODE.includes(file));
   const direct = tests.filter(isDirect);
-  return [...direct, ...tests.filter((test) => !direct.includes(test))];
+  return [...direct, ...tests.filter((test) => !direct.includes(test) && !SLOW.includes(test))];
 }
 
 function measure(suite: Suite, files: readonly string[], node: string): void {

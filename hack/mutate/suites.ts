@@ -53,3 +53,11 @@ export const SUITES: readonly Suite[] = [
 
 /** Tests that read the source code as text; under Stryker they see instrumented code. */
 export const READ_SOURCE_CODE: readonly string[] = ['test/unit/workflow/one-planner.test.ts'];
+
+/**
+ * Tests that take seconds each. They run against mutants of the files that they import, and not against those of others:
+ * with them a mutant of code that everything passes through takes a minute.
+ */
+export const SLOW: readonly string[] = ['cache-worlds', 'canary', 'concurrency', 'fleet/fleet'].map(
+  (name) => `test/unit/runtime/${name}.test.ts`,
+);

@@ -19,4 +19,28 @@ describe('the memory of jobs', () => {
       memories.of(`demo/${String(i)}`, item('plan', String(i), running('j1')), 'apply');
     expect(memories.of('demo/one', one, 'apply')).to.equal(memory);
   });
+
+  it('is checked once for every 64 new ones, or once it has doubled', () => {
+    const checks: number[] = [];
+    let open = new Set<string>();
+    const memories = createMemories((key) => {
+      checks[checks.length - 1] = (checks.at(-1) ?? 0) + 1;
+      return open.has(key);
+    });
+    const add = (from: number, to: number): void => {
+      for (let i = from; i < to; i++) {
+        checks.push(0);
+        memories.of(`demo/${String(i)}`, item('plan', String(i), running('j1')), 'apply');
+      }
+    };
+    const sweeps = () => checks.map((count, i) => [i, count]).filter(([, count]) => count !== 0);
+    add(0, 128);
+    expect(sweeps()).to.deep.equal([[64, 64]]);
+    open = new Set(Array.from({ length: 400 }, (_, i) => `demo/${String(i)}`));
+    add(128, 300);
+    expect(sweeps().slice(1)).to.deep.equal([
+      [128, 64],
+      [192, 128],
+    ]);
+  });
 });

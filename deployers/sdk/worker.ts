@@ -159,9 +159,8 @@ class ItemReconcile {
       return rest;
     }
     const problem = targetMissing(this.#item);
-    const { metadata, status = { observedGeneration: metadata.generation ?? 0 } } = this.#item;
-    const failed = failedWith(status as DeployItemStatus, problem, this.#now);
-    const phase = failedPhase(metadata);
+    const failed = failedWith(this.#item.status as DeployItemStatus, problem, this.#now);
+    const phase = failedPhase(this.#item.metadata);
     await this.#store({ status: ended(failed, phase, this.#now), end: phase, problem });
     return this.#onJobEnded();
   }
@@ -175,8 +174,8 @@ class ItemReconcile {
   // ---------------------------------------------------------------- work
 
   async #work(direction: Direction, isNew: boolean, target: View<Target> | undefined): Promise<Control> {
-    const before = this.#item.status as DeployItemStatus | undefined;
-    const draft = isNew || !before ? begun(this.#item.metadata, before, this.#stamp) : before;
+    const before = this.#item.status as DeployItemStatus; // the job is in it
+    const draft = isNew ? begun(this.#item.metadata, before, this.#stamp) : before;
     // Whoever watches a deletion sees that it has been taken up; nothing of it can be undone.
     if (isNew && direction === 'remove') await this.#session.writeStatus(draft);
     if (isNew && direction === 'apply') this.#warnOfUnread(before);
@@ -193,7 +192,7 @@ class ItemReconcile {
         begin: async (status) => {
           place.current = {
             ...place.current,
-            phase: direction === 'apply' ? 'Progressing' : (place.current.phase ?? 'InitDelete'),
+            ...(direction === 'apply' && { phase: 'Progressing' }),
             ...(status !== undefined && { providerStatus: status as Record<string, unknown> }),
           };
           await this.#session.writeStatus(place.current);
@@ -205,9 +204,9 @@ class ItemReconcile {
   }
 
   /** Once for each generation. */
-  #warnOfUnread(before: DeployItemStatus | undefined): void {
+  #warnOfUnread(before: DeployItemStatus): void {
     const { metadata, spec } = this.#item;
-    if (before?.observedGeneration === metadata.generation) return;
+    if (before.observedGeneration === metadata.generation) return;
     const unread = this.#ports.plugin.config.unread?.(spec.config) ?? [];
     if (unread.length === 0) return;
     this.#ctx.log.warn({ fields: unread }, 'unknown fields in the provider configuration');

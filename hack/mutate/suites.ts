@@ -12,6 +12,13 @@ export interface Suite {
 const controller = (...names: readonly string[]): readonly string[] =>
   names.map((name) => `test/unit/controllers/${name}.test.ts`);
 const CONTROLLERS = ['test/unit/controllers', 'test/unit/machine'];
+/** The deployers on the SDK show its rules for objects, their ownership and the status; helm is slower and adds little. */
+const DEPLOYERS = [
+  'test/unit/deployers/sdk',
+  'test/unit/deployers/manifest',
+  'test/unit/deployers/mock',
+  'test/unit/deployers/kept-objects.test.ts',
+];
 
 /** The folders that `make mutate` measures without SUITES. */
 export const SUITES: readonly Suite[] = [
@@ -38,16 +45,8 @@ export const SUITES: readonly Suite[] = [
   { folder: 'controllers/targetsync', tests: ['test/unit/controllers'] },
   { folder: 'src/machine', tests: ['test/unit/machine'] },
   { folder: 'src/workflow', tests: ['test/unit/workflow'] },
-  // The plug-ins on the SDK show its rules for objects, their ownership and the status; those of helm are slower and add little.
-  {
-    folder: 'deployers/sdk',
-    tests: [
-      'test/unit/deployers/sdk',
-      'test/unit/deployers/manifest',
-      'test/unit/deployers/mock',
-      'test/unit/deployers/kept-objects.test.ts',
-    ],
-  },
+  { folder: 'deployers/sdk', tests: DEPLOYERS },
+  { folder: 'deployers/objects', tests: DEPLOYERS },
   { folder: 'src/runtime', tests: ['test/unit/runtime'] },
 ];
 

@@ -23,7 +23,7 @@ export const LS = 'landscaper.gardener.cloud';
 const API = `${LS}/v1alpha1`;
 
 export interface BenchOptions extends Partial<
-  Pick<DeployerDeps, 'config' | 'timeouts' | 'self' | 'connect' | 'metrics'>
+  Pick<DeployerDeps, 'config' | 'timeouts' | 'self' | 'connect' | 'metrics' | 'reader' | 'log'>
 > {
   /** The cluster behind every valid kubeconfig; default a new one with namespace `app`. */
   readonly target?: FakeCluster;
@@ -39,6 +39,10 @@ export class Bench {
   /** Kubeconfigs with which clients connected. */
   readonly opened: string[] = [];
   passes = 0;
+  /** What each reconcile that did not throw asked for, oldest first: milliseconds until the next, or undefined. */
+  readonly requeues: (number | undefined)[] = [];
+  /** Aborts when the process is told to stop. */
+  readonly shutdown = new AbortController();
   #spec: ControllerSpec<DeployItem>;
   readonly #options: BenchOptions;
   #watched: readonly Watched[] = [];
@@ -257,7 +261,9 @@ export class Bench {
         primary,
         this.#context(key, primary, interrupt.signal),
       );
+      if (answer.write !== 'none') throw new Error('the deployer writes its item by itself');
       again = answer.requeueAfterMs;
+      this.requeues.push(again);
       this.#attempts.delete(key);
     } catch (error) {
       const attempt = (this.#attempts.get(key) ?? 0) + 1;
@@ -290,11 +296,11 @@ export class Bench {
       controller: { name: 'bench', kind: deployItemKind, fieldManager: 'bench' },
       clock: this.clock,
       live: this.host,
-      signal: new AbortController().signal,
+      signal: this.shutdown.signal,
       interrupt,
       attempt: 0,
       lastAttempt: false,
-      log: silentLogger,
+      log: this.#options.log ?? silentLogger,
       write,
       draft: () => structuredClone(primary) as DeployItem,
       secondaries: () => [],

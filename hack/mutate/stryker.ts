@@ -94,6 +94,8 @@ function configOf(run: Run, work: string, report: string): object {
     // A mutant of code that runs once, on import, needs a new process and all tests.
     ignoreStatic: true,
     concurrency: run.concurrency,
+    // A survivor must not count as a timeout because the machine is busy.
+    timeoutMS: 20_000,
     tempDirName: work,
     symlinkNodeModules: false,
     ignorePatterns: ['dist', 'coverage', '.cache', 'docs/images'],

@@ -18,6 +18,7 @@ const DEPLOYERS = [
   'test/unit/deployers/manifest',
   'test/unit/deployers/mock',
   'test/unit/deployers/kept-objects.test.ts',
+  'test/scenario/deployers/own-process.test.ts',
 ];
 
 /** The folders that `make mutate` measures without SUITES. */
@@ -57,6 +58,9 @@ export const READ_SOURCE_CODE: readonly string[] = ['test/unit/workflow/one-plan
  * Tests that take seconds each. They run against mutants of the files that they import, and not against those of others:
  * with them a mutant of code that everything passes through takes a minute.
  */
-export const SLOW: readonly string[] = ['cache-worlds', 'canary', 'concurrency', 'fleet/fleet'].map(
-  (name) => `test/unit/runtime/${name}.test.ts`,
-);
+export const SLOW: readonly string[] = [
+  ...['cache-worlds', 'canary', 'concurrency', 'fleet/fleet'].map(
+    (name) => `test/unit/runtime/${name}.test.ts`,
+  ),
+  'test/scenario/deployers/own-process.test.ts',
+];

@@ -48,11 +48,11 @@ export const byAnnotation =
   (obj) =>
     namedBy(obj.metadata.annotations, keys, obj);
 
-function namedBy(values: Readonly<Record<string, string>> | undefined, keys: NamedBy, obj: View<Obj>): Key[] {
-  const name = values?.[keys.name];
+function namedBy(values: Readonly<Record<string, string>> = {}, keys: NamedBy, obj: View<Obj>): Key[] {
+  const name = values[keys.name];
   if (!name) return [];
   if (keys.isClusterScoped) return [name];
-  return [joinKey((keys.namespace && values?.[keys.namespace]) || obj.metadata.namespace, name)];
+  return [joinKey((keys.namespace && values[keys.namespace]) || obj.metadata.namespace, name)];
 }
 
 /** The primary has the name and namespace of the secondary. */

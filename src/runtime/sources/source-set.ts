@@ -1,5 +1,4 @@
 /** The live sources of one controller. */
-import { DefinitionError } from '../errors.ts';
 import type { AttachedSource, Source, SourceHost } from './sources.ts';
 import type { Obj } from '../types.ts';
 
@@ -37,7 +36,7 @@ export class SourceSet<P extends Obj> {
     this.#life = signal;
     const all = [...this.#sources.values()];
     for (const stage of ['state', 'normal'] as const) {
-      await Promise.all(all.filter((live) => live.source.stage === stage).map((live) => this.#start(live)));
+      await Promise.all(all.filter((live) => live.source.stage === stage).map((live) => start(live, signal)));
     }
   }
 
@@ -45,17 +44,14 @@ export class SourceSet<P extends Obj> {
   async add(source: Source<P>): Promise<void> {
     if (this.#sources.has(source.name)) return;
     const live = this.attach(source);
-    if (this.#life) await this.#start(live);
+    if (this.#life) await start(live, this.#life);
   }
 
   remove(name: string): void {
     this.#sources.get(name)?.life.abort(new Error(`source ${name} was removed`));
     this.#sources.delete(name);
   }
-
-  #start({ attached, life, source }: LiveSource<P>): Promise<void> {
-    if (!this.#life)
-      throw new DefinitionError({ message: `source ${source.name} of a controller that has not started` });
-    return attached.start(AbortSignal.any([this.#life, life.signal]));
-  }
 }
+
+const start = <P extends Obj>({ attached, life }: LiveSource<P>, signal: AbortSignal): Promise<void> =>
+  attached.start(AbortSignal.any([signal, life.signal]));

@@ -1,21 +1,7 @@
 import { expect } from 'chai';
 import { DefinitionError } from '../../../src/runtime/errors.ts';
-import {
-  admits,
-  and,
-  annotationsChanged,
-  defaultPredicate,
-  deletionStarted,
-  finalizerMissing,
-  generationChanged,
-  labelsChanged,
-  not,
-  notObserved,
-  or,
-  resourceVersionChanged,
-  type Predicate,
-} from '../../../src/runtime/sources/filters.ts';
-import type { Change, Kind, Meta, Obj, View } from '../../../src/runtime/types.ts';
+import type { Predicate } from '../../../src/runtime/sources/filters.ts';
+import type { Kind, Obj, View } from '../../../src/runtime/types.ts';
 import { settle } from '../../support/clock.ts';
 import { FakeCluster } from './support/fake-cluster.ts';
 import {
@@ -219,97 +205,5 @@ describe('generation and admission', () => {
     world.cluster.edit(widgets, 'A/1', { metadata: { labels: { a: 'b' } } });
     await settle();
     expect(world.runs).to.have.length(2);
-  });
-});
-
-describe('predicates', () => {
-  const obj = (metadata: Partial<Meta>, status?: object): Obj =>
-    ({ apiVersion: 'v1', kind: 'X', metadata: { name: 'x', ...metadata }, status }) as Obj;
-  const update = (old: Obj, next: Obj): Change<Obj> => ({ type: 'update', old, obj: next, relisted: false });
-  const add = (object: Obj): Change<Obj> => ({ type: 'add', obj: object, initial: false });
-  const gone: Change<Obj> = { type: 'delete', obj: obj({}), finalStateUnknown: false };
-  const never: Predicate = {
-    add: () => false,
-    update: () => false,
-    delete: () => false,
-    generic: () => false,
-  };
-
-  const rows: readonly (readonly [string, Predicate, Change<Obj>, boolean])[] = [
-    [
-      'generation: the same',
-      generationChanged,
-      update(obj({ generation: 1 }), obj({ generation: 1 })),
-      false,
-    ],
-    ['generation: raised', generationChanged, update(obj({ generation: 1 }), obj({ generation: 2 })), true],
-    ['generation: unknown', generationChanged, update(obj({}), obj({})), true],
-    [
-      'version: the same',
-      resourceVersionChanged,
-      update(obj({ resourceVersion: '1' }), obj({ resourceVersion: '1' })),
-      false,
-    ],
-    [
-      'version: another',
-      resourceVersionChanged,
-      update(obj({ resourceVersion: '1' }), obj({ resourceVersion: '2' })),
-      true,
-    ],
-    ['labels: the same', labelsChanged, update(obj({ labels: {} }), obj({})), false],
-    ['labels: another', labelsChanged, update(obj({}), obj({ labels: { a: 'b' } })), true],
-    ['annotations: the same', annotationsChanged, update(obj({}), obj({})), false],
-    ['annotations: another', annotationsChanged, update(obj({}), obj({ annotations: { a: 'b' } })), true],
-    ['deletion: starts', deletionStarted, update(obj({}), obj({ deletionTimestamp: 'now' })), true],
-    [
-      'deletion: continues',
-      deletionStarted,
-      update(obj({ deletionTimestamp: 'now' }), obj({ deletionTimestamp: 'now' })),
-      false,
-    ],
-    ['deletion: under way when first seen', deletionStarted, add(obj({ deletionTimestamp: 'now' })), true],
-    ['finalizer: missing', finalizerMissing('f'), add(obj({})), true],
-    ['finalizer: present', finalizerMissing('f'), add(obj({ finalizers: ['f'] })), false],
-    ['finalizer: too late to add', finalizerMissing('f'), add(obj({ deletionTimestamp: 'now' })), false],
-    ['observed: behind', notObserved, add(obj({ generation: 2 }, { observedGeneration: 1 })), true],
-    ['observed: never', notObserved, add(obj({ generation: 1 })), true],
-    ['observed: up to date', notObserved, add(obj({ generation: 2 }, { observedGeneration: 2 })), false],
-    ['no methods admit everything', {}, gone, true],
-    ['and: one rejects', and({}, never), gone, false],
-    ['and: none rejects', and({}, {}), gone, true],
-    ['or: one admits', or(never, {}), gone, true],
-    ['or: none admits', or(never, never), gone, false],
-    ['not: negates', not(never), gone, true],
-    ['not: negates a missing method', not({}), gone, false],
-    [
-      'defaults off: everything',
-      defaultPredicate('off', undefined),
-      update(obj({ generation: 1 }), obj({ generation: 1 })),
-      true,
-    ],
-    [
-      'defaults memory: nothing new',
-      defaultPredicate('memory', undefined),
-      update(obj({ generation: 1 }), obj({ generation: 1 })),
-      false,
-    ],
-    ['defaults memory: first seen', defaultPredicate('memory', undefined), add(obj({ generation: 1 })), true],
-    [
-      'defaults memory: finalizer lost',
-      defaultPredicate('memory', 'f'),
-      update(obj({ generation: 1 }), obj({ generation: 1 })),
-      true,
-    ],
-  ];
-  for (const [title, predicate, change, expected] of rows) {
-    it(title, () => {
-      expect(admits(predicate, change)).to.equal(expected);
-    });
-  }
-
-  it('uses all for generic events too', () => {
-    expect(and({}, never).generic?.('k')).to.equal(false);
-    expect(or({}, never).generic?.('k')).to.equal(true);
-    expect(not(never).generic?.('k')).to.equal(true);
   });
 });

@@ -4,13 +4,17 @@ import {
   ApiError,
   apiErrorFrom,
   Conflict,
+  DefinitionError,
   describe as described,
   Forbidden,
   Gone,
   Invalid,
+  InvalidObjectName,
+  isFinal,
   isNamespaceTerminating,
   NoRetryError,
   NotFound,
+  NotWatchedError,
   ResponseTooLarge,
   ServerFailure,
   TooManyRequests,
@@ -77,6 +81,10 @@ describe('the error of a response', () => {
     expect([pause(3), pause(3, 5), pause(0), pause(-1), pause('3'), pause(undefined)]).to.deep.equal([
       ...[3_000, 5_000, 0, undefined, undefined, undefined],
     ]);
+  });
+
+  it('has no causes unless some are given', () => {
+    expect(new ApiError({ message: 'no', status: 418, reason: '', ref }).causes).to.deep.equal([]);
   });
 
   it('keeps the causes, without invalid ones', () => {
@@ -154,6 +162,11 @@ describe('a namespace that is being deleted', () => {
       true,
     ],
     ['not detected by another rejection', apiErrorFrom(403, { message: 'no' }, ref), false],
+    [
+      'not detected by another cause',
+      apiErrorFrom(403, { details: { causes: [{ reason: 'QuotaExceeded' }] } }, ref),
+      false,
+    ],
     [
       'not detected by another status',
       apiErrorFrom(409, { message: 'because it is being terminated' }, ref),

@@ -33,7 +33,7 @@ const violations: Readonly<Record<string, { readonly file: string; readonly impo
     file: 'deployers/mock/planted.ts',
     imports: '../../controllers/execution/intake.ts',
   },
-  'sdk-is-a-contract': { file: 'deployers/sdk/planted.ts', imports: '../objects/after.ts' },
+  'sdk-is-a-contract': { file: 'deployers/sdk/planted.ts', imports: '../objects/exports.ts' },
   'client-node-in-one-place': { file: 'src/cli/planted.ts', imports: '@kubernetes/client-node' },
   'no-cycles': { file: 'src/lib/planted.ts', imports: './planted.ts' },
   'layer-lib': { file: 'src/lib/planted.ts', imports: '../observability/log.ts' },

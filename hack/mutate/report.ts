@@ -20,7 +20,7 @@ export interface MutationReport {
 }
 
 /** A mutant that no test noticed. */
-export interface Survivor {
+interface Survivor {
   readonly file: string;
   /** From 1. */
   readonly line: number;

@@ -34,7 +34,10 @@ export const deleting = phase({
     const { self } = snapshot;
     const remaining = [...snapshot.children, ...ownExecution(snapshot)];
     if (remaining.length === 0) {
-      return release([...exportsToDelete(snapshot).map(deleteObject), removeFinalizer(installationKind, self)]);
+      return release([
+        ...exportsToDelete(snapshot).map(deleteObject),
+        removeFinalizer(installationKind, self),
+      ]);
     }
     const jobID = self.status?.jobID ?? '';
     const operation = 'handleReconcilePhase';

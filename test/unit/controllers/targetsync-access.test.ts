@@ -174,7 +174,7 @@ describe('the access to a shoot', () => {
   const troubles: readonly (readonly [string, unknown, RegExp | undefined])[] = [
     ['the answer has none', {}, noKubeconfig],
     ['the answer has an empty one', { status: { kubeconfig: '' } }, noKubeconfig],
-    ['the answer has one that is no text', { status: { kubeconfig: 7 } }, noKubeconfig],
+    ['the response has one that is not a string', { status: { kubeconfig: 7 } }, noKubeconfig],
     [
       'no answer came',
       new TransportError({ message: 'reset', safeToRepeat: true }),

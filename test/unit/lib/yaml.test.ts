@@ -163,7 +163,7 @@ describe('the nodes of a YAML document', () => {
     ],
     ['keys with a sign of their own', '? a\n: b', ['? a\n: b', 'a', 'b']],
     [
-      'a text with a byte order mark and emojis',
+      'a string with a byte order mark and emojis',
       '\ufeff\u{1f600}: \u{1f601}',
       ['\u{1f600}: \u{1f601}', '\u{1f600}', '\u{1f601}'],
     ],

@@ -190,6 +190,14 @@ describe('a response that is too large', () => {
     expect(ResponseTooLarge.in(undefined)).to.equal(undefined);
   });
 
+  it('is searched in the first twenty errors', () => {
+    const wrapped = (times: number): unknown =>
+      Array.from({ length: times }).reduce<unknown>((cause) => new Error('wrapped', { cause }), tooLarge);
+    expect([ResponseTooLarge.in(wrapped(19)), ResponseTooLarge.in(wrapped(20))]).to.deep.equal([
+      ...[tooLarge, undefined],
+    ]);
+  });
+
   it('is not searched without end', () => {
     const circle = new Error('circle');
     circle.cause = circle;
@@ -205,6 +213,19 @@ describe('a response that is too large', () => {
 });
 
 describe('a permanent failure', () => {
+  for (const [title, error, expected] of [
+    ['is marked as final', NoRetryError.of('no'), true],
+    ['names an object that cannot exist', new InvalidObjectName({ message: 'no' }), true],
+    ['is not another failure of the runtime', new NotWatchedError({ message: 'no' }), false],
+    ['is not a wrong definition', new DefinitionError({ message: 'no' }), false],
+    ['is not the response of a server', apiErrorFrom(422, {}, ref), false],
+    ['is not any other error', new Error('no'), false],
+    ['is not a value that is not an error', 'no', false],
+  ] as const)
+    it(title, () => {
+      expect(isFinal(error)).to.equal(expected);
+    });
+
   it('keeps the message and the cause, and is wrapped once', () => {
     const cause = new Error('why');
     const error = NoRetryError.of(cause);

@@ -42,7 +42,7 @@ function given(more: Partial<DeployContextPorts> = {}) {
   const bounds = {
     left: () => 1000,
     signal: new AbortController().signal,
-    deadline: { checkpoint: 'start' },
+    deadline: { lastStep: 'start' },
   };
   const ports: DeployContextPorts = {
     ...{ plugin: pluginWith(), client: host, timeouts: standardTimeouts, managersOf: () => [] },
@@ -115,7 +115,7 @@ describe('an item or a target that the webhooks would refuse', () => {
 });
 
 describe('a deletion of an item that was never applied', () => {
-  const unreadable = new CodecError('decode', 'no');
+  const unreadable = new CodecError({ step: 'decode', message: 'no' });
   const rows: readonly (readonly [string, View<DeployItem>, DeployerPlugin, boolean])[] = [
     [
       'has a provider status',
@@ -253,8 +253,8 @@ describe('what a plug-in is given', () => {
   });
 
   const named = { initOperation: 'InitWorker', decodeReason: 'Decode' } as const;
-  const decode = refusing(new CodecError('decode', 'cannot be read'));
-  const validate = refusing(new CodecError('validate', 'makes no sense'));
+  const decode = refusing(new CodecError({ step: 'decode', message: 'cannot be read' }));
+  const validate = refusing(new CodecError({ step: 'validate', message: 'makes no sense' }));
   const bug = refusing(new Error('bug'));
   const withStatus = changed({}, { providerStatus: {} });
   const rows: readonly (readonly [string, Partial<DeployerPlugin>, View<DeployItem>, readonly string[]])[] = [
@@ -302,10 +302,10 @@ describe('what a plug-in is given', () => {
     });
   }
 
-  it('says at a checkpoint how much time is left, and stops when the reconcile is to stop', () => {
+  it('reports the remaining time at each step, and stops when the reconcile is to stop', () => {
     const { contextFor, bounds } = given();
     expect(contextFor(changed({})).assertTimeLeft('worker: here')).to.equal(1000);
-    expect(bounds.deadline.checkpoint).to.equal('worker: here');
+    expect(bounds.deadline.lastStep).to.equal('worker: here');
     const stopped = new AbortController();
     const { ports } = given();
     const ctx = deployContextOf(
@@ -319,7 +319,7 @@ describe('what a plug-in is given', () => {
     );
     stopped.abort(new Error('stopped'));
     expect(() => ctx.assertTimeLeft('worker: there')).to.throw('stopped');
-    expect(bounds.deadline.checkpoint).to.equal('worker: there');
+    expect(bounds.deadline.lastStep).to.equal('worker: there');
   });
 });
 

@@ -22,7 +22,7 @@ describe('the next reconcile of an external resource', () => {
       error,
       { when: 'backOff' },
     ],
-    ['RUN-98: clean, with an error, told not to', false, { backOff: false }, error, { when: 'backOff' }],
+    ['RUN-98: clean, with an error, with a forbidden back-off', false, { backOff: false }, error, { when: 'backOff' }],
     ['RUN-99: clean, asked to back off', false, { backOff: true }, undefined, { when: 'backOff' }],
     ['RUN-99: clean, asked to back off, with an error', false, { backOff: true }, error, { when: 'backOff' }],
     [
@@ -32,7 +32,7 @@ describe('the next reconcile of an external resource', () => {
       undefined,
       { when: 'backOff' },
     ],
-    ['RUN-100: clean, told not to', false, { backOff: false }, undefined, { when: 'sync' }],
+    ['RUN-100: clean, with a forbidden back-off', false, { backOff: false }, undefined, { when: 'sync' }],
     ['RUN-100: clean, nothing said', false, {}, undefined, { when: 'sync' }],
     [
       'RUN-101: clean, with a requested delay',

@@ -50,7 +50,7 @@ describe('a shard', () => {
   });
   for (const [title, error, expected] of [
     [
-      'a write that nobody has answered',
+      'an unanswered write',
       new TransportError({ message: 'gone', safeToRepeat: false }),
       DOUBT_MS,
     ],

@@ -33,7 +33,7 @@ describe('the check of the caches', () => {
   for (const [title, caches, expected] of rows)
     it(title, () => {
       const check = sourcesCheck({ all: () => caches } as unknown as Caches);
-      expect(check.trouble()).to.equal(expected);
+      expect(check.problem()).to.equal(expected);
       expect([check.name, check.probe]).to.deep.equal(['sources', 'ready']);
     });
 });
@@ -52,28 +52,28 @@ describe('the check of the event loop', () => {
   it('complains when a timer is more than 5 s late', () => {
     const { check } = watchLoopLag(clock, createMetrics());
     blockedMs = 500 + 5_000;
-    expect(check.trouble()).to.equal(undefined);
+    expect(check.problem()).to.equal(undefined);
     blockedMs++;
-    expect(check.trouble()).to.equal('the event loop was blocked for 5001 ms');
+    expect(check.problem()).to.equal('the event loop was blocked for 5001 ms');
     expect([check.name, check.probe]).to.deep.equal(['event-loop', 'live']);
   });
 
   it('rounds to milliseconds', () => {
     const { check } = watchLoopLag(clock, createMetrics(), 1_000);
     blockedMs = 500 + 1_000.6;
-    expect(check.trouble()).to.equal('the event loop was blocked for 1001 ms');
+    expect(check.problem()).to.equal('the event loop was blocked for 1001 ms');
   });
 
   it('remembers the last block until a timer was on time', async () => {
     const { check } = watchLoopLag(clock, createMetrics(), 1_000);
     blockedMs = 2_000;
     await clock.advance(500);
-    expect(check.trouble()).to.contain('2000 ms');
+    expect(check.problem()).to.contain('2000 ms');
     blockedMs = 0;
     await clock.advance(2_499);
-    expect(check.trouble()).to.contain('2000 ms');
+    expect(check.problem()).to.contain('2000 ms');
     await clock.advance(1);
-    expect(check.trouble()).to.equal(undefined);
+    expect(check.problem()).to.equal(undefined);
   });
 
   it('shows the delay in seconds, and none while there is none', async () => {

@@ -34,7 +34,7 @@ describe('an inbound source', () => {
   });
 });
 
-describe('an inbound source that keeps what it is told', () => {
+describe('an inbound source that caches what it receives', () => {
   interface Alarm {
     readonly id: string;
     readonly level: number;

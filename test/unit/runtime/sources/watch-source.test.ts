@@ -25,7 +25,7 @@ describe('a source that watches a kind', () => {
       test.host,
     );
 
-  it('has the name and the kind of its cache unless told otherwise', () => {
+  it('has the name and the kind of its cache by default', () => {
     const source = watchSource<Obj>({ cache: parts.asCache(), toPrimary: ownersOf });
     expect([source.name, source.kind, source.cache, source.stage]).to.deep.equal([
       ...['widgets', parts.kind, parts, 'normal'],

@@ -123,7 +123,7 @@ describe('the credentials of a connection', () => {
   });
 
   it('fail when they cannot be read at first, and are read again for the next request', async () => {
-    const problem = new KubeconfigError('no such file');
+    const problem = new KubeconfigError({ message: 'no such file' });
     stored = problem;
     expect(await keeper.current().catch((error: unknown) => error)).to.equal(problem);
     stored = token('one');

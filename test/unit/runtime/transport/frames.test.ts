@@ -79,7 +79,7 @@ describe('the frames of a watch', () => {
 
   const broken: readonly (readonly [string, string, string, unknown])[] = [
     ['is cut off', '{"type":"ADD', 'a line was cut off', 'SyntaxError'],
-    ['is no object', '"text"', 'a line is not a watch event', undefined],
+    ['is a string', '"text"', 'a line is not a watch event', undefined],
     ['is null', 'null', 'a line is not a watch event', undefined],
     ['has no object', '{"type":"ADDED"}', 'a line is not a watch event', undefined],
     ['has null for an object', '{"type":"ADDED","object":null}', 'a line is not a watch event', undefined],

@@ -56,8 +56,8 @@ describe('the fields of a kubeconfig', () => {
     ['a token before a password', { token: 't', username: 'me' }, { authorization: 'Bearer t' }],
     ['a user without a password', { username: 'me' }, { authorization: basic('me:') }],
     ['a password alone, which is of no use', { password: 'p' }, {}],
-    ['whom to act for', { as: 'you' }, { 'impersonate-user': 'you' }],
-    ['whom to act for, by uid', { 'as-uid': 'u-1' }, { 'impersonate-uid': 'u-1' }],
+    ['the user to impersonate', { as: 'you' }, { 'impersonate-user': 'you' }],
+    ['the user to impersonate, by uid', { 'as-uid': 'u-1' }, { 'impersonate-uid': 'u-1' }],
     ['groups to act for', { 'as-groups': ['a', 1] }, { 'impersonate-group': ['a', '1'] }],
     ['groups that are no list', { 'as-groups': 'a' }, {}],
     [

@@ -57,7 +57,11 @@ describe('a request that is repeated persistently', () => {
     ['the pause that the server asks for', asked(7), 7_000],
     ['its own pause when the server asks for less', asked(0), 200],
     ['30 s when the server asks for more', asked(3_600), 30_000],
-    ['its own pause after a failure of the connection', new TransportError('reset', true), 200],
+    [
+      'its own pause after a failure of the connection',
+      new TransportError({ message: 'reset', safeToRepeat: true }),
+      200,
+    ],
   ] as const)
     it(`waits for ${title}`, async () => {
       const { run, tries } = asking(error, 'done');
@@ -70,11 +74,11 @@ describe('a request that is repeated persistently', () => {
     ['an answer from the past', apiErrorFrom(410, {}, ref), true],
     ['too many requests', apiErrorFrom(429, {}, ref), true],
     ['a failure of the server', busy, true],
-    ['a lost connection', new TransportError('reset', false), true],
+    ['a lost connection', new TransportError({ message: 'reset', safeToRepeat: false }), true],
     ['a refusal', apiErrorFrom(403, {}, ref), false],
     ['an invalid object', apiErrorFrom(422, {}, ref), false],
-    ['a missing object', new NotFound('no', { status: 404, reason: '', ref }), false],
-    ['another error of ours', new EspalierError('no'), false],
+    ['a missing object', new NotFound({ message: 'no', status: 404, reason: '', ref }), false],
+    ['another error of ours', new EspalierError({ message: 'no' }), false],
     ['any other error', new Error('no'), false],
   ];
   for (const [title, error, isRepeated] of rows)

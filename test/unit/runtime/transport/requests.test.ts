@@ -340,7 +340,7 @@ describe('a list of a client', () => {
     });
 
   const excess = (of: ResponseTooLarge['excess']): Error =>
-    new ResponseTooLarge('large', { excess: of, isFinal: true });
+    new ResponseTooLarge({ message: 'large', excess: of, isFinal: true });
 
   for (const of of ['bytes', 'elements'] as const)
     it(`asks for an eighth of a page that has too many ${of}, down to single objects`, async () => {
@@ -360,7 +360,11 @@ describe('a list of a client', () => {
     expect([failed, queries(scene)]).to.deep.equal([error, [{ limit: '2' }, { limit: '1' }]]);
   });
 
-  for (const error of [excess('depth'), excess('list'), new TransportError('no', true)])
+  for (const error of [
+    excess('depth'),
+    excess('list'),
+    new TransportError({ message: 'no', safeToRepeat: true }),
+  ])
     it(`fails at once with another error: ${error.message} ${'excess' in error ? String(error.excess) : ''}`, async () => {
       const scene = createScene();
       scene.answers.push(error);

@@ -101,7 +101,7 @@ describe('manifests', () => {
     const [first, other, last] = [placed('a'), placed('b'), placed('a', 'keep')];
     expect(withoutDuplicates([first, other, last])).to.deep.equal({
       manifests: [other, last],
-      doubles: [first],
+      duplicates: [first],
     });
   });
 

@@ -17,15 +17,15 @@ describe('the check of the caches', () => {
     ['names one without its first list', [good, { name: 'jobs', isSynced: false }], 'jobs is not synced'],
     [
       'says why one has no first list',
-      [{ name: 'jobs', isSynced: false, trouble: 'forbidden' }],
+      [{ name: 'jobs', isSynced: false, problem: 'forbidden' }],
       'jobs is not synced: forbidden',
     ],
-    ['names one whose watch fails', [{ ...good, trouble: 'no answer' }], 'pods: no answer'],
+    ['names one whose watch fails', [{ ...good, problem: 'no answer' }], 'pods: no answer'],
     [
       'names all that are in trouble',
       [
         { name: 'jobs', isSynced: false },
-        { ...good, trouble: 'no answer' },
+        { ...good, problem: 'no answer' },
       ],
       'jobs is not synced; pods: no answer',
     ],

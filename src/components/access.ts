@@ -1,4 +1,4 @@
-/** Fetches what a resource consists of, by the type of its access. */
+/** Fetches the content of a resource, depending on the type of its access. */
 import { ownField } from '../lib/objects.ts';
 import type { ArtifactStore } from './artifact.ts';
 import { nameOf, type Component, type Resource } from './descriptor.ts';
@@ -12,7 +12,7 @@ export interface AccessPorts {
   registry(address: string): ArtifactStore;
 }
 
-/** @throws ContentInvalid and what registries and repositories throw */
+/** @throws ContentInvalid; errors of registries and repositories */
 export async function fetchResource(
   found: FoundComponent,
   resource: Resource,
@@ -64,7 +64,7 @@ async function fetchContent(found: FoundComponent, resource: Resource, ports: Ac
   }
 }
 
-/** A local blob may tell where else it is, for whoever has the descriptor without the repository it came from. */
+/** A local blob may have a global location, for users who have the descriptor but not its repository. */
 async function localOrGlobal(
   found: FoundComponent,
   resource: Resource,
@@ -85,8 +85,8 @@ async function localOrGlobal(
   }
 }
 
-/** What upstream reads besides, and we do not: nobody should make this process call addresses of their choice. */
-const NOT_READ: Readonly<Record<string, string>> = {
+/** Access types that upstream supports and we do not: tenants must not make this process call arbitrary addresses. */
+const UNSUPPORTED_ACCESS: Readonly<Record<string, string>> = {
   none: 'has no content: its access type is none',
   git: 'is a source in git, which is not fetched here; add its content to the component as a localBlob',
   gitHub: 'is a source on GitHub, which is not fetched here; add its content to the component as a localBlob',
@@ -102,7 +102,7 @@ const ALIASES: Readonly<Record<string, string>> = { github: 'gitHub', web: 'wget
 function whyNot(type: string): string {
   const plain = type.replace(/\/v\d+\w*$/, '');
   const name = ALIASES[plain] ?? plain;
-  if (Object.hasOwn(NOT_READ, name)) return NOT_READ[name] as string;
+  if (Object.hasOwn(UNSUPPORTED_ACCESS, name)) return UNSUPPORTED_ACCESS[name] as string;
   return `cannot be read here: access of type ${type} is unknown`;
 }
 

@@ -1,16 +1,16 @@
-/** Unpacks the archives that blueprints come in, and refuses those that reach out of their folder. */
+/** Unpacks archives of blueprints, and refuses entries that lead out of the folder. */
 import { FileTreeError, fileTreeOf, type FileTree } from '../lib/file-tree.ts';
 import { UnpackError, unpacked } from '../lib/gzip.ts';
 import { partsOf, pathProblem, shortPath } from '../lib/path-limits.ts';
 import { readTar, TarError } from '../lib/tar.ts';
 import { ContentInvalid } from './errors.ts';
 
-/** A blueprint may be this large when it is unpacked. */
+/** Maximum unpacked size of a blueprint. */
 const MAX_UNPACKED_BYTES = 64 * 2 ** 20;
 const MAX_FILES = 20_000;
 
 /**
- * The files of one or several archives, plain or compressed; of equal paths the last wins. Links are left out.
+ * The files of one or more archives, compressed or not; for equal paths the last one wins. Links are left out.
  * @throws ContentInvalid
  */
 export async function unpackArchives(
@@ -60,7 +60,7 @@ function requireShort(path: string, target: string, what: string): void {
 
 async function entriesOf(archive: Uint8Array, what: string, maxBytes: number) {
   try {
-    // Headers and padding take room, too.
+    // Headers and padding count as well.
     return [...readTar(await unpacked(archive, 2 * maxBytes))];
   } catch (cause) {
     if (cause instanceof TarError || cause instanceof UnpackError) {

@@ -1,4 +1,4 @@
-/** Artifacts packed as one blob: a tar archive with an index, a manifest, and what that names. */
+/** Artifacts packed as one blob: a tar archive with an index, a manifest, and the blobs of the manifest. */
 import { z } from 'zod';
 import { parseManifest, type BlobRef } from './artifact.ts';
 import { blobPath, filesOfArchive } from './ctf.ts';
@@ -7,8 +7,8 @@ import { parseDocument } from './document.ts';
 import { ContentInvalid } from './errors.ts';
 import type { Files } from './files.ts';
 
-/** Names the one artifact that is meant, where there are several. */
-const MAIN = 'software.ocm/main';
+/** Annotation with the digest of the main artifact. */
+const MAIN_ARTIFACT = 'software.ocm/main';
 
 const index = z.looseObject({
   manifests: z.array(z.looseObject({ digest: z.string() })).min(1),
@@ -16,16 +16,16 @@ const index = z.looseObject({
 });
 
 /**
- * The digest of the artifact, after everything that it names was compared with its digest.
- * @throws ContentInvalid when the blob is no such archive, or damaged
+ * The digest of the artifact; verifies the digests of all its blobs.
+ * @throws ContentInvalid if the blob is not such an archive, or damaged
  */
-export async function artifactIn(blob: Uint8Array, what: string): Promise<string> {
+export async function artifactDigest(blob: Uint8Array, what: string): Promise<string> {
   const files = await filesOfArchive(blob, what);
   const document = (await files.read('artifact-descriptor.json')) ?? (await files.read('index.json'));
   const found = document && index.safeParse(jsonOrNothing(document)).data;
   if (!found)
     throw new ContentInvalid(`${what} has the digest of an artifact, but is not an artifact archive`);
-  const digest = found.annotations?.[MAIN] ?? (found.manifests[0] as { digest: string }).digest;
+  const digest = found.annotations?.[MAIN_ARTIFACT] ?? (found.manifests[0] as { digest: string }).digest;
   if (!found.manifests.some((one) => one.digest === digest)) {
     throw new ContentInvalid(`${what}: the archive names ${digest} as its artifact, which is not in it`);
   }

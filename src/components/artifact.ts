@@ -1,4 +1,4 @@
-/** Artifacts as registries and transport archives hold them: a manifest that names a configuration and layers. */
+/** Artifacts in registries and transport archives: a manifest that references a configuration and layers. */
 import { z } from 'zod';
 import { parseDocument } from './document.ts';
 import { ContentInvalid } from './errors.ts';
@@ -27,13 +27,13 @@ export interface Artifact {
   readonly layers: readonly BlobRef[];
 }
 
-/** Where artifacts are: a registry, or an archive. */
+/** A source of artifacts: a registry, or an archive. */
 export interface ArtifactStore {
   /** For messages. */
   readonly name: string;
-  /** @param reference a tag or digest; undefined when there is no such artifact */
+  /** @param reference a tag or digest; the result is undefined if the artifact does not exist */
   artifact(repository: string, reference: string): Promise<Artifact | undefined>;
-  /** @throws ContentInvalid when it is not there, or not what its digest says */
+  /** @throws ContentInvalid if the blob does not exist or does not match its digest */
   blob(repository: string, blob: Pick<BlobRef, 'digest'> & { readonly size?: number }): Promise<Uint8Array>;
 }
 
@@ -63,11 +63,11 @@ export function parseManifest(bytes: Uint8Array, what: string): Artifact {
   );
 }
 
-/** An artifact that is to be stored. */
+/** An artifact to store. */
 export interface NewArtifact {
   readonly manifest: Uint8Array;
   readonly digest: string;
-  /** Configuration and layers by digest. */
+  /** Configuration and layers, keyed by digest. */
   readonly blobs: ReadonlyMap<string, Uint8Array>;
 }
 

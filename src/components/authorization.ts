@@ -1,4 +1,7 @@
-/** Proves to registries who we are: basic, or with tokens from where the registry says, kept until they expire. */
+/**
+ * Authenticates at registries: with basic authentication, or with tokens from the registry's token server, which
+ * are cached until they expire.
+ */
 import { createHash } from 'node:crypto';
 import { isObject, ownField } from '../lib/objects.ts';
 import type { Challenge } from './challenge.ts';
@@ -9,7 +12,7 @@ import { refusal, type Transport } from './transport.ts';
 
 interface Token {
   readonly header: string;
-  /** By the clock's `now`. */
+  /** In the time of the clock's `now`. */
   readonly expiresAt: number;
 }
 
@@ -25,7 +28,7 @@ export class Authorization {
     this.#transport = transport;
   }
 
-  /** The header for a request, from what an earlier one learned. */
+  /** The header for a request if an earlier challenge is known. */
   known(key: string): string | undefined {
     const token = this.#tokens.get(key);
     if (token === undefined) return undefined;
@@ -35,7 +38,7 @@ export class Authorization {
   }
 
   /**
-   * The header that answers a challenge; undefined when we have nothing to show.
+   * The header for a challenge; undefined without credentials.
    * @throws RegistryRefused, RegistryUnavailable, ContentInvalid
    */
   async answer(
@@ -91,7 +94,7 @@ export class Authorization {
       throw new ContentInvalid(`${url.host} returned an unexpected response to the request for ${what}`);
     }
     const seconds = Number(ownField(document, 'expires_in') ?? DEFAULT_SECONDS);
-    // Renewed a little early, so that none expires on its way.
+    // Renewed a little early, so that no token expires during a request.
     const lifeMs = Math.max(0, (Number.isFinite(seconds) ? seconds : DEFAULT_SECONDS) - 5) * 1000;
     return { header: `Bearer ${token}`, expiresAt: began + lifeMs };
   }
@@ -119,7 +122,7 @@ function parsed(body: Uint8Array): unknown {
   }
 }
 
-/** Tells logins apart without keeping them. */
+/** A hash that distinguishes logins without storing them. */
 export const fingerprint = (login: Login | undefined): string =>
   login === undefined
     ? 'anonymous'

@@ -1,18 +1,20 @@
-/** Contents that were fetched, bounded in bytes; what was used least recently goes first. */
+/** A cache of fetched contents with a size limit; evicts the least recently used ones. */
 
 export interface ContentCache {
-  /** What is kept under the key, or what `load` answers. Failures are not kept; nobody loads what is being loaded. */
+  /**
+   * The cached content of the key, or the result of `load`. Failures are not cached; parallel calls share one load.
+   */
   get(key: string, load: () => Promise<Uint8Array>): Promise<Uint8Array>;
   readonly facts: CacheFacts;
 }
 
 export interface CacheFacts {
-  /** Bytes that are kept. */
+  /** Total bytes in the cache. */
   readonly size: number;
   readonly items: number;
 }
 
-/** @param maxBytes 0 keeps nothing */
+/** @param maxBytes 0 disables the cache */
 export function createContentCache(maxBytes: number): ContentCache {
   const kept = new Map<string, Uint8Array>();
   const loading = new Map<string, Promise<Uint8Array>>();

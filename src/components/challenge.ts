@@ -1,4 +1,4 @@
-/** What a registry asks for when it says 401: the header `WWW-Authenticate`, read. */
+/** Parses the header `WWW-Authenticate` of a registry's 401 response. */
 
 export type Challenge =
   | { readonly scheme: 'basic' }
@@ -12,7 +12,7 @@ export type Challenge =
 const SCHEME = /(?:^|,\s*)(Basic|Bearer)(?=\s|$|,)/gi;
 const PARAMETER = /([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi;
 
-/** Bearer wins where both are offered; undefined when there is nothing that we can do. */
+/** Prefers Bearer; undefined if no supported scheme is offered. */
 export function parseChallenge(header: string | undefined): Challenge | undefined {
   if (header === undefined) return undefined;
   const starts = [...header.matchAll(SCHEME)];

@@ -1,4 +1,4 @@
-/** `component.yaml`: what a person writes to have a folder packed as a component version. */
+/** `component.yaml`: the user's description of a folder that is packed as a component version. */
 import { z } from 'zod';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
 import { writeTar } from '../lib/tar.ts';
@@ -10,7 +10,7 @@ import { ContentInvalid, DescriptorInvalid } from './errors.ts';
 import { filesBelow, type Files } from './files.ts';
 
 export const COMPONENT_FILE = 'component.yaml';
-/** Packed as the resource `blueprint` without being mentioned. */
+/** Packed as the resource `blueprint` even if it is not listed. */
 const BLUEPRINT_FOLDER = 'blueprint';
 
 const resource = z.strictObject({
@@ -44,7 +44,7 @@ const schema = z.strictObject({
 });
 type ResourceEntry = z.output<typeof resource>;
 
-/** Short names for the types that mean something here. */
+/** Short names for the common types. */
 const TYPES: Readonly<Record<string, { readonly type: string; readonly mediaType: string }>> = {
   blueprint: { type: 'landscaper.gardener.cloud/blueprint', mediaType: mediaTypes.blueprintTgz },
   jsonschema: { type: 'landscaper.gardener.cloud/jsonschema', mediaType: mediaTypes.jsonSchema },
@@ -55,7 +55,7 @@ export interface PackedComponent {
   readonly layers: readonly NewBlob[];
 }
 
-/** @throws ContentInvalid, DescriptorInvalid with a sentence about what is wrong in the folder */
+/** @throws ContentInvalid, DescriptorInvalid with a message about the error in the folder */
 export async function packFolder(files: Files, folder: string): Promise<PackedComponent> {
   const bytes = await files.read(COMPONENT_FILE);
   if (!bytes) throw new ContentInvalid(`folder ${folder} has no file ${COMPONENT_FILE}`);
@@ -132,7 +132,7 @@ function resourceOf(entry: ResourceEntry, blob: NewBlob | undefined, version: st
   );
 }
 
-/** A folder is packed as a compressed archive, a file is taken as it is. */
+/** Packs a folder as a compressed archive; a file is stored unchanged. */
 async function blobOf(entry: ResourceEntry, path: string, files: Files): Promise<NewBlob> {
   const known = TYPES[entry.type]?.mediaType;
   const file = await files.read(path);

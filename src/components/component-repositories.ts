@@ -1,4 +1,7 @@
-/** What all installations of a process share to get at components: connections, tokens, and what was fetched before. */
+/**
+ * Access to components, shared by all installations of a process: connections, tokens, and a cache of fetched
+ * contents.
+ */
 import type { DownloadLimits } from '../lib/byte-budget.ts';
 import type { Clock } from '../lib/clock.ts';
 import { goJson } from '../lib/gojson.ts';
@@ -23,18 +26,18 @@ interface ComponentRepositoriesOptions {
   readonly rng: Rng;
   readonly signal?: AbortSignal;
   readonly allowPlainHttp?: boolean;
-  /** The folder below which repositories in files must lie; without it there are none. */
+  /** The folder that contains all file-based repositories; undefined: they are not available. */
   readonly localRoot?: string | undefined;
-  /** Bytes of fetched blobs to keep; default 64 MiB. */
+  /** Cache size for fetched blobs; default 64 MiB. */
   readonly cacheBytes?: number;
   readonly limits?: Partial<Limits>;
-  /** How large blobs may be, and how much of them is fetched at a time; shared with others who download. */
+  /** Size limit for blobs, and for parallel downloads; shared with other downloads of the process. */
   readonly downloads?: DownloadLimits;
-  /** How long one request may take; default 5 minutes. */
+  /** Timeout of one request; default 5 minutes. */
   readonly deadlineMs?: number;
 }
 
-/** One installation's way to components. */
+/** Credentials and settings of one installation. */
 export interface Request {
   readonly credentials: Credentials;
   readonly resolvers: readonly Resolver[];
@@ -47,14 +50,14 @@ export interface ComponentRepositories {
   find(reference: ComponentReference, request: Request): Promise<FoundComponent>;
   /** @throws ComponentProblem */
   inline(document: JsonMap, context: JsonMap | undefined, request: Request): FoundComponent;
-  /** Everything that a component refers to. @throws ComponentProblem */
+  /** A view of the component and everything it references. @throws ComponentProblem */
   view(
     source: ComponentSource,
     own: FoundComponent,
     context: JsonMap | undefined,
     request: Request,
   ): Promise<ComponentView>;
-  /** Of the contents that are kept. */
+  /** Size of the content cache. */
   readonly cache: CacheFacts;
   close(): Promise<void>;
 }
@@ -73,7 +76,7 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
   const cache = createContentCache(options.cacheBytes ?? CACHE_BYTES);
   const registry = (address: string, credentials: Credentials): Registry =>
     new Registry(address, credentials, { transport, authorization, cache, limits });
-  /** A request opens each repository once: some have to be unpacked. */
+  /** A request opens each repository once, because some have to be unpacked. */
   const opened = new WeakMap<Request, Map<string, Promise<Repository>>>();
   const open = (context: JsonMap, request: Request): Promise<Repository> => {
     const known = opened.get(request) ?? new Map<string, Promise<Repository>>();
@@ -101,7 +104,10 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
       const component = readDescriptor(document);
       const place = component.repositoryContexts.at(-1) ?? context;
       const found = place ? inRepository(component, place) : component;
-      return { component: found, repository: place ? lazily(place, () => open(place, request)) : nowhere };
+      return {
+        component: found,
+        repository: place ? lazyRepository(place, () => open(place, request)) : nowhere,
+      };
     },
     async view(source, own, context, request) {
       const resolved = await resolveAll(own, context, lookup(request));
@@ -113,8 +119,8 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
   };
 }
 
-/** The repository of an inline descriptor is asked for blobs only, if at all. */
-const lazily = (context: JsonMap, open: () => Promise<Repository>): Repository => ({
+/** Opens the repository of an inline descriptor only if a blob is needed. */
+const lazyRepository = (context: JsonMap, open: () => Promise<Repository>): Repository => ({
   name: 'the repository of the inline descriptor',
   context,
   find: async (name, version) => (await open()).find(name, version),

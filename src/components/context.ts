@@ -1,4 +1,4 @@
-/** Repository contexts: from what an object says to the place where components are looked for. */
+/** Opens the repository that a repository context describes. */
 import { join } from 'node:path';
 import { FileTreeError, inlineFileTree } from '../lib/file-tree.ts';
 import { ownField } from '../lib/objects.ts';
@@ -12,14 +12,14 @@ import { ociRepository } from './oci-repository.ts';
 import type { Repository } from './repository.ts';
 
 interface RepositoryPorts {
-  /** The folder below which repositories in files must lie; without it there are none. */
+  /** The folder that contains all file-based repositories; undefined: they are not available. */
   readonly localRoot?: string | undefined;
   readonly maxFileBytes: number;
-  /** A registry, spoken to with the credentials of whoever asks. */
+  /** A registry, accessed with the credentials of the request. */
   registry(address: string): ArtifactStore;
 }
 
-/** Types may carry a version; the first letter is written either way. */
+/** Types may have a version suffix; the case of the first letter does not matter. */
 const kindOf = (type: string): string => type.replace(/\/v\d+\w*$/, '').toLowerCase();
 
 /** @throws RepositoryUnusable, ContentInvalid */

@@ -1,4 +1,4 @@
-/** Credentials for registries, from secrets of kind dockerconfigjson and from OCM's configuration. */
+/** Credentials for registries, from secrets of type dockerconfigjson and from OCM's configuration. */
 import { isObject, ownField } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import { RepositoryUnusable } from './errors.ts';
@@ -6,7 +6,7 @@ import { RepositoryUnusable } from './errors.ts';
 export interface Login {
   readonly username: string;
   readonly password: string;
-  /** Stands in for both, where a registry gave one out. */
+  /** A token that replaces username and password; issued by some registries. */
   readonly identityToken?: string;
 }
 
@@ -23,7 +23,7 @@ export class Credentials {
     this.#entries = [...entries].sort((a, b) => b.pathPrefix.length - a.pathPrefix.length);
   }
 
-  /** The one for the longest path that fits; undefined: go without. */
+  /** The login with the longest matching path; undefined: no credentials. */
   for(host: string, repository: string): Login | undefined {
     return this.#entries.find(
       (entry) =>
@@ -38,13 +38,13 @@ export class Credentials {
   }
 }
 
-/** Docker's own registry has several names. */
+/** The Docker registry has several names. */
 const canonical = (host: string): string =>
   ['docker.io', 'index.docker.io', 'registry-1.docker.io'].includes(host) ? 'docker.io' : host.toLowerCase();
 
-/** @param where named in the message; what the text says never is. @throws RepositoryUnusable */
+/** @param where place for the message, which never contains the text. @throws RepositoryUnusable */
 export function dockerCredentials(text: string, where: string): Credentials {
-  const document = readOrRefuse(text, where, JSON.parse);
+  const document = parseOrRefuse(text, where, JSON.parse);
   const auths = ownField(document, 'auths');
   if (!isObject(auths)) return Credentials.none;
   return new Credentials(
@@ -76,9 +76,9 @@ function placeOf(address: string): { readonly host: string; readonly pathPrefix:
   return { host: canonical(host), pathPrefix: /^v[12]$/.test(pathPrefix) ? '' : pathPrefix };
 }
 
-/** OCM's form: `consumers` with an identity and properties each. @throws RepositoryUnusable */
+/** OCM's format: `consumers`, each with an identity and properties. @throws RepositoryUnusable */
 export function ocmCredentials(text: string, where: string): Credentials {
-  const document = readOrRefuse(text, where, parseYaml);
+  const document = parseOrRefuse(text, where, parseYaml);
   const nested = ownField(document, 'configurations');
   const all = Array.isArray(nested) ? nested : [document];
   const consumers = all.flatMap((one) => {
@@ -111,8 +111,8 @@ function entriesOf(consumer: unknown): readonly Entry[] {
   });
 }
 
-/** Parsers quote what they cannot read, so nothing of their message is passed on. */
-function readOrRefuse(text: string, where: string, parse: (text: string) => unknown): unknown {
+/** Parsers quote invalid input, so their messages are not passed on. */
+function parseOrRefuse(text: string, where: string, parse: (text: string) => unknown): unknown {
   try {
     return parse(text);
   } catch {
@@ -120,7 +120,7 @@ function readOrRefuse(text: string, where: string, parse: (text: string) => unkn
   }
 }
 
-/** What a secret for registries holds, by its keys, as text. @throws RepositoryUnusable */
+/** Credentials of a registry secret, from its decoded data. @throws RepositoryUnusable */
 export function secretCredentials(data: Readonly<Record<string, string>>, where: string): Credentials {
   const docker = data['.dockerconfigjson'];
   const ocm = data['.ocmcredentialconfig'];

@@ -1,4 +1,4 @@
-/** The common transport format: a folder, or an archive of one, with an index of artifacts and their blobs. */
+/** The common transport format: a folder, or an archive of a folder, with an index of artifacts and their blobs. */
 import { z } from 'zod';
 import { FileTreeError, fileTreeOf } from '../lib/file-tree.ts';
 import { UnpackError, unpacked } from '../lib/gzip.ts';
@@ -25,7 +25,7 @@ export interface CtfEntry {
   readonly digest: string;
 }
 
-/** Where a blob lies. */
+/** Path of a blob. */
 export const blobPath = (digest: string): string => `blobs/${digest.replace(':', '.')}`;
 
 /** @throws ContentInvalid */
@@ -56,7 +56,7 @@ export function ctfStore(files: Files, name: string): ArtifactStore {
 }
 
 /**
- * The files of an archive that is one file, compressed or not.
+ * The files of an archive file, compressed or not.
  * @throws ContentInvalid
  */
 export async function filesOfArchive(bytes: Uint8Array, name: string): Promise<Files> {

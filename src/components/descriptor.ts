@@ -1,4 +1,4 @@
-/** Component descriptors: both forms on the wire, read into one inside, and written back for templates. */
+/** Component descriptors: reads both formats into one internal form, and writes it for templates in either format. */
 import { z } from 'zod';
 import { DescriptorInvalid } from './errors.ts';
 
@@ -8,8 +8,8 @@ export const V3 = 'ocm.software/v3alpha1';
 export type SchemaVersion = typeof V2 | typeof V3;
 
 const labels = z.array(z.looseObject({ name: z.string(), value: z.unknown() }));
-/** Optional parts may be there without a value. */
-const maybe = <S extends z.ZodType>(schema: S) =>
+/** An optional field that may also be null. */
+const optionalOrNull = <S extends z.ZodType>(schema: S) =>
   schema.nullish().transform((value): z.output<S> | undefined => value ?? undefined);
 const list = <S extends z.ZodType>(schema: S) =>
   z
@@ -18,8 +18,8 @@ const list = <S extends z.ZodType>(schema: S) =>
     .transform((value): z.output<S>[] => value ?? []);
 const named = {
   name: z.string().min(1),
-  extraIdentity: maybe(z.record(z.string(), z.string())),
-  labels: maybe(labels),
+  extraIdentity: optionalOrNull(z.record(z.string(), z.string())),
+  labels: optionalOrNull(labels),
 };
 const digest = z.looseObject({
   hashAlgorithm: z.string(),
@@ -28,17 +28,17 @@ const digest = z.looseObject({
 });
 const resource = z.looseObject({
   ...named,
-  version: maybe(z.string()),
+  version: optionalOrNull(z.string()),
   type: z.string(),
-  relation: maybe(z.string()),
-  access: maybe(z.looseObject({ type: z.string() })),
-  digest: maybe(digest),
+  relation: optionalOrNull(z.string()),
+  access: optionalOrNull(z.looseObject({ type: z.string() })),
+  digest: optionalOrNull(digest),
 });
 const reference = z.looseObject({
   ...named,
   componentName: z.string().min(1),
   version: z.string().min(1),
-  digest: maybe(digest),
+  digest: optionalOrNull(digest),
 });
 const provider = z.union([z.string(), z.looseObject({ name: z.string() })]);
 const repositoryContexts = list(z.looseObject({ type: z.string() }));
@@ -49,9 +49,9 @@ const v2 = z.looseObject({
   component: z.looseObject({
     name: z.string().min(1),
     version: z.string().min(1),
-    provider: maybe(provider),
-    labels: maybe(labels),
-    creationTime: maybe(z.string()),
+    provider: optionalOrNull(provider),
+    labels: optionalOrNull(labels),
+    creationTime: optionalOrNull(z.string()),
     repositoryContexts,
     sources,
     componentReferences: list(reference),
@@ -64,12 +64,12 @@ const v3 = z.looseObject({
   metadata: z.looseObject({
     name: z.string().min(1),
     version: z.string().min(1),
-    provider: maybe(provider),
-    labels: maybe(labels),
-    creationTime: maybe(z.string()),
+    provider: optionalOrNull(provider),
+    labels: optionalOrNull(labels),
+    creationTime: optionalOrNull(z.string()),
   }),
   repositoryContexts,
-  spec: maybe(z.looseObject({ resources: list(resource), references: list(reference), sources })),
+  spec: optionalOrNull(z.looseObject({ resources: list(resource), references: list(reference), sources })),
 });
 
 export type Resource = Readonly<z.output<typeof resource>>;
@@ -82,17 +82,17 @@ export interface Component {
   readonly version: string;
   readonly provider: string | JsonMap;
   readonly labels: readonly JsonMap[] | undefined;
-  /** As it is written. */
+  /** The original string. */
   readonly creationTime?: string | undefined;
   readonly repositoryContexts: readonly JsonMap[];
   readonly resources: readonly Resource[];
   readonly references: readonly Reference[];
   readonly sources: readonly JsonMap[];
-  /** Fields beside the component in both forms: signatures and the like. */
+  /** Top-level fields that both formats keep next to the component, for example signatures. */
   readonly more: JsonMap;
 }
 
-/** @throws DescriptorInvalid naming the field */
+/** @throws DescriptorInvalid with the path of the field */
 export function readDescriptor(document: unknown, what = 'the component descriptor'): Component {
   const isV3 = typeof document === 'object' && document !== null && 'apiVersion' in document;
   const result = isV3 ? v3.safeParse(document) : v2.safeParse(document);
@@ -113,7 +113,7 @@ function ofV2({ meta: _, component, ...more }: z.output<typeof v2>): Component {
   return {
     ...{ schemaVersion: V2, name, version, provider, labels, creationTime },
     ...{ repositoryContexts, sources, more },
-    ...tidied(version, resources, references),
+    ...withoutEmptyFields(version, resources, references),
   };
 }
 
@@ -124,12 +124,16 @@ function ofV3({ apiVersion: _, kind: __, metadata, ...rest }: z.output<typeof v3
   return {
     ...{ schemaVersion: V3, name, version, provider, labels, creationTime },
     ...{ repositoryContexts, sources, more },
-    ...tidied(version, resources, references),
+    ...withoutEmptyFields(version, resources, references),
   };
 }
 
-/** What is empty is left out, and a resource without a version has that of its component. */
-const tidied = (version: string, resources: readonly Resource[], references: readonly Reference[]) => ({
+/** Omits empty fields. A resource without a version gets the version of its component. */
+const withoutEmptyFields = (
+  version: string,
+  resources: readonly Resource[],
+  references: readonly Reference[],
+) => ({
   resources: resources.map((one) => withoutEmpty({ ...one, version: one.version ?? version }) as Resource),
   references: references.map((one) => withoutEmpty(one) as Reference),
 });
@@ -147,7 +151,7 @@ const withoutEmpty = (fields: JsonMap): JsonMap =>
     ),
   );
 
-// ---------------------------------------------------------------- writing
+// ---------------------------------------------------------------- output
 
 export const descriptorOf = (component: Component, form: SchemaVersion): JsonMap =>
   form === V2 ? toV2(component) : toV3(component);

@@ -1,4 +1,4 @@
-/** Digests: what is fetched must be what was named. */
+/** Digests: verifies that fetched contents match their digests. */
 import { createHash } from 'node:crypto';
 import { ContentInvalid } from './errors.ts';
 
@@ -9,17 +9,17 @@ export const sha256 = (bytes: Uint8Array): string =>
 
 const HASHES: Readonly<Record<string, string>> = { 'SHA-256': 'sha256', 'SHA-512': 'sha512' };
 
-/** What Node.js calls an algorithm of a descriptor, where it can be written in both ways; undefined when unknown. */
+/** Node.js's name of a hash algorithm, for both spellings that descriptors use; undefined if it is unknown. */
 export const hashName = (algorithm: string): string | undefined =>
   HASHES[algorithm] ?? (Object.hasOwn(ALGORITHMS, algorithm) ? algorithm : undefined);
 
-/** Whether a text is a digest of a kind that we can compute. */
+/** Whether the text is a digest with a supported algorithm. */
 export function isDigest(text: string): boolean {
   const [algorithm = '', hex = ''] = text.split(':', 2);
   return ALGORITHMS[algorithm] === hex.length && /^[0-9a-f]+$/.test(hex) && text === `${algorithm}:${hex}`;
 }
 
-/** @throws ContentInvalid when the bytes are others */
+/** @throws ContentInvalid if the bytes do not match */
 export function verifyDigest(bytes: Uint8Array, digest: string, what: string): void {
   if (!isDigest(digest)) throw new ContentInvalid(`${what}: "${digest}" is not a supported digest`);
   const [algorithm = ''] = digest.split(':');

@@ -1,9 +1,9 @@
-/** JSON of registries and archives, such as manifests: small and flat, or it is not parsed. */
+/** Parses JSON documents of registries and archives, for example manifests, with limits for size and nesting. */
 import { structureExcess } from '../lib/json-scan.ts';
 import { ContentInvalid } from './errors.ts';
 
 const MAX_BYTES = 4 * 2 ** 20;
-/** A manifest of a thousand layers has about 5,000 values. */
+/** A manifest with a thousand layers has about 5,000 values. */
 const STRUCTURE = { maxDepth: 100, maxElements: 100_000 };
 
 /** @param what for messages. @throws ContentInvalid */

@@ -1,7 +1,7 @@
-/** Why a component, or something in it, cannot be had. `definite` answers stay the same when asked again. */
+/** Errors about components and their contents. */
 
 export class ComponentProblem extends Error {
-  /** Whether asking again may help: the network, or a registry that is down or busy. */
+  /** Whether a retry may help, for example after a network error or an overloaded registry. */
   readonly isPassing: boolean = false;
 
   override get name(): string {
@@ -9,48 +9,51 @@ export class ComponentProblem extends Error {
   }
 }
 
-/** A registry cannot be reached, or has failed. */
+/** A registry is unreachable or has failed. */
 export class RegistryUnavailable extends ComponentProblem {
   override readonly isPassing = true;
 }
 
-/** A registry is not trusted, or what answers at its address is none: somebody has to change something. */
+/**
+ * A registry's certificate is not trusted, or the server is not a registry: the user has to change the
+ * configuration.
+ */
 export class RegistryMisconfigured extends ComponentProblem {}
 
-/** A registry does not accept our credentials, or lets them do less than was asked for. */
+/** A registry refuses our credentials, or their permissions are not sufficient. */
 export class RegistryRefused extends ComponentProblem {}
 
-/** What a registry or a file holds is not what it should be: damaged, too large, of an unknown form. */
+/** The content of a registry or file is invalid: damaged, too large, or of an unknown format. */
 export class ContentInvalid extends ComponentProblem {}
 
-/** What a registry answered with is larger than what is read from it; the message names the key that allows more. */
+/** The response of a registry exceeds the size limit; the message contains the configuration key. */
 export class ContentTooLarge extends ContentInvalid {}
 
-/** A blob is not where its component is; what is there but damaged is no such case. */
+/** A blob does not exist in the repository of its component. Not used for damaged blobs. */
 export class BlobMissing extends ContentInvalid {}
 
-/** A signature is missing, or is not that of what was signed. */
+/** A signature is missing or invalid. */
 export class SignatureInvalid extends ComponentProblem {}
 
-/** There is no such component version in any of the places where it was looked for. */
+/** The component version does not exist in any of the repositories. */
 export class ComponentNotFound extends ComponentProblem {
   constructor(name: string, version: string, places: readonly string[]) {
     super(`component version ${name}:${version} not found in ${places.join(' and ') || 'any repository'}`);
   }
 }
 
-/** The repository context makes no sense, or this process must not use it. */
+/** The repository context is invalid, or this process must not use it. */
 export class RepositoryUnusable extends ComponentProblem {}
 
-/** The component descriptor is no such thing. */
+/** The component descriptor is invalid. */
 export class DescriptorInvalid extends ComponentProblem {}
 
-/** The component, or the path of references to it, leads to nothing. */
+/** The component does not exist, or a path of references does not lead to a component. */
 export class ReferenceInvalid extends ComponentProblem {}
 
 /**
- * A content is wanted that has not been fetched. Not a failure: whoever runs the work fetches it and runs it again,
- * because templates and schemas are worked out without waiting for anybody.
+ * A content has not been fetched yet. Not a failure: the caller fetches it and repeats the work, because templates
+ * and schemas are evaluated synchronously.
  */
 export class ContentNeeded extends Error {
   override readonly name = 'ContentNeeded';

@@ -1,4 +1,4 @@
-/** Where descriptors and blobs lie when it is not a registry: a folder on disk, or a tree in memory. */
+/** File access for descriptors and blobs: a folder on disk, or a tree in memory. */
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { byCodePoint } from '../lib/gojson.ts';
@@ -6,9 +6,9 @@ import type { FileTree } from '../lib/file-tree.ts';
 import { ContentInvalid } from './errors.ts';
 
 export interface Files {
-  /** undefined when there is no such file */
+  /** undefined if the file does not exist */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** undefined when there is no such folder; names in order */
+  /** undefined if the folder does not exist; names in order */
   list(
     path: string,
   ): Promise<readonly { readonly name: string; readonly isDirectory: boolean }[] | undefined>;
@@ -16,7 +16,7 @@ export interface Files {
 
 export const filesInMemory = (tree: FileTree): Files => ({
   read: (path) => Promise.resolve(tree.read(path)),
-  // As on disk, a link is no folder: who walks through everything does not enter it.
+  // As on disk, a link is not a folder, so that recursive walks do not follow it.
   list: (path) =>
     Promise.resolve(
       tree
@@ -26,7 +26,7 @@ export const filesInMemory = (tree: FileTree): Files => ({
 });
 
 /**
- * A folder; nothing outside of it can be reached, not by links either.
+ * A folder on disk; no path leads out of it, not even through links.
  * @param maxBytes larger files are refused
  */
 export function filesOnDisk(root: string, maxBytes: number): Files {
@@ -66,7 +66,7 @@ const isMissing = (error: unknown): boolean =>
 
 const MAX_FOLDER_BYTES = 256 * 2 ** 20;
 
-/** All files below a folder, with paths relative to it. @throws ContentInvalid when they are too large together */
+/** All files below a folder, with relative paths. @throws ContentInvalid if their total size exceeds the limit */
 export async function filesBelow(files: Files, folder: string): Promise<Map<string, Uint8Array>> {
   const found = new Map<string, Uint8Array>();
   let size = 0;

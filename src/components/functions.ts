@@ -1,4 +1,4 @@
-/** The functions that template engines offer on components, on plain JSON values: each engine wraps them in its own way. */
+/** The template functions for components, on plain JSON values; each template engine wraps them. */
 import { isObject } from '../lib/objects.ts';
 import { toYaml } from '../lib/yaml.ts';
 import {
@@ -26,12 +26,12 @@ export const componentFunctionNames = [
 ] as const;
 export type ComponentFunctionName = (typeof componentFunctionNames)[number];
 
-/** Arguments are as the template gave them, as JSON. @throws ComponentProblem with a sentence; ContentNeeded */
+/** The arguments are the template's, as JSON. @throws ComponentProblem; ContentNeeded */
 type ComponentFunctions = Readonly<Record<ComponentFunctionName, (args: readonly unknown[]) => unknown>>;
 
 const NO_VERSION = 'unable to use this function without ocm component version';
 
-/** @param view undefined for an installation without component: what needs none works all the same */
+/** @param view undefined for an installation without component: only functions that need one fail */
 export function componentFunctions(view: ComponentView | undefined): ComponentFunctions {
   const searched = (
     args: readonly unknown[],
@@ -132,7 +132,7 @@ function selectorOf(pairs: readonly unknown[]): Selector {
 const notFound = (what: string, selector: Selector, component: Component): ReferenceInvalid =>
   new ReferenceInvalid(`component ${nameOf(component)} has no ${what} with ${describeSelector(selector)}`);
 
-/** With its version only where another resource is told apart by nothing else. */
+/** The identity of a resource; with its version only if other resources differ in nothing else. */
 function uniqueIdentity(resource: Resource, { resources }: Component): JsonMap {
   const identity = identityOf(resource);
   const same = resources.filter((other) => describeIdentity(other) === describeIdentity(resource));
@@ -144,7 +144,10 @@ function uniqueIdentity(resource: Resource, { resources }: Component): JsonMap {
 const describeIdentity = (resource: Resource): string =>
   JSON.stringify(Object.entries(identityOf(resource)).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** The root values `cd` and `components` of templates, in the form that the blueprint asks for. @throws ReferenceInvalid */
+/**
+ * The root values `cd` and `components` of templates, in the descriptor format of the blueprint. @throws
+ * ReferenceInvalid
+ */
 export function componentValues(
   view: ComponentView,
   schemaVersion: string | undefined,

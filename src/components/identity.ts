@@ -1,4 +1,4 @@
-/** Finds resources and references by identity: the name and whatever else tells them apart. */
+/** Finds resources and references by identity: the name and further attributes. */
 import type { Reference, Resource } from './descriptor.ts';
 
 export type Selector = Readonly<Record<string, string>>;
@@ -8,7 +8,7 @@ export const identityOf = ({ name, extraIdentity }: Resource | Reference): Selec
   name,
 });
 
-/** Those whose identity contains all pairs, in order. */
+/** The elements whose identity contains all pairs, in order. */
 export const select = <T extends Resource | Reference>(all: readonly T[], wanted: Selector): readonly T[] =>
   all.filter((one) => {
     const identity = identityOf(one);

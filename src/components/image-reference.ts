@@ -1,11 +1,11 @@
-/** References of images and other artifacts in registries: host, repository, and a tag or digest. */
+/** References to images and other artifacts in registries: host, repository, and a tag or digest. */
 import { ReferenceInvalid } from './errors.ts';
 import { isDigest } from './digest.ts';
 
 interface ImageReference {
   readonly host: string;
   readonly repository: string;
-  /** A tag, or a digest when there is one. */
+  /** The digest if there is one, otherwise the tag. */
   readonly reference: string;
 }
 
@@ -34,5 +34,5 @@ export function parseImageReference(text: string): ImageReference {
   return { host: isHub ? DOCKER : host, repository, reference };
 }
 
-/** Whether a text can be the path of a repository. */
+/** Whether a text is a valid repository path. */
 export const isRepositoryPath = (text: string): boolean => REPOSITORY.test(text);

@@ -1,4 +1,4 @@
-/** Looks at a component version as it lies somewhere, and says what is wrong with it. */
+/** Checks a component version in its repository and reports errors. */
 import { fetchResource } from './access.ts';
 import { nameOf, type Resource } from './descriptor.ts';
 import { ComponentProblem, RepositoryUnusable } from './errors.ts';
@@ -7,36 +7,36 @@ import { verifySignature, type Trust } from './signature.ts';
 import { verifyReference } from './verify.ts';
 
 export interface Findings {
-  /** Resources whose contents are here and what their digests say. */
-  readonly sound: readonly string[];
-  /** Resources whose contents are here, and that have no digest to compare with; references that prove nothing. */
+  /** Resources whose content was fetched and matches the digest. */
+  readonly verified: readonly string[];
+  /** Resources that were fetched but have no digest; references without a digest. */
   readonly unverified: readonly string[];
-  /** Resources and references that lead to other places, which are not looked at. */
+  /** Resources and references in other places, which are not fetched. */
   readonly notFetched: readonly string[];
-  /** Sentences. */
+  /** Messages about errors. */
   readonly problems: readonly string[];
 }
 
-export interface Demand {
+export interface RequiredSignature {
   readonly signatureName: string;
   readonly trust: Trust;
 }
 
-const HERE = /^(?:localBlob|localOciBlob|localFilesystemBlob|relativeOciReference)(?:\/|$)/;
+const LOCAL_ACCESS = /^(?:localBlob|localOciBlob|localFilesystemBlob|relativeOciReference)(?:\/|$)/;
 
 /**
- * Reads every content that belongs to the version, and compares digests and, where it is demanded, the signature.
- * @throws RegistryUnavailable and RegistryRefused; what is wrong with the component is in the answer
+ * Fetches all contents of the version and verifies digests and, if required, the signature.
+ * @throws RegistryUnavailable and RegistryRefused; errors in the component are part of the result
  */
 export async function inspect(
   { component, repository }: FoundComponent,
-  demand: Demand | undefined,
+  required: RequiredSignature | undefined,
 ): Promise<Findings> {
-  const sound: string[] = [];
+  const verified: string[] = [];
   const unverified: string[] = [];
   const notFetched: string[] = [];
   const problems: string[] = [];
-  const noting = async (work: () => unknown): Promise<boolean> => {
+  const collectProblem = async (work: () => unknown): Promise<boolean> => {
     try {
       await work();
       return true;
@@ -47,30 +47,33 @@ export async function inspect(
     }
   };
   for (const resource of component.resources) {
-    if (!isHere(resource)) notFetched.push(resource.name);
-    else if (await noting(() => fetchResource({ component, repository }, resource, nowhereElse))) {
-      (resource.digest ? sound : unverified).push(resource.name);
+    if (!isLocalAccess(resource)) notFetched.push(resource.name);
+    else if (
+      await collectProblem(() => fetchResource({ component, repository }, resource, noOtherRegistry))
+    ) {
+      (resource.digest ? verified : unverified).push(resource.name);
     }
   }
   for (const reference of component.references) {
-    await noting(async () => {
+    await collectProblem(async () => {
       const target = await repository.find(reference.componentName, reference.version);
       if (!target) notFetched.push(nameOf({ name: reference.componentName, version: reference.version }));
       else if (!verifyReference(component, reference, target.component))
         unverified.push(`reference ${reference.name}`);
     });
   }
-  if (demand) {
-    await noting(() => {
-      verifySignature(component, demand.signatureName, demand.trust);
+  if (required) {
+    await collectProblem(() => {
+      verifySignature(component, required.signatureName, required.trust);
     });
   }
-  return { sound, unverified, notFetched, problems };
+  return { verified, unverified, notFetched, problems };
 }
 
-const isHere = ({ access }: Resource): boolean => access !== undefined && HERE.test(access.type);
+const isLocalAccess = ({ access }: Resource): boolean =>
+  access !== undefined && LOCAL_ACCESS.test(access.type);
 
-const nowhereElse = {
+const noOtherRegistry = {
   registry: (address: string): never => {
     throw new RepositoryUnusable(`registry ${address} is not used here`);
   },

@@ -1,4 +1,7 @@
-/** Components as plain files: descriptors in one folder, blobs in another. For `local` and `inline`. */
+/**
+ * Components as plain files: descriptors in one folder, blobs in another. For the repository types `local` and
+ * `inline`.
+ */
 import { writeTar } from '../lib/tar.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
 import { nameOf, readDescriptor, type Component, type JsonMap } from './descriptor.ts';
@@ -43,7 +46,7 @@ export function localRepository(place: LocalPlace): Repository {
   };
 }
 
-/** A file that does not name the wanted component is none of our business, whatever is wrong with it. */
+/** A file without the wanted name is skipped, even if it is invalid. */
 function descriptorFrom(
   bytes: Uint8Array,
   what: string,

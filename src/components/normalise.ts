@@ -1,9 +1,9 @@
 /**
- * What of a component version is signed: its descriptor in a normal form, without where things are and without labels
- * that are not marked for it. Two forms are in use, in several editions.
+ * The signed part of a component version: its descriptor in a normalised form, without access locations and without
+ * labels that are not marked for signing. There are two formats, each in several versions.
  *
- * The older one writes each map as a list of maps with one key, and follows the form that the descriptor has on the
- * wire; the newer is canonical JSON (RFC 8785) of one form for all.
+ * The older format writes each map as a list of maps with one key, and depends on the format of the descriptor. The
+ * newer format is canonical JSON (RFC 8785) of one form for all descriptors.
  *
  * @see open-component-model/ocm api/ocm/compdesc/normalizations, api/ocm/compdesc/versions
  */
@@ -18,14 +18,14 @@ type Form = (component: Component) => string;
 
 const FORMS: Readonly<Record<string, Form>> = {
   'jsonNormalisation/v1': (component) => goJson(entries(versioned(component, onTheWire))),
-  'jsonNormalisation/v2': (component) => canonicalJson(versioned(component, inside)),
-  // As before, but for identities that stay as they are.
-  'jsonNormalisation/v3': (component) => canonicalJson(inside(component)),
+  'jsonNormalisation/v2': (component) => canonicalJson(versioned(component, internalForm)),
+  // Like v2, except that identities stay unchanged.
+  'jsonNormalisation/v3': (component) => canonicalJson(internalForm(component)),
 };
 
 export const isNormalisation = (algorithm: string): boolean => Object.hasOwn(FORMS, algorithm);
 
-/** @throws ContentInvalid when the form is unknown */
+/** @throws ContentInvalid if the normalisation is unknown */
 export function normalised(component: Component, algorithm: string): string {
   const form = isNormalisation(algorithm) ? FORMS[algorithm] : undefined;
   if (form) return form(component);
@@ -36,8 +36,8 @@ export function normalised(component: Component, algorithm: string): string {
 
 /**
  * The digest of the descriptor in hexadecimal digits.
- * @param text its normal form, for who has it already
- * @throws ContentInvalid for algorithms that are not known
+ * @param text its normalised form, if the caller already has it
+ * @throws ContentInvalid for unknown algorithms
  */
 export function componentDigest(
   component: Component,
@@ -53,7 +53,7 @@ export function componentDigest(
   return createHash(name).update(text).digest('hex');
 }
 
-/** Resources and references that a signature does not cover, because their digests are not in the descriptor. */
+/** Resources and references that a signature does not cover, because the descriptor has no digests for them. */
 export function withoutDigest({ resources, references }: Component): readonly string[] {
   return [
     ...resources
@@ -63,7 +63,7 @@ export function withoutDigest({ resources, references }: Component): readonly st
   ];
 }
 
-// ---------------------------------------------------------------- the parts
+// ---------------------------------------------------------------- parts
 
 type Element = JsonMap & { readonly name: string };
 
@@ -80,7 +80,7 @@ const isSigned = (label: JsonMap): boolean => label['signing'] === true || label
 const labelOf = ({ name, version, value, signing }: JsonMap): JsonMap =>
   present({ name, version: orAbsent(version), value, signing: signing ? true : undefined });
 
-/** undefined when none is signed */
+/** undefined if no label is signed */
 function signedLabels(labels: unknown): unknown {
   const signed = (Array.isArray(labels) ? (labels as JsonMap[]) : []).filter(isSigned).map(labelOf);
   return signed.length === 0 ? undefined : signed;
@@ -100,7 +100,7 @@ function digestOf(element: object): unknown {
   return { hashAlgorithm, normalisationAlgorithm, value };
 }
 
-/** @param empty what stands for no further identity */
+/** @param empty value for an empty extra identity */
 const elementOf = (element: Element, labels: unknown, empty: unknown): JsonMap => ({
   name: element.name,
   version: element['version'] ?? '',
@@ -129,7 +129,7 @@ const sourceOf = (source: JsonMap): JsonMap =>
     type: source['type'],
   });
 
-/** Older descriptors may hold the provider as the JSON text of a map. */
+/** Older descriptors may contain the provider as a string with a JSON map. */
 function providerOf({ provider }: Component): string | JsonMap {
   if (typeof provider !== 'string') return provider;
   try {
@@ -143,9 +143,9 @@ function providerOf({ provider }: Component): string | JsonMap {
 const withSignedLabels = (provider: JsonMap): JsonMap =>
   present({ ...provider, labels: signedLabels(provider['labels']) });
 
-// ---------------------------------------------------------------- the forms
+// ---------------------------------------------------------------- formats
 
-/** Resources that nothing but the version tells apart have it in their identity, all but the last. */
+/** If resources differ only in their version, all except the last one get the version in their identity. */
 function versioned(component: Component, form: (component: Component) => JsonMap): JsonMap {
   const resources = component.resources.map((one) => ({ ...one, extraIdentity: { ...one.extraIdentity } }));
   const identityOf = ({ name, extraIdentity }: (typeof resources)[number]): string =>
@@ -199,8 +199,8 @@ function v3OnTheWire(component: Component): JsonMap {
   };
 }
 
-/** References keep all of their labels here, as upstream has it. */
-function inside(component: Component): JsonMap {
+/** References keep all their labels here, as in upstream. */
+function internalForm(component: Component): JsonMap {
   const { name, version, labels, creationTime, references, resources, sources } = component;
   const provider = providerOf(component);
   return {
@@ -214,7 +214,7 @@ function inside(component: Component): JsonMap {
   };
 }
 
-// ---------------------------------------------------------------- writing
+// ---------------------------------------------------------------- output
 
 function entries(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(entries);

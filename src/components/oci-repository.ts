@@ -1,4 +1,4 @@
-/** Components as OCI artifacts: in registries, and in transport archives, which hold the same. */
+/** Components as OCI artifacts, in registries and in transport archives. */
 import { createHash } from 'node:crypto';
 import { ownField } from '../lib/objects.ts';
 import { sizeText } from '../lib/sizes.ts';
@@ -14,7 +14,7 @@ import { inRepository, type Content, type Repository } from './repository.ts';
 
 interface OciPlace {
   readonly store: ArtifactStore;
-  /** Before the names of components. */
+  /** Path prefix of component names. */
   readonly prefix: string;
   readonly mapping: 'urlPath' | 'sha256-digest';
   readonly context: JsonMap;
@@ -22,12 +22,12 @@ interface OciPlace {
   readonly name: string;
 }
 
-/** The largest landscapes have some hundred KiB; more would keep the process from its other work while it is parsed. */
+/** The largest known descriptors have some hundred KiB. Parsing larger ones would block the process for too long. */
 const MAX_DESCRIPTOR_BYTES = 4 * 2 ** 20;
 const MAX_ARTIFACT_BYTES = 128 * 2 ** 20;
 const DESCRIPTOR_FILE = 'component-descriptor.yaml';
 
-/** `+` is no character of a tag. */
+/** Tags must not contain `+`. */
 export const tagOf = (version: string): string => version.replaceAll('+', '.build-');
 
 export function repositoryPathOf(
@@ -45,7 +45,7 @@ export function repositoryPathOf(
   );
 }
 
-/** The component versions among the entries of an archive. */
+/** The component versions in the index of an archive. */
 export const componentsIn = (
   entries: readonly { readonly repository: string; readonly tag?: string | undefined }[],
 ): readonly { readonly name: string; readonly version: string; readonly tag: string }[] =>
@@ -59,7 +59,7 @@ export const componentsIn = (
 export function ociRepository(place: OciPlace): Repository {
   const { store, context, name } = place;
   const pathOf = (component: string): string => repositoryPathOf(place, component);
-  /** Asked for once, so that whoever holds on to this repository sees one state of a version. */
+  /** Each artifact is fetched once, so that a version does not change while this repository is open. */
   const known = new Map<string, Artifact>();
   const artifactOf = async (path: string, tag: string): Promise<Artifact | undefined> => {
     const artifact = known.get(`${path}:${tag}`) ?? (await store.artifact(path, tag));
@@ -82,7 +82,7 @@ export function ociRepository(place: OciPlace): Repository {
     },
     async localBlob(component, reference) {
       const path = pathOf(component.name);
-      // Only what the version itself names; other blobs of the same registry are not its own.
+      // Only blobs that the version's manifest references; other blobs of the registry do not belong to it.
       const artifact = await artifactOf(path, tagOf(component.version));
       const layer = artifact?.layers.find(({ digest }) => digest === reference);
       if (!layer) throw new BlobMissing(`component ${nameOf(component)} in ${name} has no blob ${reference}`);
@@ -99,7 +99,7 @@ async function relativeArtifact({ store, prefix }: OciPlace, reference: string):
   return artifactContent(store, prefix === '' ? name : `${prefix}/${name}`, tag);
 }
 
-/** All layers of an artifact. @throws ContentInvalid when there is none */
+/** All layers of an artifact. @throws ContentInvalid if it does not exist */
 export async function artifactContent(
   store: ArtifactStore,
   repository: string,
@@ -126,7 +126,7 @@ export async function artifactContent(
   return { kind: 'artifact', digest: artifact.digest, layers };
 }
 
-/** The configuration names the layer; older ones are recognised by their type. */
+/** The configuration references the layer; in older artifacts, its media type identifies it. */
 async function descriptorIn(
   store: ArtifactStore,
   path: string,
@@ -159,7 +159,7 @@ async function fileIn(archive: Uint8Array, what: string): Promise<Uint8Array> {
   throw new ContentInvalid(`${what} is missing: its layer has no file ${DESCRIPTOR_FILE}`);
 }
 
-/** JSON is YAML, too. */
+/** JSON is valid YAML. */
 function parse(bytes: Uint8Array, what: string): unknown {
   if (bytes.length > MAX_DESCRIPTOR_BYTES) {
     throw new ContentTooLarge(`${what} has more than ${sizeText(MAX_DESCRIPTOR_BYTES)}`);

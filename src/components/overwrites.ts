@@ -1,4 +1,4 @@
-/** Component version overwrites: which reference stands for which (pure). */
+/** Component version overwrites: replaces references to components. Pure. */
 import { goJson } from '../lib/gojson.ts';
 import { equal } from '../lib/json.ts';
 import type { JsonMap } from './descriptor.ts';
@@ -19,8 +19,8 @@ export interface Overwrite {
 const KEYS = ['repositoryContext', 'componentName', 'version'] as const;
 
 /**
- * The reference after all overwrites that fit the original one, in order. One that would replace a field for the
- * second time is left out as a whole.
+ * The reference after all matching overwrites, in order. An overwrite that would replace a field for the second
+ * time is skipped completely.
  */
 export function overwritten(
   original: ComponentReference,
@@ -42,7 +42,7 @@ export function overwritten(
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
-/** What became of a reference, in the lines of the condition; undefined when it is as it was. */
+/** A message about the changes of a reference, for the condition; undefined if nothing changed. */
 export function describeOverwrite(original: ComponentReference, now: ComponentReference): string | undefined {
   if (equal(original, now)) return undefined;
   const line = (name: string, before: unknown, after: unknown): string =>

@@ -1,4 +1,4 @@
-/** Component versions on their way out: as artifacts, in transport archives, and from these into registries. */
+/** Packs component versions as artifacts into transport archives, and pushes these to registries. */
 import { goJson } from '../lib/gojson.ts';
 import { packed } from '../lib/gzip.ts';
 import { writeTar } from '../lib/tar.ts';
@@ -36,12 +36,12 @@ const PLACE = { prefix: '', mapping: 'urlPath' } as const;
 
 export interface CtfContent {
   readonly entries: readonly CtfEntry[];
-  /** By path within the archive, without the index. */
+  /** Keyed by path in the archive, without the index. */
   readonly blobs: ReadonlyMap<string, Uint8Array>;
 }
 export const emptyCtf: CtfContent = { entries: [], blobs: new Map() };
 
-/** @throws ContentInvalid when the files are no transport archive */
+/** @throws ContentInvalid if the files are not a transport archive */
 export async function readCtf(files: Files, name: string): Promise<CtfContent> {
   const entries = await readIndex(files, name);
   const blobs = new Map<string, Uint8Array>();
@@ -53,8 +53,8 @@ export async function readCtf(files: Files, name: string): Promise<CtfContent> {
 }
 
 /**
- * With one more component version.
- * @throws ContentInvalid when another one of that name and version is in there, and must not be replaced
+ * Adds a component version.
+ * @throws ContentInvalid if the version exists with different content and must not be replaced
  */
 export function withComponent(ctf: CtfContent, component: PackedComponent, mayReplace: boolean): CtfContent {
   const artifact = componentArtifact(component);
@@ -75,7 +75,7 @@ export function withComponent(ctf: CtfContent, component: PackedComponent, mayRe
   return { entries: [...ctf.entries.filter((one) => !isSame(one)), entry], blobs };
 }
 
-/** All files of the archive by path. */
+/** All files of the archive, keyed by path. */
 export const ctfFiles = ({ entries, blobs }: CtfContent): ReadonlyMap<string, Uint8Array> =>
   new Map([
     [CTF_INDEX, Buffer.from(`${JSON.stringify({ schemaVersion: 1, artifacts: entries })}\n`)],
@@ -89,8 +89,8 @@ export function ctfArchive(ctf: CtfContent, format: 'tar' | 'tgz'): Uint8Array {
 }
 
 /**
- * Stores every component version of an archive in a registry; each then names the repository it is in.
- * @param context the repository context that leads to the registry
+ * Stores every component version of an archive in a registry, and adds the registry to each descriptor.
+ * @param context repository context of the registry
  * @returns the versions, in the order of the archive
  */
 export async function pushAll(

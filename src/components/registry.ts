@@ -1,4 +1,4 @@
-/** A Docker registry, version 2 of its protocol, spoken with one set of credentials. */
+/** A client for a Docker registry (API version 2) with one set of credentials. */
 import {
   parseManifest,
   mediaTypes,
@@ -23,7 +23,7 @@ export interface Limits {
 }
 export const defaultLimits: Limits = { maxManifestBytes: 4 * 2 ** 20, maxBlobBytes: 64 * 2 ** 20 };
 
-/** What `maxBlobBytes` is called in the configuration. */
+/** Configuration key of `maxBlobBytes`. */
 const BLOB_KEY = 'limits.downloadMiB';
 const ACCEPTED = [mediaTypes.ociManifest, mediaTypes.dockerManifest, mediaTypes.ociIndex].join(', ');
 
@@ -48,7 +48,7 @@ export class Registry implements ArtifactStore {
     this.#credentials = credentials;
   }
 
-  /** Asked for each time: who may not read it must not learn from what others have read. */
+  /** Not cached: a user without read permission must not get what other users have fetched. */
   async artifact(repository: string, reference: string): Promise<Artifact | undefined> {
     const what = `${repository}${isDigest(reference) ? '@' : ':'}${reference}`;
     const maxBytes = this.#ports.limits.maxManifestBytes;
@@ -76,7 +76,7 @@ export class Registry implements ArtifactStore {
     if (size !== undefined && size > maxBlobBytes) {
       throw tooLarge(what, this.#base, maxBlobBytes, BLOB_KEY);
     }
-    // Only what was fetched with the same credentials: the name of a blob is no permission to read it.
+    // The cache key contains the credentials: knowing a digest does not permit reading the blob.
     const login = fingerprint(this.#credentials.for(this.#base.host, repository));
     return this.#ports.cache.get(`${login} ${this.#base.host}/${repository}@${digest}`, async () => {
       const path = `${repository}/blobs/${digest}`;
@@ -93,7 +93,7 @@ export class Registry implements ArtifactStore {
     });
   }
 
-  /** Stores an artifact under a tag; blobs that are there already are not sent again. */
+  /** Stores an artifact under a tag; existing blobs are not uploaded again. */
   async push(repository: string, tag: string, artifact: NewArtifact): Promise<void> {
     for (const [digest, content] of artifact.blobs) await this.#pushBlob(repository, digest, content);
     const headers = { 'content-type': mediaTypes.ociManifest };
@@ -135,7 +135,7 @@ export class Registry implements ArtifactStore {
     return answer;
   }
 
-  /** One request, and once more with what the registry asks for when it does not know us. */
+  /** Sends a request, and repeats it with credentials after a 401. */
   async #ask(asked: Asked, repository: string, actions: string) {
     if (!isRepositoryPath(repository)) {
       throw new ReferenceInvalid(

@@ -1,4 +1,4 @@
-/** References relative to a component: over some of its references to a resource, as `cd://…` or as YAML. */
+/** References from a component to a resource, over references to other components: as `cd://…` or as YAML. */
 import { isObject, ownField } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import { ReferenceInvalid } from './errors.ts';
@@ -13,7 +13,7 @@ const MAX_LENGTH = 2083;
 const SCHEME = /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\//;
 
 /**
- * `cd://componentReferences/<name>/…/resources/<name>`; a fragment is for whoever reads schemas.
+ * `cd://componentReferences/<name>/…/resources/<name>`; a fragment is ignored, it is part of schema references.
  * @throws ReferenceInvalid
  */
 export function parseComponentUri(uri: string): RelativeReference {
@@ -50,7 +50,7 @@ function decoded(part: string): string {
 }
 
 /**
- * Either form of a reference, as template functions take it.
+ * Parses either format, for template functions.
  * @throws ReferenceInvalid
  */
 export function parseRelativeReference(text: string): RelativeReference {

@@ -1,16 +1,16 @@
-/** The port to places that hold component versions, and what is found there. */
+/** The interface of component repositories. */
 import type { Component, JsonMap } from './descriptor.ts';
 
 export interface Repository {
   /** For messages. */
   readonly name: string;
-  /** The context that leads to it. */
+  /** Repository context of the repository. */
   readonly context: JsonMap;
-  /** undefined when there is no such version */
+  /** undefined if the version does not exist */
   find(name: string, version: string): Promise<FoundComponent | undefined>;
-  /** A blob that belongs to a component version; `reference` as its access says. */
+  /** A blob of a component version; `reference` comes from its access. */
   localBlob(component: Component, reference: string): Promise<Uint8Array>;
-  /** The layers of an artifact relative to the repository; undefined where there is no such thing. */
+  /** The layers of an artifact relative to the repository; undefined if the repository type has no artifacts. */
   readonly relativeArtifact?: (reference: string) => Promise<Content>;
 }
 
@@ -19,7 +19,7 @@ export interface FoundComponent {
   readonly repository: Repository;
 }
 
-/** What a resource consists of. */
+/** The content of a resource. */
 export type Content =
   | { readonly kind: 'blob'; readonly mediaType: string; readonly bytes: Uint8Array }
   | { readonly kind: 'artifact'; readonly digest: string; readonly layers: readonly Layer[] };
@@ -29,6 +29,6 @@ interface Layer {
   readonly bytes: Uint8Array;
 }
 
-/** A version as it stands in a repository; without contexts of its own it has that of the repository. */
+/** A version in a repository; without a repository context of its own, it gets the repository's. */
 export const inRepository = (component: Component, context: JsonMap): Component =>
   component.repositoryContexts.length > 0 ? component : { ...component, repositoryContexts: [context] };

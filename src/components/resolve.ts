@@ -1,4 +1,4 @@
-/** Finds a component and everything it refers to. */
+/** Finds a component and all components that it references, directly and indirectly. */
 import { ownField } from '../lib/objects.ts';
 import { nameOf, readDescriptor, type Component, type JsonMap, type Reference } from './descriptor.ts';
 import { ComponentNotFound, ReferenceInvalid } from './errors.ts';
@@ -7,7 +7,7 @@ import type { FoundComponent, Repository } from './repository.ts';
 import { fits, type Resolver } from './resolvers.ts';
 import { verifyReference } from './verify.ts';
 
-/** A reference may carry the descriptor that it leads to. */
+/** Label of a reference that contains the descriptor of the referenced component. */
 const DESCRIPTOR_LABEL = 'landscaper.gardener.cloud/component-descriptor';
 const MAX_COMPONENTS = 2000;
 
@@ -19,18 +19,18 @@ export interface Lookup {
 }
 
 export interface Resolved {
-  /** Own component first, then depth first; each version once. */
+  /** The component itself, then depth first; each version once. */
   readonly all: readonly FoundComponent[];
-  /** What each reference leads to, by what it says: name and version before overwrites. */
+  /** The referenced components, keyed by name and version before overwrites. */
   readonly targets: ReadonlyMap<string, FoundComponent>;
-  /** References whose digest does not prove what they lead to, in words; those that are overwritten are left out. */
+  /** Descriptions of references without a verified digest; overwritten references are not included. */
   readonly unverified: readonly string[];
 }
 
 /**
- * A component version, from its repository or else from one that the configuration names for it.
+ * Finds a component version in its repository, or in the repositories that the configuration has for it.
  * @param reference after overwrites
- * @throws ComponentNotFound and what repositories throw
+ * @throws ComponentNotFound; errors of repositories
  */
 export async function findComponent(reference: ComponentReference, lookup: Lookup): Promise<FoundComponent> {
   const { componentName, version, repositoryContext } = reference;
@@ -50,7 +50,7 @@ export async function findComponent(reference: ComponentReference, lookup: Looku
   throw new ComponentNotFound(componentName, version, places);
 }
 
-/** @param context the repository where references are looked up first */
+/** @param context repository that is searched first for references */
 export async function resolveAll(
   own: FoundComponent,
   context: JsonMap | undefined,
@@ -77,21 +77,21 @@ export async function resolveAll(
     }
     return found;
   };
-  const prove = ({ component }: FoundComponent, reference: Reference, target: Component): void => {
+  const verifyTarget = ({ component }: FoundComponent, reference: Reference, target: Component): void => {
     if (verifyReference(component, reference, target)) return;
     unverified.push(`reference ${reference.name} of component ${nameOf(component)} to ${nameOf(target)}`);
   };
   const follow = async (from: FoundComponent, reference: Reference): Promise<FoundComponent> => {
     const nested = nestedDescriptor(reference);
-    if (nested) prove(from, reference, nested);
+    if (nested) verifyTarget(from, reference, nested);
     if (nested) return { component: nested, repository: from.repository };
     const { componentName, version } = reference;
     const wanted = overwritten({ repositoryContext: context, componentName, version }, lookup.overwrites);
     const known = byName.get(nameOf({ name: wanted.componentName, version: wanted.version }));
     const found = known ?? (await findComponent(wanted, lookup));
-    // Who overwrites a reference wants another component than the one that the digest is of.
-    const isMeant = wanted.componentName === componentName && wanted.version === version;
-    if (isMeant) prove(from, reference, found.component);
+    // The digest of an overwritten reference belongs to the original component.
+    const isOriginal = wanted.componentName === componentName && wanted.version === version;
+    if (isOriginal) verifyTarget(from, reference, found.component);
     return found;
   };
 
@@ -106,7 +106,7 @@ function nestedDescriptor(reference: Reference): Component | undefined {
   return readDescriptor(document, `the descriptor in the label of reference ${reference.name}`);
 }
 
-/** As it is written. */
+/** The original document. */
 export function nestedDocument({ labels = [] }: Reference): JsonMap | undefined {
   const label = labels.find(({ name }) => name === DESCRIPTOR_LABEL);
   const value = ownField(label, 'value');

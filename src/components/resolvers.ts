@@ -1,11 +1,11 @@
-/** The OCM configuration that a Context may name: further repositories, by the names of the components in them. */
+/** The OCM configuration of a Context: additional repositories by component name prefix. */
 import { isObject, ownField } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import type { JsonMap } from './descriptor.ts';
 import { RepositoryUnusable } from './errors.ts';
 
 export interface Resolver {
-  /** Whole segments of the names of components; empty fits all. */
+  /** Complete segments of component names; empty matches all. */
   readonly prefix: string;
   readonly priority: number;
   readonly repository: JsonMap;
@@ -14,7 +14,7 @@ export interface Resolver {
 const DEFAULT_PRIORITY = 10;
 
 /**
- * Highest priority first, then the longer prefix.
+ * Sorted by priority, then by the length of the prefix.
  * @throws RepositoryUnusable
  */
 export function readResolvers(text: string, where: string): readonly Resolver[] {

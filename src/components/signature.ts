@@ -1,4 +1,4 @@
-/** Signatures of component versions: RSA, with a public key or with certificates of an authority. */
+/** Signatures of component versions: RSA, verified with a public key or with certificates of an authority. */
 import { constants, createPublicKey, verify, X509Certificate, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { nameOf, type Component } from './descriptor.ts';
@@ -6,7 +6,7 @@ import { hashName } from './digest.ts';
 import { SignatureInvalid } from './errors.ts';
 import { componentDigest, normalised, withoutDigest } from './normalise.ts';
 
-/** What signatures are checked with: PEM texts. The public key wins. */
+/** Trusted keys in PEM; the public key wins. */
 export interface Trust {
   readonly publicKey?: string;
   readonly caCertificates?: string;
@@ -37,9 +37,9 @@ export const signatureNames = (component: Component): readonly string[] =>
   signaturesOf(component).map(({ name }) => name);
 
 /**
- * Checks that the descriptor is what was signed. It covers contents by their digests, which are checked when they are
- * read, and other components by the digests of references.
- * @throws SignatureInvalid saying which signature of which component, and why
+ * Verifies the signature of the descriptor. It covers contents by their digests, which are verified when they are
+ * fetched, and other components by the digests of references.
+ * @throws SignatureInvalid with the signature, the component and the reason
  */
 export function verifySignature(component: Component, name: string, trust: Trust): void {
   const fail = (why: string): never => {
@@ -117,7 +117,7 @@ function keyFrom(
     const [leaf, ...others] = certificates.map((text) => new X509Certificate(text));
     const authorities = (caCertificates.match(CERTIFICATE) ?? []).map((text) => new X509Certificate(text));
     if (!leaf) return fail('has no certificate, so it cannot be checked against the authorities');
-    if (!mayTrust(leaf, others, authorities))
+    if (!isTrusted(leaf, others, authorities))
       return fail('has a certificate that was not issued by the given authorities');
     return leaf.publicKey;
   } catch (error) {
@@ -126,8 +126,11 @@ function keyFrom(
   }
 }
 
-/** A certificate lasts as long as what it signed: what counts is the time when it became valid, as upstream has it. */
-function mayTrust(
+/**
+ * Whether the certificate is trusted. As in upstream, its authorities only have to be valid at the start of its own
+ * validity, because a signature outlives certificates.
+ */
+function isTrusted(
   leaf: X509Certificate,
   others: readonly X509Certificate[],
   authorities: readonly X509Certificate[],
@@ -135,12 +138,12 @@ function mayTrust(
   const usages = leaf.keyUsage as string[] | undefined;
   if (usages && !usages.includes(CODE_SIGNING) && !usages.includes(ANY_USAGE)) return false;
   const time = Date.parse(leaf.validFrom);
-  const isValidThen = (one: X509Certificate): boolean =>
+  const wasValid = (one: X509Certificate): boolean =>
     Date.parse(one.validFrom) <= time && time <= Date.parse(one.validTo);
-  const issued = (one: X509Certificate, by: X509Certificate): boolean =>
-    by.ca && isValidThen(by) && one.checkIssued(by) && one.verify(by.publicKey);
-  const leads = (one: X509Certificate, left: number): boolean =>
-    authorities.some((by) => by.fingerprint256 === one.fingerprint256 || issued(one, by)) ||
-    (left > 0 && others.some((by) => by !== one && issued(one, by) && leads(by, left - 1)));
-  return leads(leaf, 8);
+  const wasIssuedBy = (one: X509Certificate, by: X509Certificate): boolean =>
+    by.ca && wasValid(by) && one.checkIssued(by) && one.verify(by.publicKey);
+  const hasTrustedChain = (one: X509Certificate, left: number): boolean =>
+    authorities.some((by) => by.fingerprint256 === one.fingerprint256 || wasIssuedBy(one, by)) ||
+    (left > 0 && others.some((by) => by !== one && wasIssuedBy(one, by) && hasTrustedChain(by, left - 1)));
+  return hasTrustedChain(leaf, 8);
 }

@@ -1,6 +1,6 @@
 /**
- * Requests to registries: plain HTTP only where it is allowed, limits on what is read, redirects without credentials,
- * and repeats of what may pass by itself.
+ * HTTP requests to registries: plain HTTP only if it is allowed, size limits, redirects without credentials, and
+ * retries after temporary failures.
  */
 import { Agent } from 'undici';
 import { ByteBudget, type DownloadLimits } from '../lib/byte-budget.ts';
@@ -30,11 +30,11 @@ export interface RegistryRequest {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** More than this is refused unread. */
+  /** Larger responses are refused. */
   readonly maxBytes: number;
-  /** The key of the configuration that allows more, if there is one. */
+  /** The configuration key of the limit, if there is one. */
   readonly limitKey?: string;
-  /** What is fetched, for messages: never a query, which may hold a signature. */
+  /** Description of the request for messages; never contains a query, which may hold a signature. */
   readonly what: string;
 }
 
@@ -47,14 +47,14 @@ export interface RegistryAnswer {
 interface TransportOptions {
   readonly clock: Clock;
   readonly rng: Rng;
-  /** Whether `http://` may be used at all. */
+  /** Whether `http://` is allowed. */
   readonly allowPlainHttp?: boolean;
-  /** Ends what is under way. */
+  /** Aborts all requests. */
   readonly signal?: AbortSignal;
   readonly userAgent?: string;
-  /** How long one request may take, however lively it is; default 5 minutes. */
+  /** Timeout of one request, even while data arrives; default 5 minutes. */
   readonly deadlineMs?: number;
-  /** How much of what is fetched may be in memory at a time, of all registries together. */
+  /** Memory budget for downloads, shared by all registries. */
   readonly budget?: DownloadLimits['budget'];
 }
 
@@ -62,9 +62,9 @@ const BUDGET_BYTES = 128 * 2 ** 20;
 const DEADLINE_MS = 5 * 60_000;
 const MAX_TRIES = 4;
 const MAX_REDIRECTS = 5;
-const MAX_ASKED_MS = 10_000;
+const MAX_RETRY_AFTER_MS = 10_000;
 const CONNECT_MS = 10_000;
-const SILENCE_MS = 30_000;
+const IDLE_TIMEOUT_MS = 30_000;
 
 export class Transport {
   readonly clock: Clock;
@@ -72,8 +72,8 @@ export class Transport {
   readonly #budget: ByteBudget;
   readonly #agent = new Agent({
     connect: { timeout: CONNECT_MS },
-    headersTimeout: SILENCE_MS,
-    bodyTimeout: SILENCE_MS,
+    headersTimeout: IDLE_TIMEOUT_MS,
+    bodyTimeout: IDLE_TIMEOUT_MS,
     connections: 16,
   });
 
@@ -84,7 +84,8 @@ export class Transport {
   }
 
   /**
-   * The address of a registry. Without a scheme it is HTTPS, except on this machine where plain HTTP is allowed.
+   * The URL of a registry. Without a scheme it uses HTTPS, except for registries on this machine if plain HTTP is
+   * allowed.
    * @param address `host`, `host:port`, or either with a scheme
    * @throws RepositoryUnusable
    */
@@ -109,17 +110,20 @@ export class Transport {
     );
   }
 
-  /** @throws RegistryUnavailable, RegistryMisconfigured, ContentInvalid, RepositoryUnusable; answers of any status but 429 and 5xx are answers */
+  /**
+   * Returns responses of any status except 429 and 5xx. @throws RegistryUnavailable, RegistryMisconfigured,
+   * ContentInvalid, RepositoryUnusable
+   */
   async send(request: RegistryRequest): Promise<RegistryAnswer> {
     for (let tries = 1; ; tries++) {
       let pause: number;
       try {
-        const answer = await this.#followed(request);
+        const answer = await this.#followRedirects(request);
         if (!isPassing(answer.status)) return answer;
         pause = this.#pauseAfter(answer.header('retry-after'), tries);
-        if (tries >= MAX_TRIES || pause > MAX_ASKED_MS) throw failedNow(request, answer);
+        if (tries >= MAX_TRIES || pause > MAX_RETRY_AFTER_MS) throw failedNow(request, answer);
       } catch (error) {
-        if (!(error instanceof BrokenConnection)) throw error;
+        if (!(error instanceof ConnectionError)) throw error;
         if (tries >= MAX_TRIES || !error.wasEstablished) throw error.problem;
         pause = this.#pauseAfter(undefined, tries);
       }
@@ -132,22 +136,22 @@ export class Transport {
   }
 
   #pauseAfter(retryAfter: string | undefined, tries: number): number {
-    const asked = retryAfter === undefined ? Number.NaN : this.#askedMs(retryAfter);
+    const asked = retryAfter === undefined ? Number.NaN : this.#retryAfterMs(retryAfter);
     if (asked >= 0) return asked;
     return 200 * 2 ** (tries - 1) * (0.8 + 0.4 * this.#options.rng.next());
   }
 
-  /** Seconds, or a date. */
-  #askedMs(text: string): number {
+  /** The header Retry-After: seconds, or a date. */
+  #retryAfterMs(text: string): number {
     if (/^\d+$/.test(text)) return Number(text) * 1000;
     return Math.max(0, Date.parse(text) - this.clock.wall());
   }
 
-  async #followed(request: RegistryRequest): Promise<RegistryAnswer> {
+  async #followRedirects(request: RegistryRequest): Promise<RegistryAnswer> {
     let { url, headers = {} } = request;
     for (let hops = 0; ; hops++) {
       this.#checkScheme(url);
-      const answer = await this.#once({ ...request, url, headers });
+      const answer = await this.#sendOnce({ ...request, url, headers });
       const location = answer.header('location');
       const isRedirect = [301, 302, 303, 307, 308].includes(answer.status) && location !== undefined;
       if (!isRedirect || (request.method !== 'GET' && request.method !== 'HEAD')) return answer;
@@ -157,13 +161,13 @@ export class Transport {
           `registry ${request.url.host} redirects ${request.what} to an address that is not allowed`,
         );
       }
-      // What a registry was told is not meant for the store that it points to.
+      // Credentials of a registry are not sent to other servers that it redirects to.
       if (next.origin !== url.origin) headers = without(headers, 'authorization');
       url = next;
     }
   }
 
-  async #once({
+  async #sendOnce({
     method,
     url,
     headers,
@@ -189,7 +193,7 @@ export class Transport {
         ...{ key: url.host, clock: this.clock, signal: ending },
         tooLarge: () => tooLarge(what, url, maxBytes, limitKey),
       };
-      // The answer to a HEAD says how long the body would be, and has none.
+      // The response to HEAD contains the length of the body, but no body.
       const answer = method === 'HEAD' ? { ...response, headers: {} } : response;
       const bytes = await withBody(answer, limits, (body) => body);
       return {
@@ -209,20 +213,20 @@ export class Transport {
           { cause: error },
         );
       }
-      throw new BrokenConnection(url.host, what, error);
+      throw new ConnectionError(url.host, what, error);
     }
   }
 }
 
-/** @param key absent for manifests and tokens: no setting raises their limits */
+/** @param key absent for manifests and tokens, whose limits are not configurable */
 export const tooLarge = (what: string, { host }: URL, maxBytes: number, key?: string): ContentTooLarge =>
   new ContentTooLarge(
     `registry ${host} answered the request for ${what} with more than ${sizeText(maxBytes)}` +
       (key === undefined ? '' : `; ${key} in the configuration raises this limit`),
   );
 
-class BrokenConnection extends Error {
-  /** The connection was there and broke; another one may hold. */
+class ConnectionError extends Error {
+  /** The connection was established and then broke; a retry may help. */
   readonly wasEstablished: boolean;
   readonly problem: ComponentProblem;
 
@@ -246,18 +250,18 @@ const isPassing = (status: number): boolean =>
 
 function failedNow({ url, what }: RegistryRequest, answer: RegistryAnswer): RegistryUnavailable {
   return new RegistryUnavailable(
-    `registry ${url.host} answers ${String(answer.status)} to the request for ${what}${saying(answer)}`,
+    `registry ${url.host} answers ${String(answer.status)} to the request for ${what}${errorCodeText(answer)}`,
   );
 }
 
-/** An answer that is none of those that were hoped for. Of what it says only the code is repeated. */
+/** An error for an unexpected response. From its body, only the error code is included. */
 export function refusal(
   { url, what }: Pick<RegistryRequest, 'url' | 'what'>,
   answer: RegistryAnswer,
   hadLogin: boolean,
 ): Error {
   const { status } = answer;
-  const said = saying(answer);
+  const said = errorCodeText(answer);
   if (status === 401 || status === 403) {
     const why = hadLogin
       ? 'its credentials are not accepted, or have too few rights'
@@ -269,7 +273,7 @@ export function refusal(
   );
 }
 
-function saying({ body }: RegistryAnswer): string {
+function errorCodeText({ body }: RegistryAnswer): string {
   try {
     const { errors } = parseDocument(body, 'a refusal') as { errors?: { code?: unknown }[] };
     const code = errors?.[0]?.code;

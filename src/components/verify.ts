@@ -1,17 +1,17 @@
-/** Compares what was fetched with the digests in descriptors: of resources, and of the components they refer to. */
-import { artifactIn } from './artifact-set.ts';
+/** Verifies fetched contents and referenced components with the digests in descriptors. */
+import { artifactDigest } from './artifact-set.ts';
 import { nameOf, type Component, type Digest, type Reference, type Resource } from './descriptor.ts';
 import { hashName, verifyDigest } from './digest.ts';
 import { ContentInvalid } from './errors.ts';
 import { componentDigest, isNormalisation, withoutDigest } from './normalise.ts';
 import type { Content } from './repository.ts';
 
-/** Stands where a digest would stand, for contents that are signed without one. */
+/** Placeholder in place of a digest, for contents that are signed without one. */
 const NO_DIGEST = 'NO-DIGEST';
 
 /**
- * Compares a content with the digest in its resource, where there is one.
- * @throws ContentInvalid naming resource and both digests, or why it cannot be compared
+ * Verifies the digest of a resource, if there is one.
+ * @throws ContentInvalid with the resource and both digests, or the reason why they cannot be compared
  */
 export async function verifyResource(
   component: Component,
@@ -30,7 +30,7 @@ export async function verifyResource(
       }
       break;
     case 'ociArtifactDigest/v1': {
-      const found = content.kind === 'artifact' ? content.digest : await artifactIn(content.bytes, what);
+      const found = content.kind === 'artifact' ? content.digest : await artifactDigest(content.bytes, what);
       if (found === expected) return;
       throw new ContentInvalid(`${what} has changed: its digest is ${found}, expected ${expected}`);
     }
@@ -42,10 +42,10 @@ export async function verifyResource(
 }
 
 /**
- * Compares a component with the digest that a reference to it has.
- * @returns whether they could be compared: where the component does not say the digests of all it consists of, nothing
- * can be said of the whole, and whoever relies on a signature above must not take it
- * @throws ContentInvalid naming the reference, the component and both digests
+ * Verifies the digest of a reference to a component.
+ * @returns whether the digest covers the component: if the component has no digests for some of its contents, a
+ * signature of the referencing component does not cover them
+ * @throws ContentInvalid with the reference, the component and both digests
  */
 export function verifyReference(from: Component, reference: Reference, target: Component): boolean {
   const digest = reference.digest;

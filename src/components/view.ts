@@ -1,7 +1,7 @@
 /**
- * What templates, schemas and sub-installations see of an installation's component. Everything is answered at once;
- * only contents have to be fetched. Who needs one that is not there yet is interrupted with ContentNeeded, and runs
- * again when it is: work on a view must be repeatable.
+ * The component of an installation as templates, schemas and sub-installations see it. All methods are synchronous;
+ * only contents have to be fetched. If a content has not been fetched yet, ContentNeeded is thrown and the caller
+ * repeats its work after fetching the content. So work on a view must be repeatable.
  */
 import { fetchResource, type AccessPorts } from './access.ts';
 import {
@@ -21,7 +21,7 @@ import type { RelativeReference } from './relative-reference.ts';
 import type { Content, FoundComponent, Repository } from './repository.ts';
 import { targetKey, type Resolved } from './resolve.ts';
 
-/** Where the component of an installation comes from. */
+/** The definition of an installation's component. */
 export type ComponentSource =
   | { readonly kind: 'ref'; readonly original: ComponentReference; readonly effective: ComponentReference }
   | { readonly kind: 'inline'; readonly document: JsonMap };
@@ -31,15 +31,15 @@ export interface ResourcePlace {
   readonly resource: Resource;
 }
 
-/** What a worker has to be given to see a component. It has no way to repositories. */
+/** The data that a worker process needs to create a view. It has no access to repositories. */
 export interface ComponentData {
   readonly source: ComponentSource;
   readonly components: readonly Component[];
-  /** What each reference leads to: its key, and a position in `components`. */
+  /** For each reference: its key, and the position of the component in `components`. */
   readonly targets: readonly (readonly [key: string, position: number])[];
 }
 
-/** Contents that were fetched, or why they could not be. */
+/** Fetched contents, or the errors of fetching them. */
 export type Shelf = ReadonlyMap<string, Content | ComponentProblem>;
 
 export class ComponentView {
@@ -59,12 +59,12 @@ export class ComponentView {
     this.#shelf = new Map(shelf);
   }
 
-  /** The same for all views of what was resolved once. */
+  /** The same object for all views of one resolved component. */
   get identity(): object {
     return this.#resolved;
   }
 
-  /** References that no signature of the own component covers, in words. */
+  /** Descriptions of references that a signature of the component does not cover. */
   get unverified(): readonly string[] {
     return this.#resolved.unverified;
   }
@@ -82,7 +82,7 @@ export class ComponentView {
     };
   }
 
-  /** The same component without the contents that were fetched: those are for one pass, and may be large. */
+  /** The same component without fetched contents, which belong to one reconcile and may be large. */
   fresh(): ComponentView {
     return new ComponentView(this.source, this.#resolved, this.#ports);
   }
@@ -91,24 +91,24 @@ export class ComponentView {
     return this.#resolved.all[0] as FoundComponent;
   }
 
-  /** Own descriptor first, then all others. */
+  /** The component's own descriptor first, then all others. */
   descriptors(form: SchemaVersion): readonly JsonMap[] {
     return this.#resolved.all.map(({ component }) => descriptorOf(component, form));
   }
 
-  /** The form that a blueprint asks for, or else that of the own component. @throws ReferenceInvalid */
+  /** The descriptor format of the blueprint, or of the component by default. @throws ReferenceInvalid */
   formFor(wanted: string | undefined): SchemaVersion {
     if (wanted === undefined) return this.own.schemaVersion;
     if (wanted === V2 || wanted === V3) return wanted;
     throw new ReferenceInvalid(`unknown schema version "${wanted}"; known are ${V2} and ${V3}`);
   }
 
-  /** Where a reference within a descriptor leads to. */
+  /** The component that a reference in a descriptor leads to. */
   target(componentName: string, version: string): Component | undefined {
     return this.#resolved.targets.get(nameOf({ name: componentName, version }))?.component;
   }
 
-  /** Follows references from the own component, or from the one that owns what is being read. @throws ReferenceInvalid */
+  /** Resolves a reference, starting at the component or at `from`. @throws ReferenceInvalid */
   resolve({ path, resource }: RelativeReference, from?: FoundComponent): ResourcePlace {
     const owner = this.walk(path, from).at(-1)?.found ?? from ?? this.#root;
     const [found] = select(owner.component.resources, resource);
@@ -118,7 +118,7 @@ export class ComponentView {
     );
   }
 
-  /** The references along a path, with what each leads to. @throws ReferenceInvalid */
+  /** The references along a path, each with its component. @throws ReferenceInvalid */
   walk(path: readonly Selector[], from: FoundComponent = this.#root) {
     let at = from;
     return path.map((step) => {
@@ -134,9 +134,7 @@ export class ComponentView {
     });
   }
 
-  /**
-   * @throws ContentNeeded; ComponentProblem when it was fetched in vain
-   */
+  /** @throws ContentNeeded; ComponentProblem if fetching it has failed */
   content(place: ResourcePlace): Content {
     const key = keyOf(place);
     const found = this.#shelf.get(key);
@@ -151,7 +149,7 @@ export class ComponentView {
     );
   }
 
-  /** @throws ComponentProblem when it may be had another time; what is definite is told to who asks for the content */
+  /** @throws ComponentProblem for temporary failures; permanent ones are stored and thrown by `content` */
   async fetch({ key }: ContentNeeded): Promise<void> {
     const place = this.#places().find((each) => keyOf(each) === key);
     if (!place) throw new TypeError(`the component has no content ${key}`);
@@ -164,7 +162,7 @@ export class ComponentView {
   }
 }
 
-/** A view of plain data, for another process: what has not been fetched yet has to be asked for. */
+/** A view on plain data in a worker process; contents have to be requested from the main process. */
 export function viewOf({ source, components, targets }: ComponentData, shelf: Shelf): ComponentView {
   const all = components.map((component) => ({ component, repository: nowhere }));
   const found = targets.flatMap(([key, at]) => (all[at] ? [[key, all[at]] as const] : []));
@@ -180,14 +178,17 @@ const noPorts: AccessPorts = { registry: unreachable };
 const keyOf = ({ owner, resource }: ResourcePlace): string =>
   `${nameOf(owner.component)} ${describeSelector({ ...resource.extraIdentity, name: resource.name })} ${resource.version ?? ''}`;
 
-/** Runs work that looks at a component, again for each content that it turns out to need. */
+/** Runs work on a component, and repeats it for each content that it needs. */
 export const withContents = <T>(view: ComponentView | undefined, work: () => T | Promise<T>): Promise<T> =>
   retrying(work, (error) => {
     const needed = contentNeeded(error);
     return needed && view?.fetch(needed);
   });
 
-/** Runs work, again after each failure that `mend` takes care of; undefined: it does not. The work must be repeatable. */
+/**
+ * Runs work, and repeats it after each failure that `mend` handles; `mend` returns undefined otherwise. The work
+ * must be repeatable.
+ */
 export async function retrying<T>(
   work: () => T | Promise<T>,
   mend: (error: unknown) => Promise<void> | undefined,
@@ -203,7 +204,7 @@ export async function retrying<T>(
   }
 }
 
-/** Engines wrap what functions throw, each in its own words; the cause stays. */
+/** Finds ContentNeeded in the cause chain, because engines wrap the errors of functions. */
 export function contentNeeded(error: unknown): ContentNeeded | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (at instanceof ContentNeeded) return at;
   return undefined;

@@ -1,10 +1,10 @@
-/** What each controller and its queue count, under the names of controller-runtime. */
+/** Metrics of each controller and its queue, with the names of controller-runtime. */
 import { largest } from '../lib/lists.ts';
 import type { Labels, Metrics } from './metrics.ts';
 
 export type ReconcileOutcome = 'success' | 'error' | 'requeue' | 'requeue_after';
 
-/** What one controller counts. */
+/** Counts the events of one controller. */
 export interface ControllerMetrics {
   run(outcome: ReconcileOutcome, seconds: number): void;
   error(): void;
@@ -17,19 +17,19 @@ export interface ControllerMetrics {
   event(source: string, action: string, outcome: 'queued' | 'merged' | 'filtered' | 'echo'): void;
 }
 
-/** What is looked at when somebody asks, instead of being counted. */
+/** Values that are read when the metrics are scraped. */
 interface ControllerGauges {
   readonly maxConcurrent: number;
   activeWorkers(): number;
   depths(): ReadonlyMap<number, number>;
-  /** Seconds for which each run has been going on. */
+  /** Seconds since the start of each active reconcile. */
   running(): Iterable<number>;
 }
 
 const OUTCOMES: readonly ReconcileOutcome[] = ['success', 'error', 'requeue', 'requeue_after'];
 const EVENT_OUTCOMES = ['queued', 'merged', 'filtered', 'echo'] as const;
 
-/** Counters without labels of their own: what they are called and what they say. */
+/** Counters without additional labels: name and help text. */
 const COUNTERS = {
   error: ['controller_runtime_reconcile_errors_total', 'Reconciles that failed.'],
   terminalError: [
@@ -41,7 +41,7 @@ const COUNTERS = {
   attempt: ['espalier_reconcile_attempts_total', 'Retries of failed reconciles.'],
 } as const;
 
-/** Registers the series of a controller, all at 0, and hands out the means to count. */
+/** Registers the metrics of a controller with value 0, and returns an object that counts. */
 export function controllerMetrics(
   metrics: Metrics,
   controller: string,
@@ -98,10 +98,10 @@ export function controllerMetrics(
   };
 }
 
-/** Priorities are chosen by authors, so there is a limit to those that get a series of their own. */
+/** Operators choose priorities, so the number of separate series is limited. */
 const MAX_PRIORITIES = 25;
 
-/** Keys by priority; those of priorities beyond the limit are summed up as `other`. */
+/** Number of keys by priority; priorities beyond the limit are summed up as `other`. */
 function byPriority(depths: ReadonlyMap<number, number>): (readonly [string, number])[] {
   const all = [...depths].map(([priority, n]) => [String(priority), n] as const);
   if (all.length <= MAX_PRIORITIES) return all;

@@ -1,33 +1,33 @@
-/** The small HTTP server that tells Prometheus and the kubelet how the process is. */
+/** HTTP server for Prometheus and for the probes of the kubelet. */
 import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Metrics } from './metrics.ts';
 
-/** One question about the process. */
+/** A health check of the process. */
 export interface Check {
-  /** Path segment below the probe: `/readyz/sources`. */
+  /** Path segment below the probe, for example `/readyz/sources`. */
   readonly name: string;
   /** `live` decides whether the process is restarted, `ready` whether it is ready for work. */
   readonly probe: 'live' | 'ready';
-  /** What is wrong, in a sentence; undefined when all is well. */
+  /** The problem as a sentence; undefined if the check passes. */
   problem(): string | undefined;
 }
 
-/** The health server cannot listen where it was told to. */
+/** The health server cannot listen on its address. */
 export class HealthPortError extends Error {
   override readonly name = 'HealthPortError';
 }
 
-/** The server of `/metrics`, `/healthz` and `/readyz`; `url` has the port that it got. */
+/** The server of `/metrics`, `/healthz` and `/readyz`; `url` contains the actual port. */
 export interface HealthServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves `/metrics`, `/healthz` and `/readyz`; a single check is below its probe, `?verbose` lists all.
+ * Serves `/metrics`, `/healthz` and `/readyz`; single checks are below their probe, `?verbose` lists all.
  * @param options.port 0 takes any free port
- * @param options.checks asked anew for each request
- * @throws HealthPortError when the address is in use or not ours
+ * @param options.checks called for each request
+ * @throws HealthPortError if the address is in use or does not belong to this machine
  */
 export async function startHealthServer(options: {
   readonly host: string;

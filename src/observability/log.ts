@@ -1,9 +1,9 @@
-/** The logger as the rest of the code sees it, and how it is made. */
+/** The logger interface, and its implementation. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pino, type Logger as PinoLogger } from 'pino';
 import { exactJson, parseExactJson } from '../lib/exact-json.ts';
 
-/** Structured logging: fields first, sentence second. */
+/** Structured logging: fields first, message second. */
 export interface Logger {
   trace(fields: object, message: string): void;
   debug(fields: object, message: string): void;
@@ -14,14 +14,14 @@ export interface Logger {
 }
 
 export const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
-/** How much is said; each level says what those after it say, too. */
+/** Log levels; each level includes the levels after it. */
 export type Level = (typeof levels)[number];
 
 const runFields = new AsyncLocalStorage<() => object>();
 
 /**
- * Every line logged inside `fn`, by whatever logger, carries `fields` too. They are asked for with each line, since most
- * runs log nothing.
+ * Adds `fields` to every line that is logged inside `fn`, by any logger. The function is called for each line,
+ * since most reconciles log nothing.
  */
 export const withLogFields = <T>(fields: () => object, fn: () => T): T => {
   const outer = runFields.getStore();
@@ -29,10 +29,10 @@ export const withLogFields = <T>(fields: () => object, fn: () => T): T => {
 };
 
 /**
- * A logger that writes lines of JSON, or text for people with `pretty`, each with the fields of the run that it
- * belongs to.
+ * Creates a logger that writes JSON lines, or text with `pretty`. Each line contains the fields of the reconcile
+ * that it belongs to.
  * @param options.pretty readable lines for a terminal instead of JSON
- * @param options.destination where lines go; default standard error
+ * @param options.destination stream for the lines; default standard error
  */
 export function createLogger(options: {
   level: Level;
@@ -43,7 +43,7 @@ export function createLogger(options: {
   const base = {
     level: options.level,
     base: null,
-    // A copy: pino writes the fields of the line into it.
+    // A copy, because pino writes the fields of the line into the object.
     mixin: () => ({ ...runFields.getStore()?.() }),
     formatters: { level: (label: string) => ({ level: label }) },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
@@ -52,7 +52,7 @@ export function createLogger(options: {
   return logger;
 }
 
-/** A logger that says nothing, for tests and commands whose output is the product. */
+/** A logger that writes nothing, for tests and for commands that do not log. */
 export const silentLogger: Logger = {
   trace() {},
   debug() {},

@@ -1,29 +1,29 @@
 /**
- * Numbers for Prometheus. The names are those of controller-runtime, so that existing dashboards work.
+ * Metrics for Prometheus. The names are those of controller-runtime, so that existing dashboards work.
  * @see kubernetes-sigs/controller-runtime pkg/internal/controller/metrics/metrics.go
  */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
-/** Labels of a series, with their values. */
+/** Label values of a series. */
 export type Labels = Readonly<Record<string, string | number>>;
 
-/** Series that only grow. */
+/** A counter with labels. */
 export interface CounterOf {
   inc(labels?: Labels, by?: number): void;
   remove(labels: Labels): void;
 }
-/** Series that are set. */
+/** A gauge with labels. */
 export interface GaugeOf {
   set(labels: Labels, value: number): void;
   remove(labels: Labels): void;
 }
-/** Series that count how often a value fell into each bucket. */
+/** A histogram with labels. */
 export interface HistogramOf {
-  /** @param value in the unit that the name ends with */
+  /** @param value in the unit at the end of the name */
   observe(labels: Labels, value: number): void;
 }
 
-/** What a metric is called and what it says; `labels` are the names of its labels. */
+/** Name and help text of a metric; `labels` are its label names. */
 export interface Series {
   readonly name: string;
   readonly help: string;
@@ -32,16 +32,16 @@ export interface Series {
   readonly zero?: readonly Labels[];
 }
 
-/** All metrics of a process. Asking for a name again answers with the one that exists. */
+/** All metrics of a process. Registering a name again returns the existing metric. */
 export interface Metrics {
   readonly registry: Registry;
   counter(series: Series): CounterOf;
   gauge(series: Series): GaugeOf;
   /** @param series.buckets upper bounds, default from 5 ms to 10 min */
   histogram(series: Series & { readonly buckets?: readonly number[] }): HistogramOf;
-  /** A gauge that is asked for its values when somebody looks. */
+  /** A gauge whose values are read when the metrics are scraped. */
   observed(series: Series, read: () => Iterable<readonly [Labels, number]>): void;
-  /** The text that Prometheus reads. */
+  /** The metrics in Prometheus text format. */
   text(): Promise<string>;
 }
 
@@ -50,8 +50,8 @@ const DURATION_BUCKETS = [
 ] as const;
 
 /**
- * The metrics of a process, with a registry of their own.
- * @param options.process numbers about the process itself too: memory, CPU, garbage collection
+ * Creates the metrics of a process, with a separate registry.
+ * @param options.process whether to include metrics of the process itself: memory, CPU, garbage collection
  */
 export function createMetrics(options: { readonly process?: boolean } = {}): Metrics {
   const registry = new Registry();

@@ -1,6 +1,6 @@
 /**
- * Numbers about single objects. There are as many series as objects, so a controller has them only when it asks for them,
- * and those of an object go with it.
+ * Metrics of single objects. There is one series per object, so a controller has to enable them, and the series of
+ * a deleted object is removed.
  */
 import type { ReconcileOutcome } from './controller-metrics.ts';
 import type { Metrics } from './metrics.ts';
@@ -8,11 +8,11 @@ import type { Metrics } from './metrics.ts';
 const RESULTS: readonly ReconcileOutcome[] = ['success', 'error', 'requeue', 'requeue_after'];
 const LABELS = ['controller', 'namespace', 'name'] as const;
 
-/** Counts what happens to each object of a controller. Keys are `namespace/name`, or `name`. */
+/** Counts the reconciles of each object of a controller. Keys are `namespace/name`, or `name`. */
 export interface ObjectMetrics {
-  /** @param attempt retries since the last success, that run included if it is one */
+  /** @param attempt retries since the last success, including this reconcile if it is one */
   ran(key: string, outcome: ReconcileOutcome, attempt: number): void;
-  /** Takes away all series of an object; one that has none is no matter. */
+  /** Removes all series of an object; does nothing if there are none. */
   forget(key: string): void;
 }
 

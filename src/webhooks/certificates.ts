@@ -1,17 +1,18 @@
 /**
- * What the server identifies itself with, and when that has to be made anew. Pure but for the keys, which are chance.
+ * Creates and renews the certificates of the webhook server. Pure except for the random keys.
  *
- * The authority is replaced long before it ends, and what it signed stays in use meanwhile: first the API server learns
- * to trust the new one besides the old one, months later a server certificate comes from it. So there is no moment at
- * which one side is ahead of the other, however many replicas there are.
+ * A new authority is created long before the old one expires, and certificates of the old one stay in use
+ * meanwhile. First the API server learns to trust both authorities; months later, the new one signs a server
+ * certificate. So there is no moment at which the API server does not trust the server's certificate, however many
+ * replicas there are.
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createAuthority, issueCertificate } from '../lib/certificates.ts';
 
-/** All PEM. */
+/** All in PEM. */
 export interface Certificates {
-  /** Certificates of authorities: the one that signs first, then those that it replaced and that are valid still. */
+  /** Certificates of authorities: first the one that signs, then its predecessors that are still valid. */
   readonly caBundle: string;
   /** Key of the authority that signs. */
   readonly caKey: string;
@@ -19,7 +20,7 @@ export interface Certificates {
   readonly key: string;
 }
 
-/** New certificates, and why. */
+/** New certificates, and the reason for the renewal. */
 interface Renewal {
   readonly certificates: Certificates;
   readonly why: string;
@@ -28,17 +29,17 @@ interface Renewal {
 const DAY_MS = 86_400_000;
 const AUTHORITY_MS = 3650 * DAY_MS;
 const SERVER_MS = 365 * DAY_MS;
-/** Clocks of others may be behind ours. */
+/** Clocks of other machines may be behind ours. */
 const BACKDATED_MS = 3_600_000;
-/** What has less than this part of its life left is replaced. */
-const LAST_PART = 1 / 3;
+/** A certificate is renewed when less than this share of its lifetime is left. */
+const RENEWAL_SHARE = 1 / 3;
 
 const AUTHORITY_NAME = 'webhook-ca';
 const SERVER_NAME = 'landscaper-webhook';
 
 /**
- * Undefined when what is there is good.
- * @param hosts names and addresses that the server answers for
+ * undefined if the stored certificates are still good.
+ * @param hosts names and addresses of the server
  * @param now milliseconds since 1970
  */
 export function renewal(
@@ -47,7 +48,7 @@ export function renewal(
   now: number,
 ): Renewal | undefined {
   const bundle = readBundle(stored?.caBundle ?? '').filter((ca) => untilOf(ca) > now);
-  // The API server trusts nothing that comes from an authority that is not valid yet: a new one signs at once.
+  // The API server trusts no certificate of an authority that is not valid yet, so a new authority signs at once.
   const isEarly = bundle[0] !== undefined && fromOf(bundle[0]) > now;
   const signer = stored && !isEarly && signerOf(bundle[0], stored.caKey);
   if (!stored || !bundle[0] || !signer) {
@@ -62,14 +63,14 @@ export function renewal(
         caKey: authority.key,
         ...serverCertificate(issuer, hosts, now),
       },
-      why: stored ? whyNoAuthority(isEarly) : 'there are no certificates yet',
+      why: stored ? authorityProblem(isEarly) : 'there are no certificates yet',
     };
   }
-  const trouble = serverTrouble(stored, bundle, hosts, now);
-  const isAuthorityOld = isInItsLastPart(bundle[0], now);
-  if (trouble === undefined && !isAuthorityOld) return undefined;
+  const problem = serverProblem(stored, bundle, hosts, now);
+  const isAuthorityOld = isDueForRenewal(bundle[0], now);
+  if (problem === undefined && !isAuthorityOld) return undefined;
   const server =
-    trouble === undefined ? {} : serverCertificate({ certificate: bundle[0], key: signer }, hosts, now);
+    problem === undefined ? {} : serverCertificate({ certificate: bundle[0], key: signer }, hosts, now);
   const next = isAuthorityOld ? createAuthority(AUTHORITY_NAME, lifeFrom(now, AUTHORITY_MS)) : undefined;
   return {
     certificates: {
@@ -78,17 +79,17 @@ export function renewal(
       caBundle: writeBundle([...(next ? [new X509Certificate(next.certificate)] : []), ...bundle]),
       ...(next && { caKey: next.key }),
     },
-    why: trouble ?? 'the certificate authority expires soon',
+    why: problem ?? 'the certificate authority expires soon',
   };
 }
 
-const whyNoAuthority = (isEarly: boolean): string =>
+const authorityProblem = (isEarly: boolean): string =>
   isEarly
     ? 'the certificate authority is not valid yet'
     : 'the certificate authority is missing, unreadable or expired';
 
-/** What is wrong with the server's certificate. */
-function serverTrouble(
+/** The problem with the server's certificate; undefined if there is none. */
+function serverProblem(
   stored: Certificates,
   bundle: readonly X509Certificate[],
   hosts: readonly string[],
@@ -99,7 +100,7 @@ function serverTrouble(
   if (!bundle.some((ca) => isIssuedBy(certificate, ca))) return 'its certificate authority no longer exists';
   const unknown = hosts.filter((host) => !isFor(certificate, host));
   if (unknown.length > 0) return `it is not valid for ${unknown.join(', ')}`;
-  if (isInItsLastPart(certificate, now)) return 'the certificate expires soon';
+  if (isDueForRenewal(certificate, now)) return 'the certificate expires soon';
   return undefined;
 }
 
@@ -108,7 +109,7 @@ interface Issuer {
   readonly key: KeyObject;
 }
 
-/** It does not outlive its authority. */
+/** Its validity ends with that of its authority. */
 function serverCertificate(
   issuer: Issuer,
   hosts: readonly string[],
@@ -125,15 +126,15 @@ function serverCertificate(
 
 const lifeFrom = (now: number, ms: number) => ({ from: now - BACKDATED_MS, until: now + ms });
 
-// ---------------------------------------------------------------- reading
+// ---------------------------------------------------------------- parsing
 
 const fromOf = ({ validFrom }: X509Certificate): number => Date.parse(validFrom);
 const untilOf = ({ validTo }: X509Certificate): number => Date.parse(validTo);
 
-/** Also what is not valid yet: somebody's clock is wrong, and a new one does no harm. */
-const isInItsLastPart = (certificate: X509Certificate, now: number): boolean =>
+/** Also true for a certificate that is not valid yet: a clock is wrong, and a new certificate does no harm. */
+const isDueForRenewal = (certificate: X509Certificate, now: number): boolean =>
   fromOf(certificate) > now ||
-  untilOf(certificate) - now < (untilOf(certificate) - fromOf(certificate)) * LAST_PART;
+  untilOf(certificate) - now < (untilOf(certificate) - fromOf(certificate)) * RENEWAL_SHARE;
 
 const isIssuedBy = (certificate: X509Certificate, ca: X509Certificate): boolean =>
   certificate.checkIssued(ca) && certificate.verify(ca.publicKey);
@@ -144,7 +145,7 @@ const isFor = (certificate: X509Certificate, host: string): boolean =>
 const signerOf = (ca: X509Certificate | undefined, key: string): KeyObject | undefined =>
   ca && keyOf(key, ca);
 
-/** The key, if it is one and belongs to the certificate. */
+/** The key, if it is valid and belongs to the certificate. */
 function keyOf(pem: string, certificate: X509Certificate): KeyObject | undefined {
   try {
     const key = createPrivateKey(pem);

@@ -1,11 +1,11 @@
-/** How the API server is told about us: names, paths, and the ValidatingWebhookConfiguration. Pure. */
+/** The ValidatingWebhookConfiguration: names, paths, and how API servers reach the server. Pure. */
 import { GROUP, VERSION, labels, TRUE } from '../api/labels.ts';
 import type { ValidatedResource } from '../api/validation/index.ts';
 import type { Kind, Obj } from '../runtime/types.ts';
 
 export const CONFIGURATION_NAME = 'landscaper-validation-webhook';
 
-/** Seconds that the API server waits for an answer. */
+/** Seconds that the API server waits for a response. */
 const TIMEOUT_SECONDS = 15;
 
 export interface WebhookConfiguration extends Obj {
@@ -20,7 +20,7 @@ export const configurationKind: Kind<WebhookConfiguration> = {
   namespaced: false,
 };
 
-/** Where the API server finds us: behind a Service of its cluster, or at an address of any kind. */
+/** The address for API servers: a Service of the cluster, or a URL. */
 export type Endpoint =
   | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
   | { readonly url: URL };
@@ -29,7 +29,7 @@ const webhookName = (resource: ValidatedResource): string => `${resource}.valida
 
 export const webhookPath = (resource: ValidatedResource): string => `/webhook/validate/${resource}`;
 
-/** What the certificate has to say that we are. */
+/** Names and addresses that the certificate must contain. */
 export function hostsOf(endpoint: Endpoint): readonly string[] {
   if ('url' in endpoint) return [endpoint.url.hostname.replace(/^\[(.*)\]$/, '$1')];
   const { namespace, name } = endpoint.service;

@@ -1,6 +1,6 @@
 /**
- * Serves the validating webhooks: certificates first, then the server, and only when it answers the configuration that
- * sends API servers here. From then on it looks regularly whether all of that is still as it should be.
+ * Serves the validating webhooks: creates the certificates, starts the server, and then installs the configuration
+ * that sends requests of API servers here. Afterwards it checks certificates and configuration periodically.
  */
 import type { InstallationLimits } from '../api/limits.ts';
 import type { ValidatedResource } from '../api/validation/index.ts';
@@ -18,30 +18,30 @@ interface WebhooksOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Where API servers find us. */
+  /** The address for API servers. */
   readonly endpoint: Endpoint;
-  /** Where we listen; port 0 takes any free one. */
+  /** The address to listen on; port 0 takes any free one. */
   readonly host: string;
   readonly port: number;
   /** Namespace of the secret with the certificates. */
   readonly certNamespace: string;
-  /** What is validated; for nothing the configuration is taken away. */
+  /** The kinds to validate; if empty, the configuration is deleted. */
   readonly resources: readonly ValidatedResource[];
-  /** What an installation may have; default: those of a configuration that says nothing. */
+  /** Limits for an installation; default: the limits of an empty configuration. */
   readonly limits?: InstallationLimits;
-  /** Where large lists of deploy items are read; default: in this thread. */
+  /** Reads large lists of deploy items; default: in this thread. */
   readonly checkLargeItems?: LargeItemsCheck;
-  /** Whether the configuration in the cluster is ours to look after. */
+  /** Whether to manage the configuration in the cluster. */
   readonly install: boolean;
 }
 
 export interface Webhooks {
   readonly port: number;
-  /** Stops serving. The configuration stays, and with it the API server refuses what it cannot have validated. */
+  /** Stops the server. The configuration stays, so the API server refuses objects that it cannot validate. */
   close(): Promise<void>;
 }
 
-/** A replica learns within this time of certificates that another one has made; they are made months ahead. */
+/** A replica notices certificates of another replica within this time; they are created months ahead. */
 export const CHECK_MS = 10 * 60_000;
 
 /** @throws WebhookPortError; the errors of runtime/errors.ts */
@@ -57,32 +57,32 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
 
   const check = async (): Promise<void> => {
     const certificates = await currentCertificates(secret, inUse);
-    await bringInLine(options, certificates);
+    await updateConfiguration(options, certificates);
     if (certificates.certificate !== inUse.certificate) {
-      server.identify(certificates);
+      server.useIdentity(certificates);
       log.info({}, 'serving with a new certificate');
     }
     inUse = certificates;
   };
   try {
-    await bringInLine(options, inUse);
+    await updateConfiguration(options, inUse);
   } catch (error) {
     await server.close();
     throw error;
   }
-  const watching = watchOver(check, { clock, log, signal: life.signal });
+  const checking = checkPeriodically(check, { clock, log, signal: life.signal });
   return {
     port: server.port,
     async close() {
       life.abort(new Error('webhooks stopping'));
-      await watching;
+      await checking;
       await server.close();
     },
   };
 }
 
-/** Before a new certificate is used, so that API servers know its authority. */
-async function bringInLine(
+/** Called before a new certificate is used, so that API servers trust its authority. */
+async function updateConfiguration(
   { client, log, endpoint, resources, install }: WebhooksOptions,
   { caBundle }: Certificates,
 ): Promise<void> {
@@ -98,8 +98,8 @@ async function bringInLine(
   );
 }
 
-/** A look that fails is taken again at the next turn: what is in use is good for months. */
-async function watchOver(
+/** A failed check is repeated after the interval: the current certificates are valid for months. */
+async function checkPeriodically(
   check: () => Promise<void>,
   { clock, log, signal }: { readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal },
 ): Promise<void> {

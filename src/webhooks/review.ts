@@ -1,4 +1,4 @@
-/** From the question of an API server, an AdmissionReview, to the answer. Pure. */
+/** Computes the response to an AdmissionReview of an API server. Pure. */
 import { defaultLimits, type InstallationLimits } from '../api/limits.ts';
 import { readSmallDeployItems, UnreadableDeployItems, type ExecutionSpec } from '../api/kinds/execution.ts';
 import {
@@ -9,8 +9,8 @@ import {
 } from '../api/validation/index.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 
-/** What was sent is no question. */
-export class NoReview extends Error {
+/** The request body is not an AdmissionReview. */
+export class InvalidReview extends Error {
   override readonly name = 'NoReview';
 }
 
@@ -20,7 +20,7 @@ interface Answer {
   readonly status?: { readonly code: number; readonly reason?: 'Forbidden'; readonly message: string };
 }
 
-/** What the question was about, for the log. */
+/** The reviewed object, for the log. */
 interface Reviewed {
   readonly answer: Answer;
   readonly object: string;
@@ -34,7 +34,7 @@ export function review(
 ): Reviewed {
   const request = ownField(body, 'request');
   const uid = ownField(request, 'uid');
-  if (!isObject(request) || typeof uid !== 'string') throw new NoReview('expected an AdmissionReview');
+  if (!isObject(request) || typeof uid !== 'string') throw new InvalidReview('expected an AdmissionReview');
   const { namespace = '', name = '' } = request;
   const status = refusal(resource, request, limits);
   return {
@@ -43,11 +43,11 @@ export function review(
   };
 }
 
-/** What is wrong with compressed deploy items, found out where nobody else has to wait for it. */
+/** Checks compressed deploy items in a worker process. */
 export type LargeItemsCheck = (namespace: string, packed: string) => Promise<Refusal | undefined>;
 
-/** The same, but for a list of deploy items that takes long to read: that is left to `check`. @throws NoReview */
-export async function reviewAside(
+/** Like `review`, but passes large lists of deploy items to `check`. @throws NoReview */
+export async function reviewLargeItems(
   resource: ValidatedResource,
   body: unknown,
   limits: InstallationLimits | undefined,
@@ -59,7 +59,7 @@ export async function reviewAside(
   const packed = ownField(spec, 'deployItemsCompressed');
   const isAllThere = isObject(body) && isObject(request) && isObject(object) && isObject(spec);
   const isPacked = resource === 'executions' && isAllThere && typeof packed === 'string';
-  if (!isPacked || isGoing(object) || !isLarge({ deployItemsCompressed: packed }, limits))
+  if (!isPacked || isUnderDeletion(object) || !isLarge({ deployItemsCompressed: packed }, limits))
     return review(resource, body, limits);
   const rest = { ...object, spec: { ...spec, deployItemsCompressed: undefined } };
   const reviewed = review(resource, { ...body, request: { ...request, object: rest } }, limits);
@@ -82,7 +82,7 @@ function isLarge(
   }
 }
 
-/** The body to send. */
+/** The body of the response. */
 export const reviewBody = (answer: Answer): object => ({
   apiVersion: 'admission.k8s.io/v1',
   kind: 'AdmissionReview',
@@ -94,7 +94,7 @@ function refusal(
   { operation, object, oldObject }: Readonly<Record<string, unknown>>,
   limits: InstallationLimits,
 ): Answer['status'] | undefined {
-  if (isGoing(object)) return undefined;
+  if (isUnderDeletion(object)) return undefined;
   const found = admissionRefusal(resource, object, limits);
   if (found) return statusOf(found);
   const change = operation === 'UPDATE' ? changeRefusal(resource, oldObject, object) : undefined;
@@ -104,6 +104,6 @@ function refusal(
 const statusOf = ({ kind, message }: Refusal): NonNullable<Answer['status']> =>
   kind === 'unreadable' ? { code: 400, message } : { code: 403, reason: 'Forbidden', message };
 
-/** What is wrong was wrong before; whoever takes the finalizer off must not be held up. */
-const isGoing = (object: unknown): boolean =>
+/** An object under deletion is not validated, because its finalizers must be removable even if it is invalid. */
+const isUnderDeletion = (object: unknown): boolean =>
   ownField(ownField(object, 'metadata'), 'deletionTimestamp') !== undefined;

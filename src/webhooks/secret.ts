@@ -1,4 +1,7 @@
-/** Keeps the certificates in a secret that all replicas share. Who comes second takes what the first one stored. */
+/**
+ * Stores the certificates in a secret that all replicas share. If two replicas create certificates, the first write
+ * wins.
+ */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { Secret } from '../runtime/core-kinds.ts';
@@ -9,7 +12,7 @@ import { renewal, type Certificates } from './certificates.ts';
 
 export const CERTIFICATES_SECRET = 'landscaper-webhook-certs';
 
-/** The entries of the secret. */
+/** The keys of the secret. */
 const KEYS = {
   caBundle: 'ca.crt',
   caKey: 'ca.key',
@@ -17,7 +20,7 @@ const KEYS = {
   key: 'tls.key',
 } as const satisfies Record<keyof Certificates, string>;
 
-/** More than there can be replicas that write at the same time. */
+/** Higher than the number of replicas that may write at the same time. */
 const MAX_ATTEMPTS = 10;
 
 interface SecretPorts {
@@ -30,7 +33,7 @@ interface SecretPorts {
 
 /**
  * The certificates to use from now on; new ones are stored first.
- * @param inUse stand in for a secret that somebody deleted, so that nobody stops trusting us
+ * @param inUse replace the content of a deleted secret, so that API servers continue to trust the server
  * @throws the errors of runtime/errors.ts
  */
 export async function currentCertificates(ports: SecretPorts, inUse?: Certificates): Promise<Certificates> {
@@ -48,9 +51,9 @@ export async function currentCertificates(ports: SecretPorts, inUse?: Certificat
       log.info({ secret: `${namespace}/${CERTIFICATES_SECRET}`, why }, 'certificates stored');
       return certificates;
     } catch (error) {
-      const isOvertaken =
+      const isConflict =
         error instanceof AlreadyExists || error instanceof Conflict || (secret && error instanceof NotFound);
-      if (!isOvertaken || attempt === MAX_ATTEMPTS) throw error;
+      if (!isConflict || attempt === MAX_ATTEMPTS) throw error;
     }
   }
 }
@@ -58,7 +61,7 @@ export async function currentCertificates(ports: SecretPorts, inUse?: Certificat
 const readSecret = (client: Client, namespace: string): Promise<Secret | undefined> =>
   getIfThere(client, Secret, `${namespace}/${CERTIFICATES_SECRET}`);
 
-/** A missing entry reads as an empty one, which is as bad as any that cannot be read. */
+/** A missing entry counts as an empty one, which is as invalid as an unreadable one. */
 function certificatesIn({ data = {} }: Secret): Certificates {
   const entry = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString('utf8');
   return {

@@ -1,10 +1,10 @@
-/** The HTTPS server that API servers ask. Its certificate can be exchanged while it runs. */
+/** The HTTPS server for webhook requests of API servers. Its certificate can be replaced while it runs. */
 import { fastify } from 'fastify';
 import type { InstallationLimits } from '../api/limits.ts';
 import type { ValidatedResource } from '../api/validation/index.ts';
 import type { Logger } from '../observability/log.ts';
 import { webhookPath } from './configuration.ts';
-import { NoReview, review, reviewAside, reviewBody, type LargeItemsCheck } from './review.ts';
+import { InvalidReview, review, reviewLargeItems, reviewBody, type LargeItemsCheck } from './review.ts';
 
 interface Identity {
   /** PEM. */
@@ -15,17 +15,17 @@ interface Identity {
 
 interface WebhookServer {
   readonly port: number;
-  /** From now on new connections are greeted with this; those that are open stay. */
-  identify(identity: Identity): void;
+  /** Uses the certificate for new connections; open connections are not affected. */
+  useIdentity(identity: Identity): void;
   close(): Promise<void>;
 }
 
-/** The server cannot listen where it was told to. */
+/** The server cannot listen on its address. */
 class WebhookPortError extends Error {
   override readonly name = 'WebhookPortError';
 }
 
-/** A question holds an object twice, as it is and as it was; objects may have a few megabytes. */
+/** A request contains the new and the old object, each of which may have a few megabytes. */
 const MAX_BODY_BYTES = 16 << 20;
 
 /**
@@ -37,15 +37,17 @@ export async function startWebhookServer(options: {
   readonly port: number;
   readonly identity: Identity;
   readonly resources: readonly ValidatedResource[];
-  /** Default: those of a configuration that says nothing. */
+  /** Default: the limits of an empty configuration. */
   readonly limits?: InstallationLimits | undefined;
   /** Default: in this thread. */
   readonly checkLargeItems?: LargeItemsCheck | undefined;
   readonly log: Logger;
 }): Promise<WebhookServer> {
   const { host, identity, resources, limits, checkLargeItems, log } = options;
-  const judge = (resource: ValidatedResource, body: unknown) =>
-    checkLargeItems ? reviewAside(resource, body, limits, checkLargeItems) : review(resource, body, limits);
+  const validate = (resource: ValidatedResource, body: unknown) =>
+    checkLargeItems
+      ? reviewLargeItems(resource, body, limits, checkLargeItems)
+      : review(resource, body, limits);
   const server = fastify({
     logger: false,
     forceCloseConnections: true,
@@ -55,13 +57,13 @@ export async function startWebhookServer(options: {
   server.get('/healthz', (_, reply) => reply.type('text/plain; charset=utf-8').send('Ok'));
   for (const resource of resources) {
     server.post(webhookPath(resource), async (request) => {
-      const { answer, object } = await judge(resource, request.body);
+      const { answer, object } = await validate(resource, request.body);
       if (!answer.allowed) log.info({ resource, object, reason: answer.status?.message }, 'request denied');
       return reviewBody(answer);
     });
   }
   server.setErrorHandler((error, _, reply) => {
-    if (error instanceof NoReview) return reply.code(400).send({ message: error.message });
+    if (error instanceof InvalidReview) return reply.code(400).send({ message: error.message });
     const { statusCode = 500, message } = error as { statusCode?: number; message?: string };
     if (statusCode >= 500) log.error({ err: error }, 'handling a request failed');
     return reply.code(statusCode).send({ message });
@@ -78,7 +80,7 @@ export async function startWebhookServer(options: {
   const address = server.server.address();
   return {
     port: typeof address === 'object' && address ? address.port : options.port,
-    identify: ({ key, certificate }) => {
+    useIdentity: ({ key, certificate }) => {
       server.server.setSecureContext({ key, cert: certificate });
     },
     close: () => server.close(),

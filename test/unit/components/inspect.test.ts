@@ -29,7 +29,7 @@ describe('an inspected component', () => {
     );
     const component = readDescriptor(descriptor('a.b/root', '1', [], references));
     expect(await inspect({ component, repository }, undefined)).to.deep.equal({
-      ...{ sound: [], notFetched: [], problems: [] },
+      ...{ verified: [], notFetched: [], problems: [] },
       unverified: ['reference stripped'],
     });
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { hostsOf, webhookConfiguration } from '../../../src/webhooks/configuration.ts';
-import { NoReview, review, reviewAside } from '../../../src/webhooks/review.ts';
+import { InvalidReview, review, reviewLargeItems } from '../../../src/webhooks/review.ts';
 import { target } from '../../support/broken.ts';
 import { writeDeployItems, type DeployItemTemplate } from '../../../src/api/kinds/execution.ts';
 import { defaultLimits } from '../../../src/api/limits.ts';
@@ -51,7 +51,7 @@ describe('a response to an API server', () => {
     const refused = { kind: 'wrong', message: 'no' } as const;
     const judged = async (question: object) => {
       const asked: string[] = [];
-      const { answer } = await reviewAside('executions', question, undefined, (namespace) => {
+      const { answer } = await reviewLargeItems('executions', question, undefined, (namespace) => {
         asked.push(namespace);
         return Promise.resolve(refused);
       });
@@ -97,7 +97,7 @@ describe('a response to an API server', () => {
 
   for (const body of [undefined, null, 'text', {}, { request: {} }, { request: { uid: 1 } }]) {
     it(`is not sent for ${JSON.stringify(body)}`, () => {
-      expect(() => review('targets', body)).to.throw(NoReview);
+      expect(() => review('targets', body)).to.throw(InvalidReview);
     });
   }
 });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { addressOf } from '../../../components/context.ts';
 import { ctfStore, readIndex } from '../../../components/ctf.ts';
 import { nameOf } from '../../../components/descriptor.ts';
-import { inspect, type Demand, type Findings } from '../../../components/inspect.ts';
+import { inspect, type RequiredSignature, type Findings } from '../../../components/inspect.ts';
 import { componentsIn, ociRepository } from '../../../components/oci-repository.ts';
 import type { FoundComponent, Repository } from '../../../components/repository.ts';
 import { createComponentRepositories } from '../../../components/component-repositories.ts';
@@ -83,7 +83,7 @@ function parsed(text: string): Wanted {
   return { name, version };
 }
 
-function requiredSignature({ signature, publicKey, ca }: VerifyOptions): Demand | undefined {
+function requiredSignature({ signature, publicKey, ca }: VerifyOptions): RequiredSignature | undefined {
   if (signature === undefined) {
     if (publicKey === undefined && ca === undefined) return undefined;
     throw new UsageError('name the signature to check with --signature');
@@ -100,7 +100,7 @@ function requiredSignature({ signature, publicKey, ca }: VerifyOptions): Demand 
 /** @returns whether the component passes all checks */
 async function report(
   found: FoundComponent,
-  required: Demand | undefined,
+  required: RequiredSignature | undefined,
   terminal: Terminal,
 ): Promise<boolean> {
   const findings = await inspect(found, required);
@@ -112,8 +112,11 @@ async function report(
   return problems.length === 0;
 }
 
-function summary({ sound, unverified, notFetched }: Findings, required: Demand | undefined): string {
-  const parts = [`${counted(sound.length, 'content')} compared`];
+function summary(
+  { verified, unverified, notFetched }: Findings,
+  required: RequiredSignature | undefined,
+): string {
+  const parts = [`${counted(verified.length, 'content')} compared`];
   if (unverified.length > 0) parts.push(`without a digest: ${unverified.join(', ')}`);
   if (notFetched.length > 0) parts.push(`not fetched: ${notFetched.join(', ')}`);
   if (required) parts.push(`signature ${required.signatureName} checked`);

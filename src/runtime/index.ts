@@ -80,7 +80,15 @@ export type { Controller } from './controller/controller.ts';
 export type { ControllerSpec, Reconciler } from './controller/spec.ts';
 export type { Admission, Concerns, WorkPermit, Share } from './controller/share.ts';
 export type { Fence } from './controller/writer.ts';
-export { createManager, type LeaseSettings, type Manager, type ManagerOptions } from './manager/manager.ts';
+export type { Manager } from './manager/manager.ts';
+export { runOperator } from './operator/run-operator.ts';
+export {
+  startOperator,
+  type Cluster,
+  type Operator,
+  type OperatorOptions,
+  type OperatorProcess,
+} from './operator/start-operator.ts';
 export {
   watchSource,
   type AttachedSource,

@@ -61,12 +61,12 @@ export { crdPresent, hasStatusCondition, isGone } from './conditions.ts';
 export type { WorkflowResult } from './result.ts';
 export { buildWorkflow, type SourceSwitch, type Workflow, type WorkflowOptions } from './workflow.ts';
 export {
-  addOperator,
+  addWorkflowController,
   setupOf,
   sourcesOf,
-  type OperatorSpec,
+  type WorkflowControllerSpec,
   type WorkflowContext,
   type WorkflowHandle,
   type WorkflowReconciler,
   type WorkflowSpec,
-} from './operator.ts';
+} from './workflow-controller.ts';

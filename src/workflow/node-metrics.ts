@@ -22,7 +22,7 @@ const OUTCOMES: Readonly<Record<NodeWork['op'], readonly NodeState[]>> = {
 
 /**
  * A meter that counts into `espalier_workflow_node_seconds`, by controller, node, op and outcome; all series are there
- * from the start, at 0. Controllers made by `addOperator` have one; it is for workflows that are called by hand.
+ * from the start, at 0. Controllers made by `addWorkflowController` have one; it is for workflows that are called by hand.
  * @param nodes names of the nodes
  */
 export function nodeMeter(metrics: Metrics, controller: string, nodes: readonly string[]): NodeMeter {

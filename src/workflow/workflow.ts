@@ -29,7 +29,7 @@ export interface WorkflowOptions {
   readonly policy?: Policy;
   /** How many nodes are worked on at a time. Default 16. */
   readonly concurrency?: number;
-  /** Hears how long the work at each node took. Default: in a controller made by `addOperator`, its metrics. */
+  /** Hears how long the work at each node took. Default: in a controller made by `addWorkflowController`, its metrics. */
   readonly meter?: NodeMeter;
 }
 
@@ -56,7 +56,7 @@ const AS_COMPLETE_AS_POSSIBLE: Policy = { gate: 'ready', failFast: false };
 const DEFAULT_CONCURRENCY = 16;
 
 /**
- * Puts nodes together to a workflow, to be called by hand; `addOperator` does it for controllers.
+ * Puts nodes together to a workflow, to be called by hand; `addWorkflowController` does it for controllers.
  * @throws DefinitionError for a name that appears twice, an unknown one, a circle, or no room to work
  */
 export function buildWorkflow<P extends Obj>(

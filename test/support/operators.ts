@@ -14,7 +14,7 @@ import { createClient } from '../../src/runtime/transport/client.ts';
 import { CustomResourceDefinition, Namespace } from '../../src/runtime/core-kinds.ts';
 import { AlreadyExists } from '../../src/runtime/errors.ts';
 import { connect } from '../../src/runtime/transport/http.ts';
-import { createManager, type Manager } from '../../src/runtime/manager/manager.ts';
+import { createManager, type StartableManager } from '../../src/runtime/manager/manager.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Key, Kind, Obj, Write } from '../../src/runtime/types.ts';
 import { exponential } from '../../src/runtime/queue/retry.ts';
@@ -223,14 +223,14 @@ const nameIn = (key: Key): string => key.slice(key.indexOf('/') + 1);
 
 /** One process with an operator in it. */
 export interface OperatorProcess {
-  readonly manager: Manager;
+  readonly manager: StartableManager;
   readonly client: WatchedClient;
   stop(): Promise<void>;
 }
 
 export async function startProcess(
   cluster: OperatorCluster,
-  add: (manager: Manager, client: WatchedClient) => void,
+  add: (manager: StartableManager, client: WatchedClient) => void,
   log: Logger = silentLogger,
 ): Promise<OperatorProcess> {
   const client = await cluster.open();

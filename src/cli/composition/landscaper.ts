@@ -34,7 +34,7 @@ import { createTreeSizes } from '../../landscape/tree-size.ts';
 import { startHealthServer, type HealthServer } from '../../observability/health.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ControllerSpec } from '../../runtime/controller/controller.ts';
-import { createManager, type Manager } from '../../runtime/manager/manager.ts';
+import { createManager, type StartableManager } from '../../runtime/manager/manager.ts';
 import type { Client, Obj } from '../../runtime/types.ts';
 import { defaults, type Configuration } from '../configuration/configuration.ts';
 import { ensureCrds } from '../../landscape/ensure-crds.ts';
@@ -69,7 +69,7 @@ interface Pod {
 
 export interface Landscaper {
   readonly client: Client;
-  readonly manager: Manager;
+  readonly manager: StartableManager;
   readonly health: HealthServer | undefined;
   stop(): Promise<void>;
 }
@@ -128,7 +128,7 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
  * records of bugs.
  */
 function populate(
-  manager: Manager,
+  manager: StartableManager,
   services: ProcessServices,
   signal: AbortSignal,
   chosen: { readonly controllers: readonly ControllerName[]; readonly deployers: readonly DeployerName[] },

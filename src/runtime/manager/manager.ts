@@ -57,19 +57,31 @@ export interface ManagerOptions {
   readonly drainMs?: number;
 }
 
-/** The life of a process full of controllers. */
+/** Where controllers are added, and what they share. */
 export interface Manager {
+  /** The cluster that the controllers work on. */
+  readonly client: Client;
   readonly caches: Caches;
   readonly metrics: Metrics;
-  readonly recorder: Recorder;
-  /** Questions for the health server. */
-  readonly checks: readonly Check[];
-  /** The caches are in step, this process leads, and the controllers run. */
-  readonly ready: boolean;
-  /** Runs that had to be abandoned by `stop`; 0 is what makes an exit clean. */
-  readonly unfinished: number;
-  /** @throws DefinitionError when the description makes no sense, the name is taken, or the manager has started */
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  /**
+   * Adds a controller. It runs once the process has started; with a lease, once the process leads.
+   * @throws DefinitionError when parts of the description do not go together, the name is taken, or the manager has started
+   */
   add<P extends Obj>(spec: ControllerSpec<P>): Controller<P>;
+}
+
+/** A manager, and the life of its process. */
+export interface StartableManager extends Manager {
+  readonly recorder: Recorder;
+  /** Checks for the health server. */
+  readonly checks: readonly Check[];
+  /** The caches are synced, this process leads, and the controllers run. */
+  readonly ready: boolean;
+  /** Reconciles that `stop` had to abandon; 0 after a clean stop. */
+  readonly unfinished: number;
   /** A writer for code outside of controllers, with fence and caches. */
   writer(name: string): Writer;
   /**
@@ -81,15 +93,19 @@ export interface Manager {
   stop(): Promise<void>;
 }
 
-/** Makes a manager; nothing is requested before `start`. */
-export const createManager = (options: ManagerOptions): Manager => new ControllerManager(options);
+/** Creates a manager; it sends no request before `start`. */
+export const createManager = (options: ManagerOptions): StartableManager => new ControllerManager(options);
 
 const SYNC_TIMEOUT_MS = 120_000;
 const DRAIN_MS = 30_000;
 
-class ControllerManager implements Manager {
+class ControllerManager implements StartableManager {
+  readonly client: Client;
   readonly caches: Caches;
   readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
   readonly recorder: Recorder;
   readonly checks: readonly Check[];
   readonly #options: ManagerOptions;
@@ -106,8 +122,12 @@ class ControllerManager implements Manager {
     this.#options = options;
     // Every source listens to the end of the process.
     setMaxListeners(0, this.#life.signal);
+    this.client = client;
     this.caches = caches;
     this.metrics = metrics;
+    this.clock = clock;
+    this.rng = rng;
+    this.log = log;
     this.#lease = this.#createLease();
     const fence = (): void => {
       this.#lease?.fence();

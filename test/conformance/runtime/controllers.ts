@@ -8,7 +8,7 @@ import { createCaches } from '../../../src/runtime/cache/cache.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import { leaseKind } from '../../../src/runtime/manager/lease.ts';
-import { createManager, type Manager } from '../../../src/runtime/manager/manager.ts';
+import { createManager, type StartableManager } from '../../../src/runtime/manager/manager.ts';
 import { eventKind, type CoreEvent } from '../../../src/runtime/controller/recorder.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import type { Subject } from './client-and-cache.ts';
@@ -29,7 +29,7 @@ export function controllers(title: string, start: () => Promise<Subject>): void 
     this.timeout(60_000);
     let subject: Subject;
     let client: Client;
-    let manager: Manager;
+    let manager: StartableManager;
     const story: string[] = [];
 
     before(async () => {

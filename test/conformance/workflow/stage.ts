@@ -1,5 +1,9 @@
 /** One operator of pages in a separate namespace, for a test. */
-import { addOperator, type OperatorSpec, type WorkflowContext } from '../../../src/workflow/operator.ts';
+import {
+  addWorkflowController,
+  type WorkflowControllerSpec,
+  type WorkflowContext,
+} from '../../../src/workflow/workflow-controller.ts';
 import type { NodeSpec } from '../../../src/workflow/node.ts';
 import type { Controller } from '../../../src/runtime/controller/controller.ts';
 import type { UpdateControl, View } from '../../../src/runtime/types.ts';
@@ -36,8 +40,8 @@ export interface Stage {
   key(name: string): string;
 }
 
-export interface StageOptions extends Partial<Omit<OperatorSpec<Page>, 'workflow'>> {
-  readonly workflow?: Partial<OperatorSpec<Page>['workflow']>;
+export interface StageOptions extends Partial<Omit<WorkflowControllerSpec<Page>, 'workflow'>> {
+  readonly workflow?: Partial<WorkflowControllerSpec<Page>['workflow']>;
   readonly onReconcile?: (page: View<Page>, ctx: WorkflowContext<Page>) => Promise<UpdateControl<Page>>;
   readonly withoutCleanup?: boolean;
 }
@@ -85,7 +89,7 @@ async function setStage(
   const { workflow, reconciler, onReconcile, ...rest } = options;
   const start = async (): Promise<void> => {
     process = await startProcess(cluster, (manager) => {
-      controller = addOperator<Page>(manager, {
+      controller = addWorkflowController<Page>(manager, {
         name: 'pages',
         kind: pages,
         cache: { namespaces: [namespace] },

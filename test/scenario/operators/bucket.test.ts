@@ -18,7 +18,7 @@ import { AlreadyExists } from '../../../src/runtime/errors.ts';
 import { isActive } from '../../../src/runtime/external/index.ts';
 import { Secret } from '../../../src/runtime/core-kinds.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
-import { createManager, type Manager } from '../../../src/runtime/manager/manager.ts';
+import { createManager, type StartableManager } from '../../../src/runtime/manager/manager.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 
@@ -36,7 +36,7 @@ describe('the bucket operator of the documentation', function () {
   const key = `${namespace}/photos`;
   let server: ApiServer | undefined;
   let client: Client;
-  let manager: Manager;
+  let manager: StartableManager;
   let service: BucketService;
 
   const until = async <T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> => {

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { notices, type Notice } from '../../../docs/samples/operators/notice/notices.ts';
-import { startNotices } from '../../../docs/samples/operators/notice/process.ts';
+import { noticeOperator } from '../../../docs/samples/operators/notice/options.ts';
+import { startOperator, type OperatorProcess } from '../../../src/runtime/operator/start-operator.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import {
   read,
@@ -14,13 +15,12 @@ import {
 } from '../../support/operators.ts';
 
 const crd = join(import.meta.dirname, '../../../docs/samples/operators/notice/notices.yaml');
-type Replica = Awaited<ReturnType<typeof startNotices>>;
 
 describe('the notice operator', function () {
   this.timeout(60_000);
   let cluster: OperatorCluster;
   let namespace: string;
-  let replicas: Replica[];
+  let replicas: OperatorProcess[];
   let posted: string[];
   before(async () => {
     cluster = await startOperatorCluster();
@@ -34,17 +34,14 @@ describe('the notice operator', function () {
   afterEach(() => Promise.all(replicas.map((replica) => replica.stop())));
   after(() => cluster?.stop());
 
-  const start = async (identity: string): Promise<Replica> => {
+  const start = async (identity: string): Promise<OperatorProcess> => {
     const board = {
       post: async (_: string, text: string) => void posted.push(`${identity} + ${text}`),
       remove: async () => void posted.push(`${identity} -`),
     };
+    const env = { NAMESPACE: namespace, HOSTNAME: identity, HEALTH_PORT: '0' };
     const { kubeconfig } = cluster;
-    const settings = { kubeconfig, namespace, identity, healthPort: 0, level: 'silent' } as const;
-    const replica = await startNotices(settings, board, (error) => {
-      throw error;
-    });
-    replica.leads.catch(() => undefined);
+    const replica = await startOperator({ ...noticeOperator(board, env), kubeconfig });
     replicas.push(replica);
     return replica;
   };
@@ -54,16 +51,16 @@ describe('the notice operator', function () {
     const object = { apiVersion: 'board.example.org/v1', kind: 'Notice', metadata, spec: { text: 'hello' } };
     return cluster.client.send({ verb: 'create', kind: notices, object });
   };
-  const ask = async (replica: Replica, path: string): Promise<{ status: number; text: string }> => {
-    const answer = await fetch(`${replica.url}${path}`);
+  const ask = async (replica: OperatorProcess, path: string): Promise<{ status: number; text: string }> => {
+    const answer = await fetch(`${replica.health ?? ''}${path}`);
     return { status: answer.status, text: await answer.text() };
   };
-  const leads = async (replica: Replica): Promise<boolean> =>
+  const leads = async (replica: OperatorProcess): Promise<boolean> =>
     (await ask(replica, '/metrics')).text.includes('leader_election_master_status{name="notice-operator"} 1');
 
   it('RUN-119: works in one replica at a time, and in the next as soon as the first stops', async () => {
     const first = await start('first');
-    await first.leads;
+    await first.started;
     const second = await start('second');
     await create();
     await until('it is posted', () => posted.includes('first + hello'));
@@ -73,7 +70,7 @@ describe('the notice operator', function () {
     );
     expect([await leads(first), await leads(second)]).to.deep.equal([true, false]);
     await first.stop();
-    await second.leads;
+    await second.started;
     expect(await leads(second)).to.equal(true);
     const body = { spec: { text: 'bye' } };
     await cluster.client.send({ verb: 'merge', kind: notices, key: key(), body });
@@ -86,7 +83,7 @@ describe('the notice operator', function () {
 
   it('RUN-124, RUN-126: answers probes, and counts', async () => {
     const replica = await start('only');
-    await replica.leads;
+    await replica.started;
     expect(await ask(replica, '/healthz')).to.deep.equal({ status: 200, text: 'ok' });
     expect((await ask(replica, '/readyz?verbose')).text).to.include('[+]sources ok');
     await create();

@@ -21,7 +21,7 @@ import { inThisThread } from '../../../src/blueprint/work.ts';
 import { createComponentRepositories } from '../../../src/components/component-repositories.ts';
 import { createClientPool } from '../../../src/runtime/transport/client-pool.ts';
 import type { ControllerSpec } from '../../../src/runtime/controller/controller.ts';
-import { createManager, type Manager } from '../../../src/runtime/manager/manager.ts';
+import { createManager, type StartableManager } from '../../../src/runtime/manager/manager.ts';
 import type { Caches, Client, Key, Obj } from '../../../src/runtime/types.ts';
 import type { Chance } from '../engine/chance.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
@@ -55,7 +55,7 @@ export class Process implements Host {
   isStopping = false;
   readonly name: string;
   readonly caches: Caches;
-  readonly #manager: Manager;
+  readonly #manager: StartableManager;
 
   constructor(name: string, parts: readonly Part[], ports: ProcessPorts) {
     this.name = name;

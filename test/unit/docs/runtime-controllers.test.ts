@@ -1,7 +1,7 @@
 /** Compares what the page about controllers says about its sample with the sample, on a clock that stands still. */
 import { expect } from 'chai';
 import { noticeController, notices, type Notice } from '../../../docs/samples/operators/notice/notices.ts';
-import { settingsFrom } from '../../../docs/samples/operators/notice/process.ts';
+import { noticeOperator } from '../../../docs/samples/operators/notice/options.ts';
 import { settle } from '../../support/clock.ts';
 import { createWorld, type World } from '../runtime/support/world.ts';
 
@@ -108,10 +108,11 @@ describe('the page about controllers has a sample that', () => {
   });
 
   it('reads settings from the environment, with defaults', () => {
-    const settings = settingsFrom({ KUBECONFIG: 'a.yaml', HEALTH_PORT: '9000', HOSTNAME: 'pod-1' });
+    const board = { post: () => Promise.resolve(), remove: () => Promise.resolve() };
+    const { add: _, ...settings } = noticeOperator(board, { HEALTH_PORT: '9000', HOSTNAME: 'pod-1' });
     expect(settings).to.deep.equal({
-      ...{ kubeconfig: { file: 'a.yaml' }, namespace: 'default', identity: 'pod-1' },
-      ...{ healthPort: 9_000, level: 'info' },
+      ...{ name: 'notice-operator', identity: 'pod-1', level: 'info' },
+      ...{ lease: { namespace: 'default' }, metricsAddress: { host: '127.0.0.1', port: 9_000 } },
     });
   });
 });

@@ -12,7 +12,7 @@ import {
   type Knowledge,
 } from '../../../src/workflow/external.ts';
 import { kubernetesBulk } from '../../../src/workflow/kubernetes-bulk.ts';
-import { addOperator } from '../../../src/workflow/operator.ts';
+import { addWorkflowController } from '../../../src/workflow/workflow-controller.ts';
 import { bulkWithState, withState, type StatefulSpec } from '../../../src/workflow/stateful.ts';
 import { settle } from '../../support/clock.ts';
 import { contextOn, primary } from './support.ts';
@@ -81,7 +81,7 @@ const bySize = {
 
 /** Starts an operator with one dependent. @param errors receives the errors of its reconciles */
 async function operateOn(world: World, use: AnyDependent<Widget>, errors: string[]): Promise<void> {
-  addOperator<Widget>(world.manager, {
+  addWorkflowController<Widget>(world.manager, {
     name: 'widgets',
     kind: widgets,
     retry: doubling,
@@ -237,7 +237,7 @@ describe('external dependents', () => {
       },
     });
     const bucket = bucketOf(knowledge);
-    addOperator<Widget>(world.manager, {
+    addWorkflowController<Widget>(world.manager, {
       ...{ name: 'widgets', kind: widgets, generation: 'off' as const, syncPeriodMs: 0 },
       workflow: { nodes: [{ use: bucket, when: async (node) => (await node.actual(), isWanted) }] },
       reconciler: { reconcile: () => Promise.resolve(nothing) },
@@ -639,7 +639,7 @@ describe('external dependents with state', () => {
       kind: configMaps,
       desiredAll: () => new Map(),
     });
-    addOperator<Widget>(world.manager, {
+    addWorkflowController<Widget>(world.manager, {
       ...{ name: 'widgets', kind: widgets, generation: 'off' as const, syncPeriodMs: 0 },
       workflow: { nodes: [{ use: single() }, { use: maps, dependsOn: ['bucket'] }] },
       reconciler: { reconcile: () => Promise.resolve(nothing) },

@@ -10,7 +10,7 @@ import {
   type ExternalSpec,
   type Knowledge,
 } from '../../../src/workflow/external.ts';
-import { addOperator } from '../../../src/workflow/operator.ts';
+import { addWorkflowController } from '../../../src/workflow/workflow-controller.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { createWorld, nothing, widget, widgets, type Widget, type World } from '../runtime/support/world.ts';
 import { contextOn, primary } from './support.ts';
@@ -188,7 +188,7 @@ describe('polled resources', () => {
   };
   const operate = async (knowledge: Knowledge<Bucket, Widget>, ...names: readonly string[]) => {
     const use = external<Bucket, Widget>({ name: 'bucket', knowledge });
-    addOperator<Widget>(world.manager, {
+    addWorkflowController<Widget>(world.manager, {
       ...{ name: 'widgets', kind: widgets, generation: 'off' as const, syncPeriodMs: 0 },
       workflow: { nodes: [{ use }] },
       reconciler: { reconcile: () => Promise.resolve(nothing) },

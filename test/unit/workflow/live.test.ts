@@ -4,7 +4,7 @@ import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import type { Key, Kind, Obj, Page, Query } from '../../../src/runtime/types.ts';
 import { kubernetes } from '../../../src/workflow/kubernetes.ts';
 import { readTogether } from '../../../src/workflow/live.ts';
-import { addOperator } from '../../../src/workflow/operator.ts';
+import { addWorkflowController } from '../../../src/workflow/workflow-controller.ts';
 import { settle } from '../../support/clock.ts';
 import { FakeCluster } from '../runtime/support/fake-cluster.ts';
 import {
@@ -60,7 +60,7 @@ describe('dependents that are read live', () => {
     });
   const operate = (names: readonly string[], selector?: string) => {
     const errors: unknown[] = [];
-    addOperator<Widget>(world.manager, {
+    addWorkflowController<Widget>(world.manager, {
       name: 'widgets',
       kind: widgets,
       retry: doubling,
@@ -113,7 +113,7 @@ describe('dependents that are read live', () => {
         return true;
       },
     }));
-    addOperator<Widget>(world.manager, {
+    addWorkflowController<Widget>(world.manager, {
       name: 'widgets',
       kind: widgets,
       generation: 'off',

@@ -3,7 +3,11 @@ import { expect } from 'chai';
 import type { Obj } from '../../../src/runtime/types.ts';
 import type { Dependent } from '../../../src/workflow/dependent.ts';
 import { kubernetes } from '../../../src/workflow/kubernetes.ts';
-import { addOperator, type OperatorSpec, type WorkflowReconciler } from '../../../src/workflow/operator.ts';
+import {
+  addWorkflowController,
+  type WorkflowControllerSpec,
+  type WorkflowReconciler,
+} from '../../../src/workflow/workflow-controller.ts';
 import { settle } from '../../support/clock.ts';
 import {
   createWorld,
@@ -36,10 +40,10 @@ describe('an operator', () => {
     ...more,
   });
   const operate = (
-    workflow: OperatorSpec<Widget>['workflow'],
+    workflow: WorkflowControllerSpec<Widget>['workflow'],
     reconciler: Partial<WorkflowReconciler<Widget>> = {},
   ) =>
-    addOperator<Widget>(world.manager, {
+    addWorkflowController<Widget>(world.manager, {
       ...{ name: 'widgets', kind: widgets, retry: doubling, generation: 'off' as const, syncPeriodMs: 0 },
       workflow,
       reconciler: {

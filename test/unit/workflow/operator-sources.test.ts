@@ -8,7 +8,7 @@ import type { Dependent, Done } from '../../../src/workflow/dependent.ts';
 import { kubernetes, readOnly } from '../../../src/workflow/kubernetes.ts';
 import { kubernetesBulk } from '../../../src/workflow/kubernetes-bulk.ts';
 import type { NodeSpec } from '../../../src/workflow/node.ts';
-import { addOperator, setupOf, sourcesOf } from '../../../src/workflow/operator.ts';
+import { addWorkflowController, setupOf, sourcesOf } from '../../../src/workflow/workflow-controller.ts';
 import { settle } from '../../support/clock.ts';
 import {
   createWorld,
@@ -44,7 +44,7 @@ const live = (name: string) =>
   kubernetes<Part, Widget>({ name, kind: parts, reader: 'live', desired: () => ({ metadata: { name } }) });
 
 const operate = (nodes: readonly NodeSpec<Widget>[], sources: readonly Source<Widget>[] = []) =>
-  addOperator<Widget>(world.manager, {
+  addWorkflowController<Widget>(world.manager, {
     name: 'widgets',
     kind: widgets,
     retry: doubling,
@@ -197,7 +197,7 @@ describe('a dependent with a reconcile method of its own', () => {
       reconcile: () => Promise.resolve(answers.shift() as Done),
     };
     const results: (Done | undefined)[] = [];
-    addOperator<Widget>(world.manager, {
+    addWorkflowController<Widget>(world.manager, {
       name: 'widgets',
       kind: widgets,
       generation: 'off',

@@ -12,12 +12,12 @@ import { FakeCluster } from '../runtime/support/fake-cluster.ts';
 import { AggregateNodeError } from '../../../src/workflow/errors.ts';
 import { kubernetes } from '../../../src/workflow/kubernetes.ts';
 import {
-  addOperator,
+  addWorkflowController,
   setupOf,
   sourcesOf,
-  type OperatorSpec,
+  type WorkflowControllerSpec,
   type WorkflowReconciler,
-} from '../../../src/workflow/operator.ts';
+} from '../../../src/workflow/workflow-controller.ts';
 import { settle } from '../../support/clock.ts';
 import {
   createWorld,
@@ -82,12 +82,12 @@ describe('an operator with a workflow', () => {
     });
   };
   const operate = (
-    nodes: OperatorSpec<Widget>['workflow']['nodes'],
-    workflow: Partial<OperatorSpec<Widget>['workflow']> = {},
+    nodes: WorkflowControllerSpec<Widget>['workflow']['nodes'],
+    workflow: Partial<WorkflowControllerSpec<Widget>['workflow']> = {},
     reconciler: Partial<WorkflowReconciler<Widget>> = {},
-    more: Partial<OperatorSpec<Widget>> = {},
+    more: Partial<WorkflowControllerSpec<Widget>> = {},
   ) =>
-    addOperator<Widget>(world.manager, {
+    addWorkflowController<Widget>(world.manager, {
       name: 'widgets',
       kind: widgets,
       retry: doubling,

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import type { AnyDependent } from '../../../src/workflow/dependent.ts';
-import { addOperator } from '../../../src/workflow/operator.ts';
+import { addWorkflowController } from '../../../src/workflow/workflow-controller.ts';
 import { bulkWithState, withState, type StatefulCommon } from '../../../src/workflow/stateful.ts';
 import { settle } from '../../support/clock.ts';
 import {
@@ -70,7 +70,7 @@ describe('external dependents with state and a mark', () => {
     bulkWithState<Bucket, Widget>({ ...common, desiredAll: () => new Map([['one', { id: 'mark of one' }]]) });
 
   const operate = async (use: AnyDependent<Widget>): Promise<void> => {
-    addOperator<Widget>(world.manager, {
+    addWorkflowController<Widget>(world.manager, {
       ...{ name: 'widgets', kind: widgets, retry: doubling, generation: 'off', syncPeriodMs: 0 },
       workflow: { nodes: [{ use }] },
       reconciler: {

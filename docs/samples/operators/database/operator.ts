@@ -1,6 +1,6 @@
 /** A schema in a database for each Database, with the tables in its spec. */
 import { NoRetryError, type Kind, type Manager, type Obj, type View } from 'espalier/runtime';
-import { addOperator, externalBulk, polledPerPrimary, withState } from 'espalier/workflow';
+import { addWorkflowController, externalBulk, polledPerPrimary, withState } from 'espalier/workflow';
 import type { Schemas } from './schemas.ts';
 
 export interface Database extends Obj {
@@ -87,7 +87,7 @@ export function addDatabases(manager: Manager, schemas: Schemas) {
     delete: async (table) => schemas.change(table.schema, `drop table ${q(table.name)}`),
   });
 
-  return addOperator<Database>(manager, {
+  return addWorkflowController<Database>(manager, {
     name: 'databases',
     kind: databases,
     workflow: { nodes: [{ use: schema }, { use: tables, dependsOn: ['schema'] }] },

@@ -1,6 +1,6 @@
 /** A ConfigMap for each member of a Team: many objects of one kind, with a custom comparison. */
 import { ConfigMap, type Kind, type Manager, type Obj } from 'espalier/runtime';
-import { addOperator, isGone, kubernetesBulk } from 'espalier/workflow';
+import { addWorkflowController, isGone, kubernetesBulk } from 'espalier/workflow';
 
 export interface Team extends Obj {
   spec: { members: string[] };
@@ -32,7 +32,7 @@ const desks = kubernetesBulk<ConfigMap, Team>({
 
 /** Adds the team controller to a manager. */
 export const addTeams = (manager: Manager) =>
-  addOperator<Team>(manager, {
+  addWorkflowController<Team>(manager, {
     name: 'teams',
     kind: teams,
     workflow: { nodes: [{ use: desks, deleted: isGone }] },

@@ -9,7 +9,7 @@ import {
   type Obj,
   type View,
 } from 'espalier/runtime';
-import { addOperator, kubernetes, type Condition } from 'espalier/workflow';
+import { addWorkflowController, kubernetes, type Condition } from 'espalier/workflow';
 
 export interface WebPage extends Obj {
   spec: { html: string; exposed?: boolean };
@@ -83,7 +83,7 @@ export interface WebPageOptions {
 
 /** Adds the web page controller to a manager. */
 export const addWebPages = (manager: Manager, { hasIngress = true }: WebPageOptions = {}) =>
-  addOperator<WebPage>(manager, {
+  addWorkflowController<WebPage>(manager, {
     name: 'webpages',
     kind: webPages,
     workflow: {

@@ -22,7 +22,13 @@ describe('the next reconcile of an external resource', () => {
       error,
       { when: 'backOff' },
     ],
-    ['RUN-98: clean, with an error, with a forbidden back-off', false, { backOff: false }, error, { when: 'backOff' }],
+    [
+      'RUN-98: clean, with an error, with a forbidden back-off',
+      false,
+      { backOff: false },
+      error,
+      { when: 'backOff' },
+    ],
     ['RUN-99: clean, asked to back off', false, { backOff: true }, undefined, { when: 'backOff' }],
     ['RUN-99: clean, asked to back off, with an error', false, { backOff: true }, error, { when: 'backOff' }],
     [

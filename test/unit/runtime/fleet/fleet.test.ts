@@ -11,7 +11,7 @@ import {
 import { createFleet, type Places } from '../../../../src/runtime/fleet/fleet.ts';
 import { SHARDS, shardLeaseName, shardOf } from '../../../../src/runtime/fleet/names.ts';
 import { leaseKind, type LeaseObject } from '../../../../src/runtime/manager/lease.ts';
-import type { Manager } from '../../../../src/runtime/manager/manager.ts';
+import type { StartableManager } from '../../../../src/runtime/manager/manager.ts';
 import { keyOf } from '../../../../src/runtime/keys.ts';
 import type { Client, Context, Kind, Obj, View, Write } from '../../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
@@ -31,7 +31,7 @@ interface Run {
 /** A replica in this process: `cut` disconnects it from the server, as a broken network or a kill would. */
 class Replica {
   readonly name: string;
-  readonly manager: Manager;
+  readonly manager: StartableManager;
   readonly metrics: Metrics;
   isCut = false;
   /** The error for requests about its leases. */

@@ -49,11 +49,7 @@ describe('a shard', () => {
     expect(shard.busyMs).to.equal(0);
   });
   for (const [title, error, expected] of [
-    [
-      'an unanswered write',
-      new TransportError({ message: 'gone', safeToRepeat: false }),
-      DOUBT_MS,
-    ],
+    ['an unanswered write', new TransportError({ message: 'gone', safeToRepeat: false }), DOUBT_MS],
     ['a write that the server refused', apiErrorFrom(500, {}, { verb: 'x', kind: 'X' }), 0],
     ['a write that was not sent', new ShareLostError({ message: 'no' }), 0],
   ] as const) {

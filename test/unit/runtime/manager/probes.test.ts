@@ -8,7 +8,7 @@ describe('the check of the caches', () => {
   interface Row {
     readonly name: string;
     readonly isSynced: boolean;
-    readonly trouble?: string;
+    readonly problem?: string;
   }
   const good: Row = { name: 'pods', isSynced: true };
   const rows: readonly (readonly [string, readonly Row[], string | undefined])[] = [
@@ -22,7 +22,7 @@ describe('the check of the caches', () => {
     ],
     ['names one whose watch fails', [{ ...good, problem: 'no answer' }], 'pods: no answer'],
     [
-      'names all that are in trouble',
+      'names all that are in problem',
       [
         { name: 'jobs', isSynced: false },
         { ...good, problem: 'no answer' },

@@ -4,7 +4,11 @@ import { silentLogger, type Logger } from '../../../../src/observability/log.ts'
 import { createMetrics, type Metrics } from '../../../../src/observability/metrics.ts';
 import { createCaches } from '../../../../src/runtime/cache/cache.ts';
 import type { Controller, ControllerSpec } from '../../../../src/runtime/controller/controller.ts';
-import { createManager, type Manager, type ManagerOptions } from '../../../../src/runtime/manager/manager.ts';
+import {
+  createManager,
+  type StartableManager,
+  type ManagerOptions,
+} from '../../../../src/runtime/manager/manager.ts';
 import { exponential } from '../../../../src/runtime/queue/retry.ts';
 import type { Caches, Context, Kind, Obj, UpdateControl, View } from '../../../../src/runtime/types.ts';
 import { FakeClock, inTime, settle } from '../../../support/clock.ts';
@@ -58,7 +62,7 @@ export interface World {
   readonly cluster: FakeCluster;
   readonly caches: Caches;
   readonly metrics: Metrics;
-  readonly manager: Manager;
+  readonly manager: StartableManager;
   /** `12 A/1`: the time in seconds at which a reconcile began, and its key. */
   readonly runs: string[];
   /** Adds a controller of widgets that records its reconciles. */

@@ -56,7 +56,7 @@ export interface WorkflowReconciler<P extends Obj> {
 }
 
 /** A controller with a workflow in front of its own logic. */
-export interface OperatorSpec<P extends Obj> extends Omit<ControllerSpec<P>, 'reconciler'> {
+export interface WorkflowControllerSpec<P extends Obj> extends Omit<ControllerSpec<P>, 'reconciler'> {
   readonly reconciler: WorkflowReconciler<P>;
   readonly workflow: WorkflowSpec<P>;
 }
@@ -145,7 +145,10 @@ function unresolved(dependent: string, source: string, known: readonly string[])
  * Adds a controller with a workflow to a manager. It keeps a finalizer when a node has to be deleted by us.
  * @throws DefinitionError when the description makes no sense
  */
-export function addOperator<P extends Obj>(manager: Manager, spec: OperatorSpec<P>): Controller<P> {
+export function addWorkflowController<P extends Obj>(
+  manager: Manager,
+  spec: WorkflowControllerSpec<P>,
+): Controller<P> {
   const { workflow: description, reconciler, ...rest } = spec;
   const { nodes } = description;
   const names = nodes.map(({ use }) => use.name);

@@ -1,0 +1,218 @@
+/** One operator in a process: connection, caches, manager, health server. */
+import { hostname } from 'node:os';
+import { systemClock } from '../../lib/clock.ts';
+import { Closing } from '../../lib/closing.ts';
+import { systemRng } from '../../lib/rng.ts';
+import { startHealthServer, type Check } from '../../observability/health.ts';
+import { silentLogger, type Logger } from '../../observability/log.ts';
+import { createMetrics } from '../../observability/metrics.ts';
+import { createCaches } from '../cache/cache.ts';
+import { KubeconfigError, type LeadershipLostError } from '../errors.ts';
+import {
+  createManager,
+  type LeaseSettings,
+  type Manager,
+  type StartableManager,
+} from '../manager/manager.ts';
+import { createClient } from '../transport/client.ts';
+import { connect, type Connection, type ConnectOptions } from '../transport/http.ts';
+import { defaultResponses } from '../transport/responses.ts';
+import { findKubeconfig, type KubeconfigSource } from '../transport/kubeconfig.ts';
+import type { Caches, Client } from '../types.ts';
+
+/** Another cluster: requests to it, and caches of its objects. */
+export interface Cluster {
+  readonly client: Client;
+  readonly caches: Caches;
+}
+
+/** An operator before its controllers start. */
+export interface Operator extends Manager {
+  /** Aborts when the operator stops. */
+  readonly signal: AbortSignal;
+  /**
+   * Connects to another cluster; `stop` closes the connection.
+   * @throws KubeconfigError when the kubeconfig cannot be used
+   */
+  connect(kubeconfig: KubeconfigSource): Promise<Cluster>;
+}
+
+/** What an operator consists of. */
+export interface OperatorOptions {
+  /** Identifies the operator to the API server, and is the default name of its lease. */
+  readonly name: string;
+  /** Adds the controllers; nothing is read or watched before it ends. */
+  add(operator: Operator): unknown;
+  /** Default: the file in `KUBECONFIG`, then the service account of the pod, then `~/.kube/config`. */
+  readonly kubeconfig?: KubeconfigSource;
+  /**
+   * Leader election: of all processes with the same lease, one runs the controllers, and the others stand by with filled
+   * caches. Without it, every process runs them. The namespace is by default that of the pod or of the kubeconfig's
+   * context. Times are milliseconds, by default 15,000, 10,000 and 2,000.
+   */
+  readonly lease?: {
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly durationMs?: number;
+    readonly renewDeadlineMs?: number;
+    readonly retryMs?: number;
+  };
+  /** Names this process in the lease and in events; unique among replicas. Default `<host name>-<process id>`. */
+  readonly identity?: string;
+  /** Serve /metrics, /healthz and /readyz here; port 0 takes any free port. Default: not at all. */
+  readonly metricsAddress?: { readonly host: string; readonly port: number };
+  /** Checks in addition to those of the manager. */
+  readonly checks?: readonly Check[];
+  /** Default: no log. */
+  readonly log?: Logger;
+  /** Milliseconds for the first lists, default 120,000. */
+  readonly syncTimeoutMs?: number;
+  /** Milliseconds for running reconciles to end when the operator stops, default 30,000. */
+  readonly drainMs?: number;
+}
+
+/** A process with an operator, as `startOperator` returns it. */
+export interface OperatorProcess {
+  /** Where metrics and probes are served, as in `http://127.0.0.1:8080`. */
+  readonly health: string | undefined;
+  /**
+   * Resolves when the caches are filled and the controllers run; with a lease, when this process becomes the leader.
+   * Rejects with a SourceError when the first lists fail, and with a ShutdownError when `stop` was called before.
+   */
+  readonly started: Promise<void>;
+  /**
+   * Resolves when the operator has stopped. Rejects when it stopped by itself: with a LeadershipLostError, or with the
+   * error with which `started` rejected.
+   */
+  readonly ended: Promise<void>;
+  /**
+   * Starts no more reconciles, waits for those that run, releases the lease, and closes all connections.
+   * @returns how many reconciles did not end in time and were abandoned
+   */
+  stop(): Promise<number>;
+}
+
+/**
+ * Connects, adds the controllers and begins to start them. Signals of the process are left to the caller; `runOperator`
+ * handles them.
+ * @throws KubeconfigError when no kubeconfig is found or it cannot be used; HealthPortError when the address is in use;
+ *   what `add` throws
+ */
+export async function startOperator(options: OperatorOptions): Promise<OperatorProcess> {
+  const closing = new Closing();
+  try {
+    const life = new Life(closing);
+    const manager = await createOperator(options, closing, (error) => {
+      life.end(error);
+    });
+    const { metricsAddress, checks = [] } = options;
+    if (metricsAddress) {
+      const { metrics } = manager;
+      const all = [...manager.checks, ...checks];
+      const health = await startHealthServer({ ...metricsAddress, metrics, checks: all });
+      life.health = health.url;
+      closing.add(() => health.close());
+    }
+    life.begin(manager);
+    return life;
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}
+
+/** The manager of an operator, with the controllers added. */
+async function createOperator(
+  options: OperatorOptions,
+  closing: Closing,
+  onLost: (error: LeadershipLostError) => void,
+): Promise<StartableManager> {
+  const { name, kubeconfig = findKubeconfig(process.env), log = silentLogger } = options;
+  if (!kubeconfig) throw new KubeconfigError({ message: 'no cluster given; set KUBECONFIG to a file' });
+  const { identity = `${hostname()}-${String(process.pid)}`, syncTimeoutMs, drainMs } = options;
+  const metrics = createMetrics({ process: true });
+  const ports = { clock: systemClock, rng: systemRng, log };
+  const open = async (more: Partial<ConnectOptions>): Promise<[Connection, Client]> => {
+    const connection = await connect({ kubeconfig, userAgent: name, fieldManager: name, ...ports, ...more });
+    const client = createClient(connection);
+    closing.add(() => client.close());
+    return [connection, client];
+  };
+  const { host: responses } = defaultResponses;
+  const [connection, client] = await open({ responses, registry: metrics.registry });
+  const lease: LeaseSettings | undefined = options.lease && {
+    ...{ namespace: connection.namespace, name, onLost, ...options.lease },
+    // Renewals have connections of their own, so that nothing delays them.
+    client: (await open({ responses }))[1],
+  };
+  const caches = createCaches({ client, ...ports, registry: metrics.registry });
+  const manager = createManager({
+    ...{ client, caches, metrics, identity, ...ports },
+    ...(lease && { lease }),
+    ...(syncTimeoutMs !== undefined && { syncTimeoutMs }),
+    ...(drainMs !== undefined && { drainMs }),
+  });
+  closing.add(() => manager.stop());
+  const operator: Operator = {
+    ...{ client, caches, metrics, ...ports, signal: closing.signal },
+    add: (spec) => manager.add(spec),
+    async connect(source) {
+      const [, other] = await open({ kubeconfig: source });
+      return { client: other, caches: createCaches({ client: other, ...ports }) };
+    },
+  };
+  await options.add(operator);
+  return manager;
+}
+
+const ignore = (): void => undefined;
+
+/** The promises of an operator; nobody has to listen to them. */
+class Life implements OperatorProcess {
+  readonly started: Promise<void>;
+  readonly ended: Promise<void>;
+  health: string | undefined;
+  readonly #closing: Closing;
+  #manager: StartableManager | undefined;
+  #begin: (running: Promise<void>) => void = ignore;
+  #finish: (error?: Error) => void = ignore;
+
+  constructor(closing: Closing) {
+    this.#closing = closing;
+    this.started = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
+    this.ended = new Promise((resolve, reject) => {
+      this.#finish = (error) => {
+        if (error) reject(error);
+        else resolve();
+      };
+    });
+    this.started.catch(ignore);
+    this.ended.catch(ignore);
+  }
+
+  begin(manager: StartableManager): void {
+    this.#manager = manager;
+    const running = manager.start();
+    this.#begin(running);
+    running.catch((error: unknown) => {
+      this.end(error as Error);
+    });
+  }
+
+  /** The operator cannot go on. */
+  end(error: Error): void {
+    if (this.#closing.signal.aborted) return;
+    this.#manager?.log.error({ err: error }, 'operator stopped');
+    void this.#closing.close().then(() => {
+      this.#finish(error);
+    });
+  }
+
+  async stop(): Promise<number> {
+    await this.#closing.close();
+    this.#finish();
+    return this.#manager?.unfinished ?? 0;
+  }
+}

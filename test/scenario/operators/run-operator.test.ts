@@ -1,0 +1,241 @@
+/** An operator as a process: what `startOperator` starts and stops, and how `runOperator` begins and ends as a program. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parseYaml } from '../../../src/lib/yaml.ts';
+import { ConfigMap } from '../../../src/runtime/core-kinds.ts';
+import { KubeconfigError, LeadershipLostError, SourceError } from '../../../src/runtime/errors.ts';
+import { leaseKind } from '../../../src/runtime/manager/lease.ts';
+import {
+  startOperator,
+  type Operator,
+  type OperatorOptions,
+  type OperatorProcess,
+} from '../../../src/runtime/operator/start-operator.ts';
+import { watchSource } from '../../../src/runtime/sources/sources.ts';
+import type { AnyObj, Page } from '../../support/operators.ts';
+import {
+  kindOfTest,
+  pages,
+  read,
+  startOperatorCluster,
+  until,
+  type OperatorCluster,
+} from '../../support/operators.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+describe('an operator as a process', function () {
+  this.timeout(60_000);
+  let cluster: OperatorCluster;
+  let namespace: string;
+  let running: OperatorProcess[];
+  before(async () => {
+    cluster = await startOperatorCluster();
+  });
+  beforeEach(async () => {
+    namespace = await cluster.namespace();
+    running = [];
+  });
+  afterEach(() => Promise.all(running.map((operator) => operator.stop())));
+  after(() => cluster?.stop());
+
+  const start = async (options: Partial<OperatorOptions>): Promise<OperatorProcess> => {
+    const operator = await startOperator({
+      ...{ name: 'page-operator', kubeconfig: cluster.kubeconfig, add: addPages },
+      ...options,
+    });
+    running.push(operator);
+    return operator;
+  };
+  const addPages = (operator: Operator) =>
+    operator.add<Page>({
+      ...{ name: 'pages', kind: pages, cache: { namespaces: [namespace] } },
+      reconciler: {
+        async reconcile(page, ctx) {
+          const object = { ...ctx.draft(), status: { seen: page.spec['text'] } };
+          return { write: 'status', object };
+        },
+      },
+    });
+  const create = (name: string): Promise<Page> => {
+    const metadata = { name, namespace };
+    const object = { apiVersion: 'runtime.test.example/v1', kind: 'Page', metadata, spec: { text: 'hello' } };
+    return cluster.client.send({ verb: 'create', kind: pages, object });
+  };
+  const isSeen = (name: string) =>
+    until(`page ${name} is reconciled`, async () => {
+      const page = await read(cluster, pages, `${namespace}/${name}`);
+      return page?.status?.['seen'] === 'hello';
+    });
+
+  it('connects, reconciles, serves metrics and probes, and closes everything when it stops', async () => {
+    const check = { name: 'moon', probe: 'ready', problem: () => undefined } as const;
+    const metricsAddress = { host: '127.0.0.1', port: 0 };
+    const operator = await start({ metricsAddress, checks: [check] });
+    await operator.started;
+    await create('one');
+    await isSeen('one');
+    const health = operator.health ?? '';
+    expect(await (await fetch(`${health}/readyz?verbose`)).text()).to.include('[+]moon ok');
+    expect(await (await fetch(`${health}/metrics`)).text()).to.include('rest_client_requests_total');
+    expect(await operator.stop()).to.equal(0);
+    await operator.ended;
+    const refused = await fetch(health).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(TypeError);
+  });
+
+  it('stops by itself when it loses its lease, and says so', async () => {
+    const lease = { namespace, durationMs: 1_500, renewDeadlineMs: 1_000, retryMs: 50 };
+    const operator = await start({ lease, identity: 'first' });
+    await operator.started;
+    const key = `${namespace}/page-operator`;
+    const held = await cluster.client.get(leaseKind, key);
+    expect(held.spec?.holderIdentity).to.equal('first');
+    const spec = {
+      holderIdentity: 'thief',
+      renewTime: '2100-01-01T00:00:00.000000Z',
+      leaseDurationSeconds: 60,
+    };
+    await cluster.client.send({ verb: 'merge', kind: leaseKind, key, body: { spec } });
+    const error = await operator.ended.catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(LeadershipLostError);
+    await create('late');
+    expect((await cluster.client.get(leaseKind, key)).spec?.holderIdentity).to.equal('thief');
+    expect((await read(cluster, pages, `${namespace}/late`))?.status).to.equal(undefined);
+  });
+
+  it('reports by which source it cannot start', async () => {
+    const absent = kindOfTest('absent.example', 'Absent');
+    const operator = await start({
+      syncTimeoutMs: 200,
+      add: (op) =>
+        op.add({
+          ...{ name: 'absent', kind: absent },
+          reconciler: { reconcile: () => Promise.resolve({ write: 'none' }) },
+        }),
+    });
+    const errors = await Promise.all(
+      [operator.started, operator.ended].map((each) => each.catch((reason: unknown) => reason)),
+    );
+    for (const error of errors)
+      expect(error)
+        .to.be.instanceOf(SourceError)
+        .with.property('message')
+        .which.matches(/absents/);
+  });
+
+  it('does not start without a kubeconfig', async () => {
+    const before = process.env['KUBECONFIG'];
+    process.env['KUBECONFIG'] = join(root, 'no-such-file');
+    const error = await startOperator({ name: 'x', add: () => undefined }).catch((reason: unknown) => reason);
+    if (before === undefined) delete process.env['KUBECONFIG'];
+    else process.env['KUBECONFIG'] = before;
+    expect(error).to.be.instanceOf(KubeconfigError);
+  });
+
+  it('watches objects of another cluster', async () => {
+    const other = await startOperatorCluster();
+    try {
+      const far = await other.namespace();
+      const seen: string[] = [];
+      const operator = await start({
+        async add(op) {
+          const { caches } = await op.connect(other.kubeconfig);
+          const cache = caches.of(ConfigMap, { namespaces: [far] });
+          op.add<Page>({
+            ...{ name: 'pages', kind: pages, cache: { namespaces: [namespace] } },
+            sources: [watchSource<ConfigMap, Page>({ cache, toPrimary: () => [`${namespace}/one`] })],
+            reconciler: {
+              reconcile(_page, ctx) {
+                seen.push(ctx.secondary(ConfigMap)?.data?.['text'] ?? 'none');
+                return Promise.resolve({ write: 'none' });
+              },
+            },
+          });
+        },
+      });
+      await operator.started;
+      await create('one');
+      await until('the page is reconciled', () => seen.includes('none'));
+      const metadata = { name: 'far', namespace: far };
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: 'hello' } };
+      await other.client.send({ verb: 'create', kind: ConfigMap, object });
+      await until('the other cluster has been heard', () => seen.includes('hello'));
+      await operator.stop();
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+describe('runOperator', function () {
+  this.timeout(60_000);
+  let cluster: OperatorCluster;
+  let folder: string;
+  before(async () => {
+    cluster = await startOperatorCluster();
+    folder = mkdtempSync(join(tmpdir(), 'espalier-operator-'));
+    writeFileSync(join(folder, 'kubeconfig.yaml'), cluster.kubeconfig.text);
+  });
+  after(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await cluster?.stop();
+  });
+
+  const main = (script: string, env: NodeJS.ProcessEnv) => {
+    const program = ['--conditions', 'espalier-source', '--import', 'tsx', join(root, script)];
+    const child = spawn(process.execPath, program, {
+      cwd: root,
+      env: { ...process.env, KUBECONFIG: join(folder, 'kubeconfig.yaml'), ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let output = '';
+    child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    return { child, output: () => output };
+  };
+  const end = async (child: ChildProcess): Promise<unknown> =>
+    child.exitCode ?? (await once(child, 'exit'))[0];
+
+  const samples = 'docs/samples/operators';
+  const install = (file: string): Promise<void> =>
+    cluster.install(parseYaml(readFileSync(join(root, samples, file), 'utf8')) as AnyObj);
+
+  it('runs the sample until SIGTERM, and ends with exit code 0', async () => {
+    await install('webpage/webpages.yaml');
+    const { child, output } = main(`${samples}/webpage/main.ts`, {});
+    try {
+      await until('its controllers run', () => output().includes('controllers started'));
+      child.kill('SIGTERM');
+      expect(await end(child)).to.equal(0);
+      expect(output()).to.include('"msg":"stopped"');
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('ends with one line and exit code 1 when another process takes its lease', async () => {
+    await install('notice/notices.yaml');
+    const namespace = await cluster.namespace();
+    const { child, output } = main(`${samples}/notice/main.ts`, { NAMESPACE: namespace, HEALTH_PORT: '0' });
+    try {
+      await until('it leads', () => output().includes('controllers started'));
+      const key = `${namespace}/notice-operator`;
+      const body = { spec: { holderIdentity: 'thief', renewTime: '2100-01-01T00:00:00.000000Z' } };
+      await cluster.client.send({ verb: 'merge', kind: leaseKind, key, body });
+      expect(await end(child)).to.equal(1);
+      expect(output()).to.match(/^error: writes are blocked, lease \S+: thief took the lease$/m);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('ends with one line and exit code 1 when it cannot start', async () => {
+    const { child, output } = main(`${samples}/webpage/main.ts`, { KUBECONFIG: '/no/such/file' });
+    expect(await end(child)).to.equal(1);
+    expect(output()).to.match(/^error: cannot read kubeconfig \/no\/such\/file: [^\n]*\n$/);
+  });
+});

@@ -58,7 +58,6 @@ function fulfils(
   switch (operator) {
     case '=':
     case '==':
-      return value !== undefined && values.includes(value);
     case 'in':
       return value !== undefined && values.includes(value);
     case '!=':

@@ -6,16 +6,19 @@ import type { LastError } from '../../src/api/shared.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { conditionTypes } from '../../src/api/conditions.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
 import { judgeRemote } from '../../src/machine/remote.ts';
 import { changed, mergeConditions, withProblem } from '../../src/machine/status.ts';
 import { endsJob } from './errors.ts';
 import type { Direction } from './intake.ts';
 import type { Outcome } from './outcome.ts';
+import { targetNameOf } from './responsible.ts';
 
 /** The problem of an item whose Target is not there. What was installed on its cluster can only be left there then. */
-export function targetMissing({ metadata, spec }: View<DeployItem>): Problem {
+export function targetMissing(item: View<DeployItem>): Problem {
+  const { metadata } = item;
   const place = { operation: 'reconcilePrivate', reason: 'NoTargetFound' };
-  const target = `target ${metadata.namespace ?? ''}/${spec.target?.name ?? ''} does not exist`;
+  const target = `target ${joinKey(metadata.namespace, targetNameOf(item) ?? '')} does not exist`;
   if (!isBeingDeleted(metadata))
     return { ...place, message: 'setting deploy item to failed due to missing target' };
   const annotate = `${annotations.deleteWithoutUninstall}=true and ${annotations.operation}=${operations.reconcile}`;

@@ -215,9 +215,11 @@ function watching(stage: Stage) {
       const failures = canary.failures.slice(failuresBefore);
       const { end } = controllers.program;
       const { bytes, held } = controllers.memory;
+      const silence = controllers.program.longestSilence(start);
       print(
         `canary: ${String(canary.waits.endedAfter(start))} jobs, p50 ${seconds(percentile(jobs, 0.5))}, p95 ${seconds(p95)}, ` +
           `max ${seconds(jobs.at(-1) ?? 0)}; healthz at worst ${seconds(slowest)}; ` +
+          `main thread silent for at most ${String(silence.ms)} ms (${String(silence.cpuMs)} ms of CPU); ` +
           `memory at most ${String(Math.round(peak / MIB))} MiB of ${String(bytes / MIB)} (${held})`,
       );
       words.forEach(print);

@@ -13,10 +13,26 @@ const root = join(import.meta.dirname, '../../..');
 const PROGRAM = join(root, 'dist/src/cli/main.js');
 const KEPT_LINES = 400;
 const STOP_PATIENCE_MS = 8_000;
+/** Prints what `silenceIn` reads. */
+const SILENCE = join(import.meta.dirname, 'silence.mjs');
+
+/** The main thread of a program gave nothing else a turn. */
+interface Silence {
+  readonly at: number;
+  readonly ms: number;
+  /** Processor time of the thread meanwhile. */
+  readonly cpuMs: number;
+}
+
+function silenceIn(line: string): Silence | undefined {
+  const [, ms, cpuMs] = /^silence (\d+) (\d+)$/.exec(line) ?? [];
+  return ms === undefined ? undefined : { at: performance.now(), ms: Number(ms), cpuMs: Number(cpuMs) };
+}
 
 export class Program {
   readonly pid: number;
   readonly lines: string[] = [];
+  readonly #silences: Silence[] = [];
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
 
@@ -29,7 +45,11 @@ export class Program {
     this.pid = this.#child.pid ?? 0;
     this.#ended = once(this.#child, 'exit');
     const keep = (chunk: Buffer): void => {
-      for (const line of chunk.toString('utf8').split('\n')) if (line !== '') this.lines.push(line);
+      for (const line of chunk.toString('utf8').split('\n')) {
+        const silence = silenceIn(line);
+        if (silence) this.#silences.push(silence);
+        else if (line !== '') this.lines.push(line);
+      }
       this.lines.splice(0, this.lines.length - KEPT_LINES);
     };
     this.#child.stdout?.on('data', keep);
@@ -42,6 +62,15 @@ export class Program {
     if (exitCode === null && signalCode === null) return undefined;
     const fatal = this.lines.filter((line) => /FATAL|heap|RangeError|Error:/.test(line)).at(-1);
     return `ended with ${signalCode ?? `code ${String(exitCode)}`}${fatal === undefined ? '' : `: ${fatal.slice(0, 200)}`}`;
+  }
+
+  /** The longest time without a turn since `start`, and the most processor time in one turn. */
+  longestSilence(start: number): { readonly ms: number; readonly cpuMs: number } {
+    const since = this.#silences.filter(({ at }) => at >= start);
+    return {
+      ms: Math.max(0, ...since.map(({ ms }) => ms)),
+      cpuMs: Math.max(0, ...since.map(({ cpuMs }) => cpuMs)),
+    };
   }
 
   /** SIGTERM, and SIGKILL if that has no effect. */
@@ -129,7 +158,10 @@ function deployed(deployment: Obj, options: Readonly<Record<string, string | und
   if (!container) throw new Error('the Deployment has no container');
   const bytes = bytesOf(container.resources.limits.memory);
   const env = Object.fromEntries(container.env.flatMap(({ name, value }) => (value ? [[name, value]] : [])));
-  const flags = nodeFlags(container.command ?? entrypoint(), env['NODE_OPTIONS'] ?? '', bytes);
+  const flags = [
+    `--import=${SILENCE}`,
+    ...nodeFlags(container.command ?? entrypoint(), env['NODE_OPTIONS'] ?? '', bytes),
+  ];
   const kept = container.args.filter((arg) => !((arg.split('=')[0] ?? '') in options));
   const added = Object.entries(options).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${value}`],

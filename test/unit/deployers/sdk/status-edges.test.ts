@@ -1,7 +1,7 @@
 /** Rules of statuses, errors and names that show in single cases only. */
 import { expect } from 'chai';
 import { CodecError } from '../../../../deployers/sdk/codec.ts';
-import { decodeContinuous, nextRun } from '../../../../deployers/sdk/continuous.ts';
+import { decodeContinuous, nextDueTime } from '../../../../deployers/sdk/continuous.ts';
 import { DeployerError, InternalError, RetryError } from '../../../../deployers/sdk/errors.ts';
 import { isLeftInPlace } from '../../../../deployers/sdk/intake.ts';
 import { itemOwner, type DeployItem, type DeployItemStatus } from '../../../../deployers/sdk/kinds.ts';
@@ -49,7 +49,7 @@ describe('errors of deployers', () => {
   const tooLong = new RetryError({ ...place, cause: new Error('behind') });
 
   it('have the names of their classes', () => {
-    expect(new CodecError('decode', 'm').name).to.equal('CodecError');
+    expect(new CodecError({ step: 'decode', message: 'm' }).name).to.equal('CodecError');
     expect(new ItemMoved(false).name).to.equal('ItemMoved');
     expect(new InvalidSelector('m').name).to.equal('InvalidSelector');
     expect(new DeployerError(place).name).to.equal('DeployerError');
@@ -69,8 +69,8 @@ describe('errors of deployers', () => {
 
   it('have the answer of the server as their cause', async () => {
     for (const cause of [
-      new Conflict('no', { status: 409, reason: 'Conflict', ref: { verb: 'merge', kind: 'DeployItem' } }),
-      new NotFound('no', { status: 404, reason: 'NotFound', ref: { verb: 'merge', kind: 'DeployItem' } }),
+      new Conflict({ message: 'no', status: 409, reason: 'Conflict', ref: { verb: 'merge', kind: 'DeployItem' } }),
+      new NotFound({ message: 'no', status: 404, reason: 'NotFound', ref: { verb: 'merge', kind: 'DeployItem' } }),
     ]) {
       const session = new Session(
         item('exec', 'web'),
@@ -133,7 +133,7 @@ describe('a schedule that cannot be followed', () => {
   }
 
   it('is due at no time without a last one', () => {
-    expect(nextRun({ cron: '@daily' }, undefined)).to.equal(undefined);
+    expect(nextDueTime({ cron: '@daily' }, undefined)).to.equal(undefined);
   });
 });
 

@@ -43,7 +43,7 @@ const changed = async (change: Change, object: View<Obj>, { ports, writes }: Ret
 const test = (value: unknown) => ({ op: 'test', path: '/metadata/finalizers', value });
 
 describe('the name of a finalizer', () => {
-  it('is made of the plural and the group', () => {
+  it('consists of the plural and the group', () => {
     expect([defaultFinalizer(widgets), defaultFinalizer({ ...widgets, group: '' })]).to.deep.equal([
       ...['widgets.example.io/finalizer', 'widgets/finalizer'],
     ]);

@@ -58,7 +58,7 @@ describe('the writer of a controller', () => {
 
   it('sends nothing past the fence', async () => {
     const { story, ports } = stage(at('8'), () => {
-      throw new ShutdownError('stopping');
+      throw new ShutdownError({ message: 'stopping' });
     });
     const error: unknown = await createWriter(ports)(merge).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(ShutdownError);

@@ -69,8 +69,18 @@ describe('errors of deployers', () => {
 
   it('have the answer of the server as their cause', async () => {
     for (const cause of [
-      new Conflict({ message: 'no', status: 409, reason: 'Conflict', ref: { verb: 'merge', kind: 'DeployItem' } }),
-      new NotFound({ message: 'no', status: 404, reason: 'NotFound', ref: { verb: 'merge', kind: 'DeployItem' } }),
+      new Conflict({
+        message: 'no',
+        status: 409,
+        reason: 'Conflict',
+        ref: { verb: 'merge', kind: 'DeployItem' },
+      }),
+      new NotFound({
+        message: 'no',
+        status: 404,
+        reason: 'NotFound',
+        ref: { verb: 'merge', kind: 'DeployItem' },
+      }),
     ]) {
       const session = new Session(
         item('exec', 'web'),

@@ -77,10 +77,14 @@ export async function planDeploy(ctx: DeployContext, wanted: Wanted): Promise<It
 export async function planRemoval(ctx: DeployContext, plan: RemovalPlan): Promise<ItemPlan> {
   if (plan.old.length === 0) return { objects: [], notes: [] };
   const access = withoutWrites(await accessOf(ctx.target, plan.operation));
-  const objects = await planDeletions(plan.old, { ...ctx, ...plan, access });
-  const others = await everything(plan.groups, ctx, access);
-  const ids = new Set(objects.map(({ ref }) => idOf(ref)));
-  return { objects: [...objects, ...others.filter(({ ref }) => !ids.has(idOf(ref)))], notes: [] };
+  const managed = await planDeletions(plan.old, { ...ctx, ...plan, access });
+  const { here, elsewhere } = await everything(plan.groups, ctx, access);
+  // A group that takes everything takes what the others leave, too.
+  const objects = managed.map((planned) =>
+    planned.change === 'kept' ? (here.get(idOf(planned.ref)) ?? planned) : planned,
+  );
+  for (const { ref } of managed) here.delete(idOf(ref));
+  return { objects: [...objects, ...here.values(), ...elsewhere], notes: [] };
 }
 
 // ---------------------------------------------------------------- one object of the list
@@ -240,26 +244,34 @@ async function liveOf(
   }
 }
 
-/** Objects that deletion groups include although the item does not manage them. */
+interface Taken {
+  /** Objects on the target of the item, by id. */
+  readonly here: Map<string, PlannedObject>;
+  readonly elsewhere: PlannedObject[];
+}
+
+/** Objects that deletion groups delete, whether the item manages them or not. Objects that other items manage stay. */
 async function everything(
   groups: readonly DeletionGroup[],
   ctx: DeployContext,
   own: KubeAccess,
-): Promise<readonly PlannedObject[]> {
-  const planned: PlannedObject[] = [];
+): Promise<Taken> {
+  const taken: Taken = { here: new Map(), elsewhere: [] };
   for (const group of groups) {
     if (group.is !== 'custom' || !group.isEverything) continue;
-    const access = group.targetName
-      ? withoutWrites(await (await ctx.secondaryTarget(group.targetName)).kube())
-      : own;
-    for (const { apiVersion, kind, namespaces, names } of group.resources) {
-      const type = { apiVersion, kind, ...(namespaces && { namespaces }), ...(names && { names }) };
+    const { targetName } = group;
+    const access = targetName ? withoutWrites(await (await ctx.secondaryTarget(targetName)).kube()) : own;
+    for (const type of group.resources) {
       for (const { object } of await candidates(type, access, ctx.signal)) {
-        const where = group.targetName ? ` on target ${group.targetName}` : '';
-        const ref = refOf({ ...object, apiVersion, kind });
-        planned.push({ ref, change: 'delete', note: `deleteAllResources deletes it${where}` });
+        const { uid } = object.metadata;
+        if (uid && ctx.alsoManagedBy(uid).length > 0) continue;
+        const where = targetName ? ` on target ${targetName}` : '';
+        const ref = refOf({ ...object, apiVersion: type.apiVersion, kind: type.kind });
+        const planned = { ref, change: 'delete', note: `deleteAllResources deletes it${where}` } as const;
+        if (targetName) taken.elsewhere.push(planned);
+        else taken.here.set(idOf(ref), planned);
       }
     }
   }
-  return planned;
+  return taken;
 }

@@ -30,11 +30,13 @@ interface Options {
   readonly direction?: 'apply' | 'remove';
   readonly others?: readonly View<DeployItem>[];
   readonly secondary?: FakeCluster;
+  readonly signal?: AbortSignal;
 }
 
 /** @param config of the next job; undefined for the current one */
 export function planOf(b: Bench, config?: object, options: Options = {}): Promise<ItemPlan | undefined> {
   const { direction = 'apply', others = [], secondary = b.target } = options;
+  const { signal = new AbortController().signal } = options;
   const item = b.item();
   const { clock, host } = b;
   const rng = seededRng(1);
@@ -44,7 +46,7 @@ export function planOf(b: Bench, config?: object, options: Options = {}): Promis
   b.target.takeRequests();
   return planItem(
     {
-      ...{ direction, target, log: silentLogger, signal: new AbortController().signal },
+      ...{ direction, target, log: silentLogger, signal },
       item: config === undefined ? item : { ...item, spec: { ...item.spec, config: config as never } },
     },
     {

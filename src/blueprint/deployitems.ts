@@ -1,13 +1,18 @@
 /** Deploy executions: from templates to the deploy item templates of the Execution. */
-import type { TemplateExecutor } from '../api/blueprint.ts';
+import type { z } from 'zod';
+import {
+  deployExecutionResult,
+  type deployItemSpecification,
+  type TemplateExecutor,
+} from '../api/blueprint.ts';
+import { decode, lengthOf } from '../api/decode.ts';
 import { unpackedBytes, type DeployItemTemplate } from '../api/kinds/execution.ts';
 import { defaultLimits, wayOut, type InstallationLimits } from '../api/limits.ts';
 import { templateProblems } from '../api/validation/execution.ts';
 import { aggregate } from '../api/validation/fields.ts';
 import { formatDuration, isDuration, parseDuration } from '../lib/duration.ts';
 import { append } from '../lib/lists.ts';
-import type { View } from '../lib/objects.ts';
-import { fieldsOf, lengthOf, present, type FieldReader } from './decode.ts';
+import { present, type View } from '../lib/objects.ts';
 import { DeployItemsInvalid, TemplateFailed } from './errors.ts';
 import { runExecution, unreadableResult, type RenderContext } from './render.ts';
 
@@ -91,51 +96,45 @@ export function deployItemsFrom(
   execution: View<TemplateExecutor>,
 ): readonly DeployItemTemplate[] {
   try {
-    const specifications = fieldsOf(output, '').list('deployItems') ?? [];
-    return specifications.map((fields) => deployItemFrom(fields, targets));
+    const specifications = decode(deployExecutionResult, output).deployItems ?? [];
+    return specifications.map((one, i) => deployItemFrom(one, `deployItems[${i}]`, targets));
   } catch (error) {
     if (error instanceof DeployItemsInvalid) throw error;
     throw asRendering(unreadableResult('deploy', execution, error));
   }
 }
 
-function deployItemFrom(fields: FieldReader, targets: TargetObjects): DeployItemTemplate {
-  const name = fields.text('name') ?? '';
-  const target = fields.inner('target');
+type Specification = z.infer<typeof deployItemSpecification>;
+
+function deployItemFrom(
+  { target, config = {}, updateOnChangeOnly, timeout, ...rest }: Specification,
+  path: string,
+  targets: TargetObjects,
+): DeployItemTemplate {
   return present({
-    name,
-    type: fields.text('type') ?? '',
-    target: target && { name: targetName(name, target, targets), namespace: targets.namespace },
-    labels: fields.textMap('labels'),
-    config: fields.map('config') ?? {},
-    dependsOn: fields.texts('dependsOn') as string[] | undefined,
-    timeout: durationFrom(fields),
-    updateOnChangeOnly: fields.flag('updateOnChangeOnly') || undefined,
-    onDelete: onDeleteFrom(fields.inner('onDelete')),
-  });
+    ...rest,
+    config,
+    target: target && { name: targetName(rest.name, target, targets), namespace: targets.namespace },
+    timeout: timeout === undefined ? undefined : storedDuration(timeout, path),
+    updateOnChangeOnly: updateOnChangeOnly || undefined,
+  }) as DeployItemTemplate;
 }
 
 /** As upstream stores it: `1h` becomes `1h0m0s`. */
-function durationFrom(fields: FieldReader): string | undefined {
-  const text = fields.text('timeout');
-  if (text === undefined) return undefined;
-  if (!isDuration(text)) throw new Error(`${fields.path}.timeout: "${text}" is not a duration such as "10m"`);
+function storedDuration(text: string, path: string): string {
+  if (!isDuration(text)) throw new Error(`${path}.timeout: "${text}" is not a duration such as "10m"`);
   return formatDuration(parseDuration(text));
 }
 
-function onDeleteFrom(fields: FieldReader | undefined): DeployItemTemplate['onDelete'] {
-  const skipUninstallIfClusterRemoved = fields?.flag('skipUninstallIfClusterRemoved');
-  return fields && present({ skipUninstallIfClusterRemoved });
-}
-
 /** Name of the Target object that an item means. */
-function targetName(item: string, target: FieldReader, objects: TargetObjects): string {
+function targetName(
+  item: string,
+  { import: name = '', index, key, name: object = '' }: NonNullable<Specification['target']>,
+  objects: TargetObjects,
+): string {
   const fail = (why: string): never => {
     throw new DeployItemsInvalid(`invalid deployitem specification "${item}": ${why}`);
   };
-  const name = target.text('import') ?? '';
-  const index = target.integer('index');
-  const key = target.text('key');
   if (index !== undefined) {
     const list = objects.targetLists.get(name) ?? fail(`targetlist import "${name}" not found`);
     const element = index >= 0 ? list[index] : undefined;
@@ -149,7 +148,7 @@ function targetName(item: string, target: FieldReader, objects: TargetObjects): 
   if (name !== '') {
     return (objects.targets.get(name) ?? fail(`target import "${name}" not found`)).metadata.name;
   }
-  return target.text('name') || fail('empty target reference');
+  return object || fail('empty target reference');
 }
 
 // ---------------------------------------------------------------- checks

@@ -1,11 +1,13 @@
 /** Export executions and mappings: from what items and children gave to the values an installation exports. */
+import { z } from 'zod';
 import type { ExportDefinition, TemplateExecutor } from '../api/blueprint.ts';
+import { decode } from '../api/decode.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import { aggregate } from '../api/validation/fields.ts';
 import { targetSpecProblems } from '../api/validation/target.ts';
+import { anyJson, anyObject, open } from '../api/shared.ts';
 import { define } from '../lib/json.ts';
 import { isObject, ownField, type View } from '../lib/objects.ts';
-import { fieldsOf, present } from './decode.ts';
 import { ExportInvalid } from './errors.ts';
 import type { LoadedBlueprint } from './load.ts';
 import type { JsonMap } from './model.ts';
@@ -35,7 +37,7 @@ export interface TargetExportValue {
   readonly ref: string;
   readonly type: string;
   readonly config?: unknown;
-  readonly secretRef?: { readonly name: string; readonly key?: string };
+  readonly secretRef?: { readonly name: string; readonly key?: string | undefined } | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 }
@@ -143,7 +145,13 @@ async function exportProblem(
   return `exported data does not satisfy the configured schema: ${verdict.message}`;
 }
 
-const TARGET_KEYS: ReadonlySet<string> = new Set(['type', 'config', 'secretRef', 'labels', 'annotations']);
+const exportedTarget = open({
+  type: z.string(),
+  config: anyJson().optional(),
+  secretRef: open({ name: z.string(), key: z.string().optional() }).optional(),
+  labels: z.record(z.string(), z.string()),
+  annotations: z.record(z.string(), z.string()),
+});
 
 function targetValue(name: string, ref: string, value: unknown, installation: string): TargetExportValue {
   const fail = (why: string): never => {
@@ -151,7 +159,9 @@ function targetValue(name: string, ref: string, value: unknown, installation: st
       `(inst: ${installation}).internalExports: target export "${name}" does not match the expected target template schema: ${why}`,
     );
   };
-  const unknown = isObject(value) ? Object.keys(value).filter((key) => !TARGET_KEYS.has(key)) : [];
+  const unknown = isObject(value)
+    ? Object.keys(value).filter((key) => !Object.hasOwn(exportedTarget.shape, key))
+    : [];
   if (unknown.length > 0) {
     return fail(
       `unknown field ${unknown.join(', ')}; a target has type, config or secretRef, labels and annotations`,
@@ -161,25 +171,17 @@ function targetValue(name: string, ref: string, value: unknown, installation: st
   const twice = aggregate(targetSpecProblems({ config, secretRef }, name));
   if (twice !== undefined) return fail(twice);
   try {
-    const fields = fieldsOf(value, name);
-    const secret = fields.inner('secretRef');
-    return present({
-      name,
-      ref,
-      type: fields.text('type') ?? '',
-      config: fields.raw('config') ?? undefined,
-      secretRef: secret && present({ name: secret.text('name') ?? '', key: secret.text('key') }),
-      labels: fields.textMap('labels') ?? {},
-      annotations: fields.textMap('annotations') ?? {},
-    });
+    return { name, ref, ...decode(exportedTarget, value, name) };
   } catch (error) {
     return fail((error as Error).message);
   }
 }
 
+const executionResult = open({ exports: anyObject() });
+
 function decodeResult(output: unknown, execution: View<TemplateExecutor>): JsonMap {
   try {
-    return fieldsOf(output, '').map('exports') ?? {};
+    return decode(executionResult, output).exports;
   } catch (cause) {
     throw unreadableResult('export', execution, cause);
   }

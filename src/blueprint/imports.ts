@@ -1,9 +1,11 @@
 /** From the imports found to the values templates see: mappings, defaults, conditions, types and schemas. */
+import { z } from 'zod';
 import type { ImportDefinition, TemplateExecutor } from '../api/blueprint.ts';
+import { decode } from '../api/decode.ts';
 import type { Installation } from '../api/kinds/installation.ts';
+import { anyObject, open } from '../api/shared.ts';
 import { define } from '../lib/json.ts';
 import { isObject, ownField, type View } from '../lib/objects.ts';
-import { fieldsOf } from './decode.ts';
 import { DefinitionInvalid, ImportNotSatisfied, ImportsRejected, SchemaValidationFailed } from './errors.ts';
 import { importValues, type ImportSet } from './import-set.ts';
 import type { LoadedBlueprint } from './load.ts';
@@ -152,13 +154,15 @@ export async function runImportExecutions(context: RenderContext): Promise<JsonM
   return imports;
 }
 
+const executionResult = open({ errors: z.array(z.string()).optional(), bindings: anyObject().optional() });
+
 function decodeResult(
   output: unknown,
   execution: View<TemplateExecutor>,
 ): { readonly errors: readonly string[]; readonly bindings: JsonMap } {
   try {
-    const fields = fieldsOf(isObject(output) ? output : null, '');
-    return { errors: fields.texts('errors') ?? [], bindings: fields.map('bindings') ?? {} };
+    const { errors = [], bindings = {} } = decode(executionResult, isObject(output) ? output : null);
+    return { errors, bindings };
   } catch (cause) {
     throw unreadableResult('import', execution, cause);
   }

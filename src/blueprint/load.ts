@@ -1,16 +1,18 @@
 /** Reads a blueprint: from its source to the parsed `blueprint.yaml` and the files templates may read. */
+import { z } from 'zod';
 import {
+  blueprint as blueprintSchema,
   BLUEPRINT_FILE,
   BLUEPRINT_KIND,
   type ExportDefinition,
   type ImportDefinition,
-  type TemplateExecutor,
 } from '../api/blueprint.ts';
+import { decode, typeName } from '../api/decode.ts';
 import type { BlueprintDefinition } from '../api/kinds/installation.ts';
-import { API_VERSION } from '../api/labels.ts';
+import { API_VERSION, GROUP } from '../api/labels.ts';
+import { anyObject } from '../api/shared.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
-import { fieldsOf, present, typeName, type FieldReader } from './decode.ts';
 import { ComponentProblem } from '../components/errors.ts';
 import { withContents, type ComponentView } from '../components/view.ts';
 import { BlueprintInvalid, BlueprintUnavailable } from './errors.ts';
@@ -106,7 +108,7 @@ export function parseBlueprint(text: string, where = 'inline defined blueprint')
     return fail(`expected apiVersion ${API_VERSION} and kind ${BLUEPRINT_KIND}, found ${found}`);
   }
   try {
-    return blueprintFrom(fieldsOf(document, ''));
+    return blueprintFrom(document);
   } catch (error) {
     return fail((error as Error).message, error);
   }
@@ -119,59 +121,39 @@ function valueNamed(field: string, document: Readonly<Record<string, unknown>>):
   return `${field} ${typeof value === 'string' ? value : `that is ${typeName(value)}`}`;
 }
 
-function blueprintFrom(fields: FieldReader): Blueprint {
-  const executors = (key: string): TemplateExecutor[] | undefined => fields.list(key)?.map(executorFrom);
-  return present({
-    annotations: fields.textMap('annotations'),
-    localTypes: fields.map('localTypes'),
-    imports: fields.list('imports')?.map(importFrom),
-    exports: fields.list('exports')?.map(exportFrom),
-    importExecutions: executors('importExecutions'),
-    subinstallations: fields.list('subinstallations'),
-    subinstallationExecutions: executors('subinstallationExecutions'),
-    deployExecutions: executors('deployExecutions'),
-    exportExecutions: executors('exportExecutions'),
-  });
+/**
+ * What is read of a blueprint at once. Local types are checked where they are used, and sub-installations are read when
+ * they are rendered, so that errors come up there.
+ */
+const readAtOnce = blueprintSchema
+  .omit({ apiVersion: true, kind: true, jsonSchemaVersion: true })
+  .extend({ localTypes: anyObject().optional(), subinstallations: z.array(anyObject()).optional() });
+
+function blueprintFrom(document: unknown): Blueprint {
+  const { imports, exports, ...rest } = decode(readAtOnce, document);
+  return {
+    ...rest,
+    ...(imports && { imports: imports.map(importFrom) }),
+    ...(exports && { exports: exports.map((one) => completed(one, 'target')) }),
+  };
 }
 
-function executorFrom(fields: FieldReader): TemplateExecutor {
-  return present({
-    name: fields.text('name'),
-    type: fields.text('type') ?? '',
-    template: fields.raw('template') ?? undefined,
-    file: fields.text('file'),
-  });
+function importFrom(definition: ImportDefinition): ImportDefinition {
+  const { imports } = definition;
+  return {
+    ...completed(definition, 'target', 'targetList', 'targetMap'),
+    ...(imports && { imports: imports.map(importFrom) }),
+  };
 }
 
-function importFrom(fields: FieldReader): ImportDefinition {
-  const fallback = fields.inner('default');
-  return present({
-    ...valueFrom(fields, 'target', 'targetList', 'targetMap'),
-    required: fields.flag('required'),
-    default: fallback && { value: fallback.raw('value') },
-    imports: fields.list('imports')?.map(importFrom),
-  });
-}
-
-const exportFrom = (fields: FieldReader): ExportDefinition => valueFrom(fields, 'target');
-
-/** Name, type and what values must look like; the type is inferred and the target type completed. */
-function valueFrom(fields: FieldReader, ...expanding: readonly string[]): ExportDefinition {
-  const targetType = fields.text('targetType');
-  const schema = schemaOf(fields);
-  const type = fields.text('type') ?? (schema !== undefined ? 'data' : targetType ? 'target' : undefined);
+/** The type is inferred, and the target type completed for these types. */
+function completed<T extends ExportDefinition>(definition: T, ...expanding: readonly string[]): T {
+  const { schema, targetType } = definition;
+  const type = definition.type ?? (schema !== undefined ? 'data' : targetType ? 'target' : undefined);
   const isShort = targetType !== undefined && targetType !== '' && !targetType.includes('/');
-  return present({
-    name: fields.text('name') ?? '',
-    type,
-    schema,
-    targetType:
-      isShort && expanding.includes(type ?? '') ? `landscaper.gardener.cloud/${targetType}` : targetType,
-  });
-}
-
-/** A schema is a map or a boolean; anything else would be misread by the validator. */
-function schemaOf(fields: FieldReader): ExportDefinition['schema'] {
-  const schema = fields.raw('schema');
-  return typeof schema === 'boolean' ? schema : fields.map('schema');
+  return {
+    ...definition,
+    ...(type !== undefined && { type }),
+    ...(isShort && expanding.includes(type ?? '') && { targetType: `${GROUP}/${targetType}` }),
+  };
 }

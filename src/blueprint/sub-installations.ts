@@ -5,6 +5,7 @@ import type {
   Installation,
   InstallationSpec,
 } from '../api/kinds/installation.ts';
+import { lengthOf } from '../api/decode.ts';
 import { API_VERSION, FINALIZER, annotations, labels } from '../api/labels.ts';
 import { defaultLimits, wayOut, type InstallationLimits } from '../api/limits.ts';
 import type { ObjectMeta } from '../api/shared.ts';
@@ -14,8 +15,7 @@ import { nestedDocument } from '../components/resolve.ts';
 import type { ComponentView } from '../components/view.ts';
 import { copy } from '../lib/json.ts';
 import { append } from '../lib/lists.ts';
-import { controllerReference, type View } from '../lib/objects.ts';
-import { lengthOf, present } from './decode.ts';
+import { controllerReference, present, type View } from '../lib/objects.ts';
 import { cycleText, findCycle } from './dependencies.ts';
 import { SubInstallationsInvalid } from './errors.ts';
 import { runExecution, type RenderContext } from './render.ts';

@@ -1,18 +1,39 @@
 /** Reads InstallationTemplates: from results of executions, from files, and those written into the blueprint. */
+import { z } from 'zod';
 import {
+  installationTemplate,
   INSTALLATION_TEMPLATE_KIND,
   type InstallationTemplate,
   type TemplateExecutor,
 } from '../api/blueprint.ts';
+import { decode, WrongType } from '../api/decode.ts';
+import { targetImport } from '../api/kinds/installation.ts';
 import { API_VERSION } from '../api/labels.ts';
-import { isObject, type View } from '../lib/objects.ts';
+import { anyObject, open } from '../api/shared.ts';
+import { anyCaseField, isObject, type View } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
-import { fieldsOf, present, WrongType, type FieldReader } from './decode.ts';
 import { SubInstallationsInvalid } from './errors.ts';
 import { readText } from './file-tree.ts';
 import type { LoadedBlueprint } from './load.ts';
+import type { JsonMap } from './model.ts';
 import { MAX_READ_HERE, READ_HERE_RULE } from './read-here.ts';
 import { unreadableResult } from './render.ts';
+
+const fileEntry = open({ file: z.string() });
+/** Forbidden references are kept, so that the check can name them. */
+const dataImport = open({
+  name: z.string(),
+  dataRef: z.string().optional(),
+  secretRef: anyObject().optional(),
+  configMapRef: anyObject().optional(),
+});
+const template = installationTemplate.omit({ apiVersion: true, kind: true }).extend({
+  imports: open({
+    data: z.array(dataImport).optional(),
+    targets: z.array(targetImport).optional(),
+  }).optional(),
+});
+const executionResult = open({ subinstallations: z.array(template).optional() });
 
 /** @throws TemplateFailed */
 export function renderedTemplates(
@@ -20,7 +41,7 @@ export function renderedTemplates(
   execution: View<TemplateExecutor>,
 ): readonly InstallationTemplate[] {
   try {
-    return (fieldsOf(output, '').list('subinstallations') ?? []).map(templateFrom);
+    return decode(executionResult, output).subinstallations ?? [];
   } catch (cause) {
     throw unreadableResult('subinstallation', execution, cause);
   }
@@ -41,26 +62,38 @@ const templateRoom = (): Room => ({ left: MAX_READ_HERE });
 
 /** One of them. @throws SubInstallationsInvalid */
 export function staticTemplate(
-  entry: FieldReader,
+  entry: JsonMap,
   index: number,
   blueprint: LoadedBlueprint,
   room: Room = templateRoom(),
 ): InstallationTemplate {
   try {
-    const file = entry.text('file') ?? '';
-    return templateFrom(file === '' ? inlineEntry(entry, index) : templateFile(file, blueprint, index, room));
+    const file = fileOf(entry, index);
+    return file === '' ? inlineEntry(entry, index) : templateFile(file, blueprint, index, room);
   } catch (cause) {
     if (!(cause instanceof WrongType)) throw cause;
     throw unreadable(cause.message, cause);
   }
 }
 
-function inlineEntry(entry: FieldReader, index: number): FieldReader {
-  if (['name', 'blueprint', 'imports', 'exports'].some((key) => entry.has(key))) return entry;
+/** The file that an entry of `subinstallations` names; empty when it is a template itself. @throws WrongType */
+export const fileOf = (entry: JsonMap, index: number): string =>
+  decode(fileEntry, entry, `subinstallations[${index}]`).file;
+
+function inlineEntry(entry: JsonMap, index: number): InstallationTemplate {
+  const isTemplate = ['name', 'blueprint', 'imports', 'exports'].some(
+    (key) => anyCaseField(entry, key) !== undefined,
+  );
+  if (isTemplate) return decode(template, entry, `subinstallations[${index}]`);
   throw unreadable(`neither a inline installation template nor a file is defined in index ${index}`);
 }
 
-function templateFile(path: string, { files }: LoadedBlueprint, index: number, room: Room): FieldReader {
+function templateFile(
+  path: string,
+  { files }: LoadedBlueprint,
+  index: number,
+  room: Room,
+): InstallationTemplate {
   const at = `subinstallations[${index}].file`;
   const text = readText(files, path);
   if (text === undefined) throw unreadable(`${at}: Not found: "${path}"`);
@@ -82,7 +115,7 @@ function templateFile(path: string, { files }: LoadedBlueprint, index: number, r
       `${at}: Invalid value: "${path}": unable to decode installation template: expected ${API_VERSION}, ${INSTALLATION_TEMPLATE_KIND}, found ${found}`,
     );
   }
-  return fieldsOf(document, path);
+  return decode(template, document, path);
 }
 
 const unreadable = (why: string, cause?: unknown): SubInstallationsInvalid =>
@@ -90,62 +123,3 @@ const unreadable = (why: string, cause?: unknown): SubInstallationsInvalid =>
     `unable to get installation templates of blueprint: unable to get default subinstallation templates: ${why}`,
     { cause },
   );
-
-function templateFrom(fields: FieldReader): InstallationTemplate {
-  const blueprint = fields.inner('blueprint');
-  const optimization = fields.inner('optimization');
-  return present({
-    name: fields.text('name') ?? '',
-    blueprint: present({
-      ref: blueprint?.text('ref'),
-      filesystem: blueprint?.raw('filesystem') ?? undefined,
-    }),
-    imports: importsFrom(fields.inner('imports')),
-    exports: exportsFrom(fields.inner('exports')),
-    importDataMappings: fields.map('importDataMappings'),
-    exportDataMappings: fields.map('exportDataMappings'),
-    optimization:
-      optimization &&
-      present({
-        hasNoSiblingImports: optimization.flag('hasNoSiblingImports'),
-        hasNoSiblingExports: optimization.flag('hasNoSiblingExports'),
-      }),
-  });
-}
-
-/** Forbidden references are kept, so that the check can name them. */
-function importsFrom(fields: FieldReader | undefined): InstallationTemplate['imports'] {
-  if (!fields) return undefined;
-  return present({
-    data: fields.list('data')?.map((entry) =>
-      present({
-        name: entry.text('name') ?? '',
-        dataRef: entry.text('dataRef'),
-        secretRef: entry.map('secretRef'),
-        configMapRef: entry.map('configMapRef'),
-      }),
-    ),
-    targets: fields.list('targets')?.map((entry) =>
-      present({
-        name: entry.text('name') ?? '',
-        target: entry.text('target'),
-        targets: entry.texts('targets') as string[] | undefined,
-        targetListRef: entry.text('targetListRef'),
-        targetMap: entry.textMap('targetMap'),
-        targetMapRef: entry.text('targetMapRef'),
-      }),
-    ),
-  });
-}
-
-function exportsFrom(fields: FieldReader | undefined): InstallationTemplate['exports'] {
-  if (!fields) return undefined;
-  return present({
-    data: fields
-      .list('data')
-      ?.map((entry) => ({ name: entry.text('name') ?? '', dataRef: entry.text('dataRef') ?? '' })),
-    targets: fields
-      .list('targets')
-      ?.map((entry) => present({ name: entry.text('name') ?? '', target: entry.text('target') })),
-  });
-}

@@ -19,6 +19,17 @@ export function without<K extends string, T extends Readonly<Partial<Record<K, u
   return rest as unknown as T;
 }
 
+type MaybeMissing<T> = { [K in keyof T]: undefined extends T[K] ? K : never }[keyof T];
+
+/** The fields without those that are undefined. */
+export function present<T extends object>(
+  fields: T,
+): { [K in Exclude<keyof T, MaybeMissing<T>>]: T[K] } & {
+  [K in MaybeMissing<T>]?: Exclude<T[K], undefined>;
+} {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
 // ---------------------------------------------------------------- Kubernetes
 
 /** One entry of `metadata.ownerReferences`; the cluster collects an object when its owners are gone. */

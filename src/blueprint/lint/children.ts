@@ -2,7 +2,7 @@
 import { append } from '../../lib/lists.ts';
 import { SubInstallationsInvalid } from '../errors.ts';
 import type { LoadedBlueprint } from '../load.ts';
-import { staticTemplate } from '../templates.ts';
+import { fileOf, staticTemplate } from '../templates.ts';
 import { readTemplate } from './document.ts';
 import type { Finding } from './finding.ts';
 import type { SourceFiles } from './source-files.ts';
@@ -22,7 +22,7 @@ export function findChildren(
   const findings: Finding[] = [];
   const unreadable: Subject['unreadable'][number][] = [];
   const children = (blueprint.info.subinstallations ?? []).flatMap((entry, index): readonly Child[] => {
-    const file = entry.text('file') ?? '';
+    const file = fileOf(entry, index);
     const source = file === '' ? undefined : files.source(file);
     if (file !== '' && !source) return [];
     const read = source && readTemplate(source);

@@ -9,7 +9,7 @@ import { YamlError } from '../../lib/yaml.ts';
 import { declaredImports } from '../template-checks.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import { hasControl, parsedGoTemplate } from './gouses.ts';
-import { misfits } from './shape.ts';
+import { shapeProblems } from './shape.ts';
 import { Source } from './source.ts';
 import type { FoundTemplate, Subject } from './subject.ts';
 import { hintFor } from './words.ts';
@@ -90,7 +90,7 @@ const textOf = (value: unknown, key: string): string => {
 function inspectItem({ blueprint: { info } }: Subject, { name, value, document }: Item, say: Say): void {
   if (textOf(value, 'type') === '')
     say('item-type', document.at([]), `the deploy item "${name}" has no type`);
-  for (const { kind, path, message } of misfits(deployItemSpecification, value)) {
+  for (const { kind, path, message } of shapeProblems(deployItemSpecification, value)) {
     if (kind === 'unknown') say('item-field', document.at(path, 'key'), message);
   }
   const target = ownField(value, 'target');

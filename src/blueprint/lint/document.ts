@@ -7,13 +7,13 @@ import {
   installationTemplate,
   INSTALLATION_TEMPLATE_KIND,
 } from '../../api/blueprint.ts';
+import { typeName } from '../../api/decode.ts';
 import { API_VERSION } from '../../api/labels.ts';
 import { closest } from '../../lib/closest.ts';
 import { isObject } from '../../lib/objects.ts';
 import { YamlError } from '../../lib/yaml.ts';
-import { typeName } from '../decode.ts';
 import type { Finding, RuleFacts } from './finding.ts';
-import { misfits } from './shape.ts';
+import { shapeProblems } from './shape.ts';
 import type { Place, Source } from './source.ts';
 import { readYaml, type YamlText } from './yaml-text.ts';
 
@@ -118,7 +118,7 @@ export const noYaml = (source: Source, error: YamlError): Finding => {
 };
 
 export function shapeFindings(document: YamlText, value: unknown, schema: z.ZodType): readonly Finding[] {
-  return misfits(schema, value).map(({ kind, path, message }) => {
+  return shapeProblems(schema, value).map(({ kind, path, message }) => {
     const rule = ({ unknown: 'unknown-field', capitals: 'field-capitals', type: 'wrong-type' } as const)[
       kind
     ];

@@ -3,6 +3,7 @@ import { templateTypes } from '../../api/blueprint.ts';
 import { closest, hintFor } from '../../lib/closest.ts';
 import { checkTemplate, type SyntaxProblem } from '../../templating/check.ts';
 import { templateFunctions } from '../template-functions.ts';
+import { fileOf } from '../templates.ts';
 import { fileCallsIn, parsedGoTemplate } from './gouses.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import type { Source } from './source.ts';
@@ -29,7 +30,7 @@ export const executionRules = ruleGroup<RuleName>(rules, (subject, report) => {
   }
   inspectMappings(subject, report);
   for (const [i, entry] of (subject.blueprint.info.subinstallations ?? []).entries()) {
-    const file = entry.text('file') ?? '';
+    const file = fileOf(entry, i);
     if (file !== '') inspectFile(subject, report, file, ['subinstallations', i, 'file']);
   }
 });

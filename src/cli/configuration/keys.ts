@@ -1,5 +1,5 @@
 /** Finds unknown and unused keys in a configuration file. Pure. */
-import { z } from 'zod';
+import { misfits, pathText } from '../../api/decode.ts';
 import { closest } from '../../lib/closest.ts';
 import { configurationSchema } from './schema.ts';
 
@@ -10,40 +10,22 @@ interface KeyNotes {
   readonly unused: readonly string[];
 }
 
-/** The part of a JSON schema that is needed here. */
-interface Shape {
-  readonly properties?: Readonly<Record<string, Shape>>;
-  readonly anyOf?: readonly Shape[];
-  readonly unused?: string;
-}
-
 export function checkKeys(document: unknown): KeyNotes {
-  const notes = { unknown: [] as string[], unused: [] as string[] };
-  visit(document, z.toJSONSchema(configurationSchema) as Shape, '', notes);
-  return notes;
-}
-
-function visit(
-  value: unknown,
-  shape: Shape,
-  path: string,
-  notes: { readonly unknown: string[]; readonly unused: string[] },
-): void {
-  const known = propertiesOf(shape);
-  if (!known || typeof value !== 'object' || value === null || Array.isArray(value)) return;
-  for (const [key, below] of Object.entries(value)) {
-    const at = path === '' ? key : `${path}.${key}`;
-    const child = Object.hasOwn(known, key) ? known[key] : undefined;
-    if (!child) notes.unknown.push(`${at} is unknown and has no effect${meant(key, Object.keys(known))}`);
-    else if (child.unused !== undefined) notes.unused.push(`${at} has no effect here: ${child.unused}`);
-    else visit(below, child, at, notes);
+  const unknown: string[] = [];
+  const unused: string[] = [];
+  for (const misfit of misfits(configurationSchema, document)) {
+    const at = pathText(misfit.path);
+    if (misfit.kind === 'unused') unused.push(`${at} has no effect here: ${misfit.why}`);
+    if (misfit.kind === 'unknown') {
+      const meant = closest(String(misfit.path.at(-1)), misfit.known);
+      unknown.push(
+        `${at} is unknown and has no effect${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+      );
+    }
+    // Here, unlike in blueprints, capitals matter.
+    if (misfit.kind === 'capitals') {
+      unknown.push(`${at} is unknown and has no effect; did you mean ${misfit.field}?`);
+    }
   }
-}
-
-const propertiesOf = ({ properties, anyOf }: Shape): Shape['properties'] =>
-  properties ?? anyOf?.find((one) => one.properties)?.properties;
-
-function meant(key: string, known: readonly string[]): string {
-  const word = closest(key, known);
-  return word === undefined ? '' : `; did you mean ${word}?`;
+  return { unknown, unused };
 }

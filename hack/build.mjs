@@ -1,5 +1,5 @@
-// Compiles src, controllers and deployers to dist with TypeScript 7. Nothing to do takes no time: sources are compared
-// with the last build first, and the compiler itself works incrementally.
+// Compiles src, controllers and deployers to dist with TypeScript 7. First compares the sources with the last build
+// and does nothing if they are unchanged; the compiler itself works incrementally as well.
 //
 //   node hack/build.mjs [--clean] [--force]
 import { spawnSync } from 'node:child_process';
@@ -36,13 +36,13 @@ removeStale();
 if (!process.argv.includes('--force') && isUpToDate()) process.exit(0);
 
 const startedAt = performance.now();
-// The compiler writes only what changed, so it must not believe in files that are gone.
+// The compiler writes only changed files, so it must not assume that deleted outputs still exist.
 if ([...outputs.keys()].some((output) => !existsSync(output))) rmSync(BUILD_INFO, { force: true });
 const { status, error } = spawnSync(process.execPath, [COMPILER, '-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
 });
 if (status !== 0) {
-  // A half-made build must not look complete.
+  // An incomplete build must not look complete.
   rmSync(BUILD_INFO, { force: true });
   fail(error ? `cannot run TypeScript: ${error.message}` : 'the sources do not compile');
 }
@@ -70,7 +70,7 @@ function outputOf(source) {
   return join('dist', isCode(source) ? source.replace(/\.ts$/, '.js') : source);
 }
 
-/** Compiled files whose source has been removed or renamed. */
+/** Deletes compiled files whose source was deleted or renamed. */
 function removeStale() {
   for (const file of SOURCES.flatMap((folder) => filesIn(join('dist', folder)))) {
     const made = file.replace(/(\.d\.ts|\.js|\.d\.ts\.map|\.js\.map)$/, '.js');
@@ -84,7 +84,7 @@ function isUpToDate() {
   return [...sources, ...SETTINGS].every((file) => !existsSync(file) || statSync(file).mtimeMs < built);
 }
 
-/** Node must be able to run what was written. */
+/** Checks that Node can run the compiled program. */
 function checkMain() {
   const text = readFileSync(MAIN, 'utf8');
   if (!text.startsWith('#!')) fail(`${MAIN} has no #! line`);

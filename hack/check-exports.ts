@@ -1,6 +1,6 @@
 /**
- * Finds exports of the product that no other file imports. What is used only where it is declared need not be exported:
- * whoever changes it could not know that. Names of the public entries of package.json stay.
+ * Finds exports that no other file imports. A symbol that is used only in its own file should not be exported, so
+ * that a reader knows where it is used. Exports of the public entry points in package.json are excluded.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import ts from 'typescript';
 const root = join(import.meta.dirname, '..');
 const PRODUCT = /^(src|controllers|deployers|hack)\/.*\.ts$/;
 
-/** The declarations of other files mention these, so the compiler needs to name them. */
+/** Exported because the compiler has to name them in the declarations of other files. */
 const MENTIONED: readonly string[] = ['src/api/shared.ts ApiKind', 'src/templating/helm/work.ts ChartValues'];
 
 interface Module {
-  /** Names it declares and exports, with their lines. */
+  /** Exported names with their lines. */
   readonly exported: ReadonlyMap<string, number>;
-  /** What it takes from others: file, and names; '*' for all. */
+  /** Imports from other files: file and name; '*' for all names. */
   readonly taken: readonly { readonly from: string; readonly name: string }[];
 }
 
@@ -73,7 +73,7 @@ function takeImport(
   for (const name of namesOf(importClause.namedBindings)) taken.push({ from, name });
 }
 
-/** Names at their source: of `{ a as b }` it is `a`. */
+/** Original names: `a` for `{ a as b }`. */
 function namesOf(clause: ts.NamedImportBindings | ts.NamedExportBindings | undefined): readonly string[] {
   if (!clause || ts.isNamespaceImport(clause) || ts.isNamespaceExport(clause)) return ['*'];
   return (clause.elements as ts.NodeArray<ts.ImportSpecifier | ts.ExportSpecifier>).map(

@@ -1,6 +1,6 @@
 /**
- * Checks the import rules of .dependency-cruiser.cjs, after proving on planted violations that each named rule bites:
- * a checker that reads nothing would pass everything. Violations are planted in a copy, the tree is left alone.
+ * Checks the import rules of .dependency-cruiser.cjs. First plants a violation of each rule in a copy of the tree,
+ * to prove that the rule detects it: a checker that reads no files would report no violations either.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ const config = require(join(root, '.dependency-cruiser.cjs')) as {
   options: Record<string, unknown>;
 };
 
-/** For each rule a file that breaks it, and what it imports. */
+/** For each rule: a file that breaks it, and the forbidden import. */
 const violations: Readonly<Record<string, { readonly file: string; readonly imports: string }>> = {
   'src-is-a-library': { file: 'src/runtime/planted.ts', imports: '../../controllers/execution/intake.ts' },
   'runtime-knows-no-landscaper': { file: 'src/runtime/planted.ts', imports: '../api/labels.ts' },
@@ -60,7 +60,7 @@ async function run(baseDir: string, paths: readonly string[]) {
     undefined,
     { tsConfig: { options: {} } },
   );
-  if (typeof output === 'string') throw new Error('the checker answered text');
+  if (typeof output === 'string') throw new Error('the checker printed a string');
   return output.summary;
 }
 
@@ -86,20 +86,20 @@ async function bites(rule: string, copy: string): Promise<boolean> {
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const toothless: string[] = [];
+const ineffective: string[] = [];
 const copy = copyOfTree();
 try {
-  for (const { name = '' } of config.forbidden) if (!(await bites(name, copy))) toothless.push(name);
+  for (const { name = '' } of config.forbidden) if (!(await bites(name, copy))) ineffective.push(name);
 } finally {
   rmSync(copy, { recursive: true, force: true });
 }
-if (toothless.length > 0) {
-  say(`import rules that do not fail on a violation: ${toothless.join(', ')}`);
+if (ineffective.length > 0) {
+  say(`import rules that do not detect a violation: ${ineffective.join(', ')}`);
   process.exit(1);
 }
 const summary = await run(root, SOURCES);
 for (const { rule, from, to } of summary.violations) say(`${rule.name}: ${from} must not import ${to}`);
 say(
-  `import rules: ${String(config.forbidden.length)} proved, ${String(summary.totalCruised)} files read, ${String(summary.violations.length)} violations`,
+  `import rules: ${String(config.forbidden.length)} verified, ${String(summary.totalCruised)} files checked, ${String(summary.violations.length)} violations`,
 );
 process.exit(summary.totalCruised === 0 || summary.violations.length > 0 ? 1 : 0);

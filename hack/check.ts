@@ -1,6 +1,5 @@
 /**
- * Everything that can be said about the tree without running it: one line per step, all steps whatever happens, exit
- * code 1 if one of them found something.
+ * Runs all static checks: one line per step. A failed step does not stop the others; exit code 1 if a step failed.
  *
  *     hack/check.ts [STEP…]
  */
@@ -21,7 +20,7 @@ const script = (path: string, ...args: string[]): readonly string[] => [
   ...args,
 ];
 
-/** The long ones first, so that the others run beside them. */
+/** The slow ones first, so that the others run in parallel to them. */
 const steps: Readonly<Record<string, readonly string[]>> = {
   lint: tool('eslint/bin/eslint.js', 'src', 'controllers', 'deployers', 'docs/samples', 'test', 'hack'),
   format: tool('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'),
@@ -58,7 +57,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in steps));
 if (unknown.length > 0) {
-  say(`there is no step ${unknown.join(', ')}; known are ${Object.keys(steps).join(', ')}`);
+  say(`there is no step ${unknown.join(', ')}; the steps are ${Object.keys(steps).join(', ')}`);
   process.exit(2);
 }
 
@@ -77,5 +76,5 @@ async function work(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: Math.min(availableParallelism(), total) }, work));
-say(failed.length === 0 ? `all ${String(total)} checks are fine` : `failed: ${failed.join(', ')}`);
+say(failed.length === 0 ? `all ${String(total)} checks passed` : `failed: ${failed.join(', ')}`);
 process.exitCode = failed.length === 0 ? 0 : 1;

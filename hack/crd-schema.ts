@@ -1,8 +1,8 @@
-/** Turns our zod schemas into the structural schemas that a CustomResourceDefinition may contain. */
+/** Converts our zod schemas to the structural schemas of CustomResourceDefinitions. */
 import { z } from 'zod';
 import type { Definition, PrinterColumn } from '../src/api/shared.ts';
 
-/** A JSON schema node, as far as zod emits and CRDs understand it. */
+/** A JSON schema node with the keywords that zod emits and CRDs accept. */
 export interface Node {
   type?: string;
   format?: string;
@@ -16,15 +16,15 @@ export interface Node {
 
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
 
-/** Keywords that are handed over as they are; anything else but the nested schemas is a mistake in src/api. */
+/** Keywords that are copied; any other keyword, except for nested schemas, is an error in src/api. */
 const KEPT = new Set(['type', 'format', 'description', 'required', 'enum', 'pattern', 'default', 'nullable']);
-/** Emitted by zod without use to us: integer bounds of JavaScript, patterns for the keys of records. */
+/** Keywords of zod that are dropped: integer bounds of JavaScript, patterns for record keys. */
 const DROPPED = new Set(['$schema', 'minimum', 'maximum', 'propertyNames']);
 
-/** Demanded of every object by the API server itself. */
+/** The API server itself requires these fields of every object. */
 const STANDARD_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** The openAPIV3Schema of a kind: its own fields structural, `metadata` left to the API server. */
+/** The openAPIV3Schema of a kind; the API server adds the schema of `metadata`. */
 function structuralSchema({ schema, description, rules = [] }: Definition): Node {
   const root = structural(z.toJSONSchema(schema, { io: 'input', target: 'openapi-3.0' }) as Node);
   for (const { path, rule, message } of rules) {
@@ -46,22 +46,22 @@ function nodeAt(root: Node, path: string): Node {
   let node = root;
   for (const name of path.split('.')) {
     const child = node.properties?.[name];
-    if (!child) throw new Error(`a rule is about ${path}, but there is no such field`);
+    if (!child) throw new Error(`a rule refers to the field ${path}, which does not exist`);
     node = child;
   }
   return node;
 }
 
 /**
- * The structural form of one node. Objects keep only the fields they name, as in every CRD: zod's
- * `additionalProperties` of open objects goes. What has no type may be anything and is preserved.
+ * The structural form of one node. `additionalProperties` of open objects is removed, as in all CRDs: objects keep
+ * only the fields that they name. A node without a type preserves unknown fields.
  */
 export function structural(node: Node): Node {
   const { properties, items, additionalProperties, ...rest } = node;
   const result: Node = {};
   for (const [keyword, value] of Object.entries(rest)) {
     if (KEPT.has(keyword) || keyword.startsWith('x-kubernetes-')) result[keyword] = value;
-    else if (!DROPPED.has(keyword)) throw new Error(`keyword ${keyword} has no place in a CRD`);
+    else if (!DROPPED.has(keyword)) throw new Error(`keyword ${keyword} is not allowed in a CRD`);
   }
   if (properties) {
     result.properties = Object.fromEntries(

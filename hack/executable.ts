@@ -1,4 +1,4 @@
-/** Whether there is a program at a path. */
+/** Checks whether a path is an executable file. */
 import { accessSync, constants } from 'node:fs';
 
 export function isExecutable(path: string): boolean {

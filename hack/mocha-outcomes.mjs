@@ -1,5 +1,5 @@
-// A reporter for programs: how each test ended, and why those that were skipped were, as JSON in the file of the option
-// `output`. What failed is told on standard error, too.
+// A mocha reporter that writes the result of each test, with the reasons of skipped ones, as JSON to the file in
+// the option `output`. Failures are also printed to standard error.
 import { writeFileSync } from 'node:fs';
 
 export default class Outcomes {

@@ -1,5 +1,5 @@
-// The spec reporter, closing with lines that machines and hurried people can read: one for
-// each failure, one for each reason why tests were skipped, one that sums up.
+// The spec reporter, with additional lines at the end: one for each failure, one for each reason of skipped tests,
+// and a summary.
 import { relative } from 'node:path';
 import Mocha from 'mocha';
 

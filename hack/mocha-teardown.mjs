@@ -1,11 +1,12 @@
-// After the last test nothing may keep the process alive: a forgotten server or watch is a mistake, not a reason to hang.
+// Ends the process if it is still alive some time after the last test: an open server or watch is an error in a
+// test.
 const PATIENCE_MS = 10_000;
 
 export function mochaGlobalTeardown() {
   setTimeout(() => {
     const busy = [...new Set(process.getActiveResourcesInfo())].join(', ');
-    console.error(`the tests have ended, but something keeps the process alive: ${busy}`);
-    // Mocha sets its own code when the process ends; this listener comes after it.
+    console.error(`the tests have ended, but the process is kept alive by: ${busy}`);
+    // Mocha sets the exit code when the process ends; this listener runs after it.
     process.on('exit', () => {
       process.exitCode = 1;
     });

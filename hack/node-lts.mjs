@@ -1,5 +1,5 @@
-// Prints the path of a Node.js of another version, for tests on it. It comes as an npm package and is kept in a cache
-// outside the tree. Exit code 3: it cannot be had, the reason is printed.
+// Prints the path of another Node.js version, for tests. It is installed as an npm package into a cache outside the
+// tree. Exit code 3: not available, the reason is printed.
 //
 //   node hack/node-lts.mjs VERSION
 import { spawnSync } from 'node:child_process';
@@ -28,7 +28,7 @@ if (!isThere()) {
     const why =
       error?.message ?? stderr.split('\n').find((line) => /^npm error (?!code)/.test(line)) ?? 'no reason';
     rmSync(cache, { recursive: true, force: true });
-    console.error(`no tests on Node.js ${version}: the package ${name}@${version} cannot be had: ${why}`);
+    console.error(`no tests on Node.js ${version}: the package ${name}@${version} is not available: ${why}`);
     process.exit(3);
   }
 }

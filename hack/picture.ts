@@ -1,5 +1,5 @@
 /**
- * Draws docs/images/demo.svg: plays the demo on a terminal of its own and keeps what it shows.
+ * Draws docs/images/demo.svg: runs the demo on an emulated terminal and records its frames.
  *
  *     node --import tsx hack/picture.ts
  */
@@ -42,24 +42,24 @@ const terminal: Terminal = {
   },
 };
 
-/** What a frame says apart from spinners and times; frames that say the same are one. */
-const gist = (rows: readonly (readonly Cell[])[]): string =>
+/** The content of a frame without spinners and times; consecutive frames with the same content are merged. */
+const content = (rows: readonly (readonly Cell[])[]): string =>
   rows
     .map((row) => row.map(({ text }) => (/[\d.\u2800-\u28ff]/.test(text) ? ' ' : text)).join(''))
     .join('\n');
 
 function framesOf(): Frame[] {
-  const changes = shots.filter(({ rows }, i) => gist(rows) !== gist(shots[i - 1]?.rows ?? []));
+  const changes = shots.filter(({ rows }, i) => content(rows) !== content(shots[i - 1]?.rows ?? []));
   return changes.map(({ at, rows }, i) => {
     const next = changes[i + 1];
-    // The last shot of what looks the same has the right times.
+    // The last of the merged frames has the final times.
     const latest = shots.findLast((shot) => next === undefined || shot.at < next.at) ?? { rows };
     const seconds = next ? Math.max(SHORTEST_SECONDS, (next.at - at) / 1000) : LAST_SECONDS;
     return { rows: latest.rows, seconds };
   });
 }
 
-// So that it names itself as it does for users.
+// Makes the program print its commands as an installed one does.
 process.argv[1] = join(import.meta.dirname, '..', 'dist/src/cli/main.js');
 process.execArgv.length = 0;
 

@@ -3,9 +3,10 @@
  *
  *     hack/run-tests.ts [--envtest | --kubectl] [SUITE…] [-- MOCHA OPTION…]
  *
- * A suite is a folder of test (unit, scenario, conformance, simulation, e2e), a path, or `long`. Without one, those that need
- * nothing but Node.js run, except for the long ones. With --envtest a real kube-apiserver is started first and handed to the suites in
- * ESPALIER_TEST_KUBECONFIG; with --kubectl the suites that call kubectl run. Exit code 3 when there is none to be had.
+ * A suite is a folder of test (unit, scenario, conformance, simulation, e2e), a path, or `long`. Without one, all
+ * suites run that need only Node.js, except for the long ones. With --envtest, a real kube-apiserver is started
+ * first and passed to the suites in ESPALIER_TEST_KUBECONFIG; with --kubectl, the suites that call kubectl run.
+ * Exit code 3 if the server or kubectl is not available.
  */
 import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +31,9 @@ function fail(message: string, code: number): never {
   process.exit(code);
 }
 
-/** Files and folders that take minutes and concern few changes: they run only when named, as `long` or one by one. */
+/**
+ * Files and folders that take minutes and concern few changes: they run only if requested, as `long` or one by one.
+ */
 const LONG: readonly string[] = [
   'scenario/core/fleet.test.ts',
   'scenario/core/hand-over.test.ts',
@@ -42,7 +45,7 @@ const LONG: readonly string[] = [
   'unit/templating/hostile',
 ];
 
-/** The test files of a suite, and nothing that lies beside them; none if it holds no tests (yet). */
+/** The test files of a suite; empty if it contains no tests (yet). */
 function filesOf(suite: string): string[] {
   if (suite === 'long') return LONG.flatMap(filesOf);
   const path = [join('test', suite), suite].find((each) => existsSync(join(root, each)));
@@ -56,8 +59,8 @@ function filesOf(suite: string): string[] {
     .map((file) => join(path, file));
 }
 
-/** Suites that run side by side when all are wanted: both cores of a small machine are of use while some of them wait. */
-const STRANDS: readonly (readonly string[])[] = [
+/** Groups of suites that run in parallel if all are requested, to use both cores of a small machine. */
+const PARALLEL_GROUPS: readonly (readonly string[])[] = [
   ['unit', 'conformance', 'scenario/components', 'scenario/operators'],
   ['scenario/deployers', 'scenario/cli'],
   ['scenario'],
@@ -65,7 +68,10 @@ const STRANDS: readonly (readonly string[])[] = [
 const SKIPPED = /^skipped: (\d+): (.*)$/;
 const SUMMARY = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n?$/;
 
-/** Parts that run on a real server one after the other, each on a fresh one: objects of thousands of tests slow all of them down. */
+/**
+ * Parts that run on a real server one after the other, each on a new one: the objects of thousands of tests would
+ * slow it down.
+ */
 const PARTS_ON_REAL_SERVER: readonly (readonly string[])[] = [
   ['conformance', 'scenario/cli', 'scenario/deployers'],
   ['scenario/core'],
@@ -73,7 +79,7 @@ const PARTS_ON_REAL_SERVER: readonly (readonly string[])[] = [
   ['crashes'],
 ];
 
-/** The files of each part that none before it has. */
+/** The files of each part that are not in an earlier part. */
 const partsOf = (parts: readonly (readonly string[])[]): readonly (readonly string[])[] =>
   parts.map((suites, i) => {
     const taken = new Set(parts.slice(0, i).flat().flatMap(filesOf));
@@ -83,15 +89,15 @@ const partsOf = (parts: readonly (readonly string[])[]): readonly (readonly stri
 async function run(kubeconfig: string | undefined): Promise<number> {
   const child = start(wanted.flatMap(filesOf), kubeconfig, 'inherit');
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-  tellSignal(signal);
+  reportSignal(signal);
   return Math.min(code ?? 1, 1);
 }
 
-/** Shows what parts print, but for their summaries and reasons of skipping, of which it makes one. */
-class Tally {
+/** Prints the output of the parts, and merges their summaries and reasons of skipped tests. */
+class Summary {
   readonly #skipped = new Map<string, number>();
   readonly #sum = [0, 0, 0];
-  #isWell = true;
+  #hasPassed = true;
 
   readonly show = (line: string): void => {
     const match = SUMMARY.exec(line);
@@ -103,22 +109,22 @@ class Tally {
   };
 
   ended(code: number | null): void {
-    this.#isWell &&= code === 0;
+    this.#hasPassed &&= code === 0;
   }
 
-  /** @returns the exit code of all */
+  /** @returns the exit code of all parts */
   close(): number {
     const [passed = 0, failed = 0, skipped = 0] = this.#sum;
     const rest = skipped > 0 ? `, ${String(skipped)} skipped` : '';
-    // A part that ended without a summary has failed, too.
-    const bad = this.#isWell || failed > 0 ? failed : 1;
+    // A part without a summary counts as failed.
+    const failures = this.#hasPassed || failed > 0 ? failed : 1;
     for (const [why, count] of this.#skipped) process.stdout.write(`skipped: ${String(count)}: ${why}\n`);
-    process.stdout.write(`\n${String(passed)} passed, ${String(bad)} failed${rest}\n`);
-    return this.#isWell ? 0 : 1;
+    process.stdout.write(`\n${String(passed)} passed, ${String(failures)} failed${rest}\n`);
+    return this.#hasPassed ? 0 : 1;
   }
 }
 
-/** Starts a part whose lines go to `onLine`. @returns its exit code, when all lines have come */
+/** Starts a part and passes its lines to `onLine`. @returns its exit code, after the last line */
 async function runPart(
   files: readonly string[],
   kubeconfig: string | undefined,
@@ -131,21 +137,21 @@ async function runPart(
     [number | null, string | null],
     unknown,
   ];
-  tellSignal(signal);
+  reportSignal(signal);
   return code;
 }
 
-/** What has no summary, because the process was killed or ran out of memory, is named as a failure all the same. */
-function tellSignal(signal: string | null): void {
+/** A process that was killed or ran out of memory prints no summary, so it is reported as a failure. */
+function reportSignal(signal: string | null): void {
   if (signal !== null) process.stdout.write(`failed: the process of the tests ended with ${signal}\n`);
 }
 
-/** Runs the strands side by side, and shows them one after the other. */
-async function runStrands(): Promise<number> {
-  const tally = new Tally();
+/** Runs the groups in parallel, and prints their output one after the other. */
+async function runParallelGroups(): Promise<number> {
+  const tally = new Summary();
   let current = 0;
   const long = new Set(filesOf('long'));
-  const runs = partsOf(STRANDS).map((files, i) => {
+  const runs = partsOf(PARALLEL_GROUPS).map((files, i) => {
     const held: string[] = [];
     const chosen = files.filter((file) => !file.startsWith(WITH_KUBECTL) && !long.has(file));
     const code = runPart(chosen, undefined, (line) => {
@@ -192,7 +198,7 @@ async function onRealServer(): Promise<number> {
     }
   };
   if (wanted.length > 0) return withServer(run);
-  const tally = new Tally();
+  const tally = new Summary();
   for (const files of partsOf(PARTS_ON_REAL_SERVER)) {
     if (files.length === 0) continue;
     tally.ended(await withServer((kubeconfig) => runPart(files, kubeconfig, tally.show)));
@@ -201,7 +207,7 @@ async function onRealServer(): Promise<number> {
 }
 
 if (isKubectl && spawnSync('kubectl', ['version', '--client']).status !== 0)
-  fail('no tests with kubectl: there is no kubectl on the PATH that works; install it, 1.30 or later', 3);
+  fail('no tests with kubectl: there is no working kubectl on the PATH; install version 1.30 or later', 3);
 process.exitCode = isEnvtest
   ? await onRealServer()
-  : await (wanted.length > 0 ? run(undefined) : runStrands());
+  : await (wanted.length > 0 ? run(undefined) : runParallelGroups());

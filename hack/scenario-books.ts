@@ -10,9 +10,9 @@ export interface Book {
   readonly played: readonly string[];
   /** Folders with tests that need no server. */
   readonly values: readonly string[];
-  /** What the page calls those. */
+  /** The label of such tests on the page. */
   readonly without: 'values' | 'simulated';
-  /** Numbers that tests of another book play, and which ones. */
+  /** Numbers that tests of another book cover, and which ones. */
   readonly elsewhere?: Readonly<Record<number, string>>;
 }
 

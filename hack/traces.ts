@@ -1,11 +1,12 @@
 /**
- * Plays the recorded scenarios of the original against Espalier and compares what was written.
+ * Plays the recorded scenarios of upstream against Espalier and compares the writes.
  *
- * The recordings lie outside the repository, in ../shared/traces or wherever ESPALIER_TRACES points. Scenarios named in
- * test/conformance/wire/gating.json must show no hard difference, except where that file says that they need something
- * that is not there, which is printed; the others are reported. Exit code 3: without something nothing can be played,
- * the reason is printed. --out keeps what was played in a folder. --approve takes what is written today into
- * test/conformance/wire/differences.json, where a rule of deviations.json explains it; read the change before it is committed.
+ * The recordings are outside the repository, in ../shared/traces or in the folder in ESPALIER_TRACES. Scenarios in
+ * test/conformance/wire/gating.json must show no hard difference, unless that file says that they need something
+ * that is not available, which is printed. The others are reported. Exit code 3: nothing can be played because
+ * something is missing, the reason is printed. --out keeps the recordings of this run in a folder. --approve writes
+ * the differences of this run to test/conformance/wire/differences.json, if a rule of deviations.json explains
+ * them; review the change before you commit it.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,12 +22,12 @@ import {
   outcomeOf,
   showOutcome,
   showProblems,
-  unseenDifferences,
+  obsoleteDifferences,
   unusedRules,
   type Outcome,
 } from './recordings/outcome.ts';
 import { scenarioFile } from './recordings/scenario.ts';
-import { judge, lacking, type Gating } from './trace-gates.ts';
+import { evaluate, missingNeed, type Gating } from './trace-gates.ts';
 
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({
@@ -41,9 +42,9 @@ const { values } = parseArgs({
 });
 
 const wire = join(root, 'test/conformance/wire');
-/** More differences than this have a reason that playing again does not mend. */
-const MOST_AGAIN = 5;
-/** What gating.json knows that a scenario may need. */
+/** More differences than this have a cause that playing again does not fix. */
+const MAX_REPLAYS = 5;
+/** Number of different requirements in gating.json. */
 const ALL_NEEDS = 4;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -63,7 +64,7 @@ if (!existsSync(program)) cannot('dist is missing: run "make build" first');
 const work = mkdtempSync(join(tmpdir(), 'espalier-traces-'));
 const children: ChildProcess[] = [];
 
-/** Starts a process and waits until it prints a line that `isReady` likes. */
+/** Starts a process and waits until it prints a line for which `isReady` is true. */
 async function start(
   name: string,
   args: readonly string[],
@@ -108,7 +109,7 @@ async function serve(kubeconfig: string): Promise<void> {
     await start('kube-apiserver', args, (line) => line.startsWith('ready:'));
     return;
   }
-  // Like the recordings: no controllers of Kubernetes itself run beside the API server.
+  // As in the recordings, no Kubernetes controllers run next to the API server.
   const args = [program, 'apiserver', '--write-kubeconfig', kubeconfig, '--controllers', 'none'];
   await start('espalier apiserver', args, (line) => /serving|listening|ready/i.test(line));
 }
@@ -127,7 +128,7 @@ async function control(kubeconfig: string): Promise<void> {
   );
 }
 
-/** Plays scenarios; when the player itself ends early, those that are left once more. Their recordings lie in `out`. */
+/** Plays scenarios; if the player ends early, plays the remaining ones again. The recordings are in `out`. */
 async function play(
   kubeconfig: string,
   out: string,
@@ -162,8 +163,8 @@ function recordingOf(folder: string, name: string): Recording {
   return { scenario: name, title: '', failure: 'the scenario was not played', objects: {} };
 }
 
-/** What scenarios may ask for, as gating.json calls it. */
-function whatIsThere(): ReadonlySet<string> {
+/** The available requirements, with the names of gating.json. */
+function availableNeeds(): ReadonlySet<string> {
   return new Set([
     ...(findHelm() === undefined ? [] : ['helm']),
     ...(values.envtest ? ['authorization', 'long integers', 'admission policies'] : []),
@@ -179,7 +180,7 @@ const rules = readJson(join(wire, 'deviations.json')) as readonly Rule[];
 const expected = readJson(join(wire, 'differences.json')) as Expected;
 const gating = readJson(join(wire, 'gating.json')) as Gating;
 
-/** @param out folder of what was played */
+/** @param out folder of the recordings of this run */
 const outcomesIn = (out: string, played: readonly string[]): readonly Outcome[] =>
   played.map((name) =>
     outcomeOf(name, recordingOf(join(traces, 'upstream'), name), recordingOf(out, name), rules, expected),
@@ -195,10 +196,12 @@ try {
   await play(kubeconfig, out, names, values.parallel);
   let outcomes = outcomesIn(out, names);
 
-  // What random names stand for depends on who came first, so two writers that race may be taken for one another.
-  const there = whatIsThere();
-  const wrong = outcomes.filter(({ name, problems }) => problems.length > 0 && !lacking(name, gating, there));
-  if (wrong.length > 0 && wrong.length <= MOST_AGAIN) {
+  // Random names are numbered in order of their creation, so after a race between two writers they may be swapped.
+  const there = availableNeeds();
+  const wrong = outcomes.filter(
+    ({ name, problems }) => problems.length > 0 && !missingNeed(name, gating, there),
+  );
+  if (wrong.length > 0 && wrong.length <= MAX_REPLAYS) {
     say(`playing again, one by one: ${wrong.map(({ name }) => name).join(', ')}`);
     for (const { name, problems } of wrong) say(showProblems(name, problems));
     const again = wrong.map(({ name }) => name);
@@ -207,7 +210,7 @@ try {
     outcomes = outcomes.map((each) => second.find(({ name }) => name === each.name) ?? each);
   }
   if (values.approve) {
-    const held = outcomes.filter(({ name }) => !lacking(name, gating, there));
+    const held = outcomes.filter(({ name }) => !missingNeed(name, gating, there));
     approve(join(wire, 'differences.json'), held, rules, expected);
   }
   report(outcomes, there, server);
@@ -218,19 +221,19 @@ try {
 function report(outcomes: readonly Outcome[], there: ReadonlySet<string>, server: string): void {
   for (const outcome of outcomes) say(showOutcome(outcome));
   const failed = outcomes.filter(({ problems }) => problems.length > 0).map(({ name }) => name);
-  const { broken, excepted } = judge(failed, gating, there);
-  for (const line of excepted) say(line);
-  // Where something is missing, what is not different may be so for that reason.
+  const { broken, exempt } = evaluate(failed, gating, there);
+  for (const line of exempt) say(line);
+  // If something is missing, differences may not occur for that reason.
   const isWhole = values.only === '' && there.size === ALL_NEEDS;
-  const dead = isWhole ? [...unusedRules(rules, outcomes), ...unseenDifferences(expected, outcomes)] : [];
-  for (const line of dead) say(`no difference any more: ${line}`);
+  const dead = isWhole ? [...unusedRules(rules, outcomes), ...obsoleteDifferences(expected, outcomes)] : [];
+  for (const line of dead) say(`no longer different: ${line}`);
   const equal = outcomes.filter(
-    ({ problems, otherwise }) => problems.length === 0 && otherwise === undefined,
+    ({ problems, deviation }) => problems.length === 0 && deviation === undefined,
   );
-  const otherwise = outcomes.filter(
-    ({ problems, otherwise: why }) => problems.length === 0 && why !== undefined,
+  const deviation = outcomes.filter(
+    ({ problems, deviation: why }) => problems.length === 0 && why !== undefined,
   );
-  const on = otherwise.length === 0 ? '' : `, ${String(otherwise.length)} end otherwise on purpose`;
+  const on = deviation.length === 0 ? '' : `, ${String(deviation.length)} intentionally end differently`;
   say(
     `${server}: ${String(equal.length)} of ${String(names.length)} scenarios without hard differences${on}`,
   );

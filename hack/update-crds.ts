@@ -1,4 +1,4 @@
-/** Writes crds/ from the schemas in src/api; with --check only says whether they are up to date. */
+/** Writes crds/ from the schemas in src/api; with --check only reports whether they are up to date. */
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { definitions } from '../src/api/kinds.ts';

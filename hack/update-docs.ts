@@ -1,4 +1,4 @@
-/** Writes the generated pages of docs; with --check only says whether they are up to date. */
+/** Writes the generated pages of docs; with --check only reports whether they are up to date. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cliPage } from './docs/cli.ts';
@@ -30,7 +30,7 @@ for (const [page, text] of Object.entries(pages)) {
   }
 }
 
-/** The pages of the reference; without them when something is not documented, which is a failure. */
+/** The reference pages; fails without writing them if an export is not documented. */
 async function reference(): Promise<Readonly<Record<string, string>>> {
   try {
     return await referencePages(root);

@@ -1,10 +1,10 @@
 /**
- * Makes src/apiserver/data/openapi.json.gz: upstream's OpenAPI v3 schemas of all kinds that the embedded API
- * server offers, from the Go module of Kubernetes.
+ * Generates src/apiserver/data/openapi.json.gz: upstream's OpenAPI v3 schemas of all kinds that the embedded API
+ * server serves, from the Go module of Kubernetes.
  *
  *   node --import tsx hack/update-kinds.ts [FOLDER]
  *
- * FOLDER is api/openapi-spec/v3 of a Kubernetes source tree; without it the module is fetched with Go.
+ * FOLDER is api/openapi-spec/v3 of a Kubernetes source tree; without it the module is downloaded with Go.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { gzipSync } from 'node:zlib';
 const MODULE = 'k8s.io/kubernetes@v1.34.4';
 const TARGET = new URL('../src/apiserver/data/openapi.json.gz', import.meta.url);
 
-/** Versions served: GA, and the scale subresource's. */
+/** Served versions: stable ones, and those of the scale subresource. */
 const DOCUMENT = /^apis?__.*v\d+_openapi\.json$/;
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ function references(value: unknown, found = new Set<string>()): Set<string> {
   return found;
 }
 
-/** Facts only: the sentences belong to those who wrote them. A property may be called `description`, too. */
+/** Removes descriptions, because they are other authors' text. A property may have the name `description`, too. */
 function withoutDescriptions(value: unknown, isProperties = false): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutDescriptions(item));
   if (typeof value !== 'object' || value === null) return value;
@@ -61,10 +61,10 @@ for (const file of readdirSync(folder)
   }
 }
 
-// The body of a patch has no kind of its own.
+// Type of patch bodies, which have no kind of their own.
 const EXTRA = ['io.k8s.apimachinery.pkg.apis.meta.v1.Patch'];
 
-// DeleteOptions and its like name every version of every group they work with; nobody reads that.
+// DeleteOptions and similar types list every version of every group; this list is not used.
 const schemas: Record<string, Schema> = {};
 const queue = [
   ...EXTRA,

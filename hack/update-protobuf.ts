@@ -1,6 +1,6 @@
 /**
- * Makes src/apiserver/data/protobuf.json.gz: field numbers, JSON names and types of the messages in which clients
- * write built-in kinds, from the generated.proto files and Go types of upstream's modules.
+ * Generates src/apiserver/data/protobuf.json.gz: field numbers, JSON names and types of the messages in which
+ * clients write built-in kinds, from the generated.proto files and Go types of upstream's modules.
  *
  *   node --import tsx hack/update-protobuf.ts
  */
@@ -55,7 +55,7 @@ const folderOf = (module: string): string => {
   return (JSON.parse(answer) as { Dir: string }).Dir;
 };
 
-/** Go fields that have a place in protobuf, by `Struct.number`. */
+/** Go fields with a protobuf number, by `Struct.number`. */
 function goFields(folder: string): Map<string, GoField> {
   const found = new Map<string, GoField>();
   for (const file of readdirSync(folder).filter(
@@ -81,14 +81,14 @@ function goFields(folder: string): Map<string, GoField> {
 
 const SCALARS = new Set(['string', 'bool', 'int32', 'int64', 'uint32', 'uint64', 'bytes', 'double', 'float']);
 
-/** A type as it is known everywhere. */
+/** The full name of a type. */
 function fullName(type: string, ofPackage: string): string {
   if (SCALARS.has(type)) return type;
   if (type.startsWith('.')) return type.slice(1);
   return type.includes('.') ? type : `${ofPackage}.${type}`;
 }
 
-/** What a line of a message says of a field. */
+/** Parses the line of a field in a message. */
 function protoField(line: string) {
   const [, keyed, name, number] =
     /^\s+((?:optional|repeated) \S+|map<\w+, \S+>) (\w+) = (\d+);/.exec(line) ?? [];

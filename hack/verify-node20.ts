@@ -1,6 +1,6 @@
 /**
- * Walks the lock file: everything in it must run on the oldest Node.js we promise, be installable on every platform, and
- * say nothing about where it was fetched from.
+ * Checks the lock file: every package must run on the oldest supported Node.js, be installable on every platform,
+ * and not record its download location.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const file = process.argv[2] ?? join(import.meta.dirname, '..', 'package-lock.js
 const { packages } = JSON.parse(readFileSync(file, 'utf8')) as { packages: Readonly<Record<string, Entry>> };
 const promised = semver.minVersion(packages['']?.engines?.node ?? '>=20.19.0')?.version ?? '20.19.0';
 
-/** Where npm would look for a dependency of a package: beside it, then further up. */
+/** Where npm looks for a dependency of a package: next to it, then in the parent folders. */
 function installed(path: string, name: string): Entry | undefined {
   for (let folder = path; ; folder = folder.replace(/(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/, '')) {
     const found = packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`];
@@ -32,10 +32,10 @@ const findings = Object.entries(packages).flatMap(([path, entry]) => {
   const { engines, optionalDependencies = {} } = entry;
   const found: string[] = [];
   if (engines?.node !== undefined && !semver.satisfies(promised, engines.node))
-    found.push(`${name} wants Node.js ${engines.node}, and ${promised} is promised`);
+    found.push(`${name} needs Node.js ${engines.node}, but ${promised} must be supported`);
   if (path !== '' && entry.link !== true && entry.version === undefined)
-    found.push(`${name} has no version: npm ci will refuse the lock file`);
-  if (entry.resolved !== undefined) found.push(`${name} records where it came from: ${entry.resolved}`);
+    found.push(`${name} has no version: npm ci refuses the lock file`);
+  if (entry.resolved !== undefined) found.push(`${name} records its download location: ${entry.resolved}`);
   for (const optional of Object.keys(optionalDependencies)) {
     if (installed(path, optional)?.version === undefined)
       found.push(`${name} has an optional dependency ${optional} that is not in the lock file`);

@@ -1,4 +1,4 @@
-/** The page docs/cli.md, from the help pages of the command line. */
+/** Generates docs/cli.md from the help pages of the command line. */
 import type { Command } from 'commander';
 import pico from 'picocolors';
 import { createProgram } from '../../src/cli/program.ts';
@@ -8,7 +8,7 @@ const COLUMNS = 110;
 
 export function cliPage(): string {
   const text: string[] = [];
-  const program = createProgram(paper(text), () => undefined);
+  const program = createProgram(recordingTerminal(text), () => undefined);
   const page = (command: Command): string => {
     text.length = 0;
     command.outputHelp();
@@ -27,17 +27,17 @@ export function cliPage(): string {
     '',
     '# The command line',
     '',
-    'Every command says this itself with `--help`. Until there is a package to install, `espalier` is',
+    'Every command prints its section with `--help`. Until there is a package to install, `espalier` is',
     '`node dist/src/cli/main.js` after `make build`; `npm link` puts it on the PATH, also as `kubectl espalier`.',
     '',
     '| Exit code | Meaning |',
     '|---|---|',
     '| 0 | done |',
-    '| 1 | could not be done, or, where it was asked for, something failed |',
-    '| 2 | called wrongly |',
+    '| 1 | the command failed, or, if requested, something that it reports has failed |',
+    '| 2 | invalid arguments |',
     '',
-    'Output in colour is for terminals; `NO_COLOR=1` switches it off, `FORCE_COLOR=1` on. Results go to standard output,',
-    'logs and mistakes to standard error.',
+    'Output on terminals is coloured; `NO_COLOR=1` disables colours, `FORCE_COLOR=1` enables them. Results go to standard output,',
+    'logs and errors to standard error.',
     '',
     ...sections,
   ]
@@ -46,8 +46,8 @@ export function cliPage(): string {
     .concat('\n');
 }
 
-/** A terminal that keeps what is written. */
-const paper = (text: string[]): Terminal => ({
+/** A terminal that records its output. */
+const recordingTerminal = (text: string[]): Terminal => ({
   env: {},
   isLive: false,
   columns: COLUMNS,

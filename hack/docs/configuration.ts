@@ -1,10 +1,10 @@
-/** The table of docs/configuration.md, from the schema of the configuration file. */
+/** Generates the table of docs/configuration.md from the schema of the configuration file. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configurationSchema } from '../../src/cli/configuration/schema.ts';
 
-/** What is needed of a JSON schema, with what the settings say about themselves. */
+/** The parts of a JSON schema that are needed, with the metadata of the settings. */
 interface Shape {
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly anyOf?: readonly Shape[];
@@ -17,7 +17,7 @@ interface Shape {
 const HEAD = '| Key | Meaning | Default |\n|---|---|---|\n';
 const PAGE = 'docs/configuration.md';
 
-/** The page with its table made anew. @throws Error when the page has no table, or a key of the schema no meaning */
+/** The page with its table regenerated. @throws Error if the page has no table, or a key has no description */
 export function configurationPage(root: string): string {
   const page = readFileSync(join(root, PAGE), 'utf8');
   const start = page.indexOf(HEAD);
@@ -33,7 +33,7 @@ function rowsOf(shape: Shape, path: string): readonly string[] {
   if (meaning !== undefined)
     return [`| \`${path}\` | ${meaning} | ${fallback}${fallback === '' ? '' : ' '}|`];
   const properties = shape.properties ?? shape.anyOf?.find((one) => one.properties)?.properties;
-  if (!properties) throw new Error(`the configuration schema does not say what ${path} means`);
+  if (!properties) throw new Error(`the configuration schema has no description of ${path}`);
   return Object.entries(properties).flatMap(([key, below]) =>
     rowsOf(below, path === '' ? key : `${path}.${key}`),
   );

@@ -1,8 +1,8 @@
-/** What an export looks like to who uses it: its declaration without bodies and privates, and what is said of it. */
+/** The public view of an export: its declaration without bodies and private members, and its docstring. */
 import ts from 'typescript';
 
 export interface Told {
-  /** Markdown of the docstring; empty when there is none. */
+  /** The docstring as Markdown; empty if there is none. */
   readonly text: string;
   readonly params: readonly { readonly name: string; readonly text: string }[];
   readonly returns: string | undefined;
@@ -29,8 +29,8 @@ export function toldOf(symbol: ts.Symbol, checker: ts.TypeChecker): Told {
 const onOneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ').trim();
 
 /**
- * TypeScript that declares the symbol; of a thing and a type of one name, both.
- * @param isTypeOnly it is exported as a type, so nobody can construct it
+ * The TypeScript declaration of a symbol; for a value and a type of the same name, both.
+ * @param isTypeOnly whether it is exported as a type, so that its constructor is not public
  */
 export function declarationOf(symbol: ts.Symbol, checker: ts.TypeChecker, isTypeOnly = false): string {
   const seen = new Set<ts.Node>();
@@ -57,17 +57,17 @@ function textOf(node: ts.Declaration, symbol: ts.Symbol, checker: ts.TypeChecker
       return `function ${name}${callOf(initializer, checker, ':')};`;
     return `const ${name}: ${type ? type.getText() : printed(checker.getTypeOfSymbol(symbol), checker)};`;
   }
-  throw new Error(`hack/docs/declarations.ts does not know how to show ${ts.SyntaxKind[node.kind]} ${name}`);
+  throw new Error(`hack/docs/declarations.ts cannot show ${ts.SyntaxKind[node.kind]} ${name}`);
 }
 
-/** The text as it is in the source, with the docstrings of its members. */
+/** The source text, with the docstrings of its members. */
 const plain = (node: ts.Node): string => node.getText().replace(/^export /, '');
 
-/** Whether there is a node of the sort somewhere in it. */
+/** Whether the node contains a node of this kind. */
 const names = (node: ts.Node, kind: ts.SyntaxKind): boolean =>
   node.kind === kind || (ts.forEachChild(node, (child) => names(child, kind)) ?? false);
 
-/** What a type is that is made of a value, since the value is not exported. */
+/** The expanded form of a type that is derived from a value, because the value is not exported. */
 const spelledOut = (symbol: ts.Symbol, checker: ts.TypeChecker): string =>
   checker.typeToString(
     checker.getDeclaredTypeOfSymbol(symbol),
@@ -93,7 +93,7 @@ function resultOf(node: ts.SignatureDeclaration, checker: ts.TypeChecker): strin
   return signature ? printed(signature.getReturnType(), checker) : 'void';
 }
 
-/** What has a default may be left out. */
+/** A parameter with a default is optional. */
 function paramText(param: ts.ParameterDeclaration, checker: ts.TypeChecker): string {
   const isOptional = param.questionToken !== undefined || param.initializer !== undefined;
   const type = param.type ? param.type.getText() : printed(checker.getTypeAtLocation(param), checker);

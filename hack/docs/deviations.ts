@@ -1,15 +1,15 @@
-/** The page docs/deviations.md, from the list in deviations.json. */
+/** Generates docs/deviations.md from the list in deviations.json. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** Where we differ from upstream on purpose, and the decision record that tells the whole story. */
+/** An intended difference from upstream, and the decision record that explains it. */
 const deviationSchema = z.strictObject({
-  /** Short name; tests and recordings that differ refer to it. */
+  /** Short name; tests and recordings refer to it. */
   id: z.string(),
   upstream: z.string(),
   here: z.string(),
-  /** File below docs/adr, without its ending. */
+  /** File in docs/adr, without its extension. */
   adr: z.string().regex(/^\d{4}-/),
 });
 
@@ -22,8 +22,8 @@ export function deviationsPage(): string {
     '',
     '# Where we differ from upstream',
     '',
-    'Objects, phases, names, hashes, codes and sentences are those of Gardener Landscaper. What is different is different on',
-    'purpose; each row has a decision that tells the whole story. A difference that is not here is a bug.',
+    'Objects, phases, names, hashes, codes and messages are those of Gardener Landscaper. These are the intended',
+    'differences; the decision record in each row explains the reason. Any other difference is a bug.',
     '',
     '| | Upstream | Here | Decision |',
     '|---|---|---|---|',

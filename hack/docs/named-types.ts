@@ -1,7 +1,7 @@
-/** Which types the declaration of an export names, and which of them nobody can import. */
+/** Finds the types in the declaration of an export, and those among them that cannot be imported. */
 import ts from 'typescript';
 
-/** Names of types in a declaration, but for its own type parameters. */
+/** Names of types in a declaration, without its own type parameters. */
 export function typesNamedIn(code: string): ReadonlySet<string> {
   const names = new Set<string>();
   const parameters = new Set<string>();
@@ -19,13 +19,13 @@ export function typesNamedIn(code: string): ReadonlySet<string> {
 const firstOf = (name: ts.EntityName): string => (ts.isIdentifier(name) ? name.text : firstOf(name.left));
 
 export interface Importable {
-  /** All that the package exports, whatever it is called there. */
+  /** All exports of the package, under any name. */
   readonly symbols: ReadonlySet<ts.Symbol>;
-  /** Whether a file is one of the package, not one of a library. */
+  /** Whether a file belongs to the package, not to a library. */
   isOurs(file: ts.SourceFile): boolean;
 }
 
-/** @param file where the declaration stands, so that names mean what they mean there */
+/** @param file of the declaration, for resolving names */
 export function hiddenTypes(
   code: string,
   file: ts.SourceFile,
@@ -38,14 +38,14 @@ export function hiddenTypes(
   );
   return [...typesNamedIn(code)].filter((name) => {
     const local = scope.get(name);
-    // The compiler has inferred it; it is not mentioned in the file.
+    // The compiler inferred the type; the file does not mention it.
     if (!local) return !names.has(name);
     const symbol = originalOf(local, checker);
     return !symbols.has(symbol) && (symbol.declarations ?? []).some((each) => isOurs(each.getSourceFile()));
   });
 }
 
-/** What a name stands for in the end, wherever and under whichever name it was imported. */
+/** The original symbol of an import or alias. */
 export const originalOf = (symbol: ts.Symbol, checker: ts.TypeChecker): ts.Symbol =>
   checker.getExportSymbolOfSymbol(
     symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol,

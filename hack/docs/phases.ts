@@ -1,10 +1,10 @@
-/** The page docs/phases.md, from the phase tables of the controllers. */
+/** Generates docs/phases.md from the phase tables of the controllers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { phases as executionPhases } from '../../controllers/execution/phases.ts';
 import { phases as installationPhases } from '../../controllers/installation/phases.ts';
 
-/** What a table says of a phase, whatever its machine may see. */
+/** The part of a phase table that is needed, independent of the snapshot type. */
 interface Row {
   readonly phase: {
     readonly next: readonly string[];
@@ -15,7 +15,7 @@ interface Row {
 }
 
 const SEEN: Readonly<Record<string, string>> = {
-  always: 'always, others watch for it',
+  always: 'always, because other controllers watch for it',
   'before-effects': 'before its writes',
 };
 
@@ -25,10 +25,10 @@ export function phasesPage(root: string): string {
     '',
     '# Phases',
     '',
-    'The roads of a job, as the tables in the code have them. A phase looks at facts in the given order and only as far as',
-    'it needs to; it may lead to the phases named here and to no other. "Stored" says when the phase is written into the',
-    'status before it is left; the other phases show up there only when something holds them up',
-    '([decision 2](adr/0002-what-is-stored-when.md)). Where a job starts, and what interrupts it, is in `intake.ts` of each',
+    'The phases of a job, from the tables in the code. A phase reads facts in the given order, and only as many as it needs;',
+    'it leads only to the phases in this table. "Stored" says when the phase is written to the status',
+    'before it is left; other phases appear in the status only if they have to wait',
+    '([decision 2](adr/0002-what-is-stored-when.md)). The rules that start and interrupt jobs are in `intake.ts` of each',
     'controller.',
     '',
     ...machine(root, 'installation', installationPhases),
@@ -49,20 +49,20 @@ function machine(root: string, name: string, table: Readonly<Record<string, Row>
     ...rows.filter(([, row]) => isLast(row)).map(([phase]) => `    ${phase} --> [*]`),
     '```',
     '',
-    '| Phase | What happens | Looks at | Leads to | Without success | Stored |',
+    '| Phase | What happens | Reads | Leads to | On failure | Stored |',
     '|---|---|---|---|---|---|',
     ...rows.map(([phase, row]) => {
       const file = `controllers/${name}/phases/${kebab(phase)}.ts`;
-      const seen = row.seen === undefined ? 'when held up' : (SEEN[row.seen] ?? row.seen);
+      const seen = row.seen === undefined ? 'if it waits' : (SEEN[row.seen] ?? row.seen);
       const next =
-        row.phase.next.filter((to) => to !== row.onFail).join(', ') || 'the end: the object is let go';
+        row.phase.next.filter((to) => to !== row.onFail).join(', ') || 'the end: the object is released';
       return `| [${phase}](../${file}) | ${purpose(join(root, file))} | ${facts(row)} | ${next} | ${row.onFail} | ${seen} |`;
     }),
     '',
   ];
 }
 
-/** Phases that no other leads to. */
+/** Phases that no other phase leads to. */
 const starts = (rows: readonly (readonly [string, Row])[]): string[] =>
   rows.map(([phase]) => phase).filter((phase) => rows.every(([, row]) => !row.phase.next.includes(phase)));
 
@@ -76,10 +76,10 @@ const facts = ({ phase }: Row): string =>
 
 const kebab = (phase: string): string => phase.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
 
-/** The sentence, or sentences, that the file of a phase begins with. */
+/** The header comment of the phase's file. */
 function purpose(file: string): string {
   const header = /^\/\*\*(.*?)\*\//s.exec(readFileSync(file, 'utf8'))?.[1];
-  if (header === undefined) throw new Error(`${file} does not begin with a comment that says what it is for`);
+  if (header === undefined) throw new Error(`${file} does not begin with a comment that describes it`);
   const [paragraph = ''] = header.split(/\n\s*\*\s*\n/);
   return paragraph.replace(/\s*\n\s*\*?\s*/g, ' ').trim();
 }

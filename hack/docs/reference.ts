@@ -1,6 +1,6 @@
 /**
- * The pages docs/reference, one for each entry point of the package: every export with its declaration and its docstring.
- * An export without a docstring is an error, and so is one that names a type that nobody can import.
+ * Generates docs/reference: a page for each entry point of the package, with declaration and docstring of every
+ * export. An export without a docstring is an error, and so is an export with a type that cannot be imported.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -9,30 +9,33 @@ import ts from 'typescript';
 import { declarationOf, toldOf, type Told } from './declarations.ts';
 import { hiddenTypes, originalOf, type Importable } from './named-types.ts';
 
-/** Exports that cannot be shown to readers as they are. */
+/** Exports that must be fixed before they can be published. */
 export class Unpublishable extends Error {
   override readonly name = 'Unpublishable';
 }
 
 interface EntryPoint {
-  /** What programs import from. */
+  /** The module specifier of the entry point. */
   readonly name: string;
   readonly file: string;
 }
 
 interface Export {
   readonly name: string;
-  /** Where it is declared. */
+  /** The file of its declaration. */
   readonly file: ts.SourceFile;
-  /** Its place in the entry point. */
+  /** Its position in the entry point. */
   readonly at: number;
   readonly code: string;
-  readonly told: Told;
+  readonly docs: Told;
 }
 
 const WIDTH = 100;
 
-/** @returns texts by page, relative to the root @throws Unpublishable naming all exports without a docstring, and all types that are hidden */
+/**
+ * @returns content by page path, relative to the root
+ * @throws Unpublishable with all exports without a docstring, and all types that cannot be imported
+ */
 export async function referencePages(root: string): Promise<Readonly<Record<string, string>>> {
   const entries = entryPointsOf(root);
   const program = programOf(
@@ -44,11 +47,11 @@ export async function referencePages(root: string): Promise<Readonly<Record<stri
   const importable = importableFrom(program, entries, root);
   for (const entry of entries) {
     const exports = exportsOf(program, entry, root);
-    for (const { name, code, told, file } of exports) {
+    for (const { name, code, docs, file } of exports) {
       const where = `${entry.name}: ${name} (${relative(root, file.fileName)})`;
-      if (told.text === '') complaints.push(`${where} has no docstring`);
+      if (docs.text === '') complaints.push(`${where} has no docstring`);
       for (const hidden of hiddenTypes(code, file, importable, program.getTypeChecker()))
-        complaints.push(`${where} names ${hidden}, which nobody can import; export it as well`);
+        complaints.push(`${where} uses ${hidden}, which cannot be imported; export it as well`);
     }
     pages[`docs/reference/${basename(entry)}.md`] = await pageOf(entry, exports, program, root);
   }
@@ -79,7 +82,7 @@ function programOf(root: string, files: readonly string[]): ts.Program {
 const isOurs = (file: ts.SourceFile, root: string): boolean =>
   file.fileName.startsWith(`${root}/`) && !file.fileName.includes('/node_modules/');
 
-/** A type may be exported by one entry point and named by another. */
+/** A type may be exported by one entry point and used by another. */
 function importableFrom(program: ts.Program, entries: readonly EntryPoint[], root: string): Importable {
   const checker = program.getTypeChecker();
   const exported = entries.flatMap((entry) => {
@@ -111,7 +114,7 @@ function exportsOf(program: ts.Program, entry: EntryPoint, root: string): readon
           file,
           at: placeOf(symbol, file, source, checker),
           code: renamed + declarationOf(original, checker, isTypeOnly(symbol)),
-          told: toldOf(original, checker),
+          docs: toldOf(original, checker),
         },
       ];
     })
@@ -123,7 +126,7 @@ const isTypeOnly = (symbol: ts.Symbol): boolean =>
     (each) => ts.isExportSpecifier(each) && ts.isTypeOnlyExportDeclaration(each),
   );
 
-/** Where the entry point mentions it, or the file that all of is exported. */
+/** The position in the entry point where the symbol, or its whole file, is exported. */
 function placeOf(
   symbol: ts.Symbol,
   file: ts.SourceFile,
@@ -182,25 +185,25 @@ async function pageOf(
     .concat('\n');
 }
 
-async function sectionOf({ name, code, told }: Export): Promise<string[]> {
+async function sectionOf({ name, code, docs }: Export): Promise<string[]> {
   const formatted = await format(code, { parser: 'typescript', singleQuote: true, printWidth: WIDTH });
   const list = [
-    ...told.params.map((param) => `- \`${param.name}\`: ${param.text}`),
-    ...(told.returns === undefined ? [] : [`- Returns ${told.returns}`]),
-    ...told.throws.map((text) => `- Throws ${text}`),
-    ...told.see.map((text) => `- See ${text}`),
+    ...docs.params.map((param) => `- \`${param.name}\`: ${param.text}`),
+    ...(docs.returns === undefined ? [] : [`- Returns ${docs.returns}`]),
+    ...docs.throws.map((text) => `- Throws ${text}`),
+    ...docs.see.map((text) => `- See ${text}`),
   ];
-  return [`### ${name}`, '', '```ts', formatted.trimEnd(), '```', '', told.text, '', ...list, ''];
+  return [`### ${name}`, '', '```ts', formatted.trimEnd(), '```', '', docs.text, '', ...list, ''];
 }
 
-/** `controller`, `external/names`, or `lib/clock` of what is not at home in the folder of the entry point. */
+/** `controller`, `external/names`, or `lib/clock` for files outside the folder of the entry point. */
 function titleFor(fileName: string, entry: EntryPoint, root: string): string {
   const inside = relative(dirname(entry.file), fileName);
   const path = inside.startsWith('..') ? relative(join(root, 'src'), fileName) : inside;
   return path.replace(/\.ts$/, '').replace(/\/index$/, '');
 }
 
-/** The anchors of headings, asked for in the order of the page: the second of a name is numbered. */
+/** Generates the anchors of headings in the order of the page; repeated ones are numbered. */
 function slugger(): (heading: string) => string {
   const used = new Map<string, number>();
   return (heading) => {
@@ -214,7 +217,7 @@ function slugger(): (heading: string) => string {
   };
 }
 
-/** What the comment at the top of a file says. */
+/** The header comment of a file. */
 function headerOf(file: ts.SourceFile): string {
   const [first] = ts.getLeadingCommentRanges(file.text, 0) ?? [];
   const comment = first ? file.text.slice(first.pos, first.end) : '';
@@ -237,10 +240,10 @@ function indexOf(entries: readonly EntryPoint[], program: ts.Program): string {
     '<!-- Generated by hack/update-docs.ts from the docstrings; do not edit. -->',
     '# Reference',
     '',
-    'Everything the package exports, with its declaration and what is said of it in the code. How things are used is told in',
+    'All exports of the package, with declarations and docstrings. For guides, see',
     '[runtime.md](../runtime.md), [runtime-external.md](../runtime-external.md) and [deployers.md](../deployers.md).',
     '',
-    '| Import from | What is there |',
+    '| Import from | Content |',
     '|---|---|',
     ...rows,
     '',

@@ -1,16 +1,16 @@
-/** Finds kube-apiserver and etcd, or builds them from their Go modules: once, into a cache outside the tree. */
+/** Finds kube-apiserver and etcd, or builds them once from their Go modules, into a cache outside the tree. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isExecutable } from '../executable.ts';
 import { binariesIn, cacheFolder, versions, type Binaries } from './versions.ts';
 
-/** There is no control plane to be had on this machine; the message says what to install. */
+/** No control plane is available on this machine; the message says what to install. */
 export class EnvtestUnavailable extends Error {
   override readonly name = 'EnvtestUnavailable';
 }
 
-/** The binaries when they are there already; undefined when they would have to be built. */
+/** The existing binaries; undefined if they have to be built. */
 export function findBinaries(): Binaries | undefined {
   const given = process.env['KUBEBUILDER_ASSETS'];
   if (given) {
@@ -28,8 +28,8 @@ export function findBinaries(): Binaries | undefined {
 }
 
 /**
- * The binaries, built when they are not there yet; that takes some minutes and needs Go and the module proxy.
- * @throws EnvtestUnavailable when there is neither a binary nor a way to build one
+ * The binaries; builds missing ones, which takes some minutes and needs Go and the module proxy.
+ * @throws EnvtestUnavailable if a binary is missing and cannot be built
  */
 export function ensureBinaries(say: (line: string) => void = () => {}): Binaries {
   const found = findBinaries();
@@ -38,7 +38,7 @@ export function ensureBinaries(say: (line: string) => void = () => {}): Binaries
   if (!hasGo()) {
     throw new EnvtestUnavailable(
       'a real control plane needs kube-apiserver and etcd (set KUBEBUILDER_ASSETS to their folder), ' +
-        'or go on PATH to build them: neither is there',
+        'or go on the PATH to build them: neither is available',
     );
   }
   const cached = binariesIn(cacheFolder());
@@ -67,7 +67,10 @@ function buildEtcd(target: string): void {
   });
 }
 
-/** Kubernetes' go.mod points its staging modules at folders that are not in the module: each needs a replacement. */
+/**
+ * The go.mod of Kubernetes refers to staging modules by local paths that the module does not contain: each needs a
+ * replacement.
+ */
 function buildApiserver(target: string): void {
   const module = 'k8s.io/kubernetes';
   const version = `v${versions.kubernetes}`;
@@ -101,7 +104,7 @@ interface ModuleBuild {
   readonly ldflags: string;
 }
 
-/** Builds next to the target and renames, so that two processes at once do no harm. */
+/** Builds next to the target and renames, so that two processes can build at the same time. */
 function buildModule(target: string, build: ModuleBuild): void {
   mkdirSync(dirname(target), { recursive: true });
   const folder = mkdtempSync(join(dirname(target), '.build-'));

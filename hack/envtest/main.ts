@@ -1,4 +1,4 @@
-/** Command line around the real control plane for tests. Exit code 3 means "cannot, reason printed". */
+/** Command line of the real control plane for tests. Exit code 3: not available, the reason is printed. */
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { startEnvtest } from '../../test/support/envtest.ts';
 import { EnvtestUnavailable, ensureBinaries, findBinaries } from './binaries.ts';
 
-const USAGE = `usage: main.ts build                                        builds what is missing, prints the folder
+const USAGE = `usage: main.ts build                                        builds missing binaries, prints the folder
        main.ts path                                         prints the folder of the binaries
        main.ts run --kubeconfig-out FILE [--audit-log FILE] serves until SIGTERM or SIGINT`;
 

@@ -1,4 +1,4 @@
-/** Builds the clients in Go, once for each state of their sources, into a cache outside the tree. */
+/** Builds the Go clients, once for each state of their sources, into a cache outside the tree. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { isExecutable } from '../executable.ts';
 
 const SOURCES = ['main.go', 'go.mod', 'go.sum'];
 
-/** They cannot be built on this machine; the message says what is missing. */
+/** The clients cannot be built on this machine; the message says what is missing. */
 export class GoClientsUnavailable extends Error {
   override readonly name = 'GoClientsUnavailable';
 }
@@ -20,7 +20,7 @@ function target(): string {
   return join(cache, 'espalier', 'go-clients', hash.digest('hex').slice(0, 16), 'go-clients');
 }
 
-/** What was built; undefined when it would have to be. */
+/** The built program; undefined if it has to be built. */
 export const findGoClients = (): string | undefined => [target()].find(isExecutable);
 
 /** @throws GoClientsUnavailable */
@@ -28,7 +28,7 @@ export function ensureGoClients(say: (line: string) => void): string {
   const path = target();
   if (isExecutable(path)) return path;
   if (spawnSync('go', ['version'], { stdio: 'ignore' }).status !== 0)
-    throw new GoClientsUnavailable('clients in Go need go on PATH to be built, and there is none');
+    throw new GoClientsUnavailable('go is not on the PATH, which is needed to build the clients in Go');
   say(`building clients in Go into ${path} (some minutes, once)`);
   const parent = dirname(path);
   mkdirSync(parent, { recursive: true });

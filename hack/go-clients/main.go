@@ -1,9 +1,9 @@
 // Clients of a Kubernetes API written in Go, as most are: an informer of client-go and a manager of controller-runtime.
 //
 //	go-clients informer NAMESPACE        prints the names and versions of its cache, a line for each change
-//	go-clients manager NAMESPACE NAME    takes part in the election of a leader, and prints what it reconciles
+//	go-clients manager NAMESPACE NAME    takes part in a leader election, and prints the objects that it reconciles
 //
-// The kubeconfig is that of KUBECONFIG. Whether lists are streamed says KUBE_FEATURE_WatchListClient.
+// Uses the kubeconfig in KUBECONFIG. KUBE_FEATURE_WatchListClient determines whether lists are streamed.
 package main
 
 import (

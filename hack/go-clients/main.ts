@@ -1,4 +1,4 @@
-/** Builds what test/clients calls, as far as it is not there: clients in Go, and helm. */
+/** Builds the programs that test/clients runs, unless they exist: Go clients and helm. */
 import { ensureHelm, HelmUnavailable } from '../helm/binary.ts';
 import { ensureGoClients, GoClientsUnavailable } from './binary.ts';
 

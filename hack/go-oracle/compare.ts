@@ -1,6 +1,7 @@
 /**
- * Compares the engines of this project with the originals in Go, over some thousand made-up cases. Prints the first
- * difference that is not known, and the seed to meet it again. Exit code 1 when there is one, 3 when Go is not there.
+ * Compares our template engines with the original Go implementations, over some thousand generated cases. Prints
+ * the first unknown difference, and the seed to reproduce it. Exit code 1 if there is one, 3 if Go is not
+ * available.
  */
 import { parseArgs } from 'node:util';
 import type { Comparison } from './comparison.ts';
@@ -10,23 +11,23 @@ import { compareTemplates } from './templates/compare.ts';
 
 process.env['TZ'] = 'UTC';
 
-/** By what is compared. */
+/** The comparisons by name. */
 const engines: Readonly<Record<string, (ask: Oracle, seed: number, size: number) => Comparison>> = {
   templates: compareTemplates,
   spiff: compareSpiff,
 };
 
-const HELP = `Compares GoTemplate and Spiff with the originals, over made-up cases. Needs Go.
+const HELP = `Compares GoTemplate and Spiff with the originals, over generated cases. Needs Go.
 
   make test-go-oracle [SEED=42] [ARGS="…"]
 
-ARGS   ${Object.keys(engines).join(' or ')}, for one of the two only
+ARGS   ${Object.keys(engines).join(' or ')}, to compare only one of the two
        --all         print every difference, not only the first
-       --cases N     cases per kind, 2000 unless said
+       --cases N     cases per kind, default 2000
        --report      print differences, but exit with 0: for new random seeds
-SEED   makes the same cases again; without it a new one is drawn and printed
+SEED   generates the same cases again; default: a random seed, which is printed
 
-Exit code 0: all agree; 1: something differs; 3: Go is not there, nothing was compared.
+Exit code 0: no difference; 1: a difference; 3: Go is not available, nothing was compared.
 `;
 
 const { values, positionals } = parseArgs({
@@ -48,7 +49,7 @@ function compareAll(ask: Oracle): number {
   for (const name of positionals.length === 0 ? Object.keys(engines) : positionals) {
     const compare = engines[name];
     if (!compare)
-      throw new Error(`there is no "${name}" to compare; there is ${Object.keys(engines).join(', ')}`);
+      throw new Error(`there is no engine "${name}"; the engines are ${Object.keys(engines).join(', ')}`);
     const { cases, differences, known } = compare(ask, seed, Number(values.cases));
     passed += cases - differences.length;
     failed += differences.length;
@@ -56,10 +57,10 @@ function compareAll(ask: Oracle): number {
     for (const [why, count] of known) print(`known, ${String(count)} times: ${why}`);
     print(`${name}: ${String(cases)} cases, ${String(differences.length)} differ`);
   }
-  print(`seed ${String(seed)}; once more with it: make test-go-oracle SEED=${String(seed)}`);
+  print(`seed ${String(seed)}; repeat with: make test-go-oracle SEED=${String(seed)}`);
   if (values.report && failed > 0) {
     print(
-      `reported: ${String(failed)} of a fresh seed differ; not counted as failures; reproduce with the seed above`,
+      `reported: ${String(failed)} differences with a new seed; not counted as failures; reproduce with the seed above`,
     );
     failed = 0;
   }

@@ -1,20 +1,20 @@
-/** What a comparison with the originals found, and where differences are allowed. */
+/** The result of a comparison with the originals, and the table of allowed differences. */
 
-/** Where answers of ours may differ from the original's, with the reason. */
+/** An allowed difference between our result and the original's, with the reason. */
 export interface KnownDifference {
   readonly why: string;
-  /** Of what was asked and both answers, as they are printed. */
+  /** Matches the printed request and both results. */
   readonly pattern: RegExp;
 }
 
 export interface Comparison {
   readonly cases: number;
   readonly differences: readonly string[];
-  /** How often each known difference was met. */
+  /** How often each known difference occurred. */
   readonly known: ReadonlyMap<string, number>;
 }
 
-/** @param texts one per case: what is different, or undefined */
+/** @param texts for each case: the difference, or undefined */
 export function compared(
   texts: readonly (string | undefined)[],
   allowed: readonly KnownDifference[],

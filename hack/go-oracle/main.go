@@ -1,11 +1,11 @@
-// The judge of both template engines: executes Go templates and Spiff documents with the originals.
-// Reads one JSON object per line and writes one line each, {"output": …} or {"error": …}. What an object has decides
-// what is done with it:
+// The reference for both template engines: executes Go templates and Spiff documents with the originals.
+// Reads one JSON object per line and writes one line each, {"output": …} or {"error": …}. The field of an object determines
+// the operation:
 //
 //	template  is executed with values (templates.go)
 //	document  is evaluated by Spiff (spiff.go)
-//	yaml      is read, the output is JSON
-//	toYaml    is written as YAML
+//	yaml      is parsed, the output is JSON
+//	toYaml    is formatted as YAML
 package main
 
 import (
@@ -46,7 +46,7 @@ func run(r request) (string, error) {
 	}
 }
 
-// Some documents never end in the original; their evaluation goes on beside what comes next.
+// Some documents never end in the original; their evaluation continues in the background.
 func inTime(work func() (string, error)) (string, error) {
 	done := make(chan answer, 1)
 	go func() {

@@ -1,4 +1,4 @@
-/** The originals in Go, to be asked: one program for both engines, built once per run, one line per request. */
+/** Runs the original Go implementations: one program for both engines, built once per run, one line per request. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export interface TemplateRequest {
   readonly template: string;
   readonly values?: unknown;
-  /** Only measures: so many executions. */
+  /** Measures the time of this number of executions instead. */
   readonly rounds?: number;
 }
 
@@ -16,23 +16,26 @@ export interface TemplateRequest {
 interface SpiffRequest {
   readonly document: string;
   readonly bindings?: unknown;
-  /** YAML. The document is an execution then, whose answer is `{result, state}`; else the answer is the result. */
+  /**
+   * YAML. If set, the document is an execution with stored state, and the output is `{result, state}`; otherwise it
+   * is the result.
+   */
   readonly stored?: string;
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** A text to be read, or a value to be written. */
+/** YAML to parse, or a value to format. */
 export type YamlRequest = { readonly yaml: string } | { readonly toYaml: unknown };
 
 type OracleRequest = TemplateRequest | SpiffRequest | YamlRequest;
 
 export interface Answer {
-  /** A text; of Spiff and of YAML that was read it is JSON. */
+  /** A string; for Spiff and for parsed YAML, it is JSON. */
   readonly output?: string;
   readonly error?: string;
 }
 
-/** Asks the originals; the answers are in the order of the requests. */
+/** Sends requests to the originals; the answers are in the same order. */
 export type Oracle = (requests: readonly OracleRequest[]) => readonly Answer[];
 
 export class GoMissing extends Error {}
@@ -40,8 +43,8 @@ export class GoMissing extends Error {}
 const MINUTES = 4;
 
 /**
- * Builds the oracle and hands it to the work.
- * @throws GoMissing saying why it cannot be built
+ * Builds the oracle and passes it to the function.
+ * @throws GoMissing with the reason if it cannot be built
  */
 export async function withOracle<T>(work: (ask: Oracle) => T | Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'go-oracle-'));
@@ -53,7 +56,7 @@ export async function withOracle<T>(work: (ask: Oracle) => T | Promise<T>): Prom
     });
     if (built.error) {
       throw new GoMissing(
-        `Go is needed to compare with the originals, and there is no "go" that could be run (${built.error.message}); install Go ${MINIMUM} or later from https://go.dev/dl`,
+        `Go is needed to compare with the originals, but "go" cannot be run (${built.error.message}); install Go ${MINIMUM} or later from https://go.dev/dl`,
       );
     }
     if (built.status !== 0) {
@@ -68,7 +71,7 @@ export async function withOracle<T>(work: (ask: Oracle) => T | Promise<T>): Prom
   }
 }
 
-/** As go.mod says. */
+/** As in go.mod. */
 const MINIMUM = '1.25';
 
 function answers(binary: string, requests: readonly OracleRequest[]): readonly Answer[] {
@@ -78,7 +81,7 @@ function answers(binary: string, requests: readonly OracleRequest[]): readonly A
   const lines = stdout.toString('utf8').split('\n').slice(0, -1);
   if (lines.length !== requests.length) {
     const last = JSON.stringify(requests[lines.length]);
-    throw new Error(`Go gave up, or needs more than ${String(MINUTES)} minutes, at ${last}`);
+    throw new Error(`the Go program failed, or ran for more than ${String(MINUTES)} minutes, at ${last}`);
   }
   return lines.map((line) => JSON.parse(line) as Answer);
 }

@@ -1,10 +1,10 @@
 /**
- * Writes down what the originals answer, for tests that run without Go:
+ * Records the results of the originals, for tests that run without Go:
  *
  *     node --import tsx hack/go-oracle/record.ts
  *
- * the calls of Spiff's functions that the file of results holds already (add one there with an empty answer), and the
- * executions below test/fixtures/blueprints.
+ * It records the calls of Spiff functions that the results file already contains (add a new one with an empty
+ * answer), and the executions below test/fixtures/blueprints.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -53,7 +53,7 @@ async function recordBlueprints(ask: Oracle): Promise<void> {
   }
 }
 
-/** The text, and what it says as YAML. */
+/** The output, and its value as YAML. */
 function templateAnswers(ask: Oracle, cases: readonly BlueprintCase[]): readonly RecordedAnswer[] {
   const texts = ask(cases.map(({ template, values }) => ({ template, values })));
   const read = ask(texts.map(({ output = '' }) => ({ yaml: output })));

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// With a stored state the document is an execution of a blueprint: the output has its result and its new state, both
-// read from YAML as Landscaper reads them. Otherwise the output is the result.
+// With a stored state, the document is an execution of a blueprint: the output contains its result and its new state, both
+// parsed from YAML as Landscaper does. Otherwise the output is the result.
 type spiffRequest struct {
 	Document *string                `json:"document"`
 	Bindings map[string]interface{} `json:"bindings"`

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// With rounds the output is the time of one execution of the parsed template in nanoseconds, the median over so many.
+// With rounds, the output is the time of one execution of the parsed template in nanoseconds, the median of that many.
 type templateRequest struct {
 	Template *string         `json:"template"`
 	Values   json.RawMessage `json:"values"`

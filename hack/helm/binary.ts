@@ -1,4 +1,4 @@
-/** Finds the real helm, or builds it from its Go module: once, into a cache outside the tree. */
+/** Finds the helm program, or builds it once from its Go module, into a cache outside the tree. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -8,7 +8,7 @@ import { isExecutable } from '../executable.ts';
 const MODULE = 'helm.sh/helm/v3';
 const HELM_VERSION = 'v3.19.5';
 
-/** What releases of Helm are stamped with: its own version and that of the Kubernetes client in it. */
+/** Version variables that the linker sets in releases of Helm: its own version and that of the Kubernetes client. */
 const STAMPS = {
   'internal/version.version': HELM_VERSION,
   'internal/version.gitTreeState': 'clean',
@@ -18,12 +18,12 @@ const STAMPS = {
   'pkg/lint/rules.k8sVersionMinor': '34',
 };
 
-/** There is no helm to be had on this machine; the message says what to install. */
+/** Helm is not available on this machine; the message says what to install. */
 export class HelmUnavailable extends Error {
   override readonly name = 'HelmUnavailable';
 }
 
-/** ESPALIER_TEST_HELM, or what was built here; undefined when it would have to be built. */
+/** ESPALIER_TEST_HELM, or the built program; undefined if it has to be built. */
 export function findHelm(): string | undefined {
   const given = process.env['ESPALIER_TEST_HELM'];
   if (given && !isExecutable(given)) {
@@ -38,7 +38,7 @@ function builtHelm(): string {
 }
 
 /**
- * The binary, built when it is not there yet: some minutes, once; needs Go and its module proxy.
+ * The program; builds it if it is missing, which takes some minutes and needs Go and its module proxy.
  * @throws HelmUnavailable
  */
 export function ensureHelm(say: (line: string) => void = () => {}): string {
@@ -46,7 +46,7 @@ export function ensureHelm(say: (line: string) => void = () => {}): string {
   if (found !== undefined) return found;
   if (spawnSync('go', ['version'], { stdio: 'ignore' }).status !== 0) {
     throw new HelmUnavailable(
-      'the real helm is needed (set ESPALIER_TEST_HELM to its path), or go on PATH to build it: neither is there',
+      'the real helm is needed (set ESPALIER_TEST_HELM to its path), or go on the PATH to build it: neither is available',
     );
   }
   const target = builtHelm();
@@ -55,7 +55,7 @@ export function ensureHelm(say: (line: string) => void = () => {}): string {
   return target;
 }
 
-/** Builds next to the target and renames, so that two processes at once do no harm. */
+/** Builds next to the target and renames, so that two processes can build at the same time. */
 function build(target: string): void {
   mkdirSync(dirname(target), { recursive: true });
   const folder = mkdtempSync(join(dirname(target), '.build-'));

@@ -1,10 +1,10 @@
 /**
- * Holds our rendering of charts against the real helm, over test/fixtures/charts, and the recorded output as well.
+ * Compares our rendering of the charts in test/fixtures/charts with the helm program and with its recorded output.
  *
  *     npx tsx hack/helm/compare.ts [--record]
  *
- * With --record what helm prints is written to test/fixtures/helm-output, where `make test` finds it. Exit code 1 when
- * anything differs, 3 when there is no helm and no way to build it.
+ * With --record the output of helm is written to test/fixtures/helm-output, which `make test` uses. Exit code 1 if
+ * there is a difference, 3 if helm is not available and cannot be built.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,11 +28,11 @@ function printByHelm(helm: string, { chart, values }: ChartCase): Printed {
   if (values !== undefined) args.push('--values', values);
   const run = spawnSync(helm, args, { encoding: 'utf8', maxBuffer: 64 << 20 });
   if (run.status === 0) return { text: run.stdout };
-  return { error: complaintOf(run.stderr) };
+  return { error: errorMessageOf(run.stderr) };
 }
 
-/** What helm says, without the hint and without what it logs before. */
-const complaintOf = (stderr: string): string =>
+/** The error message of helm, without hints and log lines. */
+const errorMessageOf = (stderr: string): string =>
   stderr
     .slice(Math.max(0, stderr.indexOf('Error: ')))
     .replace(/^Error: /, '')
@@ -44,7 +44,7 @@ function record(cases: readonly (readonly [ChartCase, Printed])[]): void {
   mkdirSync(outputFolder, { recursive: true });
   for (const [{ name }, { text, error }] of cases) {
     const file = join(outputFolder, name);
-    // Paths of this machine are no part of what is compared.
+    // Removes paths of this machine from the comparison.
     if (text === undefined) writeFileSync(`${file}.error`, `${error ?? ''}\n`);
     else writeFileSync(`${file}.yaml`, text);
   }
@@ -58,11 +58,11 @@ function firstDifference(a: Printed, b: Printed): string {
   return `  line ${String(line + 1)}\n    helm: ${JSON.stringify(left[line])}\n    ours: ${JSON.stringify(right[line])}`;
 }
 
-/** Complaints may be worded otherwise, but both must complain. */
+/** Error messages may differ, but both must fail. */
 const isSame = (helm: Printed, other: Printed): boolean =>
   helm.text === undefined ? other.text === undefined : helm.text === other.text;
 
-/** Helm names what breaks a schema in any order. */
+/** Helm lists schema violations in random order. */
 const isRecorded = (helm: Printed, known: Printed): boolean =>
   helm.text === known.text && sortedLines(helm.error) === sortedLines(known.error);
 
@@ -73,12 +73,12 @@ try {
   const printed = chartCases.map((each) => [each, printByHelm(helm, each)] as const);
   if (process.argv.includes('--record')) record(printed);
   let different = 0;
-  for (const [each, theirs] of printed) {
+  for (const [each, original] of printed) {
     const ours = await printNatively(each);
     const known = recorded(each);
-    if (isSame(theirs, ours) && isRecorded(theirs, known)) continue;
+    if (isSame(original, ours) && isRecorded(original, known)) continue;
     different++;
-    say(`✗ ${each.name}\n${firstDifference(theirs, isSame(theirs, ours) ? known : ours)}`);
+    say(`✗ ${each.name}\n${firstDifference(original, isSame(original, ours) ? known : ours)}`);
   }
   const same = printed.length - different;
   say(`${String(same)} of ${String(printed.length)} renderings are the same as helm's, byte for byte`);

@@ -1,4 +1,4 @@
-/** Builds the helm that tests compare with when it is not there, and prints where it is. */
+/** Builds the helm program for tests if it is missing, and prints its path. */
 import { ensureHelm } from './binary.ts';
 
 try {

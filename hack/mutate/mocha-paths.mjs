@@ -1,4 +1,5 @@
-// Preloaded into Stryker: its mocha runner asks for files of mocha without their ending, which mocha 12 no longer answers.
+// Preloaded into Stryker: its mocha runner imports files of mocha without their extension, which mocha 12 no longer
+// supports.
 import { registerHooks } from 'node:module';
 
 const ASKED = /[\\/]mocha[\\/]lib[\\/]cli[\\/](?:run-helpers|options|collect-files)$/;

@@ -1,4 +1,4 @@
-/** The table of mutation scores in docs/testing.md. */
+/** Updates the table of mutation scores in docs/testing.md. */
 import { percentOf, type Score } from './report.ts';
 
 const BEGIN = '<!-- mutation scores: written by make mutate -->';
@@ -20,9 +20,9 @@ const notMeasured = (folder: string): string => `| ${folder} | not measured yet 
 export const tableOf = (rows: readonly string[]): string => [...HEADER, ...rows].join('\n');
 
 /**
- * @param folders all rows, in their order
- * @param measured rows of this run; others stay as the page has them
- * @throws Error when the page has no place for the table
+ * @param folders all rows, in order
+ * @param measured rows of this run; other rows keep their content
+ * @throws Error if the page has no markers for the table
  */
 export function withScores(
   page: string,

@@ -1,9 +1,9 @@
-/** As much of a terminal as our own output needs: text, styles, moving up, erasing. */
+/** A minimal terminal emulator for our own output: text, styles, cursor up, erase. */
 
 export interface Style {
   readonly isBold?: boolean;
   readonly isDim?: boolean;
-  /** Number of the ANSI colour, 30 to 37. */
+  /** ANSI colour number, 30 to 37. */
   readonly colour?: number;
 }
 
@@ -30,7 +30,7 @@ export class Screen {
     }
   }
 
-  /** The rows as they are now. */
+  /** The current rows. */
   rows(): Cell[][] {
     return this.#rows.map((row) => [...row]);
   }

@@ -1,9 +1,12 @@
-/** Frames of a terminal as an SVG that plays them: no script, no font of its own, still for those who want no motion. */
+/**
+ * Converts frames of a terminal to an animated SVG, without scripts and fonts. It is static for users who prefer
+ * reduced motion.
+ */
 import type { Cell, Style } from './screen.ts';
 
 export interface Frame {
   readonly rows: readonly (readonly Cell[])[];
-  /** Seconds for which it stays. */
+  /** Duration of the frame. */
   readonly seconds: number;
 }
 
@@ -60,14 +63,14 @@ function styles(frames: readonly Frame[]): string {
     '.b{font-weight:700}.d{fill-opacity:.6}',
     ...Object.entries(COLOURS).map(([code, fill]) => `.c${code}{fill:${fill}}`),
     `.f{visibility:hidden;animation:${total.toFixed(1)}s step-end infinite}`,
-    // Who does not play it shows the end.
+    // Without animation, the last frame is shown.
     `#f${last}{visibility:visible}`,
     ...animations,
     `@media (prefers-reduced-motion:reduce){.f{animation:none}}`,
   ].join('');
 }
 
-/** Pieces of one style stand where the terminal has them, whatever the width of the font. */
+/** Places text of one style at the column of the terminal, whatever the width of the font. */
 function line(cells: readonly Cell[], row: number): string {
   const y = BAR + (row + 0.8) * LINE;
   const pieces: string[] = [];
@@ -87,7 +90,7 @@ function line(cells: readonly Cell[], row: number): string {
   return pieces.length === 0 ? '' : `<text y="${y.toFixed(1)}">${pieces.join('')}</text>\n`;
 }
 
-/** Readers of SVG may take many spaces for one. */
+/** SVG viewers may collapse several spaces. */
 const isGap = (cells: readonly Cell[], at: number): boolean =>
   cells[at]?.text === ' ' && cells[at + 1]?.text === ' ';
 

@@ -1,24 +1,24 @@
 /**
- * Compares what was written while a scenario was played with what the original wrote. Pure.
+ * Compares the writes of a played scenario with those of upstream. Pure.
  *
- * A difference is hard where other programs could tell: phases and job ids in their order, spec, data, labels, annotations,
- * finalizers, owners, conditions, error codes, hashes. Wording is soft.
+ * A difference is hard if other programs could depend on it: the order of phases and job ids, spec, data, labels,
+ * annotations, finalizers, owners, conditions, error codes, hashes. Wording is soft.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { mergePatch } from '../../src/lib/merge.ts';
 import { isObject, type Fields } from '../../src/lib/objects.ts';
 
-/** What the watches saw of one object: its first state, a JSON merge patch for each write, and the last state. */
+/** The recorded states of one object: its first state, a JSON merge patch for each write, and the last state. */
 interface History {
   readonly changes: readonly Fields[];
   readonly final: Fields;
 }
 
-/** As play.mjs writes it. */
+/** In the format of play.mjs. */
 export interface Recording {
   readonly scenario: string;
   readonly title: string;
-  /** Why the scenario did not get to its end. */
+  /** Why the scenario failed. */
   readonly failure?: string;
   readonly objects: Readonly<Record<string, History>>;
 }
@@ -30,11 +30,11 @@ export interface Difference {
   readonly path: string;
   readonly upstream: unknown;
   readonly here: unknown;
-  /** `here` with job ids counted by object: which of two jobs that start together comes first is a race. */
+  /** `here` with job ids numbered by object, because the order of two jobs that start at the same time is random. */
   readonly counted: unknown;
 }
 
-/** What no program can rely on. */
+/** Values that no program can depend on. */
 const IGNORED: readonly RegExp[] = [
   /^status\.deployer(\.|$)/,
   /^metadata\.annotations\.landscaper\.gardener\.cloud\/(touch|reconcile-time)$/,
@@ -44,7 +44,7 @@ const IGNORED: readonly RegExp[] = [
   /^status\.transitionTimes\.waitTime$/,
 ];
 
-/** Wording and hints for people. */
+/** Wording and hints for users. */
 const SOFT: readonly RegExp[] = [
   /\.message$/,
   /^status\.(firstError|lastError(?!\.codes$))(\.|$)/,
@@ -76,7 +76,7 @@ function endsOf(upstream: Recording, here: Recording): readonly Difference[] {
   return [{ object: '', path: 'end', upstream: 'reached', here: here.failure, counted: here.failure }];
 }
 
-/** The value with ids in the order in which the history of the object names them. */
+/** The value with ids numbered in the order of the object's history. */
 function countedBy(history: History | undefined, value: unknown): unknown {
   const ids = [...new Set(JSON.stringify(history?.changes ?? []).match(ID) ?? [])];
   const text = JSON.stringify(value);
@@ -84,7 +84,7 @@ function countedBy(history: History | undefined, value: unknown): unknown {
   return JSON.parse(text.replace(ID, (id) => `<job ${String(ids.indexOf(id) + 1)}>`));
 }
 
-/** As play.mjs numbers the ids of a scenario. */
+/** play.mjs replaces ids by such numbers. */
 const ID = /<id-\d+>/g;
 
 type Part = Omit<Difference, 'object' | 'counted'>;
@@ -95,13 +95,13 @@ function differencesOf(upstream: History | undefined, here: History | undefined)
     return [{ path: 'existence', upstream: word(upstream), here: word(here) }];
   }
   const [roadThere, roadHere] = [milestones(upstream), milestones(here)];
-  const road = isSameRoad(roadThere, roadHere)
+  const road = isSameSequence(roadThere, roadHere)
     ? []
     : [{ path: 'milestones', upstream: roadThere, here: roadHere }];
   return [...road, ...fieldsOf(upstream.final, here.final, '')];
 }
 
-/** The states an object went through: `PHASE JOB/FINISHED`, then `deleting`, then the codes of its last error. */
+/** The states of an object: `PHASE JOB/FINISHED`, then `deleting`, then the codes of its last error. */
 export function milestones({ changes }: History): readonly string[] {
   const states = changes.reduce<Fields[]>(
     (all, change) => [...all, mergePatch(all.at(-1) ?? {}, change)],
@@ -111,7 +111,7 @@ export function milestones({ changes }: History): readonly string[] {
   return words.filter((word, i) => word !== words[i - 1]);
 }
 
-/** Codes that tell how an error is dealt with, not what is wrong. */
+/** Codes about the handling of an error, not about its cause. */
 const HINTS: ReadonlySet<unknown> = new Set(['ERR_FOR_INFO_ONLY', 'ERR_UNFINISHED', 'ERR_NO_RETRY']);
 
 function milestone(state: Fields): string {
@@ -129,7 +129,7 @@ function milestone(state: Fields): string {
   return `${word('phase')} ${word('jobID')}/${word('jobIDFinished')}${deleting}${problems}`;
 }
 
-/** Whether a state may be passed through unwritten: an unfinished job in a phase that does not wait. */
+/** Whether a program may skip writing this state: an unfinished job in a phase that does not wait. */
 function isTransient(state: string): boolean {
   const parts = /^(\S+) (\S+)\/(\S+)/.exec(state);
   const isUnfinished = parts?.[2] !== parts?.[3];
@@ -138,17 +138,17 @@ function isTransient(state: string): boolean {
   );
 }
 
-/** Without the states that need not be seen. */
+/** The states without transient ones. */
 export const settledStates = (states: readonly string[]): readonly string[] =>
   states.filter((state) => !isTransient(state));
 
-/** The same states in the same order; transient ones of `upstream` may be left out, none may be added. */
-export function isSameRoad(upstream: readonly string[], here: readonly string[]): boolean {
-  return restOfRoad(upstream, here)?.every(isTransient) === true;
+/** Whether the states are equal; `here` may skip transient states of `upstream`, but not add any. */
+export function isSameSequence(upstream: readonly string[], here: readonly string[]): boolean {
+  return restOfSequence(upstream, here)?.every(isTransient) === true;
 }
 
-/** What is left of `upstream` after all of `here`; undefined where they part. */
-function restOfRoad(upstream: readonly string[], here: readonly string[]): readonly string[] | undefined {
+/** The rest of `upstream` after all states of `here`; undefined if they differ. */
+function restOfSequence(upstream: readonly string[], here: readonly string[]): readonly string[] | undefined {
   let at = 0;
   for (const state of here) {
     for (
@@ -163,7 +163,7 @@ function restOfRoad(upstream: readonly string[], here: readonly string[]): reado
   return upstream.slice(at);
 }
 
-/** Absent, empty and null are the same to whoever reads JSON. */
+/** Absent, empty and null values are equivalent for readers of JSON. */
 const isBlank = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -173,7 +173,7 @@ const isBlank = (value: unknown): boolean =>
 
 function fieldsOf(upstream: unknown, here: unknown, path: string): readonly Part[] {
   if (path === 'status.lastErrors') return errorsOf(upstream, here);
-  const pair = openedUp(upstream, here, path);
+  const pair = asObjects(upstream, here, path);
   if (pair) {
     const [a, b] = pair;
     const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])];
@@ -183,8 +183,8 @@ function fieldsOf(upstream: unknown, here: unknown, path: string): readonly Part
   return [{ path, upstream, here }];
 }
 
-/** Both sides as objects, when they can be looked into field by field. Conditions are told apart by their type. */
-function openedUp(upstream: unknown, here: unknown, path: string): readonly [Fields, Fields] | undefined {
+/** Both values as objects for a comparison by field, if possible. Conditions are matched by type. */
+function asObjects(upstream: unknown, here: unknown, path: string): readonly [Fields, Fields] | undefined {
   const isMap = path === 'metadata.annotations' || path === 'metadata.labels' || path === 'status';
   const [a, b] = isMap ? [upstream ?? {}, here ?? {}] : [upstream, here];
   if (path === 'status.conditions') return [byType(a), byType(b)];
@@ -201,8 +201,8 @@ const byType = (conditions: unknown): Fields =>
   );
 
 /**
- * The last errors of an item are compared by operation, reason and codes. Equal neighbours count once, and here more of
- * them may be remembered: both lists are cut to a length.
+ * Compares the last errors of an item by operation, reason and codes. Consecutive equal errors count once. The
+ * lists have different maximum lengths, so both are cut.
  */
 function errorsOf(upstream: unknown, here: unknown): readonly Part[] {
   const [a, b] = [gist(upstream), gist(here)];

@@ -1,7 +1,7 @@
 /**
- * Where Espalier differs from the recordings on purpose. Pure.
+ * Intended differences between Espalier and the recordings. Pure.
  *
- * A rule says why, for a kind of difference; what exactly is written instead stands in a list of its own, so that a rule
+ * A rule contains the reason for a kind of difference. The written values are in a separate list, so that a rule
  * cannot hide a difference that was never reviewed.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -10,24 +10,26 @@ import { settledStates, type Difference } from './compare.ts';
 
 /** An entry of test/conformance/wire/deviations.json. */
 export interface Rule {
-  /** Name with `*` for anything; alternatives in parentheses. */
+  /** Name with `*` as a wildcard; alternatives in parentheses. */
   readonly scenario: string;
   /** Regular expression for the object, for example `^Installation/web$`. */
   readonly object: string;
   /** Regular expression for the path. */
   readonly path: string;
-  /** Names the ADR. */
+  /** Refers to the ADR. */
   readonly reason: string;
-  /** Why the value is another one in each run, so that it is not held to the list. */
+  /** Why the value differs in each run and is not compared with the list. */
   readonly varies?: string;
 }
 
-/** test/conformance/wire/differences.json: what is written here, by scenario, object and path; null for nothing. */
+/**
+ * test/conformance/wire/differences.json: the values written here, by scenario, object and path; null for no value.
+ */
 export type Expected = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
 
 interface Verdict {
   readonly rule?: Rule;
-  /** Why the difference counts; absent when it is as expected. */
+  /** Why the difference is an error; absent if it is expected. */
   readonly problem?: string;
 }
 
@@ -44,21 +46,21 @@ export const ruleFor = (
   );
 
 /** @param expected of all scenarios */
-export function judgeDifference(
+export function evaluateDifference(
   scenario: string,
   difference: Difference,
   rules: readonly Rule[],
   expected: Expected,
 ): Verdict {
   const rule = ruleFor(rules, scenario, difference);
-  if (!rule) return { problem: 'no deviation says so' };
+  if (!rule) return { problem: 'no rule explains it' };
   if (rule.varies !== undefined) return { rule };
   const paths = expected[scenario]?.[difference.object];
   if (!paths || !Object.hasOwn(paths, difference.path))
     return { rule, problem: 'not in the list of differences' };
   return isAsExpected(difference, paths[difference.path])
     ? { rule }
-    : { rule, problem: `the list of differences says ${JSON.stringify(paths[difference.path])}` };
+    : { rule, problem: `the list of differences has ${JSON.stringify(paths[difference.path])}` };
 }
 
 const texts = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
@@ -69,7 +71,7 @@ function isAsExpected({ path, counted: here }: Difference, expected: unknown): b
   return isDeepStrictEqual(written(here), expected);
 }
 
-/** A value as the list has it: texts for people and times are left out. */
+/** A value in the format of the list: without messages and times. */
 export function written(value: unknown): unknown {
   if (value === undefined) return null;
   if (Array.isArray(value)) return value.map(written);
@@ -80,14 +82,14 @@ export function written(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, written(inner)]));
 }
 
-/** What is wrong with the rules themselves. */
-export function mistakesIn(rules: readonly Rule[]): readonly string[] {
+/** Errors in the rules themselves. */
+export function errorsIn(rules: readonly Rule[]): readonly string[] {
   return rules.flatMap((rule) => {
     const name = `${rule.scenario} ${rule.object} ${rule.path}`;
     return [
-      ...(rule.object === '' && rule.path !== '^end$' ? [`${name}: is for every object`] : []),
-      ...(rule.path === '' ? [`${name}: is for every path`] : []),
-      ...(/\bADR \d/.test(rule.reason) ? [] : [`${name}: the reason names no ADR`]),
+      ...(rule.object === '' && rule.path !== '^end$' ? [`${name}: matches every object`] : []),
+      ...(rule.path === '' ? [`${name}: matches every path`] : []),
+      ...(/\bADR \d/.test(rule.reason) ? [] : [`${name}: the reason refers to no ADR`]),
     ];
   });
 }

@@ -1,7 +1,7 @@
-/** What came of a scenario, and how it is told. */
+/** The result of a scenario, and its output. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { compare, type Difference, type Recording } from './compare.ts';
-import { judgeDifference, ruleFor, written, type Expected, type Rule } from './deviations.ts';
+import { evaluateDifference, ruleFor, written, type Expected, type Rule } from './deviations.ts';
 
 interface Problem extends Difference {
   readonly problem: string;
@@ -12,13 +12,13 @@ export interface Outcome {
   readonly title: string;
   readonly differences: readonly Difference[];
   readonly problems: readonly Problem[];
-  /** Rules that explain a difference of it. */
+  /** Rules that explain a difference of the scenario. */
   readonly used: readonly Rule[];
-  /** Why it does not come to upstream's end, where that is on purpose. */
-  readonly otherwise?: string;
+  /** Why it intentionally does not end as in upstream. */
+  readonly deviation?: string;
 }
 
-/** @param expected the differences of all scenarios that are known */
+/** @param expected known differences of all scenarios */
 export function outcomeOf(
   name: string,
   upstream: Recording,
@@ -29,7 +29,7 @@ export function outcomeOf(
   const differences = compare(upstream, here);
   const judged = differences.map((difference) => ({
     difference,
-    ...judgeDifference(name, difference, rules, expected),
+    ...evaluateDifference(name, difference, rules, expected),
   }));
   const end = judged.find(({ difference }) => difference.path === 'end');
   return {
@@ -40,11 +40,11 @@ export function outcomeOf(
       problem === undefined ? [] : [{ ...difference, problem }],
     ),
     used: judged.flatMap(({ rule }) => (rule ? [rule] : [])),
-    ...(end?.rule && end.problem === undefined && { otherwise: end.rule.reason }),
+    ...(end?.rule && end.problem === undefined && { deviation: end.rule.reason }),
   };
 }
 
-/** @returns a line for each rule that no outcome needed */
+/** @returns a line for each rule that no outcome uses */
 export const unusedRules = (rules: readonly Rule[], outcomes: readonly Outcome[]): readonly string[] => {
   const used = new Set(outcomes.flatMap((outcome) => outcome.used));
   return rules
@@ -52,8 +52,8 @@ export const unusedRules = (rules: readonly Rule[], outcomes: readonly Outcome[]
     .map(({ scenario, object, path, reason }) => `${scenario} ${object} ${path} (${reason})`);
 };
 
-/** @returns a line for each entry of the list that is no difference any more */
-export const unseenDifferences = (expected: Expected, outcomes: readonly Outcome[]): readonly string[] =>
+/** @returns a line for each entry of the list that no longer occurs */
+export const obsoleteDifferences = (expected: Expected, outcomes: readonly Outcome[]): readonly string[] =>
   outcomes.flatMap(({ name, differences }) => {
     const seen = new Set(differences.map(({ object, path }) => `${object} ${path}`));
     return Object.entries(expected[name] ?? {})
@@ -62,7 +62,7 @@ export const unseenDifferences = (expected: Expected, outcomes: readonly Outcome
       .map((place) => `${name} ${place}`);
   });
 
-// ---------------------------------------------------------------- words
+// ---------------------------------------------------------------- output
 
 const LONGEST = 300;
 
@@ -80,14 +80,14 @@ export const showProblems = (name: string, problems: readonly Problem[]): string
     ),
   ].join('\n');
 
-export function showOutcome({ name, problems, otherwise }: Outcome): string {
+export function showOutcome({ name, problems, deviation }: Outcome): string {
   if (problems.length > 0) return showProblems(name, problems);
-  return otherwise === undefined ? `✓ ${name}` : `~ ${name}: ends otherwise, ${otherwise}`;
+  return deviation === undefined ? `✓ ${name}` : `~ ${name}: ends differently, ${deviation}`;
 }
 
 // ---------------------------------------------------------------- the list
 
-/** Takes the differences of these scenarios that rules explain into the list; others stay as they are. */
+/** Adds the explained differences of these scenarios to the list; other entries stay. */
 export function approve(
   file: string,
   outcomes: readonly Outcome[],

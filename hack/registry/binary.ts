@@ -12,7 +12,7 @@ import { isExecutable } from '../executable.ts';
 const MODULE = 'github.com/distribution/distribution/v3/cmd/registry';
 const VERSION = 'v3.0.0';
 
-/** ESPALIER_TEST_REGISTRY, what Debian calls docker-registry, or what was built here; undefined when there is none. */
+/** ESPALIER_TEST_REGISTRY, Debian's docker-registry, or the built program; undefined if there is none. */
 export function findRegistry(): string | undefined {
   const given = process.env['ESPALIER_TEST_REGISTRY'];
   const onPath = (process.env['PATH'] ?? '')
@@ -26,7 +26,7 @@ function builtRegistry(): string {
   return join(cache, 'espalier', 'registry', VERSION, 'registry');
 }
 
-/** @throws Error saying what is missing */
+/** @throws Error with the reason */
 export function buildRegistry(say: (line: string) => void): string {
   const target = builtRegistry();
   if (isExecutable(target)) return target;

@@ -1,4 +1,4 @@
-/** Builds the registry that tests use when it is there, and prints where it is. */
+/** Builds the registry for tests if it is missing, and prints its path. */
 import { buildRegistry, findRegistry } from './binary.ts';
 
 try {

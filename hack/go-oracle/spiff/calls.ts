@@ -1,10 +1,10 @@
-/** Makes calls of every function of Spiff, with fitting and unfitting arguments. */
+/** Generates calls of every Spiff function, with valid and invalid arguments. */
 import type { Rng } from '../../../src/lib/rng.ts';
 import { standardFunctions } from '../../../src/templating/spiff/functions/index.ts';
 import { isSpiffList, isSpiffMap, type SpiffValue } from '../../../src/templating/spiff/value.ts';
-import { pick, times } from '../made-of.ts';
+import { pick, times } from '../random-parts.ts';
 import { POOLS, type Kind } from './pools.ts';
-import { KnownLambda } from './world.ts';
+import { KnownLambda } from './environment.ts';
 
 export interface SpiffCall {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface SpiffCall {
 
 const ANYTHING: readonly Kind[] = ['str', 'int', 'float', 'bool', 'nil', 'list', 'map', 'maps'];
 
-/** Kinds by function: alternatives for a place are joined by `|`, `any` is anything. */
+/** Kinds of arguments by function; `|` separates alternatives, `any` means any kind. */
 const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
   join: ['part list', 'part str|int|bool list nil', 'part'],
   split: ['part str', 'part str small', 'int str small'],
@@ -108,11 +108,11 @@ function argument(rng: Rng, kinds: string): SpiffValue {
   return pick<SpiffValue>(rng, POOLS[kind]);
 }
 
-/** @throws Error for a function of which nobody said what it wants */
+/** @throws Error for a function without a signature */
 export function spiffCalls(rng: Rng, each: number): SpiffCall[] {
   return Object.keys(standardFunctions).flatMap((name) => {
     const signatures = SIGNATURES[name];
-    if (!signatures) throw new Error(`calls.ts does not know the arguments of "${name}"`);
+    if (!signatures) throw new Error(`calls.ts has no signature for "${name}"`);
     return times(each, () => {
       const kinds = pick(rng, signatures)
         .split(' ')
@@ -125,7 +125,7 @@ export function spiffCalls(rng: Rng, each: number): SpiffCall[] {
   });
 }
 
-/** The value as YAML on one line, which the original reads as the same value. */
+/** The value as YAML on one line that the original parses to the same value. */
 function literal(value: SpiffValue): string {
   if (isSpiffList(value)) return `[${value.map(literal).join(', ')}]`;
   if (isSpiffMap(value)) {
@@ -134,7 +134,7 @@ function literal(value: SpiffValue): string {
   if (value === null) return '~';
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'number') throw new Error('only data can be written');
+  if (typeof value !== 'number') throw new Error('only data can be a literal');
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value.toFixed(0)}.0` : String(value);
 }
 

@@ -1,8 +1,8 @@
-/** Keys, certificates, hashes and secrets that functions of Spiff are called with, by kind. */
+/** Keys, certificates, hashes and secrets for calls of Spiff functions, by kind. */
 import { generateKeyPairSync } from 'node:crypto';
 import { standardFunctions } from '../../../src/templating/spiff/functions/index.ts';
 import type { SpiffValue } from '../../../src/templating/spiff/value.ts';
-import { world } from './world.ts';
+import { world } from './environment.ts';
 
 const made = (name: string, ...args: SpiffValue[]): string =>
   standardFunctions[name]?.(args, world(1)) as string;

@@ -1,4 +1,4 @@
-/** Whole Spiff documents made from a grammar, evaluated by our engine and by the original. */
+/** Generates Spiff documents from a grammar, and compares our results with the original's. */
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRng, type Rng } from '../../../src/lib/rng.ts';
@@ -10,7 +10,7 @@ import type { SpiffMap } from '../../../src/templating/spiff/value.ts';
 import { readSpiffYaml } from '../../../src/templating/spiff/yaml/index.ts';
 import { messageOf } from '../../../test/support/blueprints.ts';
 import { describe } from '../comparison.ts';
-import { pick, times } from '../made-of.ts';
+import { pick, times } from '../random-parts.ts';
 import type { Answer, Oracle } from '../oracle.ts';
 import { plain } from './plain.ts';
 
@@ -34,7 +34,7 @@ export const VALUES = {
   },
 };
 
-/** Productions of the grammar; `E` is an expression, `L` a list, `S` a text. */
+/** Productions of the grammar; `E` is an expression, `L` a list, `S` a string. */
 const RULES: Readonly<Record<'E' | 'L' | 'S', readonly string[]>> = {
   E: [
     ...['S', 'S', 'L', '1', '5', '-2', '1.5', 'true', 'false', '~', '{ "k" = E }', 'v.m', 'v.num', 'v.f'],
@@ -125,7 +125,7 @@ function documentText(rng: Rng): string {
   return ['a', 'b', 'c'].map((key) => `${key}: ${node()}\n`).join('');
 }
 
-/** What is different, one entry per document. */
+/** The difference for each document, or undefined. */
 export function compareDocuments(ask: Oracle, rng: Rng, count: number): readonly (string | undefined)[] {
   const documents = times(count, () => documentText(rng));
   const answers = ask(documents.map((document) => ({ document, bindings: VALUES })));
@@ -165,7 +165,7 @@ export function isSame(go: Answer, ours: Answer): boolean {
   return theirs === is;
 }
 
-/** The entries of a list of problems in an order of their own: the original leaves it to chance. */
+/** Sorts the problems of an error, because the original lists them in random order. */
 function inOrder(error: string): string {
   const [head = '', ...entries] = error.split(/\n\t(?!\t)/);
   return [head, ...entries.sort()].join('\n\t');

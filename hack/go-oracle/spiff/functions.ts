@@ -1,4 +1,4 @@
-/** Calls of Spiff's functions, ours and the original's. */
+/** Compares calls of our Spiff functions with the original's. */
 import { goJson } from '../../../src/lib/gojson.ts';
 import type { Rng } from '../../../src/lib/rng.ts';
 import { Unresolvable } from '../../../src/templating/spiff/function.ts';
@@ -7,11 +7,11 @@ import { describe } from '../comparison.ts';
 import type { Answer, Oracle } from '../oracle.ts';
 import { documentOf, spiffCalls, type SpiffCall } from './calls.ts';
 import { plain } from './plain.ts';
-import { world } from './world.ts';
+import { world } from './environment.ts';
 
 /**
- * What is different, one entry per call.
- * @param each calls of each function
+ * The difference for each call, or undefined.
+ * @param each number of calls of each function
  */
 export function compareFunctions(ask: Oracle, rng: Rng, each: number): readonly (string | undefined)[] {
   const calls = spiffCalls(rng, each);
@@ -19,10 +19,10 @@ export function compareFunctions(ask: Oracle, rng: Rng, each: number): readonly 
   return calls.map((call, i) => difference(call, answers[i] as Answer));
 }
 
-/** Functions whose results are of chance: only errors and the kind of the result can be compared. */
+/** Functions with random results: only errors and the kind of the result are compared. */
 const CHANCE = new Set(['rand', 'bcrypt', 'md5crypt', 'encrypt', 'x509genkey', 'x509cert', 'wggenkey']);
 
-/** The text of a difference; undefined when both agree. */
+/** The difference as text; undefined if both agree. */
 function difference(call: SpiffCall, go: Answer): string | undefined {
   const goes = resultOf(go);
   const is = evaluate(call);
@@ -32,7 +32,7 @@ function difference(call: SpiffCall, go: Answer): string | undefined {
   return describe(documentOf(call).replaceAll(/[A-Za-z0-9+/]{60,}/g, '…'), theirs, ours);
 }
 
-/** Whether two doubles differ in nothing but the last bits: processors and libraries round in their own ways. */
+/** Whether two doubles differ only in the last bits, since processors and libraries round differently. */
 const areClose = (a: unknown, b: unknown): boolean =>
   typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= Math.abs(a) * 1e-12;
 
@@ -41,7 +41,7 @@ interface Result {
   readonly error?: string;
 }
 
-/** What Go says about `x`. */
+/** The original's result for `x`. */
 function resultOf({ output, error }: Answer): Result {
   if (error === undefined) return { value: (JSON.parse(output ?? 'null') as { x: unknown }).x };
   return { error: /^unresolved nodes:\n\t.*?\tin template\tx\t\(\)\t[*@]([^]*)$/.exec(error)?.[1] ?? error };

@@ -1,4 +1,4 @@
-/** Executions of blueprints with stored state: made-up documents that merge, mark, inherit and instantiate. */
+/** Compares executions with stored state: generated documents that merge, mark, inherit and instantiate. */
 import { systemClock } from '../../../src/lib/clock.ts';
 import { toYaml } from '../../../src/lib/yaml.ts';
 import { seededRng, type Rng } from '../../../src/lib/rng.ts';
@@ -6,7 +6,7 @@ import { noFiles } from '../../../src/templating/files.ts';
 import { renderWithState } from '../../../src/templating/render.ts';
 import { messageOf } from '../../../test/support/blueprints.ts';
 import { describe } from '../comparison.ts';
-import { pick, times } from '../made-of.ts';
+import { pick, times } from '../random-parts.ts';
 import type { Answer, Oracle } from '../oracle.ts';
 import { isSame, show, VALUES } from './documents.ts';
 
@@ -57,7 +57,7 @@ const FIELDS = [
   'v.l',
   'v.m',
 ];
-/** What stands behind `<<` of a map or in a list. */
+/** Values after `<<` in a map or a list. */
 const INSERTED = [
   'merge',
   'merge replace',
@@ -112,7 +112,7 @@ class Documents {
     this.#rng = rng;
   }
 
-  /** A document, and what was stored of one like it. */
+  /** A document, and the stored state of a similar one. */
   both(): { readonly document: unknown; readonly stored: unknown } {
     return { document: this.#map(3, true), stored: this.#rng.next() < 0.2 ? {} : this.#map(3, false) };
   }
@@ -156,7 +156,7 @@ class Documents {
   }
 }
 
-/** What is different, one entry per document. */
+/** The difference for each document, or undefined. */
 export function compareMerges(ask: Oracle, rng: Rng, count: number): readonly (string | undefined)[] {
   const documents = new Documents(rng);
   const cases = times(count, () => documents.both());

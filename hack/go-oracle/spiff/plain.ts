@@ -1,4 +1,4 @@
-/** Our values in the form that the original answers in. */
+/** Converts our values to the original's output format. */
 import { formatGoFloat } from '../../../src/lib/go-float.ts';
 import { toValidText } from '../../../src/templating/go/go-string.ts';
 import { Unresolvable } from '../../../src/templating/spiff/function.ts';
@@ -9,7 +9,7 @@ import {
   type SpiffValue,
 } from '../../../src/templating/spiff/value.ts';
 
-/** The value as JSON holds it. @throws Unresolvable in Go's words for what JSON cannot hold */
+/** The value as JSON. @throws Unresolvable with Go's message for values that JSON cannot represent */
 export function plain(value: SpiffValue): unknown {
   if (isSpiffList(value)) return value.map(plain);
   if (isSpiffMap(value)) return Object.fromEntries([...value].map(([key, item]) => [key, plain(item)]));

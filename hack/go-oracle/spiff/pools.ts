@@ -1,10 +1,10 @@
-/** Values that functions of Spiff are called with, by kind. */
+/** Arguments for calls of Spiff functions, by kind. */
 import { Unresolvable } from '../../../src/templating/spiff/function.ts';
 import type { SpiffValue } from '../../../src/templating/spiff/value.ts';
 import { CRYPTO_POOLS } from './crypto-pools.ts';
-import { KnownLambda } from './world.ts';
+import { KnownLambda } from './environment.ts';
 
-/** Values by kind. A function names the kinds it wants; now and then it gets something else. */
+/** Values by kind. Sometimes a function gets an argument of another kind than its signature says. */
 export const POOLS = {
   str: [
     'abc',

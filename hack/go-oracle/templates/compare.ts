@@ -1,4 +1,4 @@
-/** Templates and YAML, ours and Go's: made-up cases, asked of both. */
+/** Compares templates and YAML with Go's: generated cases for both. */
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
@@ -7,7 +7,7 @@ import { blueprintFunctions } from '../../../src/templating/blueprint-functions.
 import { execute, parseTemplate } from '../../../src/templating/gotemplate/template.ts';
 import { compared, describe, type Comparison } from '../comparison.ts';
 import type { Answer, Oracle, TemplateRequest, YamlRequest } from '../oracle.ts';
-import { certainties } from './certain.ts';
+import { deterministicTemplates } from './nondeterministic.ts';
 import { grammar } from './grammar.ts';
 import { knownDifferences } from './known.ts';
 import {
@@ -22,12 +22,12 @@ import {
 
 type Request = TemplateRequest | YamlRequest;
 
-/** @param size cases per kind */
+/** @param size number of cases per kind */
 export function compareTemplates(ask: Oracle, seed: number, size: number): Comparison {
   const rng = seededRng(seed);
   const requests: readonly Request[] = [
     ...grammar(rng, 2 * size),
-    ...certainties(),
+    ...deterministicTemplates(),
     ...functionCalls(rng, Math.ceil(size / 50)),
     ...formats(rng, size),
     ...mutations(rng, size),

@@ -1,9 +1,10 @@
 /**
- * Templates made from the grammar: every action, nested at will, with variables in their scopes. Most of them run to
- * their end; a few call what does not exist or stop half way, so that error texts and positions are compared as well.
+ * Generates templates from the grammar: every action, arbitrarily nested, with variables in their scopes. Most of
+ * them succeed; a few call missing functions or fail in the middle, so that error messages and positions are
+ * compared as well.
  */
 import type { Rng } from '../../../src/lib/rng.ts';
-import { pick, times, words } from '../made-of.ts';
+import { pick, times, words } from '../random-parts.ts';
 import type { TemplateRequest } from '../oracle.ts';
 import { PRINTED, VALUES } from './values.ts';
 
@@ -21,18 +22,18 @@ const BROKEN = words(
 const RANGED = words(
   '.l ~ .nums ~ .m ~ .mixed ~ .objs ~ .nope ~ .nul ~ 3 ~ 0 ~ (until 2) ~ (list) ~ (dict) ~ $.m ~ $.nums ~ (len .l) ~ .name ~ 2.0 ~ .num ~ -1 ~ (splitList "," "a,b") ~ (dict "b" 1 "a" (list 2))',
 );
-/** Functions with the kinds of their arguments: o anything, s text, n number, l list, m map. */
+/** Functions with the kinds of their arguments: o any, s string, n number, l list, m map. */
 const CALLS = words(
   'and o o ~ or o o ~ and o o o ~ or o ~ not o ~ eq o o ~ eq o o o ~ ne o o ~ eq n n ~ lt n n ~ le n n ~ gt n n ~ ge s s ~ lt s s ~ eq s s ~ ne n n ~ len o ~ len l ~ index l n ~ index m s ~ index l ~ index m s s ~ print o o ~ print s n n s ~ println o ~ println n s ~ printf s o ~ html o ~ js o ~ urlquery o ~ slice s n ~ slice l n n ~ upper s ~ quote o ~ default o o ~ list o o ~ dict s o ~ add n n ~ int o ~ toString o ~ toJson o ~ first l ~ ternary o o o ~ hasKey m s ~ join s l ~ typeOf o ~ kindOf o ~ float64 o ~ mul n n ~ div n n ~ int64 n',
 );
 
 class Grammar {
   readonly #rng: Rng;
-  /** Innermost last. */
+  /** Innermost scope last. */
   #scope: string[] = [];
   #loops = 0;
   #named = 0;
-  /** How many templates are defined and may be called. */
+  /** Number of defined templates that may be called. */
   #callable = 0;
 
   constructor(rng: Rng) {
@@ -99,7 +100,7 @@ class Grammar {
     return this.#declared((name) => `${name} := ${this.#pipeline(depth)}`);
   }
 
-  /** The variable may be used after its declaration, not within. */
+  /** The variable may be used after its declaration, not in it. */
   #declared(make: (name: string) => string): string {
     const name = `$${this.#pick(['x', 'y', 'v', 'Ü_1'])}`;
     const text = make(name);
@@ -122,7 +123,7 @@ class Grammar {
 
   #range(depth: number): string {
     const before = this.#scope.length;
-    // Never over something unforeseen: a large number would be counted to its end.
+    // Only over known values: a range over a large number would take too long.
     const over = this.#pick(RANGED);
     const declaration = this.#pick(['', '$v := ', '$k, $v := ', '$k, $v := ']);
     if (declaration !== '') this.#scope.push('$v');
@@ -135,7 +136,7 @@ class Grammar {
     return text + this.#end();
   }
 
-  /** Of one that was defined before: what calls itself runs until Go gives up, which takes long. */
+  /** Calls a template that was defined before. A recursive template would run until Go's limit, which takes long. */
   #reference(): string {
     if (this.#callable === 0) return this.#pipeline(1);
     const name = this.#is(0.97) ? this.#upTo(this.#callable) : 9;
@@ -149,7 +150,7 @@ class Grammar {
     return text;
   }
 
-  /** Bodies of their own see no variables from outside, and are in no loop. */
+  /** The body of a definition sees no outer variables and is not in a loop. */
   #alone(depth: number): string {
     const [scope, loops] = [this.#scope, this.#loops];
     this.#scope = [];

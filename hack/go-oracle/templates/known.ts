@@ -1,13 +1,13 @@
-/** Where our templates and YAML may differ from Go's. The comparison counts these apart. */
+/** Allowed differences between our templates and YAML and Go's. The comparison counts them separately. */
 import type { KnownDifference } from '../comparison.ts';
 
 export const knownDifferences: readonly KnownDifference[] = [
   {
-    why: 'both refuse, a function of sprig, in words of its own',
+    why: 'both fail, sprig with another message',
     pattern: /ERR .*error calling (\w+): .*\n.*ERR .*error calling \1: /s,
   },
   {
-    why: 'comparing with an imported number: the error tells that those are floating point',
+    why: 'comparison with an imported number: our error says that it is floating point',
     pattern: /imported numbers are floating point/,
   },
   {
@@ -16,40 +16,40 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   { why: 'copies keep the type of a version, which upstream loses', pattern: /[dD]eepCopy.*semver/ },
   { why: 'upstream panics when nil is merged', pattern: /[mM]erge(Overwrite)? nil/ },
-  { why: 'there are no complex numbers', pattern: /[0-9]i\b/ },
+  { why: 'complex numbers are not supported', pattern: /[0-9]i\b/ },
   {
-    why: 'Go refuses some addresses that the URL standard takes',
+    why: 'Go refuses some addresses that the URL standard accepts',
     pattern: /(urlParse|urlJoin).*\n {2}Go: {3}ERR .*\n {2}ours: (?!ERR)/s,
   },
-  { why: 'ours has limits', pattern: /TemplateLimitExceeded|more than|exceeded/ },
+  { why: 'our implementation has limits', pattern: /TemplateLimitExceeded|more than|exceeded/ },
   {
-    why: 'what follows a flow collection at the top of a document is refused by us, dropped by Go',
+    why: 'we refuse content after a top-level flow collection, Go ignores it',
     pattern: /(fromYaml|"yaml":"(\\[nrt]|\s)*[[{]).*\n {2}Go: {3}(?!ERR).*\n {2}ours: ERR/s,
   },
   {
-    why: 'a broken document of which Go reads an empty block scalar and drops the rest',
+    why: 'an invalid document: Go reads an empty block scalar and ignores the rest',
     pattern: /"yaml":".*[|>].*\n {2}Go: {3}"\\"\\""\n {2}ours: ERR/s,
   },
   {
-    why: 'rounded to a hundred places: powers of ten that large are a little off, in Go another way',
+    why: 'rounding to a hundred digits: large powers of ten are inexact, in Go in another way',
     pattern: /\bround .* 100\b/,
   },
   {
-    why: 'lists of Go have room behind their end, which slice hands out, depending on how they came about',
+    why: 'slice in Go returns elements beyond the length, depending on the capacity of the list',
     pattern: /ours: ERR .*error calling (mustS|s)lice: reflect\.Value\.Slice: slice index out of bounds/,
   },
-  { why: 'halves of surrogate pairs are no text in Go', pattern: /[\ud800-\udfff]|U\+D[89A-F]/ },
+  { why: 'lone surrogates are not valid strings in Go', pattern: /[\ud800-\udfff]|U\+D[89A-F]/ },
   {
-    why: 'control characters that nospace uncovers are refused in YAML',
+    why: 'control characters that remain after nospace are refused in YAML',
     pattern: /nospace.*\n {2}Go: {3}(?!ERR).*\n {2}ours: ERR/s,
   },
   {
-    why: 'upstream leaves the order of keys that look like numbers to chance',
+    why: 'the order of keys that look like numbers is random in upstream',
     pattern: /"toYaml":.*(\d{19}|"0\w+")|toYaml \(dict .*\\"1ä\\"/,
   },
-  { why: 'local mean time, before zones were agreed on, is known by another name', pattern: / LMT / },
+  { why: 'local mean time, before standard time zones, has another name', pattern: / LMT / },
   {
-    why: 'a time that a layout can read in two ways',
+    why: 'a time that a layout can parse in two ways',
     pattern: /[tT]oDate (?!\\"2006-01-02(T15:04:05Z07:00)?\\")/,
   },
 ];

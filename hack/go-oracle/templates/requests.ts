@@ -1,10 +1,10 @@
-/** Makes things to ask Go about: calls of every function, formats, YAML, and templates with a few characters changed. */
+/** Generates requests to Go: calls of every function, formats, YAML, and templates with a few changed characters. */
 import { readFileSync } from 'node:fs';
 import type { Rng } from '../../../src/lib/rng.ts';
 import { standardFunctions } from '../../../src/templating/gotemplate/template.ts';
-import { pick, times, words } from '../made-of.ts';
+import { pick, times, words } from '../random-parts.ts';
 import type { TemplateRequest, YamlRequest } from '../oracle.ts';
-import { UNCERTAIN } from './certain.ts';
+import { UNCERTAIN } from './nondeterministic.ts';
 import { PRINTED, VALUES } from './values.ts';
 
 interface Recorded {
@@ -134,7 +134,7 @@ const FRAGMENTS = words(
     .join(' ~ '),
 );
 
-/** Documents put together from pieces; most are broken. */
+/** Documents composed of fragments; most are invalid. */
 export const yamlDocuments = (rng: Rng, count: number): YamlRequest[] =>
   times(count, () => ({ yaml: times(1 + Math.floor(rng.next() * 10), () => pick(rng, FRAGMENTS)).join('') }));
 
@@ -160,7 +160,7 @@ function mutate(rng: Rng, text: string): string {
   return text.slice(0, at) + text.slice(from, from + 10) + text.slice(at);
 }
 
-/** Templates that used to be right. */
+/** Valid templates with random changes. */
 export const mutations = (rng: Rng, count: number): TemplateRequest[] =>
   times(count, () => {
     const parts = pick(rng, SOURCES).split(/(?<=\}\})/);
@@ -175,7 +175,7 @@ const VERSIONS = words(
 const OPERATORS = words(' ~ = ~ != ~ > ~ < ~ >= ~ <= ~ ~ ~ ^ ~ ~> ~ =< ~ => ~ >= ');
 const TOGETHER = words(',  ~ , ~   ~  ||  ~  - ');
 
-/** Versions against constraints. */
+/** Versions and constraints. */
 export const versions = (rng: Rng, count: number): TemplateRequest[] =>
   times(count, () => {
     const one = (): string => pick(rng, OPERATORS).trim() + pick(rng, VERSIONS);

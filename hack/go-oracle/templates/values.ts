@@ -1,5 +1,5 @@
-/** What made-up templates are given, and what they print. */
-import { words } from '../made-of.ts';
+/** The values for generated templates, and expressions that print them. */
+import { words } from '../random-parts.ts';
 
 export const VALUES = {
   name: 'web',
@@ -22,7 +22,7 @@ export const VALUES = {
   mixed: [1, 'a', null, true, [2], { k: 1 }],
 };
 
-/** Things to print. */
+/** Expressions to print. */
 export const PRINTED = words(
   '1 ~ -42 ~ 255 ~ 0 ~ 3.14159 ~ 1e21 ~ 1e-7 ~ .f ~ .neg ~ .name ~ "q\\"uo" ~ .l ~ .m ~ .nul ~ .nums ~ true ~ nil ~ .lines ~ (list 1 "a" nil) ~ (int64 7) ~ 0.5 ~ 2.5 ~ 123456 ~ 9223372036854775807 ~ (until 3) ~ (splitList "," "a,b") ~ (b64dec "/w==") ~ (dict)',
 );

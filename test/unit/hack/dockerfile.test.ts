@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { satisfies } from 'semver';
 import { defaultSettings, VERSION } from '../../../deployers/container/settings.ts';
-import { mistakesIn } from './dockerfile.ts';
+import { errorsIn } from './dockerfile.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const text = read('Dockerfile');
 const check = (changed: string): readonly string[] =>
-  mistakesIn(changed, (path) => existsSync(join(root, path)));
+  errorsIn(changed, (path) => existsSync(join(root, path)));
 
 describe('the Dockerfile', () => {
   it('has no mistakes', () => {

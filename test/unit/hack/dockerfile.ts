@@ -1,11 +1,11 @@
-/** Rules for a Dockerfile that is released, checked by its text alone. */
+/** What must hold of a Dockerfile that is released, told from its text alone. */
 
 interface Instruction {
   readonly name: string;
   readonly rest: string;
 }
 
-/** Instructions in order; lines that end with a backslash continue in the next. */
+/** Instructions in order; lines that end with a backslash go on in the next. */
 function instructionsIn(text: string): readonly Instruction[] {
   return text
     .replace(/\\\n/g, ' ')
@@ -22,8 +22,8 @@ function instructionsIn(text: string): readonly Instruction[] {
 const PINNED = /:\d+\.\d+\.\d+[\w.-]*$|@sha256:[0-9a-f]{64}$/;
 const FETCHES = /\b(curl|wget)\b|https?:\/\//;
 
-/** Messages about mistakes; none for a correct file. @param isThere whether a path is in the repository */
-export function mistakesIn(text: string, isThere: (path: string) => boolean): readonly string[] {
+/** Sentences about what is wrong; none for a good one. @param isThere whether a path is in the repository */
+export function errorsIn(text: string, isThere: (path: string) => boolean): readonly string[] {
   const instructions = instructionsIn(text);
   const values = (wanted: string): string[] =>
     instructions.filter(({ name }) => name === wanted).map(({ rest }) => rest);
@@ -47,7 +47,7 @@ export function mistakesIn(text: string, isThere: (path: string) => boolean): re
   ];
 }
 
-/** Base images of stages, with arguments replaced. */
+/** Images that stages begin with, arguments put in. */
 function basesIn(instructions: readonly Instruction[]): readonly string[] {
   const defaults = new Map(
     instructions.filter(({ name }) => name === 'ARG').map(({ rest }) => rest.split('=') as [string, string]),

@@ -43,14 +43,14 @@ describe('the binaries of a real control plane', () => {
     });
   });
 
-  it('are reported by name if KUBEBUILDER_ASSETS does not contain them', () => {
+  it('are missed by name where KUBEBUILDER_ASSETS does not hold them', () => {
     const assets = put(join(folder, 'assets'));
     rmSync(join(assets, 'etcd'));
     process.env['KUBEBUILDER_ASSETS'] = assets;
     expect(findBinaries).to.throw(EnvtestUnavailable, join(assets, 'etcd'));
   });
 
-  it('come from the cache after they were built', () => {
+  it('come from the cache once they are built', () => {
     expect(findBinaries()).to.equal(undefined);
     const cached = put(cacheFolder());
     expect(cached.startsWith(folder)).to.equal(true);
@@ -60,7 +60,7 @@ describe('the binaries of a real control plane', () => {
     });
   });
 
-  it('are not available without Go, and the message says so', () => {
-    expect(() => ensureBinaries()).to.throw(EnvtestUnavailable, /KUBEBUILDER_ASSETS.*go on PATH/);
+  it('cannot be had without Go, and the message says so', () => {
+    expect(() => ensureBinaries()).to.throw(EnvtestUnavailable, /KUBEBUILDER_ASSETS.*go on the PATH/);
   });
 });

@@ -1,15 +1,15 @@
-/** What counts as a difference between a recording of upstream and our behaviour. */
+/** What counts as a difference between a recording of the original and what was written here. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { compare, isSameRoad, milestones, type Recording } from '../../../hack/recordings/compare.ts';
-import { judgeDifference, mistakesIn, type Rule } from '../../../hack/recordings/deviations.ts';
-import { outcomeOf, unseenDifferences, unusedRules } from '../../../hack/recordings/outcome.ts';
+import { compare, isSameSequence, milestones, type Recording } from '../../../hack/recordings/compare.ts';
+import { evaluateDifference, errorsIn, type Rule } from '../../../hack/recordings/deviations.ts';
+import { outcomeOf, obsoleteDifferences, unusedRules } from '../../../hack/recordings/outcome.ts';
 
 const wire = join(import.meta.dirname, '../../conformance/wire');
 const read = (file: string): unknown => JSON.parse(readFileSync(join(wire, file), 'utf8'));
 
-/** A recording of one installation with these states. */
+/** A recording of one installation that went through these states. */
 const recording = (...changes: readonly Record<string, unknown>[]): Recording => ({
   scenario: 'S-1-test',
   title: 'test',
@@ -25,13 +25,13 @@ const status = (phase: string, jobID: string, jobIDFinished?: string) => ({
 describe('recordings', () => {
   const done = status('Succeeded', 'j1', 'j1');
 
-  it('are equal if only states are missing that no scenario waits for', () => {
+  it('are equal when only states that nobody waits for were left out', () => {
     const upstream = recording(status('Init', 'j1'), status('ObjectsCreated', 'j1'), done);
     expect(compare(upstream, recording(status('Init', 'j1'), done))).to.deep.equal([]);
   });
 
   for (const [what, here] of [
-    ['an unknown state', [status('Init', 'j1'), status('Completing', 'j1'), done]],
+    ['a state that is not theirs', [status('Init', 'j1'), status('Completing', 'j1'), done]],
     ['another order', [done, status('Init', 'j1'), done]],
     ['another end', [status('Init', 'j1'), status('Failed', 'j1', 'j1')]],
   ] as const) {
@@ -43,11 +43,11 @@ describe('recordings', () => {
 
   it('must show that a job was waited for', () => {
     const waited = ['- -/-', 'Progressing j1/-', 'Succeeded j1/j1'];
-    expect(isSameRoad(waited, ['Succeeded j1/j1'])).to.equal(false);
-    expect(isSameRoad(waited, ['Progressing j1/-', 'Succeeded j1/j1'])).to.equal(true);
+    expect(isSameSequence(waited, ['Succeeded j1/j1'])).to.equal(false);
+    expect(isSameSequence(waited, ['Progressing j1/-', 'Succeeded j1/j1'])).to.equal(true);
   });
 
-  it('name the codes of the last error in a state, except for hints', () => {
+  it('name the codes of the last error in a state, but for hints', () => {
     const failed = {
       status: {
         phase: 'Failed',
@@ -59,7 +59,7 @@ describe('recordings', () => {
     expect(milestones({ changes: [failed], final: failed })).to.deep.equal(['Failed j/j ERR_TIMEOUT']);
   });
 
-  it('differ by the reasons and codes of last errors, not by how often one occurred', () => {
+  it('differ by the reasons and codes of last errors, not by how often one came', () => {
     const errors = (...reasons: readonly string[]) =>
       recording({
         status: { lastErrors: reasons.map((reason) => ({ operation: 'o', reason, message: 'm' })) },
@@ -72,7 +72,7 @@ describe('recordings', () => {
     expect(compare(errors(), errors('a'))).to.have.length(1);
   });
 
-  it('count the jobs of each object separately', () => {
+  it('count the jobs of each object by itself', () => {
     const told = (id: string) =>
       compare(recording(status('A', 'j')), recording(status('A', id))).find(
         ({ path }) => path === 'status.jobID',
@@ -81,7 +81,7 @@ describe('recordings', () => {
     expect(told('<id-4>')?.counted).to.equal('<job 1>');
   });
 
-  it('show where a scenario stopped', () => {
+  it('tell where a scenario stopped', () => {
     const stopped = { ...recording(done), failure: 'timed out' };
     expect(compare(recording(done), stopped)).to.deep.equal([
       { object: '', path: 'end', upstream: 'reached', here: 'timed out', counted: 'timed out' },
@@ -105,8 +105,8 @@ describe('deviations', () => {
   };
   const expected = { 'S-1-test': { 'Installation/web': { 'status.phase': 'B' } } };
 
-  it('explain exactly the differences in the list', () => {
-    expect(judgeDifference('S-1-test', difference, [rule], expected)).to.deep.equal({ rule });
+  it('explain what is in the list of differences as it is there', () => {
+    expect(evaluateDifference('S-1-test', difference, [rule], expected)).to.deep.equal({ rule });
   });
 
   for (const [what, changed, rules, list] of [
@@ -115,20 +115,25 @@ describe('deviations', () => {
     ['with another value', { ...difference, here: 'C', counted: 'C' }, [rule], expected],
   ] as const) {
     it(`do not explain a difference ${what}`, () => {
-      expect(judgeDifference('S-1-test', changed, rules, list)).to.have.property('problem');
+      expect(evaluateDifference('S-1-test', changed, rules, list)).to.have.property('problem');
     });
   }
 
-  it('compare the order of states with the list, except for states that need not be seen', () => {
+  it('hold the order of states to the list, but for those that need not be seen', () => {
     const roads: Rule = { ...rule, path: '^milestones$' };
     const list = { 'S-1-test': { 'Installation/web': { milestones: ['Init j/-', 'Failed j/j'] } } };
     const verdict = (here: readonly string[]) =>
-      judgeDifference('S-1-test', { ...difference, path: 'milestones', here, counted: here }, [roads], list);
+      evaluateDifference(
+        'S-1-test',
+        { ...difference, path: 'milestones', here, counted: here },
+        [roads],
+        list,
+      );
     expect(verdict(['Failed j/j'])).to.deep.equal({ rule: roads });
     expect(verdict(['Progressing j/-', 'Failed j/j'])).to.have.property('problem');
   });
 
-  it('that explain nothing are reported', () => {
+  it('that nothing needs are named', () => {
     const outcome = outcomeOf(
       'S-1-test',
       recording(status('A', 'j')),
@@ -141,7 +146,7 @@ describe('deviations', () => {
     ]);
   });
 
-  it('that are no difference any more are reported', () => {
+  it('that are no difference any more are named', () => {
     const outcome = outcomeOf(
       'S-1-test',
       recording(status('A', 'j')),
@@ -149,7 +154,9 @@ describe('deviations', () => {
       [rule],
       expected,
     );
-    expect(unseenDifferences(expected, [outcome])).to.deep.equal(['S-1-test Installation/web status.phase']);
+    expect(obsoleteDifferences(expected, [outcome])).to.deep.equal([
+      'S-1-test Installation/web status.phase',
+    ]);
   });
 
   for (const [what, bad] of [
@@ -157,12 +164,12 @@ describe('deviations', () => {
     ['every path', { ...rule, path: '' }],
     ['ADR', { ...rule, reason: 'because' }],
   ] as const) {
-    it(`are rejected if they are too general: ${what}`, () => {
-      expect(mistakesIn([bad]).join('\n')).to.contain(what);
+    it(`are refused when they say too little: ${what}`, () => {
+      expect(errorsIn([bad]).join('\n')).to.contain(what);
     });
   }
 
-  it('of the project are valid', () => {
-    expect(mistakesIn(read('deviations.json') as readonly Rule[])).to.deep.equal([]);
+  it('of the project have no mistakes', () => {
+    expect(errorsIn(read('deviations.json') as readonly Rule[])).to.deep.equal([]);
   });
 });

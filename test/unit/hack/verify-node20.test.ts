@@ -40,13 +40,13 @@ describe('the check of the lock file', () => {
 
   it('finds a package that needs a newer Node.js', () => {
     expect(findings({ 'node_modules/a': { ...a, engines: { node: '>=22' } } })).to.deep.equal([
-      'a 1.0.0 wants Node.js >=22, and 20.19.0 is promised',
+      'a 1.0.0 needs Node.js >=22, but 20.19.0 must be supported',
     ]);
   });
 
   it('finds a package without a version', () => {
     expect(findings({ 'node_modules/@x/a': { optional: true } })).to.deep.equal([
-      '@x/a has no version: npm ci will refuse the lock file',
+      '@x/a has no version: npm ci refuses the lock file',
     ]);
   });
 
@@ -59,7 +59,7 @@ describe('the check of the lock file', () => {
 
   it('finds an absolute address', () => {
     expect(findings({ 'node_modules/a': { ...a, resolved: 'https://example.org/a.tgz' } })).to.deep.equal([
-      'a 1.0.0 records where it came from: https://example.org/a.tgz',
+      'a 1.0.0 records its download location: https://example.org/a.tgz',
     ]);
   });
 });

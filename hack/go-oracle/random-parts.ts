@@ -1,4 +1,4 @@
-/** Draws what made-up cases are made of. */
+/** Draws random parts of generated cases. */
 import type { Rng } from '../../src/lib/rng.ts';
 
 export const words = (text: string): string[] => text.split(' ~ ');

@@ -1,13 +1,13 @@
 /**
- * Functions whose results are left to chance, the clock or a key: what is certain about them all the same. Each has to
- * appear here, so that no function goes without a comparison.
+ * Functions whose results depend on randomness, the clock or a key: templates that compare the deterministic part
+ * of their results. Every such function must be listed here.
  */
 import { standardFunctions } from '../../../src/templating/gotemplate/template.ts';
-import { words } from '../made-of.ts';
+import { words } from '../random-parts.ts';
 import type { TemplateRequest } from '../oracle.ts';
 import { VALUES } from './values.ts';
 
-/** Not called with made-up arguments. */
+/** Functions that are not called with generated arguments. */
 export const UNCERTAIN =
   /^(now|ago|rand|uuid|shuffle|encryptAES|decryptAES|derivePassword|htpasswd|bcrypt|gen|buildCustom|keys|values|set$|deepCopy|mustDeepCopy|date|htmlDate|call|fail)/;
 
@@ -50,11 +50,11 @@ const TEMPLATES = words(
   ].join(' ~ '),
 );
 
-/** @throws Error naming a function that nothing is compared of */
-export function certainties(): TemplateRequest[] {
-  const forgotten = Object.keys(standardFunctions).filter(
+/** @throws Error with the name of a function that has no comparison */
+export function deterministicTemplates(): TemplateRequest[] {
+  const uncompared = Object.keys(standardFunctions).filter(
     (name) => UNCERTAIN.test(name) && !TEMPLATES.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
   );
-  if (forgotten.length > 0) throw new Error(`nothing is compared of ${forgotten.join(', ')}`);
+  if (uncompared.length > 0) throw new Error(`there is no comparison for ${uncompared.join(', ')}`);
   return TEMPLATES.map((template) => ({ template, values: VALUES }));
 }

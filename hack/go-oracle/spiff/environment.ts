@@ -1,4 +1,4 @@
-/** The surroundings of Spiff functions that are called by the comparison, and lambdas for them. */
+/** The environment for Spiff functions in the comparison, and lambdas for them. */
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { noFiles } from '../../../src/templating/files.ts';

@@ -25,7 +25,7 @@ const status = (phase: string, jobID: string, jobIDFinished?: string) => ({
 describe('recordings', () => {
   const done = status('Succeeded', 'j1', 'j1');
 
-  it('are equal when only states that nobody waits for were left out', () => {
+  it('are equal when only transient states were left out', () => {
     const upstream = recording(status('Init', 'j1'), status('ObjectsCreated', 'j1'), done);
     expect(compare(upstream, recording(status('Init', 'j1'), done))).to.deep.equal([]);
   });

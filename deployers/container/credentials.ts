@@ -1,6 +1,6 @@
 /** Selects the registry credentials that a pod needs from those of the item and its Context. */
 import { addressOf } from '../../src/components/context.ts';
-import { Credentials, secretCredentials } from '../../src/components/credentials.ts';
+import { CredentialReader, type Credentials } from '../../src/components/credentials.ts';
 import { ComponentProblem } from '../../src/components/errors.ts';
 import { parseImageReference } from '../../src/components/image-reference.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
@@ -84,8 +84,11 @@ async function credentialsOf(ctx: ContainerContext, client: Client): Promise<Cre
     name,
     namespace: ctx.item.metadata.namespace ?? '',
   }));
-  const parts: Credentials[] = [];
-  for (const { name, namespace } of [...ctx.config.registryPullSecrets, ...ofContext]) {
+  const all = [...ctx.config.registryPullSecrets, ...ofContext];
+  const reader = withConfigurationErrors(
+    () => new CredentialReader(all.length, 'the deploy item with its Context'),
+  );
+  for (const { name, namespace } of all) {
     const secret = await getIfThere(client, SECRET, `${namespace}/${name}`, ctx.signal);
     if (!secret) {
       throw new RetryError({
@@ -98,14 +101,18 @@ async function credentialsOf(ctx: ContainerContext, client: Client): Promise<Cre
       key,
       Buffer.from(value, 'base64').toString(),
     ]);
-    parts.push(readCredentials(Object.fromEntries(texts) as Record<string, string>, `${namespace}/${name}`));
+    const data = Object.fromEntries(texts) as Record<string, string>;
+    withConfigurationErrors(() => {
+      reader.add(data, `secret ${namespace}/${name}`);
+    });
   }
-  return Credentials.all(parts);
+  return reader.credentials;
 }
 
-function readCredentials(data: Readonly<Record<string, string>>, name: string): Credentials {
+/** @throws ConfigurationError for credentials that cannot be used */
+function withConfigurationErrors<T>(read: () => T): T {
   try {
-    return secretCredentials(data, `secret ${name}`);
+    return read();
   } catch (error) {
     if (!(error instanceof ComponentProblem)) throw error;
     throw new ConfigurationError({ operation: OPERATION, reason: 'ReadPullSecret', message: error.message });

@@ -85,8 +85,9 @@ const cacheKey = (source: ChartSource, { item, context }: HelmContext): string =
 async function fetched(
   source: Exclude<ChartSource, { kind: 'raw' }>,
   ctx: HelmContext,
-  { repositories, downloads: limits }: HelmOptions,
+  options: HelmOptions,
 ): Promise<Uint8Array> {
+  const { repositories, downloads: limits } = options;
   switch (source.kind) {
     case 'remote':
       return download('unable to fetch helm chart', {
@@ -97,7 +98,7 @@ async function fetched(
     case 'repo':
       return chartFromRepository(source, ctx, limits);
     case 'resource':
-      return chartFromComponent(source.key, ctx, repositories);
+      return chartFromComponent(source.key, ctx, options);
   }
 }
 

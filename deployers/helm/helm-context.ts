@@ -1,5 +1,6 @@
 /** Types and functions that all parts of the helm deployer share. */
 import type { ComponentRepositories } from '../../src/components/component-repositories.ts';
+import type { DescriptorRunner } from '../../src/components/descriptor-work.ts';
 import type { DownloadLimits } from '../../src/lib/byte-budget.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { ChartRunner, ChartsOf } from '../../src/templating/helm/work.ts';
@@ -21,6 +22,8 @@ export interface HelmOptions {
   readonly downloads?: DownloadLimits | undefined;
   /** Runs the parsing and rendering of charts, which are untrusted. */
   readonly chartsOf: ChartsOf;
+  /** Reads large component descriptors, in the worker share of a namespace; default: in this thread. */
+  readonly descriptorsOf?: ((namespace: string) => DescriptorRunner) | undefined;
   /** Whether templates see a Kubernetes 1.20 without custom resources instead of the target, as upstream's do. */
   readonly staticCapabilities?: boolean;
 }

@@ -1,7 +1,7 @@
 /** Fetches charts from registries, by reference or as resources of components, with the credentials of the Context. */
 import type { Artifact } from '../../src/components/artifact.ts';
 import { fetchResource } from '../../src/components/access.ts';
-import { Credentials, secretCredentials } from '../../src/components/credentials.ts';
+import { CredentialReader } from '../../src/components/credentials.ts';
 import { ContentInvalid, ReferenceInvalid } from '../../src/components/errors.ts';
 import { describeSelector, select, type Selector } from '../../src/components/identity.ts';
 import { parseImageReference } from '../../src/components/image-reference.ts';
@@ -10,10 +10,13 @@ import { readResolvers } from '../../src/components/resolvers.ts';
 import type { Request, ComponentRepositories } from '../../src/components/component-repositories.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
-import type { HelmContext } from './helm-context.ts';
+import type { HelmContext, HelmOptions } from './helm-context.ts';
 
 /** Helm's media types for the chart layer, current and old. */
 const CHART_LAYERS = ['application/vnd.cncf.helm.chart.content.v1.tar+gzip', 'application/tar+gzip'];
+
+/** Maximum length of a resource key, in characters. */
+const MAX_KEY = 16 * 2 ** 10;
 
 /** @throws ComponentProblem */
 export async function chartFromRegistry(
@@ -43,10 +46,11 @@ function chartLayer({ layers }: Artifact, what: string) {
 export async function chartFromComponent(
   key: string,
   ctx: HelmContext,
-  repositories: ComponentRepositories,
+  { repositories, descriptorsOf }: Pick<HelmOptions, 'repositories' | 'descriptorsOf'>,
 ): Promise<Uint8Array> {
   const { name, version, resource } = readKey(key);
-  const request = await requestFor(ctx);
+  const runner = descriptorsOf?.(ctx.item.metadata.namespace ?? '');
+  const request = { ...(await requestFor(ctx)), runner };
   const { repositoryContext } = ctx.context;
   const found = await repositories.find(
     { ...(isObject(repositoryContext) && { repositoryContext }), componentName: name, version },
@@ -81,6 +85,7 @@ function readKey(key: string): {
 } {
   let document: unknown;
   try {
+    if (key.length > MAX_KEY) throw new RangeError('too long');
     document = parseYaml(Buffer.from(key, 'base64').toString('utf8'));
   } catch {
     throw new ReferenceInvalid('chart.resourceRef is not the key of a resource');
@@ -103,19 +108,19 @@ function readKey(key: string): {
 /** Credentials, resolvers and overwrites of the item's Context. @throws ComponentProblem */
 async function requestFor({ context, host }: HelmContext): Promise<Request> {
   const { registryPullSecrets = [], ocmConfig, metadata } = context;
-  const credentials: Credentials[] = [];
+  const reader = new CredentialReader(registryPullSecrets.length, `the Context ${metadata.name}`);
   for (const { name = '' } of registryPullSecrets) {
     const secret = await host.secret(name);
     if (!secret)
       throw new ReferenceInvalid(
         `the Context ${metadata.name} references secret ${name}, which does not exist`,
       );
-    credentials.push(secretCredentials(secret, `secret ${name}`));
+    reader.add(secret, `secret ${name}`);
   }
   const name = ocmConfig?.name ?? '';
   const config = name === '' ? undefined : (await host.configMap(name))?.['.ocmconfig'];
   return {
-    credentials: Credentials.all(credentials),
+    credentials: reader.credentials,
     resolvers: config === undefined ? [] : readResolvers(config, `.ocmconfig in config map ${name}`),
     overwrites: [],
   };

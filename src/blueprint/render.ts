@@ -5,7 +5,7 @@ import type { Installation } from '../api/kinds/installation.ts';
 import type { View } from '../lib/objects.ts';
 import { RenderError } from '../templating/errors.ts';
 import { ComponentProblem } from '../components/errors.ts';
-import { componentValues } from '../components/functions.ts';
+import type { SchemaVersion } from '../components/descriptor.ts';
 import type { ComponentView } from '../components/view.ts';
 import { TemplateFailed } from './errors.ts';
 import type { IssuedKubeconfigs } from './kubeconfigs/issued.ts';
@@ -47,11 +47,13 @@ export type ExecutionKind = 'import' | 'subinstallation' | 'deploy' | 'export';
 export function templateScope(
   installation: View<Installation>,
   imports: JsonMap,
-  { component, info }: Partial<Pick<LoadedBlueprint, 'component' | 'info'>> = {},
+  { component, info = {} }: Partial<Pick<LoadedBlueprint, 'component' | 'info'>> = {},
 ): TemplateScope {
+  formOf({ component, info });
   return {
     imports,
-    ...(component ? componentScope(component, info?.annotations) : { cd: null, components: null }),
+    // Set in the worker process: a component can be large, and is sent once for all executions.
+    ...{ cd: null, components: null },
     blueprint: installation.spec.blueprint,
     blueprintDef: installation.spec.blueprint,
     componentDescriptorDef: component
@@ -63,9 +65,9 @@ export function templateScope(
 /** Annotation of a blueprint: the form of descriptors that its templates were written for. */
 const FORM_ANNOTATION = 'ocmSchemaVersion';
 
-function componentScope(component: ComponentView, annotations: View<Record<string, string>> | undefined) {
+function formOf({ component, info }: Pick<LoadedBlueprint, 'component' | 'info'>): SchemaVersion | undefined {
   try {
-    return componentValues(component, annotations?.[FORM_ANNOTATION]);
+    return component?.formFor(info.annotations?.[FORM_ANNOTATION]);
   } catch (cause) {
     if (!(cause instanceof ComponentProblem)) throw cause;
     const message = `error during serializing of the resolved components: ${cause.message}`;
@@ -98,21 +100,19 @@ export async function runExecution(
   execution: View<TemplateExecutor>,
   { kind, more = {} }: { readonly kind: ExecutionKind; readonly more?: JsonMap },
 ): Promise<unknown> {
-  const kubeconfigs = issued?.byKey;
+  const common = { execution, blueprint, form: formOf(blueprint), kubeconfigs: issued?.byKey };
   try {
     if (kind === 'import') {
-      const { output } = await runner.render({ execution, values: { ...scope }, blueprint, kubeconfigs });
+      const { output } = await runner.render({ ...common, values: { ...scope } });
       return output;
     }
     const group = kind === 'export' ? 'export' : 'deploy';
     const secretName = stateSecretName(installation, group, execution.name ?? '');
     const { output, state } = await runner.render({
-      execution,
+      ...common,
       values: { ...scope, ...more },
-      blueprint,
       stored: states.get(secretName),
       refuseNoValueIn: `${kind} execution`,
-      kubeconfigs,
     });
     if (state) states.note({ secretName, ...state });
     return output;

@@ -21,6 +21,9 @@ import type { IssuedByKey } from './kubeconfigs/request.ts';
 import { spiffKubeconfigFunctions } from './kubeconfigs/engines.ts';
 import { spiffFunctionsFor } from './spiff-functions.ts';
 import { unpackItems, type ItemsUnpacker } from './unpack-items.ts';
+import type { SchemaVersion } from '../components/descriptor.ts';
+import { componentValues } from '../components/functions.ts';
+import { descriptorsHere, descriptorWork, type DescriptorRunner } from '../components/descriptor-work.ts';
 import { templateFunctions } from './template-functions.ts';
 
 /** What a piece of work may use of the world. */
@@ -32,9 +35,11 @@ export interface WorkWorld {
 
 export interface RenderJob {
   readonly execution: TemplateExecution;
-  /** root values */
+  /** root values without those of the component */
   readonly values: JsonMap;
   readonly blueprint: SchemaSources;
+  /** Descriptor format of the component for templates; undefined without a component. */
+  readonly form?: SchemaVersion | undefined;
   /** What the execution remembered in the last job, an empty map at first; without it nothing is remembered. */
   readonly stored?: unknown;
   readonly refuseNoValueIn?: EngineOptions['refuseNoValueIn'];
@@ -63,19 +68,23 @@ export interface TemplateRunner {
   check(job: SchemaJob): Promise<SchemaVerdict>;
 }
 
-export interface Runner extends TemplateRunner, ChartRunner, ItemsUnpacker {}
+export interface Runner extends TemplateRunner, ChartRunner, ItemsUnpacker, DescriptorRunner {}
 
 /** The runner for what users of a namespace have written: each namespace has its own share of the workers. */
 export type RunnerOf = (namespace: string) => Runner;
 
 function renderWork(job: RenderJob, world: WorkWorld): Rendering {
-  const { execution, values, blueprint, stored, refuseNoValueIn, kubeconfigs } = job;
+  const { execution, blueprint, form, stored, refuseNoValueIn, kubeconfigs } = job;
+  const { component } = blueprint;
+  // A copy, because templates can change it.
+  const given = component && form ? structuredClone(componentValues(component, form)) : {};
+  const values = { ...job.values, ...given };
   const options: EngineOptions = {
     ...world,
     files: blueprint.files,
-    functions: templateFunctions(blueprint.component, kubeconfigs),
+    functions: templateFunctions(component, kubeconfigs),
     spiffFunctions: {
-      ...spiffFunctionsFor(blueprint.component),
+      ...spiffFunctionsFor(component),
       ...spiffKubeconfigFunctions(kubeconfigs),
     },
     ...(refuseNoValueIn && { refuseNoValueIn }),
@@ -91,6 +100,7 @@ export const work = {
     evaluateMapping(document, bindings, name, world),
   check: ({ schema, value, blueprint }: SchemaJob): SchemaVerdict => checkSchema(schema, value, blueprint),
   ...chartWork,
+  ...descriptorWork,
   unpackItems,
 } as const;
 
@@ -98,6 +108,7 @@ export type WorkKind = keyof typeof work;
 
 /** Everything at once in this thread: for virtual time, where order must not depend on other processes. */
 export const inThisThread = (world: WorkWorld): Runner => ({
+  ...descriptorsHere,
   render: (job) => settled(() => work.render(job, world)),
   map: (job) => settled(() => work.map(job, world)),
   check: (job) => settled(() => work.check(job)),

@@ -5,18 +5,20 @@
 import type { DownloadLimits } from '../lib/byte-budget.ts';
 import type { Clock } from '../lib/clock.ts';
 import { goJson } from '../lib/gojson.ts';
+import { Pace } from '../lib/pace.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { ArtifactStore } from './artifact.ts';
 import { Authorization } from './authorization.ts';
 import { createContentCache, type CacheFacts } from './cache.ts';
 import { openRepository } from './context.ts';
 import type { Credentials } from './credentials.ts';
-import { nameOf, readDescriptor, type JsonMap } from './descriptor.ts';
+import { nameOf, type JsonMap } from './descriptor.ts';
+import { descriptorsHere, largeAside, type DescriptorRunner } from './descriptor-work.ts';
 import { BlobMissing, ContentInvalid } from './errors.ts';
 import { overwritten, type ComponentReference, type Overwrite } from './overwrites.ts';
 import { defaultLimits, Registry, type Limits } from './registry.ts';
 import { inRepository, type FoundComponent, type Repository } from './repository.ts';
-import { findComponent, resolveAll, type Lookup } from './resolve.ts';
+import { findComponent, resolveAll, type ComponentLimits, type Lookup } from './resolve.ts';
 import type { Resolver } from './resolvers.ts';
 import { Transport } from './transport.ts';
 import { ComponentView, type ComponentSource } from './view.ts';
@@ -31,6 +33,8 @@ interface ComponentRepositoriesOptions {
   /** Cache size for fetched blobs; default 64 MiB. */
   readonly cacheBytes?: number;
   readonly limits?: Partial<Limits>;
+  /** Limits for the components of one installation; default: those without a configuration file. */
+  readonly componentLimits?: ComponentLimits | undefined;
   /** Size limit for blobs, and for parallel downloads; shared with other downloads of the process. */
   readonly downloads?: DownloadLimits;
   /** Timeout of one request; default 5 minutes. */
@@ -42,14 +46,24 @@ export interface Request {
   readonly credentials: Credentials;
   readonly resolvers: readonly Resolver[];
   readonly overwrites: readonly Overwrite[];
+  /** Processes large descriptors; default: in this thread. */
+  readonly runner?: DescriptorRunner | undefined;
 }
 
 export interface ComponentRepositories {
   registry(address: string, credentials: Credentials): Registry;
   /** @throws ComponentProblem */
   find(reference: ComponentReference, request: Request): Promise<FoundComponent>;
+  /** Processes descriptors; large ones with the runner of the request. */
+  descriptors(request: Pick<Request, 'runner'>): DescriptorRunner;
   /** @throws ComponentProblem */
-  inline(document: JsonMap, context: JsonMap | undefined, request: Request): FoundComponent;
+  inline(
+    document: JsonMap,
+    context: JsonMap | undefined,
+    request: Request,
+    /** For messages. */
+    what?: string,
+  ): Promise<FoundComponent>;
   /** A view of the component and everything it references. @throws ComponentProblem */
   view(
     source: ComponentSource,
@@ -76,46 +90,65 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
   const cache = createContentCache(options.cacheBytes ?? CACHE_BYTES);
   const registry = (address: string, credentials: Credentials): Registry =>
     new Registry(address, credentials, { transport, authorization, cache, limits });
-  /** A request opens each repository once, because some have to be unpacked. */
-  const opened = new WeakMap<Request, Map<string, Promise<Repository>>>();
-  const open = (context: JsonMap, request: Request): Promise<Repository> => {
-    const known = opened.get(request) ?? new Map<string, Promise<Repository>>();
-    opened.set(request, known);
-    const key = goJson(context);
-    const repository =
-      known.get(key) ??
-      openRepository(context, {
-        localRoot: options.localRoot,
-        maxFileBytes: limits.maxBlobBytes,
-        registry: (address): ArtifactStore => registry(address, request.credentials),
-      });
-    known.set(key, repository);
-    repository.catch(() => known.delete(key));
-    return repository;
-  };
-  const lookup = (request: Request): Lookup => ({ ...request, open: (context) => open(context, request) });
+  const pace = new Pace(options.clock);
+  const descriptors: ComponentRepositories['descriptors'] = ({ runner = descriptorsHere }) =>
+    largeAside(runner, pace);
+  const open = opener((context, request) =>
+    openRepository(context, {
+      localRoot: options.localRoot,
+      maxFileBytes: limits.maxBlobBytes,
+      registry: (address): ArtifactStore => registry(address, request.credentials),
+      runner: descriptors(request),
+    }),
+  );
+  const lookup = (request: Request): Lookup => ({
+    ...request,
+    open: (context) => open(context, request),
+    runner: descriptors(request),
+    pace,
+    ...(options.componentLimits && { limits: options.componentLimits }),
+  });
   return {
     registry,
     get cache() {
       return cache.facts;
     },
     find: (reference, request) => findComponent(overwritten(reference, request.overwrites), lookup(request)),
-    inline(document, context, request) {
-      const component = readDescriptor(document);
+    descriptors,
+    async inline(document, context, request, what = 'the component descriptor') {
+      const { component, bytes } = await descriptors(request).readDescriptor({ source: { document }, what });
       const place = component.repositoryContexts.at(-1) ?? context;
       const found = place ? inRepository(component, place) : component;
-      return {
-        component: found,
-        repository: place ? lazyRepository(place, () => open(place, request)) : nowhere,
-      };
+      const repository = place ? lazyRepository(place, () => open(place, request)) : nowhere;
+      return { component: found, bytes, repository };
     },
     async view(source, own, context, request) {
       const resolved = await resolveAll(own, context, lookup(request));
       return new ComponentView(source, resolved, {
         registry: (address) => registry(address, request.credentials),
+        maxContentBytes: limits.maxBlobBytes,
       });
     },
     close: () => transport.close(),
+  };
+}
+
+/** A request opens each repository once, because some have to be unpacked. */
+function opener(
+  open: (context: JsonMap, request: Request) => Promise<Repository>,
+): (context: JsonMap, request: Request) => Promise<Repository> {
+  const opened = new WeakMap<Request, Map<string, Promise<Repository>>>();
+  /** Contexts contain their inline repositories, and are needed for each component. */
+  const keys = new WeakMap<JsonMap, string>();
+  return (context, request) => {
+    const known = opened.get(request) ?? new Map<string, Promise<Repository>>();
+    opened.set(request, known);
+    const key = keys.get(context) ?? goJson(context);
+    keys.set(context, key);
+    const repository = known.get(key) ?? open(context, request);
+    known.set(key, repository);
+    repository.catch(() => known.delete(key));
+    return repository;
   };
 }
 

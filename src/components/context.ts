@@ -4,6 +4,7 @@ import { FileTreeError, inlineFileTree } from '../lib/file-tree.ts';
 import { ownField } from '../lib/objects.ts';
 import type { ArtifactStore } from './artifact.ts';
 import { ctfStore, filesOfArchive } from './ctf.ts';
+import type { DescriptorRunner } from './descriptor-work.ts';
 import type { JsonMap } from './descriptor.ts';
 import { RepositoryUnusable } from './errors.ts';
 import { filesInMemory, filesOnDisk, type Files } from './files.ts';
@@ -17,6 +18,8 @@ interface RepositoryPorts {
   readonly maxFileBytes: number;
   /** A registry, accessed with the credentials of the request. */
   registry(address: string): ArtifactStore;
+  /** Parses descriptors; default: in this thread. */
+  readonly runner?: DescriptorRunner | undefined;
 }
 
 /** Types may have a version suffix; the case of the first letter does not matter. */
@@ -35,12 +38,18 @@ export async function openRepository(context: JsonMap, ports: RepositoryPorts): 
       const folder = text(context, 'filePath');
       const files = localFiles(ports, `local repository ${folder}`);
       return localRepository({
-        ...{ context, name: `local repository ${folder}`, descriptors: files, blobs: files },
+        ...{
+          runner: ports.runner,
+          context,
+          name: `local repository ${folder}`,
+          descriptors: files,
+          blobs: files,
+        },
         ...{ descriptorFolder: folder, blobFolder: join(folder, 'blobs') },
       });
     }
     case 'inline':
-      return inlineRepository(context);
+      return inlineRepository(context, ports);
     default:
       throw new RepositoryUnusable(
         `repository type "${type}" is unknown; known are OCIRegistry, CommonTransportFormat, local and inline`,
@@ -64,6 +73,7 @@ function registryRepository(context: JsonMap, ports: RepositoryPorts): Repositor
     prefix,
     mapping,
     context,
+    runner: ports.runner,
     name: prefix === '' ? store.name : `${store.name}/${prefix}`,
   });
 }
@@ -86,7 +96,8 @@ async function ctfRepository(context: JsonMap, ports: RepositoryPorts): Promise<
   const archive = await files.read(path);
   if (!archive && !(await files.list(path))) throw new RepositoryUnusable(`${name} does not exist`);
   const inside = archive ? await filesOfArchive(archive, name) : below(files, path);
-  return ociRepository({ store: ctfStore(inside, name), prefix: '', mapping: 'urlPath', context, name });
+  const store = ctfStore(inside, name);
+  return ociRepository({ store, prefix: '', mapping: 'urlPath', context, name, runner: ports.runner });
 }
 
 const below = (files: Files, folder: string): Files => ({
@@ -101,11 +112,11 @@ function localFiles({ localRoot, maxFileBytes }: RepositoryPorts, name: string):
   );
 }
 
-function inlineRepository(context: JsonMap): Repository {
+function inlineRepository(context: JsonMap, { runner }: RepositoryPorts): Repository {
   const files = inlineFiles(ownField(context, 'fileSystem'), 'fileSystem');
   const own = ownField(context, 'blobFs');
   return localRepository({
-    ...{ context, name: 'inline repository', descriptors: files },
+    ...{ runner, context, name: 'inline repository', descriptors: files },
     descriptorFolder: text(context, 'compDescDirPath') || '/',
     blobs: own === undefined || own === null ? files : inlineFiles(own, 'blobFs'),
     blobFolder: text(context, 'blobDirPath') || 'blobs',

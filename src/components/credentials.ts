@@ -120,6 +120,46 @@ function parseOrRefuse(text: string, where: string, parse: (text: string) => unk
   }
 }
 
+/**
+ * Limits of one Context or deploy item: pull secrets, and bytes of all credentials in them. They are read again for each
+ * job.
+ */
+const MAX_SECRETS = 100;
+const MAX_BYTES = 256 * 2 ** 10;
+
+/** Reads the pull secrets of one Context or deploy item. */
+export class CredentialReader {
+  readonly #parts: Credentials[] = [];
+  #left = MAX_BYTES;
+
+  /**
+   * @param count number of pull secrets
+   * @param where the object that references them, for messages
+   * @throws RepositoryUnusable
+   */
+  constructor(count: number, where: string) {
+    if (count > MAX_SECRETS)
+      throw new RepositoryUnusable(
+        `${where} references ${String(count)} pull secrets; the limit of ${String(MAX_SECRETS)} is fixed: combine some of them`,
+      );
+  }
+
+  /** @param data decoded. @throws RepositoryUnusable */
+  add(data: Readonly<Record<string, string>>, where: string): void {
+    const texts = [data['.dockerconfigjson'], data['.ocmcredentialconfig']];
+    for (const text of texts) this.#left -= text?.length ?? 0;
+    if (this.#left < 0)
+      throw new RepositoryUnusable(
+        `with ${where} the pull secrets have more than ${String(MAX_BYTES)} bytes of credentials together; this limit is fixed`,
+      );
+    this.#parts.push(secretCredentials(data, where));
+  }
+
+  get credentials(): Credentials {
+    return Credentials.all(this.#parts);
+  }
+}
+
 /** Credentials of a registry secret, from its decoded data. @throws RepositoryUnusable */
 export function secretCredentials(data: Readonly<Record<string, string>>, where: string): Credentials {
   const docker = data['.dockerconfigjson'];

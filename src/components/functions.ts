@@ -9,6 +9,7 @@ import {
   type Component,
   type JsonMap,
   type Resource,
+  type SchemaVersion,
 } from './descriptor.ts';
 import { ReferenceInvalid } from './errors.ts';
 import { describeSelector, identityOf, select, type Selector } from './identity.ts';
@@ -144,15 +145,11 @@ function uniqueIdentity(resource: Resource, { resources }: Component): JsonMap {
 const describeIdentity = (resource: Resource): string =>
   JSON.stringify(Object.entries(identityOf(resource)).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/**
- * The root values `cd` and `components` of templates, in the descriptor format of the blueprint. @throws
- * ReferenceInvalid
- */
+/** The root values `cd` and `components` of templates, in a descriptor format. */
 export function componentValues(
   view: ComponentView,
-  schemaVersion: string | undefined,
+  form: SchemaVersion,
 ): { cd: JsonMap; components: unknown } {
-  const form = view.formFor(schemaVersion);
   const descriptors = view.descriptors(form);
   return {
     cd: descriptors[0] ?? {},

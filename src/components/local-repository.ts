@@ -3,8 +3,8 @@
  * `inline`.
  */
 import { writeTar } from '../lib/tar.ts';
-import { parseYaml, YamlError } from '../lib/yaml.ts';
-import { nameOf, readDescriptor, type Component, type JsonMap } from './descriptor.ts';
+import { nameOf, type JsonMap } from './descriptor.ts';
+import { descriptorsHere, type DescriptorRunner, type SizedComponent } from './descriptor-work.ts';
 import { BlobMissing, ContentInvalid } from './errors.ts';
 import { filesBelow, type Files } from './files.ts';
 import { inRepository, type Repository } from './repository.ts';
@@ -17,22 +17,37 @@ interface LocalPlace {
   readonly context: JsonMap;
   /** For messages. */
   readonly name: string;
+  /** Default: in this thread. */
+  readonly runner?: DescriptorRunner | undefined;
 }
+
+/** Each lookup of a component searches all files. */
+const MAX_FILES = 10_000;
 
 export function localRepository(place: LocalPlace): Repository {
   const { name, context, descriptors, descriptorFolder, blobs, blobFolder } = place;
+  const { runner = descriptorsHere } = place;
+  let listing: Promise<readonly string[]> | undefined;
+  const read = new Map<string, Promise<SizedComponent>>();
+  /** A file without the wanted name is skipped, even if it is invalid. */
+  const descriptorIn = async (file: string, wanted: string): Promise<SizedComponent | undefined> => {
+    const bytes = await descriptors.read(`${descriptorFolder}/${file}`);
+    const text = Buffer.from(bytes ?? []).toString('utf8');
+    if (!text.includes(wanted)) return undefined;
+    const reading =
+      read.get(file) ?? runner.readDescriptor({ source: { text }, what: `file ${file} of ${name}` });
+    read.set(file, reading);
+    return reading;
+  };
   return {
     name,
     context,
     async find(component, version) {
-      const entries = await descriptors.list(descriptorFolder);
-      if (!entries)
-        throw new ContentInvalid(`${name} cannot be read: there is no folder "${descriptorFolder}"`);
-      for (const entry of entries.filter(({ isDirectory }) => !isDirectory)) {
-        const bytes = await descriptors.read(`${descriptorFolder}/${entry.name}`);
-        const found =
-          bytes && descriptorFrom(bytes, `file ${entry.name} of ${name}`, { name: component, version });
-        if (found) return { component: inRepository(found, context), repository: this };
+      listing ??= filesIn(place);
+      for (const file of await listing) {
+        const found = await descriptorIn(file, component);
+        if (found?.component.name !== component || found.component.version !== version) continue;
+        return { ...found, component: inRepository(found.component, context), repository: this };
       }
       return undefined;
     },
@@ -46,19 +61,13 @@ export function localRepository(place: LocalPlace): Repository {
   };
 }
 
-/** A file without the wanted name is skipped, even if it is invalid. */
-function descriptorFrom(
-  bytes: Uint8Array,
-  what: string,
-  wanted: { readonly name: string; readonly version: string },
-): Component | undefined {
-  const text = Buffer.from(bytes).toString('utf8');
-  if (!text.includes(wanted.name)) return undefined;
-  try {
-    const found = readDescriptor(parseYaml(text), what);
-    return found.name === wanted.name && found.version === wanted.version ? found : undefined;
-  } catch (cause) {
-    if (!(cause instanceof YamlError)) throw cause;
-    throw new ContentInvalid(`${what} is not valid YAML: ${cause.message}`, { cause });
-  }
+/** @throws ContentInvalid */
+async function filesIn({ name, descriptors, descriptorFolder }: LocalPlace): Promise<readonly string[]> {
+  const entries = await descriptors.list(descriptorFolder);
+  if (!entries) throw new ContentInvalid(`${name} cannot be read: there is no folder "${descriptorFolder}"`);
+  const files = entries.filter(({ isDirectory }) => !isDirectory);
+  if (files.length <= MAX_FILES) return files.map((file) => file.name);
+  throw new ContentInvalid(
+    `${name} cannot be read: the folder "${descriptorFolder}" has more than ${String(MAX_FILES)} files; this limit is fixed`,
+  );
 }

@@ -4,10 +4,11 @@ import { ownField } from '../lib/objects.ts';
 import { sizeText } from '../lib/sizes.ts';
 import { readTar, TarError } from '../lib/tar.ts';
 import { UnpackError, unpacked } from '../lib/gzip.ts';
-import { parseYaml, YamlError } from '../lib/yaml.ts';
 import type { Artifact, ArtifactStore, BlobRef } from './artifact.ts';
-import { nameOf, readDescriptor, type JsonMap } from './descriptor.ts';
+import { nameOf, type JsonMap } from './descriptor.ts';
+import { descriptorsHere, MAX_DESCRIPTOR_BYTES, type DescriptorRunner } from './descriptor-work.ts';
 import { isDigest } from './digest.ts';
+import { parseDocument } from './document.ts';
 import { BlobMissing, ContentInvalid, ContentTooLarge, ReferenceInvalid } from './errors.ts';
 import { isRepositoryPath } from './image-reference.ts';
 import { inRepository, type Content, type Repository } from './repository.ts';
@@ -20,10 +21,10 @@ interface OciPlace {
   readonly context: JsonMap;
   /** For messages. */
   readonly name: string;
+  /** Default: in this thread. */
+  readonly runner?: DescriptorRunner | undefined;
 }
 
-/** The largest known descriptors have some hundred KiB. Parsing larger ones would block the process for too long. */
-const MAX_DESCRIPTOR_BYTES = 4 * 2 ** 20;
 const MAX_ARTIFACT_BYTES = 128 * 2 ** 20;
 const DESCRIPTOR_FILE = 'component-descriptor.yaml';
 
@@ -57,7 +58,7 @@ export const componentsIn = (
   });
 
 export function ociRepository(place: OciPlace): Repository {
-  const { store, context, name } = place;
+  const { store, context, name, runner = descriptorsHere } = place;
   const pathOf = (component: string): string => repositoryPathOf(place, component);
   /** Each artifact is fetched once, so that a version does not change while this repository is open. */
   const known = new Map<string, Artifact>();
@@ -74,11 +75,12 @@ export function ociRepository(place: OciPlace): Repository {
       const artifact = await artifactOf(path, tagOf(version));
       if (!artifact) return undefined;
       const what = `the component descriptor of ${component}:${version}`;
-      const found = readDescriptor(await descriptorIn(store, path, artifact, what), what);
+      const text = await descriptorIn(store, path, artifact, what);
+      const { component: found, bytes } = await runner.readDescriptor({ source: { text }, what });
       if (found.name !== component || found.version !== version) {
         throw new ContentInvalid(`${what} describes ${nameOf(found)}`);
       }
-      return { component: inRepository(found, context), repository: this };
+      return { component: inRepository(found, context), bytes, repository: this };
     },
     async localBlob(component, reference) {
       const path = pathOf(component.name);
@@ -132,19 +134,19 @@ async function descriptorIn(
   path: string,
   artifact: Artifact,
   what: string,
-): Promise<unknown> {
+): Promise<string> {
   const { config, layers } = artifact;
   const isTyped = ({ mediaType }: BlobRef): boolean => /component-?descriptor/i.test(mediaType);
   let named: unknown;
   if (config.mediaType.includes('component')) {
-    const document = parse(await store.blob(path, config), what);
+    const document = parseDocument(await store.blob(path, config), `the configuration of ${what}`);
     named = ownField(ownField(document, 'componentDescriptorLayer'), 'digest');
   }
   const layer = layers.find(({ digest }) => digest === named) ?? layers.find(isTyped);
   if (!layer)
     throw new ContentInvalid(`${what} is missing: none of the ${String(layers.length)} layers contains it`);
   const bytes = await store.blob(path, layer);
-  return parse(layer.mediaType.includes('tar') ? await fileIn(bytes, what) : bytes, what);
+  return textOf(layer.mediaType.includes('tar') ? await fileIn(bytes, what) : bytes, what);
 }
 
 async function fileIn(archive: Uint8Array, what: string): Promise<Uint8Array> {
@@ -159,15 +161,9 @@ async function fileIn(archive: Uint8Array, what: string): Promise<Uint8Array> {
   throw new ContentInvalid(`${what} is missing: its layer has no file ${DESCRIPTOR_FILE}`);
 }
 
-/** JSON is valid YAML. */
-function parse(bytes: Uint8Array, what: string): unknown {
+function textOf(bytes: Uint8Array, what: string): string {
   if (bytes.length > MAX_DESCRIPTOR_BYTES) {
     throw new ContentTooLarge(`${what} has more than ${sizeText(MAX_DESCRIPTOR_BYTES)}`);
   }
-  try {
-    return parseYaml(Buffer.from(bytes).toString('utf8'));
-  } catch (cause) {
-    if (!(cause instanceof YamlError)) throw cause;
-    throw new ContentInvalid(`${what} is not valid YAML: ${cause.message}`, { cause });
-  }
+  return Buffer.from(bytes).toString('utf8');
 }

@@ -16,6 +16,9 @@ export interface Overwrite {
   readonly substitution: Part;
 }
 
+/** Each overwrite is compared with every component reference. */
+export const MAX_OVERWRITES = 1000;
+
 const KEYS = ['repositoryContext', 'componentName', 'version'] as const;
 
 /**

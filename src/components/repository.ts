@@ -17,6 +17,8 @@ export interface Repository {
 export interface FoundComponent {
   readonly component: Component;
   readonly repository: Repository;
+  /** Size of the descriptor, see `SizedComponent`; undefined if sizes are not limited. */
+  readonly bytes?: number;
 }
 
 /** The content of a resource. */

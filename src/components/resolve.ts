@@ -1,21 +1,37 @@
 /** Finds a component and all components that it references, directly and indirectly. */
 import { ownField } from '../lib/objects.ts';
-import { nameOf, readDescriptor, type Component, type JsonMap, type Reference } from './descriptor.ts';
+import type { Pace } from '../lib/pace.ts';
+import { sizeText } from '../lib/sizes.ts';
+import { nameOf, type Component, type JsonMap, type Reference } from './descriptor.ts';
+import { descriptorsHere, type DescriptorRunner, type SizedComponent } from './descriptor-work.ts';
 import { ComponentNotFound, ReferenceInvalid } from './errors.ts';
 import { overwritten, type ComponentReference, type Overwrite } from './overwrites.ts';
 import type { FoundComponent, Repository } from './repository.ts';
 import { fits, type Resolver } from './resolvers.ts';
-import { verifyReference } from './verify.ts';
 
 /** Label of a reference that contains the descriptor of the referenced component. */
 const DESCRIPTOR_LABEL = 'landscaper.gardener.cloud/component-descriptor';
-const MAX_COMPONENTS = 2000;
+
+/** Limits for the components of one installation: its own, and all that it references. */
+export interface ComponentLimits {
+  readonly components: number;
+  /** Size of all descriptors together, see `SizedComponent`. */
+  readonly componentsMiB: number;
+}
+
+export const defaultComponentLimits: ComponentLimits = { components: 2000, componentsMiB: 8 };
 
 export interface Lookup {
   /** @throws RepositoryUnusable */
   open(context: JsonMap): Promise<Repository>;
   readonly resolvers: readonly Resolver[];
   readonly overwrites: readonly Overwrite[];
+  /** Default: those without a configuration file. */
+  readonly limits?: ComponentLimits;
+  /** Default: in this thread. */
+  readonly runner?: DescriptorRunner;
+  /** For processes with other work: repositories in memory never wait for I/O. */
+  readonly pace?: Pace;
 }
 
 export interface Resolved {
@@ -60,15 +76,14 @@ export async function resolveAll(
   const byName = new Map<string, FoundComponent>();
   const targets = new Map<string, FoundComponent>();
   const unverified: string[] = [];
+  const { runner = descriptorsHere, pace } = lookup;
+  const count = counter(own, lookup.limits);
 
   const visit = async (found: FoundComponent): Promise<FoundComponent> => {
     const known = byName.get(nameOf(found.component));
     if (known) return known;
-    if (all.length >= MAX_COMPONENTS) {
-      throw new ReferenceInvalid(
-        `component ${nameOf(own.component)} refers to more than ${String(MAX_COMPONENTS)} others`,
-      );
-    }
+    count(found);
+    await pace?.rest();
     byName.set(nameOf(found.component), found);
     all.push(found);
     for (const reference of found.component.references) {
@@ -77,21 +92,22 @@ export async function resolveAll(
     }
     return found;
   };
-  const verifyTarget = ({ component }: FoundComponent, reference: Reference, target: Component): void => {
-    if (verifyReference(component, reference, target)) return;
-    unverified.push(`reference ${reference.name} of component ${nameOf(component)} to ${nameOf(target)}`);
+  const verifyTarget = async (from: Component, reference: Reference, target: Component): Promise<void> => {
+    const { name, version } = from;
+    if (await runner.verifyReference({ from: { name, version }, reference, target })) return;
+    unverified.push(`reference ${reference.name} of component ${nameOf(from)} to ${nameOf(target)}`);
   };
   const follow = async (from: FoundComponent, reference: Reference): Promise<FoundComponent> => {
-    const nested = nestedDescriptor(reference);
-    if (nested) verifyTarget(from, reference, nested);
-    if (nested) return { component: nested, repository: from.repository };
+    const nested = await nestedDescriptor(reference, runner);
+    if (nested) await verifyTarget(from.component, reference, nested.component);
+    if (nested) return { ...nested, repository: from.repository };
     const { componentName, version } = reference;
     const wanted = overwritten({ repositoryContext: context, componentName, version }, lookup.overwrites);
     const known = byName.get(nameOf({ name: wanted.componentName, version: wanted.version }));
     const found = known ?? (await findComponent(wanted, lookup));
     // The digest of an overwritten reference belongs to the original component.
     const isOriginal = wanted.componentName === componentName && wanted.version === version;
-    if (isOriginal) verifyTarget(from, reference, found.component);
+    if (isOriginal) await verifyTarget(from.component, reference, found.component);
     return found;
   };
 
@@ -99,11 +115,34 @@ export async function resolveAll(
   return { all, targets, unverified };
 }
 
+/** Counts components, and their bytes. @throws ReferenceInvalid when the returned function is called */
+function counter(
+  { component }: FoundComponent,
+  { components, componentsMiB }: ComponentLimits = defaultComponentLimits,
+): (found: FoundComponent) => void {
+  let number = 0;
+  let left = componentsMiB * 2 ** 20;
+  const refuse = (much: string, key: keyof ComponentLimits): never => {
+    throw new ReferenceInvalid(
+      `component ${nameOf(component)} and all that it references are more than ${much}, the limit for one installation; limits.${key} in the configuration raises it`,
+    );
+  };
+  return ({ bytes = 0 }) => {
+    if (++number > components) refuse(`${String(components)} components`, 'components');
+    left -= bytes;
+    if (left < 0) refuse(`${sizeText(componentsMiB * 2 ** 20)} of descriptors`, 'componentsMiB');
+  };
+}
+
 /** @throws DescriptorInvalid */
-function nestedDescriptor(reference: Reference): Component | undefined {
+async function nestedDescriptor(
+  reference: Reference,
+  runner: DescriptorRunner,
+): Promise<SizedComponent | undefined> {
   const document = nestedDocument(reference);
   if (document === undefined) return undefined;
-  return readDescriptor(document, `the descriptor in the label of reference ${reference.name}`);
+  const what = `the descriptor in the label of reference ${reference.name}`;
+  return runner.readDescriptor({ source: { document }, what });
 }
 
 /** The original document. */

@@ -12,12 +12,18 @@ export interface Resolver {
 }
 
 const DEFAULT_PRIORITY = 10;
+/** Maximum length of the configuration, which is parsed for every job. */
+const MAX_CHARACTERS = 128 * 2 ** 10;
 
 /**
  * Sorted by priority, then by the length of the prefix.
  * @throws RepositoryUnusable
  */
 export function readResolvers(text: string, where: string): readonly Resolver[] {
+  if (text.length > MAX_CHARACTERS)
+    throw new RepositoryUnusable(
+      `${where} has more than ${String(MAX_CHARACTERS)} characters; this limit is fixed`,
+    );
   let document: unknown;
   try {
     document = parseYaml(text);

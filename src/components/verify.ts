@@ -47,7 +47,11 @@ export async function verifyResource(
  * signature of the referencing component does not cover them
  * @throws ContentInvalid with the reference, the component and both digests
  */
-export function verifyReference(from: Component, reference: Reference, target: Component): boolean {
+export function verifyReference(
+  from: Pick<Component, 'name' | 'version'>,
+  reference: Reference,
+  target: Component,
+): boolean {
   const digest = reference.digest;
   if (!digest || digest.hashAlgorithm === NO_DIGEST || !isNormalisation(digest.normalisationAlgorithm))
     return false;

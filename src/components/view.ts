@@ -14,7 +14,8 @@ import {
   type Resource,
   type SchemaVersion,
 } from './descriptor.ts';
-import { ComponentProblem, ContentNeeded, ReferenceInvalid } from './errors.ts';
+import { sizeText } from '../lib/sizes.ts';
+import { ComponentProblem, ContentNeeded, ContentTooLarge, ReferenceInvalid } from './errors.ts';
 import { describeSelector, select, type Selector } from './identity.ts';
 import type { ComponentReference } from './overwrites.ts';
 import type { RelativeReference } from './relative-reference.ts';
@@ -42,14 +43,20 @@ export interface ComponentData {
 /** Fetched contents, or the errors of fetching them. */
 export type Shelf = ReadonlyMap<string, Content | ComponentProblem>;
 
+interface ViewPorts extends AccessPorts {
+  /** Maximum size of all contents that are fetched for one reconcile; default 64 MiB. */
+  readonly maxContentBytes?: number;
+}
+
 export class ComponentView {
   readonly source: ComponentSource;
   readonly own: Component;
   readonly #resolved: Resolved;
-  readonly #ports: AccessPorts;
+  readonly #ports: ViewPorts;
   readonly #shelf: Map<string, Content | ComponentProblem>;
+  #contentBytes = 0;
 
-  constructor(source: ComponentSource, resolved: Resolved, ports: AccessPorts, shelf: Shelf = new Map()) {
+  constructor(source: ComponentSource, resolved: Resolved, ports: ViewPorts, shelf: Shelf = new Map()) {
     const [first] = resolved.all;
     if (!first) throw new TypeError('a view needs a component');
     this.source = source;
@@ -67,6 +74,11 @@ export class ComponentView {
   /** Descriptions of references that a signature of the component does not cover. */
   get unverified(): readonly string[] {
     return this.#resolved.unverified;
+  }
+
+  /** Size of all descriptors. */
+  get bytes(): number {
+    return this.#resolved.all.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
   }
 
   get shelf(): Shelf {
@@ -143,18 +155,32 @@ export class ComponentView {
     return found;
   }
 
-  #places(): readonly ResourcePlace[] {
-    return this.#resolved.all.flatMap((owner) =>
-      owner.component.resources.map((resource) => ({ owner, resource })),
-    );
+  #place(key: string): ResourcePlace | undefined {
+    for (const owner of this.#resolved.all) {
+      if (!key.startsWith(nameOf(owner.component))) continue;
+      const resource = owner.component.resources.find((each) => keyOf({ owner, resource: each }) === key);
+      if (resource) return { owner, resource };
+    }
+    return undefined;
+  }
+
+  /** @throws ContentTooLarge */
+  #put(key: string, content: Content): void {
+    this.#contentBytes += sizeOf(content);
+    const { maxContentBytes = MAX_CONTENT_BYTES } = this.#ports;
+    if (this.#contentBytes > maxContentBytes)
+      throw new ContentTooLarge(
+        `the contents of resources that the blueprint of one installation uses have more than ${sizeText(maxContentBytes)} together; limits.downloadMiB in the configuration raises this limit`,
+      );
+    this.#shelf.set(key, content);
   }
 
   /** @throws ComponentProblem for temporary failures; permanent ones are stored and thrown by `content` */
   async fetch({ key }: ContentNeeded): Promise<void> {
-    const place = this.#places().find((each) => keyOf(each) === key);
+    const place = this.#place(key);
     if (!place) throw new TypeError(`the component has no content ${key}`);
     try {
-      this.#shelf.set(key, await fetchResource(place.owner, place.resource, this.#ports));
+      this.#put(key, await fetchResource(place.owner, place.resource, this.#ports));
     } catch (error) {
       if (!(error instanceof ComponentProblem) || error.isPassing) throw error;
       this.#shelf.set(key, error);
@@ -173,7 +199,15 @@ const unreachable = (): never => {
   throw new TypeError('a view of plain data has no repositories');
 };
 const nowhere: Repository = { name: 'nowhere', context: {}, find: unreachable, localBlob: unreachable };
-const noPorts: AccessPorts = { registry: unreachable };
+const noPorts: ViewPorts = { registry: unreachable };
+
+/** The blueprint and all resources that templates and schemas read are in memory at the same time. */
+const MAX_CONTENT_BYTES = 64 * 2 ** 20;
+
+const sizeOf = (content: Content): number =>
+  content.kind === 'blob'
+    ? content.bytes.length
+    : content.layers.reduce((sum, { bytes }) => sum + bytes.length, 0);
 
 const keyOf = ({ owner, resource }: ResourcePlace): string =>
   `${nameOf(owner.component)} ${describeSelector({ ...resource.extraIdentity, name: resource.name })} ${resource.version ?? ''}`;

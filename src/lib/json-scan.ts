@@ -33,6 +33,11 @@ export class JsonScan {
     this.#limits = limits;
   }
 
+  /** Number of values so far. */
+  get elements(): number {
+    return this.#elements;
+  }
+
   /** @returns the limit that the text has passed by the end of these bytes; undefined: none */
   feed(bytes: Uint8Array): StructureExcess | undefined {
     const { maxDepth, maxElements } = this.#limits;
@@ -86,6 +91,13 @@ export class JsonScan {
   }
 }
 
-/** The same for a text that is there as a whole. */
+/** Number of values in a JSON document, counted as commas and opening brackets. */
+export function countElements(bytes: Uint8Array): number {
+  const scan = new JsonScan({ maxDepth: Infinity, maxElements: Infinity });
+  scan.feed(bytes);
+  return scan.elements;
+}
+
+/** The limit that a complete document exceeds. */
 export const structureExcess = (bytes: Uint8Array, limits: StructureLimits): StructureExcess | undefined =>
   new JsonScan(limits).feed(bytes);

@@ -3,31 +3,27 @@
  * start to end, even if the repository changes meanwhile.
  */
 import type { Context } from '../../../src/api/kinds/context.ts';
-import {
-  componentVersionOverwritesKind,
-  type ComponentVersionOverwrites,
-} from '../../../src/api/kinds/componentversionoverwrites.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
-import { Credentials, secretCredentials } from '../../../src/components/credentials.ts';
-import { readDescriptor, type JsonMap } from '../../../src/components/descriptor.ts';
+import type { JsonMap } from '../../../src/components/descriptor.ts';
+import type { DescriptorRunner } from '../../../src/components/descriptor-work.ts';
 import { describeOverwrite, overwritten, type Overwrite } from '../../../src/components/overwrites.ts';
-import { readResolvers } from '../../../src/components/resolvers.ts';
 import type { Request, ComponentRepositories } from '../../../src/components/component-repositories.ts';
+import type { FoundComponent as OwnComponent } from '../../../src/components/repository.ts';
 import type { ComponentSource, ComponentView } from '../../../src/components/view.ts';
 import { exactJson } from '../../../src/lib/exact-json.ts';
-import { asText, type PhaseCondition } from '../../../src/machine/decision.ts';
-import { configMapKind, secretKind } from '../../../src/landscape/world.ts';
-import { getIfThere } from '../../../src/runtime/transport/read.ts';
-import type { Client, Kind, Obj, View } from '../../../src/runtime/types.ts';
-import { withPhaseErrors, withPhaseErrorsAsync, problem } from './component-errors.ts';
+import type { PhaseCondition } from '../../../src/machine/decision.ts';
+import type { Client, View } from '../../../src/runtime/types.ts';
+import { withPhaseErrorsAsync, problem } from './component-errors.ts';
+import { requestFor } from './component-request.ts';
 import { verifyComponent, verifyReferences, type VerificationPolicy } from './verification.ts';
-import { isFinal } from '../../../src/runtime/errors.ts';
 
 interface ComponentPorts {
   /** Reads secrets, config maps and overwrites, which are not cached. */
   readonly client: Pick<Client, 'get'>;
   readonly repositories: ComponentRepositories;
   readonly verification?: VerificationPolicy;
+  /** Processes large descriptors, in the worker share of a namespace; default: in this thread. */
+  readonly runnerOf?: (namespace: string) => DescriptorRunner;
 }
 
 export interface FoundComponent {
@@ -42,13 +38,20 @@ export type FindComponent = (
   context: View<Context> | undefined,
 ) => Promise<FoundComponent>;
 
+/** Limits of the cache: components, and bytes of their descriptors. Components that are not cached are read again. */
 const MAX_CACHED = 500;
+const MAX_CACHED_BYTES = 32 * 2 ** 20;
 const NO_COMPONENT: FoundComponent = { view: undefined, condition: undefined };
 
 /** @throws PhaseError when the returned function is called */
 export function componentFinder(ports: ComponentPorts): FindComponent {
   /** Results keyed by job; `inputs` tells whether a result is still valid. */
   const cache = new Map<string, { readonly inputs: string; readonly found: FoundComponent }>();
+  let bytes = 0;
+  const remove = (key: string): void => {
+    bytes -= cache.get(key)?.found.view?.bytes ?? 0;
+    cache.delete(key);
+  };
   return async (self, context) => {
     const { ref, inline } = self.spec.componentDescriptor ?? {};
     if (!ref && !inline) return NO_COMPONENT;
@@ -58,10 +61,13 @@ export function componentFinder(ports: ComponentPorts): FindComponent {
     const known = cache.get(key);
     if (known?.inputs === inputs) return { ...known.found, view: known.found.view?.fresh() };
     const found = await find(self, context, ports);
-    cache.delete(key);
+    remove(key);
     cache.set(key, { inputs, found: { ...found, view: found.view?.fresh() } });
-    const [oldest] = cache.keys();
-    if (cache.size > MAX_CACHED && oldest !== undefined) cache.delete(oldest);
+    bytes += found.view?.bytes ?? 0;
+    for (const oldest of cache.keys()) {
+      if (cache.size <= MAX_CACHED && bytes <= MAX_CACHED_BYTES) break;
+      remove(oldest);
+    }
     return found;
   };
 }
@@ -71,21 +77,20 @@ const withoutMetadata = ({ metadata: _, ...rest }: View<Context>): object => res
 async function find(
   self: View<Installation>,
   context: View<Context>,
-  { client, repositories, verification }: ComponentPorts,
+  { client, repositories, verification, runnerOf }: ComponentPorts,
 ): Promise<FoundComponent> {
-  const request = await requestFor(context, client);
-  const source = withPhaseErrors('CalculateContext', () => sourceOf(self, context, request.overwrites));
-  const isOwn = self.spec.blueprint.ref !== undefined;
+  const runner = runnerOf?.(self.metadata.namespace ?? '');
+  const request: Request = { ...(await requestFor(context, client)), runner };
+  const source = sourceOf(self, context, request.overwrites);
+  const own = await ownComponent(self, context, source, { request, repositories });
   const repositoryContext =
     source.kind === 'ref'
       ? source.original.repositoryContext
-      : (readDescriptor(source.document).repositoryContexts.at(-1) ?? context.repositoryContext);
-  const own = await withPhaseErrorsAsync(isOwn ? 'ResolveBlueprint' : 'InitInstallationOperation', () =>
-    source.kind === 'ref'
-      ? repositories.find(source.original, request)
-      : Promise.resolve(repositories.inline(source.document, repositoryContext, request)),
-  );
-  const signatureName = await verifyComponent(self, context, own.component, { client, policy: verification });
+      : (own.component.repositoryContexts.at(-1) ?? context.repositoryContext);
+  const descriptors = repositories.descriptors(request);
+  const signatureName = await verifyComponent(self, context, own.component, {
+    ...{ client, descriptors, policy: verification },
+  });
   const view = await withPhaseErrorsAsync('InitInstallationOperation', () =>
     repositories.view(source, own, repositoryContext, request),
   );
@@ -99,16 +104,7 @@ function sourceOf(
   overwrites: readonly Overwrite[],
 ): ComponentSource {
   const { ref, inline } = self.spec.componentDescriptor ?? {};
-  if (inline) {
-    const { repositoryContexts } = readDescriptor(inline, 'spec.componentDescriptor.inline');
-    if (repositoryContexts.length === 0 && !context.repositoryContext) {
-      throw problem(
-        'CalculateContext',
-        'RepositoryContextMissing: neither the inline descriptor nor the context names one',
-      );
-    }
-    return { kind: 'inline', document: inline };
-  }
+  if (inline) return { kind: 'inline', document: inline };
   const repositoryContext = (ref?.repositoryContext ?? context.repositoryContext) as JsonMap | undefined;
   const original = {
     ...(repositoryContext && { repositoryContext }),
@@ -116,6 +112,34 @@ function sourceOf(
     version: ref?.version ?? '',
   };
   return { kind: 'ref', original, effective: overwritten(original, overwrites) };
+}
+
+/** @throws PhaseError */
+async function ownComponent(
+  self: View<Installation>,
+  context: View<Context>,
+  source: ComponentSource,
+  { request, repositories }: { readonly request: Request; readonly repositories: ComponentRepositories },
+): Promise<OwnComponent> {
+  if (source.kind === 'ref') {
+    const isOwn = self.spec.blueprint.ref !== undefined;
+    return withPhaseErrorsAsync(isOwn ? 'ResolveBlueprint' : 'InitInstallationOperation', () =>
+      repositories.find(source.original, request),
+    );
+  }
+  const found = await withPhaseErrorsAsync('CalculateContext', () =>
+    repositories.inline(
+      source.document,
+      context.repositoryContext,
+      request,
+      'spec.componentDescriptor.inline',
+    ),
+  );
+  if (found.component.repositoryContexts.length > 0) return found;
+  throw problem(
+    'CalculateContext',
+    'RepositoryContextMissing: neither the inline descriptor nor the context names one',
+  );
 }
 
 const conditionFor = (source: ComponentSource): PhaseCondition => {
@@ -129,51 +153,3 @@ const conditionFor = (source: ComponentSource): PhaseCondition => {
       }
     : { type: 'ComponentReferenceOverwrite', status: 'True', reason: 'FoundOverwrite', message };
 };
-
-// ---------------------------------------------------------------- objects that the context references
-
-async function requestFor(context: View<Context>, client: ComponentPorts['client']): Promise<Request> {
-  const { name, namespace = '' } = context.metadata;
-  const read = async <T extends Obj>(kind: Kind<T>, wanted: string, reason: string): Promise<T> => {
-    const found = await getIfThere(client, kind, `${namespace}/${wanted}`).catch((error: unknown) => {
-      if (!isFinal(error)) throw error;
-      throw problem('CalculateContext', `context '${name}': ${(error as Error).message}`, error);
-    });
-    if (found) return found;
-    const what = kind.kind === 'ComponentVersionOverwrites' ? `${kind.kind} resource` : kind.kind;
-    const message = `context '${name}' references ${what} '${wanted}', which cannot be found`;
-    throw problem('CalculateContext', asText({ operation: kind.kind, reason, message }));
-  };
-  const { registryPullSecrets = [], ocmConfig, componentVersionOverwrites } = context;
-
-  const credentials: Credentials[] = [];
-  for (const { name: secret = '' } of registryPullSecrets) {
-    const { data = {} } = await read(secretKind, secret, 'GetPullSecret');
-    credentials.push(
-      withPhaseErrors('CalculateContext', () =>
-        secretCredentials(decoded(data), `secret ${namespace}/${secret}`),
-      ),
-    );
-  }
-  const config =
-    ocmConfig && (await read(configMapKind, ocmConfig.name ?? '', 'GetOcmConfig')).data?.['.ocmconfig'];
-  if (ocmConfig && config === undefined) {
-    throw problem('CalculateContext', `config map ${namespace}/${ocmConfig.name} has no key .ocmconfig`);
-  }
-  const where = `.ocmconfig in config map ${namespace}/${ocmConfig?.name ?? ''}`;
-  const resolvers =
-    config === undefined ? [] : withPhaseErrors('CalculateContext', () => readResolvers(config, where));
-  const overwrites = componentVersionOverwrites
-    ? await read<ComponentVersionOverwrites>(
-        componentVersionOverwritesKind,
-        componentVersionOverwrites,
-        'GetComponentVersionOverwrites',
-      )
-    : undefined;
-  return { credentials: Credentials.all(credentials), resolvers, overwrites: overwrites?.overwrites ?? [] };
-}
-
-const decoded = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
-  );

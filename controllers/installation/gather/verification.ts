@@ -4,12 +4,13 @@ import type { Context, VerificationSignature } from '../../../src/api/kinds/cont
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import type { SecretReference } from '../../../src/api/shared.ts';
 import { nameOf, type Component } from '../../../src/components/descriptor.ts';
-import { signatureNames, verifySignature, type Trust } from '../../../src/components/signature.ts';
+import type { DescriptorRunner } from '../../../src/components/descriptor-work.ts';
+import { signatureNames, type Trust } from '../../../src/components/signature.ts';
 import type { ComponentView } from '../../../src/components/view.ts';
 import { secretKind } from '../../../src/landscape/world.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, View } from '../../../src/runtime/types.ts';
-import { withPhaseErrors, problem } from './component-errors.ts';
+import { problem, withPhaseErrorsAsync } from './component-errors.ts';
 import { isFinal } from '../../../src/runtime/errors.ts';
 
 /** Verify always, only if the installation requires it, or never. */
@@ -19,6 +20,7 @@ export type VerificationPolicy = (typeof verificationPolicies)[number];
 interface VerificationPorts {
   readonly client: Pick<Client, 'get'>;
   readonly policy: VerificationPolicy | undefined;
+  readonly descriptors: DescriptorRunner;
 }
 
 /**
@@ -29,7 +31,7 @@ export async function verifyComponent(
   self: View<Installation>,
   context: View<Context>,
   component: Component,
-  { client, policy = 'DoNotEnforce' }: VerificationPorts,
+  { client, descriptors, policy = 'DoNotEnforce' }: VerificationPorts,
 ): Promise<string | undefined> {
   const wanted = self.spec.verification?.signatureName;
   if (policy === 'Disabled' || (policy === 'DoNotEnforce' && !self.spec.verification)) return undefined;
@@ -44,9 +46,9 @@ export async function verifyComponent(
   const isInherited = policy === 'DoNotEnforce' && !isRoot(self.metadata);
   if (isInherited && !signatureNames(component).includes(wanted)) return undefined;
   const trust = await trustFor(wanted, context, client);
-  withPhaseErrors('VerifySignature', () => {
-    verifySignature(component, wanted, trust);
-  });
+  await withPhaseErrorsAsync('VerifySignature', () =>
+    descriptors.verifySignature({ component, name: wanted, trust }),
+  );
   return wanted;
 }
 

@@ -52,7 +52,7 @@ async function componentOf(
     overwrites: [],
   };
   if (source.inline) {
-    const own = repositories.inline(source.inline, undefined, request);
+    const own = await repositories.inline(source.inline, undefined, request);
     return repositories.view({ kind: 'inline', document: source.inline }, own, undefined, request);
   }
   const { componentName, version, repositoryContext } = source.ref ?? { componentName: '', version: '' };

@@ -44,8 +44,14 @@ export function packBlueprint({ files, component, info }: SchemaSources): {
   readonly packed: PackedBlueprint;
   readonly parcels: readonly SharedData[];
 } {
-  const tree = { id: filesId(files), content: () => files.root };
-  const view = component && { id: idOf(component.identity), content: () => component.data() };
+  const { id, bytes } = factsOf(files);
+  const tree = { id, bytes, content: () => files.root };
+  // As JSON: each job parses its own copy, because templates can change it.
+  const view = component && {
+    id: idOf(component.identity),
+    bytes: component.bytes,
+    content: () => pack(component.data()),
+  };
   const contents: SharedData[] = [];
   const shelf = [...(component?.shelf ?? [])].map(([key, found]) => {
     if (found instanceof ComponentProblem) return [key, { problem: found.message }] as const;
@@ -72,7 +78,10 @@ export function unpackBlueprint(packed: PackedBlueprint, found: (id: string) => 
   return {
     files: fileTreeAt(found(files) as Folder),
     info: types ? { localTypes: types } : {},
-    component: component === undefined ? undefined : viewOf(found(component) as ComponentData, shelf),
+    component:
+      component === undefined
+        ? undefined
+        : viewOf(unpack(found(component) as Packed) as ComponentData, shelf),
   };
 }
 
@@ -83,12 +92,18 @@ export const packChart = (chart: PackedChart): SharedData => ({
   isPassing: true,
 });
 
-const fileIds = new WeakMap<FileTree, string>();
+interface FileFacts {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+const fileFacts = new WeakMap<FileTree, FileFacts>();
 
 /** Blueprints are read anew for each pass; equal ones have the same id. */
-function filesId(files: FileTree): string {
-  const known = fileIds.get(files);
+function factsOf(files: FileTree): FileFacts {
+  const known = fileFacts.get(files);
   if (known !== undefined) return known;
+  let bytes = 0;
   const hash = createHash('sha256');
   const add = (node: FileNode, name: string): void => {
     hash.update(`${node.kind} ${JSON.stringify(name)} `);
@@ -96,12 +111,15 @@ function filesId(files: FileTree): string {
       hash.update(`${String(node.entries.size)} `);
       for (const [key, entry] of node.entries) add(entry, key);
     } else if (node.kind === 'link') hash.update(`${JSON.stringify(node.target)} `);
-    else hash.update(`${String(node.content.length)} `).update(node.content);
+    else {
+      bytes += node.content.length;
+      hash.update(`${String(node.content.length)} `).update(node.content);
+    }
   };
   add(files.root, '');
-  const id = `files ${hash.digest('base64')}`;
-  fileIds.set(files, id);
-  return id;
+  const facts = { id: `files ${hash.digest('base64')}`, bytes };
+  fileFacts.set(files, facts);
+  return facts;
 }
 
 const objectIds = new WeakMap<object, string>();

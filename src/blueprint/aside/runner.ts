@@ -7,6 +7,9 @@ import { DEFAULT_LIMITS, type TemplateLimits } from '../../templating/budget.ts'
 import { ChartStopped } from '../../templating/helm/errors.ts';
 import { withLookups, type RoundResult } from '../../templating/helm/lookups.ts';
 import type { ChartObjects } from '../../templating/helm/work.ts';
+import { nameOf } from '../../components/descriptor.ts';
+import type { DescriptorRunner } from '../../components/descriptor-work.ts';
+import { ContentInvalid } from '../../components/errors.ts';
 import { fromWire } from '../../templating/worker/errors-on-the-wire.ts';
 import { cpuTimeOf } from '../../templating/worker/cpu-time.ts';
 import { WorkerPool } from '../../templating/worker/pool.ts';
@@ -70,6 +73,27 @@ function whyStopped(error: unknown, what: string, { timeoutMs, maxBytes, memory 
   }
 }
 
+type RunJob = <T>(kind: WorkKind, job: AnyJob) => Promise<T>;
+
+/** @param sentence describes why work was stopped; rethrows other errors */
+function descriptorRunner(run: RunJob, sentence: (error: unknown, what: string) => string): DescriptorRunner {
+  const withReason = <T>(work: Promise<T>, what: string): Promise<T> =>
+    work.catch((error: unknown) => {
+      if (!(error instanceof WorkStopped) && !(error instanceof ResultTooLarge)) throw error;
+      throw new ContentInvalid(sentence(error, what), { cause: error });
+    });
+  return {
+    readDescriptor: (job) => withReason(run('readDescriptor', job), `reading ${job.what}`),
+    verifyReference: (job) =>
+      withReason(run('verifyReference', job), `comparing component ${nameOf(job.target)} with its digest`),
+    verifySignature: (job) =>
+      withReason(
+        run('verifySignature', job),
+        `comparing component ${nameOf(job.component)} with its signature`,
+      ),
+  };
+}
+
 /** Workers start with the first job. */
 export function asideRunners({ clock, limits = {}, workers, memoryMiB }: AsideOptions): AsideRunners {
   const memory = memoryMiB ?? DEFAULT_MEMORY_MIB;
@@ -116,6 +140,7 @@ export function asideRunners({ clock, limits = {}, workers, memoryMiB }: AsideOp
         const why = sentence(error, 'reading it');
         throw new UnreadableDeployItems('deployItemsCompressed', why, { cause: error });
       }),
+    ...descriptorRunner((kind, job) => runIn(namespace, kind, job), sentence),
     mentions: (job) => ofChart(runIn(namespace, 'mentions', job)),
     chartValues: (job) => ofChart(runIn(namespace, 'chartValues', job)),
     checkChartValues: (job) => ofChart(runIn(namespace, 'checkChartValues', job)),

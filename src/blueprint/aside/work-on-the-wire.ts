@@ -1,4 +1,5 @@
 /** The kinds of work as messages, and back. */
+import type { DescriptorJob, ReferenceJob, SignatureJob } from '../../components/descriptor-work.ts';
 import * as componentErrors from '../../components/errors.ts';
 import * as yamlErrors from '../../lib/yaml-error.ts';
 import * as helmErrors from '../../templating/helm/errors.ts';
@@ -37,8 +38,9 @@ export interface WireJob {
 export type WireAnswer =
   { readonly result: Packed } | { readonly error: WireError } | { readonly tooLarge: true };
 
-export type AnyJob =
-  RenderJob | UnpackJob | MappingJob | SchemaJob | RecordJob | MentionsJob | ChartValuesJob | ChartRoundJob;
+type ComponentJob = DescriptorJob | ReferenceJob | SignatureJob;
+type ChartJob = RecordJob | MentionsJob | ChartValuesJob | ChartRoundJob;
+export type AnyJob = RenderJob | UnpackJob | MappingJob | SchemaJob | ComponentJob | ChartJob;
 
 export function packJob(kind: WorkKind, job: AnyJob): Load & { readonly work: WireJob } {
   if ('chart' in job) {

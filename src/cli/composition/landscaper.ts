@@ -147,6 +147,7 @@ function populate(
     repositories: services.repositories,
     clock,
     chartsOf: services.runnerOf,
+    descriptorsOf: services.runnerOf,
     downloads,
     ...configuration.helm,
   };

@@ -100,6 +100,7 @@ export async function createProcessServices(
     signal: closing.signal,
     ...configuration.registry,
     downloads,
+    componentLimits: configuration.limits,
   });
   closing.add(() => repositories.close());
   const runners = asideRunners({ clock, ...configuration.templating });

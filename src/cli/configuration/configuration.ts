@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { HealthSettings } from '../../../controllers/health/index.ts';
 import type { VerificationPolicy } from '../../../controllers/installation/gather/verification.ts';
 import { defaultLimits, type InstallationLimits } from '../../api/limits.ts';
+import { defaultComponentLimits, type ComponentLimits } from '../../components/resolve.ts';
 import { isDuration, parseDuration } from '../../lib/duration.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import { DEFAULT_REMOTE_RETRY_MS } from '../../machine/remote.ts';
@@ -58,16 +59,17 @@ export interface Configuration {
    * Limits for a tree, for each installation of it, and for responses of servers that tenants specify; an addition
    * of ours.
    */
-  readonly limits: InstallationLimits & {
-    /** Maximum number of levels of installations in a tree. */
-    readonly treeDepth: number;
-    /** Maximum number of installations, executions and deploy items in a tree. */
-    readonly treeObjects: number;
-    /** Size limits for responses, if configured. */
-    readonly responses?: ResponseSettings;
-    /** How long a job retries requests to unavailable servers, in milliseconds; Infinity: no limit. */
-    readonly remoteRetryMs: number;
-  };
+  readonly limits: InstallationLimits &
+    ComponentLimits & {
+      /** Maximum number of levels of installations in a tree. */
+      readonly treeDepth: number;
+      /** Maximum number of installations, executions and deploy items in a tree. */
+      readonly treeObjects: number;
+      /** Size limits for responses, if configured. */
+      readonly responses?: ResponseSettings;
+      /** How long a job retries requests to unavailable servers, in milliseconds; Infinity: no limit. */
+      readonly remoteRetryMs: number;
+    };
   /** Which components must be signed; default: those of installations that require it. */
   readonly verification?: VerificationPolicy;
   /** How charts are handled; an addition of ours. */
@@ -103,6 +105,7 @@ export const defaults: Configuration = {
     treeObjects: DEFAULT_TREE_OBJECTS,
     remoteRetryMs: DEFAULT_REMOTE_RETRY_MS,
     ...defaultLimits,
+    ...defaultComponentLimits,
   },
   helm: {},
   container: defaultSettings,

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { defaultSettings } from '../../../deployers/container/settings.ts';
 import { verificationPolicies } from '../../../controllers/installation/gather/verification.ts';
 import { defaultLimits, maximumLimits } from '../../api/limits.ts';
+import { defaultComponentLimits } from '../../components/resolve.ts';
 import { DEFAULT_TREE_DEPTH, MAX_TREE_DEPTH } from '../../landscape/tree.ts';
 
 /** Any section may have no value, as in rendered templates of charts. */
@@ -152,7 +153,7 @@ export const configurationSchema = z.looseObject({
     ),
     downloadMiB: setting(
       z.int().positive().max(1024),
-      'maximum size in MiB of one blob of a registry, of one chart, and of one index of a chart repository; at most 1024',
+      'maximum size in MiB of one blob of a registry, of all contents that one installation reads from its components, of one chart, and of one index of a chart repository; at most 1024',
       '64',
     ),
     treeObjects: setting(
@@ -174,6 +175,16 @@ export const configurationSchema = z.looseObject({
       z.int().positive().max(maximumLimits.subinstallations),
       `maximum number of sub-installations of one blueprint; at most ${String(maximumLimits.subinstallations)}; not in upstream`,
       String(defaultLimits.subinstallations),
+    ),
+    components: setting(
+      z.int().positive().max(20_000),
+      'maximum number of [component versions](components.md) that one installation uses: its own, and all that it references; at most 20000; not in upstream',
+      String(defaultComponentLimits.components),
+    ),
+    componentsMiB: setting(
+      z.int().positive().max(64),
+      'maximum size in MiB of the descriptors of these component versions, as JSON; each value counts at least 32 bytes; at most 64; not in upstream',
+      String(defaultComponentLimits.componentsMiB),
     ),
     remoteRetryTimeout: setting(
       duration,

@@ -5,7 +5,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { sleep, type Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
-import { Pace } from '../queue/pace.ts';
+import { Pace } from '../../lib/pace.ts';
 import { errorInFrame } from '../transport/client.ts';
 import type { Client, Frame, Kind, Obj, Query, WatchQuery } from '../types.ts';
 import type { CompareVersions } from './versions.ts';

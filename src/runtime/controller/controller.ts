@@ -19,7 +19,7 @@ import { reconcileFields } from './reconcile-log.ts';
 import { ActiveReconciles } from './active-reconciles.ts';
 import { Slots, type KeySlot } from './slots.ts';
 import { Intake } from './intake.ts';
-import { Pace } from '../queue/pace.ts';
+import { Pace } from '../../lib/pace.ts';
 import type { Admission, Concerns, Share } from './share.ts';
 import { SourceSet } from '../sources/source-set.ts';
 import type { Source } from '../sources/sources.ts';

@@ -53,6 +53,8 @@ export interface SharedData {
   readonly content: () => unknown;
   /** Large, and soon of no use: a worker forgets it with the first work that does without. */
   readonly isPassing?: boolean;
+  /** Approximate memory that it needs in a worker; default: almost none. */
+  readonly bytes?: number;
 }
 
 /** What a worker is sent. */
@@ -91,8 +93,9 @@ interface WorkerHooks {
   onEnd(): void;
 }
 
-/** Parcels that a worker remembers. */
+/** Parcels that a worker remembers, and bytes of them: its memory is for its work. */
 const MAX_PARCELS = 64;
+const MAX_PARCEL_BYTES = 16 * 2 ** 20;
 /** How long a worker may take to load its code. */
 const START_MS = 60_000;
 /** How much longer than its processor time a piece of work may last, and how long at least. */
@@ -105,8 +108,8 @@ export class WorkerProcess {
   readonly #program: ChildProgram;
   readonly #options: WorkerOptions;
   readonly #hooks: WorkerHooks;
-  /** Ids of parcels it has, those used last at the end, and whether each is passing. */
-  readonly #has = new Map<string, boolean>();
+  /** Parcels it has, by id, those used last at the end. */
+  readonly #has = new Map<string, Pick<SharedData, 'isPassing' | 'bytes'>>();
   #order: Order | undefined;
   #cancelWatch = (): void => undefined;
   #reason: StopReason | undefined;
@@ -224,13 +227,19 @@ export class WorkerProcess {
   /** @returns ids of what it forgets for that, which is nothing of these */
   #remember(parcels: readonly SharedData[]): readonly string[] {
     const others = new Map(this.#has);
-    for (const { id, isPassing = false } of parcels) {
+    for (const { id, isPassing = false, bytes = 0 } of parcels) {
       others.delete(id);
       this.#has.delete(id);
-      this.#has.set(id, isPassing);
+      this.#has.set(id, { isPassing, bytes });
     }
-    const surplus = this.#has.size - MAX_PARCELS;
-    const forget = [...others].flatMap(([id, isPassing], i) => (isPassing || i < surplus ? [id] : []));
+    let surplus = this.#has.size - MAX_PARCELS;
+    let surplusBytes = [...this.#has.values()].reduce((sum, { bytes = 0 }) => sum + bytes, -MAX_PARCEL_BYTES);
+    const forget = [...others].flatMap(([id, { isPassing, bytes = 0 }]) => {
+      if (!isPassing && surplus <= 0 && surplusBytes <= 0) return [];
+      surplus--;
+      surplusBytes -= bytes;
+      return [id];
+    });
     for (const id of forget) this.#has.delete(id);
     return forget;
   }

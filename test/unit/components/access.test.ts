@@ -8,7 +8,8 @@ import { BlobMissing, ComponentProblem, ContentInvalid } from '../../../src/comp
 import { inspect } from '../../../src/components/inspect.ts';
 import { artifactContent } from '../../../src/components/oci-repository.ts';
 import type { Repository } from '../../../src/components/repository.ts';
-import { resolveAll } from '../../../src/components/resolve.ts';
+import { resolveAll, type ComponentLimits } from '../../../src/components/resolve.ts';
+import { ComponentView, withContents } from '../../../src/components/view.ts';
 import { packed } from '../../../src/lib/gzip.ts';
 import { writeTar } from '../../../src/lib/tar.ts';
 import { descriptor, reference } from '../../support/components.ts';
@@ -189,19 +190,56 @@ describe('reading components', () => {
     expect(resolved.all.map(({ component }) => component.name)).to.deep.equal(['a.b/a', 'a.b/b', 'a.b/c']);
   });
 
-  it('ends if each component refers to one more', async () => {
-    const endless: Repository = {
-      ...repository({}),
-      find(name, version) {
-        const next = reference('next', name, String(Number(version) + 1));
-        const component = readDescriptor(descriptor(name, version, [], [next]));
-        return Promise.resolve({ component, repository: this });
-      },
+  /** Each component refers to the next. */
+  const endless = (bytes: number): Repository => ({
+    ...repository({}),
+    find(name, version) {
+      const next = reference('next', name, String(Number(version) + 1));
+      const component = readDescriptor(descriptor(name, version, [], [next]));
+      return Promise.resolve({ component, repository: this, bytes });
+    },
+  });
+  const chain = async (bytes: number, limits?: ComponentLimits): Promise<string> => {
+    const place = endless(bytes);
+    const lookup = {
+      open: () => Promise.resolve(place),
+      resolvers: [],
+      overwrites: [],
+      ...(limits && { limits }),
     };
-    const lookup = { open: () => Promise.resolve(endless), resolvers: [], overwrites: [] };
-    const first = await endless.find('a.b/c', '1');
-    const message = await refusal(resolveAll(first!, { type: 'x' }, lookup));
-    expect(message).to.contain('refers to more than 2000 others');
+    const first = await place.find('a.b/c', '1');
+    return refusal(resolveAll(first!, { type: 'x' }, lookup));
+  };
+
+  it('ends if each component refers to one more', async () => {
+    expect(await chain(100)).to.equal(
+      'component a.b/c:1 and all that it references are more than 2000 components, the limit for one installation; limits.components in the configuration raises it',
+    );
+    expect(await chain(100, { components: 7, componentsMiB: 8 })).to.contain('more than 7 components');
+  });
+
+  it('ends if the descriptors together are too large', async () => {
+    expect(await chain(2 ** 20)).to.equal(
+      'component a.b/c:1 and all that it references are more than 8 MiB of descriptors, the limit for one installation; limits.componentsMiB in the configuration raises it',
+    );
+    expect(await chain(2 ** 20, { components: 7, componentsMiB: 3 })).to.contain('more than 3 MiB');
+  });
+
+  it('has a limit for all contents that one installation reads', async () => {
+    const resource = (name: string) => ({ ...LOCAL, name, type: 't', version: '1' });
+    const component = readDescriptor(descriptor('a.b/c', '1', [resource('one'), resource('two')]));
+    const found = { component, repository: repository({ x: bytes('123456') }) };
+    const resolved = { all: [found], targets: new Map(), unverified: [] };
+    const source = { kind: 'inline', document: {} } as const;
+    const view = new ComponentView(source, resolved, { ...nowhere, maxContentBytes: 10 });
+    const read = (name: string) => {
+      const place = view.resolve({ path: [], resource: { name } });
+      return withContents(view, () => view.content(place));
+    };
+    expect(await read('one')).to.have.property('kind', 'blob');
+    expect(await refusal(read('two'))).to.equal(
+      'the contents of resources that the blueprint of one installation uses have more than 10 bytes together; limits.downloadMiB in the configuration raises this limit',
+    );
   });
 
   it('has a limit for all layers of an artifact together', async () => {

@@ -107,7 +107,9 @@ function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, '
   const { signal } = closing;
   const rng = secureRng;
   const log = silentLogger;
-  const repositories = createComponentRepositories({ clock, rng, signal, ...configuration.registry });
+  const repositories = createComponentRepositories({
+    ...{ clock, rng, signal, ...configuration.registry, componentLimits: configuration.limits },
+  });
   closing.add(() => repositories.close());
   // Templates run in this process, because starting another one takes longer than running them.
   const { limits } = configuration.templating;

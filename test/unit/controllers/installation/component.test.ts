@@ -3,6 +3,7 @@
  * signatures.
  */
 import { expect } from 'chai';
+import { API_VERSION } from '../../../../src/api/labels.ts';
 import { componentFinder } from '../../../../controllers/installation/gather/component.ts';
 import {
   TemporarilyUnavailable,
@@ -15,6 +16,8 @@ import type { VerificationPolicy } from '../../../../controllers/installation/ga
 import type { Context } from '../../../../src/api/kinds/context.ts';
 import type { Installation } from '../../../../src/api/kinds/installation.ts';
 import { KubeconfigProblem } from '../../../../src/blueprint/kubeconfigs/errors.ts';
+import { descriptorsHere } from '../../../../src/components/descriptor-work.ts';
+import { inRepository } from '../../../../src/components/repository.ts';
 import { readDescriptor, type JsonMap } from '../../../../src/components/descriptor.ts';
 import { ComponentProblem, RegistryUnavailable } from '../../../../src/components/errors.ts';
 import type { Request, ComponentRepositories } from '../../../../src/components/component-repositories.ts';
@@ -55,8 +58,10 @@ interface StockFacts {
   readonly found?: object;
   readonly unverified?: readonly string[];
   readonly refusal?: Error;
+  /** Size of its descriptor. */
+  readonly bytes?: number;
 }
-function stockOf({ found = document(), unverified = [], refusal }: StockFacts = {}) {
+function stockOf({ found = document(), unverified = [], refusal, bytes = 0 }: StockFacts = {}) {
   const calls: Call[] = [];
   const repository = {} as never;
   const repositories = {
@@ -64,11 +69,13 @@ function stockOf({ found = document(), unverified = [], refusal }: StockFacts = 
       calls.push({ what: 'find', args: [args], request });
       return refusal
         ? Promise.reject(refusal)
-        : Promise.resolve({ component: readDescriptor(found), repository });
+        : Promise.resolve({ component: readDescriptor(found), repository, bytes });
     },
-    inline(given: JsonMap, place: unknown, request: Request) {
+    descriptors: () => descriptorsHere,
+    inline(given: JsonMap, place: JsonMap | undefined, request: Request, what: string) {
       calls.push({ what: 'inline', args: [given, place], request });
-      return { component: readDescriptor(given), repository };
+      const component = readDescriptor(given, what);
+      return Promise.resolve({ component: place ? inRepository(component, place) : component, repository });
     },
     view(source: ComponentSource, own: never, place: unknown, request: Request) {
       calls.push({ what: 'view', args: [source, place], request });
@@ -153,7 +160,7 @@ describe('the component of an installation', () => {
     const inline = document({ repositoryContexts: [PLACE, NOWHERE] });
     await find(asking({ inline }), context());
     expect(calls.map(({ what, args }) => [what, ...args])).to.deep.equal([
-      ['inline', inline, NOWHERE],
+      ['inline', inline, PLACE],
       ['view', { kind: 'inline', document: inline }, NOWHERE],
     ]);
   });
@@ -235,9 +242,67 @@ describe('a component that was found', () => {
     await find(of(0), context());
     expect(calls).to.have.length(1004);
   });
+  it('is forgotten when those after it have descriptors of more than 32 MiB', async () => {
+    const { find, calls } = finder({ bytes: 8 * 2 ** 20 });
+    const of = (i: number) => ({ ...asking(), metadata: { ...asking().metadata, uid: `uid-${String(i)}` } });
+    for (let i = 0; i < 4; i++) await find(of(i), context());
+    await find(of(0), context());
+    expect(calls).to.have.length(8);
+    await find(of(4), context());
+    await find(of(4), context());
+    await find(of(0), context());
+    expect(calls).to.have.length(12);
+  });
 });
 
 describe('the settings of a Context', () => {
+  const tooMany = (count: number, more: object = {}) =>
+    context({
+      registryPullSecrets: Array.from({ length: count }, (_, i) => ({ name: `s${String(i)}` })),
+      ...more,
+    });
+  it('are at most 100 secrets, of which none is read when there are more', async () => {
+    const { find, asked } = finder();
+    expect(await problemOf(find(asking(), tooMany(10_000)))).to.deep.equal(
+      fails(
+        'CalculateContext',
+        "context 'default' references 10000 pull secrets; the limit of 100 is fixed: combine some of them",
+      ),
+    );
+    expect(asked).to.deep.equal([]);
+  });
+  it('are secrets of at most 256 KiB of credentials together', async () => {
+    const large = core('Secret', 's0', {
+      '.dockerconfigjson': base64(JSON.stringify({ auths: {}, more: 'x'.repeat(150_000) })),
+    });
+    const other = { ...large, metadata: { ...large.metadata, name: 's1' } };
+    const { find } = finder({ stored: [large, other] });
+    const { message, outcome } = await problemOf(find(asking(), tooMany(2)));
+    expect(message).to.match(
+      /^with secret demo\/s1 the pull secrets have more than 262144 bytes .+ is fixed$/,
+    );
+    expect(outcome).to.equal('fail');
+  });
+  it('is an OCM configuration that is short enough to be read for every job', async () => {
+    const config = core('ConfigMap', 'ocm', { '.ocmconfig': `a: ${'x'.repeat(132_000)}` });
+    const { find } = finder({ stored: [config] });
+    const { message } = await problemOf(find(asking(), context({ ocmConfig: { name: 'ocm' } })));
+    expect(message).to.contain('more than 131072 characters; this limit is fixed');
+  });
+  it('are at most 1000 overwrites', async () => {
+    const overwrites = Array.from({ length: 1001 }, () => ({ source: {}, substitution: {} }));
+    const { find } = finder({
+      stored: [
+        {
+          ...core('ComponentVersionOverwrites', 'many', {}),
+          apiVersion: API_VERSION,
+          overwrites,
+        } as Obj,
+      ],
+    });
+    const { message } = await problemOf(find(asking(), context({ componentVersionOverwrites: 'many' })));
+    expect(message).to.contain('references 1001 overwrites').and.to.contain('limit of 1000 is fixed');
+  });
   const secretOf = (name: string, host: string) =>
     core('Secret', name, {
       '.dockerconfigjson': base64(JSON.stringify({ auths: { [host]: { username: 'u', password: host } } })),

@@ -1,6 +1,6 @@
 /** Lets the event loop turn between runs that never wait for anything, so that probes and renewals get their share. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from './clock.ts';
 
 const SLICE_MS = 8;
 

@@ -3,7 +3,6 @@
  * result is cached by content, so that a list is unpacked only once.
  */
 import { createHash } from 'node:crypto';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   readSmallDeployItems,
   UnreadableDeployItems,
@@ -15,6 +14,7 @@ import { skipsValidation, refusalForJob } from '../../src/api/validation/index.t
 import type { UnpackedItems } from '../../src/blueprint/unpack-items.ts';
 import type { RunnerOf } from '../../src/blueprint/work.ts';
 import { parseExactJson } from '../../src/lib/exact-json.ts';
+import { inPortions } from '../../src/lib/portions.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { withStoredDurations } from './classify.ts';
 
@@ -102,20 +102,11 @@ function isLarge({ spec }: View<Execution>, limits: InstallationLimits | undefin
   }
 }
 
-/** Characters to parse before the event loop gets a turn. */
-const PORTION = 256 << 10;
-
 async function parsed({ items, problem }: UnpackedItems): Promise<Found> {
-  const templates: DeployItemTemplate[] = [];
-  let size = 0;
-  let portion = 0;
-  for (const text of items) {
-    templates.push(parseExactJson(text) as DeployItemTemplate);
-    size += text.length;
-    portion += text.length;
-    if (portion < PORTION) continue;
-    portion = 0;
-    await yieldToEventLoop();
-  }
-  return { templates, problem, size };
+  const templates = await inPortions(
+    items,
+    (text) => parseExactJson(text) as DeployItemTemplate,
+    (text) => text.length,
+  );
+  return { templates, problem, size: items.reduce((sum, { length }) => sum + length, 0) };
 }

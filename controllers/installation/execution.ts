@@ -1,12 +1,13 @@
-/** Creates or updates the execution of an installation from the rendered deploy items. Pure. */
+/** Creates or updates the execution of an installation from the rendered deploy items. */
 import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
 import {
   executionKind,
   readSmallDeployItems,
   UnreadableDeployItems,
-  writeDeployItems,
+  writeManyDeployItems,
   type DeployItemTemplate,
   type Execution,
+  type StoredDeployItems,
 } from '../../src/api/kinds/execution.ts';
 import { equal } from '../../src/lib/json.ts';
 import { controllerReference } from '../../src/lib/objects.ts';
@@ -24,7 +25,7 @@ interface EnsuredExecution {
  * uninstalled.
  */
 export function ensureExecution(
-  { self, execution, limits }: Pick<Snapshot, 'self' | 'execution' | 'limits'>,
+  { self, execution, itemsToStore }: Pick<Snapshot, 'self' | 'execution' | 'itemsToStore'>,
   items: readonly DeployItemTemplate[],
 ): EnsuredExecution {
   if (items.length === 0 && !execution)
@@ -32,8 +33,8 @@ export function ensureExecution(
   const { name, namespace } = self.metadata;
   return {
     effects: execution
-      ? update({ self, execution, limits }, items)
-      : [create(executionKind, executionObject(self, items))],
+      ? update(self, execution, itemsToStore)
+      : [create(executionKind, executionObject(self, itemsToStore))],
     conditions: [deployed],
     status: { executionRef: { name, namespace } },
   };
@@ -61,7 +62,7 @@ const helmCache = (self: Snapshot['self']): Record<string, string> => {
 };
 
 /** The execution to create. */
-export function executionObject(self: Snapshot['self'], items: readonly DeployItemTemplate[]): Execution {
+export function executionObject(self: Snapshot['self'], items: StoredDeployItems = {}): Execution {
   const { name, namespace } = self.metadata;
   return {
     apiVersion: self.apiVersion,
@@ -73,43 +74,55 @@ export function executionObject(self: Snapshot['self'], items: readonly DeployIt
       finalizers: [FINALIZER],
       ownerReferences: [controllerReference(self)],
     },
-    spec: { context: self.spec.context ?? 'default', ...writeDeployItems(items) },
+    spec: { context: self.spec.context ?? 'default', ...items },
   };
 }
 
-type Existing = Pick<Snapshot, 'self' | 'limits'> & {
-  readonly execution: NonNullable<Snapshot['execution']>;
-};
+type ExecutionView = NonNullable<Snapshot['execution']>;
 
-/** Compares unpacked templates, because different programs compress the same list to different bytes. */
-function update({ self, execution, limits }: Existing, items: readonly DeployItemTemplate[]): Effect[] {
+function update(
+  self: Snapshot['self'],
+  execution: ExecutionView,
+  itemsToStore: Snapshot['itemsToStore'],
+): Effect[] {
   const context = self.spec.context ?? 'default';
-  const isSame = hasItems(execution, items, limits);
   const actual = execution.metadata.annotations ?? {};
   const missing = Object.entries({ ...reconcileOperation, ...helmCache(self) }).filter(
     ([key]) => actual[key] === undefined,
   );
-  if (isSame && execution.spec.context === context && missing.length === 0) return [];
-  const spec = isSame
-    ? { context }
-    : { context, deployItems: null, deployItemsCompressed: null, ...writeDeployItems(items) };
+  if (!itemsToStore && execution.spec.context === context && missing.length === 0) return [];
+  const spec = itemsToStore
+    ? { context, deployItems: null, deployItemsCompressed: null, ...itemsToStore }
+    : { context };
   return [patch(executionKind, execution, { metadata: { annotations: Object.fromEntries(missing) }, spec })];
 }
 
-/** An unreadable list counts as different, and is replaced. */
-function hasItems(
-  execution: Existing['execution'],
+/**
+ * The stored form of the items; undefined if the execution already has them. Compares unpacked templates, because
+ * different programs compress the same list to different bytes.
+ */
+export async function itemsToStore(
+  { execution, limits }: Pick<Snapshot, 'execution' | 'limits'>,
   items: readonly DeployItemTemplate[],
-  limits: Existing['limits'],
-): boolean {
+): Promise<StoredDeployItems | undefined> {
+  const stored = execution && smallItems(execution, limits);
+  if (stored === 'unreadable' || !execution) return writeManyDeployItems(items);
+  if (stored) return equal(stored, items) ? undefined : writeManyDeployItems(items);
+  // Unpacking a large list takes longer than packing the new one. Controllers that read the result find it
+  // unchanged.
+  const wanted = await writeManyDeployItems(items);
+  return execution.spec.deployItemsCompressed === wanted.deployItemsCompressed ? undefined : wanted;
+}
+
+/** Undefined if the list is large. An unreadable list counts as different, and is replaced. */
+function smallItems(
+  execution: ExecutionView,
+  limits: Snapshot['limits'],
+): readonly DeployItemTemplate[] | 'unreadable' | undefined {
   try {
-    const stored = readSmallDeployItems(execution.spec as Execution['spec'], limits);
-    // Unpacking a large list takes longer than packing the new one. Controllers that read the result find it
-    // unchanged.
-    if (stored) return equal(stored, items);
-    return execution.spec.deployItemsCompressed === writeDeployItems(items).deployItemsCompressed;
+    return readSmallDeployItems(execution.spec as Execution['spec'], limits);
   } catch (error) {
     if (!(error instanceof UnreadableDeployItems)) throw error;
-    return false;
+    return 'unreadable';
   }
 }

@@ -1,7 +1,7 @@
 /** The facts that a phase of an installation may read. */
 import type { Context } from '../../src/api/kinds/context.ts';
 import type { DataObject } from '../../src/api/kinds/dataobject.ts';
-import type { Execution } from '../../src/api/kinds/execution.ts';
+import type { Execution, StoredDeployItems } from '../../src/api/kinds/execution.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import type { InstallationLimits } from '../../src/api/limits.ts';
 import type { Target } from '../../src/api/kinds/target.ts';
@@ -74,6 +74,8 @@ export interface Snapshot {
   /** The execution of the same name, whoever owns it. */
   readonly execution: View<Execution> | undefined;
   readonly rendered: Rendered;
+  /** The stored form of the rendered deploy items; undefined if the execution already has them. */
+  readonly itemsToStore: StoredDeployItems | undefined;
   readonly stateUpserts: readonly StateUpsert[];
   readonly importUpserts: readonly Upsert[];
   /** All exports of this installation. */

@@ -44,7 +44,7 @@ export async function renderDeployItems(
     append(items, deployItemsFrom(output, targets, executor));
   }
   checkDeployItems(items);
-  checkSize(items, limits);
+  await checkSize(items, limits);
   return items;
 }
 
@@ -62,11 +62,11 @@ function checkNumber(
 }
 
 /** An execution that holds more could not be read by anybody. */
-function checkSize(
+async function checkSize(
   items: readonly DeployItemTemplate[],
   { deployItemsMiB: limit }: InstallationLimits,
-): void {
-  const bytes = unpackedBytes(items);
+): Promise<void> {
+  const bytes = await unpackedBytes(items);
   if (bytes <= limit << 20) return;
   throw new DeployItemsInvalid(
     `error validating deployitem templates: the deploy items of the blueprint have ${bytes} bytes as JSON; ` +

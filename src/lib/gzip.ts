@@ -1,5 +1,6 @@
 /** Compressed bytes, told by their first two, with a limit on what they unpack to. */
-import { gunzip, gunzipSync, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
 
 export const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
@@ -37,3 +38,8 @@ export const unpackedSmall = (bytes: Uint8Array, maxBytes: number): Uint8Array =
 
 /** The same bytes for the same contents: no name, no time. */
 export const packed = (bytes: Uint8Array): Uint8Array => gzipSync(bytes);
+
+const gzipAside = promisify(gzip);
+
+/** The same bytes as `packed`, compressed in another thread. */
+export const packedAside = (bytes: Uint8Array): Promise<Uint8Array> => gzipAside(bytes);

@@ -2,7 +2,9 @@
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { describeFindings, warningsOn } from '../../../src/blueprint/lint/warnings.ts';
 import { stateSecretNames } from '../../../src/blueprint/state.ts';
+import { PhaseError } from '../../../src/machine/decision.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
+import { itemsToStore } from '../execution.ts';
 import { unlessDeleted } from './component-errors.ts';
 import { upserts, type Facts, type GatherContext, type Sources } from './gather-context.ts';
 import { loadBlueprintOrFail, renderForInit } from './render.ts';
@@ -11,7 +13,14 @@ export const renderingFacts = (
   ctx: GatherContext,
   { findComponent }: Sources,
 ): Facts<
-  'context' | 'component' | 'blueprint' | 'blueprintWarnings' | 'rendered' | 'stateUpserts' | 'importUpserts'
+  | 'context'
+  | 'component'
+  | 'blueprint'
+  | 'blueprintWarnings'
+  | 'rendered'
+  | 'itemsToStore'
+  | 'stateUpserts'
+  | 'importUpserts'
 > => {
   const { self, namespace, world, client, secrets, tools } = ctx;
   return {
@@ -29,6 +38,11 @@ export const renderingFacts = (
         const states = await secrets.states(stateSecretNames(self.metadata.name, blueprint, 'deploy'));
         return renderForInit(self, blueprint, (await get('imports')).imports, { ...tools, states });
       }),
+    itemsToStore: async (get) => {
+      const { items } = await get('rendered');
+      if (items instanceof PhaseError) return undefined;
+      return itemsToStore({ execution: await get('execution'), limits: await get('limits') }, items);
+    },
     stateUpserts: async (get) => secrets.upserts((await get('rendered')).states),
     importUpserts: async (get) => upserts(ctx, (await get('rendered')).importObjects),
   };

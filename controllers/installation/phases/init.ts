@@ -123,6 +123,7 @@ const createSubObjects = step(
     'reservation',
     'limits',
     'execution',
+    'itemsToStore',
     'freshName',
     'importsHash',
     'predecessorJobs',

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { exactJson, parseExactJson } from '../../lib/exact-json.ts';
 import { checkJsonBounds } from '../../lib/json-bounds.ts';
 import { findingsText } from '../../lib/findings.ts';
-import { isTooLarge } from '../../lib/gzip.ts';
+import { isTooLarge, packedAside } from '../../lib/gzip.ts';
+import { inPortions } from '../../lib/portions.ts';
 import { defaultLimits, wayOut, type InstallationLimits } from '../limits.ts';
 import {
   ageColumn,
@@ -187,14 +188,42 @@ function tooMuch({ deployItemsMiB }: InstallationLimits): never {
   throw new UnreadableDeployItems('deployItemsCompressed', reason);
 }
 
-/** Unpacked size of these templates in the compressed form. */
-export const unpackedBytes = (templates: readonly DeployItemTemplate[]): number =>
-  Buffer.byteLength(exactJson(templates));
+/** The spec fields that store a list of templates. */
+export type StoredDeployItems = Pick<ExecutionSpec, 'deployItems' | 'deployItemsCompressed'>;
 
-/** The spec fields that store these templates: compressed if there are any, as upstream does. */
-export function writeDeployItems(
-  templates: readonly DeployItemTemplate[],
-): Pick<ExecutionSpec, 'deployItems' | 'deployItemsCompressed'> {
+/** Compressed if there are any, as upstream does. */
+export function writeDeployItems(templates: readonly DeployItemTemplate[]): StoredDeployItems {
   if (templates.length === 0) return {};
-  return { deployItemsCompressed: gzipSync(exactJson(templates)).toString('base64') };
+  return packed(Buffer.from(exactJson(templates)));
 }
+
+/**
+ * The same for lists that can be large, without blocking the main thread: compressing the largest list takes half a
+ * second.
+ */
+export async function writeManyDeployItems(
+  templates: readonly DeployItemTemplate[],
+): Promise<StoredDeployItems> {
+  if (templates.length === 0) return {};
+  const bytes = Buffer.from(`[${(await templateTexts(templates)).join(',')}]`);
+  if (bytes.length <= SMALL_DEPLOY_ITEMS_BYTES) return packed(bytes);
+  return { deployItemsCompressed: asBase64(await packedAside(bytes)) };
+}
+
+/** Unpacked size of these templates in the compressed form, in bytes. */
+export async function unpackedBytes(templates: readonly DeployItemTemplate[]): Promise<number> {
+  const texts = await templateTexts(templates);
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 1);
+}
+
+const templateTexts = (templates: readonly DeployItemTemplate[]): Promise<readonly string[]> =>
+  inPortions(
+    templates,
+    (template) => exactJson(template),
+    (_, text) => text.length,
+  );
+
+const packed = (bytes: Uint8Array): StoredDeployItems => ({
+  deployItemsCompressed: asBase64(gzipSync(bytes)),
+});
+const asBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');

@@ -260,7 +260,7 @@ async function planItems(
   ports: PlanPorts,
 ): Promise<PlannedTree> {
   const [found] = ownExecution({ self, execution: executionOf(world, self) });
-  const wanted = executionObject(self, []);
+  const wanted = executionObject(self);
   const execution: View<Execution> = found ? { ...found, spec: wanted.spec } : wanted;
   const author = { self: execution, now: timestamp(ports.clock), clusterNames: new Map<string, string>() };
   const { active, orphans } = assign(execution, templates, found ? managedItems(world, found) : []);

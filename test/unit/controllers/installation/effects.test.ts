@@ -1,7 +1,7 @@
 /** What an installation writes: sub-installations, its execution, data objects, targets and states. */
 import { expect } from 'chai';
 import { ensureChildren } from '../../../../controllers/installation/children.ts';
-import { ensureExecution } from '../../../../controllers/installation/execution.ts';
+import { ensureExecution, itemsToStore } from '../../../../controllers/installation/execution.ts';
 import { checkImports } from '../../../../controllers/installation/import-conflicts.ts';
 import { deleteAll, fence, handDown } from '../../../../controllers/installation/job.ts';
 import { asExport, asImport, cannotWrite, upsert } from '../../../../controllers/installation/objects.ts';
@@ -119,8 +119,10 @@ describe('the children of an installation', () => {
 describe('the execution of an installation', () => {
   const items = [template('a')];
   const key = annotations.cacheHelmCharts;
-  const ensured = (given: Snapshot['self'], existing: Snapshot['execution'], list = items) =>
-    ensureExecution({ self: given, execution: existing, limits: defaultLimits }, list);
+  const ensured = async (given: Snapshot['self'], existing: Snapshot['execution'], list = items) => {
+    const wanted = await itemsToStore({ execution: existing, limits: defaultLimits }, list);
+    return ensureExecution({ self: given, execution: existing, itemsToStore: wanted }, list);
+  };
   const stored = (meta: object = {}, context = 'default') => {
     const one = execution('stack', {
       items,
@@ -136,8 +138,8 @@ describe('the execution of an installation', () => {
     message: 'Deployed execution item',
   };
 
-  it('is created with all fields that upstream sets', () => {
-    const { effects, conditions } = ensured(caching, undefined);
+  it('is created with all fields that upstream sets', async () => {
+    const { effects, conditions } = await ensured(caching, undefined);
     const [effect] = effects;
     if (effect?.do !== 'create') throw new Error(effect?.do);
     const { spec, ...rest } = effect.object as unknown as { spec: object };
@@ -160,9 +162,9 @@ describe('the execution of an installation', () => {
     expect(spec).to.include({ context: 'default' });
     expect(conditions).to.deep.equal([deployed]);
   });
-  it('does not cache charts unless the installation does', () => {
+  it('does not cache charts unless the installation does', async () => {
     for (const given of [self, installation('stack', { meta: { annotations: { x: 'y' } } })]) {
-      expect(ensured(given, undefined).effects[0]).to.have.deep.nested.property(
+      expect((await ensured(given, undefined)).effects[0]).to.have.deep.nested.property(
         'object.metadata.annotations',
         {
           [annotations.operation]: 'reconcile',
@@ -170,45 +172,45 @@ describe('the execution of an installation', () => {
       );
     }
   });
-  it('has the context of the installation, or the default one', () => {
+  it('has the context of the installation, or the default one', async () => {
     const { context: _, ...spec } = self.spec;
     const at = 'object.spec.context';
-    expect(ensured({ ...self, spec }, undefined).effects[0]).to.have.nested.property(at, 'default');
+    expect((await ensured({ ...self, spec }, undefined)).effects[0]).to.have.nested.property(at, 'default');
     const special = installation('stack', { spec: { context: 'special' } });
-    expect(ensured(special, undefined).effects[0]).to.have.nested.property(at, 'special');
-    expect(ensured({ ...self, spec }, stored()).effects).to.deep.equal([]);
+    expect((await ensured(special, undefined)).effects[0]).to.have.nested.property(at, 'special');
+    expect((await ensured({ ...self, spec }, stored())).effects).to.deep.equal([]);
   });
-  it('gets a new context without writing its items', () => {
-    const { effects } = ensured(installation('stack', { spec: { context: 'special' } }), stored());
+  it('gets a new context without writing its items', async () => {
+    const { effects } = await ensured(installation('stack', { spec: { context: 'special' } }), stored());
     expect(contents(effects)).to.deep.equal([
       ['patch Execution', { metadata: { annotations: {} }, spec: { context: 'special' } }],
     ]);
   });
-  it('gets the annotations that it lacks, and keeps those it has', () => {
-    expect(contents(ensured(caching, stored()).effects)).to.deep.equal([
+  it('gets the annotations that it lacks, and keeps those it has', async () => {
+    expect(contents((await ensured(caching, stored())).effects)).to.deep.equal([
       ['patch Execution', { metadata: { annotations: { [key]: 'true' } }, spec: { context: 'default' } }],
     ]);
-    expect(contents(ensured(self, stored({ annotations: undefined })).effects)).to.deep.equal([
+    expect(contents((await ensured(self, stored({ annotations: undefined }))).effects)).to.deep.equal([
       [
         'patch Execution',
         { metadata: { annotations: { [annotations.operation]: 'reconcile' } }, spec: { context: 'default' } },
       ],
     ]);
   });
-  it('gets other items that replace all of its own', () => {
-    const [effect] = ensured(self, stored(), [template('b')]).effects;
+  it('gets other items that replace all of its own', async () => {
+    const [effect] = (await ensured(self, stored(), [template('b')])).effects;
     const { spec } = (effect as unknown as { readonly body: Pick<Execution, 'spec'> }).body;
     const { deployItems, deployItemsCompressed } = spec;
     expect(readDeployItems(spec)).to.deep.equal([template('b')]);
     expect([deployItems, deployItemsCompressed]).to.include(null);
   });
-  it('is emptied if there are no items any more', () => {
-    const { effects, status } = ensured(self, stored(), []);
+  it('is emptied if there are no items any more', async () => {
+    const { effects, status } = await ensured(self, stored(), []);
     expect(effectsOf({ effects })).to.deep.equal(['patch stack']);
     expect(status).to.deep.equal({ executionRef: { name: 'stack', namespace: 'demo' } });
   });
-  it('is not created if there are no items', () => {
-    expect(ensured(self, undefined, [])).to.deep.equal({
+  it('is not created if there are no items', async () => {
+    expect(await ensured(self, undefined, [])).to.deep.equal({
       effects: [],
       conditions: [],
       status: { executionRef: null },
@@ -224,20 +226,23 @@ describe('the execution of an installation', () => {
       message: 'm',
       ...times,
     });
-    const healed = (...conditions: ReturnType<typeof condition>[]) =>
-      ensured(installation('stack', { status: { conditions: conditions } }), undefined, []).conditions;
+    const healed = async (...conditions: ReturnType<typeof condition>[]) =>
+      (await ensured(installation('stack', { status: { conditions: conditions } }), undefined, []))
+        .conditions;
     const complaint = condition('ReconcileExecution', 'False');
 
-    it('clears the error of an earlier job, among others', () => {
+    it('clears the error of an earlier job, among others', async () => {
       const expected = [{ ...deployed, message: 'There is nothing to deploy' }];
-      expect(healed(condition('CreateExports', 'False'), complaint)).to.deep.equal(expected);
+      expect(await healed(condition('CreateExports', 'False'), complaint)).to.deep.equal(expected);
     });
-    it('clears nothing else', () => {
-      expect(healed(condition('ReconcileExecution', 'True'))).to.deep.equal([]);
-      expect(healed(condition('CreateExports', 'False'))).to.deep.equal([]);
+    it('clears nothing else', async () => {
+      expect(await healed(condition('ReconcileExecution', 'True'))).to.deep.equal([]);
+      expect(await healed(condition('CreateExports', 'False'))).to.deep.equal([]);
       const { status: _, ...bare } = self;
-      expect(ensured(bare, undefined, []).conditions).to.deep.equal([]);
-      expect(ensured(installation('stack', { status: {} }), undefined, []).conditions).to.deep.equal([]);
+      expect((await ensured(bare, undefined, [])).conditions).to.deep.equal([]);
+      expect((await ensured(installation('stack', { status: {} }), undefined, [])).conditions).to.deep.equal(
+        [],
+      );
     });
   });
 });

@@ -26,7 +26,7 @@ export function renderedObjects(
     object: shown(object as Fields, options),
   });
   const author = {
-    self: executionObject(installation, []),
+    self: executionObject(installation),
     now: '',
     clusterNames: new Map<string, string>(),
   };

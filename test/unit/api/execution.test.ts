@@ -3,7 +3,9 @@ import { expect } from 'chai';
 import {
   readDeployItems,
   UnreadableDeployItems,
+  unpackedBytes,
   writeDeployItems,
+  writeManyDeployItems,
   type DeployItemTemplate,
 } from '../../../src/api/kinds/execution.ts';
 import { defaultLimits } from '../../../src/api/limits.ts';
@@ -30,6 +32,33 @@ describe('the deploy items of an execution', () => {
 
   it('are the same after compression and decompression', () => {
     expect(readDeployItems(writeDeployItems([item('a')]))).to.deep.equal([item('a')]);
+  });
+
+  it('are compressed to the same bytes in both ways', async () => {
+    const large = Array.from({ length: 400 }, (_, i) => ({
+      ...item(`i${String(i)}`),
+      config: { apiVersion: 'v1', kind: 'Cfg', text: `${String(i)} Äpfel `.repeat(200) },
+    }));
+    for (const items of [[], [item('a')], large])
+      expect(await writeManyDeployItems(items)).to.deep.equal(writeDeployItems(items));
+    expect(await unpackedBytes(large)).to.equal(Buffer.byteLength(JSON.stringify(large)));
+  });
+
+  it('let the event loop turn while a large list is compressed', async () => {
+    const large = Array.from({ length: 4_000 }, (_, i) => ({
+      ...item(`i${String(i)}`),
+      config: { apiVersion: 'v1', kind: 'Cfg', text: String(Math.sin(i)).repeat(150) },
+    }));
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    count();
+    await writeManyDeployItems(large);
+    isOver = true;
+    expect(turns, 'turns of the event loop during 12 MiB').to.be.above(40);
   });
 
   it('keep unknown fields', () => {

@@ -1,5 +1,5 @@
 /**
- * Refuses phrases that readers of messages and docs stumble over, and says what to write instead. CONTRIBUTING.md explains
+ * Refuses phrases that readers of messages, comments and docs stumble over, and says what to write instead. CONTRIBUTING.md explains
  * the style; this table has only phrases that have (almost) no other meaning.
  *
  *     hack/banned-phrases.ts
@@ -54,22 +54,44 @@ const inTitles: readonly Phrase[] = [
   { pattern: /\bmade (?:of|anew|again)\b/, instead: 'created from, recreated' },
 ];
 
-/** What the check reads. Comments are not in it yet; add a folder when it is clean. */
+/** Only for comments: in strings, these words may be an upstream message or belong to a user's value. */
+const inComments: readonly Phrase[] = [
+  { pattern: /\bwho(?:m|se)?ever\b/i, instead: 'the subject: a user, a controller, a caller' },
+  { pattern: /\b(?:no|some|every)body\b/i, instead: 'the subject: a user, a controller, a caller' },
+  { pattern: /\bwh(?:at|ose) (?:was|has|came|comes|goes|stands|lies|belongs)\b/, instead: 'a noun' },
+  { pattern: /\bis none of\b/, instead: 'does not belong to, is not' },
+  { pattern: /(?<!\b(?:there|answer) )\bis no(?:ne)?\b(?! (?:longer|other))/, instead: 'is not' },
+  { pattern: /\btold\b/, instead: 'reported, shown' },
+  { pattern: /\b(?:the|a|whose) wish(?:es)?\b/, instead: 'the request, the annotation' },
+  { pattern: /\b(?:taken?|takes|took) (?:them |it )?away\b/, instead: 'removes, deletes' },
+  { pattern: /\bgo(?:es)? (?:first|last|too|with)\b/, instead: 'is deleted …' },
+  { pattern: /\bto be had\b/, instead: 'available' },
+  { pattern: /\bin vain\b/, instead: 'without success' },
+  { pattern: /\bonce more\b/, instead: 'again' },
+  { pattern: /\bcut short\b/, instead: 'interrupted' },
+  { pattern: /\bof use\b/, instead: 'useful' },
+  { pattern: /\b(?:can(?:not)?|could) (?:be told|tell)\b/, instead: 'cannot determine' },
+  { pattern: /\bas far as\b/, instead: 'a shorter relative clause' },
+  { pattern: /\bcall(?:ed)? like\b/, instead: 'has the same name as' },
+];
+
+/** What the check reads; add a folder to `comments` when it is clean. */
 const scope = {
   /** Strings and templates of more than one word. */
   strings: ['controllers', 'deployers', 'src'],
   /** Titles of tests, in calls of `it` and `describe`, and in rows of tables. */
   titles: ['test'],
+  /** Comments and docstrings. */
+  comments: [
+    ...['controllers', 'deployers/container', 'deployers/helm', 'deployers/manifest', 'deployers/mock'],
+    ...['deployers/objects', 'hack', 'src/api', 'src/cli', 'src/components', 'src/dataflow', 'src/landscape'],
+    ...['src/observability', 'src/webhooks'],
+  ],
   /** Whole pages. */
   pages: ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'docs/*.md', 'docs/samples'],
   /** Sentences of upstream, Kubernetes or Spiff, and test programs. */
-  except: [
-    'src/apiserver/',
-    'src/templating/',
-    'docs/scenarios.md',
-    'docs/better-than-the-original.md',
-    'docs/reference/',
-  ],
+  exceptStrings: ['src/apiserver/', 'src/templating/'],
+  exceptPages: ['docs/scenarios.md', 'docs/better-than-the-original.md', 'docs/reference/'],
 } as const;
 
 const root = join(import.meta.dirname, '..');
@@ -104,49 +126,74 @@ function isTitle(node: ts.Node): boolean {
   );
 }
 
-/** One line for each banned phrase. */
-function complaintsAbout(text: string, place: string, banned = phrases): readonly string[] {
-  return banned
-    .filter(({ pattern }) => pattern.test(text))
-    .map(({ pattern, instead }) => `${place}: "${pattern.exec(text)?.[0] ?? ''}": write ${instead}`);
+/** The comments of a source file on one line each, without the signs around them, with their line numbers. */
+function commentsOf(source: string, name: string): readonly (readonly [number, string])[] {
+  const file = ts.createSourceFile(name, source, ts.ScriptTarget.Latest);
+  const found = new Map<number, string>();
+  const visit = (node: ts.Node): void => {
+    const ranges = [
+      ...(ts.getLeadingCommentRanges(source, node.pos) ?? []),
+      ...(ts.getTrailingCommentRanges(source, node.end) ?? []),
+    ];
+    for (const { pos, end } of ranges)
+      found.set(
+        pos,
+        source
+          .slice(pos, end)
+          .replaceAll(/^\/\*+|\*\/$|^\/\/|\s+\*?\s*/g, ' ')
+          .trim(),
+      );
+    for (const child of node.getChildren(file)) visit(child);
+  };
+  visit(file);
+  return [...found].map(([pos, text]) => [file.getLineAndCharacterOfPosition(pos).line + 1, text]);
 }
 
-const listed = (...paths: readonly string[]): readonly string[] =>
+/** One line for each banned phrase. */
+const findPhrases = (text: string, place: string, banned: readonly Phrase[]): readonly string[] =>
+  banned
+    .filter(({ pattern }) => pattern.test(text))
+    .map(({ pattern, instead }) => `${place}: "${pattern.exec(text)?.[0] ?? ''}": write ${instead}`);
+
+const filesIn = (paths: readonly string[], ending: string, except: readonly string[]): readonly string[] =>
   execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...paths], {
     cwd: root,
     encoding: 'utf8',
   })
     .split('\n')
-    .filter((path) => path !== '' && existsSync(join(root, path)))
-    .filter((path) => !scope.except.some((start) => path.startsWith(start)));
+    .filter((path) => path.endsWith(ending) && existsSync(join(root, path)))
+    .filter((path) => !except.some((start) => path.startsWith(start)));
 
 function check(): readonly string[] {
   const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-  const sources = listed(...scope.strings).filter((path) => path.endsWith('.ts'));
-  const tests = listed(...scope.titles).filter((path) => path.endsWith('.test.ts'));
-  const pages = listed(...scope.pages).filter((path) => path.endsWith('.md'));
+  const at = (path: string, line: number): string => `${path}:${String(line)}`;
   return [
-    ...tests.flatMap((path) =>
-      stringsOf(read(path), path, isTitle).flatMap(([line, text]) =>
-        complaintsAbout(text, `${path}:${String(line)}`, [...phrases, ...inTitles]),
-      ),
-    ),
-    ...sources.flatMap((path) =>
+    ...filesIn(scope.strings, '.ts', scope.exceptStrings).flatMap((path) =>
       stringsOf(read(path), path)
         .filter(([, text]) => text.includes(' '))
-        .flatMap(([line, text]) => complaintsAbout(text, `${path}:${String(line)}`)),
+        .flatMap(([line, text]) => findPhrases(text, at(path, line), phrases)),
     ),
-    ...pages.flatMap((path) =>
+    ...filesIn(scope.titles, '.test.ts', []).flatMap((path) =>
+      stringsOf(read(path), path, isTitle).flatMap(([line, text]) =>
+        findPhrases(text, at(path, line), [...phrases, ...inTitles]),
+      ),
+    ),
+    ...filesIn(scope.comments, '.ts', ['hack/banned-phrases.ts']).flatMap((path) =>
+      commentsOf(read(path), path).flatMap(([line, text]) =>
+        findPhrases(text, at(path, line), [...phrases, ...inComments]),
+      ),
+    ),
+    ...filesIn(scope.pages, '.md', scope.exceptPages).flatMap((path) =>
       read(path)
         .split('\n')
         .filter((line) => !line.startsWith('  | '))
-        .flatMap((line, i) => complaintsAbout(line, `${path}:${String(i + 1)}`)),
+        .flatMap((line, i) => findPhrases(line, at(path, i + 1), phrases)),
     ),
   ];
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const complaints = check();
-  for (const line of complaints) process.stdout.write(`${line}\n`);
-  process.exitCode = complaints.length > 0 ? 1 : 0;
+  const findings = check();
+  for (const line of findings) process.stdout.write(`${line}\n`);
+  process.exitCode = findings.length > 0 ? 1 : 0;
 }

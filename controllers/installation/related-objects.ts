@@ -59,7 +59,7 @@ export function tradingSiblings(world: World, self: Inst): readonly Inst[] {
 export const notPickedUpBelow = ({ status }: View<Installation> | View<Execution>): string | undefined =>
   noteOfWait(status?.conditions);
 
-/** The execution with the installation's name, whoever owns it. */
+/** The execution with the installation's name, whatever its owner. */
 export const executionOf = (world: World, self: Inst): View<Execution> | undefined =>
   world.executions.get(keyOf(self));
 

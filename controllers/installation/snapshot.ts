@@ -71,7 +71,7 @@ export interface Snapshot {
   readonly replacedTargets: readonly string[];
   /** Installations that have this one as their controlling owner, including those under deletion. */
   readonly children: readonly View<Installation>[];
-  /** The execution of the same name, whoever owns it. */
+  /** The execution of the same name, whatever its owner. */
   readonly execution: View<Execution> | undefined;
   readonly rendered: Rendered;
   /** The stored form of the rendered deploy items; undefined if the execution already has them. */

@@ -24,7 +24,7 @@ export interface AfterPlan {
   readonly values?: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** The applied objects, and what is known about them. */
+/** The applied objects, and known facts about them. */
 interface Deployed<S> extends AfterPlan {
   /** Objects for the default readiness checks. */
   readonly refs: readonly ResourceRef[];

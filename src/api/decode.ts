@@ -126,7 +126,7 @@ class Reader {
     return result;
   }
 
-  /** Of alternatives the one that fits best is what was meant. */
+  /** The alternative that fits the value best. */
   #closestOption(schema: z.ZodUnion, value: unknown): unknown {
     if (value === null || value === undefined) return undefined;
     const before = this.misfits;

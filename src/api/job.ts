@@ -101,7 +101,7 @@ export const isNewJobDue = (root: JobView): boolean =>
   (hasOperation(root.metadata, operations.reconcile) ||
     (isBeingDeleted(root.metadata) && !isDeletionPhase(root.status?.phase)));
 
-/** Whether jobs of this root are suspended, whoever requests them. A deletion still starts. */
+/** Whether jobs of this root are suspended, even if a user requests them. A deletion still starts. */
 export const isSuspended = (metadata: MetaView): boolean =>
   hasAnnotation(metadata, annotations.suspended) && !isBeingDeleted(metadata);
 

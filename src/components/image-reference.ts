@@ -34,5 +34,5 @@ export function parseImageReference(text: string): ImageReference {
   return { host: isHub ? DOCKER : host, repository, reference };
 }
 
-/** Whether a text is a valid repository path. */
+/** Whether a string is a valid repository path. */
 export const isRepositoryPath = (text: string): boolean => REPOSITORY.test(text);

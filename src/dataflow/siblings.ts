@@ -70,7 +70,10 @@ export const cycleThrough = (self: Sibling, siblings: readonly Sibling[]): reado
     ? undefined
     : shortestCycleThrough(dependenciesOf([self, ...siblings]), self.name);
 
-/** Those that import what `self` exports, but for those that `self` needs in turn: nobody can wait for them. */
+/**
+ * Siblings that import an export of `self`, except for those that `self` depends on: waiting for them would be a
+ * deadlock.
+ */
 export function successorsOutsideCycles<T extends Sibling>(
   self: Sibling,
   siblings: readonly T[],

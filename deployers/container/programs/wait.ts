@@ -66,7 +66,7 @@ const USUAL_GRACE_SECONDS = 30;
 const SHARE = 2 / 3;
 
 /**
- * Aborts a while after the pod has been told to terminate. Kubelets report the exit codes of such a pod only after
+ * Aborts a while after the pod has started to terminate. Kubelets report the exit codes of such a pod only after
  * all containers have ended, so the state is saved as it is at that time; otherwise the work of the image would be
  * lost.
  */

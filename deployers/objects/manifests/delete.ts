@@ -43,7 +43,7 @@ export interface RemovePorts {
   readonly log: Logger;
   /** Called before each object. @throws TimeoutError */
   assertTimeLeft(name: string): unknown;
-  /** Records between rounds what is done; may start empty at any time. */
+  /** Records the progress between rounds; may start empty at any time. */
   readonly progress: Progress;
 }
 

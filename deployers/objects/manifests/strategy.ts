@@ -148,7 +148,7 @@ export function withoutServerOwned(object: KubeObject): KubeObject {
   return { ...object, metadata: metadata as KubeObject['metadata'] };
 }
 
-/** Whether sending `next` would not change `current`, as far as the client can tell. */
+/** Whether sending `next` would not change `current`, if the client can determine that. */
 export const isUnchanged = (current: KubeObject, next: KubeObject): boolean =>
   equal(comparable(current), comparable(next));
 

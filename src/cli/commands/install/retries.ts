@@ -31,7 +31,7 @@ export const withRetries = <T>(
       ),
   });
 
-/** @returns whether the object existed, as far as the responses show. @throws as `withRetries` */
+/** @returns whether the object existed, according to the responses. @throws as `withRetries` */
 export async function deleteIfThere(
   write: Extract<Write<Obj>, { verb: 'delete' }>,
   ports: Ports,

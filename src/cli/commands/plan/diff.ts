@@ -54,7 +54,7 @@ function byName(list: readonly unknown[]): ReadonlyMap<string, unknown> | undefi
   return named.size > 0 ? named : undefined;
 }
 
-/** One line of a text: unchanged, removed or added. */
+/** One line of a string: unchanged, removed or added. */
 interface LineChange {
   readonly sign: ' ' | '-' | '+';
   readonly line: string;
@@ -64,7 +64,7 @@ const CONTEXT_LINES = 2;
 /** Above this size, all lines are shown as removed and added. */
 const MAX_CELLS = 4_000_000;
 
-/** The different lines of two texts with some context; `…` marks omitted lines. */
+/** The different lines of two strings with some context; `…` marks omitted lines. */
 export function lineDiff(before: string, after: string): readonly LineChange[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const all = old.length * now.length > MAX_CELLS ? wholesale(old, now) : longestCommon(old, now);

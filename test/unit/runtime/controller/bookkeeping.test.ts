@@ -24,7 +24,7 @@ describe('the slot of an object', () => {
     expect(slots.size).to.equal(1);
   });
 
-  it('knows an object that was let go of, and no namesake', () => {
+  it('recognizes a released object, but not a new object of the same name', () => {
     const slots = new Slots(undefined);
     expect(slots.isParked('A/1', undefined)).to.equal(false);
     slots.of('A/1', 'u');
@@ -41,7 +41,7 @@ describe('the slot of an object', () => {
     ['in which there is nothing', {}, false],
     ['with a failed attempt', { attempt: 1 }, true],
     ['with a retry', { retryAt: 5 }, true],
-    ['of an object that was let go of', { parkedUid: 'u' }, true],
+    ['of a released object', { parkedUid: 'u' }, true],
   ] as const)
     it(`is ${isKept ? 'kept' : 'forgotten'} after a reconcile: one ${title}`, () => {
       const slots = new Slots(undefined);
@@ -53,7 +53,7 @@ describe('the slot of an object', () => {
 
   it('is forgotten with everything that counts for it', () => {
     const forgotten: string[] = [];
-    const slots = new Slots({ runs: 1, perMs: 1_000 }, (key) => forgotten.push(key));
+    const slots = new Slots({ reconciles: 1, perMs: 1_000 }, (key) => forgotten.push(key));
     slots.of('A/1', 'u');
     expect([slots.limitedMs('A/1', 0), slots.limitedMs('A/1', 0)]).to.deep.equal([0, 1_000]);
     slots.forget('A/1');

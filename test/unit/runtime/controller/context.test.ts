@@ -24,7 +24,7 @@ describe('the context of a reconcile', () => {
     const events: EventFacts[] = [];
     const [abort, interrupt] = [new AbortController(), new AbortController()];
     const asked: string[] = [];
-    const run = {
+    const reconcile = {
       get signal() {
         asked.push('signal');
         return abort.signal;
@@ -41,7 +41,7 @@ describe('the context of a reconcile', () => {
         live: {} as never,
         key: 'A/1',
         primary,
-        run,
+        reconcile,
         attempt: 2,
         lastAttempt: true,
       },

@@ -104,7 +104,7 @@ describe('a dispatch, by the finalizer', () => {
   });
 
   it('is retried when the finalizer cannot be added, even if that is final', async () => {
-    const refusal = new NoRetryError('no');
+    const refusal = new NoRetryError({ message: 'no' });
     expect((await run({ reconciler: { cleanup }, refusal })).outcome).to.deep.equal({
       ...{ type: 'ran', isHandled: false, result: { ok: false, error: refusal, retry: true } },
     });
@@ -140,7 +140,7 @@ describe('a cleanup', () => {
 
   for (const [title, error, retry] of [
     ['is retried when it fails', new Error('no'), true],
-    ['is not retried after a final failure', new NoRetryError('no'), false],
+    ['is not retried after a final failure', new NoRetryError({ message: 'no' }), false],
   ] as const)
     it(title, async () => {
       const { outcome } = await ran({ cleanup: () => Promise.reject(error) });
@@ -270,7 +270,7 @@ describe('a reconcile', () => {
 
 describe('a reconcile that fails', () => {
   const error = new Error('no');
-  const final = new NoRetryError('no');
+  const final = new NoRetryError({ message: 'no' });
   const failing = (
     control: ErrorControl<Widget> | Error | undefined,
     thrown: Error = error,

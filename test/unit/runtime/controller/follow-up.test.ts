@@ -7,7 +7,7 @@ import { Slots, type KeySlot } from '../../../../src/runtime/controller/slots.ts
 import { settingsOf } from '../../../../src/runtime/controller/spec.ts';
 import type { ControllerMetrics } from '../../../../src/observability/controller-metrics.ts';
 import type { ObjectMetrics } from '../../../../src/observability/object-metrics.ts';
-import { createQueue, type Turn } from '../../../../src/runtime/queue/queue.ts';
+import { createQueue, type WorkItem } from '../../../../src/runtime/queue/queue.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { FakeCache, objectOf } from '../support/source-host.ts';
@@ -49,24 +49,24 @@ async function createScene(priority = -100) {
       log,
     },
   });
-  const begin = async (key: string): Promise<{ turn: Turn; slot: KeySlot; failed: () => boolean }> => {
+  const begin = async (key: string): Promise<{ item: WorkItem; slot: KeySlot; failed: () => boolean }> => {
     queue.add(key, priority);
-    const taken = (await queue.take()) as Turn;
+    const taken = (await queue.take()) as WorkItem;
     let isFailed = false;
-    const turn: Turn = {
+    const item: WorkItem = {
       ...taken,
       failed: () => {
         isFailed = true;
         taken.failed();
       },
     };
-    return { turn, slot: slots.of(key, 'u'), failed: () => isFailed };
+    return { item, slot: slots.of(key, 'u'), failed: () => isFailed };
   };
-  const { turn, slot, failed } = await begin('A/1');
+  const { item, slot, failed } = await begin('A/1');
   const ran = (result: ReconcileResult, isHandled = false): void => {
-    followUp.on({ type: 'ran', result, isHandled }, slot, turn, 0);
+    followUp.on({ type: 'ran', result, isHandled }, slot, item, 0);
   };
-  return { clock, cache, queue, slots, lines, counted, followUp, turn, slot, failed, begin, ran };
+  return { clock, cache, queue, slots, lines, counted, followUp, item, slot, failed, begin, ran };
 }
 const timer = ({ queue }: Awaited<ReturnType<typeof createScene>>): unknown => {
   const found = queue.timerOf('A/1');
@@ -77,14 +77,14 @@ describe('after a dispatch without a reconcile', () => {
   const after = async (outcome: Dispatched, isGone = false) => {
     const scene = await createScene();
     if (isGone) scene.cache.objects.clear();
-    scene.followUp.on(outcome, scene.slot, scene.turn, 0);
+    scene.followUp.on(outcome, scene.slot, scene.item, 0);
     return scene;
   };
 
   it('that added the finalizer, the object is reconciled with the priority that it had', async () => {
-    const { turn, counted, queue } = await after({ type: 'prepared' });
-    expect([turn.dirty(), counted]).to.deep.equal([true, []]);
-    turn.end();
+    const { item, counted, queue } = await after({ type: 'prepared' });
+    expect([item.dirty(), counted]).to.deep.equal([true, []]);
+    item.end();
     expect([...queue.depths()].filter(([, depth]) => depth > 0)).to.deep.equal([[-100, 1]]);
   });
 
@@ -126,9 +126,9 @@ describe('after a reconcile', () => {
     });
 
   it('that is repeated at once, the key keeps its priority', async () => {
-    const { ran, turn, queue } = await createScene();
+    const { ran, item, queue } = await createScene();
     ran({ ok: true, requeueAfterMs: 0 });
-    turn.end();
+    item.end();
     expect([...queue.depths()].filter(([, depth]) => depth > 0)).to.deep.equal([[-100, 1]]);
   });
 
@@ -144,7 +144,7 @@ describe('after a reconcile', () => {
     scene.cache.objects.clear();
     scene.queue.add('A/1');
     scene.ran({ ok: true });
-    expect([scene.slots.size, scene.turn.dirty(), timer(scene)]).to.deep.equal([0, false, undefined]);
+    expect([scene.slots.size, scene.item.dirty(), timer(scene)]).to.deep.equal([0, false, undefined]);
   });
 
   describe('that let the object go', () => {
@@ -152,7 +152,7 @@ describe('after a reconcile', () => {
       const scene = await createScene();
       scene.queue.add('A/1');
       scene.ran({ ok: true, removed: 'u' });
-      expect([scene.slot.parkedUid, scene.turn.dirty()]).to.deep.equal(['u', false]);
+      expect([scene.slot.parkedUid, scene.item.dirty()]).to.deep.equal(['u', false]);
     });
 
     it('those of a namesake mean something', async () => {
@@ -160,7 +160,7 @@ describe('after a reconcile', () => {
       scene.cache.objects.set('A/1', objectOf('A/1', { uid: 'v' }));
       scene.queue.add('A/1');
       scene.ran({ ok: true, removed: 'u' });
-      expect(scene.turn.dirty()).to.equal(true);
+      expect(scene.item.dirty()).to.equal(true);
     });
   });
 
@@ -207,11 +207,11 @@ describe('the retries of a namespace', () => {
     for (let i = 0; i < 130; i++) {
       const key = `A/x${String(i)}`;
       scene.cache.objects.set(key, objectOf(key, { uid: 'u' }));
-      const { turn, slot } = await scene.begin(key);
+      const { item, slot } = await scene.begin(key);
       scene.followUp.on(
         { type: 'ran', result: { ok: false, error, retry: true }, isHandled: false },
         slot,
-        turn,
+        item,
         0,
       );
       waits.push(scene.queue.timerOf(key)?.when ?? 0);
@@ -223,7 +223,7 @@ describe('the retries of a namespace', () => {
     const other = await scene.begin(key);
     scene.followUp.on(
       { type: 'ran', result: { ok: false, error, retry: true }, isHandled: false },
-      ...([other.slot, other.turn, 0] as const),
+      ...([other.slot, other.item, 0] as const),
     );
     expect(scene.queue.timerOf(key)?.when).to.equal(1_000);
   });

@@ -123,7 +123,7 @@ describe('an event of a primary', () => {
     ]);
   });
 
-  it('means nothing once the object was let go of, but for a namesake', () => {
+  it('has no effect after the object was released, except on a new object of the same name', () => {
     const scene = createIntake();
     scene.slots.of('A/1', 'u').parkedUid = 'u';
     scene.intake.onPrimary(updated);
@@ -232,7 +232,7 @@ describe('an event of a source', () => {
     expect(events).to.deep.equal(['parts delete filtered', 'parts delete echo']);
   });
 
-  it('comes through the controller that its source is told of', () => {
+  it('comes through the controller that its source is attached to', () => {
     const { intake, cache } = createIntake({ ownEvents: 'deliver' });
     expect([intake.host.controller, intake.host.ownEvents, intake.host.primaries as unknown]).to.deep.equal([
       ...['w', 'deliver', cache],

@@ -57,7 +57,7 @@ describe('the settings of a controller', () => {
 
   const refused: readonly (readonly [string, Partial<ControllerSpec<Widget>>, string])[] = [
     ['no workers', { maxConcurrent: 0 }, 'controller w: maxConcurrent must be at least 1'],
-    ['a number of workers that is none', { maxConcurrent: NaN }, 'maxConcurrent must be at least 1'],
+    ['an invalid number of workers', { maxConcurrent: NaN }, 'maxConcurrent must be at least 1'],
     [
       'two sources of a name',
       { sources: [inboundSource('y'), inboundSource('x'), inboundSource('x')] },

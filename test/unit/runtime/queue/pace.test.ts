@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { LinkedList, type Linked } from '../../../../src/runtime/queue/linked-list.ts';
-import { Pace } from '../../../../src/runtime/queue/pace.ts';
+import { Pace } from '../../../../src/lib/pace.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
 
 describe('the pace of reconciles', () => {

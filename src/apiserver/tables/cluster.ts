@@ -11,6 +11,7 @@ import {
   type Cells,
   type PrinterRows,
 } from './cells.ts';
+import { accessModes } from './storage.ts';
 import type { KubeObject } from '../types.ts';
 
 const binding: Cells = (object, age) => {
@@ -92,16 +93,6 @@ const event: Cells = (object, age) => {
   ];
 };
 
-/** As kubectl abbreviates the access modes of a claim. */
-const MODES: Readonly<Record<string, string>> = {
-  ReadWriteOnce: 'RWO',
-  ReadOnlyMany: 'ROX',
-  ReadWriteMany: 'RWX',
-  ReadWriteOncePod: 'RWOP',
-};
-const accessModes = (modes: unknown): string =>
-  ((modes ?? []) as string[]).map((mode) => MODES[mode] ?? mode).join(',');
-
 const ageOrUnknown = (timestamp: string, age: (timestamp?: unknown) => string): string =>
   timestamp === '' ? '<unknown>' : age(timestamp);
 
@@ -118,29 +109,27 @@ const EVENT = [
   'Name*',
 ];
 
-const HOSTS_SHOWN = 3;
-
-function hostsOf(ingress: unknown): string {
-  const hosts = listAt(ingress, 'spec', 'rules')
-    .map((rule) => textAt(rule, 'host'))
-    .filter((host) => host !== '');
-  if (hosts.length === 0) return '*';
-  const more = hosts.length > HOSTS_SHOWN ? ` + ${hosts.length - HOSTS_SHOWN} more...` : '';
-  return `${hosts.slice(0, HOSTS_SHOWN).join(',')}${more}`;
+function nodeStatus(node: KubeObject): string {
+  const ready = listAt(node, 'status', 'conditions').find((condition) => condition['type'] === 'Ready');
+  const status = ready === undefined ? 'Unknown' : ready['status'] === 'True' ? 'Ready' : 'NotReady';
+  return at(node, 'spec', 'unschedulable') === true ? `${status},SchedulingDisabled` : status;
 }
 
-/** Every address or name that traffic comes in by. */
-const balancerText = (object: unknown): string =>
-  [
-    ...new Set(
-      listAt(object, 'status', 'loadBalancer', 'ingress').map(
-        (i) => textAt(i, 'ip') || textAt(i, 'hostname'),
-      ),
+function nodeRoles(node: KubeObject): string {
+  const roles = Object.entries(node.metadata.labels ?? {}).flatMap(([key, value]) => {
+    if (key.startsWith('node-role.kubernetes.io/')) return [key.slice('node-role.kubernetes.io/'.length)];
+    return key === 'kubernetes.io/role' && value !== '' ? [value] : [];
+  });
+  return orNone([...new Set(roles.filter((role) => role !== ''))].sort().join(','));
+}
+
+const nodeAddress = (node: KubeObject, type: string): string =>
+  orNone(
+    textAt(
+      listAt(node, 'status', 'addresses').find((address) => address['type'] === type),
+      'address',
     ),
-  ]
-    .filter((text) => text !== '')
-    .sort()
-    .join(',');
+  );
 
 export const clusterPrinters: PrinterRows = {
   Namespace: [
@@ -171,6 +160,32 @@ export const clusterPrinters: PrinterRows = {
       formatLabels(at(service, 'spec', 'selector')),
     ],
   ],
+  Node: [
+    [
+      'Name',
+      'Status',
+      'Roles',
+      'Age',
+      'Version',
+      'Internal-IP*',
+      'External-IP*',
+      'OS-Image*',
+      'Kernel-Version*',
+      'Container-Runtime*',
+    ],
+    (node, age) => [
+      node.metadata.name,
+      nodeStatus(node),
+      nodeRoles(node),
+      age(),
+      textAt(node, 'status', 'nodeInfo', 'kubeletVersion'),
+      nodeAddress(node, 'InternalIP'),
+      nodeAddress(node, 'ExternalIP'),
+      ...['osImage', 'kernelVersion', 'containerRuntimeVersion'].map((member) =>
+        orNone(textAt(node, 'status', 'nodeInfo', member), '<unknown>'),
+      ),
+    ],
+  ],
   Event: [EVENT, event],
   'events.k8s.io/Event': [EVENT, event],
   'rbac.authorization.k8s.io/RoleBinding': [BINDING, binding],
@@ -181,15 +196,25 @@ export const clusterPrinters: PrinterRows = {
   ],
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': [WEBHOOKS, webhooks],
   'admissionregistration.k8s.io/MutatingWebhookConfiguration': [WEBHOOKS, webhooks],
-  'networking.k8s.io/Ingress': [
-    ['Name', 'Class', 'Hosts', 'Address', 'Ports', 'Age'],
-    (ingress, age) => [
-      ingress.metadata.name,
-      orNone(textAt(ingress, 'spec', 'ingressClassName')),
-      hostsOf(ingress),
-      balancerText(ingress),
-      listAt(ingress, 'spec', 'tls').length > 0 ? '80, 443' : '80',
+  'storage.k8s.io/StorageClass': [
+    ['Name', 'Provisioner', 'ReclaimPolicy', 'VolumeBindingMode', 'AllowVolumeExpansion', 'Age'],
+    (object, age) => [
+      `${object.metadata.name}${isDefaultClass(object) ? ' (default)' : ''}`,
+      textAt(object, 'provisioner'),
+      textAt(object, 'reclaimPolicy') || 'Delete',
+      textAt(object, 'volumeBindingMode') || 'Immediate',
+      at(object, 'allowVolumeExpansion') === true,
       age(),
+    ],
+  ],
+  'scheduling.k8s.io/PriorityClass': [
+    ['Name', 'Value#', 'Global-Default?', 'Age', 'PreemptionPolicy'],
+    (object, age) => [
+      object.metadata.name,
+      numberAt(object, 'value'),
+      at(object, 'globalDefault') === true,
+      age(),
+      textAt(object, 'preemptionPolicy'),
     ],
   ],
   'networking.k8s.io/NetworkPolicy': [
@@ -224,3 +249,6 @@ export const clusterPrinters: PrinterRows = {
     },
   ],
 };
+
+const isDefaultClass = (object: KubeObject): boolean =>
+  object.metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true';

@@ -1,10 +1,10 @@
-/**
- * Columns and cells of the built-in kinds that landscapes create or the server simulates. A kind is a line of columns and a
- * function that fills them; all other kinds are shown by name and age.
- */
+/** Columns and cells of the built-in kinds. A kind is a line of columns and a function that fills them. */
 import { ageOf } from './human-duration.ts';
 import type { Cells, ColumnDefinition, Columns, Printer, PrinterRows } from './cells.ts';
 import { clusterPrinters } from './cluster.ts';
+import { networkPrinters } from './network.ts';
+import { policyPrinters } from './policy.ts';
+import { storagePrinters } from './storage.ts';
 import { workloadPrinters } from './workload.ts';
 
 const TYPES: Readonly<Record<string, string>> = { '#': 'integer', '?': 'boolean', '@': 'date' };
@@ -40,12 +40,16 @@ const own: PrinterRows = {
   'rbac.authorization.k8s.io/Role': createdAt,
   'rbac.authorization.k8s.io/ClusterRole': createdAt,
   'apiextensions.k8s.io/CustomResourceDefinition': createdAt,
+  LimitRange: createdAt,
 };
 
 const rows: PrinterRows = {
   ...own,
   ...workloadPrinters,
   ...clusterPrinters,
+  ...networkPrinters,
+  ...policyPrinters,
+  ...storagePrinters,
 };
 
 const cache = new Map<string, Printer>();

@@ -60,7 +60,9 @@ const replicas: Cells = (object, age) => [
   numberAt(object, 'status', 'readyReplicas'),
   age(),
   ...wide(object, 'spec'),
-  formatSelector(at(object, 'spec', 'selector')),
+  object.kind === 'ReplicationController'
+    ? formatLabels(at(object, 'spec', 'selector'))
+    : formatSelector(at(object, 'spec', 'selector')),
 ];
 
 export const workloadPrinters: PrinterRows = {
@@ -98,6 +100,7 @@ export const workloadPrinters: PrinterRows = {
     ],
   ],
   'apps/ReplicaSet': [['Name', 'Desired#', 'Current#', 'Ready#', 'Age', ...WIDE, 'Selector*'], replicas],
+  ReplicationController: [['Name', 'Desired#', 'Current#', 'Ready#', 'Age', ...WIDE, 'Selector*'], replicas],
   'apps/StatefulSet': [
     ['Name', 'Ready', 'Age', ...WIDE],
     (object, age) => [
@@ -132,6 +135,16 @@ export const workloadPrinters: PrinterRows = {
       ...wide(object, 'spec'),
       formatSelector(at(object, 'spec', 'selector')),
     ],
+  ],
+  'apps/ControllerRevision': [
+    ['Name', 'Controller', 'Revision', 'Age'],
+    (object, age) => {
+      const owner = object.metadata.ownerReferences?.find((reference) => reference.controller === true);
+      const group =
+        owner?.apiVersion.includes('/') === true ? `.${owner.apiVersion.split('/')[0] ?? ''}` : '';
+      const controller = owner ? `${owner.kind.toLowerCase()}${group}/${owner.name}` : '<none>';
+      return [object.metadata.name, controller, numberAt(object, 'revision'), age()];
+    },
   ],
   'batch/Job': [
     ['Name', 'Status', 'Completions', 'Duration', 'Age', ...WIDE, 'Selector*'],

@@ -231,6 +231,6 @@ describe('the log of a reconcile', () => {
     it(`reports ${title} at ${level}`, () => {
       const { log, lines } = recordingLogger();
       logFailure(log, failure);
-      expect(lines).to.deep.equal([{ level, message, fields: { err, nextRunMs: failure.waitMs } }]);
+      expect(lines).to.deep.equal([{ level, message, fields: { err, requeueAfterMs: failure.waitMs } }]);
     });
 });

@@ -171,15 +171,15 @@ describe('after a reconcile', () => {
   });
 
   const failures: readonly (readonly [string, ReconcileResult & { ok: false }, boolean, string, object])[] = [
-    ['with its next time', { ok: false, error, retry: true }, false, 'warn', { err: 'no', nextRunMs: 1_000 }],
-    ['that was handled', { ok: false, error, retry: true }, true, 'debug', { err: 'no', nextRunMs: 1_000 }],
-    ['for good', { ok: false, error, retry: false }, false, 'error', { err: error, nextRunMs: 60_000 }],
+    ['with its next time', { ok: false, error, retry: true }, false, 'warn', { err: 'no', requeueAfterMs: 1_000 }],
+    ['that was handled', { ok: false, error, retry: true }, true, 'debug', { err: 'no', requeueAfterMs: 1_000 }],
+    ['for good', { ok: false, error, retry: false }, false, 'error', { err: error, requeueAfterMs: 60_000 }],
     [
       'for good, with a delay',
       { ok: false, error, retry: false, requeueAfterMs: 5 },
       false,
       'error',
-      { err: error, nextRunMs: 5 },
+      { err: error, requeueAfterMs: 5 },
     ],
   ];
   for (const [title, result, isHandled, level, fields] of failures)
@@ -195,7 +195,7 @@ describe('after a reconcile', () => {
     queue.add('A/1');
     ran({ ok: false, error, retry: true });
     expect(lines.map((line) => [line.level, line.fields])).to.deep.equal([
-      ['warn', { err: 'no', nextRunMs: undefined }],
+      ['warn', { err: 'no', requeueAfterMs: undefined }],
     ]);
   });
 });

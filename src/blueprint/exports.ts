@@ -10,6 +10,7 @@ import { define } from '../lib/json.ts';
 import { isObject, ownField, type View } from '../lib/objects.ts';
 import { ExportInvalid } from './errors.ts';
 import type { LoadedBlueprint } from './load.ts';
+import { mappedValues } from './mapped-values.ts';
 import type { JsonMap } from './model.ts';
 import { runExecution, unreadableResult, type RenderContext } from './render.ts';
 import type { TemplateRunner } from './work.ts';
@@ -81,25 +82,19 @@ async function constructExports(
   const declared = (blueprint.info.exports ?? []).filter((d) => Object.hasOwn(results, d.name));
   for (const definition of declared) await check(definition, results);
   const values = Object.fromEntries(declared.map((d) => [d.name, results[d.name]]));
-  const mapped = await mappedValues(installation, values, runner);
+  const mapped = await mappedValues(
+    installation.spec.exportDataMappings,
+    {
+      bindings: { ...values, exports: values },
+      what: `export mapping template (inst: ${name}).internalExports`,
+      reason: 'ConstructExports',
+    },
+    runner,
+  );
   for (const definition of blueprint.info.exports ?? []) {
     if (Object.hasOwn(mapped, definition.name)) await check(definition, mapped);
   }
   return select(installation, { ...values, ...mapped });
-}
-
-async function mappedValues(
-  { metadata, spec }: View<Installation>,
-  values: JsonMap,
-  runner: TemplateRunner,
-): Promise<JsonMap> {
-  const bindings = { ...values, exports: values };
-  const entries: [string, unknown][] = [];
-  for (const [key, document] of Object.entries(spec.exportDataMappings ?? {})) {
-    const what = `export mapping template (inst: ${metadata.name}).internalExports.${key}`;
-    entries.push([key, await runner.map({ document, bindings, key, what, reason: 'ConstructExports' })]);
-  }
-  return Object.fromEntries(entries);
 }
 
 function select({ metadata, spec }: View<Installation>, values: JsonMap): ExportValues {

@@ -9,6 +9,7 @@ import { isObject, ownField, type View } from '../lib/objects.ts';
 import { DefinitionInvalid, ImportNotSatisfied, ImportsRejected, SchemaValidationFailed } from './errors.ts';
 import { importValues, type ImportSet } from './import-set.ts';
 import type { LoadedBlueprint } from './load.ts';
+import { mappedValues } from './mapped-values.ts';
 import type { JsonMap } from './model.ts';
 import { runExecution, unreadableResult, type RenderContext } from './render.ts';
 import type { TemplateRunner } from './work.ts';
@@ -27,7 +28,11 @@ export async function constructImports(
 ): Promise<JsonMap> {
   const name = installation.metadata.name;
   const values = importValues(found);
-  const mapped = await mappedValues(installation, values, runner);
+  const mapped = await mappedValues(
+    installation.spec.importDataMappings,
+    { bindings: values, what: `import mapping template ${name}`, reason: 'ConstructImports' },
+    runner,
+  );
   const constructed: Record<string, unknown> = {};
   const visit = async (definition: Definition, parentPath: string): Promise<void> => {
     const path = `${parentPath}.${definition.name}`;
@@ -42,20 +47,6 @@ export async function constructImports(
   };
   for (const definition of blueprint.info.imports ?? []) await visit(definition, name);
   return constructed;
-}
-
-/** Each mapping is evaluated on its own and sees the installation's imports, not the other mappings. */
-async function mappedValues(
-  { metadata, spec }: View<Installation>,
-  bindings: JsonMap,
-  runner: TemplateRunner,
-): Promise<JsonMap> {
-  const entries: [string, unknown][] = [];
-  for (const [key, document] of Object.entries(spec.importDataMappings ?? {})) {
-    const what = `import mapping template ${metadata.name}.${key}`;
-    entries.push([key, await runner.map({ document, bindings, key, what, reason: 'ConstructImports' })]);
-  }
-  return Object.fromEntries(entries);
 }
 
 /** Undefined when nothing supplies a value; null is one, except as default. */

@@ -17,13 +17,13 @@ import { ComponentProblem } from '../components/errors.ts';
 import { withContents, type ComponentView } from '../components/view.ts';
 import { BlueprintInvalid, BlueprintUnavailable } from './errors.ts';
 import { MAX_READ_HERE, READ_HERE_RULE } from './read-here.ts';
-import { FileTreeError, inlineFileTree, readText, type BlueprintFs } from './file-tree.ts';
+import { FileTreeError, inlineFileTree, readText, type FileTree } from '../lib/file-tree.ts';
 import type { Blueprint } from './model.ts';
 import { blueprintArchives, unpackBlueprint } from './resources.ts';
 
 export interface LoadedBlueprint {
   readonly info: Blueprint;
-  readonly files: BlueprintFs;
+  readonly files: FileTree;
   /** The component of the installation, if it has one. */
   readonly component?: ComponentView | undefined;
 }
@@ -67,7 +67,7 @@ export function loadInlineBlueprint(filesystem: unknown): LoadedBlueprint {
 }
 
 /** @throws BlueprintInvalid */
-function inlineFiles(filesystem: unknown): BlueprintFs {
+function inlineFiles(filesystem: unknown): FileTree {
   try {
     return inlineFileTree(filesystem);
   } catch (error) {
@@ -77,7 +77,7 @@ function inlineFiles(filesystem: unknown): BlueprintFs {
 }
 
 /** Why a tree of files has no text at the place of the blueprint. */
-const noBlueprintFile = (files: BlueprintFs): string =>
+const noBlueprintFile = (files: FileTree): string =>
   files.list(BLUEPRINT_FILE) === undefined
     ? `there is no file "${BLUEPRINT_FILE}"`
     : `"${BLUEPRINT_FILE}" is a directory, not a file`;

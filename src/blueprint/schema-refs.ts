@@ -8,7 +8,7 @@ import { isObject } from '../lib/objects.ts';
 import { ComponentProblem } from '../components/errors.ts';
 import { parseComponentUri } from '../components/relative-reference.ts';
 import type { FoundComponent } from '../components/repository.ts';
-import { readText } from './file-tree.ts';
+import { readText } from '../lib/file-tree.ts';
 import type { SchemaSources } from './json-schema.ts';
 import { schemaIn } from './resources.ts';
 

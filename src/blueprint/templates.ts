@@ -13,7 +13,7 @@ import { anyObject, open } from '../api/shared.ts';
 import { anyCaseField, isObject, type View } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import { SubInstallationsInvalid } from './errors.ts';
-import { readText } from './file-tree.ts';
+import { readText } from '../lib/file-tree.ts';
 import type { LoadedBlueprint } from './load.ts';
 import type { JsonMap } from './model.ts';
 import { MAX_READ_HERE, READ_HERE_RULE } from './read-here.ts';

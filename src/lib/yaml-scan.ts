@@ -6,7 +6,7 @@ import { Cursor, END, isBlankCode, isBlankOrEnd, isBreakCode } from './yaml-curs
 import { yamlErrorAt } from './yaml-error.ts';
 import { scanBlock, scanPlain, scanQuoted } from './yaml-scan-scalars.ts';
 import { scanAnchor, scanDirective, scanTag } from './yaml-scan-tags.ts';
-import { noKey, type SimpleKey, type YamlToken, type YamlTokenKind } from './yaml-tokens.ts';
+import { markOf, noKey, type SimpleKey, type YamlToken, type YamlTokenKind } from './yaml-tokens.ts';
 
 const MAX_KEY_LENGTH = 1024;
 const MAX_DEPTH = 1000;
@@ -63,36 +63,19 @@ export class YamlScanner {
   /** A token that no character stands for. */
   #push(kind: YamlTokenKind): void {
     const { line, index } = this.#cursor;
-    this.#tokens.push({ kind, line, value: '', suffix: '', isPlain: false, start: index, end: index });
+    this.#tokens.push(markOf(kind, line, index));
   }
 
   /** A token for the next characters. */
   #take(kind: YamlTokenKind, length = 1): void {
     const { line, index } = this.#cursor;
     this.#cursor.skip(length);
-    this.#tokens.push({
-      kind,
-      line,
-      value: '',
-      suffix: '',
-      isPlain: false,
-      start: index,
-      end: index + length,
-    });
+    this.#tokens.push(markOf(kind, line, index, index + length));
   }
 
   /** The same before a key that has been taken already. */
   #insert({ token, line, index }: SimpleKey, kind: YamlTokenKind): void {
-    const at = this.#head + token - this.#taken;
-    this.#tokens.splice(at, 0, {
-      kind,
-      line,
-      value: '',
-      suffix: '',
-      isPlain: false,
-      start: index,
-      end: index,
-    });
+    this.#tokens.splice(this.#head + token - this.#taken, 0, markOf(kind, line, index));
   }
 
   /** A key is on one line, and not endless. */

@@ -38,6 +38,17 @@ export interface YamlToken {
   readonly end: number;
 }
 
+/** A token without text. */
+export const markOf = (kind: YamlTokenKind, line: number, start: number, end = start): YamlToken => ({
+  kind,
+  line,
+  value: '',
+  suffix: '',
+  isPlain: false,
+  start,
+  end,
+});
+
 /** A token that may turn out to be a key; one for each level of flow collections. */
 export interface SimpleKey {
   isPossible: boolean;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inlineFileTree, readText } from '../../../src/blueprint/file-tree.ts';
+import { inlineFileTree, readText } from '../../../src/lib/file-tree.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 

@@ -1,12 +1,15 @@
-/** Reads and deletes helm's release records: one secret for each revision. */
-import { setImmediate as turn } from 'node:timers/promises';
+/**
+ * Reads and deletes helm's release records: one secret for each revision. Only the metadata of all records is read, and
+ * the content, which may be a MiB each, of the record that is needed.
+ */
 import { parseExactJson } from '../../src/lib/exact-json.ts';
+import { inPortions } from '../../src/lib/portions.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
 import type { ChartRunner } from '../../src/templating/helm/work.ts';
 import type { KubeAccess } from '../sdk/access.ts';
-import { ConfigurationError } from '../sdk/errors.ts';
-import { SECRET, type Secret } from '../sdk/kinds.ts';
+import { ConfigurationError, RetryError } from '../sdk/errors.ts';
+import { SECRET } from '../sdk/kinds.ts';
 import { isKubeObject, type KubeObject } from '../objects/manifests/model.ts';
 
 export interface ReleaseRecord {
@@ -15,7 +18,10 @@ export interface ReleaseRecord {
   readonly status: string;
   /** RFC 3339; creation time of the record. */
   readonly createdAt: string | undefined;
-  readonly secret: Secret;
+  /** The secret that contains the record. */
+  readonly secret: { readonly name: string; readonly namespace: string; readonly uid: string | undefined };
+  /** The content of the record. @throws RetryError if it was deleted meanwhile */
+  readonly content: () => Promise<string>;
 }
 
 const OPERATION = 'RealHelmDeployer.ReadRelease';
@@ -27,16 +33,34 @@ export async function recordsOf(
   signal: AbortSignal,
 ): Promise<readonly ReleaseRecord[]> {
   const records: ReleaseRecord[] = [];
-  for await (const page of client.list(SECRET, { namespace, labels: `owner=helm,name=${name}` }, signal)) {
-    for (const secret of page.items) {
-      const { labels = {}, creationTimestamp } = secret.metadata;
+  const query = { namespace, labels: `owner=helm,name=${name}`, metadataOnly: true };
+  for await (const page of client.list(SECRET, query, signal)) {
+    for (const { metadata } of page.items) {
+      const { labels = {}, creationTimestamp: createdAt, uid } = metadata;
       const revision = Number(labels['version']);
-      if (Number.isInteger(revision)) {
-        records.push({ revision, status: labels['status'] ?? '', createdAt: creationTimestamp, secret });
-      }
+      const secret = { name: metadata.name, namespace: metadata.namespace ?? namespace, uid };
+      if (!Number.isInteger(revision)) continue;
+      records.push({
+        ...{ revision, status: labels['status'] ?? '', createdAt, secret },
+        content: () => contentOf(client, secret, signal),
+      });
     }
   }
   return records.sort((a, b) => a.revision - b.revision);
+}
+
+async function contentOf(
+  client: KubeAccess['client'],
+  { name, namespace }: ReleaseRecord['secret'],
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    return (await client.get(SECRET, `${namespace}/${name}`, signal)).data?.['release'] ?? '';
+  } catch (cause) {
+    if (!(cause instanceof NotFound)) throw cause;
+    const message = `the release record in secret ${namespace}/${name} of the target was deleted while it was read`;
+    throw new RetryError({ operation: OPERATION, reason: 'ReadRelease', message, cause });
+  }
 }
 
 export const isPending = ({ status }: ReleaseRecord): boolean => status.startsWith('pending-');
@@ -51,7 +75,7 @@ export async function deleteRecord(
   { secret }: ReleaseRecord,
   signal: AbortSignal,
 ): Promise<void> {
-  const { name, namespace = '', uid } = secret.metadata;
+  const { name, namespace, uid } = secret;
   try {
     await client.send(
       { verb: 'delete', kind: SECRET, key: `${namespace}/${name}`, ...(uid !== undefined && { uid }) },
@@ -66,32 +90,17 @@ export async function deleteRecord(
 export const objectsIn = async (record: ReleaseRecord, charts: ChartRunner): Promise<readonly KubeObject[]> =>
   (await documentsIn(record, charts)).filter(isKubeObject);
 
-/** Characters to parse before the event loop gets a turn. */
-const CHARACTERS_PER_TURN = 256 << 10;
-
 /** All documents of a revision. @throws ConfigurationError if the record exceeds the size limit */
-export async function documentsIn(
-  { secret }: ReleaseRecord,
-  charts: ChartRunner,
-): Promise<readonly unknown[]> {
-  const documents: unknown[] = [];
-  let portion = 0;
-  for (const text of await textsIn(secret, charts)) {
-    documents.push(parseExactJson(text));
-    portion += text.length;
-    if (portion < CHARACTERS_PER_TURN) continue;
-    portion = 0;
-    await turn();
-  }
-  return documents;
-}
+export const documentsIn = async (record: ReleaseRecord, charts: ChartRunner): Promise<readonly unknown[]> =>
+  inPortions(await textsIn(record, charts), parseExactJson, (text) => text.length);
 
-async function textsIn({ data, metadata }: Secret, charts: ChartRunner): Promise<readonly string[]> {
+async function textsIn({ secret, content }: ReleaseRecord, charts: ChartRunner): Promise<readonly string[]> {
+  const release = await content();
   try {
-    return await charts.recordDocuments({ release: data?.['release'] ?? '' });
+    return await charts.recordDocuments({ release });
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
-    const message = `the release record in secret ${metadata.namespace ?? ''}/${metadata.name} of the target cannot be read: ${error.message}`;
+    const message = `the release record in secret ${secret.namespace}/${secret.name} of the target cannot be read: ${error.message}`;
     throw new ConfigurationError({ operation: OPERATION, reason: 'ReadRelease', message, cause: error });
   }
 }

@@ -69,7 +69,8 @@ describe('options of helm', () => {
 describe('the objects in the record of a release', () => {
   const recordOf = (release: string): ReleaseRecord => ({
     ...{ revision: 1, status: 'deployed', createdAt: undefined },
-    secret: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'r', namespace: 'n' }, data: { release } },
+    secret: { name: 'r', namespace: 'n', uid: undefined },
+    content: () => Promise.resolve(release),
   });
   const packed = (text: string): string => Buffer.from(gzipSync(text).toString('base64')).toString('base64');
   const read = async (release: string): Promise<string[]> =>

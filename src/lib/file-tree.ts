@@ -14,7 +14,7 @@ export interface FileTree {
   list(path: string): readonly FileEntry[] | undefined;
 }
 
-export interface FileEntry {
+interface FileEntry {
   readonly name: string;
   /** Links count as what they lead to. */
   readonly isDirectory: boolean;

@@ -29,7 +29,9 @@ function targetWith(...secrets: readonly Secret[]) {
       asked.push(key);
       const found = secrets.find(({ metadata: { name, namespace } }) => key === `${namespace ?? ''}/${name}`);
       const ref = { verb: 'get', kind: { kind: 'Secret' }, name: key } as never;
-      return found ? Promise.resolve(found) : Promise.reject(new NotFound('it is not there', ref));
+      return found
+        ? Promise.resolve(found)
+        : Promise.reject(new NotFound({ message: 'not found', status: 404, reason: 'NotFound', ref }));
     },
   } as unknown as Client;
   return { asked, access: { client } as KubeAccess };

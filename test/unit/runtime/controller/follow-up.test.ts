@@ -171,8 +171,20 @@ describe('after a reconcile', () => {
   });
 
   const failures: readonly (readonly [string, ReconcileResult & { ok: false }, boolean, string, object])[] = [
-    ['with its next time', { ok: false, error, retry: true }, false, 'warn', { err: 'no', requeueAfterMs: 1_000 }],
-    ['that was handled', { ok: false, error, retry: true }, true, 'debug', { err: 'no', requeueAfterMs: 1_000 }],
+    [
+      'with its next time',
+      { ok: false, error, retry: true },
+      false,
+      'warn',
+      { err: 'no', requeueAfterMs: 1_000 },
+    ],
+    [
+      'that was handled',
+      { ok: false, error, retry: true },
+      true,
+      'debug',
+      { err: 'no', requeueAfterMs: 1_000 },
+    ],
     ['for good', { ok: false, error, retry: false }, false, 'error', { err: error, requeueAfterMs: 60_000 }],
     [
       'for good, with a delay',

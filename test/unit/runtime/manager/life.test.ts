@@ -64,13 +64,13 @@ function createBare(options: Partial<ManagerOptions> = {}) {
 describe('the start of a manager', () => {
   it('is over when the caches are filled', async () => {
     const { manager, outcome, complete, lines, starts, clock } = createBare();
-    expect([manager.ready, manager.checks.map((check) => check.trouble())]).to.deep.equal([
+    expect([manager.ready, manager.checks.map((check) => check.problem())]).to.deep.equal([
       false,
       [undefined, 'the manager has not started', 'pods is not synced'],
     ]);
     const started = outcome();
     await settle();
-    expect([manager.ready, manager.checks.map((check) => check.trouble())]).to.deep.equal([
+    expect([manager.ready, manager.checks.map((check) => check.problem())]).to.deep.equal([
       false,
       [undefined, undefined, 'pods is not synced'],
     ]);
@@ -132,7 +132,7 @@ describe('the start of a manager', () => {
       ...(['pods (forbidden), nodes', 'not synced within 120 s: pods (forbidden), nodes'] as const),
     ],
     [
-      'says so when it is no cache that is late',
+      'reports a late source that is not a cache',
       [{ name: 'pods', isSynced: true }],
       ...(['', 'not synced within 120 s: a source that is not a cache'] as const),
     ],
@@ -150,7 +150,7 @@ describe('the start of a manager', () => {
       await scene.manager.stop();
     });
 
-  it('waits as long as it is told', async () => {
+  it('waits for the configured time', async () => {
     const { clock, outcome, manager } = createBare({ syncTimeoutMs: 500 });
     const started = outcome();
     await clock.advance(500);
@@ -228,7 +228,7 @@ describe('a manager of a share of the work', () => {
   });
 
   it('writes nothing when the share does not allow it', async () => {
-    const refusal = new LeadershipLostError('no');
+    const refusal = new LeadershipLostError({ message: 'no' });
     const { manager, cluster } = createBare({ share: create(refusal).share });
     const write = manager.writer('me')({ verb: 'delete', kind: widgets, key: 'A/1' });
     expect(await write.catch((error: unknown) => error)).to.equal(refusal);

@@ -20,7 +20,7 @@ import { createWorld, nothing, parts, succeeding, taking, widget, widgets } from
 interface FakeCacheState {
   readonly name: string;
   isSynced: boolean;
-  trouble?: string;
+  problem?: string;
 }
 
 /** A manager without controllers, on caches that a test completes. */
@@ -125,8 +125,8 @@ describe('the start of a manager', () => {
     [
       'names all that are late, and why',
       [
-        { name: 'pods', isSynced: false, trouble: 'forbidden' },
-        { name: 'jobs', isSynced: true, trouble: 'x' },
+        { name: 'pods', isSynced: false, problem: 'forbidden' },
+        { name: 'jobs', isSynced: true, problem: 'x' },
         { name: 'nodes', isSynced: false },
       ],
       ...(['pods (forbidden), nodes', 'not synced within 120 s: pods (forbidden), nodes'] as const),

@@ -166,7 +166,9 @@ describe('a deployer in a process of its own', function () {
     await give('one', 'a');
     await finished('one');
     expect((await cluster.client.get(configMapKind, key)).metadata.name).to.equal('made');
-    const agents = cluster.server?.audit
+    // Only the embedded server lets a test read its audit log.
+    if (!cluster.server) return;
+    const agents = cluster.server.audit
       .since(0)
       .events.filter(({ objectRef, verb }) => objectRef?.name === 'made' && verb === 'create')
       .map(({ userAgent }) => userAgent);

@@ -1,4 +1,6 @@
-/** The server as its own client: controllers write through the same path as everybody, under their own names. */
+/**
+ * A client for the server's own controllers: they write through the normal request path, with their own user names.
+ */
 import type { Handler } from './http/handler.ts';
 import type { Kind } from './kinds/kinds.ts';
 import type { JsonObject, KubeObject, UserInfo } from './types.ts';

@@ -1,4 +1,4 @@
-/** Kubeconfig texts for users of this server. */
+/** Kubeconfigs for users of this server. */
 import { toYaml } from '../lib/yaml.ts';
 
 export interface KubeconfigUser {

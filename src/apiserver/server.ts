@@ -1,4 +1,4 @@
-/** Starts and stops the embedded API server, and is its public face. */
+/** Public interface of the embedded API server: start and stop. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { systemClock } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -33,24 +33,26 @@ import { WatchHub } from './store/watch-hub.ts';
 
 type StorageOptions =
   | { readonly kind: 'memory' }
-  /** `dir` also keeps the certificates, so that a kubeconfig stays good over restarts. */
+  /** `dir` also stores the certificates, so that kubeconfigs stay valid after a restart. */
   | { readonly kind: 'file'; readonly dir: string; readonly fsync?: Fsync };
 
 export interface ApiServerOptions {
-  /** Default: 127.0.0.1, any free port, TLS. Without TLS everybody who presents nothing is an administrator. */
+  /** Default: 127.0.0.1, any free port, TLS. Without TLS, requests without credentials have administrator rights. */
   readonly listen?: { readonly host?: string; readonly port?: number; readonly tls?: boolean };
   /** Default: memory. */
   readonly storage?: StorageOptions;
-  /** Changes kept for watches: default 10 000 per resource, and all of the last 300 s. */
+  /** Number of changes to keep for watches: default 10 000 per resource, and all of the last 300 s. */
   readonly history?: { readonly events: number; readonly seconds: number };
-  /** Default: AlwaysAllow, for everybody who is authenticated. */
+  /** Default: AlwaysAllow, for all authenticated users. */
   readonly authorization?: AuthorizationMode;
   readonly users?: readonly StaticUser[];
-  /** Switches simulated controllers off; by default all run. */
+  /** Disables simulated controllers; by default all run. */
   readonly controllers?: Partial<Record<ControllerName, boolean>>;
-  /** URLs of services that admission webhooks name, by `namespace/name`: there is no cluster network. */
+  /**
+   * URLs of the services that admission webhooks reference, keyed by `namespace/name`; there is no cluster network.
+   */
   readonly services?: Readonly<Record<string, string>>;
-  /** Lets workloads become ready although nothing runs; default false. */
+  /** Makes workloads ready although no container runs; default false. */
   readonly simulate?: boolean;
   readonly clock?: Clock;
   readonly rng?: Rng;
@@ -82,16 +84,16 @@ export interface ApiServer {
   };
   readonly audit: AuditLog;
   readonly test: TestHooks;
-  /** Ends watches, closes sockets, and makes everything durable. */
+  /** Ends watches, closes sockets, and writes all data to disk. */
   close(): Promise<void>;
 }
 
 /**
- * Starts an API server that kubectl, Helm and client libraries can talk to.
+ * Starts an API server for kubectl, Helm and client libraries.
  *
  * *Guarantees*: when it resolves, the server accepts requests and its bootstrap objects exist. Every request is in
- * `audit`. With file storage a write that was answered survives the process.
- * *Errors*: DataUnusable when the data folder is in use or damaged; rejects when the port cannot be had.
+ * `audit`. With file storage, an answered write survives the process. *Errors*: DataUnusable if the data folder is
+ * in use or damaged; rejects if the port is not available.
  */
 export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
   const clock = options.clock ?? systemClock;
@@ -166,7 +168,7 @@ async function serve(options: ApiServerOptions, world: World, identity: Identity
   };
 }
 
-/** Brings up what works on the objects: definitions, bootstrap objects, simulated controllers. */
+/** Starts the parts that work on objects: CRDs, bootstrap objects, simulated controllers. */
 async function startWork(
   options: ApiServerOptions,
   world: World,
@@ -204,7 +206,7 @@ function createWorld(options: ApiServerOptions, clock: Clock, store: Store): Wor
   };
 }
 
-/** A version 4 uuid from an injected source of chance. */
+/** A version 4 uuid from an injected random source. */
 function uuidFrom(rng: Rng): string {
   const hex = Array.from({ length: 32 }, (_, i) =>
     i === 12

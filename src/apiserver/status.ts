@@ -1,4 +1,4 @@
-/** Every refusal the server can utter, as a constructor: code, reason, message and details of a `v1 Status`. */
+/** Constructors for all error answers of the server: code, reason, message and details of a `v1 Status`. */
 import { joinErrors } from './schema/field-errors.ts';
 import type { FieldError } from './types.ts';
 
@@ -28,7 +28,7 @@ export interface StatusBody {
   readonly code?: number;
 }
 
-/** An answer other than success; whoever catches it sends `body` with `code`. */
+/** An error answer; the handler sends `body` with `code`. */
 export class ApiError extends Error {
   readonly code: number;
   readonly body: StatusBody;
@@ -60,7 +60,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What messages need to know about a kind. */
+/** The names of a kind in messages. */
 interface ResourceNames {
   readonly group: string;
   readonly plural: string;
@@ -109,7 +109,7 @@ export const staleObject = (r: ResourceNames, name: string): ApiError =>
     'the object has been modified; please apply your changes to the latest version and try again',
   );
 
-/** A delete precondition that does not hold; upstream names the kind where others name the resource. */
+/** A failed delete precondition; upstream's message contains the kind instead of the resource. */
 export const preconditionFailed = (r: ResourceNames, name: string, why: string): ApiError =>
   new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${kindText(r)} "${name}": ${why}`, {
     name,
@@ -130,7 +130,7 @@ export function invalid(
   });
 }
 
-/** A bad query option; `kind` is `ListOptions`, `CreateOptions` and so on. */
+/** An invalid query option; `kind` is `ListOptions`, `CreateOptions` and so on. */
 export const invalidOptions = (kind: string, errors: readonly FieldError[]): ApiError =>
   invalid({ group: 'meta.k8s.io', kind }, '', errors);
 
@@ -146,7 +146,7 @@ export const unauthorized = (): ApiError => new ApiError(401, 'Unauthorized', 'U
 
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BadRequest', message);
 
-/** Some mistakes of the client surface upstream as 500 without a reason. */
+/** Upstream reports some client errors as 500 without a reason. */
 export const plainFailure = (message: string): ApiError => new ApiError(500, undefined, message);
 
 export const internalError = (message: string): ApiError =>

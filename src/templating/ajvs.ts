@@ -1,4 +1,4 @@
-/** Validators of JSON schemas, one class for each draft; formats are known to all of them. */
+/** JSON schema validators, one Ajv class for each draft; all of them support the formats. */
 import { Ajv, type Options } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -8,8 +8,8 @@ import { RE2JS } from 're2js';
 export type Dialect = 'draft-07' | '2019-09' | '2020-12';
 
 /**
- * Patterns are RE2, as upstream: linear in time, and without look-around. Ajv keeps expressions apart by their text,
- * so without `toString` all patterns would be the first one.
+ * Patterns are RE2, as in upstream: linear time, no look-around. Ajv caches expressions by their string form, so
+ * without `toString` all patterns would share the first one's cache entry.
  */
 const re2 = Object.assign(
   (pattern: string) => {
@@ -30,7 +30,7 @@ const options: Options = {
 const classes = { 'draft-07': Ajv, '2019-09': Ajv2019, '2020-12': Ajv2020 } as const;
 const addFormats = addFormatsModule as unknown as (instance: Ajv) => void;
 
-/** It remembers every `$id` within the schemas it has seen, so schemas that have some must not share one. */
+/** Ajv remembers every `$id` in its schemas, so schemas with ids need separate instances. */
 export function newAjv(dialect: Dialect): Ajv {
   const ajv = new classes[dialect](options);
   addFormats(ajv);

@@ -1,4 +1,6 @@
-/** The functions Landscaper adds to Go's and sprig's, as far as they need no component: files, YAML, image references. */
+/**
+ * The functions that Landscaper adds to Go's and sprig's and that need no component: files, YAML, image references.
+ */
 import { sourceBlock } from './excerpt.ts';
 import { readYaml, writeYaml } from './gotemplate/funcs/yaml.ts';
 import type { Env, FunctionTable } from './gotemplate/env.ts';
@@ -13,10 +15,10 @@ import type { TemplateFileEntry } from './files.ts';
 /** The name under which every template of an execution is parsed; it appears in messages. */
 export const TEMPLATE_NAME = 'execution';
 
-/** How often a file may include itself, directly or by way of others. */
+/** How often a file may include itself, directly or indirectly. */
 const MAX_INCLUDES = 100;
 
-/** A file that includes itself; said once, not at each of the hundred levels. */
+/** A file includes itself; reported once, not for each of the hundred levels. */
 class NestedReference extends FunctionError {}
 
 const includes = new WeakMap<Env, Map<string, number>>();
@@ -89,7 +91,7 @@ export const blueprintFunctions: FunctionTable = {
 
 const tables = new WeakMap<FunctionTable, FunctionTable>();
 
-/** These functions and the caller's: one table for each of theirs, because engines remember what they make of it. */
+/** Combines these functions with the caller's. Cached per caller's table, because engines cache by table as well. */
 export function withBlueprintFunctions(functions: FunctionTable): FunctionTable {
   const table = tables.get(functions) ?? { ...blueprintFunctions, ...functions };
   tables.set(functions, table);

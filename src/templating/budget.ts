@@ -1,15 +1,15 @@
-/** What an execution may use up: so no template can hang the controller or take its memory. */
+/** Resource limits of an execution, so that no template can block the controller or exhaust its memory. */
 import type { Clock } from '../lib/clock.ts';
 import { byteLength } from './go/go-string.ts';
 
 export interface TemplateLimits {
-  /** Size of the output and of any single text or list a function makes. */
+  /** Maximum size of the output, and of any single string or list that a function creates. */
   readonly maxOutputBytes: number;
-  /** Nodes visited plus, for large results, their size. */
+  /** Number of visited nodes, plus the size of large results. */
   readonly maxSteps: number;
-  /** Depth of `template` calls; Go allows 100000, our stack does not. */
+  /** Depth of `template` calls; Go allows 100000, which our stack does not. */
   readonly maxRecursion: number;
-  /** Milliseconds of `clock.now()` an execution may take, nested ones included. */
+  /** Maximum duration of an execution, including nested ones, in milliseconds of `clock.now()`. */
   readonly timeoutMs: number;
 }
 
@@ -20,14 +20,14 @@ export const DEFAULT_LIMITS: TemplateLimits = {
   timeoutMs: 10_000,
 };
 
-/** How a limit is raised, for messages. */
+/** How to raise a limit, for messages. */
 const moreWith = (key: string): string => `; templating.${key} of the configuration allows more`;
 
-/** What an engine says when the output grows too large. */
+/** The message of an engine if the output is too large. */
 export const outputTooLarge = ({ maxOutputBytes }: TemplateLimits): string =>
   `the output is larger than ${String(maxOutputBytes)} bytes${moreWith('maxOutputBytes')}`;
 
-/** A limit was hit; evaluators may add the place. */
+/** A limit was exceeded; evaluators may add the position. */
 export class LimitError extends Error {}
 
 export class Budget {
@@ -38,14 +38,14 @@ export class Budget {
   #nextLook = 1024;
   #depth = 0;
 
-  /** @param deadline of `clock.now()`; default: the limit from now on */
+  /** @param deadline time of `clock.now()`; default: now plus the limit */
   constructor(clock: Clock, limits: TemplateLimits, deadline = clock.now() + limits.timeoutMs) {
     this.clock = clock;
     this.limits = limits;
     this.#deadline = deadline;
   }
 
-  /** Counts work done. @throws LimitError */
+  /** Counts work that has been done. @throws LimitError */
   charge(steps: number): void {
     this.#steps += steps;
     if (this.#steps < this.#nextLook) return;
@@ -62,7 +62,7 @@ export class Budget {
     }
   }
 
-  /** Asks before something of this size is made. @throws LimitError */
+  /** Called before an allocation of this size. @throws LimitError */
   reserve(size: number): void {
     if (size > this.limits.maxOutputBytes) {
       throw new LimitError(
@@ -76,7 +76,7 @@ export class Budget {
     if (text.length > 256) this.reserve(byteLength(text));
   }
 
-  /** Goes one level deeper. @throws LimitError */
+  /** Enters a deeper level. @throws LimitError */
   enter(): void {
     if (++this.#depth > this.limits.maxRecursion) {
       throw new LimitError(

@@ -1,4 +1,4 @@
-/** Why a template execution has no result. The messages are upstream's, the classes tell the situations apart. */
+/** Errors of template executions. The messages are upstream's; the classes distinguish the causes. */
 import { templateTypes } from '../api/blueprint.ts';
 
 /** Any failure of a template execution. */
@@ -9,24 +9,24 @@ export class RenderError extends Error {
   }
 }
 
-/** The execution names no template, or one that is not there. */
+/** The execution has no template, or references a missing file. */
 export class TemplateNotFound extends RenderError {}
 
-/** The execution's `type` is none that is known. */
+/** The execution's `type` is unknown. */
 export class TemplateTypeUnknown extends RenderError {
   constructor(type: string) {
     super(`unknown template type ${type}; known are ${templateTypes.join(', ')}`);
   }
 }
 
-/** The template is wrong, or fails with these values. The message holds an excerpt of its source. */
+/** The template is invalid, or fails with these values. The message contains an excerpt of its source. */
 export class TemplateBroken extends RenderError {}
 
-/** The execution was stopped from outside: it took too long or needed too much memory. */
+/** The execution was stopped because it exceeded the time or memory limit of its worker. */
 export class TemplateStopped extends RenderError {}
 
-/** The result contains `<no value>`: something that the template prints is missing. */
+/** The result contains `<no value>`: a value that the template prints is missing. */
 export class ResultHasNoValue extends RenderError {}
 
-/** The result is no YAML. */
+/** The result is not valid YAML. */
 export class ResultUnreadable extends RenderError {}

@@ -1,9 +1,9 @@
-/** The files of a blueprint, as far as templates may see them. */
+/** Access to the files of a blueprint, for templates. */
 
 export interface TemplateFiles {
-  /** undefined when there is no such file */
+  /** undefined if the file does not exist */
   read(path: string): Uint8Array | undefined;
-  /** undefined when there is no such folder; sorted by name */
+  /** undefined if the folder does not exist; sorted by name */
   list(path: string): readonly TemplateFileEntry[] | undefined;
 }
 
@@ -14,5 +14,5 @@ export interface TemplateFileEntry {
   readonly size: number;
 }
 
-/** For templates that come without a blueprint. */
+/** For templates without a blueprint. */
 export const noFiles: TemplateFiles = { read: () => undefined, list: () => undefined };

@@ -1,10 +1,10 @@
-/** Image references as Docker reads them, for parseOCIRef and its relatives. */
+/** Parses image references like Docker, for parseOCIRef and related functions. */
 
 const HOST = /^(?:localhost|[^/]*[.:][^/]*)\//;
 
 /**
- * Repository and version (digest, else tag, else empty) of a reference.
- * @returns undefined for text without any `:`
+ * Repository and version (digest, otherwise tag, otherwise empty) of a reference.
+ * @returns undefined for a string without `:`
  */
 export function parseOciReference(reference: string): readonly [string, string] | undefined {
   if (!reference.includes(':')) return undefined;
@@ -16,7 +16,7 @@ export function parseOciReference(reference: string): readonly [string, string] 
   return [shortName(name), digest === '' ? (tag ?? '') : digest];
 }
 
-/** The name without Docker's own host, which upstream never shows. */
+/** The name without Docker's default host, which upstream never shows. */
 function shortName(name: string): string {
   const full = HOST.test(name) ? name : `docker.io/${name}`;
   return full.replace(/^(?:index\.)?docker\.io\/(?:library\/)?/, '');

@@ -1,4 +1,4 @@
-/** Admission webhooks: who is asked about a write, in which order, and what their answers mean. */
+/** Admission webhooks: which webhooks are called for a write, in which order, and how their responses are applied. */
 import { append } from '../../lib/lists.ts';
 import type { Admission, AdmissionRequest, World } from '../api.ts';
 import { applyJsonPatch } from '../patch/patch.ts';
@@ -20,7 +20,10 @@ export class WebhookAdmission implements Admission {
   readonly #world: World;
   readonly #services: Readonly<Record<string, string>>;
 
-  /** @param services URLs of services named by webhooks, by `namespace/name`; there is no cluster network */
+  /**
+   * @param services URLs of the services that webhooks reference, keyed by `namespace/name`; there is no cluster
+   * network
+   */
   constructor(world: World, services: Readonly<Record<string, string>>) {
     this.#world = world;
     this.#services = services;
@@ -41,7 +44,7 @@ export class WebhookAdmission implements Admission {
     return undefined;
   }
 
-  /** Webhooks that match, by name of their configuration and then in its order. */
+  /** Matching webhooks, sorted by the name of their configuration, then in its order. */
   #hooks(request: AdmissionRequest): JsonObject[] {
     const labels = this.#namespaceLabels(request);
     return this.#world.store
@@ -77,7 +80,7 @@ export class WebhookAdmission implements Admission {
         if (!patched) continue;
         object = patched;
         isChanged = true;
-        // Whoever looked before this change may want to look again.
+        // Webhooks that ran before this change are called again if they request it.
         if (isFirst)
           for (const earlier of each.slice(0, each.indexOf(hook)))
             if (earlier['reinvocationPolicy'] === 'IfNeeded' && !again.includes(earlier)) again.push(earlier);
@@ -101,7 +104,7 @@ export class WebhookAdmission implements Admission {
     refuse(hook, answer);
   }
 
-  /** Undefined when the webhook failed and that is to be ignored. */
+  /** undefined if the webhook failed and its failure policy is Ignore. */
   async #ask(request: AdmissionRequest, hook: JsonObject): Promise<WebhookAnswer | undefined> {
     const timeout = typeof hook['timeoutSeconds'] === 'number' ? hook['timeoutSeconds'] : 10;
     try {
@@ -145,7 +148,7 @@ const nameOf = (hook: JsonObject): string => textOf(hook['name']);
 const failure = (hook: JsonObject, why: string): ApiError =>
   internalError(`failed calling webhook ${JSON.stringify(nameOf(hook))}: ${why}`);
 
-/** @throws ApiError with the code and reason that the webhook chose, 400 when it chose none */
+/** @throws ApiError with the code and reason of the webhook, 400 by default */
 function refuse(hook: JsonObject, answer: WebhookAnswer): void {
   if (answer.allowed) return;
   const { message, code, reason } = answer.status;
@@ -164,7 +167,7 @@ function refuse(hook: JsonObject, answer: WebhookAnswer): void {
   );
 }
 
-/** @throws ApiError 500 for patches that cannot be applied */
+/** @throws ApiError 500 for a patch that cannot be applied */
 function patch(hook: JsonObject, object: KubeObject, answer: WebhookAnswer): KubeObject {
   try {
     if (answer.patchType !== undefined && answer.patchType !== 'JSONPatch')

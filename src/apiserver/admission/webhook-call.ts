@@ -1,4 +1,4 @@
-/** One question to one admission webhook, over HTTPS. */
+/** Calls an admission webhook over HTTPS. */
 import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../../lib/clock.ts';
 import { isObject } from '../types.ts';
@@ -6,11 +6,11 @@ import type { JsonObject } from '../types.ts';
 
 export interface Endpoint {
   readonly url: string;
-  /** PEM; absent trusts what the machine trusts. */
+  /** PEM; absent: the system's certificate authorities are trusted. */
   readonly ca?: string;
 }
 
-/** The webhook could not be asked, or its answer makes no sense; whether that matters is the configuration's to say. */
+/** The webhook could not be called, or its response is invalid. The failure policy decides about the consequence. */
 export class WebhookFailure extends Error {
   override readonly name = 'WebhookFailure';
 }

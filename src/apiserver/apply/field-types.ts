@@ -1,6 +1,6 @@
 /**
- * How values of a kind are owned: which lists are sets or maps, which values are one piece. Made from a schema,
- * lazily, as schemas of built-in kinds refer to each other.
+ * Field ownership types of a kind: which lists are sets or maps, and which values are atomic. Built lazily from a
+ * schema, because schemas of built-in kinds reference each other.
  */
 import type { JsonSchema } from '../schema/types.ts';
 import { isObject } from '../types.ts';
@@ -24,11 +24,11 @@ export interface MapType {
   readonly isAtomic: boolean;
   /** Members with a type of their own. */
   field(name: string): FieldType | undefined;
-  /** The type of all other members; undefined when there may be none. */
+  /** The type of all other members; undefined if there must not be any. */
   readonly values: FieldType | undefined;
 }
 
-/** The type follows from the value: maps are granular, lists are one piece. */
+/** The type is deduced from the value: maps are granular, lists are atomic. */
 interface DeducedType {
   readonly shape: 'deduced';
 }
@@ -42,11 +42,11 @@ const deducedMap: MapType = { shape: 'map', isAtomic: false, field: () => undefi
 const deducedList: ListType = { shape: 'list', kind: 'atomic', keys: [], items: deduced, keyDefaults: {} };
 const anyScalar = scalar('untyped');
 
-/** The type of a value that a schema says nothing about. */
+/** The type of a value without a schema. */
 export const deduceFrom = (value: unknown): Exclude<FieldType, DeducedType> =>
   Array.isArray(value) ? deducedList : isObject(value) ? deducedMap : anyScalar;
 
-/** A map of named members; `values` types the others. */
+/** A map of named members; `values` is the type of the others. */
 function mapOf(fields: Readonly<Record<string, FieldType>>, values?: FieldType, isAtomic = false): MapType {
   const byName = new Map(Object.entries(fields));
   return { shape: 'map', isAtomic, field: (name) => byName.get(name), values };
@@ -94,12 +94,12 @@ export const objectMeta: MapType = mapOf({
   managedFields: listOf('atomic', deduced),
 });
 
-/** Where `$ref`s lead. */
+/** Resolves a `$ref`. */
 type Resolve = (ref: string) => FieldType;
 
 const noRefs: Resolve = () => deduced;
 
-/** The type of values of a schema. */
+/** The type of the values of a schema. */
 export function typeOfSchema(schema: JsonSchema | undefined, resolve: Resolve = noRefs): FieldType {
   if (!schema) return deduced;
   if (schema.$ref !== undefined) return resolve(schema.$ref);
@@ -123,7 +123,7 @@ export function typeOfSchema(schema: JsonSchema | undefined, resolve: Resolve = 
   }
 }
 
-/** A place may call a type one piece that is granular elsewhere. */
+/** A property may declare a referenced granular type as atomic. */
 const withMapType = (type: FieldType, schema: JsonSchema): FieldType =>
   type.shape === 'map' && schema['x-kubernetes-map-type'] === 'atomic' ? { ...type, isAtomic: true } : type;
 

@@ -1,4 +1,4 @@
-/** managedFields around a write: what is kept, what is booked, and which differences count. */
+/** Updates managedFields for a write, and decides which differences count as changes. */
 import { equalButForTimes, updateManagedFields } from './apply.ts';
 import type { ObjectType } from './apply.ts';
 import { builtinObjectType, customType } from './builtin-types.ts';
@@ -16,7 +16,7 @@ interface Tracked {
 
 const types = new WeakMap<Kind, ObjectType>();
 
-/** How the fields of a kind are owned. */
+/** The field ownership rules of a kind. */
 export function objectTypeOf(kind: Kind): ObjectType {
   let type = types.get(kind);
   if (!type) {
@@ -32,7 +32,7 @@ export function ownedMembers(kind: Kind, subresource: string): (member: string) 
   return kind.status ? (member) => member !== 'status' : () => true;
 }
 
-/** Books the fields of a new object to its creator. */
+/** Makes the creator the owner of all fields of a new object. */
 export function trackCreate({ object, kind, manager, time, subresource }: Tracked): void {
   put(
     object,
@@ -48,7 +48,7 @@ export function trackCreate({ object, kind, manager, time, subresource }: Tracke
   );
 }
 
-/** Books what a write changed to whoever wrote it. */
+/** Makes the writer the owner of the changed fields. */
 export function trackUpdate({
   live,
   object,
@@ -77,7 +77,7 @@ function put(object: KubeObject, entries: ManagedFieldsEntry[] | undefined): voi
   else delete object.metadata.managedFields;
 }
 
-/** Whether two states differ by nothing but the times of managedFields. */
+/** Whether two states differ only in the times of managedFields. */
 export function sameButTimes(a: KubeObject, b: KubeObject): boolean {
   const { managedFields: left, ...metaA } = a.metadata;
   const { managedFields: right, ...metaB } = b.metadata;

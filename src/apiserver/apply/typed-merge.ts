@@ -1,4 +1,7 @@
-/** Merging an applied configuration into an object, taking fields out of one, and checking it against its type. */
+/**
+ * Merges an applied configuration into an object, removes fields from an object, and validates a configuration
+ * against its type.
+ */
 import { append } from '../../lib/lists.ts';
 import { goQuote, plainText } from '../schema/field-errors.ts';
 import { elementText, isMember, type FieldNode, type FieldSet } from './field-set.ts';
@@ -7,7 +10,7 @@ import { mapList, mapObject } from '../schema/shape.ts';
 import { itemElement, memberType } from './typed-compare.ts';
 import { isObject, type JsonObject } from '../types.ts';
 
-/** `live` with the configuration merged in: what the configuration sets wins, the rest stays. */
+/** Merges the configuration into `live`: values of the configuration win, the rest stays. */
 export function mergeValues(type: FieldType, live: unknown, config: unknown): unknown {
   if (config === undefined) return live;
   if (live === undefined || live === null || config === null) return config;
@@ -26,8 +29,8 @@ export function mergeValues(type: FieldType, live: unknown, config: unknown): un
 }
 
 /**
- * Items of both lists. Shared items stand in the order of the configuration; an item of the live list stays
- * before the shared item that it stood before.
+ * The items of both lists. Items in both lists are in the order of the configuration; an item that is only in the
+ * live list stays before the shared item that it preceded.
  */
 function mergeItems(type: ListType, live: readonly unknown[], config: readonly unknown[]): unknown[] {
   const left = live.map((item) => itemElement(type, item));
@@ -75,7 +78,7 @@ function mergeItems(type: ListType, live: readonly unknown[], config: readonly u
   return result;
 }
 
-/** `value` without the fields of the set; undefined when nothing is left of a container that had something. */
+/** `value` without the fields of the set; undefined if a non-empty container becomes empty. */
 export function removeFields(type: FieldType, value: unknown, set: FieldSet): unknown {
   const known = type.shape === 'deduced' ? deduceFrom(value) : type;
   if (known.shape === 'map' && isObject(value))
@@ -113,7 +116,7 @@ function removeItems(type: ListType, list: readonly unknown[], set: FieldNode): 
 
 const ZERO = { string: '', numeric: 0, boolean: false, untyped: undefined } as const;
 
-/** `value` as a typed decoder reads it: a null member is absent, a null value of a plain map is empty. */
+/** `value` as Go decodes it: a null member is absent, a null value of a plain map is empty. */
 export function withoutNulls(type: FieldType, value: unknown): unknown {
   if (type.shape === 'list' && Array.isArray(value))
     return mapList(value, (item) => withoutNulls(type.items, item));
@@ -130,7 +133,7 @@ export function withoutNulls(type: FieldType, value: unknown): unknown {
 
 const DEDUCED: FieldType = { shape: 'deduced' };
 
-/** What keeps a configuration from being one of its kind; texts start with the path. */
+/** Why a configuration does not match its kind; messages start with the path. */
 export function typeErrors(type: FieldType, value: unknown, path = ''): string[] {
   if (value === null || value === undefined) return [];
   const known = type.shape === 'deduced' ? deduceFrom(value) : type;

@@ -1,4 +1,4 @@
-/** Who may do what: the check on every request, and the review kinds that answer the question. */
+/** Authorization: the check for every request, and the review kinds. */
 import type { Answer, Call, World } from '../api.ts';
 import { decodeObject } from '../http/body.ts';
 import { parseFieldSelector } from '../selectors/field-selectors.ts';
@@ -15,7 +15,7 @@ import type { JsonObject, UserInfo } from '../types.ts';
 
 export type AuthorizationMode = 'RBAC' | 'AlwaysAllow';
 
-/** What a request wants to do. */
+/** The access attributes of a request. */
 function attributesOf(info: RequestInfo, query: URLSearchParams): AccessAttributes {
   return {
     isResource: info.isResource,
@@ -29,7 +29,7 @@ function attributesOf(info: RequestInfo, query: URLSearchParams): AccessAttribut
   };
 }
 
-/** A list narrowed to one name counts as access to that name. */
+/** A list with a field selector for one name counts as access to that name. */
 function nameInSelector(info: RequestInfo, query: URLSearchParams): string {
   if (info.verb !== 'list' && info.verb !== 'watch') return '';
   const text = query.get('fieldSelector') ?? '';
@@ -85,7 +85,7 @@ export function refusal(user: UserInfo, wanted: AccessAttributes): ApiError {
 
 const created = (value: JsonObject): Answer => ({ type: 'document', code: 201, value });
 
-/** Self, other and local reviews differ in whose access is meant and where. */
+/** Reviews differ in the user (self or another) and the namespace (local or not). */
 export function accessReview(world: World, mode: AuthorizationMode, call: Call, kind: Kind): Answer {
   const { object } = decodeObject(call, kind, false);
   const spec: JsonObject = isObject(object['spec']) ? object['spec'] : {};

@@ -1,4 +1,4 @@
-/** Who asks: client certificate, static bearer token, service account token, or nobody in particular. */
+/** Authentication: client certificate, static bearer token, service account token, or anonymous. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { unauthorized } from '../status.ts';
@@ -8,7 +8,7 @@ export interface StaticUser extends UserInfo {
   readonly token: string;
 }
 
-/** Answers with the user of a token that is not a static one; undefined when it is not valid. */
+/** Returns the user of a token that is not static; undefined if the token is invalid. */
 type TokenVerifier = (token: string) => UserInfo | undefined;
 
 export const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
@@ -31,7 +31,7 @@ export class Authenticator {
     this.#tokens.set(digest(user.token), user);
   }
 
-  /** @throws ApiError 401 for a credential that is presented but not good */
+  /** @throws ApiError 401 for invalid credentials */
   authenticate(
     authorization: string | undefined,
     socket: TLSSocket | undefined,
@@ -43,7 +43,7 @@ export class Authenticator {
     return certificate ?? anonymous;
   }
 
-  /** The user of a token that was given at start or minted since. */
+  /** The user of a token that was configured at the start or created later. */
   byStaticToken(token: string): UserInfo | undefined {
     const found = this.#tokens.get(digest(token));
     return found && sameText(found.token, token) ? authenticated(found) : undefined;

@@ -1,4 +1,4 @@
-/** What makes a server the same server after a restart: its authority, its token key, its administrator's token. */
+/** The persistent identity of a server: its certificate authority, its token key, and the administrator's token. */
 import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import type { Authority, KeyAndCertificate } from '../../lib/certificates.ts';
 interface Kept {
   readonly authority: Authority;
   readonly adminToken: string;
-  /** PKCS#8, PEM; made when the first token is signed. */
+  /** PKCS#8, PEM; created when the first token is signed. */
   readonly tokenKey?: string;
 }
 
@@ -17,7 +17,7 @@ export class Identity {
   #kept: Kept;
   readonly #file: string | undefined;
 
-  /** @param dir where it is kept; absent for a server that lives once */
+  /** @param dir folder that stores the identity; absent: not stored */
   constructor(dir?: string) {
     this.#file = dir === undefined ? undefined : join(dir, 'identity.json');
     if (this.#file !== undefined && existsSync(this.#file)) {

@@ -1,8 +1,8 @@
-/** Role-based access control, evaluated from the stored roles and bindings on every request. */
+/** Role-based access control, evaluated from the stored roles and bindings for every request. */
 import type { Store } from '../store/storage.ts';
 import type { JsonObject, KubeObject, UserInfo } from '../types.ts';
 
-/** What somebody wants to do. */
+/** The attributes of a requested access. */
 export interface AccessAttributes {
   readonly isResource: boolean;
   readonly verb: string;
@@ -11,7 +11,7 @@ export interface AccessAttributes {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** For requests that name no resource. */
+  /** For requests without a resource. */
   readonly path: string;
 }
 
@@ -35,7 +35,7 @@ interface Grant {
   readonly reason: string;
 }
 
-/** Whether `user` may do it, and by which binding. */
+/** Whether `user` has access, and by which binding. */
 export function decide(store: Store, user: UserInfo, wanted: AccessAttributes): Decision {
   if (user.groups.includes('system:masters')) return { allowed: true, reason: '' };
   for (const grant of grants(store, user, wanted.isResource ? wanted.namespace : ''))
@@ -44,7 +44,7 @@ export function decide(store: Store, user: UserInfo, wanted: AccessAttributes): 
   return { allowed: false, reason: '' };
 }
 
-/** Every rule that `user` holds in a namespace. */
+/** All rules of `user` in a namespace. */
 export const rulesFor = (store: Store, user: UserInfo, namespace: string): PolicyRule[] =>
   [...grants(store, user, namespace)].flatMap((grant) => [...grant.rules]);
 
@@ -81,7 +81,7 @@ function* grantOf(
   };
 }
 
-/** Subjects in a namespace need not name it. */
+/** The namespace of a subject is optional. */
 const namespaceOf = (subject: JsonObject, otherwise: string): string =>
   typeof subject['namespace'] === 'string' ? subject['namespace'] : otherwise;
 

@@ -1,4 +1,4 @@
-/** `serviceaccounts/token` and TokenReview: how tokens are asked for and looked into. */
+/** `serviceaccounts/token` and TokenReview: creates and validates tokens. */
 import type { Answer, Call, World } from '../api.ts';
 import { decodeObject } from '../http/body.ts';
 import * as field from '../schema/field-errors.ts';
@@ -79,7 +79,10 @@ function boundObject(world: World, namespace: string, ref: unknown): BoundObject
   return { kind: word, name, uid: found.metadata.uid ?? '' };
 }
 
-/** POST tokenreviews. @param authenticate any credential that the server takes; undefined when it is not good */
+/**
+ * POST tokenreviews. @param authenticate validates any credential that the server accepts; undefined if it is
+ * invalid
+ */
 export function tokenReview(
   world: World,
   authenticate: (token: string) => { user: UserInfo; audiences: readonly string[] } | undefined,

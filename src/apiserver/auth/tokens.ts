@@ -1,4 +1,4 @@
-/** Service account tokens: signed JSON web tokens, good while the account they name exists. */
+/** Service account tokens: signed JSON web tokens that are valid while the account exists. */
 import { createHash, createPublicKey, createSign, createVerify, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import type { Store } from '../store/storage.ts';
@@ -34,12 +34,12 @@ interface KeyPair {
   readonly id: string;
 }
 
-/** Signs and checks tokens. The key is made when first needed, as making it takes a while. */
+/** Signs and verifies tokens. The key is created on first use, because that takes a while. */
 export class TokenSigner {
   readonly #makeKey: () => KeyObject;
   #key: KeyPair | undefined;
 
-  /** @param makeKey an RSA private key, e.g. one kept in a file; called at most once */
+  /** @param makeKey returns an RSA private key, for example from a file; called at most once */
   constructor(makeKey: () => KeyObject = newKey) {
     this.#makeKey = makeKey;
   }
@@ -88,7 +88,7 @@ export class TokenSigner {
   }
 
   /**
-   * Who presents the token; undefined when it is not (or no longer) good.
+   * The user of the token; undefined if it is not valid (any more).
    * @param now seconds since 1970
    */
   verify(token: string, store: Store, now: number): VerifiedToken | undefined {

@@ -1,4 +1,4 @@
-/** Events vanish an hour after they were last written. One timer for all of them, none while there are none. */
+/** Deletes events an hour after their last write. Uses one timer for all events, and none if there are no events. */
 import type { World } from '../api.ts';
 import type { Change, Resource } from '../store/storage.ts';
 

@@ -1,4 +1,4 @@
-/** Empties namespaces that are being deleted, tells how far it got, and lets them go. */
+/** Deletes the objects of terminating namespaces, reports the progress, and removes the namespaces. */
 import { timestamp } from '../../lib/clock.ts';
 import type { World } from '../api.ts';
 import type { InternalClient } from '../internal.ts';
@@ -9,9 +9,9 @@ import type { JsonObject, KubeObject } from '../types.ts';
 import { KeyQueue } from './queue.ts';
 
 interface Remainder {
-  /** Objects left, by resource text. */
+  /** Number of remaining objects by resource. */
   readonly objects: ReadonlyMap<string, number>;
-  /** Objects that hold a finalizer, by finalizer. */
+  /** Number of objects with each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
 }
 
@@ -65,7 +65,7 @@ export class NamespaceController {
     else await this.#finalize(live);
   }
 
-  /** Scheduled pods go without grace: there is no kubelet that would wait for them. */
+  /** Scheduled pods are deleted without a grace period, because no kubelet confirms their end. */
   async #empty(kind: Kind, namespace: string): Promise<void> {
     for (const entry of this.#world.store.resource(kind.resource).list(`${namespace}/`)) {
       const isPod = kind.resource === '/pods';
@@ -104,7 +104,7 @@ export class NamespaceController {
     await this.#client.request('PUT', `/api/v1/namespaces/${live.metadata.name}/status`, next);
   }
 
-  /** Done once: a namespace that a finalizer of somebody else holds would otherwise be written for ever. */
+  /** Runs only once: a namespace with finalizers of other controllers would otherwise be written forever. */
   async #finalize(live: KubeObject): Promise<void> {
     const { finalizers = [] } = (live['spec'] ?? {}) as { finalizers?: readonly string[] };
     if (finalizers.length === 0) return;

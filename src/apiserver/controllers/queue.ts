@@ -1,8 +1,11 @@
-/** A queue of keys for simulated controllers: one run at a time, a key that comes again runs again. */
+/**
+ * A queue of keys for simulated controllers: runs one key at a time, and runs a key again if it was added
+ * meanwhile.
+ */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
 
-/** Pause before a failed key is tried again. */
+/** Pause before a failed key is retried. */
 const RETRY_MS = 200;
 
 export class KeyQueue<K> {

@@ -1,4 +1,4 @@
-/** The status of CustomResourceDefinitions: conditions, and whose names are taken. Pure. */
+/** The status of CustomResourceDefinitions: conditions and name conflicts. Pure. */
 import type { CrdNames } from './kinds.ts';
 import { CLEANUP_FINALIZER } from './strategy.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
@@ -47,7 +47,7 @@ export const condition = (
   message,
 });
 
-/** Keeps the transition time of conditions whose status stays. */
+/** Keeps the transition time of conditions with an unchanged status. */
 export function mergeConditions(old: readonly Condition[], wanted: readonly Condition[]): Condition[] {
   const merged = [...old];
   for (const want of wanted) {
@@ -61,7 +61,7 @@ export function mergeConditions(old: readonly Condition[], wanted: readonly Cond
   return merged;
 }
 
-/** What deleting a definition leaves on it until its instances are gone. */
+/** Marks a deleted definition as terminating until its instances are gone. */
 export function markTerminating(crd: KubeObject, now: string): void {
   crd.metadata.finalizers = [
     ...(crd.metadata.finalizers ?? []).filter((f) => f !== CLEANUP_FINALIZER),

@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions at work: accepts their names, serves their versions, cleans up when they go. */
+/** The CRD controller: accepts names, serves versions, and cleans up after a deletion. */
 import { timestamp } from '../../lib/clock.ts';
 import type { World } from '../api.ts';
 import { condition, conditionsOf, conflictOf, isTrue, mergeConditions } from './conditions.ts';
@@ -11,7 +11,7 @@ import { CLEANUP_FINALIZER } from './strategy.ts';
 import { cloneJson, equalJson } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
 
-/** @throws ApiError 403 for a new object of a kind whose definition is going away */
+/** @throws ApiError 403 for a new object of a kind whose definition is being deleted */
 export function assertDefinitionStays(world: World, kind: Kind, name: string): void {
   if (kind.builtIn) return;
   const crd = world.store.get(CRDS, `${kind.plural}.${kind.group}`);
@@ -19,12 +19,12 @@ export function assertDefinitionStays(world: World, kind: Kind, name: string): v
   throw forbidden(kind, name, 'create not allowed while custom resource definition is terminating');
 }
 
-/** Keeps the registry in step with the stored definitions. */
+/** Updates the registry when definitions change. */
 export class CrdController {
   readonly #world: World;
   readonly #served = new Map<string, { readonly spec: unknown; readonly kinds: readonly Kind[] }>();
   readonly #queue = new Set<string>();
-  /** Deletes the instances of a definition that is going away. */
+  /** Deletes the instances of a definition that is being deleted. */
   readonly #deleteInstances: (kind: Kind) => Promise<void>;
 
   constructor(world: World, deleteInstances: (kind: Kind) => Promise<void>) {
@@ -145,7 +145,7 @@ export class CrdController {
     );
   }
 
-  /** Deletes what is left of the instances, and lets go of the definition when nothing is. */
+  /** Deletes the remaining instances, then removes the finalizer of the definition. */
   #cleanUp(key: string, crd: KubeObject): void {
     if (!crd.metadata.finalizers?.includes(CLEANUP_FINALIZER)) return;
     const kind = this.#served.get(key)?.kinds[0];

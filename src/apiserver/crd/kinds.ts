@@ -1,4 +1,4 @@
-/** What a CustomResourceDefinition says, and the kinds that come of it. */
+/** Converts a CustomResourceDefinition to the kinds that it defines. */
 import type { Column, Kind, ScalePaths } from '../kinds/kinds.ts';
 import { byVersionRank } from '../kinds/kinds.ts';
 import { compileSchema } from '../schema/schema.ts';
@@ -37,7 +37,7 @@ interface CrdSpec {
 
 export const specOf = (crd: KubeObject): CrdSpec => crd['spec'] as CrdSpec;
 
-/** Everything that the registry needs to serve a definition. */
+/** The kinds for the registry. */
 export function kindsOf(crd: KubeObject): Kind[] {
   const spec = specOf(crd);
   const { names } = spec;
@@ -97,7 +97,7 @@ export function kindsOf(crd: KubeObject): Kind[] {
     });
 }
 
-/** Points to the newest version that is better, where there is one. */
+/** Recommends the newest more stable version, if there is one. */
 function defaultWarning(spec: CrdSpec, name: string): string {
   const better = spec.versions
     .filter((v) => v.served && !v.deprecated && byVersionRank(v.name, name) < 0)

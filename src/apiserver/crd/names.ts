@@ -1,4 +1,4 @@
-/** Names in a CustomResourceDefinition: its own, those of the kind, and the group they live in. */
+/** Validation of the names in a CustomResourceDefinition: its own name, the names of the kind, and the group. */
 import { invalid, required } from '../schema/field-errors.ts';
 import { isDns1035Label, isDns1123Subdomain } from '../../lib/names.ts';
 import { isObject, type FieldError, type JsonObject } from '../types.ts';
@@ -18,7 +18,7 @@ export const textAt = (object: JsonObject, member: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** The definition is called after its resource. */
+/** The name of the definition must match its resource. */
 export function nameErrors(crd: JsonObject, spec: JsonObject): FieldError[] {
   const name = textAt(objectAt(crd, 'metadata'), 'name');
   const wanted = `${textAt(objectAt(spec, 'names'), 'plural')}.${textAt(spec, 'group')}`;
@@ -27,7 +27,7 @@ export function nameErrors(crd: JsonObject, spec: JsonObject): FieldError[] {
   return problems.map((why) => invalid('metadata.name', name, why));
 }
 
-/** Groups of Kubernetes itself need somebody's approval. */
+/** Groups of Kubernetes itself need an approval annotation. */
 export function approvalErrors(crd: JsonObject, spec: JsonObject): FieldError[] {
   const group = textAt(spec, 'group');
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return [];
@@ -53,7 +53,7 @@ export function groupErrors(group: string): FieldError[] {
     : [invalid('spec.group', group, 'should be a domain with at least one dot')];
 }
 
-/** The words for the kind. */
+/** The names of the kind. */
 export function namesErrors(names: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   for (const member of ['plural', 'singular', 'kind', 'listKind']) {

@@ -1,4 +1,4 @@
-/** Validation of the schema of a CRD: it must be structural, and its defaults must satisfy it. */
+/** Validation of the schema of a CRD: it must be structural, and its defaults must be valid. */
 import { equal } from '../../lib/json.ts';
 import { append } from '../../lib/lists.ts';
 import { forbidden, invalid, notSupported, required } from '../schema/field-errors.ts';
@@ -8,7 +8,7 @@ import type { JsonSchema } from '../schema/types.ts';
 import { structuralErrors } from './structural.ts';
 import { isObject, type FieldError } from '../types.ts';
 
-/** Members of the root that survive when `status` is looked at alone. */
+/** Members of the root that are allowed with a `status` subresource. */
 const ALLOWED_AT_ROOT = [
   'Description',
   'Type',
@@ -34,7 +34,7 @@ const ALLOWED_AT_ROOT = [
   'XValidations',
 ];
 
-/** All findings about a schema. @param path where it stands in the CRD */
+/** All errors in a schema. @param path of the schema in the CRD */
 export function schemaErrors(schema: JsonSchema, path: string, hasStatus: boolean): FieldError[] {
   const errors: FieldError[] = [];
   if (hasStatus) append(errors, rootErrors(schema, path));
@@ -72,9 +72,9 @@ const META = ['metadata', 'kind', 'apiVersion'];
 
 interface Place {
   readonly isRoot: boolean;
-  /** Why defaults are not allowed here. */
+  /** Why defaults are not allowed at this place. */
   readonly noDefaults: string | undefined;
-  /** Inside apiVersion, kind or metadata of an object. */
+  /** Whether this is in apiVersion, kind or metadata of an object. */
   readonly isInMeta: boolean;
 }
 
@@ -248,7 +248,7 @@ function ruleErrors(schema: JsonSchema, path: string): FieldError[] {
   });
 }
 
-/** Every default must satisfy the schema it stands in, and hold nothing that would be pruned. */
+/** Every default must be valid in its schema, and must contain no unknown members. */
 function defaultErrors(schema: JsonSchema, path: string, isRoot: boolean): FieldError[] {
   const errors: FieldError[] = [];
   const value = schema.default;

@@ -1,4 +1,4 @@
-/** CustomResourceDefinition: names by default, stored versions, and what stays once it is established. */
+/** CustomResourceDefinition: default names, stored versions, and fields that are immutable once it is established. */
 import { validateCrd, validateCrdUpdate } from './validation.ts';
 import type { Strategy } from '../kinds/kinds.ts';
 import { isObject } from '../types.ts';

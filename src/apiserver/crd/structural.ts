@@ -1,6 +1,6 @@
 /**
- * The rules of structural schemas: every value has a known type before any condition is put on it, so that
- * pruning and defaulting never depend on whether a condition holds.
+ * The rules of structural schemas: the type of every value is known independently of conditions (`allOf` and the
+ * like), so that pruning and defaulting do not depend on them.
  */
 import { equal } from '../../lib/json.ts';
 import { append } from '../../lib/lists.ts';
@@ -18,7 +18,7 @@ const MISSING_TYPE: Readonly<Record<Level, string>> = {
 
 const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }];
 
-/** What keeps a schema from being structural. */
+/** Why a schema is not structural. */
 export function structuralErrors(schema: JsonSchema, path: string): FieldError[] {
   return [...invariantErrors(schema, 'root', path), ...completenessErrors(schema, path)].sort((a, b) =>
     a.field < b.field ? -1 : 1,
@@ -32,7 +32,7 @@ function invariantErrors(schema: JsonSchema, level: Level, path: string): FieldE
   if (schema.items) append(errors, invariantErrors(schema.items, 'item', `${path}.items`));
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const at = `${path}.properties[${name}]`;
-    // metadata of the root is described by its restrictions alone
+    // the metadata of the root only has restrictions
     append(errors, invariantErrors(property, 'field', at));
   }
   if (extra !== undefined && extra !== false) {
@@ -103,12 +103,12 @@ function metaErrors(schema: JsonSchema, level: Level, path: string): FieldError[
   return errors;
 }
 
-/** Whether a schema of metadata restricts no more than the name. */
+/** Whether a schema of metadata restricts only the name. */
 const isRestriction = (metadata: JsonSchema): boolean =>
   Object.keys(metadata).every((member) => ['type', 'properties', 'default'].includes(member)) &&
   Object.keys(metadata.properties ?? {}).every((name) => name === 'name' || name === 'generateName');
 
-/** Conditions may not bring structure of their own. */
+/** Conditions must not define structure. */
 function conditionErrors(schema: JsonSchema, path: string): FieldError[] {
   const mayHaveTypes = schema['x-kubernetes-int-or-string'] === true;
   const isPattern = (parts: readonly JsonSchema[] | undefined): boolean =>
@@ -125,7 +125,7 @@ function conditionErrors(schema: JsonSchema, path: string): FieldError[] {
   return errors;
 }
 
-/** What conditions may not have, and how upstream puts it. */
+/** Keywords that are forbidden in conditions, with upstream's messages. */
 const FORBIDDEN_IN_CONDITIONS = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -157,7 +157,7 @@ function nestedErrors(schema: JsonSchema, path: string): FieldError[] {
   return errors;
 }
 
-/** Whatever a condition at the root mentions must exist outside of it; upstream looks nowhere else. */
+/** A field in a condition at the root must also be defined outside of it; upstream checks only the root. */
 const completenessErrors = (schema: JsonSchema, path: string): FieldError[] =>
   conditionsOf(schema, path).flatMap(([part, at]) => mentionErrors(part, at, schema, path));
 
@@ -168,7 +168,10 @@ const conditionsOf = (schema: JsonSchema, path: string): [JsonSchema, string][] 
   ...(schema.not ? [[schema.not, `${path}.not`] as [JsonSchema, string]] : []),
 ];
 
-/** @param at where the condition stands  @param path where the structure that it is about stands */
+/**
+ * @param at path of the condition
+ * @param path path of the structure that the condition refers to
+ */
 function mentionErrors(part: JsonSchema, at: string, structure: JsonSchema, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const below = (next: JsonSchema, step: string, found: JsonSchema | undefined): void => {

@@ -1,8 +1,8 @@
 /**
- * Validation of CustomResourceDefinitions: names, versions, columns, and what does not change any more.
+ * Validation of CustomResourceDefinitions: names, versions, columns, and immutable fields.
  *
- * Upstream validates an internal form in which properties that all versions share stand at the top; the paths
- * of its findings show it. So a CRD with one version has its schema at `spec.validation`.
+ * Upstream validates an internal form in which properties that all versions share are at the top level, and the
+ * paths of its errors refer to that form. So the schema of a CRD with one version is at `spec.validation`.
  */
 import { equal } from '../../lib/json.ts';
 import { append } from '../../lib/lists.ts';
@@ -22,7 +22,7 @@ import { isDns1035Label } from '../../lib/names.ts';
 import type { JsonSchema } from '../schema/types.ts';
 import { isObject, type FieldError, type JsonObject } from '../types.ts';
 
-/** All findings about a CRD. @param old the CRD before an update, to add what must not change */
+/** All errors in a CRD. @param old the CRD before an update, to check immutable fields as well */
 export function validateCrd(crd: object, old?: object): FieldError[] {
   const object = crd as JsonObject;
   const spec = objectAt(object, 'spec');
@@ -37,7 +37,7 @@ export function validateCrd(crd: object, old?: object): FieldError[] {
   return errors;
 }
 
-/** What an update must not change: the resource, and once it is established also scope and kind. */
+/** Immutable fields: the resource and, once it is established, scope and kind. */
 export const validateCrdUpdate = (crd: object, old: object): FieldError[] =>
   immutableErrors(objectAt(crd, 'spec'), old as JsonObject);
 
@@ -55,7 +55,10 @@ function specErrors(spec: JsonObject): FieldError[] {
   return errors;
 }
 
-/** Members of versions that upstream lifts to the top when all versions have the same, and their name there. */
+/**
+ * Members of versions that upstream moves to the top level if all versions have the same value, and their names
+ * there.
+ */
 const LIFTED: Readonly<Record<string, string>> = {
   schema: 'validation',
   subresources: 'subresources',
@@ -110,7 +113,7 @@ function versionErrors(spec: JsonObject): FieldError[] {
   return errors;
 }
 
-/** Versions as messages show them: upstream's internal form, without what stands at the top. */
+/** Versions in the format of messages: upstream's internal form, without shared members. */
 const printed = (versions: readonly JsonObject[], shared: ReadonlySet<string>): unknown =>
   versions.map((version) => {
     const own = (member: string): unknown => (shared.has(member) ? null : (version[member] ?? null));
@@ -146,7 +149,7 @@ function deprecationErrors(version: JsonObject, path: string): FieldError[] {
   return problems.map((why) => invalid(path, text, why));
 }
 
-/** A path in dots: all that columns and the scale subresource may use. */
+/** A dotted path: the only kind of path that columns and the scale subresource may use. */
 function pathErrors(path: string, field: string): FieldError[] {
   return path.startsWith('.') ? [] : [invalid(field, path, 'must be a simple json path starting with .')];
 }
@@ -226,7 +229,7 @@ function selectableFieldErrors(version: JsonObject, path: string): FieldError[] 
   return errors;
 }
 
-/** Converting through webhooks is not offered here; on a real cluster the strategy would be taken. */
+/** Conversion webhooks are not supported here; a real cluster would accept the strategy. */
 function conversionErrors(conversion: JsonObject): FieldError[] {
   const strategy = textAt(conversion, 'strategy');
   if (strategy !== '' && strategy !== 'None')

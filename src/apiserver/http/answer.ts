@@ -1,4 +1,4 @@
-/** From an answer to bytes: plain objects, lists from cached bytes, Tables and metadata-only forms. */
+/** Serialises answers: plain objects, lists from cached bytes, Tables and metadata-only forms. */
 import { toYaml } from '../../lib/yaml.ts';
 import type { Answer, Call, World } from '../api.ts';
 import type { Kind } from '../kinds/kinds.ts';
@@ -19,7 +19,7 @@ export interface Encoded {
 
 type Finished = Exclude<Answer, { type: 'watch' }>;
 
-/** @throws ApiError 406 when the form asked for does not fit the answer */
+/** @throws ApiError 406 if the requested form does not fit the answer */
 export function encodeAnswer(world: World, answer: Finished, call: Pick<Call, 'accept' | 'query'>): Encoded {
   const { accept } = call;
   switch (answer.type) {
@@ -167,7 +167,7 @@ function printerFor(kind: Kind): Printer {
   return printer;
 }
 
-/** @throws ApiError 400 for a value that upstream does not know */
+/** @throws ApiError 400 for a value that upstream does not accept */
 function includeObjectOf(query: URLSearchParams): IncludeObject {
   const value = query.get('includeObject') ?? '';
   if (value === '') return 'Metadata';
@@ -183,15 +183,15 @@ const partial = (object: KubeObject): JsonObject => ({
   metadata: object.metadata,
 });
 
-/** The Go type that upstream would name; only its last part is certain. */
+/** The Go type in upstream's messages; only its last part is certain. */
 const goType = (kind: Kind, name: string): string =>
   kind.builtIn
     ? `*${kind.group === '' ? 'core' : (kind.group.split('.')[0] ?? '')}.${name}`
     : '*unstructured.UnstructuredList';
 
 /**
- * How events of a watch are encoded for this client.
- * @throws ApiError 406 for forms that no event can take
+ * The encoding of watch events for this client.
+ * @throws ApiError 406 for forms that watch events do not support
  */
 export function watchForm(world: World, kind: Kind, call: Call): Form {
   const { accept } = call;

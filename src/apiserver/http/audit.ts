@@ -1,4 +1,4 @@
-/** Who did what: a ring of audit events in memory, and a line per event for whoever wants to keep them. */
+/** The audit log: a ring buffer of audit events in memory, and optionally a JSON line for each event. */
 import type { UserInfo } from '../types.ts';
 
 interface AuditEvent {
@@ -29,7 +29,7 @@ interface AuditObjectRef {
   readonly subresource?: string;
 }
 
-/** Every member that is given must match; a string matches exactly, a pattern anywhere. */
+/** All given members must match; a string matches exactly, a pattern anywhere. */
 interface AuditFilter {
   readonly user?: string | RegExp;
   readonly userAgent?: string | RegExp;
@@ -43,7 +43,7 @@ interface AuditFilter {
 
 const CAPACITY = 50_000;
 
-/** Verbs that read, and verbs that write; watches are neither. */
+/** Verbs that read, and verbs that write; a watch is neither. */
 const READS: readonly string[] = ['get', 'list'];
 export const WRITES: readonly string[] = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
@@ -90,12 +90,12 @@ export class AuditLog {
     this.#sink?.(JSON.stringify(event));
   }
 
-  /** A point in the log, for `since`. */
+  /** A position in the log, for `since`. */
   mark(): number {
     return this.#dropped + this.#events.length;
   }
 
-  /** Events recorded after `mark`; requests are recorded when they are answered, watches when they begin. */
+  /** Events recorded after `mark`; requests are recorded when they are answered, watches when they start. */
   since(mark: number): AuditSlice {
     return new AuditSlice(this.#events.slice(Math.max(0, mark - this.#dropped)));
   }

@@ -1,4 +1,4 @@
-/** Request bodies: media types, JSON and YAML, and the checks of kind and version before anything else. */
+/** Parses request bodies: media types, JSON and YAML, and the first checks of kind and version. */
 import { goQuote } from '../schema/field-errors.ts';
 import { inexactIn, parseExactJson, refusedInteger } from '../../lib/exact-json.ts';
 import { append } from '../../lib/lists.ts';
@@ -34,7 +34,7 @@ function fromProtobuf(body: Buffer, subject: string): unknown {
   }
 }
 
-/** JSON that nothing is lost of: integers that would be rounded are refused, as they are in YAML. @throws Error */
+/** Parses JSON without loss: integers that would be rounded are refused, as in YAML. @throws Error */
 export function wholeJson(text: string): unknown {
   const value = parseExactJson(text);
   const found = inexactIn(value);
@@ -44,14 +44,14 @@ export function wholeJson(text: string): unknown {
 
 interface Decoded {
   readonly value: unknown;
-  /** Paths of members given twice. */
+  /** Paths of duplicate members. */
   readonly duplicates: readonly string[];
 }
 
 /**
  * The body as plain JSON.
- * @param subject kind named when the body cannot be read
- * @throws ApiError 415 for other media types, 400 for bodies that cannot be read
+ * @param subject kind for the error message
+ * @throws ApiError 415 for other media types, 400 for invalid bodies
  */
 export function decodeBody(call: Call, subject: string, findDuplicates: boolean, isBuiltIn = true): Decoded {
   const type = mediaType(call);
@@ -71,7 +71,7 @@ export function decodeBody(call: Call, subject: string, findDuplicates: boolean,
   }
 }
 
-/** The body as an object of `kind`; built-in kinds may leave out kind and apiVersion. */
+/** The body as an object of `kind`; built-in kinds may omit kind and apiVersion. */
 export function decodeObject(
   call: Call,
   kind: Kind,
@@ -117,7 +117,7 @@ function checkKind(value: JsonObject, kind: Kind, body: Buffer): void {
 
 const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1);
 
-/** What field validation has to say about a body, by the client's wish. @throws ApiError 400 when strict */
+/** Reports the results of field validation, depending on the client's setting. @throws ApiError 400 if it is strict */
 export function reportFindings(
   findings: readonly string[],
   validation: 'Ignore' | 'Warn' | 'Strict',

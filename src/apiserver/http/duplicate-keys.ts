@@ -1,6 +1,9 @@
-/** Finds members that a JSON text gives twice, which `JSON.parse` hides. Pure. */
+/** Finds duplicate members in a JSON text, which `JSON.parse` hides. Pure. */
 
-/** @param text valid JSON @returns paths such as `spec.containers[0].image`, in order of appearance */
+/**
+ * @param text valid JSON
+ * @returns paths such as `spec.containers[0].image`, in order of appearance
+ */
 export function duplicateKeys(text: string): string[] {
   const found: string[] = [];
   const stack: { path: string; keys: Set<string> | undefined; index: number; key: string }[] = [];

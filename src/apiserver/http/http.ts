@@ -1,4 +1,7 @@
-/** Sockets: TLS and HTTP through fastify, one catch-all route; bodies stay bytes, watches take over the response. */
+/**
+ * The HTTP server: TLS and HTTP through fastify with one catch-all route. Bodies stay bytes; watches take over the
+ * response.
+ */
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TLSSocket } from 'node:tls';
@@ -47,7 +50,7 @@ function createApp(tls: TlsMaterial | undefined): FastifyInstance {
     forceCloseConnections: true as const,
     keepAliveTimeout: 180_000,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 10_000 },
-    // Answers with the server's own words whatever the framework has to say about a URL or a body.
+    // Errors of the framework about a URL or a body are answered in the format of the API server.
     frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) => {
       void reply.code(400).send(failure(error.message, 400));
     },
@@ -84,7 +87,7 @@ function createApp(tls: TlsMaterial | undefined): FastifyInstance {
   return app;
 }
 
-/** The Status of a request that never reached a handler. */
+/** The Status for a request that did not reach a handler. */
 const failure = (message: string, code: number): object => ({
   kind: 'Status',
   apiVersion: 'v1',

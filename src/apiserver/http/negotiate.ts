@@ -1,4 +1,4 @@
-/** Which form of answer a client wants: media type and transformation, from its Accept header. */
+/** Selects media type and transformation of an answer from the Accept header. */
 import { notAcceptable } from '../status.ts';
 
 type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
@@ -8,7 +8,7 @@ export interface Accept {
   readonly as?: Transform;
   /** Version of the Table. */
   readonly version: string;
-  /** Aggregated discovery is acceptable, or the only acceptable thing. */
+  /** Whether aggregated discovery is accepted, or the only accepted form. */
   readonly discovery?: 'v2';
   readonly pretty: boolean;
 }
@@ -20,15 +20,15 @@ const MEDIA: Readonly<Record<string, 'json' | 'yaml'>> = {
   'application/yaml': 'yaml',
   '*/*': 'json',
   'application/*': 'json',
-  // Asked for by kubectl for the old OpenAPI document only, which answers in that form by itself.
+  // kubectl requests it only for the OpenAPI v2 document, which is always answered in this form
   'application/com.github.proto-openapi.spec.v2@v1.0+protobuf': 'json',
 };
 
 const known = new Map<string, Accept | null>();
 
 /**
- * The first entry of the header that can be served.
- * @throws ApiError 406 when none can
+ * The first supported entry of the header.
+ * @throws ApiError 406 if there is none
  */
 export function negotiate(header: string, pretty: boolean): Accept {
   let accept = known.get(header);
@@ -65,7 +65,7 @@ function parse(header: string): Accept | undefined {
   return undefined;
 }
 
-/** Whether the client reads answers with its eyes. */
+/** Whether the answer is indented for a human reader. */
 export const wantsPretty = (query: URLSearchParams, userAgent: string): boolean => {
   const asked = query.get('pretty');
   if (asked !== null) return asked === '' || asked === '1' || asked === 'true';

@@ -1,4 +1,4 @@
-/** Query options of each verb, checked as upstream checks them. Pure. */
+/** Query options of each verb, validated as in upstream. Pure. */
 import * as field from '../schema/field-errors.ts';
 import { badRequest, invalidOptions } from '../status.ts';
 import type { FieldError, JsonObject } from '../types.ts';
@@ -7,7 +7,7 @@ type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export interface WriteOptions {
   readonly dryRun: boolean;
-  /** Empty when the client named none. */
+  /** Empty if the client sent none. */
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
   /** Only for apply. */
@@ -35,7 +35,7 @@ export interface ListOptions {
 
 const POLICIES = ['Foreground', 'Background', 'Orphan'] as const;
 
-/** @throws ApiError 422 naming `kind`, e.g. `CreateOptions` */
+/** @throws ApiError 422 with the name `kind`, for example `CreateOptions` */
 export function writeOptions(kind: string, query: URLSearchParams, apply = false): WriteOptions {
   const errors: FieldError[] = [];
   const manager = query.get('fieldManager') ?? '';
@@ -62,7 +62,7 @@ export function writeOptions(kind: string, query: URLSearchParams, apply = false
   };
 }
 
-/** From the body, or from the query where there is none. */
+/** From the body, or from the query if there is no body. */
 export function deleteOptions(body: JsonObject | undefined, query: URLSearchParams): DeleteOptions {
   const errors: FieldError[] = [];
   const source = body && Object.keys(body).length > 0 ? body : fromQuery(query);
@@ -104,7 +104,7 @@ function fromQuery(query: URLSearchParams): JsonObject {
   };
 }
 
-/** @throws ApiError 422 for combinations that make no sense, 400 for numbers that are none */
+/** @throws ApiError 422 for invalid combinations, 400 for invalid numbers */
 export function listOptions(query: URLSearchParams, watch: boolean): ListOptions {
   const initial = query.get('sendInitialEvents');
   const options: ListOptions = {
@@ -170,7 +170,7 @@ function checkDryRun(values: readonly string[], errors: FieldError[]): void {
   if (values.some((value) => value !== 'All')) errors.push(field.notSupported('dryRun', values, ['All']));
 }
 
-/** Integers as Go parses them; nothing counts as 0. */
+/** Parses an integer like Go; an empty string is 0. */
 function integer(text: string): number {
   if (text === '') return 0;
   if (!/^[+-]?\d+$/.test(text))
@@ -181,8 +181,8 @@ function integer(text: string): number {
 const isTrue = (text: string | null): boolean => text !== null && text !== 'false' && text !== '0';
 
 /**
- * A resource version that the client sent: undefined when unset.
- * @throws the answer of `refuse`, given upstream's sentence, when it is no number
+ * The client's resource version: undefined if it is not set.
+ * @throws the result of `refuse`, called with upstream's message, if it is not a number
  */
 export function parseRev(text: string, refuse: (why: string) => Error): number | undefined {
   if (text === '') return undefined;

@@ -1,4 +1,4 @@
-/** What is served outside the resources: version and health. */
+/** Paths outside the resources: version and health. */
 import type { Answer, Call } from '../api.ts';
 import { indented } from '../openapi/discovery.ts';
 
@@ -20,10 +20,10 @@ const VERSION = {
 
 const HEALTH = /^\/(healthz|livez|readyz)(?:\/([^/]+))?$/;
 
-/** Paths that anybody may read. */
+/** Paths that need no authorization. */
 export const isPublicPath = (path: string): boolean => path === '/version' || HEALTH.test(path);
 
-/** @param isReady whether storage is loaded and bootstrap objects exist */
+/** @param isReady whether storage is loaded and the bootstrap objects exist */
 export function pageAnswer(call: Call, isReady: () => boolean): Answer | undefined {
   if (call.method !== 'GET') return undefined;
   if (call.info.path === '/version') return indented(VERSION);

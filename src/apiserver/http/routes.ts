@@ -1,4 +1,4 @@
-/** From a URL to what is meant: group, version, namespace, resource, name, subresource and verb. */
+/** Parses a URL: group, version, namespace, resource, name, subresource and verb. */
 
 export interface RequestInfo {
   readonly isResource: boolean;
@@ -22,7 +22,7 @@ const ITEM_VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** `watch`, `watch=` and `watch=1` all mean yes. */
+/** `watch`, `watch=` and `watch=1` all mean true. */
 const isWatch = (query: URLSearchParams): boolean => {
   const value = query.get('watch');
   return value !== null && value !== 'false' && value !== '0';
@@ -64,7 +64,7 @@ interface Place {
   readonly isOldWatch: boolean;
 }
 
-/** Below which group, version and namespace the path points; undefined for paths that are no resource's. */
+/** The group, version and namespace that the path is below; undefined for paths without a resource. */
 function placeOf(parts: readonly string[]): Place | undefined {
   const isCore = parts[0] === 'api' && parts.length >= 3;
   if (!isCore && !(parts[0] === 'apis' && parts.length >= 4)) return undefined;
@@ -79,7 +79,7 @@ function placeOf(parts: readonly string[]): Place | undefined {
 
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'finalize']);
 
-/** `namespaces/x/…` is a place, unless it is the namespace itself that is meant. */
+/** `namespaces/x/…` is a namespace prefix, unless the request is about the namespace itself. */
 function inNamespace(group: string, rest: readonly string[]): { namespace: string; rest: readonly string[] } {
   if (rest[0] !== 'namespaces') return { namespace: '', rest };
   const [, namespace = '', next = ''] = rest;

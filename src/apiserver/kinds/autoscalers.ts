@@ -1,6 +1,6 @@
 /**
- * autoscaling/v1 and v2 autoscalers are the same objects; v2 is the stored form. What v1 has no member for stays in
- * an annotation, so that reading and writing in v1 loses nothing.
+ * Converts between autoscaling/v1 and v2; v2 is the stored form. Fields that v1 does not have are kept in
+ * annotations, so that reading and writing in v1 loses nothing.
  */
 import { cpuMetric, DEFAULT_CPU_PERCENT } from './strategies/policy.ts';
 import { isObject } from '../types.ts';
@@ -11,7 +11,7 @@ const KEEP = 'autoscaling.alpha.kubernetes.io/';
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** Percentage of CPU use that a metric wants or reports, if it is about that. */
+/** The CPU percentage that a metric targets or reports, if it is a CPU metric. */
 function cpuPercent(metric: JsonObject, member: 'target' | 'current'): number | undefined {
   const resource = objectOf(metric['resource']);
   const percent = objectOf(resource[member])['averageUtilization'];
@@ -20,7 +20,7 @@ function cpuPercent(metric: JsonObject, member: 'target' | 'current'): number | 
     : undefined;
 }
 
-/** Takes the first metric about CPU out of a list. */
+/** Separates the first CPU metric from a list. */
 function split(
   metrics: JsonObject[],
   member: 'target' | 'current',
@@ -95,7 +95,7 @@ function toStorage(object: KubeObject): KubeObject {
   };
 }
 
-/** What an annotation of ours holds; a damaged one holds nothing. */
+/** The value of one of our annotations; undefined if it is damaged. */
 function parsed(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * Type checks of built-in kinds by upstream's schemas: what Go's decoder would refuse, and which members it would
- * not know. Unknown members are dropped, as a decoder into structs does.
+ * Type checks of built-in kinds with upstream's schemas: reports values that Go's decoder would refuse, and unknown
+ * members. Unknown members are dropped, as Go's decoder does.
  */
 import { canonicalQuantity, QUANTITY_RULE } from '../../lib/quantity.ts';
 import { kindsData, REF } from './schemas.ts';
@@ -17,11 +17,11 @@ export class DecodeError extends Error {
 
 const SKIPPED: ReadonlySet<string> = new Set(['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta']);
 
-/** Schemas that stand for scalars or for anything at all. */
+/** Schemas of scalars or of arbitrary values. */
 const OPAQUE = /(?:runtime\.RawExtension|JSONSchemaProps|v1\.JSON|FieldsV1|Patch)$/;
 
 interface Place {
-  /** Go struct that holds the member, e.g. `DeploymentSpec`. */
+  /** Go struct that contains the member, for example `DeploymentSpec`. */
   readonly struct: string;
   /** Path without indices, for messages of the decoder. */
   readonly plain: string;
@@ -43,7 +43,7 @@ export function checkBuiltIn(kind: Kind, object: JsonObject, unknown: string[]):
 
 const last = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
 
-/** The schema behind a reference, with the name of its Go struct. */
+/** The schema of a reference, with the name of its Go struct. */
 function resolve(schema: JsonSchema): { schema: JsonSchema; name: string | undefined } {
   const ref = schema.$ref ?? schema.allOf?.[0]?.$ref;
   if (ref === undefined) return { schema, name: undefined };

@@ -1,4 +1,4 @@
-/** v1 and events.k8s.io/v1 events are the same objects under other names; v1 is the stored form. */
+/** Converts between v1 and events.k8s.io/v1 events, which have different field names; v1 is the stored form. */
 import type { JsonObject, KubeObject } from '../types.ts';
 
 /** Member of v1 → member of events.k8s.io/v1. */

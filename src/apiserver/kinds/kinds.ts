@@ -1,4 +1,4 @@
-/** What the server serves: one `Kind` per group, version and resource, built in or from a CustomResourceDefinition. */
+/** The served kinds: one `Kind` per group, version and resource, built in or from a CustomResourceDefinition. */
 import type { FieldError, KubeObject, UserInfo } from '../types.ts';
 import type { CompiledSchema } from '../schema/schema.ts';
 
@@ -8,7 +8,7 @@ export interface Column {
   readonly format?: string;
   readonly description?: string;
   readonly priority?: number;
-  /** For custom kinds: where the cell comes from. */
+  /** For custom kinds: the path of the cell's value. */
   readonly jsonPath?: string;
 }
 
@@ -18,23 +18,23 @@ export interface ScalePaths {
   readonly labelSelector?: string;
 }
 
-/** What strategies may use of the world. */
+/** The functions that strategies may use. */
 export interface StrategyContext {
   readonly user: UserInfo;
   readonly now: string;
   /** A number in [0, 1). */
   random(): number;
-  /** Objects of another resource, e.g. to allocate something unique. */
+  /** Objects of another resource, for example to allocate a unique value. */
   all(resource: string): Iterable<KubeObject>;
 }
 
-/** What schema data cannot say about a kind. All of it works on objects in place and does no I/O. */
+/** Rules of a kind that schemas cannot express. All functions modify objects in place and do no I/O. */
 export interface Strategy {
-  /** On every write, before validation. */
+  /** Called for every write, before validation. */
   defaults?(object: KubeObject): void;
-  /** On create, after defaults: what only the server may decide. */
+  /** Called on create, after defaults: sets fields that only the server decides. */
   prepareForCreate?(object: KubeObject, context: StrategyContext): void;
-  /** On update, after defaults: what carries over from the old object. */
+  /** On update, after defaults: copies fields from the old object. */
   prepareForUpdate?(object: KubeObject, old: KubeObject, context: StrategyContext): void;
   validate?(object: KubeObject): FieldError[];
   validateUpdate?(object: KubeObject, old: KubeObject): FieldError[];
@@ -58,7 +58,7 @@ export interface Kind {
   /** apiVersion of the stored form. */
   readonly storageVersion: string;
   readonly apiVersion: string;
-  /** Virtual kinds store nothing; only create works. */
+  /** Virtual kinds store nothing and support only create. */
   readonly virtual: boolean;
   readonly status: boolean;
   readonly scale?: ScalePaths;
@@ -67,20 +67,20 @@ export interface Kind {
   readonly generation: boolean;
   readonly unconditionalUpdate: boolean;
   readonly createOnUpdate: boolean;
-  /** DELETE answers with the object instead of a Status. */
+  /** Whether DELETE answers with the object instead of a Status. */
   readonly returnsDeleted: boolean;
   readonly defaultPolicy: 'Background' | 'Orphan' | 'None';
   readonly nameRule: NameRule;
   readonly columns: readonly Column[];
   readonly strategy?: Strategy;
   readonly schema?: CompiledSchema;
-  /** The schema of the version in which objects are stored; it prunes and defaults what is read. */
+  /** The schema of the storage version; used to prune and default objects when they are read. */
   readonly storageSchema?: CompiledSchema;
   /** The raw OpenAPI schema, for discovery documents and apply. */
   readonly openapi?: Readonly<Record<string, unknown>>;
   readonly selectableFields: readonly string[];
   readonly deprecationWarning?: string;
-  /** From the stored form to this kind's, and back, where they differ by more than the version. */
+  /** Converts from and to the stored form, if they differ in more than the version. */
   readonly convert?: {
     fromStorage(object: KubeObject): KubeObject;
     toStorage(object: KubeObject): KubeObject;
@@ -92,11 +92,11 @@ interface GroupVersions {
   readonly versions: readonly string[];
 }
 
-/** The kinds served right now. Custom kinds come and go. */
+/** The kinds that are currently served. Custom kinds can be added and removed. */
 export class Registry {
   readonly #kinds = new Map<string, Kind>();
   readonly #builtInGroups = new Set<string>();
-  /** Changes with every change of the catalogue; documents derived from it compare it. */
+  /** Incremented with every change of the kinds; derived documents compare it. */
   revision = 0;
   readonly listeners = new Set<(kind: Kind, present: boolean) => void>();
 
@@ -117,14 +117,14 @@ export class Registry {
     return this.#kinds.get(id(group, version, plural));
   }
 
-  /** The served kind of an object, whatever its resource is called. */
+  /** The served kind of an object, by kind instead of resource. */
   findByKind(apiVersion: string, kind: string): Kind | undefined {
     for (const candidate of this.#kinds.values())
       if (candidate.kind === kind && candidate.apiVersion === apiVersion) return candidate;
     return undefined;
   }
 
-  /** Any served kind of a group, for references that name no usable version. */
+  /** Any served kind of a group, for references without a usable version. */
   findByGroupKind(group: string, kind: string): Kind | undefined {
     for (const candidate of this.#kinds.values())
       if (candidate.kind === kind && candidate.group === group && !candidate.virtual) return candidate;
@@ -180,7 +180,7 @@ const id = (group: string, version: string, plural: string): string => `${group}
 const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
 const STAGES = { alpha: 0, beta: 1, ga: 2 } as const;
 
-/** Order of versions in discovery: released before beta before alpha, higher first, anything else by name. */
+/** Order of versions in discovery: stable, beta, alpha, each from high to low; others by name. */
 export function byVersionRank(a: string, b: string): number {
   const left = VERSION.exec(a);
   const right = VERSION.exec(b);

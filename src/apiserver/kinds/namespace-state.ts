@@ -1,9 +1,9 @@
-/** Whether a namespace takes new objects. */
+/** Whether a namespace accepts new objects. */
 import type { World } from '../api.ts';
 import type { Kind } from './kinds.ts';
 import { forbidden, notFound } from '../status.ts';
 
-/** @throws ApiError 404 when the namespace is missing, 403 when it is going away */
+/** @throws ApiError 404 if the namespace does not exist, 403 if it is terminating */
 export function assertNamespaceOpen(world: World, kind: Kind, namespace: string, name: string): void {
   const entry = world.store.get('/namespaces', namespace);
   if (!entry) throw notFound({ group: '', plural: 'namespaces', kind: 'Namespace' }, namespace);

@@ -1,4 +1,4 @@
-/** The registry as it is at start: every built-in kind with its strategy. */
+/** The initial registry: every built-in kind with its strategy. */
 import { builtInKinds, GROUP_ORDER } from './catalogue.ts';
 import { Registry } from './kinds.ts';
 import { strategies } from './strategies/index.ts';

@@ -1,4 +1,4 @@
-/** Upstream's schemas of the built-in kinds, read once from the file that hack/update-kinds makes. */
+/** Upstream's schemas of the built-in kinds, read once from the file that hack/update-kinds generates. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { JsonSchema } from '../schema/types.ts';
@@ -14,7 +14,7 @@ export type NamedSchema = JsonSchema & {
 };
 
 interface KindsData {
-  /** By name: `io.k8s.api.core.v1.Pod`. */
+  /** Keyed by name: `io.k8s.api.core.v1.Pod`. */
   readonly schemas: Readonly<Record<string, NamedSchema>>;
   /** The schema name of a kind. */
   nameOf(group: string, version: string, kind: string): string | undefined;
@@ -25,7 +25,7 @@ export const REF = '#/components/schemas/';
 
 let loaded: KindsData | undefined;
 
-/** The data; the first call takes some 20 ms. @throws Error when the file is not there */
+/** The data; the first call takes about 20 ms. @throws Error if the file does not exist */
 export const kindsData = (): KindsData => (loaded ??= load());
 
 function load(): KindsData {

@@ -1,4 +1,4 @@
-/** What is served, in the words of discovery: the legacy lists and the aggregated one. */
+/** Discovery documents: the legacy lists and the aggregated one. */
 import { createHash } from 'node:crypto';
 import type { Answer, Call, World } from '../api.ts';
 import type { Kind, Registry } from '../kinds/kinds.ts';
@@ -28,7 +28,7 @@ export function discoveryAnswer(world: World, call: Call): Answer | undefined {
   return found.versions.includes(version) ? ok(resourceList(registry, group, version)) : undefined;
 }
 
-/** Some documents are for people, whoever asks. */
+/** Some documents are always indented. */
 export const indented = (value: JsonObject): Answer => ({
   type: 'bytes',
   code: 200,
@@ -99,7 +99,7 @@ const SPECIAL: Readonly<Record<string, Omit<Subresource, 'name'>>> = {
 };
 
 function subresourcesOf(kind: Kind): Subresource[] {
-  // Built-in kinds list them by name, custom ones status first.
+  // Built-in kinds list subresources by name, custom ones list status first.
   const names = kind.builtIn ? [...kind.subresources].sort() : kind.subresources;
   return names.map((name) => {
     const special = SPECIAL[name];
@@ -145,7 +145,7 @@ function resourceList(registry: Registry, group: string, version: string): JsonO
   };
 }
 
-/** Tells clients when objects are stored in another form: upstream hashes the names, so the values agree. */
+/** A hash that changes with the storage version. Same as upstream's, which hashes the names. */
 const storageVersionHash = ({ kind, resource, storageVersion }: Kind): string =>
   createHash('sha256')
     .update(`${resource.startsWith('/') ? '/' : ''}${storageVersion}/${kind}`)

@@ -1,4 +1,4 @@
-/** OpenAPI v3 documents, one per group version: what kubectl and Helm validate and explain objects with. */
+/** OpenAPI v3 documents, one per group version; kubectl and Helm use them for validation and `explain`. */
 import { createHash } from 'node:crypto';
 import { append } from '../../lib/lists.ts';
 import { operationsOf, type Described } from './paths.ts';
@@ -6,7 +6,7 @@ import { kindsData, REF, type NamedSchema } from '../kinds/schemas.ts';
 import type { JsonSchema } from '../schema/types.ts';
 import { isObject, type JsonObject } from '../types.ts';
 
-/** What a document needs to know about a served kind. */
+/** The facts about a served kind that a document needs. */
 export interface OpenApiKind {
   readonly group: string;
   readonly version: string;
@@ -25,11 +25,11 @@ export interface OpenApiKind {
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const ALWAYS = [`${META}.Status`, `${META}.DeleteOptions`, `${META}.Patch`];
 
-/** `api/v1` or `apis/apps/v1`: the key of a group version in the index and the end of its path. */
+/** `api/v1` or `apis/apps/v1`: the key of a group version in the index, and the end of its path. */
 export const documentKey = (group: string, version: string): string =>
   group === '' ? `api/${version}` : `apis/${group}/${version}`;
 
-/** The hash that a document's address carries, so that clients may keep it for good. */
+/** The hash in a document's URL, so that clients can cache it forever. */
 export const documentHash = (text: string): string =>
   createHash('sha512').update(text).digest('hex').toUpperCase();
 
@@ -42,7 +42,7 @@ export const openApiIndex = (
   ),
 });
 
-/** The document of a group version, for the kinds served in it. */
+/** The document of a group version, for its served kinds. */
 export function openApiV3(group: string, version: string, kinds: readonly OpenApiKind[]): JsonObject {
   const schemas: Record<string, unknown> = {};
   const wanted = new Set(ALWAYS);
@@ -76,7 +76,7 @@ function describe(kind: OpenApiKind): Described {
   };
 }
 
-/** Puts the schemas that `wanted` names, and those that they refer to, into `schemas`. */
+/** Adds the schemas in `wanted`, and those that they reference, to `schemas`. */
 function collect(wanted: ReadonlySet<string>, schemas: Record<string, unknown>): void {
   const queue = [...wanted];
   for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
@@ -107,7 +107,7 @@ const API_VERSION = {
 };
 const KIND = { description: 'The kind of this object.', type: 'string' };
 
-/** The schema of a custom kind as published: with apiVersion, kind and metadata, and its list. */
+/** The published schema of a custom kind: with apiVersion, kind and metadata, and its list. */
 function customSchemas(kind: OpenApiKind, described: Described): Record<string, JsonSchema> {
   const gvk = { group: kind.group, version: kind.version };
   const metadata = (name: string, description: string): JsonSchema => ({
@@ -145,7 +145,7 @@ function customSchemas(kind: OpenApiKind, described: Described): Record<string, 
   return { [described.schema]: item, [described.list]: list };
 }
 
-/** Embedded resources are published with the members that they always have. */
+/** Embedded resources are published with the members that all objects have. */
 function published(schema: JsonSchema): JsonSchema {
   const { properties, items, additionalProperties } = schema;
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;

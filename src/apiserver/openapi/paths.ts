@@ -1,9 +1,9 @@
-/** The paths of an OpenAPI document: which operations a kind has, with which parameters. */
+/** The paths of an OpenAPI document: operations and parameters of a kind. */
 import { REF, type GroupVersionKind } from '../kinds/schemas.ts';
 import type { OpenApiKind } from './openapi.ts';
 import type { JsonObject } from '../types.ts';
 
-/** The names under which a kind and its list are described. */
+/** The schema names of a kind and its list. */
 export interface Described {
   readonly schema: string;
   readonly list: string;
@@ -64,7 +64,7 @@ const PATCHES = [
   'application/merge-patch+json',
 ];
 
-/** All operations of a kind by path. */
+/** All operations of a kind, keyed by path. */
 export function operationsOf(kind: OpenApiKind, described: Described): JsonObject {
   const root = `/${kind.group === '' ? 'api' : `apis/${kind.group}`}/${kind.version}`;
   const collection = kind.namespaced

@@ -1,19 +1,19 @@
-/** How strategic merge patches treat the members of a built-in kind: what is merged, and by which key. */
+/** Strategic merge patch rules of a built-in kind: which members are merged, and by which key. */
 import { kindsData, REF } from '../kinds/schemas.ts';
 import type { JsonSchema } from '../schema/types.ts';
 
-/** What is known about one place in an object. */
+/** The rules for one place in an object. */
 export interface PatchKeys {
   readonly isMerged: boolean;
   readonly isReplaced: boolean;
   readonly mergeKey: string | undefined;
-  /** A member of the map here. */
+  /** The rules for a member of this map. */
   member(name: string): PatchKeys;
-  /** The items of the list here. */
+  /** The rules for the items of this list. */
   readonly items: PatchKeys;
 }
 
-/** Nothing known: maps are merged, lists replaced. */
+/** Without rules, maps are merged and lists are replaced. */
 export const plainKeys: PatchKeys = {
   isMerged: false,
   isReplaced: false,
@@ -48,13 +48,13 @@ function makeKeys(schema: JsonSchema): PatchKeys {
   };
 }
 
-/** The schema itself, or what it refers to. */
+/** The schema itself, or the referenced one. */
 function bodyOf(schema: JsonSchema): JsonSchema | undefined {
   const ref = schema.$ref ?? schema.allOf?.[0]?.$ref;
   return ref === undefined ? schema : kindsData().schemas[ref.slice(REF.length)];
 }
 
-/** The keys of a built-in kind; undefined when upstream has no such kind, and strategic merge is refused. */
+/** The rules of a built-in kind; undefined if upstream has no such kind, and strategic merge is refused. */
 export function patchKeysOf(group: string, version: string, kind: string): PatchKeys | undefined {
   const name = kindsData().nameOf(group, version, kind);
   return name === undefined ? undefined : keysOf(kindsData().schemas[name]);

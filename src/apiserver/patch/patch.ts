@@ -1,13 +1,13 @@
 /**
- * JSON patch and JSON merge patch as the reference server applies them, quirks included: `replace` of a
- * missing object member adds it, and list indices may be negative.
+ * JSON patch and JSON merge patch as in upstream, including its quirks: `replace` of a missing object member adds
+ * it, and list indices may be negative.
  *
  * @see RFC 6902, RFC 7386
  */
 import { copy, equal } from '../../lib/json.ts';
 import { isObject, type JsonObject } from '../types.ts';
 
-/** A patch that cannot be applied; `code` and `reason` belong in the answer's Status. */
+/** A patch that cannot be applied; `code` and `reason` are for the Status. */
 export class PatchError extends Error {
   readonly code: number;
   readonly reason: string | undefined;
@@ -25,13 +25,13 @@ const MAX_OPERATIONS = 10_000;
 const badPatch = (why: string): PatchError =>
   new PatchError(400, 'BadRequest', `error decoding patch: ${why}`);
 
-/** An operation that does not apply; upstream keeps the cause for itself, so it is only in `cause`. */
+/** An operation that does not apply; upstream does not report the cause, so it is only in `cause`. */
 const rejected = (why: string): PatchError =>
   new PatchError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
     cause: new Error(why),
   });
 
-/** The JSON type of a value as Go's decoder names it. */
+/** The JSON type of a value with the name that Go's decoder uses. */
 export const goTypeName = (value: unknown): string =>
   Array.isArray(value)
     ? 'array'
@@ -43,7 +43,7 @@ export const goTypeName = (value: unknown): string =>
 
 /**
  * `target` with the merge patch applied; unchanged parts are shared.
- * @throws PatchError 400 when the patch is no object
+ * @throws PatchError 400 if the patch is not an object
  */
 export function applyMergePatch<T extends object>(target: T, patch: unknown): T {
   if (patch === null) throw new PatchError(400, 'BadRequest', 'Invalid JSON Patch');
@@ -67,7 +67,7 @@ function merged(target: JsonObject, patch: JsonObject): JsonObject {
   return result;
 }
 
-/** Nulls in an object that is new say "no such member"; those in lists are values. */
+/** Nulls in a new object mean "no such member"; nulls in lists are values. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => (item === null ? null : withoutNulls(item)));
   if (!isObject(value)) return value;
@@ -88,8 +88,8 @@ interface Operation {
 
 /**
  * A copy of `target` with the operations applied in order.
- * @throws PatchError 400 when the patch is no list of operations, 413 when it is too long, 422 when an
- *   operation does not apply
+ * @throws PatchError 400 if the patch is not a list of operations, 413 if it is too long, 422 if an operation does
+ * not apply
  */
 export function applyJsonPatch<T extends object>(target: T, operations: unknown): T {
   if (!Array.isArray(operations))
@@ -150,14 +150,14 @@ function applyOperation(root: { document: unknown }, operation: Operation): void
   }
 }
 
-/** The container that a pointer's last segment lies in, and that segment. */
+/** The container of a pointer's last segment, and that segment. */
 interface Place {
   readonly container: JsonObject | unknown[];
   readonly key: string;
   readonly pointer: string;
 }
 
-/** The first segment is dropped unread, as upstream does even when the pointer has no leading slash. */
+/** The first segment is ignored, as in upstream, even if the pointer has no leading slash. */
 function locate(document: unknown, pointer: string | undefined): Place {
   const segments = (pointer ?? '').split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (pointer === undefined || segments.length < 2) throw rejected(`doc is missing path: "${pointer ?? ''}"`);

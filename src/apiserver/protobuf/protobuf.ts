@@ -1,8 +1,8 @@
 /**
- * Request bodies in protobuf, as Go programs send built-in kinds: from the wire to the JSON they mean.
+ * Decodes request bodies in protobuf, which Go programs send for built-in kinds, to JSON.
  *
- * Go writes every scalar that is no pointer, so `""`, `0` and `false` arrive for fields that nobody set, and look like
- * those that somebody did set. Which of them to believe is in the data: zero values of pointers were meant.
+ * Go writes every scalar that is not a pointer, so `""`, `0` and `false` arrive for unset fields as well as for
+ * fields that were set explicitly. The type data resolves this: zero values of pointer fields were set explicitly.
  */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -16,7 +16,7 @@ import type { JsonObject } from '../types.ts';
 type Field = readonly [number: number, name: string, type: string, flags: string];
 type Message = ReadonlyMap<number, Field>;
 
-/** The body is no protobuf that this server understands. */
+/** The body is not a supported protobuf message. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
 }

@@ -1,4 +1,4 @@
-/** Messages that are something else in JSON: quantities, times, numbers or strings, embedded JSON. Pure. */
+/** Messages with a special JSON form: quantities, times, numbers or strings, embedded JSON. Pure. */
 import { fieldsOnWire } from './wire.ts';
 import type { WireField } from './wire.ts';
 import type { JsonObject } from '../types.ts';
@@ -28,7 +28,7 @@ function time(fields: Fields, decimals: number): string | null {
   return decimals === 0 ? `${base}Z` : `${base}.${String(Math.floor(nanos / 1000)).padStart(6, '0')}Z`;
 }
 
-/** Either a schema or a list of schemas, a boolean, or a list of strings. */
+/** A schema, a list of schemas, a boolean, or a list of strings. */
 const schemaOr =
   (other: (fields: Fields, decode: DecodeMessage) => unknown, schemaField: number): Special =>
   (fields, decode) => {
@@ -61,7 +61,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   ),
 };
 
-/** The value of such a message; undefined when `type` is an ordinary one. */
+/** The value of a special message; undefined if `type` is an ordinary one. */
 export function decodeSpecial(
   type: string,
   bytes: Buffer,

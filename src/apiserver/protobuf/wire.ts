@@ -1,4 +1,4 @@
-/** The wire format of protobuf: numbered fields, one after the other. Pure. */
+/** The wire format of protobuf: a sequence of numbered fields. Pure. */
 
 export interface WireField {
   readonly number: number;
@@ -8,7 +8,7 @@ export interface WireField {
   readonly value?: bigint;
 }
 
-/** @throws RangeError when the bytes end too early, or use a type that nobody uses */
+/** @throws RangeError if the data ends too early, or contains an unsupported wire type */
 export function fieldsOnWire(bytes: Buffer): WireField[] {
   const fields: WireField[] = [];
   let at = 0;

@@ -1,10 +1,10 @@
-/** Conditions on a value: all, any, one or none of several schemas. */
+/** Compositions of schemas: allOf, anyOf, oneOf and not. */
 import { append } from '../../lib/lists.ts';
 import { goQuote, invalid } from './field-errors.ts';
 import type { JsonSchema } from './types.ts';
 import type { FieldError } from '../types.ts';
 
-/** What was found, and how many checks went well, by which the best alternative of a `oneOf` is chosen. */
+/** The errors, and the number of successful checks, which selects the best alternative of a `oneOf`. */
 export interface Findings {
   readonly errors: FieldError[];
   matches: number;
@@ -12,10 +12,10 @@ export interface Findings {
 
 export type Validator = (value: unknown, path: string, old: unknown, out: Findings) => void;
 
-/** Where an error of a condition stands: at no field. */
+/** The path of composition errors, which refer to no field. */
 export const NO_PATH = '<nil>';
 
-/** The conditions of a schema, or nothing when it has none. */
+/** The validator for the compositions of a schema, or undefined if there are none. */
 export function compileComposition(
   schema: JsonSchema,
   compile: (part: JsonSchema) => Validator,
@@ -33,7 +33,7 @@ export function compileComposition(
   };
 }
 
-/** What one alternative finds, kept apart. */
+/** The errors of one alternative, collected separately. */
 function attempt(validator: Validator, value: unknown, path: string, old: unknown): Findings {
   const out: Findings = { errors: [], matches: 0 };
   validator(value, path, old, out);
@@ -54,7 +54,7 @@ const best = (attempts: readonly Findings[]): Findings | undefined =>
     undefined,
   );
 
-/** An error of a composition stands at no field. */
+/** A composition error; it refers to no field. */
 const composite = (path: string, why: string): FieldError =>
   invalid(NO_PATH, '', `${goQuote(path)} must ${why}`);
 

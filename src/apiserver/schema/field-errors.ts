@@ -1,10 +1,10 @@
-/** The findings of validation, worded as upstream words them: `Invalid value: "a": must be …`. */
+/** Validation errors with upstream's messages: `Invalid value: "a": must be …`. */
 import type { FieldError } from '../types.ts';
 
 export type { FieldError } from '../types.ts';
 
 /**
- * A string as Go's `%q` prints it, which for text without control characters is how JSON prints it.
+ * A string in the format of Go's `%q`; for strings without control characters it is the same as JSON.
  * @see https://pkg.go.dev/strconv#Quote
  */
 export function goQuote(text: string): string {
@@ -19,11 +19,11 @@ export function goQuote(text: string): string {
   );
 }
 
-/** A value as plain text: texts and numbers as they are, anything else as JSON, nothing as the empty text. */
+/** A value as plain text: strings and numbers as they are, other values as JSON, nothing as an empty string. */
 export const plainText = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** A value as it appears after `Invalid value: `. */
+/** A value in the format after `Invalid value: `. */
 export function printValue(value: unknown): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return goQuote(value);
@@ -31,14 +31,14 @@ export function printValue(value: unknown): string {
   return JSON.stringify(sorted(value));
 }
 
-/** A number as Go's `%v` prints a float64. */
+/** A number in the format of Go's `%v` for float64. */
 export function goNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e21) return String(value);
   const text = Math.abs(value) < 1e-4 ? value.toExponential() : String(value);
   return text.replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
-/** A value whose members are printed in the order they have, as Go prints those of a struct. */
+/** A value whose members are printed in their order, like those of a Go struct. */
 export class Verbatim {
   readonly #value: unknown;
 
@@ -128,8 +128,8 @@ export const tooMany = (field: string, actual: number, max: number): FieldError 
 const items = (count: number): string => (count === 1 ? '1 item' : `${count} items`);
 
 /**
- * Several findings as one text, the way an aggregate prints: a text that occurs twice is printed once, and a
- * single one stands without brackets.
+ * Several errors as one message, in the format of Go's aggregate: without duplicates, and a single error without
+ * brackets.
  */
 export function joinErrors(errors: readonly FieldError[]): string {
   const texts = [...new Set(errors.map((error) => `${error.field}: ${error.message}`))];

@@ -1,9 +1,9 @@
-/** The string formats that schemas of custom resources may ask for; unknown ones are not checked. */
+/** The string formats for schemas of custom resources; unknown formats are not checked. */
 import { RE2JS } from 're2js';
 
 const patterns = new Map<string, RE2JS | string>();
 
-/** The compiled pattern, or what is wrong with it. */
+/** The compiled pattern, or the error in it. */
 function patternOf(pattern: string): RE2JS | string {
   let found = patterns.get(pattern);
   if (found === undefined) {
@@ -17,13 +17,13 @@ function patternOf(pattern: string): RE2JS | string {
   return found;
 }
 
-/** Whether `text` contains a match of `pattern` in RE2 syntax, the dialect of Go; nothing matches a bad pattern. */
+/** Whether `text` contains a match of `pattern` in RE2 syntax, as in Go; an invalid pattern matches nothing. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const compiled = patternOf(pattern);
   return typeof compiled !== 'string' && compiled.matcher(text).find();
 }
 
-/** What is wrong with a pattern; undefined when nothing is. */
+/** The error in a pattern; undefined if it is valid. */
 export function patternProblem(pattern: string): string | undefined {
   const compiled = patternOf(pattern);
   return typeof compiled === 'string' ? compiled : undefined;
@@ -155,7 +155,7 @@ const checks: Readonly<Record<string, (text: string) => boolean>> = {
   k8slongname: (text) => text.length <= 253 && text.split('.').every((part) => SHORT_NAME.test(part)),
 };
 
-/** The check of a format, or undefined when the format is unknown; dashes in its name do not count. */
+/** The check of a format; undefined if the format is unknown. Dashes in its name are ignored. */
 export const formatCheck = (format: string): ((text: string) => boolean) | undefined => {
   const name = format.replaceAll('-', '');
   return Object.hasOwn(checks, name) ? checks[name] : undefined;

@@ -1,4 +1,4 @@
-/** The values that the scale subresource of a custom kind reads from its objects must have the right types. */
+/** Validates the types of the values that the scale subresource of a custom kind reads. */
 import { invalid, plainText } from './field-errors.ts';
 import { isObject, type FieldError } from '../types.ts';
 
@@ -11,7 +11,7 @@ export interface ScalePathsOf {
 
 const MAX = 2 ** 31 - 1;
 
-/** Findings about an object that its scale subresource could not be made of. */
+/** Errors in an object that prevent its scale subresource. */
 export function scaleErrors(object: object, paths: ScalePathsOf): FieldError[] {
   const errors = [...replicasErrors(object, paths.spec), ...replicasErrors(object, paths.status)];
   const { labelSelector } = paths;
@@ -33,7 +33,7 @@ function replicasErrors(object: object, path: string): FieldError[] {
 
 type Found = { readonly value: unknown } | { readonly problem: string };
 
-/** The value at a dotted path; absent is undefined, an alien type on the way or at the end is a problem. */
+/** The value at a dotted path; undefined if it does not exist, an error if it or a parent has the wrong type. */
 function valueAt(object: object, path: string, wanted: 'int64' | 'string'): Found {
   const names = path.replace(/^\./, '').split('.');
   const text = `.${names.join('.')}`;

@@ -1,8 +1,8 @@
 /**
- * A structural schema compiled into what the write pipeline does with it: prune unknown members, fill in
- * defaults, validate. Compile once per version of a kind, then use for every request.
+ * Compiles a structural schema for the write pipeline: prune unknown members, apply defaults, validate. It is
+ * compiled once per version of a kind and used for every request.
  *
- * All functions take plain JSON and change nothing; what did not change is shared with the argument.
+ * All functions take plain JSON and do not modify it; unchanged parts are shared with the argument.
  */
 import { append } from '../../lib/lists.ts';
 import { scaleErrors, type ScalePathsOf } from './scale-paths.ts';
@@ -16,13 +16,13 @@ export type { JsonSchema } from './types.ts';
 
 export interface CompiledSchema {
   readonly schema: JsonSchema;
-  /** The object without members that the schema does not know; apiVersion, kind and metadata stay. */
+  /** The object without unknown members; apiVersion, kind and metadata stay. */
   prune<T extends object>(object: T): T;
-  /** The object without nulls where none are allowed, and with defaults filled in at every depth. */
+  /** The object without nulls that are not allowed, and with defaults at every depth. */
   applyDefaults<T extends object>(object: T): T;
   /**
-   * All findings about the object: keywords, unique list items, embedded resources.
-   * @param old the object before an update; findings about values that it holds unchanged are dropped
+   * All errors in the object: keywords, unique list items, embedded resources.
+   * @param old the object before an update; errors in unchanged values are dropped
    */
   validate(object: object, old?: object): FieldError[];
   /** Paths of the members that `prune` would drop, sorted: `spec.list[0].foo`. */
@@ -31,8 +31,8 @@ export interface CompiledSchema {
 
 /**
  * Compiles the `openAPIV3Schema` of a version.
- * @param options.root false when the schema describes a value that is no API object, such as a default
- * @param options.scale paths of the scale subresource, which validation looks at too
+ * @param options.root false if the schema describes a value that is not an API object, for example a default
+ * @param options.scale paths of the scale subresource, to validate them as well
  */
 export function compileSchema(
   schema: JsonSchema,

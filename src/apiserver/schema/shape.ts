@@ -1,15 +1,15 @@
 /**
- * The parts of a schema that change an object: pruning of members it does not know, and defaults. Objects are
- * copied only where they change, so that a value that is fine already is handed back itself.
+ * Schema operations that change an object: pruning of unknown members, and defaults. Objects are copied only if
+ * they change; otherwise the same value is returned.
  */
 import { copy } from '../../lib/json.ts';
 import { childPath, takesAnyMember, valueSchema, type JsonSchema } from './types.ts';
 import { isObject, type JsonObject } from '../types.ts';
 
-/** Members of every object that has an apiVersion of its own: the root, and embedded resources. */
+/** Members of every object that has its own apiVersion: the root, and embedded resources. */
 const META = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** Members that metadata may have. */
+/** Possible members of metadata. */
 const OBJECT_META = new Set([
   'annotations',
   'creationTimestamp',
@@ -28,24 +28,24 @@ const OBJECT_META = new Set([
   'uid',
 ]);
 
-/** A schema with its children at hand; made once. */
+/** A preprocessed schema with its children. */
 export interface Shape {
   readonly fields: ReadonlyMap<string, Shape>;
   readonly values: Shape | undefined;
   readonly items: Shape | undefined;
   readonly isOpen: boolean;
   readonly isEmbedded: boolean;
-  /** The whole object; its metadata is in the care of others. */
+  /** Whether this is the whole object, whose metadata is handled elsewhere. */
   readonly isRoot: boolean;
   readonly isNullable: boolean;
   readonly defaultValue: unknown;
-  /** Fields that have a default, so that objects without any are passed over. */
+  /** Fields with a default. */
   readonly defaulted: readonly string[];
-  /** Whether a default exists anywhere below. */
+  /** Whether there is a default anywhere below. */
   readonly hasDefaults: boolean;
   readonly listType: 'set' | 'map' | undefined;
   readonly listKeys: readonly string[];
-  /** Whether a list with unique items exists here or below. */
+  /** Whether there is a list with unique items here or below. */
   readonly hasUnique: boolean;
 }
 
@@ -77,8 +77,8 @@ export function shapeOf(schema: JsonSchema, isRoot = false): Shape {
 }
 
 /**
- * `value` without the members that the schema does not know; each of them is reported by path to `unknown`.
- * Below a shape that preserves unknown members only the members it names are looked at.
+ * `value` without unknown members; their paths are added to `unknown`. Below a shape that preserves unknown
+ * members, only the named members are processed.
  */
 export function pruneValue(value: unknown, shape: Shape, path: string, unknown?: string[]): unknown {
   if (Array.isArray(value)) {
@@ -111,7 +111,7 @@ function pruneMeta(value: unknown, path: string, unknown: string[] | undefined):
   });
 }
 
-/** Items of a list without an item schema lose all their members, as upstream has it. */
+/** Items of a list without an item schema lose all their members, as in upstream. */
 function stripped(value: unknown, path: string, unknown: string[] | undefined): unknown {
   if (Array.isArray(value)) return mapList(value, (item, i) => stripped(item, `${path}[${i}]`, unknown));
   if (!isObject(value)) return value;
@@ -121,7 +121,7 @@ function stripped(value: unknown, path: string, unknown: string[] | undefined): 
   });
 }
 
-/** `value` with defaults filled in, top down, so that a default object gets defaults of its own. */
+/** `value` with defaults, applied top down, so that a default object gets its own defaults. */
 export function defaultValue(value: unknown, shape: Shape): unknown {
   if (!shape.hasDefaults) return value;
   if (Array.isArray(value)) {
@@ -146,7 +146,7 @@ export function defaultValue(value: unknown, shape: Shape): unknown {
 const orDefault = (value: unknown, shape: Shape): unknown =>
   value === null && !shape.isNullable && shape.defaultValue !== undefined ? copy(shape.defaultValue) : value;
 
-/** `value` without nulls where the schema allows none and has no default to put there. */
+/** `value` without nulls at places where the schema does not allow them and has no default. */
 export function dropNulls(value: unknown, shape: Shape): unknown {
   if (Array.isArray(value)) {
     const items = shape.items;
@@ -161,7 +161,10 @@ export function dropNulls(value: unknown, shape: Shape): unknown {
   });
 }
 
-/** The object with each member changed by `change`; undefined drops it; the same object when nothing changed. */
+/**
+ * The object with each member replaced by the result of `change`; undefined drops the member. Returns the same
+ * object if nothing changed.
+ */
 export function mapObject(
   object: JsonObject,
   change: (member: unknown, name: string) => unknown,
@@ -178,7 +181,7 @@ export function mapObject(
   return result ?? object;
 }
 
-/** The list with each item changed by `change`; the same list when nothing changed. */
+/** The list with each item replaced by the result of `change`; the same list if nothing changed. */
 export function mapList(
   list: readonly unknown[],
   change: (item: unknown, index: number) => unknown,

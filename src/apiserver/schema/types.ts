@@ -41,11 +41,11 @@ export interface JsonSchema {
   readonly 'x-kubernetes-validations'?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The schema of values that are not properties, or nothing when they are free or forbidden. */
+/** The schema of additional properties; undefined if they are unrestricted or forbidden. */
 export const valueSchema = (schema: JsonSchema): JsonSchema | undefined =>
   typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
 
-/** Whether members that the schema does not name may exist. */
+/** Whether unnamed members are allowed. */
 export const takesAnyMember = (schema: JsonSchema): boolean => schema.additionalProperties === true;
 
 /** `spec.list` + `name` → `spec.list.name`; the root has the empty path. */

@@ -1,9 +1,9 @@
 /**
- * Validation of a value by a schema, compiled once into closures, with upstream's findings word for word.
+ * Validates values with a schema, compiled into closures, with upstream's exact messages.
  *
- * Ratcheting: an update that leaves a bad value as it was is not to blame for it. Validation therefore runs
- * without the old object first, and only when something was found again beside it, passing over every value
- * that equals its old self. Items of a list have an old self only when the list is a map.
+ * Ratcheting: an update is not refused for an invalid value that it does not change. So validation first runs
+ * without the old object. If there are errors, it runs again with the old object and skips every value that is
+ * equal to its old value. List items have an old value only if the list is a map.
  */
 import { equal } from '../../lib/json.ts';
 import {
@@ -60,7 +60,7 @@ function compile(schema: JsonSchema): Validator {
   };
 }
 
-/** The JSON type of a value by the names of schemas. */
+/** The JSON type of a value with the name that schemas use. */
 function typeName(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -68,7 +68,7 @@ function typeName(value: unknown): string {
   return typeof value;
 }
 
-/** The error "must be of type"; the value printed is the name of the type that was found. */
+/** The error "must be of type"; its value is the actual type. */
 const wrongType = (path: string, wanted: string, found: string): FieldError =>
   typeInvalid(
     path === '' ? NO_PATH : path,
@@ -124,7 +124,7 @@ function compileString(schema: JsonSchema): Check | undefined {
   };
 }
 
-/** Characters, not UTF-16 units. */
+/** Counts characters, not UTF-16 units. */
 function runes(text: string): number {
   let count = text.length;
   for (let i = 0; i + 1 < text.length; i++) {
@@ -183,7 +183,7 @@ function compileList(schema: JsonSchema): Validator | undefined {
 const hasTwins = (list: readonly unknown[]): boolean =>
   list.some((element, index) => list.slice(0, index).some((earlier) => equal(earlier, element)));
 
-/** Finds the old self of an item of a list map; items of other lists have none. */
+/** Finds the old value of a list map's item; items of other lists have none. */
 function oldItems(old: unknown, keys: readonly string[] | undefined): (item: unknown) => unknown {
   if (!keys || !Array.isArray(old)) return () => undefined;
   const keyOf = (item: unknown): string =>

@@ -1,4 +1,4 @@
-/** Field selectors: `metadata.name=x,status.phase!=Running`, and which fields each kind offers. */
+/** Field selectors: `metadata.name=x,status.phase!=Running`, and the selectable fields of each kind. */
 import { goQuote, plainText } from '../schema/field-errors.ts';
 import { SelectorError } from './selectors.ts';
 import { isObject, type KubeObject } from '../types.ts';
@@ -12,15 +12,15 @@ interface FieldRequirement {
 interface FieldSelector {
   readonly requirements: readonly FieldRequirement[];
   readonly isEmpty: boolean;
-  /** @param valueOf the value of a field as text; a field without value is the empty text */
+  /** @param valueOf returns the value of a field as a string; empty if the field has no value */
   matches(valueOf: (field: string) => string): boolean;
-  /** The value that `field` must have when the selector asks for exactly one. */
+  /** The required value of `field` if the selector requires exactly one. */
   exact(field: string): string | undefined;
 }
 
 /**
- * Reads a field selector; a backslash escapes `,`, `=` and itself.
- * @throws SelectorError with upstream's text
+ * Parses a field selector; a backslash escapes `,`, `=` and itself.
+ * @throws SelectorError with upstream's message
  */
 export function parseFieldSelector(text: string): FieldSelector {
   const requirements = splitTerms(text).flatMap((term) => (term === '' ? [] : [readTerm(text, term)]));
@@ -79,10 +79,10 @@ function unescape(value: string): string {
 
 const COMMON = ['metadata.name', 'metadata.namespace'];
 
-/** Fields of v1 and of events.k8s.io/v1 events that name the object concerned. */
+/** Fields of v1 and events.k8s.io/v1 events that identify the involved object. */
 const REFERENCE = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
 
-/** Fields besides name and namespace, by `group/Kind` (core kinds without a slash). */
+/** Additional fields, by `group/Kind` (core kinds without a slash). */
 const EXTRAS: Readonly<Record<string, readonly string[]>> = {
   Pod: [
     'spec.nodeName',
@@ -117,15 +117,16 @@ const EXTRAS: Readonly<Record<string, readonly string[]>> = {
   'certificates.k8s.io/CertificateSigningRequest': ['spec.signerName'],
 };
 
-/** The fields that a built-in kind offers to selectors besides name and namespace. */
+/** The selectable fields of a built-in kind besides name and namespace. */
 export const selectableFields = (group: string, kind: string): readonly string[] =>
   EXTRAS[group === '' ? kind : `${group}/${kind}`] ?? [];
 
 /**
- * Refuses a selector on fields that a kind does not offer.
- * @param fields extras of the kind; JSON paths of a custom kind's `selectableFields` without the leading dot
- * @param options.kind name of a built-in kind; Jobs have a text of their own
- * @throws SelectorError with upstream's text, which differs for kinds without extras
+ * Refuses a selector with fields that a kind does not support.
+ * @param fields additional fields of the kind; JSON paths of a custom kind's `selectableFields` without the leading
+ * dot
+ * @param options.kind name of a built-in kind; Jobs have a separate message
+ * @throws SelectorError with upstream's message, which differs for kinds without additional fields
  */
 export function checkFieldSelector(
   selector: FieldSelector,
@@ -143,7 +144,7 @@ export function checkFieldSelector(
   }
 }
 
-/** Values that are not simply found at the field's path, or have a default. */
+/** Fields whose value is not at the field's path, or that have a default. */
 const SPECIAL: Readonly<Record<string, (object: KubeObject) => unknown>> = {
   'spec.unschedulable': (object) => at(object, ['spec', 'unschedulable']) ?? false,
   'spec.hostNetwork': (object) => at(object, ['spec', 'hostNetwork']) ?? false,
@@ -155,7 +156,7 @@ const SPECIAL: Readonly<Record<string, (object: KubeObject) => unknown>> = {
   source: (object) => at(object, ['source', 'component']) ?? at(object, ['reportingComponent']),
 };
 
-/** The value of a field as selectors see it: text, empty when there is none. */
+/** The value of a field for selectors: a string, empty if there is no value. */
 export function fieldText(object: KubeObject, field: string): string {
   const special = Object.hasOwn(SPECIAL, field) ? SPECIAL[field] : undefined;
   const value = special ? special(object) : at(object, field.split('.'));

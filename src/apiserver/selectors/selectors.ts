@@ -1,10 +1,10 @@
-/** Selectors of list, watch and deletecollection: label selector text and objects, and field selectors. */
+/** Selectors of list, watch and deletecollection: label selectors as strings and objects, and field selectors. */
 import { invalid, joinErrors, plainText } from '../schema/field-errors.ts';
 import { isQualifiedName, isLabelValue } from '../../lib/names.ts';
 import { tokenize, type Token, type TokenType } from './tokens.ts';
 import { isObject, type FieldError } from '../types.ts';
 
-/** A selector that cannot be read; answered with 400 BadRequest and this message. */
+/** An invalid selector; answered with 400 BadRequest and this message. */
 export class SelectorError extends Error {
   override readonly name = 'SelectorError';
 }
@@ -31,7 +31,7 @@ const selectorOf = (requirements: readonly LabelRequirement[]): LabelSelector =>
   matches: (labels) => requirements.every((requirement) => holds(requirement, labels)),
 });
 
-/** Matches nothing: what an absent LabelSelector object means. */
+/** Matches nothing, like an absent LabelSelector object. */
 const nothing: LabelSelector = { requirements: [], isEmpty: false, matches: () => false };
 
 function holds({ key, operator, values }: LabelRequirement, labels: Labels): boolean {
@@ -60,8 +60,8 @@ function holds({ key, operator, values }: LabelRequirement, labels: Labels): boo
 const INTEGER = /^-?\d+$/;
 
 /**
- * Reads `app=web,tier in (a,b),!old`.
- * @throws SelectorError with upstream's text
+ * Parses `app=web,tier in (a,b),!old`.
+ * @throws SelectorError with upstream's message
  */
 export function parseLabelSelector(text: string): LabelSelector {
   const reader = new Reader(tokenize(text));
@@ -82,7 +82,7 @@ export function parseLabelSelector(text: string): LabelSelector {
   }
 }
 
-/** Walks the tokens; `in` and `notin` are words like others except where an operator is due. */
+/** Reads the tokens; `in` and `notin` are normal words except at the position of an operator. */
 class Reader {
   readonly #tokens: readonly Token[];
   #position = 0;
@@ -152,7 +152,7 @@ function readValue(reader: Reader): string {
   return token.text;
 }
 
-/** `(a,b)`; nothing between two separators is the empty value. */
+/** `(a,b)`; an empty string between two separators is a value. */
 function readSet(reader: Reader): string[] {
   const open = reader.take();
   if (open.type !== '(') throw fail(`found '${open.text}' expected: '('`);
@@ -216,8 +216,8 @@ const OBJECT_OPERATORS: Readonly<Record<string, LabelOperator>> = {
 };
 
 /**
- * The selector of a LabelSelector object (`matchLabels`, `matchExpressions`): absent matches nothing, empty
- * matches everything.
+ * The selector of a LabelSelector object (`matchLabels`, `matchExpressions`): absent matches nothing, empty matches
+ * everything.
  * @throws SelectorError for an unknown operator
  */
 export function labelSelectorOf(object: unknown): LabelSelector {
@@ -240,7 +240,7 @@ export function labelSelectorOf(object: unknown): LabelSelector {
 
 const VALIDATED_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 
-/** Findings about a LabelSelector object, for strategies that validate one. */
+/** Errors in a LabelSelector object, for strategies. */
 export function labelSelectorErrors(object: unknown, path: string): FieldError[] {
   if (!isObject(object)) return [];
   const errors: FieldError[] = [];

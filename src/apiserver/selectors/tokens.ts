@@ -1,4 +1,4 @@
-/** The words of a label selector: names, operators, brackets. */
+/** The tokens of a label selector: names, operators, brackets. */
 
 export type TokenType =
   'end' | 'error' | 'identifier' | 'in' | 'notin' | '=' | '==' | '!=' | '!' | '>' | '<' | '(' | ')' | ',';
@@ -12,7 +12,7 @@ const SYMBOLS = new Set(['=', '!', '(', ')', ',', '>', '<']);
 const BLANKS = new Set([' ', '\t', '\r', '\n']);
 const OPERATORS = new Set(['=', '==', '!=', '!', '>', '<', '(', ')', ',']);
 
-/** All tokens of `text` and a final `end`; symbols are taken as long as they form an operator. */
+/** All tokens of `text` and a final `end`; consecutive symbols form the longest possible operator. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let position = 0;

@@ -1,10 +1,10 @@
-/** The token that carries a paged list on: which snapshot, and after which key. Pure. */
+/** The continue token of a paged list: the snapshot, and the last key. Pure. */
 import { badRequest } from '../status.ts';
 
 interface ContinuePoint {
-  /** Snapshot to go on in; -1 means the newest state. */
+  /** Revision of the snapshot; -1 means the newest state. */
   readonly rev: number;
-  /** Key after which the list goes on. */
+  /** The list continues after this key. */
   readonly after: string;
 }
 
@@ -13,7 +13,7 @@ export function encodeContinue(rev: number, start: string): string {
   return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rev, start: `${start}\0` })).toString('base64url');
 }
 
-/** @throws ApiError 400 for anything that this server did not write */
+/** @throws ApiError 400 for tokens that this server did not create */
 export function decodeContinue(token: string): ContinuePoint {
   try {
     const value = JSON.parse(Buffer.from(token, 'base64url').toString()) as Record<string, unknown>;
@@ -21,7 +21,7 @@ export function decodeContinue(token: string): ContinuePoint {
     if (v === 'meta.k8s.io/v1' && typeof rev === 'number' && typeof start === 'string' && rev !== 0)
       return { rev, after: start.endsWith('\0') ? start.slice(0, -1) : start };
   } catch {
-    // falls through to the refusal
+    // throws below
   }
   throw badRequest(
     'invalid continue token: continue key is not valid: encoded continue token has an unknown form',

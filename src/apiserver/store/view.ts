@@ -1,9 +1,9 @@
-/** How a served kind shows a stored entry, with the bytes cached next to it. */
+/** The served form of a stored entry, with its bytes cached in the entry. */
 import type { Kind } from '../kinds/kinds.ts';
 import type { Entry } from './storage.ts';
 import type { KubeObject } from '../types.ts';
 
-/** The object as `kind` shows it. Not to be changed. */
+/** The object in the version of `kind`. Must not be modified. */
 export function viewOf(entry: Entry, kind: Kind): KubeObject {
   const cached = entry.view;
   if (cached?.of === kind) return cached.obj;
@@ -19,14 +19,14 @@ export function jsonOf(entry: Entry, kind: Kind): Buffer {
   return (view.json ??= kept(JSON.stringify(obj)));
 }
 
-/** Bytes of their own: small buffers share slabs, and one that is kept would keep its whole slab. */
+/** A separate buffer: small buffers share memory slabs, and one that is kept would keep its whole slab alive. */
 function kept(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return bytes;
 }
 
-/** Objects are read with the schema of today, whatever they were written with. */
+/** Objects are read with the current schema, whatever they were written with. */
 function show(stored: KubeObject, kind: Kind): KubeObject {
   if (kind.convert) return kind.convert.fromStorage(stored);
   if (!kind.schema && stored.apiVersion === kind.apiVersion) return stored;
@@ -35,19 +35,19 @@ function show(stored: KubeObject, kind: Kind): KubeObject {
   return schema ? schema.applyDefaults(schema.prune(obj)) : obj;
 }
 
-/** The form in which the store keeps an object of `kind`. */
+/** The stored form of an object of `kind`. */
 export function toStorage(object: KubeObject, kind: Kind): KubeObject {
   if (kind.convert) return kind.convert.toStorage(object);
   return kind.apiVersion === kind.storageVersion ? object : { ...object, apiVersion: kind.storageVersion };
 }
 
-/** Puts kind, apiVersion and metadata first, the form that `itemBytes` relies on. */
+/** Puts kind, apiVersion and metadata first; `itemBytes` relies on this order. */
 export const ordered = (object: KubeObject): KubeObject => {
   const { kind, apiVersion, metadata, ...rest } = object;
   return { kind, apiVersion, metadata, ...rest };
 };
 
-/** Bytes of an item in a built-in list, where kind and apiVersion are left out. */
+/** Bytes of an item in a built-in list, without kind and apiVersion. */
 export function itemBytes(entry: Entry, kind: Kind): Buffer {
   const json = jsonOf(entry, kind);
   if (!kind.builtIn) return json;

@@ -1,6 +1,6 @@
 /**
- * Who watches what. Each change is turned into a frame once per form and shared by all watchers of that form; the
- * frames of one turn of the event loop go out in one write. A watcher that cannot keep up is cut off, never thinned.
+ * Manages watches. Each change is encoded once per form and shared by all watchers of that form; the frames of one
+ * event loop turn are sent in one write. A watcher that is too slow is disconnected; it never misses single events.
  */
 import type { Clock } from '../../lib/clock.ts';
 import type { Kind } from '../kinds/kinds.ts';
@@ -8,9 +8,9 @@ import type { Change, Resource, Store } from './storage.ts';
 import type { KubeObject, Predicate } from '../types.ts';
 import { jsonOf, viewOf } from './view.ts';
 
-/** Where the frames of a watch go. */
+/** The destination of a watch's frames. */
 export interface Sink {
-  /** Bytes taken but not yet sent. */
+  /** Bytes that are accepted but not sent yet. */
   readonly queued: number;
   write(chunk: Buffer): void;
   end(): void;
@@ -18,17 +18,17 @@ export interface Sink {
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** How a watcher wants objects. */
+/** The requested form of objects. */
 export interface Form {
-  /** Equal for watchers that may share frames; undefined forbids sharing. */
+  /** Equal for watchers that can share frames; undefined disables sharing. */
   readonly id: string | undefined;
-  /** JSON of the object in an event; undefined means the object itself. */
+  /** JSON of the object in an event; undefined: the object itself. */
   readonly encode?: (object: KubeObject) => Buffer;
 }
 
 export interface WatchRequest {
   readonly kind: Kind;
-  /** Prefix of the keys watched. */
+  /** Prefix of the watched keys. */
   readonly prefix: string;
   readonly matches: Predicate | undefined;
   readonly form: Form;
@@ -45,7 +45,10 @@ class Watcher {
   readonly #sink: Sink;
   readonly #hub: WatchHub;
   #pending: Buffer[] = [];
-  /** Frames and bytes that count for nothing: what a watch begins with may be large, and is no sign of slowness. */
+  /**
+   * Initial frames and bytes, which do not count against the limit: they may be large, and do not mean that the
+   * watcher is slow.
+   */
   #freeFrames = 0;
   #freeBytes = 0;
   #closed = false;
@@ -63,7 +66,7 @@ class Watcher {
     this.#hub.markDirty(this);
   }
 
-  /** What was there before the watch began. */
+  /** Sends the initial events. */
   begin(frames: readonly Buffer[]): void {
     for (const frame of frames) this.#freeBytes += frame.length;
     this.#freeFrames += frames.length;
@@ -76,7 +79,7 @@ class Watcher {
     const isSlow =
       queued > MAX_QUEUED_BYTES + this.#freeBytes ||
       this.#pending.length > MAX_QUEUED_FRAMES + this.#freeFrames;
-    // Once the beginning has gone out it excuses nothing any more.
+    // After the initial events are sent, the exemption ends.
     if (this.#freeFrames === 0 && queued === 0) this.#freeBytes = 0;
     this.#freeFrames = 0;
     if (isSlow) {
@@ -89,7 +92,7 @@ class Watcher {
     this.#sink.write(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames));
   }
 
-  /** Sends what is pending and ends the stream. */
+  /** Sends pending frames and ends the stream. */
   close(): void {
     if (this.#closed) return;
     this.flush();
@@ -126,7 +129,7 @@ export class WatchHub {
     return count;
   }
 
-  /** Starts to watch; what happened before is for the caller to push. */
+  /** Starts a watch; the caller sends the earlier events. */
   add(request: WatchRequest, sink: Sink): Watcher {
     const watcher = new Watcher(this, request, sink);
     let watchers = this.#watchers.get(request.kind.resource);
@@ -180,7 +183,7 @@ export class WatchHub {
       const frame = frameFor(watcher.request, change);
       if (frame) watcher.push(frame);
     }
-    // Shared by those who watch now; whoever comes later builds it again.
+    // Only shared by the current watchers; later ones encode it again.
     delete change.frames;
   }
 
@@ -200,7 +203,7 @@ export class WatchHub {
   }
 }
 
-/** What a change means to a watcher: nothing, or a frame. A selector turns changes into arrivals and departures. */
+/** The frame of a change for a watcher, or undefined. With a selector, changes can become ADDED and DELETED events. */
 export function frameFor(request: WatchRequest, change: Change): Buffer | undefined {
   if (request.prefix !== '' && !change.key.startsWith(request.prefix)) return undefined;
   const { kind, matches } = request;

@@ -1,4 +1,4 @@
-/** What all table printers use: the shape of a printer, and text made of parts of objects. */
+/** Functions for all table printers. */
 import { plainText } from '../schema/field-errors.ts';
 import { isObject, type JsonObject, type KubeObject } from '../types.ts';
 
@@ -16,15 +16,15 @@ export interface Printer {
   cells(object: KubeObject, nowMs: number): unknown[];
 }
 
-/** Columns written as `Name Type* Count#`: `*` shows only with `-o wide`, `#` is an integer, `?` a boolean, `@` a date. */
+/** Columns as `Name Type* Count#`: `*` only with `-o wide`, `#` an integer, `?` a boolean, `@` a date. */
 export type Columns = readonly string[];
 
-/** Fills the cells between the name and the end of the row. */
+/** Returns the cells after the name. */
 export type Cells = (object: KubeObject, age: (timestamp?: unknown) => string) => unknown[];
 
 export type PrinterRows = Readonly<Record<string, readonly [Columns, Cells]>>;
 
-/** A member somewhere below, undefined when any step is missing. */
+/** The value at a path; undefined if any step does not exist. */
 export function at(object: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce(
     (value: unknown, name) =>
@@ -66,7 +66,7 @@ const SELECTOR_FORMS: Readonly<Record<string, (key: string, values: string) => s
   DoesNotExist: (key) => `!${key}`,
 };
 
-/** A LabelSelector object as selector text; empty is `<none>`. */
+/** A LabelSelector object as a selector string; empty is `<none>`. */
 export function formatSelector(selector: unknown): string {
   const labels = Object.entries((at(selector, 'matchLabels') ?? {}) as Record<string, string>).map(
     ([key, value]) => [key, `${key}=${value}`] as const,

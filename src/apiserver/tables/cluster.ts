@@ -1,4 +1,4 @@
-/** Table cells of the kinds that run nothing: configuration, identity, network, storage, cluster. */
+/** Table cells of kinds without pods: configuration, identity, network, storage, cluster. */
 import {
   at,
   count,

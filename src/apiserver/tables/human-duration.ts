@@ -1,4 +1,4 @@
-/** Ages as kubectl prints them: two units at most, coarser the older. */
+/** Ages in the format of kubectl: at most two units, less precise for older objects. */
 
 /**
  * @param ms milliseconds since; a second or more in the future is invalid
@@ -26,7 +26,7 @@ const pair = (big: number, bigUnit: string, small: number, smallUnit: string): s
   small === 0 ? `${big}${bigUnit}` : `${big}${bigUnit}${small}${smallUnit}`;
 
 /**
- * The age of an RFC 3339 timestamp; `<unknown>` when there is none.
+ * The age of an RFC 3339 timestamp; `<unknown>` if there is none.
  * @param nowMs milliseconds since 1970
  */
 export function ageOf(timestamp: unknown, nowMs: number): string {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../types.ts';
 
 const SHOWN = 3;
 
-/** The first few, and how many are left out. */
+/** The first few values, and the number of the others. */
 function fewOf(texts: readonly string[], none: string, most = SHOWN): string {
   if (texts.length === 0) return none;
   const more = texts.length > most ? ` + ${texts.length - most} more...` : '';
@@ -22,7 +22,7 @@ function subsetAddresses(subset: JsonObject): string[] {
     : ports.flatMap((port) => ips.map((ip) => withPort(ip, numberAt(port, 'port'))));
 }
 
-/** Every address or name that traffic comes in by. */
+/** Every address and host name of the load balancer. */
 const balancerText = (object: unknown): string =>
   [
     ...new Set(

@@ -1,4 +1,4 @@
-/** Table cells of limits, budgets, scaling, requests for certificates and admission policies. */
+/** Table cells of limits, budgets, scaling, certificate requests and admission policies. */
 import { humanDuration } from './human-duration.ts';
 import {
   at,
@@ -12,7 +12,7 @@ import {
 } from './cells.ts';
 import { isObject, type JsonObject } from '../types.ts';
 
-/** What is used of what is allowed, for requests or for limits. */
+/** Used and allowed values, for requests or for limits. */
 function quotaText(quota: unknown, isLimit: boolean): string {
   const hard = at(quota, 'status', 'hard');
   return Object.keys(isObject(hard) ? hard : {})
@@ -24,7 +24,7 @@ function quotaText(quota: unknown, isLimit: boolean): string {
 
 const orUnknown = (text: string): string => orNone(text, '<unknown>');
 
-/** One metric of an autoscaler: what is, and what is wanted. */
+/** One metric of an autoscaler: current and target value. */
 function metricText(metric: JsonObject, current: JsonObject | undefined): string {
   const type = textAt(metric, 'type');
   const member = `${type.charAt(0).toLowerCase()}${type.slice(1)}`;

@@ -1,4 +1,4 @@
-/** Columns and cells of the built-in kinds. A kind is a line of columns and a function that fills them. */
+/** Columns and cells of the built-in kinds. A kind is a list of columns and a function that returns the cells. */
 import { ageOf } from './human-duration.ts';
 import type { Cells, ColumnDefinition, Columns, Printer, PrinterRows } from './cells.ts';
 import { clusterPrinters } from './cluster.ts';

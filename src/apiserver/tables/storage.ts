@@ -1,4 +1,4 @@
-/** Table cells of volumes and of what drivers say about themselves. */
+/** Table cells of volumes and CSI drivers. */
 import { at, listAt, orNone, textAt, type PrinterRows } from './cells.ts';
 
 const MODES: Readonly<Record<string, string>> = {

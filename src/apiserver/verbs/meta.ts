@@ -1,4 +1,4 @@
-/** Rules of `metadata`: shape, names, labels, owners, finalizers, and what only the server may set. */
+/** Rules of `metadata`: format, names, labels, owners, finalizers, and fields that only the server sets. */
 import { append } from '../../lib/lists.ts';
 import * as field from '../schema/field-errors.ts';
 import type { Kind, NameRule } from '../kinds/kinds.ts';
@@ -14,7 +14,7 @@ import { badRequest } from '../status.ts';
 import { isObject } from '../types.ts';
 import type { FieldError, JsonObject, KubeObject, ObjectMeta, OwnerReference } from '../types.ts';
 
-/** What is wrong with `name`, in upstream's words; empty when nothing is. */
+/** Errors in `name`, with upstream's messages; empty if it is valid. */
 function nameProblems(rule: NameRule, name: string): string[] {
   switch (rule) {
     case 'path':
@@ -38,8 +38,8 @@ function labelErrors(labels: Record<string, string> | undefined, path: string): 
 }
 
 /**
- * @param warnings receives sentences for Warning headers
- * @param live the object as it was; nobody is warned of what it had already
+ * @param warnings receives texts for Warning headers
+ * @param live the old object; its existing problems cause no warnings
  */
 export function metadataErrors(
   object: KubeObject,
@@ -141,9 +141,9 @@ function finalizerErrors(
   return errors;
 }
 
-// ---------------------------------------------------------------- shape
+// ---------------------------------------------------------------- format
 
-/** How each member is read; undefined leaves it out. */
+/** Parses a member; undefined omits it. */
 type Reader = (value: unknown, key: string) => unknown;
 
 const text: Reader = (value, key) => {
@@ -185,13 +185,13 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['ownerReferences', list('[]v1.OwnerReference')],
   [
     'managedFields',
-    // An empty list is a wish: to forget what there is.
+    // An empty list requests a reset of managedFields.
     (value, key) => (Array.isArray(value) ? value : list('[]v1.ManagedFieldsEntry')(value, key)),
   ],
 ]);
 
 /**
- * Metadata as the server keeps it: known members of the right type, nothing empty.
+ * Metadata in the stored format: known members of the right type, no empty ones.
  * @throws ApiError 400 for wrong types
  */
 export function normalizeMeta(raw: unknown, unknown: string[], path = 'metadata'): ObjectMeta {
@@ -248,7 +248,7 @@ const typeName = (value: unknown): string =>
         ? 'bool'
         : typeof value;
 
-/** Drops repeated owners and says so. */
+/** Drops duplicate owners and adds a warning. */
 export function dropDuplicateOwners(meta: ObjectMeta, warnings: string[]): void {
   const owners = meta.ownerReferences;
   if (!owners || owners.length < 2) return;

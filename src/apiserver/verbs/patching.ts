@@ -1,4 +1,4 @@
-/** PATCH: applies the patch to the live object and hands the result to the update. */
+/** PATCH: applies the patch to the live object and updates it. */
 import type { Admission, Answer, Call, World } from '../api.ts';
 import { applyConfiguration } from './applying.ts';
 import { mediaType } from '../http/body.ts';

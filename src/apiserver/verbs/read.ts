@@ -20,7 +20,7 @@ import { bookmarkFrame, frame, frameFor } from '../store/watch-hub.ts';
 import type { Form, Sink, WatchRequest } from '../store/watch-hub.ts';
 import { watchForm } from '../http/answer.ts';
 
-/** How long a request waits for a resource version that is still to come. */
+/** How long a request waits for a resource version in the future. */
 const FUTURE_REV_MS = 3000;
 
 export async function get(world: World, call: Call, kind: Kind): Promise<Answer> {
@@ -57,7 +57,7 @@ export async function list(world: World, call: Call, kind: Kind): Promise<Answer
   };
 }
 
-/** Which snapshot a list shows (undefined: the newest), and after which key it begins. */
+/** The revision of a list (undefined: the newest), and the key after which it starts. */
 async function startingPoint(
   world: World,
   resource: Resource,
@@ -148,7 +148,7 @@ function openWatch(
   };
 }
 
-/** A watch from a revision that is still to come stays silent until then. */
+/** A watch from a revision in the future sends no events until then. */
 function onlyAfter(request: WatchRequest, rev: number | undefined, current: number): WatchRequest {
   if (rev === undefined || rev <= current) return request;
   const { matches } = request;
@@ -161,7 +161,7 @@ function onlyAfter(request: WatchRequest, rev: number | undefined, current: numb
 const encoded = (form: Form, entry: Entry, kind: Kind): Buffer =>
   form.encode ? form.encode(viewOf(entry, kind)) : jsonOf(entry, kind);
 
-/** Label and field selectors together; undefined when everything is wanted. */
+/** Label and field selectors combined; undefined if there are none. */
 export function selection(
   kind: Kind,
   options: { readonly labelSelector: string; readonly fieldSelector: string },

@@ -1,4 +1,4 @@
-/** The `scale` subresource: a small object over three paths of its parent. */
+/** The `scale` subresource: a small object with three values of its parent. */
 import type { Admission, Answer, Call, World } from '../api.ts';
 import { decodeObject, mediaType } from '../http/body.ts';
 import * as field from '../schema/field-errors.ts';
@@ -17,7 +17,7 @@ import { updateObject } from './update.ts';
 import { managerOf } from './writer.ts';
 import type { Writer } from './writer.ts';
 
-/** Scale as a kind of its own, for encoding and messages. */
+/** Scale as a kind, for encoding and messages. */
 const SCALE = { group: 'autoscaling', kind: 'Scale' };
 
 export async function scaleSubresource(
@@ -46,7 +46,7 @@ export async function scaleSubresource(
         manager: managerOf(call, options),
         type: objectTypeOf(kind),
         apiVersion: kind.apiVersion,
-        time: '', // entries of this subresource have none upstream
+        time: '', // upstream's entries of this subresource have no time
         subresource: 'scale',
         owns: ownedMembers(kind, ''),
       });
@@ -70,7 +70,7 @@ function patch(call: Call, kind: Kind): (scale: JsonObject) => JsonObject {
   return (scale) => apply(scale as unknown as KubeObject);
 }
 
-/** The parent with the replicas that a Scale asks for. */
+/** The parent with the replicas of a Scale. */
 function scaled(kind: Kind, live: KubeObject, scale: JsonObject, name: string): KubeObject {
   const metadata = normalizeMeta(scale['metadata'], []);
   if (metadata.name !== '' && metadata.name !== name)
@@ -141,7 +141,7 @@ function scaleOf(kind: Kind, parent: KubeObject): JsonObject {
   };
 }
 
-/** Replication controllers have plain labels where others have a selector object. */
+/** Replication controllers have plain labels instead of a selector object. */
 const selectorObject = (selector: JsonObject): JsonObject =>
   'matchLabels' in selector || 'matchExpressions' in selector ? selector : { matchLabels: selector };
 

@@ -14,7 +14,7 @@ import { timestamp } from '../../lib/clock.ts';
 
 export type SubresourceHandlers = Readonly<Record<string, (call: Call, kind: Kind) => Promise<Answer>>>;
 
-/** @param token answers requests for service account tokens */
+/** @param token handles requests for service account tokens */
 export function subresourceHandlers(
   world: World,
   admission: Admission,
@@ -45,7 +45,7 @@ function commit(world: World, kind: Kind, entry: Entry, next: KubeObject | undef
   return change.next ? viewOf(change.next, kind) : (next ?? entry.obj);
 }
 
-/** Replaces the finalizers in a namespace's spec; the last one gone, a terminating namespace goes too. */
+/** Replaces the finalizers in a namespace's spec; a terminating namespace without finalizers is removed. */
 function finalize(world: World, call: Call, kind: Kind): Answer {
   if (call.method !== 'PUT') throw methodNotAllowed();
   const { object } = decodeObject(call, kind, false);
@@ -75,7 +75,7 @@ const success = (code: number): Answer => {
   return { type: 'status', code, body };
 };
 
-/** Puts a pod on a node. */
+/** Binds a pod to a node. */
 function bind(world: World, call: Call, kind: Kind): Answer {
   if (call.method !== 'POST') throw methodNotAllowed();
   const { object } = decodeObject(call, { ...kind, kind: 'Binding' }, false);
@@ -115,7 +115,7 @@ async function evict(world: World, admission: Admission, call: Call, kind: Kind)
   return success(201);
 }
 
-/** No node runs anything, so there is nobody to connect to. @throws ApiError always */
+/** No node runs containers, so there is no server to connect to. @throws ApiError always */
 function connect(world: World, call: Call, kind: Kind): Answer {
   const { obj } = live(world, call, kind);
   const { name } = call.info;

@@ -1,2 +1,2 @@
-/** A Go library's complaint about an argument, in its words. Whoever called it adds the place. */
+/** A Go library's error about an argument, with Go's message. The caller adds the position. */
 export class GoError extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Go strings are bytes, ours are UTF-16. A byte that is not part of valid UTF-8 is kept as a lone surrogate
- * U+DC80…U+DCFF, so that `trunc 1 "ä"` or `b64dec` of binary data loses nothing and joins again to the original.
+ * Go strings are bytes, ours are UTF-16. A byte that is not part of valid UTF-8 is stored as a lone surrogate
+ * U+DC80…U+DCFF, so that `trunc 1 "ä"` or `b64dec` of binary data is lossless and can be joined again.
  */
 
 const LONE = /\p{Surrogate}/u;
@@ -60,7 +60,7 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** Joins lone bytes to characters again where they have become valid UTF-8. */
+/** Converts lone bytes that have become valid UTF-8 to characters. */
 export const rejoin = (text: string): string => (LONE.test(text) ? stringOf(bytesOf(text)) : text);
 
 /** Go's `len` of a string. */
@@ -76,10 +76,10 @@ export function byteSlice(text: string, start: number, end?: number): string {
   return stringOf(bytesOf(text).subarray(start, end));
 }
 
-/** The characters (runes) of a Go string; an invalid byte counts as U+FFFD. */
+/** The characters (runes) of a Go string; an invalid byte becomes U+FFFD. */
 export const runesOf = (text: string): string[] => Array.from(text, (c) => (LONE.test(c) ? '\ufffd' : c));
 
-/** Replaces what is no valid UTF-8 by U+FFFD, as `encoding/json` and other writers of text do. */
+/** Replaces invalid UTF-8 by U+FFFD, as `encoding/json` does. */
 export const toValidText = (text: string): string => (LONE.test(text) ? runesOf(text).join('') : text);
 
 export const isValidText = (text: string): boolean => !LONE.test(text);

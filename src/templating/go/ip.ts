@@ -1,7 +1,7 @@
-/** IP addresses and ranges of them, as Go's `net` reads and writes them. */
+/** IP addresses and ranges, parsed and formatted like Go's `net`. */
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** The number is that of IPv6; an IPv4 address counts as `::ffff:a.b.c.d`. */
+/** Numeric value as IPv6; an IPv4 address is `::ffff:a.b.c.d`. */
 export type IpAddress = bigint;
 
 const MAPPED = 0xffffn << 32n;
@@ -9,7 +9,7 @@ const IPV4 = 2n ** 32n;
 
 const isMapped = (address: IpAddress): boolean => address >= MAPPED && address < MAPPED + IPV4;
 
-/** undefined for what is no address. Zones (`fe80::1%eth0`) are none, as in Go. */
+/** undefined if it is not an address. Zones (`fe80::1%eth0`) are not supported, as in Go. */
 export function parseIp(source: string): IpAddress | undefined {
   if (isIPv4(source)) return MAPPED + ipv4(source);
   if (!isIPv6(source) || source.includes('%')) return undefined;
@@ -33,7 +33,7 @@ function ipv6(source: string): bigint {
   return [...left, ...middle, ...right].reduce((sum, group) => (sum << 16n) + BigInt(`0x${group}`), 0n);
 }
 
-/** 4 bytes for IPv4, else 16. */
+/** 4 bytes for IPv4, otherwise 16. */
 export function bytesOfIp(address: IpAddress): Buffer {
   const bytes = Buffer.from(address.toString(16).padStart(32, '0'), 'hex');
   return isMapped(address) ? bytes.subarray(12) : bytes;
@@ -57,7 +57,7 @@ export function formatIp(address: IpAddress): string {
   return `${groups.slice(0, start).join(':')}::${groups.slice(start + size).join(':')}`;
 }
 
-/** Where the first of the longest rows of zeros starts, and how long it is. */
+/** Start and length of the longest run of zeros. */
 function longestZeros(groups: readonly string[]): [number, number] {
   let best: [number, number] = [0, 0];
   let size = 0;
@@ -73,15 +73,15 @@ export interface IpRange {
   readonly last: IpAddress;
 }
 
-/** A network, and the address in it that it was written with. */
+/** A network, and the address with which it was written. */
 export interface Cidr extends IpRange {
   readonly address: IpAddress;
   readonly prefix: number;
-  /** 32 when it was written with an IPv4 address. */
+  /** 32 if it was written with an IPv4 address. */
   readonly bits: 32 | 128;
 }
 
-/** `10.0.0.0/8`; undefined for what is none. */
+/** `10.0.0.0/8`; undefined if it is not a network. */
 export function parseCidr(source: string): Cidr | undefined {
   const slash = source.lastIndexOf('/');
   const address = slash < 0 ? undefined : parseIp(source.slice(0, slash));
@@ -98,11 +98,11 @@ export function cidrOf(address: IpAddress, prefix: number, bits: 32 | 128): Cidr
   return { address, prefix, bits, first, last: first + size - 1n };
 }
 
-/** A range of IPv6 has no address of IPv4. */
+/** An IPv6 range contains no IPv4 addresses. */
 export const isInCidr = ({ first, last }: Cidr, address: IpAddress): boolean =>
   address >= first && address <= last && isMapped(address) === isMapped(first);
 
-/** The prefix counts the bits of the address as it is shown. */
+/** The prefix counts the bits of the printed address. */
 export function formatCidr({ address, prefix, bits }: Cidr): string {
   const hidden = isMapped(address) ? bits - 32 : 0;
   return `${formatIp(address)}/${String(Math.max(0, prefix - hidden))}`;

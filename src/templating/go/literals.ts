@@ -1,12 +1,12 @@
-/** Reads Go literals: quoted strings, character constants and numbers. */
+/** Parses Go literals: quoted strings, character constants and numbers. */
 import { append } from '../../lib/lists.ts';
 import { stringOf } from './go-string.ts';
 import { quoteString } from './quote.ts';
 
-/** A literal that Go's `strconv` would refuse. */
+/** A literal that Go's `strconv` refuses. */
 export class LiteralError extends Error {}
 
-/** Every type the literal can take, as Go's untyped constants do. */
+/** The value as every type that an untyped Go constant can take. */
 interface NumberLiteral {
   readonly int?: bigint;
   readonly uint?: bigint;
@@ -16,7 +16,7 @@ interface NumberLiteral {
 const SIMPLE: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11, '\\': 92 };
 const HEX_LENGTH: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-/** Text of a Go string literal, quotes included. @throws LiteralError */
+/** Value of a Go string literal, given with its quotes. @throws LiteralError */
 export function unquote(literal: string): string {
   const quote = literal[0];
   const body = literal.slice(1, -1);
@@ -76,7 +76,7 @@ const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Go's `strconv.ParseInt(text, 0, …)` without the range check; undefined when it is no integer. */
+/** Go's `strconv.ParseInt(text, 0, …)` without the range check; undefined if it is not an integer. */
 export function parseGoInteger(text: string): bigint | undefined {
   const match = /^([+-]?)(0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|0[0-7_]*|[1-9][0-9_]*)$/.exec(text);
   if (!match) return undefined;
@@ -89,7 +89,7 @@ export function parseGoInteger(text: string): bigint | undefined {
   return match[1] === '-' ? -value : value;
 }
 
-/** Go's `strconv.ParseFloat`; undefined when it is none. */
+/** Go's `strconv.ParseFloat`; undefined if it is not a number. */
 export function parseGoFloat(text: string): number | undefined {
   const named = /^([+-]?)(inf|infinity|nan)$/i.exec(text);
   if (named) return /nan/i.test(text) ? Number.NaN : named[1] === '-' ? -Infinity : Infinity;
@@ -133,6 +133,6 @@ export function parseNumber(text: string): NumberLiteral {
     : { float };
 }
 
-/** Whether a number written like this is a double by default. */
+/** Whether a number with this spelling is a double by default. */
 export const looksLikeFloat = (text: string): boolean =>
   /[.eEpP]/.test(text) && !text.startsWith("'") && !(/^0[xX]./.test(text) && !/[pP]/.test(text));

@@ -1,4 +1,4 @@
-/** Go's `strconv.Quote` and its relatives. */
+/** Go's `strconv.Quote` and related functions. */
 import { isValidText } from './go-string.ts';
 
 const NAMED: Readonly<Record<string, string>> = {
@@ -38,6 +38,6 @@ export function quoteString(text: string, isAscii = false): string {
   return `${out}"`;
 }
 
-/** Whether Go's `%#q` may write the text between back quotes. */
+/** Whether Go's `%#q` can write the string between back quotes. */
 export const canBackquote = (text: string): boolean =>
   isValidText(text) && !/[`\u007f\ufeff]/.test(text) && !/[\x00-\x08\x0a-\x1f]/.test(text);

@@ -1,11 +1,11 @@
-/** Regular expressions: RE2 syntax and RE2's promise of linear time, with the results of Go's `regexp`. */
+/** Regular expressions: RE2 syntax with linear time, and the results of Go's `regexp`. */
 import { RE2JS } from 're2js';
 import { GoError } from './errors.ts';
 
 const CACHE_SIZE = 256;
 const cache = new Map<string, RE2JS>();
 
-/** @throws GoError for what is no expression */
+/** @throws GoError for an invalid expression */
 export function compileRegexp(source: string): RE2JS {
   const known = cache.get(source);
   if (known) return known;
@@ -23,17 +23,17 @@ export function compileRegexp(source: string): RE2JS {
   }
 }
 
-/** Told of every match, so that a caller can end a long search. @throws whatever ends it */
+/** Called for every match, so that a caller can stop a long search. @throws to stop it */
 export type Charge = (cost: number) => void;
 
 export interface Match {
   readonly start: number;
   readonly end: number;
-  /** Texts of the groups; undefined for a group that took no part. */
+  /** Strings of the groups; undefined for a group without a match. */
   readonly groups: readonly (string | null | undefined)[];
 }
 
-/** Matches that do not overlap; an empty one right after a match does not count, as in Go. */
+/** Matches that do not overlap; an empty one directly after a match does not count, as in Go. */
 export function matchesOf(charge: Charge, source: string, text: string, limit: number): Match[] {
   const matcher = compileRegexp(source).matcher(text);
   const found: Match[] = [];
@@ -68,7 +68,7 @@ export function replaceMatches(
   return out + text.slice(at);
 }
 
-/** Go's templates: `$1`, `$name`, `${name}`, `$$`; the longest name counts, unknown ones are empty. */
+/** Go's replacement templates: `$1`, `$name`, `${name}`, `$$`; the longest name counts, unknown ones are empty. */
 export function expandTemplate(template: string, match: Match, names: ReadonlyMap<string, number>): string {
   return template.replace(/\$(?:\$|\{(\w+)\}|(\w+))/g, (_all, braced?: string, bare?: string) => {
     const name = braced ?? bare;
@@ -82,7 +82,7 @@ export function expandTemplate(template: string, match: Match, names: ReadonlyMa
 export const groupNames = (source: string): ReadonlyMap<string, number> =>
   new Map(Object.entries(compileRegexp(source).namedGroups()));
 
-/** Go's `Split`; undefined for a limit of 0, which gives no list at all. */
+/** Go's `Split`; undefined for a limit of 0, which means no list at all. */
 export function splitText(charge: Charge, source: string, text: string, limit: number): string[] | undefined {
   if (limit === 0) return undefined;
   if (source !== '' && text === '') return [''];
@@ -98,7 +98,7 @@ export function splitText(charge: Charge, source: string, text: string, limit: n
   return parts;
 }
 
-/** Go adds the rest unless the last match was the empty one at the very end. */
+/** Go adds the rest, except if the last match is empty and at the very end. */
 const endsEmpty = (charge: Charge, source: string, text: string): boolean => {
   return matchesOf(charge, source, text, -1).at(-1)?.start === text.length;
 };

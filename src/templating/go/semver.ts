@@ -1,4 +1,4 @@
-/** Semantic versions, by the rules of Masterminds/semver 3.4. */
+/** Semantic versions with the rules of Masterminds/semver 3.4. */
 import { GoError } from './errors.ts';
 
 export interface Version {
@@ -13,7 +13,7 @@ export interface Version {
 const VERSION =
   /^v?(0|[1-9]\d*)(?:\.(0|[1-9]\d*))?(?:\.(0|[1-9]\d*))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
 
-/** Longer versions are refused: the patterns here take more than linear time. */
+/** Longer versions are refused, because the patterns here need more than linear time. */
 const MAX_LENGTH = 512;
 
 /** @throws GoError */
@@ -64,7 +64,7 @@ export function comparePre(a: string, b: string): number {
 export const compareVersions = (a: Version, b: Version): number =>
   order(a.major, b.major) || order(a.minor, b.minor) || order(a.patch, b.patch) || comparePre(a.pre, b.pre);
 
-/** The next version in one place. */
+/** The version with one part incremented. */
 export const nextVersion = (v: Version, place: 'major' | 'minor' | 'patch'): Version => {
   if (place === 'patch' && v.pre !== '') return { ...v, pre: '', metadata: '', original: '' };
   return {

@@ -1,9 +1,9 @@
-/** URLs taken apart, by the rules of Go's `net/url`. */
+/** Parses URLs with the rules of Go's `net/url`. */
 import { bytesOf, stringOf } from './go-string.ts';
 import { quoteString } from './quote.ts';
 import { GoError } from './errors.ts';
 
-/** @throws GoError for broken escapes */
+/** @throws GoError for invalid escapes */
 export function unescapeUrl(text: string): string {
   const bad = /%(?![0-9a-fA-F]{2}).{0,2}/s.exec(text)?.[0];
   if (bad !== undefined) throw new GoError(`invalid URL escape ${quoteString(bad)}`);
@@ -18,10 +18,10 @@ export function unescapeUrl(text: string): string {
 const NOT_IN_HOST = /[\\^`{|}/?#@ ]/;
 const CONTROL = /\p{Cc}/u;
 
-/** Far beyond what browsers and servers take; the patterns here take more than linear time. */
+/** Far longer than the limits of browsers and servers; the patterns here need more than linear time. */
 const MAX_LENGTH = 8192;
 
-/** `//user@host` at the start, and the path after it. */
+/** Splits `//user@host` at the start from the path after it. */
 function cutAuthority(rest: string, hasScheme: boolean): { authority: string; path: string } {
   if (!rest.startsWith('//') || (!hasScheme && rest.startsWith('///'))) return { authority: '', path: rest };
   const slash = rest.indexOf('/', 2);
@@ -40,7 +40,7 @@ export interface GoUrl {
   readonly user?: { readonly name: string; readonly password?: string };
 }
 
-/** @throws GoError with Go's words, without the URL */
+/** @throws GoError with Go's message, without the URL */
 export function parseUrl(url: string): GoUrl {
   if (url.length > MAX_LENGTH) throw new GoError('the URL is too long');
   if (CONTROL.test(url)) throw new GoError('net/url: invalid control character in URL');

@@ -1,4 +1,4 @@
-/** X.509 certificates as Go's `crypto/x509` makes them: the same extensions in the same order, SHA-2 signatures. */
+/** Creates X.509 certificates like Go's `crypto/x509`: the same extensions in the same order, SHA-2 signatures. */
 import { createHash, createPublicKey, sign, type KeyObject, type X509Certificate } from 'node:crypto';
 import { bits, der, elementsOf, octets, oid, positive, sequence, type DerElement } from '../../lib/der.ts';
 
@@ -11,13 +11,13 @@ interface SubjectName {
 interface CertificateContent {
   readonly subject: SubjectName;
   readonly publicKey: KeyObject;
-  /** 1 to 20 bytes of chance. */
+  /** 1 to 20 random bytes. */
   readonly serial: Uint8Array;
-  /** Milliseconds since 1970; certificates know whole seconds. */
+  /** Milliseconds since 1970; certificates contain whole seconds. */
   readonly from: number;
   readonly until: number;
   readonly isCa: boolean;
-  /** One bit for each of the nine usages, the lowest for signatures. */
+  /** One bit for each of the nine usages, the lowest one for signatures. */
   readonly keyUsage: number;
   /** Object identifiers. */
   readonly extendedUsages: readonly string[];
@@ -27,14 +27,14 @@ interface CertificateContent {
   readonly ips: readonly Uint8Array[];
 }
 
-/** Who signs: the name as it stands in the issuer's certificate, what its key is called there, and the key. */
+/** The issuer: its name in the form of its certificate, its key id, and its key. */
 export interface Issuer {
   readonly name: Buffer;
   readonly keyId: Buffer | undefined;
   readonly key: KeyObject;
 }
 
-/** @returns PEM; `by` is a key where the certificate signs itself */
+/** @returns PEM; `by` is a key if the certificate is self-signed */
 export function createCertificate(content: CertificateContent, by: Issuer | KeyObject): string {
   const spki = createPublicKeyOf(content.publicKey).export({ format: 'der', type: 'spki' });
   const name = distinguishedName(content.subject);
@@ -62,7 +62,7 @@ export const toPem = (type: string, content: Buffer): string =>
 
 const ATTRIBUTES = { country: '2.5.4.6', organization: '2.5.4.10', commonName: '2.5.4.3' } as const;
 
-/** Values of one kind share a set. */
+/** Values of one kind are in one set. */
 function distinguishedName({ countries = [], organizations = [], commonName }: SubjectName): Buffer {
   const sets = [
     [ATTRIBUTES.country, countries],
@@ -76,7 +76,7 @@ function distinguishedName({ countries = [], organizations = [], commonName }: S
   );
 }
 
-/** DER orders the elements of a set. */
+/** DER sorts the elements of a set. */
 const setOf = (elements: Buffer[]): Buffer => der(0x31, ...elements.sort((a, b) => a.compare(b)));
 
 const nameText = (value: string): Buffer =>
@@ -120,7 +120,7 @@ function extensionsOf(content: CertificateContent, keyId: Buffer, issuerKeyId: B
   return der(0xa3, sequence(...list));
 }
 
-/** A bit string: the first usage is its highest bit, zeros at the end are left out. */
+/** A bit string: the first usage is its highest bit, trailing zeros are omitted. */
 function usageBits(usage: number): Buffer {
   const flags = usage.toString(2).split('').reverse().join('');
   const padded = flags.padEnd(Math.ceil(flags.length / 8) * 8, '0');
@@ -128,7 +128,7 @@ function usageBits(usage: number): Buffer {
   return bits(Uint8Array.from(bytes), padded.length - flags.length);
 }
 
-/** SHA-1 of the key's own bits. */
+/** SHA-1 of the key bits. */
 function keyIdOf(spki: Buffer): Buffer {
   const content = elementsOf(elementsOf(spki)[0]?.content ?? Buffer.alloc(0))[1]?.content ?? spki;
   return createHash('sha1').update(content.subarray(1)).digest();
@@ -152,20 +152,20 @@ function signatureOf(key: KeyObject): { algorithm: Buffer; hash: string | null }
   }
 }
 
-/** The parts of a certificate's body, from the version on. */
+/** The parts of a certificate's body, starting with the version. */
 function certificateParts(certificate: X509Certificate): readonly DerElement[] {
   const whole = elementsOf(certificate.raw)[0]?.content ?? Buffer.alloc(0);
   return elementsOf(elementsOf(whole)[0]?.content ?? Buffer.alloc(0));
 }
 
-/** The issuer that a certificate and its key make. */
+/** The issuer for a certificate and its key. */
 export function issuerOf(certificate: X509Certificate, key: KeyObject): Issuer {
   const name = certificateParts(certificate)[5]?.raw ?? Buffer.alloc(0);
   const value = extensionValues(certificate).get(oid(EXTENSIONS.keyId).toString('hex'));
   return { name, keyId: value && elementsOf(value)[0]?.content, key };
 }
 
-/** Extensions by the hex of their identifier. */
+/** Extensions, keyed by the hex form of their identifier. */
 function extensionValues(certificate: X509Certificate): Map<string, Buffer> {
   const values = new Map<string, Buffer>();
   const holder = certificateParts(certificate).find(({ tag }) => tag === 0xa3);
@@ -177,7 +177,7 @@ function extensionValues(certificate: X509Certificate): Map<string, Buffer> {
   return values;
 }
 
-/** What a certificate says about itself. */
+/** The parsed fields of a certificate. */
 interface CertificateFacts {
   readonly countries: readonly string[];
   readonly organizations: readonly string[];
@@ -189,7 +189,7 @@ interface CertificateFacts {
   readonly extendedUsages: readonly string[];
 }
 
-/** @throws RangeError for broken DER */
+/** @throws RangeError for invalid DER */
 export function certificateFacts(certificate: X509Certificate): CertificateFacts {
   const names = subjectNames(certificateParts(certificate)[5]?.content ?? Buffer.alloc(0));
   const values = extensionValues(certificate);
@@ -224,7 +224,7 @@ function usageNumber(bitString: Buffer): number {
   return Number.parseInt(flags.split('').reverse().join('') || '0', 2);
 }
 
-/** An object identifier as text. */
+/** An object identifier as a string. */
 function dotted(content: Buffer): string {
   const parts: bigint[] = [];
   let part = 0n;

@@ -1,4 +1,4 @@
-/** The syntax tree of a template. Every node knows its offset in the source; `print` gives Go's text of a node. */
+/** The syntax tree of a template. Every node has its offset in the source; `print` formats a node like Go. */
 import { quoteString } from '../go/quote.ts';
 
 interface TextNode {
@@ -84,7 +84,7 @@ export interface NumberNode {
   readonly int: bigint | undefined;
   readonly uint: bigint | undefined;
   readonly float: number | undefined;
-  /** What the literal is where nothing asks for a type; undefined when it overflows int. */
+  /** The value of the literal without a type from the context; undefined if it overflows int. */
   readonly ideal: bigint | number | undefined;
 }
 interface StringNode {
@@ -107,7 +107,7 @@ export type Operand =
   | StringNode;
 export type Node = Statement | Operand | ListNode | CommandNode;
 
-/** The node as Go prints it in the `<…>` of an error text. */
+/** The node as Go prints it in the `<…>` of an error message. */
 export function print(node: Node): string {
   switch (node.kind) {
     case 'text':
@@ -160,6 +160,6 @@ function printOperand(node: Exclude<Operand, PipeNode>): string {
   }
 }
 
-/** Whether nothing but white space comes out of a list. */
+/** Whether a list consists only of white space. */
 export const isEmpty = (list: ListNode): boolean =>
   list.nodes.every((node) => node.kind === 'text' && node.text.trim() === '');

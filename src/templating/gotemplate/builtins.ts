@@ -1,4 +1,4 @@
-/** The functions that Go's text/template always has. */
+/** The built-in functions of Go's text/template. */
 import { largest } from '../../lib/lists.ts';
 import { compareEqual, compareLess } from './compare.ts';
 import { FunctionError } from './errors.ts';
@@ -22,7 +22,7 @@ import {
   type Value,
 } from './values.ts';
 
-/** An index in range. @param limit the largest that is allowed */
+/** An index within the range. @param limit highest allowed index */
 function indexOf(value: Value, limit: number): number {
   const index = integerOf(value);
   if (index === undefined) {
@@ -84,7 +84,7 @@ const HTML: Readonly<Record<string, string>> = {
   '>': '&gt;',
 };
 
-/** What `html`, `js` and `urlquery` make of their arguments. */
+/** The input of `html`, `js` and `urlquery`: their arguments as one string. */
 const textOf = (args: readonly Value[]): string => {
   const only = args[0];
   return args.length === 1 && typeof only === 'string'
@@ -126,7 +126,7 @@ const never = (): Value => {
   throw new FunctionError('and, or: the evaluator does these itself');
 };
 
-/** Largest width or precision in a format, to know beforehand what it would cost. */
+/** Largest width or precision in a format, to estimate its cost. */
 const largestNumber = (format: string, args: readonly Value[]): number =>
   largest([
     0,

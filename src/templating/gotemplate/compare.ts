@@ -1,4 +1,4 @@
-/** `eq` and `lt` by Go's rules: integers of all types mix, everything else must be of one kind. */
+/** `eq` and `lt` with Go's rules: integers of all types can be compared, all other values must be of one kind. */
 import { FunctionError } from './errors.ts';
 import { formatValue, NO_FLAGS } from './format-value.ts';
 import { sprintf } from './format.ts';
@@ -14,7 +14,7 @@ function kindOf(value: Value): Kind {
   return typeof value === 'bigint' || value instanceof GoInt ? 'int' : 'other';
 }
 
-/** The most frequent surprise deserves a hint; the text before it is Go's. */
+/** Go's message, with a hint for the most frequent mistake. */
 function incompatible(a: Value, b: Value): FunctionError {
   const kinds = new Set([kindOf(a), kindOf(b)]);
   const hint =
@@ -26,7 +26,7 @@ function incompatible(a: Value, b: Value): FunctionError {
 
 const isNil = (value: Value): boolean => value === undefined || value === null;
 
-/** @throws FunctionError when Go does not compare such values */
+/** @throws FunctionError if Go cannot compare such values */
 export function compareEqual(a: Value, b: Value): boolean {
   const kind = kindOf(a);
   if (kind !== kindOf(b)) {
@@ -47,7 +47,7 @@ export function compareEqual(a: Value, b: Value): boolean {
   return a === b;
 }
 
-/** @throws FunctionError when Go does not order such values */
+/** @throws FunctionError if Go cannot order such values */
 export function compareLess(a: Value, b: Value): boolean {
   const kind = kindOf(a);
   if (kind === 'other' || kindOf(b) === 'other') throw new FunctionError('invalid type for comparison');

@@ -1,4 +1,4 @@
-/** What functions may use of the world: time, chance, files of the blueprint, and the limits of the execution. */
+/** The environment of functions: time, random source, files of the blueprint, and the limits of the execution. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { Budget, DEFAULT_LIMITS, type TemplateLimits } from '../budget.ts';
@@ -7,46 +7,46 @@ import type { ListNode } from './ast.ts';
 import type { ParsedSource } from './parse.ts';
 import type { GoFunction } from './values.ts';
 
-/** A named template and the source it comes from. */
+/** A named template and its source. */
 export interface NamedTemplate {
   readonly source: ParsedSource;
   readonly body: ListNode;
 }
 
-/** Templates that call each other by name, from whatever source they are. */
+/** Templates that call each other by name, from any source. */
 type TemplateSet = ReadonlyMap<string, NamedTemplate>;
 
 /** Functions by name. */
 export type FunctionTable = Readonly<Record<string, GoFunction>>;
 
-/** A place of a template that printed `<no value>`. */
+/** A place in a template that printed `<no value>`. */
 interface MissingValue {
   readonly source: string;
   readonly pos: number;
-  /** The action as it is written. */
+  /** The source text of the action. */
   readonly text: string;
 }
 
-/** Where a piece of the output begins, and the part of a source that wrote it. */
+/** The start of a part of the output, and the part of the source that wrote it. */
 export interface OutputMark {
   readonly at: number;
   readonly source: string;
   readonly pos: number;
-  /** Its text goes on in the source as it does in the output. */
+  /** Whether the output is the same text as the source. */
   readonly isText: boolean;
 }
 
-/** One execution, with everything it includes. */
+/** One execution, including its included files. */
 export class Env extends Budget {
   readonly rng: Rng;
   readonly files: TemplateFiles;
-  /** Everything that may be called; included templates have the same. */
+  /** All functions; included templates have the same ones. */
   readonly functions: FunctionTable;
-  /** What may be called by name; undefined: only what the source at hand defines. */
+  /** All named templates; undefined: only those of the current source. */
   templates: TemplateSet | undefined;
   /** Places that printed `<no value>`. */
   readonly missing: MissingValue[] = [];
-  /** Where each piece of one output comes from; nobody notes it unless asked. */
+  /** The origin of each part of one output; only recorded on request. */
   trace: { readonly output: object; readonly marks: OutputMark[] } | undefined;
 
   constructor(world: {

@@ -1,16 +1,16 @@
-/** What can go wrong with a template, with the place in its source. Messages are Go's, so that users recognise them. */
+/** Template errors with their position in the source. Messages are Go's, so that users recognise them. */
 import { byteLength, toValidText } from '../go/go-string.ts';
 
 export { LimitError } from '../budget.ts';
 
 export interface TemplatePlace {
-  /** Name under which the source was parsed. */
+  /** Name of the parsed source. */
   readonly template: string;
   /** 1-based. */
   readonly line: number;
-  /** Bytes before the place in its line, 0-based as Go counts; undefined when only the line is known. */
+  /** Bytes before the position in its line, 0-based as in Go; undefined if only the line is known. */
   readonly column: number | undefined;
-  /** The text of the line. */
+  /** The content of the line. */
   readonly sourceLine: string;
 }
 
@@ -20,9 +20,9 @@ export class TemplateError extends Error {
   readonly line: number;
   readonly column: number | undefined;
   readonly sourceLine: string;
-  /** The bare reason, without the place. */
+  /** The reason, without the position. */
   readonly reason: string;
-  /** What Go's words leave out: what is missing, what could have been meant. Undefined where they say it all. */
+  /** Details that Go's message does not contain: the missing value, similar names. undefined if there are none. */
   hint: string | undefined;
 
   constructor(
@@ -42,16 +42,16 @@ export class TemplateError extends Error {
   }
 }
 
-/** The text is no template. */
+/** The template cannot be parsed. */
 export class TemplateParseError extends TemplateError {}
 
-/** The template is fine, but not with these values. */
+/** The template is valid, but fails with these values. */
 export class TemplateExecutionError extends TemplateError {}
 
-/** The execution was stopped because it grew or took too long. */
+/** The execution exceeded a limit for size or time. */
 export class TemplateLimitExceeded extends TemplateExecutionError {}
 
-/** A function complains about its arguments; the evaluator adds the place. */
+/** An error of a function about its arguments; the evaluator adds the position. */
 export { GoError as FunctionError } from '../go/errors.ts';
 
 const lineOf = (source: string, line: number): string => source.split('\n')[line - 1] ?? '';

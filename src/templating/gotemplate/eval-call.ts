@@ -1,4 +1,4 @@
-/** Calls a function: counts and checks arguments as Go's reflection does, short-circuits `and` and `or`. */
+/** Calls a function: counts and checks arguments like Go's reflection, and short-circuits `and` and `or`. */
 import { print, type Node, type Operand } from './ast.ts';
 import { rejoin } from '../go/go-string.ts';
 import { type Evaluator, MISSING, type Piped } from './evaluator.ts';
@@ -8,7 +8,7 @@ import { isList, isTrue, typeName, type GoFunction, type Value } from './values.
 interface Callee {
   readonly target: GoFunction;
   readonly name: string;
-  /** The node that errors of the function name. */
+  /** The node to report in errors of the function. */
   readonly at: Node;
   readonly isBuiltin: boolean;
 }
@@ -66,7 +66,7 @@ function shortCircuit(evaluation: Evaluator, name: string, args: readonly Operan
   return piped === MISSING ? value : piped;
 }
 
-/** A value computed elsewhere, as an argument of this type. */
+/** Checks a computed value as an argument of this type. */
 function validate(evaluation: Evaluator, value: Value, param: string): Value {
   if (value === undefined) {
     if (canBeNil(param)) return nilOf(param);
@@ -95,7 +95,7 @@ function evalArgument(evaluation: Evaluator, param: string, node: Operand): Valu
   }
 }
 
-/** A literal takes the type that the function wants, where that is possible. */
+/** Converts a literal to the type of the parameter, if possible. */
 function literalArgument(evaluation: Evaluator, param: string, node: Operand): Value {
   switch (param) {
     case 'any':

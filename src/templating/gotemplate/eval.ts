@@ -1,4 +1,4 @@
-/** Walks the tree of a template and writes its output. Arguments and function calls are in eval-call.ts. */
+/** Executes the syntax tree of a template and writes its output. Arguments and function calls are in eval-call.ts. */
 import {
   print,
   type BranchNode,
@@ -32,13 +32,13 @@ import { Variables } from './variables.ts';
 
 type Flow = 'next' | 'break' | 'continue';
 
-/** The output of one execution, shared by the templates it calls. */
+/** The output of one execution, shared with the templates that it calls. */
 export interface Output {
   text: string;
   bytes: number;
 }
 
-/** One template being executed: its dot, its variables, and the node that errors name. */
+/** The execution of one template: its dot, its variables, and the current node for errors. */
 export class Evaluation implements Evaluator {
   readonly env: Env;
   readonly #source: ParsedSource;
@@ -89,7 +89,7 @@ export class Evaluation implements Evaluator {
     throw new TemplateLimitExceeded(this.#message(reason), place, reason, { cause });
   }
 
-  /** Notes which part of the source the output is going on with, when somebody wants to know. */
+  /** Records which part of the source writes the following output, if requested. */
   #trace(node: Node): void {
     const { trace } = this.env;
     if (trace?.output !== this.#output) return;
@@ -188,7 +188,7 @@ export class Evaluation implements Evaluator {
     }
     const flow = !isDone && node.otherwise ? this.#list(node.otherwise) : 'next';
     this.#variables.reset(outer);
-    // A break in the else branch means a loop around this one to the parser, yet it ends here in Go.
+    // To Go's parser, a break in the else branch belongs to an outer loop, but at run time it ends this one.
     return flow === 'break' ? 'next' : flow;
   }
 
@@ -239,7 +239,7 @@ export class Evaluation implements Evaluator {
     return this.literal(first);
   }
 
-  /** Dot or a literal where no type is asked for. */
+  /** Dot or a literal, without a type from the context. */
   literal(node: Operand): Value {
     this.node = node;
     switch (node.kind) {
@@ -255,7 +255,7 @@ export class Evaluation implements Evaluator {
     }
   }
 
-  /** A field chain, from dot, a variable or a parenthesised pipeline. */
+  /** A field chain of dot, a variable or a parenthesised pipeline. */
   path(node: Operand, args: readonly Operand[], piped: Piped): Value {
     this.node = node;
     if (node.kind === 'field') {
@@ -282,7 +282,7 @@ export class Evaluation implements Evaluator {
     return evalPath(this, { value: base, isInterface: false }, node, node.path, args, piped);
   }
 
-  /** An operand whose type nobody asks for. */
+  /** An operand without a type from the context. */
   untyped(node: Operand): Value {
     this.node = node;
     if (node.kind === 'pipe') return this.pipeline(node);
@@ -292,14 +292,14 @@ export class Evaluation implements Evaluator {
     return this.literal(node);
   }
 
-  /** Calls a function by name. @param at the node that errors of the function name */
+  /** Calls a function by name. @param at the node to report in errors of the function */
   call(at: Node, name: string, args: readonly Operand[], piped: Piped): Value {
     const target = Object.hasOwn(this.env.functions, name) ? this.env.functions[name] : undefined;
     if (!target) return this.fail(`${quoteString(name)} is not a defined function`);
     return callFunction(this, { target, name, at, isBuiltin: true }, args, piped);
   }
 
-  /** Runs code of a function and adds the place to what it throws. */
+  /** Calls code of a function and adds the position to its errors. */
   guard(at: Node, name: string, run: () => Value): Value {
     try {
       return run();

@@ -1,9 +1,9 @@
-/** What field access and calls need of the evaluation they are part of. */
+/** The interface of an evaluation that field access and calls need. */
 import type { Node, Operand } from './ast.ts';
 import type { Env } from './env.ts';
 import type { Value } from './values.ts';
 
-/** Marks that no value comes from an earlier command of the pipeline. */
+/** Marks that there is no value from an earlier command of the pipeline. */
 export const MISSING = Symbol('missing');
 export type Piped = Value | typeof MISSING;
 
@@ -11,12 +11,12 @@ export interface Evaluator {
   readonly env: Env;
   /** The current node, for errors. */
   node: Node | undefined;
-  /** @param hint what Go's words leave out. @throws TemplateExecutionError always */
+  /** @param hint details that Go's message does not contain. @throws TemplateExecutionError always */
   fail(reason: string, cause?: unknown, hint?: string): never;
-  /** An operand whose type nobody asks for. */
+  /** An operand without a type from the context. */
   untyped(node: Operand): Value;
-  /** Dot or a literal where no type is asked for. */
+  /** Dot or a literal, without a type from the context. */
   literal(node: Operand): Value;
-  /** Runs code of a function and adds the place to what it throws. */
+  /** Calls code of a function and adds the position to its errors. */
   guard(at: Node, name: string, run: () => Value): Value;
 }

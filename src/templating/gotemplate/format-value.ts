@@ -1,11 +1,11 @@
-/** Writes one value under one verb, as Go's `fmt` does: numbers, strings, bytes, lists, maps, objects. */
+/** Formats one value with one verb like Go's `fmt`: numbers, strings, bytes, lists, maps, objects. */
 import { formatGoFloat } from '../../lib/go-float.ts';
 import { bytesOf, runesOf } from '../go/go-string.ts';
 import { canBackquote, escapeRune, isPrintable, quoteString } from '../go/quote.ts';
 import { GoInt, GoMap, GoObject, elemType, isFunction, isList, typeName, type Value } from './values.ts';
 
 export interface Flags {
-  /** `%#v`: Go syntax. Inside, `sharp` itself is off. */
+  /** `%#v`: Go syntax. In nested values, `sharp` itself is off. */
   readonly syntax: boolean;
   readonly minus: boolean;
   readonly plus: boolean;
@@ -29,7 +29,7 @@ export const NO_FLAGS: Flags = {
 
 const isNil = (value: Value): value is null | undefined => value === undefined || value === null;
 
-/** Pads to the width; zeros only where Go writes them. */
+/** Pads to the width; with zeros only where Go does. */
 function pad(text: string, flags: Flags): string {
   if (flags.width === undefined) return text;
   const missing = flags.width - runesOf(text).length;
@@ -38,13 +38,13 @@ function pad(text: string, flags: Flags): string {
   return (flags.zero ? '0' : ' ').repeat(missing) + text;
 }
 
-/** `%!d(string=x)`; the value is written with the flags of the directive. */
+/** `%!d(string=x)`; the value is formatted with the flags of the directive. */
 export function argumentError(value: Value, verb: string, flags: Flags): string {
   if (isNil(value)) return `%!${verb}(<nil>)`;
   return `%!${verb}(${typeName(value)}=${formatValue(value, 'v', flags, 0)})`;
 }
 
-/** @param depth 0 for an argument itself, more inside of lists and maps */
+/** @param depth 0 for an argument itself, more in lists and maps */
 export function formatValue(value: Value, verb: string, flags: Flags, depth: number): string {
   if (isNil(value)) {
     if (depth > 0 && verb !== 'T') return flags.syntax ? 'interface {}(nil)' : '<nil>';
@@ -207,7 +207,7 @@ function formatFloat(value: number, verb: string, flags: Flags): string {
   return pad(sign + text, { ...flags, zero: false });
 }
 
-/** The sign that is shown; infinity has one even where numbers have none. */
+/** The printed sign; infinity has one even if other numbers have none. */
 function floatSign(written: string, flags: Flags): string {
   if (written.startsWith('-')) return '-';
   if (flags.plus) return '+';
@@ -215,7 +215,7 @@ function floatSign(written: string, flags: Flags): string {
   return written.startsWith('+') ? '+' : '';
 }
 
-/** `%#g` and its like keep the decimal point and trailing zeros. */
+/** `%#g` and similar verbs keep the decimal point and trailing zeros. */
 function keepPoint(text: string, format: string, precision: number): string {
   const [mantissa = '', exponent] = text.split(/(?=[eE])/);
   let out = mantissa.includes('.') ? mantissa : `${mantissa}.`;

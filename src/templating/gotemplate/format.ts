@@ -1,4 +1,4 @@
-/** Go's `fmt`: Sprint, Sprintln and Sprintf over template values. Single values are written in format-value.ts. */
+/** Go's `fmt`: Sprint, Sprintln and Sprintf for template values. format-value.ts formats single values. */
 import { argumentError, formatValue, NO_FLAGS, type Flags } from './format-value.ts';
 import { integerOf, typeName, type Value } from './values.ts';
 
@@ -10,7 +10,7 @@ export function sprintValue(value: Value): string {
   return typeof value === 'string' ? value : formatValue(value, 'v', NO_FLAGS, 0);
 }
 
-/** A blank goes between operands when neither is a string. */
+/** Operands are separated by a blank if neither is a string. */
 export function sprint(values: readonly Value[]): string {
   let out = '';
   let wasString = true;
@@ -25,7 +25,7 @@ export function sprint(values: readonly Value[]): string {
 
 export const sprintln = (values: readonly Value[]): string => `${values.map(sprintValue).join(' ')}\n`;
 
-/** Go's Sprintf, its `%!verb(…)` complaints included. @throws nothing */
+/** Go's Sprintf, including its error output `%!verb(…)`. @throws nothing */
 export const sprintf = (format: string, args: readonly Value[]): string => new Formatter(format, args).run();
 
 class Formatter {

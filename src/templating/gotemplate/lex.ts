@@ -1,4 +1,4 @@
-/** Cuts a template into tokens by the rules of Go's text/template: text, trim markers, comments, actions. */
+/** Splits a template into tokens with the rules of Go's text/template: text, trim markers, comments, actions. */
 
 import { quoteString } from '../go/quote.ts';
 
@@ -52,7 +52,7 @@ const LETTER = /[_\p{L}\p{Nd}]/u;
 /** All tokens of a template; a lexical error ends the list with an `error` token. */
 export const tokenize = (source: string): readonly Token[] => new Lexer(source).run();
 
-/** Ends the scan; carries the text of the error token. */
+/** Stops the scan; contains the message of the error token. */
 class Stop extends Error {}
 
 class Lexer {
@@ -84,7 +84,7 @@ class Lexer {
     this.#ignore();
   }
 
-  /** Drops what lies between the start of the token and the current place, but counts its lines. */
+  /** Skips the text from the start of the token to the current position, but counts its lines. */
   #ignore(): void {
     for (let i = this.#start; i < this.#pos; i++) if (this.#source.charCodeAt(i) === 10) this.#line++;
     this.#start = this.#pos;
@@ -109,7 +109,7 @@ class Lexer {
     return this.#source[this.#pos] === '-' && isSpace(this.#source[this.#pos + 1]) ? 2 : 0;
   }
 
-  /** Length of a right delimiter at this place, trim marker included; 0 when there is none. */
+  /** Length of a right delimiter at this position, including a trim marker; 0 if there is none. */
   #rightDelimiter(at = this.#pos): number {
     if (this.#source.startsWith('}}', at)) return 2;
     return isSpace(this.#source[at]) && this.#source.startsWith('-}}', at + 1) ? 4 : 0;
@@ -120,7 +120,7 @@ class Lexer {
     this.#ignore();
   }
 
-  /** Skips a comment; false when the action at this place is none. */
+  /** Skips a comment; false if the action is not a comment. */
   #comment(): boolean {
     const begin = this.#pos;
     this.#pos += 2;
@@ -207,7 +207,7 @@ class Lexer {
     return code === undefined ? '' : String.fromCodePoint(code);
   }
 
-  /** A run of blanks; the last one is left when it belongs to ` -}}`. */
+  /** A run of blanks, without the last one if it belongs to ` -}}`. */
   #space(): void {
     while (isSpace(this.#source[this.#pos])) this.#pos++;
     if (this.#source.startsWith('-}}', this.#pos)) this.#pos--;
@@ -240,7 +240,7 @@ class Lexer {
     this.#pos += LETTERS.exec(this.#source)?.[0].length ?? 0;
   }
 
-  /** What may follow a name. */
+  /** Checks the character after a name. */
   #checkTerminator(): void {
     const c = this.#source[this.#pos];
     if (c === undefined || isSpace(c) || '.,|:)('.includes(c) || this.#source.startsWith('}}', this.#pos))
@@ -264,7 +264,7 @@ class Lexer {
     else this.#emit(word === 'true' || word === 'false' ? 'bool' : 'identifier');
   }
 
-  /** One number, without what follows it. */
+  /** One number, without the characters after it. */
   #digits(): void {
     const scan =
       /[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*(?:\.[0-7_]*)?|0[bB][01_]*(?:\.[01_]*)?|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)i?/y;
@@ -291,7 +291,7 @@ class Lexer {
   }
 }
 
-/** A character as Go's `%#U` shows it. */
+/** A character in the format of Go's `%#U`. */
 function unicodeName(char: string): string {
   const code = char.codePointAt(0) ?? 0;
   const hex = code.toString(16).toUpperCase().padStart(4, '0');

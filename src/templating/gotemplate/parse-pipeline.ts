@@ -1,4 +1,4 @@
-/** Builds the tree of a pipeline: declarations, commands, operands, field chains, literals. */
+/** Parses a pipeline: declarations, commands, operands, field chains, literals. */
 import type { CommandNode, NumberNode, Operand, PipeNode } from './ast.ts';
 import { print } from './ast.ts';
 import type { Token } from './lex.ts';

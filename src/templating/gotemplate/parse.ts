@@ -1,4 +1,4 @@
-/** Builds the syntax tree of a template: text, actions and control structures. Pipelines are in parse-pipeline.ts. */
+/** Parses a template: text, actions and control structures. Pipelines are in parse-pipeline.ts. */
 import { isEmpty, type ListNode, type PipeNode, type Statement } from './ast.ts';
 import { tokenize } from './lex.ts';
 import { LiteralError, unquote } from '../go/literals.ts';
@@ -6,7 +6,7 @@ import { parsePipeline } from './parse-pipeline.ts';
 import { quoteString } from '../go/quote.ts';
 import { TokenStream } from './token-stream.ts';
 
-/** What a source defines: its own text under its name, and everything in `define` and `block`. */
+/** The templates in a source: its own text under its name, and all `define` and `block` sections. */
 export interface ParsedSource {
   readonly name: string;
   readonly source: string;
@@ -14,13 +14,13 @@ export interface ParsedSource {
   readonly definitions: ReadonlyMap<string, ListNode>;
 }
 
-/** `{{end}}` or `{{else}}`; ends a list and never gets into the tree. */
+/** `{{end}}` or `{{else}}`; ends a list and is not part of the tree. */
 type Terminator =
   { readonly kind: 'end'; readonly pos: number } | { readonly kind: 'else'; readonly pos: number };
 
 /**
  * Parses a template.
- * @param isFunction tells which names are functions; others are errors
+ * @param isFunction decides which names are functions; other names are errors
  * @throws TemplateParseError
  */
 export function parse(name: string, source: string, isFunction: (name: string) => boolean): ParsedSource {
@@ -36,7 +36,7 @@ export function parse(name: string, source: string, isFunction: (name: string) =
   }
 }
 
-/** One tree: the source itself, or one `define` or `block` in it. */
+/** Parser of one tree: the source itself, or one `define` or `block` section. */
 class Parser {
   readonly #tokens: TokenStream;
   readonly #definitions: Map<string, ListNode>;
@@ -179,7 +179,7 @@ class Parser {
     return { kind, pos: pipe.pos, pipe, list, otherwise };
   }
 
-  /** After `{{else`: a list, or the rest of `else if` and `else with`, whose `{{end}}` serves both. */
+  /** After `{{else`: a list, or the rest of `else if` and `else with`, which share the `{{end}}`. */
   #otherwise(kind: 'if' | 'with' | 'range', start: Terminator): ListNode {
     const next = this.#tokens.peek();
     if (kind !== 'range' && next.kind === 'keyword' && next.text === kind) {
@@ -206,7 +206,7 @@ class Parser {
     const line = this.#tokens.line;
     const child = this.#child();
     const { list, end } = child.#list();
-    // Go tells the line of the clause that begins the block, not of the one that ends it.
+    // Go reports the line where the clause starts, not where it ends.
     if (end.kind !== 'end') this.#tokens.fail(`unexpected {{${end.kind}}} in block clause`, line);
     child.#define(name, list);
     return { kind: 'template', pos, name, pipe };

@@ -1,4 +1,4 @@
-/** What `range` visits: lists, maps in the order of their keys, and integers from 0. */
+/** The elements of `range`: lists, maps sorted by key, and integers from 0. */
 import type { BranchNode } from './ast.ts';
 import type { Evaluator } from './evaluator.ts';
 import { sprintValue } from './format.ts';
@@ -8,11 +8,11 @@ export interface RangeElement {
   /** Position or key. */
   readonly index: Value;
   readonly element: Value;
-  /** Whether Go holds the element as interface{}. */
+  /** Whether its static type in Go is interface{}. */
   readonly isInterface: boolean;
 }
 
-/** @throws TemplateExecutionError for what cannot be iterated */
+/** @throws TemplateExecutionError for values that cannot be iterated */
 export function* elementsOf(evaluator: Evaluator, node: BranchNode, value: Value): Generator<RangeElement> {
   if (value === undefined || value === null) return;
   const count = integerOf(value);

@@ -12,16 +12,16 @@ function parseSignature(signature: string): { params: string[]; variadic: string
 
 /**
  * A template function.
- * @param signature Go parameter types: `any value string int int64 uint32 float64 bool map list`, a type name such as
- * `time.Time`, and `...type` at the end for any number. `value` sees the difference between `null` and no value.
- * @param implementation gets strings, numbers (for int, float64, uint32), bigint (int64), GoMap, lists
+ * @param signature Go parameter types: `any value string int int64 uint32 float64 bool map list`, a type name such
+ * as `time.Time`, and `...type` at the end for any number. `value` distinguishes `null` from a missing value.
+ * @param implementation receives strings, numbers (for int, float64, uint32), bigint (int64), GoMap, lists
  */
 export function fn(signature: string, implementation: Implementation): GoFunction {
   const call = implementation as unknown as (...args: readonly Value[]) => Value;
   return { kind: 'function', ...parseSignature(signature), call: (_env, args) => call(...args) };
 }
 
-/** A function that also needs the environment of the execution, as its first argument. */
+/** A function that receives the environment of the execution as its first argument. */
 export function envFn<E>(signature: string, implementation: (env: E, ...args: never[]) => Value): GoFunction {
   const call = implementation as unknown as (env: unknown, ...args: readonly Value[]) => Value;
   return { kind: 'function', ...parseSignature(signature), call: (env, args) => call(env, ...args) };
@@ -37,11 +37,11 @@ const NAMES: Readonly<Record<string, string>> = {
 /** The Go name of a parameter type. */
 export const paramName = (param: string): string => NAMES[param] ?? param;
 
-/** Whether Go lets nil stand for a value of this type. */
+/** Whether nil is valid for this type in Go. */
 export const canBeNil = (param: string): boolean =>
   param in NAMES || param.startsWith('*') || param.startsWith('[]');
 
-/** The value given to an implementation when Go would pass nil. */
+/** The implementation's argument for Go's nil. */
 export function nilOf(param: string): Value {
   if (param === 'map') return new GoMap();
   if (param === 'value') return undefined;
@@ -73,7 +73,7 @@ export function isAssignable(value: Value, param: string): boolean {
   }
 }
 
-/** An argument in the form that implementations get. */
+/** Converts an argument for the implementation. */
 export function forImplementation(value: Value, param: string): Value {
   if (param === 'any') return value === undefined ? null : value;
   if (param === 'int') return Number(value);

@@ -1,4 +1,4 @@
-/** Parses and executes Go templates: the entrance to this folder. */
+/** Parses and executes Go templates: the public interface of this folder. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
@@ -15,7 +15,7 @@ import { parse, type ParsedSource } from './parse.ts';
 import { quoteString } from '../go/quote.ts';
 import { fromJson, type Value } from './values.ts';
 
-/** A parsed template; immutable, and good for any number of executions. */
+/** A parsed template; immutable, can be executed repeatedly. */
 interface Template {
   readonly name: string;
   readonly source: ParsedSource;
@@ -25,21 +25,21 @@ export interface ExecuteOptions {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly limits?: Partial<TemplateLimits>;
-  /** Of `clock.now()`; default: the limit from now on. */
+  /** Time of `clock.now()`; default: now plus the limit. */
   readonly deadline?: number;
   readonly files?: TemplateFiles;
-  /** Functions besides Go's and sprig's; they win over these. */
+  /** Functions besides Go's and sprig's; they override these. */
   readonly functions?: FunctionTable;
 }
 
-/** What every template may call without being given anything. */
+/** Functions that are available in all templates. */
 export const standardFunctions: FunctionTable = { ...builtins, ...sprigFunctions };
 
 const CACHE_SIZE = 512;
 const cache = new Map<string, Template>();
 const tableIds = new WeakMap<FunctionTable, string>();
 
-/** Two tables with the same names parse alike. */
+/** Tables with the same names parse in the same way. */
 function idOf(functions: FunctionTable): string {
   let id = tableIds.get(functions);
   if (id === undefined) {
@@ -51,7 +51,7 @@ function idOf(functions: FunctionTable): string {
 
 /**
  * Parses a template, or finds it among the last 512 parsed ones.
- * @param name appears in error texts
+ * @param name for error messages
  * @param functions names that may be called besides the standard ones
  * @throws TemplateParseError
  */
@@ -76,8 +76,8 @@ export function parseTemplate(name: string, text: string, functions: FunctionTab
 
 /**
  * Executes a template.
- * @param data JSON; integers beyond 2^53 as bigint keep all their digits. It is not changed
- * @throws TemplateExecutionError; TemplateLimitExceeded when a limit of the options is reached
+ * @param data JSON, not modified; integers beyond 2^53 as bigint keep all their digits
+ * @throws TemplateExecutionError; TemplateLimitExceeded if a limit of the options is exceeded
  */
 export function execute(template: Template, data: unknown, options: ExecuteOptions): string {
   return toValidText(executeIn(newEnv(options), template, fromJson(data)));
@@ -96,18 +96,18 @@ function tableOf(functions: FunctionTable | undefined): FunctionTable {
   return table;
 }
 
-/** What an execution and all that it includes share. */
+/** The environment that an execution shares with its included files. */
 export const newEnv = (options: ExecuteOptions): Env =>
   new Env({ ...options, functions: tableOf(options.functions) });
 
-/** Adds what a source defines to a set; an empty definition never replaces one that is not. */
+/** Adds the definitions of a source to a set; an empty definition does not replace another one. */
 export function addToSet(set: Map<string, NamedTemplate>, { source }: Template): void {
   for (const [name, body] of source.definitions) {
     if (!isEmpty(body) || !set.has(name)) set.set(name, { source, body });
   }
 }
 
-/** Executes a template of `env.templates`. @throws FunctionError when there is none of that name */
+/** Executes a template of `env.templates`. @throws FunctionError if there is none with that name */
 export function executeNamed(env: Env, name: string, dot: Value): string {
   const found = env.templates?.get(name);
   if (!found)
@@ -117,7 +117,7 @@ export function executeNamed(env: Env, name: string, dot: Value): string {
   return rejoin(output.text);
 }
 
-/** Executes a template once more and notes where each piece of its output comes from. @throws as `execute` */
+/** Executes a template again and records the origin of each part of its output. @throws as `execute` */
 export function executeTraced(
   env: Env,
   template: Template,
@@ -129,7 +129,7 @@ export function executeTraced(
   return { text: rejoin(output.text), marks: env.trace.marks };
 }
 
-/** Executes within a running execution, sharing its limits: what `include` does. */
+/** Executes a template in a running execution, with shared limits, for `include`. */
 export function executeIn(env: Env, template: Template, dot: Value): string {
   const output: Output = { text: '', bytes: 0 };
   new Evaluation(template.source, template.name, dot, { env, output }).run(template.source.root);

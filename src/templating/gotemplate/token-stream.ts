@@ -1,16 +1,16 @@
-/** The parser's view of the tokens: look ahead, step back, complain with Go's words. */
+/** The tokens of a template for the parser: peek, back up, and errors with Go's messages. */
 import { placeOf, placeOfLine, TemplateParseError, type TemplatePlace } from './errors.ts';
 import type { Token, TokenKind } from './lex.ts';
 import { quoteString } from '../go/quote.ts';
 
 export class TokenStream {
-  /** Line of the action that is being parsed; 0 outside of actions. */
+  /** Line of the current action; 0 outside actions. */
   actionLine = 0;
   readonly #name: string;
   readonly #source: string;
   readonly #tokens: readonly Token[];
   #index = 0;
-  /** The furthest token looked at; errors name its line. */
+  /** The furthest token that was read; errors report its line. */
   #furthest = 0;
 
   constructor(name: string, source: string, tokens: readonly Token[]) {
@@ -78,14 +78,14 @@ export class TokenStream {
     this.fail(`unexpected ${describe(token)} in ${context}`);
   }
 
-  /** Of the last token that was looked at. */
+  /** Line of the last token that was read. */
   get line(): number {
     return this.#tokens[this.#furthest]?.line ?? 1;
   }
 
   /**
-   * @param line what Go names: that of the last token looked at, if nothing else is said
-   * @param pos what is wrong, in the source; by itself the last token looked at
+   * @param line line in Go's message; default: the line of the last token that was read
+   * @param pos position of the error in the source; default: the last token that was read
    * @throws TemplateParseError always
    */
   fail(reason: string, line = this.line, pos = this.#tokens[this.#furthest]?.pos ?? 0): never {
@@ -93,14 +93,14 @@ export class TokenStream {
     throw new TemplateParseError(message, this.#placeIn(line, pos), reason);
   }
 
-  /** Go's words have the line only; the column is ours, where the place is on that line. */
+  /** Go's message contains only the line; we add the column if the position is on that line. */
   #placeIn(line: number, pos: number): TemplatePlace {
     const place = placeOf(this.#name, this.#source, pos);
     return place.line === line ? place : placeOfLine(this.#name, this.#source, line);
   }
 }
 
-/** A token as Go names it in messages. */
+/** A token in the format of Go's messages. */
 function describe(token: Token): string {
   if (token.kind === 'eof') return 'EOF';
   if (token.kind === 'keyword' || token.kind === 'nil' || token.kind === 'dot') return `<${token.text}>`;

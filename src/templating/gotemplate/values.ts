@@ -1,7 +1,7 @@
 /**
- * Go values in JavaScript. JSON numbers are Go's float64; `bigint` is Go's int, so `eq .imports.n 3` fails here as
- * it does upstream, and integers never lose digits. `null` is an empty interface (a field of it is an error),
- * `undefined` is no value at all (a field of it is no value again); Go makes that difference too.
+ * Go values in JavaScript. JSON numbers are Go's float64; `bigint` is Go's int, so `eq .imports.n 3` fails as in
+ * upstream, and integers never lose digits. `null` is a nil interface (a field of it is an error), `undefined` is
+ * a missing value (a field of it is missing as well); Go distinguishes them as well.
  */
 import { compareStrings } from '../go/go-string.ts';
 
@@ -18,17 +18,17 @@ export class GoInt {
 
 export const int64 = (value: bigint): GoInt => new GoInt('int64', BigInt.asIntN(64, value));
 
-/** What a Go type that is a map or a slice has besides its elements. */
+/** Name and methods of a named Go map or slice type. */
 interface NamedType {
   readonly type: string;
   readonly methods: ReadonlyMap<string, GoFunction>;
 }
 
-/** A Go map with string keys. Values taken from JSON are converted when somebody looks at them. */
+/** A Go map with string keys. Values from JSON are converted when they are read. */
 export class GoMap {
-  /** Type of the values, as Go prints it. */
+  /** Go's name of the value type. */
   readonly elem: string;
-  /** Name and methods of a type of its own; undefined for a plain map. */
+  /** Name and methods of a named type; undefined for a plain map. */
   readonly named: NamedType | undefined;
   #source: object | undefined;
   #entries: Map<string, Value> | undefined;
@@ -61,20 +61,20 @@ export class GoMap {
     return this.entries.get(key);
   }
 
-  /** Go visits maps in the order of their keys wherever the order is seen. */
+  /** Go sorts map keys wherever the order is visible. */
   sortedKeys(): string[] {
     return [...this.entries.keys()].sort(compareStrings);
   }
 }
 
-/** A Go value with methods or fields of its own: a time, a version, a file, a certificate. */
+/** A Go value with methods or fields: a time, a version, a file, a certificate. */
 export class GoObject {
   readonly type: string;
   readonly fields: ReadonlyMap<string, Value>;
   readonly methods: ReadonlyMap<string, GoFunction>;
-  /** Text in print; undefined when it prints as a struct. */
+  /** String form for printing; undefined if it prints as a struct. */
   readonly text: (() => string) | undefined;
-  /** What functions of the same family work with. */
+  /** The underlying value for functions of the same family. */
   readonly native: unknown;
   readonly json: (() => unknown) | undefined;
 
@@ -95,11 +95,11 @@ export class GoObject {
   }
 }
 
-/** A function that templates may call; the parameter types decide which arguments Go would accept. */
+/** A template function; the parameter types determine which arguments Go would accept. */
 export interface GoFunction {
   readonly kind: 'function';
   readonly params: readonly string[];
-  /** Type of each further argument. */
+  /** Type of each variadic argument. */
   readonly variadic: string | undefined;
   readonly call: (env: unknown, args: readonly Value[]) => Value;
 }
@@ -123,13 +123,13 @@ const NIL = Symbol('nil slice');
 const NAMED = Symbol('named type');
 type Tagged = readonly Value[] & { [ELEM]?: string; [NIL]?: true; [NAMED]?: NamedType };
 
-/** A slice of another element type than interface{}. */
+/** A slice with another element type than interface{}. */
 export function typedList(elem: string, items: Value[]): readonly Value[] {
   (items as unknown as { [ELEM]: string })[ELEM] = elem;
   return items;
 }
 
-/** A slice of a type of its own. */
+/** A slice of a named type. */
 export function namedList(elem: string, items: Value[], named: NamedType): readonly Value[] {
   (items as unknown as { [NAMED]: NamedType })[NAMED] = named;
   return typedList(elem, items);
@@ -142,7 +142,7 @@ export function methodsOf(value: Value): ReadonlyMap<string, GoFunction> | undef
   return isList(value) ? (value as Tagged)[NAMED]?.methods : undefined;
 }
 
-/** Go's nil slice: it prints as `[]` and is `null` in JSON. */
+/** Go's nil slice: prints as `[]` and is `null` in JSON. */
 export function nilList(elem?: string): readonly Value[] {
   const items: Value[] = [];
   (items as unknown as { [NIL]: true })[NIL] = true;
@@ -155,7 +155,7 @@ export const isList = (value: Value): value is readonly Value[] => Array.isArray
 export const isFunction = (value: Value): value is GoFunction =>
   typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'function';
 
-/** Takes JSON over; objects are wrapped, not copied, and must not change meanwhile. */
+/** Wraps JSON; objects are not copied and must not change meanwhile. */
 export function fromJson(value: unknown): Value {
   if (typeof value !== 'object' || value === null) return value as Value;
   if (Array.isArray(value)) return value.map(fromJson);
@@ -164,7 +164,7 @@ export function fromJson(value: unknown): Value {
   return GoMap.ofObject(value);
 }
 
-/** Elements of a slice or bytes as plain values. */
+/** Elements of a slice or of bytes as plain values. */
 export const itemsOf = (list: readonly Value[] | Uint8Array): readonly Value[] =>
   list instanceof Uint8Array ? Array.from(list, (b) => new GoInt('uint8', BigInt(b))) : list;
 
@@ -205,7 +205,7 @@ export function kindName(value: Value): string {
   return type === 'func()' ? 'func' : type === 'time.Duration' ? 'int64' : type;
 }
 
-/** Truth as `if`, `and`, `empty` and `default` see it. */
+/** Truth for `if`, `and`, `empty` and `default`. */
 export function isTrue(value: Value): boolean {
   if (value === undefined || value === null) return false;
   if (typeof value !== 'object') return typeof value === 'number' ? value !== 0 : Boolean(value);

@@ -1,4 +1,4 @@
-/** The variables of one template in execution: a stack that blocks cut back to where they began. */
+/** The variables of a template in execution: a stack that is truncated at the end of each block. */
 import type { PipeNode } from './ast.ts';
 import type { RangeElement } from './range.ts';
 import type { Value } from './values.ts';
@@ -6,7 +6,7 @@ import type { Value } from './values.ts';
 interface Variable {
   readonly name: string;
   value: Value;
-  /** Whether Go would hold it as interface{}; shows in error texts only. */
+  /** Whether its static type in Go is interface{}; only visible in error messages. */
   isInterface: boolean;
 }
 
@@ -30,12 +30,12 @@ export class Variables {
     this.#stack.push({ name, value, isInterface });
   }
 
-  /** The innermost variable of that name; the parser lets `=` pass for one that was never declared. */
+  /** The innermost variable of that name; the parser accepts `=` for undeclared ones. */
   find(name: string): Variable | undefined {
     return this.#stack.findLast((variable) => variable.name === name);
   }
 
-  /** @returns whether there is such a variable */
+  /** @returns whether the variable exists */
   assign(name: string, value: Value, isInterface: boolean): boolean {
     const variable = this.find(name);
     if (!variable) return false;
@@ -45,7 +45,7 @@ export class Variables {
   }
 
   /**
-   * Gives the variables of a range their values for one element. With one variable it is the element.
+   * Sets the variables of a range for one element. With one variable, it is the element.
    * @returns the name of a variable that does not exist
    */
   bind(

@@ -1,4 +1,7 @@
-/** Blocks: `if`, `unless`, `each`, `with`, sections named after a field, and functions that get what a block writes. */
+/**
+ * Blocks: `if`, `unless`, `each`, `with`, sections named after a field, and functions that receive the output of a
+ * block.
+ */
 import { GoMap, isList, type Value } from '../gotemplate/values.ts';
 import type { Evaluation } from './eval.ts';
 import { focused, withData, withNames, type Frame } from './frame.ts';
@@ -8,7 +11,7 @@ import { isEmpty, kindOf } from './values.ts';
 type Block = hbs.AST.BlockStatement;
 type Run = (evaluation: Evaluation, block: Block, frame: Frame) => void;
 
-/** Both parts may be left out, whatever the types say. */
+/** Both parts are optional, although the types say otherwise. */
 const run = (evaluation: Evaluation, program: Block['program'] | undefined, frame: Frame): void => {
   if (program) evaluation.run(program, frame);
 };
@@ -16,7 +19,7 @@ const otherwise: Run = (evaluation, { inverse }, frame) => {
   run(evaluation, inverse, frame);
 };
 
-/** The one argument of a block; undefined when its value is missing. */
+/** The only argument of a block; undefined if its value is missing. */
 function only(evaluation: Evaluation, block: Block, frame: Frame): Value {
   const [param, ...more] = block.params;
   if (param && more.length === 0) return evaluation.value(param, frame);
@@ -45,7 +48,7 @@ const each: Run = (evaluation, block, frame) => {
   visit(evaluation, block, frame, only(evaluation, block, frame));
 };
 
-/** Maps in the order of their keys, as Go's range does. */
+/** Maps are sorted by key, as in Go's range. */
 function visit(evaluation: Evaluation, block: Block, frame: Frame, value: Value): void {
   const items: readonly (readonly [key: Value, item: Value])[] = isList(value)
     ? value.map((item, i) => [BigInt(i), item] as const)
@@ -62,7 +65,7 @@ function visit(evaluation: Evaluation, block: Block, frame: Frame, value: Value)
   });
 }
 
-/** `{{#name}}`: for a list each element, for anything else that is there the block once. */
+/** `{{#name}}`: for a list once per element, for any other value once. */
 const section: Run = (evaluation, block, frame) => {
   const name = simpleName(block.path);
   const hasArgs = block.params.length > 0 || (block.hash as unknown) !== undefined;

@@ -1,27 +1,27 @@
-/** Where an expression stands: the value in focus, those around it, and what has a name there. */
+/** The context of an expression: the current value, outer values, and names. */
 import type { Value } from '../gotemplate/values.ts';
 import type { Source } from './source.ts';
 
-/** `@key` and its like; `@../key` are those of the block around. */
+/** `@key` and similar variables; `@../key` are those of the outer block. */
 interface Data {
   readonly values: ReadonlyMap<string, Value>;
   readonly outer: Data | undefined;
 }
 
-/** Something that `{{> name}}` can stand for besides a file. */
+/** A partial that `{{> name}}` can refer to, besides a file. */
 export interface Partial {
   readonly source: Source;
   readonly program: hbs.AST.Program;
-  /** Where it was written; undefined for a partial that sees only where it is used. */
+  /** The frame of its definition; undefined for a partial that only sees the frame of its use. */
   readonly frame: Frame | undefined;
 }
 
 export interface Frame {
   readonly dot: Value;
-  /** What `../` means. */
+  /** The frame of `../`. */
   readonly outer: Frame | undefined;
   readonly data: Data;
-  /** Names given with `as |a b|`. */
+  /** Names from `as |a b|`. */
   readonly named: ReadonlyMap<string, Value>;
   readonly partials: ReadonlyMap<string, Partial>;
 }
@@ -34,7 +34,7 @@ export const rootFrame = (dot: Value): Frame => ({
   partials: new Map(),
 });
 
-/** A frame with another value in focus; the same value makes no new level of `../`. */
+/** A frame with another current value; the same value adds no level of `../`. */
 export const focused = (frame: Frame, dot: Value): Frame =>
   dot === frame.dot ? frame : { ...frame, dot, outer: frame };
 

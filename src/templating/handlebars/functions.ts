@@ -1,4 +1,4 @@
-/** Functions that mean something else here than in Go templates. */
+/** Functions that differ from those of Go templates. */
 import { builtins } from '../gotemplate/builtins.ts';
 import type { Env, FunctionTable } from '../gotemplate/env.ts';
 import { readJson } from '../gotemplate/funcs/json.ts';
@@ -10,7 +10,7 @@ import { withIntegers } from './values.ts';
 
 const isInteger = (value: Value): boolean => typeof value === 'bigint' || value instanceof GoInt;
 
-/** Go compares integers with doubles never; numbers are numbers here. */
+/** Go never compares integers with doubles; Handlebars does. */
 function comparable(values: readonly Value[]): readonly Value[] {
   const isNumeric = values.every((value) => typeof value === 'number' || isInteger(value));
   if (!isNumeric || values.every(isInteger)) return values;
@@ -24,7 +24,7 @@ const comparisons = Object.fromEntries(
   ]),
 );
 
-/** What wins over the functions of Go templates. */
+/** Overrides for functions of Go templates. */
 export const handlebarsFunctions: FunctionTable = {
   ...comparisons,
   not: fn('any', (value: Value) => !isTrue(value)),

@@ -1,4 +1,4 @@
-/** Partials: files of the blueprint, and what the template defines itself with `{{#*inline "name"}}`. */
+/** Partials: files of the blueprint, and inline partials of the template (`{{#*inline "name"}}`). */
 import { GoMap, type Value } from '../gotemplate/values.ts';
 import type { Evaluation } from './eval.ts';
 import { fileSource, withSource } from './files.ts';
@@ -7,7 +7,7 @@ import { kindOf } from './values.ts';
 
 type Statement = hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement;
 
-/** The name under which a layout finds the block it was called with. */
+/** The name of the block that a layout was called with. */
 const BLOCK = '@partial-block';
 
 export function runPartial(evaluation: Evaluation, node: Statement, frame: Frame): void {
@@ -68,7 +68,7 @@ function nameOf(evaluation: Evaluation, { name }: Statement, frame: Frame): stri
     : evaluation.fail(name, `the name of a partial must be a string, found ${kindOf(value)}`);
 }
 
-/** The value a partial sees: its argument or what is in focus, with its named arguments added. */
+/** The context of a partial: its argument or the current value, with its named arguments added. */
 function contextOf(evaluation: Evaluation, node: Statement, frame: Frame): Value {
   const [param] = node.params;
   if (node.params.length > 1) {
@@ -88,7 +88,7 @@ function contextOf(evaluation: Evaluation, node: Statement, frame: Frame): Value
   return new GoMap(new Map([...(given instanceof GoMap ? given.entries : []), ...named]));
 }
 
-/** A partial alone on its line is indented as a whole. */
+/** A partial that is alone on its line is indented as a whole. */
 function indented(text: string, indent: string): string {
   if (indent === '' || text === '') return text;
   const lines = text.split('\n');

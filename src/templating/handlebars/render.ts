@@ -1,4 +1,4 @@
-/** Renders Handlebars templates: the entrance to this folder. */
+/** Renders Handlebars templates: the public interface of this folder. */
 import type { FunctionTable } from '../gotemplate/env.ts';
 import { toValidText } from '../go/go-string.ts';
 import { newEnv, type ExecuteOptions } from '../gotemplate/template.ts';
@@ -17,9 +17,9 @@ function tableOf(functions: FunctionTable): FunctionTable {
 
 /**
  * The output of a template.
- * @param name appears in error texts
- * @param values root values, as JSON; they are not changed
- * @throws TemplateParseError, TemplateExecutionError; TemplateLimitExceeded when a limit of the options is reached
+ * @param name for error messages
+ * @param values root values, as JSON; not modified
+ * @throws TemplateParseError, TemplateExecutionError; TemplateLimitExceeded if a limit of the options is exceeded
  */
 export function renderHandlebars(
   name: string,

@@ -1,11 +1,11 @@
-/** What Handlebars templates compute with: the values of Go templates, with integers that stay integers. */
+/** Values of Handlebars templates: the values of Go templates, except that integers stay integers. */
 import { writeJson } from '../gotemplate/funcs/json.ts';
 import { stringOf } from '../go/go-string.ts';
 import { GoInt, GoMap, GoObject, isFunction, isList, type Value } from '../gotemplate/values.ts';
 
 /**
- * Whole numbers of JSON as integers, all the way down; Go's doubles print as `1e+06` and equal no integer.
- * Maps and lists are copied, so that the data the template was given stays as it is.
+ * Converts whole numbers of JSON to integers, recursively; Go's doubles print as `1e+06` and equal no integer. Maps
+ * and lists are copied, so that the input is not modified.
  */
 export function withIntegers(value: unknown): Value {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
@@ -22,7 +22,7 @@ export function withIntegers(value: unknown): Value {
 const isSpecial = (value: Value): boolean =>
   value instanceof Uint8Array || value instanceof GoInt || value instanceof GoObject || isFunction(value);
 
-/** What a value prints as: texts as they are, numbers in decimal, maps and lists as JSON. */
+/** The printed form of a value: strings as they are, numbers in decimal, maps and lists as JSON. */
 export function textOf(value: Exclude<Value, null | undefined>): string {
   if (typeof value === 'string') return value;
   if (value instanceof Uint8Array) return stringOf(value);
@@ -30,14 +30,14 @@ export function textOf(value: Exclude<Value, null | undefined>): string {
   return writeJson(value, { escapeHtml: false, indent: 0 });
 }
 
-/** Handlebars' own idea of nothing, for `if`, `unless` and `with`: 0 and empty lists count, empty maps do not. */
+/** Handlebars' definition of empty, for `if`, `unless` and `with`: 0 and empty lists are empty, empty maps are not. */
 export function isEmpty(value: Value, { includeZero = false } = {}): boolean {
   if (isList(value)) return value.length === 0;
   const isZero = value === 0n || value === 0 || (value instanceof GoInt && value.value === 0n);
   return isZero ? !includeZero : !value;
 }
 
-/** A value's kind in words; never the value, which may be secret. */
+/** The kind of a value in words; never the value, which may be secret. */
 export function kindOf(value: Value): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -50,7 +50,10 @@ export function kindOf(value: Value): string {
   return typeof value === 'string' ? 'a string' : `a ${typeof value}`;
 }
 
-/** A field of a map, an element of a list; undefined when there is none. Nothing else has fields: no prototypes. */
+/**
+ * A field of a map, or an element of a list; undefined if there is none. Other values have no fields, and
+ * prototypes are ignored.
+ */
 export function fieldOf(value: Value, name: string): Value {
   if (value instanceof GoMap) return value.entries.get(name);
   if (isList(value)) {

@@ -1,4 +1,4 @@
-/** The files of a packed chart, without the folder that all of them lie in; nothing may point out of it. */
+/** Unpacks a chart archive, without its top-level folder; no path may lead out of it. */
 import { gunzipSync } from 'node:zlib';
 import { posix } from 'node:path';
 import { isGzip } from '../../lib/gzip.ts';
@@ -13,7 +13,7 @@ const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
 export const withoutMark = (content: Uint8Array): Uint8Array =>
   BYTE_ORDER_MARK.equals(content.subarray(0, 3)) ? content.subarray(3) : content;
 
-/** What a chart and the packed charts in it may still unpack to. */
+/** The remaining unpacked size for a chart and its packed subcharts. */
 export interface UnpackBudget {
   leftBytes: number;
 }
@@ -56,7 +56,7 @@ function unpacked(bytes: Uint8Array, budget: UnpackBudget): Uint8Array {
   }
 }
 
-/** Without the first part of the path. */
+/** The path without its first segment. */
 function nameOf(path: string): string {
   const parts = path.split(path.includes('\\') ? '\\' : '/');
   if (parts[0] === 'Chart.yaml') throw new ChartInvalid('chart yaml not in base directory');

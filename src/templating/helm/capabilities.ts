@@ -1,18 +1,18 @@
-/** What templates may ask about the cluster they are rendered for: `.Capabilities`. */
+/** `.Capabilities`: the facts about the target cluster for templates. */
 import { fn } from '../gotemplate/signature.ts';
 import { GoObject, namedList, type GoFunction, type Value } from '../gotemplate/values.ts';
 
 export interface Capabilities {
-  /** Such as `v1.34.0`. */
+  /** For example `v1.34.0`. */
   readonly kubeVersion: string;
-  /** `v1`, `apps/v1`, and, where the cluster was asked, `apps/v1/Deployment`. */
+  /** `v1`, `apps/v1`, and, if the cluster was queried, `apps/v1/Deployment`. */
   readonly apiVersions: readonly string[];
 }
 
-/** Version of Helm whose behaviour this is. */
+/** The Helm version that this package reproduces. */
 const HELM_VERSION = 'v3.19.5';
 
-/** What Helm knows without a cluster: versions by group, the preferred one first. */
+/** Helm's built-in list of API versions by group, the preferred one first. */
 const KNOWN_GROUPS: readonly (readonly [group: string, versions: string])[] = [
   ['', 'v1'],
   ['admissionregistration.k8s.io', 'v1 v1alpha1 v1beta1'],
@@ -43,12 +43,12 @@ export const knownApiVersions: readonly string[] = KNOWN_GROUPS.flatMap(([group,
   versions.split(' ').map((version) => (group === '' ? version : `${group}/${version}`)),
 );
 
-/** As `helm template` has them when it is told nothing. */
+/** The defaults of `helm template`. */
 export const defaultCapabilities: Capabilities = { kubeVersion: 'v1.34.0', apiVersions: knownApiVersions };
 
 const constant = (value: Value): GoFunction => fn('', () => value);
 
-/** A struct of Go whose fields keep their order in JSON. */
+/** A Go struct whose fields keep their order in JSON. */
 export const jsonStruct = (fields: Readonly<Record<string, Value>>): GoObject =>
   new GoObject({ type: 'struct', fields });
 

@@ -1,4 +1,4 @@
-/** A chart in memory. Dependencies are charts themselves; the path of one tells where it hangs in the tree. */
+/** A chart in memory. Its dependencies are charts as well; a path identifies a chart in the tree. */
 import type { Fields } from '../../lib/objects.ts';
 import type { ChartMetadata } from './metadata.ts';
 
@@ -12,28 +12,28 @@ export interface Chart {
   readonly metadata: ChartMetadata;
   /** Defaults of `values.yaml`. */
   readonly values: Fields;
-  /** `values.schema.json` as it stands. */
+  /** Content of `values.schema.json`. */
   readonly schema?: Uint8Array | undefined;
   readonly templates: readonly ChartFile[];
-  /** All other files, `crds/` among them. */
+  /** All other files, including those in `crds/`. */
   readonly files: readonly ChartFile[];
   readonly dependencies: readonly Chart[];
 }
 
 export const isLibrary = ({ metadata }: Chart): boolean => metadata.type.toLowerCase() === 'library';
 
-/** Where a dependency of the chart at `path` hangs. */
+/** The path of a dependency of the chart at `path`. */
 export const pathOfDependency = (path: string, dependency: Chart): string =>
   `${path}/charts/${dependency.metadata.name}`;
 
-/** A definition of `crds/`, as it stands in its file. */
+/** The content of a file in `crds/`. */
 export interface CrdFile {
-  /** With the path of its chart. */
+  /** Path of the file, including the path of its chart. */
   readonly source: string;
   readonly content: string;
 }
 
-/** Definitions of the chart and, after them, of its dependencies. */
+/** CRD files of the chart, then those of its dependencies. */
 export function crdFiles(chart: Chart, path = chart.metadata.name): readonly CrdFile[] {
   const own = chart.files
     .filter(({ name }) => name.startsWith('crds/') && /\.(ya?ml|json)$/i.test(name))

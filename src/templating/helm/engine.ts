@@ -1,6 +1,6 @@
 /**
- * Executes the templates of a chart and its dependencies. They are one set: a `define` is known to all of them, and of
- * two with the same name that of the file nearest to the root wins.
+ * Executes the templates of a chart and its dependencies. They form one set: a `define` is available in all of
+ * them, and if a name is defined twice, the file nearest to the root wins.
  */
 import { byCodePoint } from '../../lib/gojson.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -22,12 +22,12 @@ export interface World {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly limits?: Partial<TemplateLimits>;
-  /** Of `clock.now()`; default: the limit from now on. */
+  /** Time of `clock.now()`; default: now plus the limit. */
   readonly deadline?: number;
 }
 
 interface TemplateInput {
-  /** With all defaults. */
+  /** The values including all defaults. */
   readonly values: Fields;
   readonly release: Release;
   readonly capabilities: Capabilities;
@@ -36,13 +36,13 @@ interface TemplateInput {
 
 interface Page {
   readonly text: string;
-  /** What the template sees; shared by all templates of its chart. */
+  /** The root value of the template; shared by all templates of its chart. */
   readonly dot: GoMap;
   readonly basePath: string;
 }
 
 /**
- * What every template printed, by path such as `chart/templates/service.yaml`; partials are left out.
+ * The output of every template, keyed by path, for example `chart/templates/service.yaml`; partials are omitted.
  * @throws ChartTemplateFailed
  */
 export function renderTemplates(
@@ -74,7 +74,7 @@ export function renderTemplates(
 
 export const isPartial = (path: string): boolean => path.slice(path.lastIndexOf('/') + 1).startsWith('_');
 
-/** Helm parses and executes in this order: by depth, then by name, all backwards. */
+/** Helm parses and executes in this order: by depth, then by name, both descending. */
 function deepestFirst(a: string, b: string): number {
   const depth = (path: string): number => path.split('/').length;
   return depth(b) - depth(a) || byCodePoint(b, a);
@@ -103,7 +103,7 @@ function executePage(name: string, run: () => string): string {
   }
 }
 
-/** The words of the chart's author alone, when it was they who stopped; otherwise all that is known. */
+/** Only the author's message if the chart called `fail` or `required`; otherwise the complete message. */
 function shown(message: string, name: string): string {
   const start = message.indexOf(WARN_START);
   const end = message.lastIndexOf(WARN_END);
@@ -112,7 +112,7 @@ function shown(message: string, name: string): string {
   return `execution error at (${place}): ${message.slice(start + WARN_START.length, end)}`;
 }
 
-// ---------------------------------------------------------------- what templates see
+// ---------------------------------------------------------------- root values
 
 function pagesOf(chart: Chart, { values, release, capabilities }: TemplateInput): ReadonlyMap<string, Page> {
   const pages = new Map<string, Page>();

@@ -1,6 +1,6 @@
-/** Why a chart cannot be read or rendered. Messages name chart, template, line and object, and hold no values. */
+/** Errors about charts. Messages contain chart, template, line and object, but no values. */
 
-/** Any problem with a chart. */
+/** Base class of all errors about charts. */
 export class HelmError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -8,17 +8,17 @@ export class HelmError extends Error {
   }
 }
 
-/** The bytes are no chart, or one that breaks the rules of charts. */
+/** The archive is not a chart, or the chart is invalid. */
 export class ChartInvalid extends HelmError {}
 
-/** The work on a chart was stopped from outside: it took too long or needed too much memory. */
+/** The work on a chart was stopped because it exceeded the time or memory limit of its worker. */
 export class ChartStopped extends HelmError {}
 
-/** The values do not go with the chart: another type than its subcharts need, or not what its schema asks for. */
+/** The values do not fit the chart: a wrong type for a subchart, or a violation of its schema. */
 export class ValuesInvalid extends HelmError {}
 
 /** A template cannot be parsed, or fails with these values. */
 export class ChartTemplateFailed extends HelmError {}
 
-/** What a template printed is no YAML. */
+/** The output of a template is not valid YAML. */
 export class ManifestUnreadable extends HelmError {}

@@ -1,4 +1,4 @@
-/** `.helmignore`: which files of a folder are no part of the chart. */
+/** `.helmignore`: the files of a folder that do not belong to the chart. */
 import { ChartInvalid } from './errors.ts';
 import { shellPattern } from './patterns.ts';
 
@@ -9,7 +9,7 @@ interface Rule {
 }
 
 /**
- * Tells whether a file is left out, itself or by one of the folders it lies in.
+ * Returns a predicate for files that are ignored, themselves or because of a parent folder.
  * @throws ChartInvalid for a pattern that Helm refuses
  */
 export function ignoreRules(text: string): (path: string) => boolean {
@@ -17,7 +17,7 @@ export function ignoreRules(text: string): (path: string) => boolean {
   const isIgnored = (path: string, isFolder: boolean): boolean => {
     for (const { isNegated, isForFolders, matches } of rules) {
       if (isNegated) {
-        // A rule with `!` leaves out whatever it does not match: Helm's reading, not Git's.
+        // A rule with `!` ignores all files that it does not match: Helm's semantics, not Git's.
         if ((isForFolders && !isFolder) || !matches(path)) return true;
       } else if (!(isForFolders && !isFolder) && matches(path)) return true;
     }

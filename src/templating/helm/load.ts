@@ -1,4 +1,4 @@
-/** Makes a chart of its files: which file is what, and the charts below `charts/`, packed or not. */
+/** Loads a chart from its files, with the charts below `charts/`, packed or not. */
 import { byCodePoint } from '../../lib/gojson.ts';
 import { isObject, type Fields } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
@@ -8,18 +8,18 @@ import { ChartInvalid } from './errors.ts';
 import { ignoreRules } from './ignore.ts';
 import { readMetadata } from './metadata.ts';
 
-/** How deep charts may lie within charts. */
+/** Maximum depth of nested charts. */
 const MAX_DEPTH = 32;
 
-/** @throws ChartInvalid for bytes that are no `.tgz` or `.tar` with a chart in it */
+/** @throws ChartInvalid if the bytes are not a `.tgz` or `.tar` archive with a chart */
 export function chartOfArchive(bytes: Uint8Array): Chart {
   const budget = unpackBudget();
   return loadChart(filesOfArchive(bytes, budget), { where: '', depth: 0, budget });
 }
 
 /**
- * A chart that lies unpacked in a folder; `.helmignore` counts here, and only here, as in Helm.
- * @param files contents by path relative to the chart
+ * Loads a chart from a folder; `.helmignore` applies only here, as in Helm.
+ * @param files contents, keyed by path relative to the chart
  * @throws ChartInvalid
  */
 export function chartOfFolder(files: ReadonlyMap<string, Uint8Array>): Chart {
@@ -31,7 +31,7 @@ export function chartOfFolder(files: ReadonlyMap<string, Uint8Array>): Chart {
   return loadChart(kept, { where: '', depth: 0, budget: unpackBudget() });
 }
 
-/** The order in which a folder is walked: its entries by name, each folder at once with what is in it. */
+/** The order in which a folder is walked: entries by name, folders recursively. */
 function byWalk(a: string, b: string): number {
   const x = a.split('/');
   const y = b.split('/');
@@ -41,9 +41,9 @@ function byWalk(a: string, b: string): number {
 
 const textOf = (content: Uint8Array | undefined): string => Buffer.from(content ?? []).toString('utf8');
 
-/** Where a chart lies. */
+/** The position of a chart in the tree. */
 interface Place {
-  /** Its path, with `/` at the end; empty for the outermost. */
+  /** Its path, with `/` at the end; empty for the root chart. */
   readonly where: string;
   readonly depth: number;
   readonly budget: UnpackBudget;
@@ -73,7 +73,7 @@ function loadChart(files: readonly ChartFile[], { where, depth, budget }: Place)
 const READ_OTHERWISE = new Set(['Chart.yaml', 'Chart.lock', 'values.yaml', 'values.schema.json']);
 const OLD_ONLY = new Set(['requirements.yaml', 'requirements.lock']);
 
-/** Files that templates reach by `.Files`. */
+/** Files that templates can read with `.Files`. */
 function isPlainFile(name: string, isOld: boolean): boolean {
   if (READ_OTHERWISE.has(name) || name.startsWith('templates/')) return false;
   if (OLD_ONLY.has(name)) return isOld;
@@ -98,7 +98,7 @@ function readValues(content: Uint8Array | undefined, where: string): Fields {
   throw new ChartInvalid(`cannot load ${where}values.yaml: it holds no map`);
 }
 
-/** The charts below `charts/`, by name of file or folder: Helm leaves their order to chance. */
+/** The charts below `charts/`, sorted by file or folder name; the order is random in Helm. */
 function subcharts(files: readonly ChartFile[], place: Place): readonly Chart[] {
   const groups = new Map<string, ChartFile[]>();
   for (const { name, content } of files) {

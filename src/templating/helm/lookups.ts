@@ -1,26 +1,26 @@
 /**
- * What templates look up in the cluster. Templates cannot wait: what they ask for the first time is empty, and noted; it is
- * read after the rendering, which is then done again, until nothing new is asked for. So each round is plain data in and
- * plain data out, and can be done in a process that cannot reach the cluster.
+ * Cluster lookups of templates. Templates are synchronous: a lookup that is not known yet returns nothing and is
+ * recorded. The object is read after the rendering, which is then repeated until there are no new lookups. So each
+ * round has plain data as input and output, and can run in a process without access to the cluster.
  */
 import { exactJson, parseExactJson } from '../../lib/exact-json.ts';
 import { ChartInvalid } from './errors.ts';
 import type { Lookup, LookupKey } from './functions.ts';
 
-/** How often templates may ask for something else, having seen an answer. */
+/** Maximum number of rounds. */
 const MAX_ROUNDS = 20;
-/** What all of them may ask for. */
+/** Maximum number of lookups. */
 const MAX_LOOKUPS = 1000;
 const MAX_LOOKUP_MIB = 16;
 
-/** Reads the cluster; undefined when there is no such object. */
+/** Reads the cluster; undefined if the object does not exist. */
 export type ReadLookup = (wanted: LookupKey) => Promise<unknown>;
 
-/** What one attempt may use. */
+/** The input of one round. */
 export interface Round {
-  /** Answers as JSON, by the key as JSON; undefined: there is no cluster, and every answer is empty. */
+  /** Known results as JSON, keyed by the lookup as JSON; undefined: there is no cluster, and every result is empty. */
   readonly known: readonly (readonly [key: string, json: string])[] | undefined;
-  /** Time that the rounds before have taken. */
+  /** Duration of the previous rounds. */
   readonly spentMs: number;
 }
 
@@ -28,7 +28,7 @@ export type RoundResult<T> =
   | { readonly kind: 'rendered'; readonly result: T }
   | { readonly kind: 'asked'; readonly asked: readonly LookupKey[]; readonly spentMs: number };
 
-/** Answers from what is known, and notes what is not. */
+/** Returns known results, and records unknown lookups. */
 export function lookupIn({ known }: Round): {
   readonly lookup: Lookup;
   readonly asked: ReadonlyMap<string, LookupKey>;
@@ -44,7 +44,7 @@ export function lookupIn({ known }: Round): {
   return { lookup, asked };
 }
 
-/** @throws ChartInvalid for templates that ask for too much; what `read` and `attempt` throw */
+/** @throws ChartInvalid for templates with too many lookups; the errors of `read` and `attempt` */
 export async function withLookups<T>(
   read: ReadLookup | undefined,
   attempt: (round: Round) => Promise<RoundResult<T>>,

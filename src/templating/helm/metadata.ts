@@ -1,4 +1,4 @@
-/** What `Chart.yaml` says, read with Go's leniency and checked by Helm's rules. */
+/** Parses `Chart.yaml` with Go's leniency and validates it with Helm's rules. */
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
 import { compareVersions, parseVersion } from '../go/semver.ts';
@@ -8,13 +8,13 @@ import { ChartInvalid } from './errors.ts';
 
 export interface ChartMetadata {
   readonly apiVersion: string;
-  /** The alias, where a dependency has one. */
+  /** The alias if the dependency has one. */
   readonly name: string;
   readonly version: string;
   readonly type: string;
   readonly kubeVersion: string;
   readonly dependencies: readonly Dependency[];
-  /** Everything of the document, under the names it has there. */
+  /** The complete document with its original field names. */
   readonly document: Fields;
 }
 
@@ -90,7 +90,7 @@ const textOf = (fields: unknown, key: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** Blanks of all kinds become a plain one, and what cannot be printed goes, as in Helm. */
+/** Replaces white space by blanks and drops unprintable characters, as Helm does. */
 const sanitize = (text: string): string => text.replace(/\s/gu, ' ').replace(/[\p{C}]/gu, '');
 
 function readDependencies(value: unknown, where: string): readonly Dependency[] {
@@ -138,7 +138,7 @@ function validate({ name, version, type, dependencies }: ChartMetadata, where: s
   }
 }
 
-/** Whether a version is within a range; what cannot be read is not. */
+/** Whether a version is in a range; false if either is invalid. */
 export function isInRange(range: string, version: string): boolean {
   try {
     return satisfies(version, range);
@@ -148,7 +148,7 @@ export function isInRange(range: string, version: string): boolean {
   }
 }
 
-/** Which of two versions is the newer; what is no version comes last. */
+/** Compares two versions; invalid ones come last. */
 export function compareRanked(a: string, b: string): number {
   const [x, y] = [versionOf(a), versionOf(b)];
   if (!x || !y) return Number(x !== undefined) - Number(y !== undefined);

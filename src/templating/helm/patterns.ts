@@ -1,9 +1,12 @@
-/** Path patterns of two kinds, as regular expressions: shell patterns of Go's `filepath.Match`, and globs with `**`. */
+/**
+ * Converts two kinds of path patterns to regular expressions: shell patterns of Go's `filepath.Match`, and globs
+ * with `**`.
+ */
 import { RE2JS } from 're2js';
 
 const quote = (c: string): string => c.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** Position after the `]` that closes the class which begins at `at`; undefined when none does. */
+/** Position after the `]` that closes the class at `at`; undefined if there is none. */
 function classEnd(pattern: string, at: number): number | undefined {
   for (let i = at + 1; i < pattern.length; i++) {
     if (pattern[i] === '\\') i++;
@@ -12,7 +15,7 @@ function classEnd(pattern: string, at: number): number | undefined {
   return undefined;
 }
 
-/** `[a-z]`, negated by `not` as its first character. */
+/** `[a-z]`, negated if its first character is `not`. */
 function classOf(text: string, not: string): string {
   const isNegated = text[1] === not;
   const inner = text.slice(isNegated ? 2 : 1, -1).replace(/[[\]^]/g, '\\$&');
@@ -20,13 +23,13 @@ function classOf(text: string, not: string): string {
 }
 
 interface Dialect {
-  /** What a run of so many stars stands for. */
+  /** The expression for a run of this many stars. */
   star(count: number): string;
   readonly not: string;
   readonly hasBraces: boolean;
 }
 
-/** @returns the expression without anchors; undefined when the pattern is none */
+/** @returns the expression without anchors; undefined if the pattern is invalid */
 function translate(pattern: string, dialect: Dialect): string | undefined {
   let out = '';
   let depth = 0;
@@ -66,11 +69,14 @@ function compile(expression: string | undefined): ((text: string) => boolean) | 
   }
 }
 
-/** A shell pattern: no star goes beyond a `/`. undefined when it cannot be read. */
+/** A shell pattern: stars do not match `/`. undefined if it is invalid. */
 export const shellPattern = (pattern: string): ((path: string) => boolean) | undefined =>
   compile(translate(pattern, { star: () => '[^/]*', not: '^', hasBraces: false }));
 
-/** A glob of templates: `*` stays within a folder, `**` does not, `{a,b}` is a choice. One that is none matches all. */
+/**
+ * A glob of templates: `*` stays within a folder, `**` does not, `{a,b}` are alternatives. An invalid one matches
+ * all paths.
+ */
 export const glob = (pattern: string): ((path: string) => boolean) =>
   compile(translate(pattern, { star: (n) => (n > 1 ? '.*' : '[^/]*'), not: '!', hasBraces: true })) ??
   (() => true);

@@ -1,6 +1,6 @@
 /**
- * Helm's record of a revision, a secret of the target: whoever may write there can make it stand for any amount of work, so
- * it is unpacked where that can be stopped.
+ * Helm's record of a revision, a secret on the target. A user with write access there can craft one that takes
+ * arbitrary time, so it is unpacked in a worker that can be stopped.
  */
 import { gunzipSync } from 'node:zlib';
 import { exactJson } from '../../lib/exact-json.ts';
@@ -20,12 +20,12 @@ export interface RecordJob {
 /** Characters; Kubernetes stores no secret with more than 1 MiB. */
 const MAX_PACKED = 2 * 2 ** 20;
 const MAX_UNPACKED_MIB = 32;
-/** As many as one answer of a target may have by default, with which it is compared. */
+/** The default limits for responses of a target, which the record is compared with. */
 const OBJECT = { maxDepth: 1000, maxElements: 131_072 };
 
 /**
- * The documents that a revision is made of, each as JSON, so that whoever reads them can do something else in between. What
- * is damaged has none.
+ * The documents of a revision, each as JSON, so that the caller can parse them one by one. A damaged record has
+ * none.
  * @throws ChartInvalid
  */
 export function recordDocuments({ release }: RecordJob): readonly string[] {

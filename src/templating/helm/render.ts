@@ -1,4 +1,4 @@
-/** Renders a chart: the entrance to this folder. What comes out is what `helm template` prints. */
+/** Renders a chart: the public interface of this folder. The output equals that of `helm template`. */
 import type { Fields } from '../../lib/objects.ts';
 import { DEFAULT_LIMITS } from '../budget.ts';
 import { defaultCapabilities, type Capabilities } from './capabilities.ts';
@@ -16,11 +16,11 @@ import { checkValues } from './schema.ts';
 
 export interface Inputs {
   readonly release: Release;
-  /** What the user gives. */
+  /** The user's values. */
   readonly values: Fields;
-  /** Default: what Helm assumes without a cluster. */
+  /** Default: Helm's defaults without a cluster. */
   readonly capabilities?: Capabilities;
-  /** Whether `values.schema.json` is left unread. */
+  /** Whether `values.schema.json` is ignored. */
   readonly skipsSchema?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Rendering extends Manifests {
   readonly crds: readonly CrdFile[];
 }
 
-/** @throws ChartInvalid, ValuesInvalid, ChartTemplateFailed, ManifestUnreadable; what `lookup` throws */
+/** @throws ChartInvalid, ValuesInvalid, ChartTemplateFailed, ManifestUnreadable; the errors of `lookup` */
 export const renderChart = (
   chart: Chart,
   { lookup, ...inputs }: Inputs & { readonly lookup?: ReadLookup },
@@ -36,7 +36,7 @@ export const renderChart = (
 ): Promise<Rendering> =>
   withLookups(lookup, (round) => Promise.resolve(round).then(() => renderRound(chart, inputs, round, world)));
 
-/** One attempt with the answers that are known. @throws as `renderChart` */
+/** One round with the known lookups. @throws as `renderChart` */
 export function renderRound(
   chart: Chart,
   inputs: Inputs,
@@ -44,14 +44,14 @@ export function renderRound(
   world: World,
 ): RoundResult<Rendering> {
   const begun = world.clock.now();
-  // All rounds share the time; what is read between them does not count.
+  // All rounds share the time limit; the time for reading between them does not count.
   const deadline = begun + { ...DEFAULT_LIMITS, ...world.limits }.timeoutMs - round.spentMs;
   const { lookup, asked } = lookupIn(round);
   try {
     const result = renderOnce(chart, inputs, lookup, { ...world, deadline });
     if (asked.size === 0) return { kind: 'rendered', result };
   } catch (error) {
-    // What fails while an answer is missing may not fail with it.
+    // A failure with a missing lookup may disappear when the lookup is known.
     if (asked.size === 0) throw error;
   }
   const spentMs = round.spentMs + world.clock.now() - begun;
@@ -79,7 +79,7 @@ function renderOnce(
   return { ...sortManifests(manifests), crds: crdFiles(chart) };
 }
 
-/** A chart that lies without its dependencies would be rendered in part. */
+/** Refuses a chart whose dependencies are missing. */
 function refuseMissing({ metadata, dependencies }: Chart): void {
   const missing = metadata.dependencies
     .map(({ name }) => name)
@@ -90,7 +90,7 @@ function refuseMissing({ metadata, dependencies }: Chart): void {
   );
 }
 
-/** The text that `helm template --include-crds` prints. */
+/** The output of `helm template --include-crds`. */
 export function printRendering({ crds, manifests, hooks }: Rendering): string {
   const page = (source: string, content: string): string => `---\n# Source: ${source}\n${content}\n`;
   const installed = [...crds, ...manifests].map(({ source, content }) => page(source, content)).join('');

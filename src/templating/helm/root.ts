@@ -1,4 +1,4 @@
-/** What the templates of a chart see as `.`: `.Chart`, `.Values`, `.Files`, `.Release` and the rest. */
+/** The root value `.` of a chart's templates: `.Chart`, `.Values`, `.Files`, `.Release` and others. */
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
 import { byteLength, stringOf } from '../go/go-string.ts';
 import { writeYaml } from '../gotemplate/funcs/yaml.ts';
@@ -29,7 +29,7 @@ export const releaseMap = ({ name, namespace, revision, isUpgrade }: Release): G
     Service: 'Helm',
   });
 
-/** Entries shared with `map`: a template that sets a value sets it for all that follow. */
+/** Shares its entries with `map`: a template that sets a value sets it for all following templates. */
 export function valuesMap(map: GoMap): GoMap {
   const plain = new GoMap(map.entries);
   return new GoMap(map.entries, 'interface {}', {
@@ -41,7 +41,7 @@ export function valuesMap(map: GoMap): GoMap {
   });
 }
 
-/** The template that is being executed. */
+/** `.Template`: the current template. */
 export const templateMap = (name: string, basePath: string): GoMap =>
   valuesMap(mapOf({ Name: name, BasePath: basePath }));
 
@@ -108,7 +108,7 @@ const text = (document: unknown, key: string): string => {
 const texts = (value: unknown): Value =>
   Array.isArray(value) ? typedList('string', value.map(String)) : nilList('string');
 
-/** Without fields that Go leaves out: empty texts, lists and maps, `false`. */
+/** Omits fields that Go omits: empty strings, lists and maps, `false`. */
 function filled(fields: Readonly<Record<string, Value>>): GoObject {
   const isEmpty = (value: Value): boolean =>
     value === '' ||
@@ -118,7 +118,7 @@ function filled(fields: Readonly<Record<string, Value>>): GoObject {
   return jsonStruct(Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value))));
 }
 
-/** `.Chart`. The struct that holds it in Go has one more field, whether it is the chart that was asked for. */
+/** `.Chart`. Its Go struct has one more field: whether it is the root chart. */
 export function chartObject({ metadata }: Chart, isRoot: boolean): GoObject {
   const { document } = metadata;
   const read: Record<string, Value> = {};

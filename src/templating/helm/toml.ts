@@ -1,4 +1,4 @@
-/** TOML as Helm writes and reads it (BurntSushi's encoder): sorted keys, plain values before tables, two blanks a level. */
+/** TOML in Helm's format (BurntSushi's encoder): sorted keys, plain values before tables, two blanks per level. */
 import { parse, TomlDate, TomlError } from 'smol-toml';
 import { formatGoFloat } from '../../lib/go-float.ts';
 import { FunctionError } from '../gotemplate/errors.ts';
@@ -24,7 +24,7 @@ const isTableList = (value: Value): value is readonly GoMap[] => {
   return value.every(isTable);
 };
 
-/** @throws FunctionError for what TOML cannot hold */
+/** @throws FunctionError for values that TOML cannot represent */
 export function writeToml(value: Value): string {
   if (value === undefined || value === null) return '';
   if (!isTable(value)) return element(value);
@@ -59,7 +59,7 @@ function writeEntry(path: readonly string[], value: Value, out: string[]): void 
   } else out.push(`${indent}${keyText(path.at(-1) ?? '')} = ${element(value)}\n`);
 }
 
-/** A value where it stands, maps in one line. */
+/** An inline value; maps are on one line. */
 function element(value: Value): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
@@ -105,7 +105,7 @@ const quoted = (text: string): string =>
 const keyText = (key: string): string =>
   /^[A-Za-z0-9_-]+$/.test(key) ? key : key === '' ? '""' : quoted(key);
 
-/** @throws FunctionError for what is no TOML */
+/** @throws FunctionError for invalid TOML */
 export function readToml(text: string): GoMap {
   try {
     return valueOf(parse(text, { integersAsBigInt: true })) as GoMap;

@@ -1,6 +1,6 @@
 /**
- * The work that charts ask for, as pure functions of plain data: charts come from strangers, so they are unpacked, read,
- * checked and rendered where that can be stopped. What comes back is no larger than the output of a template may be.
+ * Work on charts as pure functions of plain data. Charts are untrusted, so they are unpacked, parsed, validated and
+ * rendered in a worker that can be stopped. Results are limited to the size of a template's output.
  */
 import type { Fields } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
@@ -15,7 +15,7 @@ import { recordDocuments, type RecordJob } from './record.ts';
 import { renderRound, type Inputs, type Rendering } from './render.ts';
 import { checkValues } from './schema.ts';
 
-/** A packed chart, and what is the same for the same bytes alone. */
+/** A packed chart, and a key that depends only on its bytes. */
 export interface PackedChart {
   readonly bytes: Uint8Array;
   readonly digest: string;
@@ -30,7 +30,7 @@ export interface MentionsJob extends ChartJob {
 }
 
 export interface ChartValuesJob extends ChartJob {
-  /** What the user gives. */
+  /** The user's values. */
   readonly values: Fields;
 }
 
@@ -41,43 +41,43 @@ export interface ChartRoundJob extends ChartJob {
 
 interface ChartRenderJob extends ChartJob {
   readonly inputs: Inputs;
-  /** Absent: there is no cluster, and every answer is empty. */
+  /** Absent: there is no cluster, and every lookup is empty. */
   readonly lookup?: ReadLookup;
 }
 
-/** What templates and exports see of a chart. */
+/** The values of a chart for templates and exports. */
 export interface ChartValues {
   readonly metadata: {
     readonly document: Fields;
     readonly name: string;
     readonly version: string;
   };
-  /** With all defaults. */
+  /** The values including all defaults. */
   readonly values: Fields;
 }
 
-/** What a chart prints, without the texts. */
+/** The rendered objects of a chart, without their source text. */
 export interface ChartObjects {
   readonly manifests: readonly Pick<RenderedManifest, 'source' | 'document'>[];
   readonly hooks: readonly Omit<Hook, 'content'>[];
-  /** The definitions that lie beside the templates, or what is wrong with one. */
+  /** The objects of CRD files, or the error of a file. */
   readonly definitions: readonly ({ readonly document: unknown } | { readonly problem: string })[];
 }
 
-/** Does the work: here or aside. All of it throws HelmError for what is wrong with chart or values. */
+/** Runs the work, in this process or in a worker. All functions throw HelmError for errors in the chart or values. */
 export interface ChartRunner {
-  /** Which of these words occur in what may be executed. */
+  /** Which of these words occur in templates, files or defaults. */
   mentions(job: MentionsJob): Promise<readonly string[]>;
   chartValues(job: ChartValuesJob): Promise<ChartValues>;
-  /** @throws ValuesInvalid when the values are not what the schemas ask for */
+  /** @throws ValuesInvalid if the values violate a schema */
   checkChartValues(job: ChartValuesJob): Promise<void>;
-  /** What a release was made of, each document as JSON. */
+  /** The documents of a release, each as JSON. */
   recordDocuments(job: RecordJob): Promise<readonly string[]>;
-  /** @throws what `lookup` throws */
+  /** @throws the errors of `lookup` */
   renderChart(job: ChartRenderJob): Promise<ChartObjects>;
 }
 
-/** The chart runner for what users of a namespace have written. */
+/** Returns the chart runner for the users of a namespace. */
 export type ChartsOf = (namespace: string) => ChartRunner;
 
 export const chartWork = {
@@ -101,7 +101,7 @@ export const chartWork = {
   },
 } as const;
 
-/** One chart is read once for several jobs in a row. */
+/** A chart is parsed once for several consecutive jobs. */
 const charts = new WeakMap<PackedChart, Chart>();
 
 function chartOf(packed: PackedChart): Chart {
@@ -110,7 +110,7 @@ function chartOf(packed: PackedChart): Chart {
   return chart;
 }
 
-/** Whether a word occurs in what may be executed: templates, files and defaults. */
+/** Whether a word occurs in templates, files or defaults. */
 function mentions(chart: Chart, word: string): boolean {
   const { templates, files, values, dependencies } = chart;
   return (

@@ -1,20 +1,20 @@
-/** Finds expressions that cannot be parsed, without evaluating anything. */
+/** Finds expressions with syntax errors, without evaluating anything. */
 import { SyntaxProblem } from './syntax/cursor.ts';
 import { parseExpression } from './syntax/parse.ts';
 import { embedded } from './tree/resolved.ts';
 import { isSpiffList, isSpiffMap, type SpiffValue } from './value.ts';
 
 export interface ExpressionProblem {
-  /** Where the expression stands in the document; empty for the document itself. */
+  /** Path of the expression in the document; empty for the document itself. */
   readonly path: readonly string[];
-  /** As it is written. */
+  /** The source text. */
   readonly expression: string;
   readonly message: string;
-  /** How much of what is between its parentheses makes sense, in UTF-16 code units. */
+  /** Number of valid characters after the opening parentheses, in UTF-16 code units. */
   readonly offset: number;
 }
 
-/** The first expression of a document that is none. */
+/** The first expression of a document with a syntax error. */
 export function findBrokenExpression(
   document: SpiffValue,
   path: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** Answers expressions: one table from the kind of an expression to the function that evaluates it. */
+/** Evaluates expressions: a table from the kind of an expression to the function that evaluates it. */
 import type { Expr } from './syntax/ast.ts';
 import type { Binding } from './tree/binding.ts';
 import { arithmetic, comparison } from './eval/arithmetic.ts';

@@ -1,16 +1,16 @@
-/** From JSON to the values of expressions, and back. */
+/** Converts JSON to the values of expressions, and back. */
 import { define } from '../../lib/json.ts';
 import { isObject } from '../../lib/objects.ts';
 import { Unresolvable } from './function.ts';
 import { SpiffProblem } from './problem.ts';
 import { isSpiffList, isSpiffMap, type SpiffValue } from './value.ts';
 
-/** Each level of a document takes several of our stack. */
+/** Each level of a document takes several levels of our stack. */
 const MAX_DEPTH = 200;
 
 /**
- * Numbers of a document are integers where they can be. Values that come in from outside are doubles all of them, as
- * they are in the original, where JSON knows nothing else.
+ * Whole numbers of a document become integers. Numbers of the input are always doubles, as in the original, which
+ * reads them from JSON.
  * @throws SpiffProblem
  */
 export function fromJsonValue(value: unknown, role: 'document' | 'input', depth = 0): SpiffValue {
@@ -25,7 +25,7 @@ export function fromJsonValue(value: unknown, role: 'document' | 'input', depth 
   return value === undefined ? null : (value as SpiffValue);
 }
 
-/** @throws Unresolvable for numbers that JSON cannot carry as they are */
+/** @throws Unresolvable for numbers that JSON cannot represent */
 export function toJsonValue(value: SpiffValue, path = ''): unknown {
   if (typeof value === 'bigint') {
     if (BigInt.asIntN(64, value) === value && Number.isSafeInteger(Number(value))) return Number(value);

@@ -1,4 +1,4 @@
-/** Functions on image references, which Landscaper adds for executions. */
+/** Functions for image references, which Landscaper adds for executions. */
 import { parseOciReference } from '../oci-reference.ts';
 import { Unresolvable, type SpiffFunctionTable } from './function.ts';
 import type { SpiffValue } from './value.ts';

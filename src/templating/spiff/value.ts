@@ -1,8 +1,8 @@
-/** What expressions compute with. */
+/** The values of expressions. */
 
 /**
- * A value: YAML data as the Go original sees it, and what only expressions can make.
- * Integers are bigints (int64), so that they stay apart from doubles, which are numbers.
+ * A value: YAML data as in the Go original, and values that only expressions can create. Integers are bigints
+ * (int64), to distinguish them from doubles, which are numbers.
  */
 export type SpiffValue =
   | null
@@ -15,16 +15,16 @@ export type SpiffValue =
   | SpiffCallable
   | SpiffTemplate;
 
-/** In the order of the document; functions that show an order sort by key. */
+/** In the order of the document; functions with a visible order sort by key. */
 export type SpiffMap = ReadonlyMap<string, SpiffValue>;
 
-/** A lambda, or a function taken as a value. Only the evaluator can call it. */
+/** A lambda, or a function as a value. Only the evaluator can call it. */
 export abstract class SpiffCallable {
-  /** As it stands in the source: `lambda|x|->x + 1`. */
+  /** The source text: `lambda|x|->x + 1`. */
   abstract readonly text: string;
 }
 
-/** A node marked `&template`: evaluated where it is instantiated. Only the evaluator can do that. */
+/** A node with `&template`: evaluated where it is instantiated. Only the evaluator can do that. */
 export abstract class SpiffTemplate {
   abstract readonly text: string;
 }
@@ -33,7 +33,7 @@ export const isSpiffMap = (value: SpiffValue): value is SpiffMap => value instan
 
 export const isSpiffList = (value: SpiffValue): value is readonly SpiffValue[] => Array.isArray(value);
 
-/** What `type(x)` answers, and messages say. */
+/** The result of `type(x)`, also for messages. */
 export function typeName(value: SpiffValue | readonly unknown[] | ReadonlyMap<string, unknown>): string {
   if (value === null) return 'nil';
   switch (typeof value) {

@@ -1,17 +1,17 @@
 /**
- * How much processor time a worker has used: its main thread, without what V8 does beside it. A worker that others keep
- * from running uses none, so a limit of it ends only what takes long by itself. Linux tells in /proc; elsewhere a share of
- * the time that has passed stands for it.
+ * Measures the processor time of a worker's main thread, without V8's background threads. A worker that gets no
+ * processor uses no time, so a limit only stops work that is expensive itself. On Linux, /proc provides the time;
+ * on other systems it is estimated as a share of the elapsed time.
  */
 import { openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 
-/** Where the system does not tell, a worker counts as having run a third of the time. */
+/** On other systems, a worker counts as running for a third of the time. */
 const SHARE_ELSEWHERE = 1 / 3;
 
-/** The unit of /proc/PID/stat for programs, whatever the kernel counts in. */
+/** The unit of /proc/PID/stat, whatever the kernel's clock rate. */
 const TICK_MS = 10;
 
-/** The thread that asks, as the others may ask for it; undefined where the system does not tell. */
+/** The id of the current thread, for other threads; undefined if the system does not provide it. */
 export function ownThread(): string | undefined {
   try {
     return readlinkSync('/proc/thread-self').split('/').at(-1);
@@ -20,7 +20,10 @@ export function ownThread(): string | undefined {
   }
 }
 
-/** Milliseconds of processor time since the start of a thread; undefined when it cannot be told. @param thread its id, of the system */
+/**
+ * Milliseconds of processor time since the start of a thread; undefined if it cannot be determined.
+ * @param thread its system id
+ */
 export function cpuTimeOf(thread: string): number | undefined {
   try {
     const folder = `/proc/${thread}/task/${thread}`;
@@ -33,16 +36,17 @@ export function cpuTimeOf(thread: string): number | undefined {
   }
 }
 
-/** What stands for processor time where it cannot be told. @param passedMs time that has passed */
+/** Estimate for systems without /proc. @param passedMs elapsed time */
 export const estimatedCpuMs = (passedMs: number): number => passedMs * SHARE_ELSEWHERE;
 
-/** A clock of the processor time of the thread that asks, for use by this thread alone. */
+/** A clock of the current thread's processor time, for use by this thread only. */
 export function ownCpuClock(): () => number {
   const read = ownReader();
   if (!read) return () => estimatedCpuMs(performance.now());
   let at = -Infinity;
   let cpuMs = 0;
-  // Limits ask often. A look costs microseconds, and time that has hardly passed has hardly been used.
+  // Limits check the clock often, and reading /proc takes microseconds. After little elapsed time, the value has
+  // hardly changed.
   return () => {
     const now = performance.now();
     if (now - at < FRESH_MS) return cpuMs;
@@ -67,19 +71,19 @@ function ownReader(): (() => number | undefined) | undefined {
         parse(buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0)));
       if (read() !== undefined) return read;
     } catch {
-      // The next one may be there.
+      // try the next file
     }
   }
   return undefined;
 }
 
-/** Nanoseconds on the processor come first; kernels that do not count say 0. */
+/** The first field is the time on the processor in nanoseconds; kernels that do not count it report 0. */
 export function fromSchedstat(text: string): number | undefined {
   const ms = Number(text.split(' ', 1)[0]) / 1e6;
   return ms > 0 ? ms : undefined;
 }
 
-/** Time in user mode and in the kernel are fields 14 and 15; the second one, in parentheses, may hold anything. */
+/** User and kernel time are fields 14 and 15; the second field, in parentheses, may contain any characters. */
 export function fromStat(text: string): number | undefined {
   const [, , , , , , , , , , , user, system] = text
     .slice(text.lastIndexOf(')') + 1)

@@ -1,4 +1,7 @@
-/** Errors between processes: class, message, fields and cause stay; only classes that both sides know come back as such. */
+/**
+ * Transfers errors between processes: class, message, fields and cause are kept; only classes that both sides know
+ * are restored.
+ */
 
 export interface WireError {
   readonly name: string;
@@ -27,13 +30,13 @@ export function toWire(error: unknown, depth = 0): WireError {
   };
 }
 
-/** @param classes those that callers tell apart */
+/** @param classes that callers distinguish */
 export function fromWire(wire: WireError, classes: ReadonlyMap<string, ErrorClass>): Error {
   const error = new Error(wire.message, wire.cause && { cause: fromWire(wire.cause, classes) });
   const known = classes.get(wire.name);
   if (known) Object.setPrototypeOf(error, known.prototype as object);
   else if (wire.name !== 'Error') Object.assign(error, { name: wire.name });
-  // The stack of this process says nothing about what happened in the other.
+  // The stack of this process would not show the cause.
   Object.defineProperty(error, 'stack', { value: wire.stack, configurable: true, writable: true });
   return Object.assign(error, wire.fields);
 }

@@ -1,6 +1,6 @@
 /**
- * Processes that do one piece of work at a time for all namespaces. They start at the first need, hold no process alive
- * while they idle, and a stopped one is replaced; work that was not its own never notices.
+ * A pool of worker processes that run one piece of work at a time for all namespaces. They start on demand, do not
+ * keep the process alive while idle, and are replaced when they are stopped; other work is not affected.
  */
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 import { WorkerProcess, WorkStopped, type Load, type Order, type WorkerOptions } from './worker-process.ts';
@@ -8,9 +8,9 @@ import { WorkerProcess, WorkStopped, type Load, type Order, type WorkerOptions }
 export interface PoolOptions extends WorkerOptions, FairQueueOptions {}
 
 interface WorkOptions {
-  /** Whose work it is. */
+  /** The namespace that the work belongs to. */
   readonly namespace: string;
-  /** Processor time it may use; a worker that uses more is stopped. */
+  /** Limit of processor time; the worker is stopped if it is exceeded. */
   readonly cpuMs: number;
 }
 
@@ -26,9 +26,9 @@ export class WorkerPool {
   }
 
   /**
-   * Has work done by a worker, when it is the turn of its namespace.
-   * @param load called when a worker takes it
-   * @throws WorkStopped, and what `load` throws
+   * Runs work in a worker when it is the namespace's turn.
+   * @param load called when a worker starts the work
+   * @throws WorkStopped; the errors of `load`
    */
   run(load: () => Load, { namespace, cpuMs }: WorkOptions): Promise<unknown> {
     return new Promise<unknown>((resolve, reject) => {
@@ -38,7 +38,7 @@ export class WorkerPool {
     });
   }
 
-  /** Stops all workers; what they were doing, and what waits for them, is rejected. */
+  /** Stops all workers; running and waiting work is rejected. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const order of this.#queue.drain()) order.reject(new WorkStopped('closed'));
@@ -53,7 +53,7 @@ export class WorkerPool {
     }
   }
 
-  /** A worker for the next order, which is started only when there is one. */
+  /** A worker for the next order; a new one is only started if there is an order. */
   #freeWorker(): (() => WorkerProcess) | undefined {
     for (const worker of this.#workers) if (worker.isFree) return () => worker;
     return this.#workers.size < this.#options.size ? () => this.#newWorker() : undefined;

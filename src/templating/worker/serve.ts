@@ -1,10 +1,10 @@
-/** The side of a worker: tells when it is ready and who it is, then does one piece of work after another. */
+/** The worker's side: reports that it is ready, then runs one piece of work after the other. */
 import { listenToParent, sendToParent } from '../../lib/child-channel.ts';
 import { ownThread } from './cpu-time.ts';
 import type { Assignment, FromWorker } from './worker-process.ts';
 
 interface ServeOptions {
-  /** Never throws. @param parcel what the work shares with others, by id */
+  /** Never throws. @param parcel returns shared data by id */
   readonly answer: (work: unknown, parcel: (id: string) => unknown) => unknown;
   /** Processor time of this worker in ms. */
   readonly cpuMs: () => number;

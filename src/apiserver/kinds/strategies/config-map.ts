@@ -47,7 +47,7 @@ export function keyErrors(path: string, key: string): FieldError[] {
   return [];
 }
 
-/** What `immutable: true` forbids. */
+/** Errors for changes that `immutable: true` forbids. */
 export function immutableErrors(
   object: KubeObject,
   old: KubeObject,
@@ -73,7 +73,7 @@ export function dropEmpty(object: KubeObject, member: string): void {
   if (isObject(value) && Object.keys(value).length === 0) delete object[member];
 }
 
-/** @throws ApiError 400 as upstream's decoder would */
+/** @throws ApiError 400 like upstream's decoder */
 export function checkStrings(object: KubeObject, member: string, kind: string): void {
   const value = object[member];
   if (value === undefined) return;

@@ -1,4 +1,4 @@
-/** Rules for what a container asks for: ports, environment, mounts, images and resources. */
+/** Rules for containers: ports, environment, mounts, images and resources. */
 import { append } from '../../../lib/lists.ts';
 import { compareQuantities } from '../../../lib/quantity.ts';
 import * as field from '../../schema/field-errors.ts';
@@ -11,7 +11,10 @@ const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 const membersOf = (object: JsonObject, member: string): JsonObject[] =>
   Array.isArray(object[member]) ? (object[member] as unknown[]).filter(isObject) : [];
 
-/** @param at path of the container @param volumes names that may be mounted */
+/**
+ * @param at path of the container
+ * @param volumes names of volumes that can be mounted
+ */
 export function containerErrors(
   container: JsonObject,
   at: string,

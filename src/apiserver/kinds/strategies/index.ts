@@ -1,4 +1,4 @@
-/** Which strategy belongs to which kind, by `apiVersion/kind`. */
+/** The strategies of all kinds, by `apiVersion/kind`. */
 import type { Strategy } from '../kinds.ts';
 import { event, lease, node, role, roleBinding, webhooks } from './cluster.ts';
 import { configMap } from './config-map.ts';

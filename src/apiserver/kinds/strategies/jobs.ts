@@ -1,4 +1,4 @@
-/** Jobs and CronJobs: defaults, generated selectors, what may change. */
+/** Jobs and CronJobs: defaults, generated selectors, mutable fields. */
 import { InvalidCron, parseCron } from '../../../lib/cron.ts';
 import { append } from '../../../lib/lists.ts';
 import * as field from '../../schema/field-errors.ts';

@@ -1,4 +1,4 @@
-/** Namespace: its own finalizer, its phase, and the label that repeats its name. */
+/** Namespace: its own finalizer, its phase, and the label with its name. */
 import type { Strategy } from '../kinds.ts';
 import type { JsonObject } from '../../types.ts';
 

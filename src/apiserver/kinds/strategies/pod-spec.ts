@@ -1,4 +1,4 @@
-/** Defaults and rules of pod specs, wherever they occur: in pods and in the templates of workloads. */
+/** Defaults and rules of pod specs, in pods and in templates of workloads. */
 import { append } from '../../../lib/lists.ts';
 import { containerErrors } from './container.ts';
 import * as field from '../../schema/field-errors.ts';
@@ -61,7 +61,7 @@ function defaultProbe(probe: JsonObject): void {
   if (isObject(get)) fill(get, { path: '/', scheme: 'HTTP' });
 }
 
-/** No tag and `latest` may move, so they are pulled each time. */
+/** Images without tag or with `latest` are always pulled, because they may change. */
 function pullPolicy(image: string): string {
   if (image.includes('@')) return 'IfNotPresent';
   const tag = /:([^/:]+)$/.exec(image)?.[1] ?? 'latest';
@@ -88,7 +88,11 @@ function defaultVolume(volume: JsonObject): void {
 const CONTAINER_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 
-/** @param path of the spec, e.g. `spec.template.spec` @param restart policies allowed here @param claims volumes from elsewhere */
+/**
+ * @param path of the spec, for example `spec.template.spec`
+ * @param restart allowed restart policies
+ * @param claims volumes from claim templates
+ */
 export function podSpecErrors(
   spec: JsonObject,
   path: string,

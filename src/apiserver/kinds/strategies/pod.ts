@@ -1,4 +1,4 @@
-/** Pods: defaults, quality of service, and the little that may change. */
+/** Pods: defaults, quality of service, and the few mutable fields. */
 import * as field from '../../schema/field-errors.ts';
 import type { Strategy } from '../kinds.ts';
 import { equalJson, isObject } from '../../types.ts';
@@ -52,7 +52,7 @@ export const pod: Strategy = {
   },
 };
 
-/** The part of a pod's spec that may not change; a pod may still be put on a node. */
+/** The immutable part of a pod's spec; a pod may still be bound to a node. */
 function frozen(object: KubeObject): JsonObject {
   const { activeDeadlineSeconds: _1, tolerations: _2, nodeName: _3, ...rest } = object['spec'] as JsonObject;
   const withoutImages = (member: string): unknown =>

@@ -56,7 +56,7 @@ function scalerErrors(spec: JsonObject): FieldError[] {
   return errors;
 }
 
-/** In both versions; only v2 knows `metrics`. */
+/** For both versions; only v2 has `metrics`. */
 export const autoscaler: Strategy = {
   defaults(object) {
     const spec = objectAt(object, 'spec');

@@ -1,4 +1,4 @@
-/** Services: defaults, cluster addresses, node ports. */
+/** Services: defaults, cluster IPs, node ports. */
 import { append } from '../../../lib/lists.ts';
 import * as field from '../../schema/field-errors.ts';
 import type { Strategy, StrategyContext } from '../kinds.ts';
@@ -107,7 +107,7 @@ function allocate(object: KubeObject, old: KubeObject | undefined, context: Stra
   }
 }
 
-/** Addresses of 10.0.0.0/24 that no service has; the first is the server's own. */
+/** Free addresses of 10.0.0.0/24; the first belongs to the API server. */
 function freeAddress(context: StrategyContext): string {
   const taken = new Set<unknown>();
   for (const other of context.all('/services')) taken.add((other['spec'] as JsonObject)['clusterIP']);

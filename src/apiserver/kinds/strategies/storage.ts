@@ -31,7 +31,7 @@ export const claim: Strategy = {
   },
 };
 
-/** Members of a volume's spec that are no kind of storage. */
+/** Members of a volume's spec that are not a volume source. */
 const PLAIN: ReadonlySet<string> = new Set([
   'accessModes',
   'capacity',

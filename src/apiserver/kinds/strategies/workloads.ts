@@ -9,14 +9,14 @@ import { defaultPodSpec, fill, listOf, objectAt, podSpecErrors } from './pod-spe
 
 export const specOf = (object: KubeObject): JsonObject => objectAt(object, 'spec');
 
-/** The template's pod spec and metadata with defaults. */
+/** Sets defaults of the template's pod spec and metadata. */
 export function defaultTemplate(spec: JsonObject): void {
   const template = objectAt(spec, 'template');
   objectAt(template, 'metadata');
   defaultPodSpec(objectAt(template, 'spec'));
 }
 
-/** Selector present, sane, and matching the template's labels. */
+/** The selector must exist, be valid, and match the template's labels. */
 function templateErrors(spec: JsonObject, restart: readonly string[] = ['Always']): FieldError[] {
   const errors: FieldError[] = [];
   const selector = spec['selector'];
@@ -90,7 +90,7 @@ export const replicaSet: Strategy = {
   validateUpdate: selectorImmutable,
 };
 
-/** Selects by plain labels; what is not said is taken from the template. */
+/** Its selector is a map of labels; default: the labels of the template. */
 export const replicationController: Strategy = {
   defaults(object) {
     const spec = specOf(object);

@@ -1,4 +1,4 @@
-/** Loose conversions of template values to numbers and texts, as sprig's functions do them. */
+/** Loose conversions of template values to numbers and strings, like sprig's. */
 import { parseGoFloat, parseGoInteger } from '../../go/literals.ts';
 import { sprintValue } from '../format.ts';
 import { stringOf } from '../../go/go-string.ts';
@@ -14,7 +14,7 @@ function truncate(value: number): bigint {
   return integer < MIN_INT64 || integer > MAX_INT64 ? MIN_INT64 : integer;
 }
 
-/** An int64; 0 for what is no number. Texts may carry a prefix: `0x1f` is 31, `010` is 8. */
+/** An int64; 0 if it is not a number. Strings may have a prefix: `0x1f` is 31, `010` is 8. */
 export function toInt64(value: Value): bigint {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return truncate(value);
@@ -32,7 +32,7 @@ export function toFloat64(value: Value): number {
   return Number(toInt64(value));
 }
 
-/** sprig's text of a value: bytes are text, everything else prints as `%v`. */
+/** sprig's conversion to a string: bytes are decoded, other values are printed with `%v`. */
 export function toText(value: Value): string {
   if (typeof value === 'string') return value;
   if (value instanceof Uint8Array) return stringOf(value);
@@ -40,7 +40,7 @@ export function toText(value: Value): string {
   return value === undefined || value === null ? '<nil>' : sprintValue(value);
 }
 
-/** sprig's list of texts; nil is left out, a single value becomes a list. */
+/** sprig's conversion to a list of strings; nil is omitted, a single value becomes a list. */
 export function toTexts(value: Value): string[] {
   if (value === undefined || value === null) return [];
   if (!isSlice(value)) return [toText(value)];

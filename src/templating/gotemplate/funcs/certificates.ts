@@ -1,4 +1,4 @@
-/** X.509 certificates for servers and clients, made and signed here. */
+/** Creates and signs X.509 certificates for servers and clients. */
 import { randomBytes, X509Certificate, type KeyObject } from 'node:crypto';
 import { bytesOfIp, parseIp } from '../../go/ip.ts';
 import { createCertificate, issuerOf, type Issuer } from '../../go/x509.ts';
@@ -33,12 +33,12 @@ function dnsName(value: Value): string {
   throw new FunctionError(`error processing alternate dns name: ${sprintValue(value)} is not a string`);
 }
 
-/** Signatures and encryption of keys; of an authority also the signing of certificates. */
+/** Digital signature and key encipherment; for an authority also certificate signing. */
 const KEY_USAGE = 0b101;
 const CA_USAGE = 0b100101;
 const SERVER_AND_CLIENT = ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2'];
 
-/** @param issuer signs; without it the certificate signs itself */
+/** @param issuer signs the certificate; default: self-signed */
 function certify(env: Env, subject: Subject, key: KeyObject, issuer?: Issuer): GoObject {
   const from = Math.floor(env.clock.wall() / 1000) * 1000;
   const serial = randomBytes(16);

@@ -1,4 +1,4 @@
-/** Times, with Go's layouts. The local zone is UTC, as in the controller's container. */
+/** Times with Go's layouts. The local zone is UTC, as in the controller's container. */
 import type { Env, FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
 import { envFn, fn } from '../signature.ts';
@@ -40,7 +40,7 @@ function now(env: Env): Instant {
   return { seconds: BigInt(Math.floor(wall / 1000)), nanos: (wall % 1000) * 1e6, zone: 'UTC' };
 }
 
-/** What the date functions accept: a time, or seconds since 1970; anything else is now. */
+/** The argument of date functions: a time, or seconds since 1970; all other values mean now. */
 function instantOf(env: Env, value: Value): Instant {
   if (value instanceof GoObject && value.type === TYPE) return value.native as Instant;
   if (typeof value === 'bigint') return { seconds: value, nanos: 0, zone: 'UTC' };

@@ -1,4 +1,4 @@
-/** Functions about emptiness, choice and types. */
+/** Functions for empty values, defaults and types. */
 import type { FunctionTable } from '../env.ts';
 import { fn } from '../signature.ts';
 import { deepEqual, isTrue, kindName, typeName, type Value } from '../values.ts';

@@ -1,4 +1,4 @@
-/** sprig's functions on dictionaries. `set`, `unset` and `merge` change the dictionary they get, as upstream. */
+/** sprig's functions on dictionaries. `set`, `unset` and `merge` modify their argument, as in upstream. */
 import type { FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
 import { fn } from '../signature.ts';
@@ -17,8 +17,8 @@ const only = (map: GoMap, keep: (key: string) => boolean): GoMap =>
   new GoMap(new Map([...map.entries].filter(([key]) => keep(key))));
 
 /**
- * Fills the first map from the others. Without `overwrite` a value is taken where the first map has none or an empty
- * one; with it, everything is taken.
+ * Merges the other maps into the first one. Without `overwrite`, a value is only used if the first map has none or
+ * an empty one; with it, all values are used.
  */
 function mergeInto(target: GoMap, source: GoMap, overwrite: boolean): void {
   for (const [key, value] of source.entries) {
@@ -48,7 +48,7 @@ function deepCopy(value: Value): Value {
   return copy(value);
 }
 
-/** A dictionary of anything. @throws FunctionError for everything else */
+/** The value as a dictionary. @throws FunctionError for all other values */
 function asDict(value: Value): GoMap {
   if (value instanceof GoMap && value.elem === 'interface {}') return value;
   throw conversion(value, 'map[string]interface {}');

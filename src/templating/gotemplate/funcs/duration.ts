@@ -13,7 +13,7 @@ const UNITS: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,
 };
 
-/** How package time quotes: everything beyond ASCII as bytes. */
+/** The quoting of Go's package time: all non-ASCII characters as bytes. */
 const quoteTime = (text: string): string =>
   `"${Array.from(bytesOf(text), (b) => {
     const char = String.fromCharCode(b);

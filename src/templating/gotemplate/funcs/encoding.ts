@@ -1,9 +1,9 @@
-/** Base 64 and base 32. Decoders answer bad input with the text of the error, as sprig's do. */
+/** Base 64 and base 32. For invalid input, decoders return the error message, as sprig's do. */
 import type { Env, FunctionTable } from '../env.ts';
 import { bytesOf, stringOf } from '../../go/go-string.ts';
 import { envFn, fn } from '../signature.ts';
 
-/** Where Go's decoder of base 64 stops; undefined when all is well. Line breaks do not count. */
+/** Position of the first error in Go's base 64 decoder; undefined if the input is valid. Line breaks are ignored. */
 function badBase64(bytes: string): number | undefined {
   const next = (at: number): number => {
     let i = at;
@@ -30,7 +30,7 @@ function badBase64(bytes: string): number | undefined {
   return digits === 0 ? undefined : bytes.length - digits;
 }
 
-/** The same for base 32, on text without line breaks. */
+/** The same for base 32, without line breaks. */
 function badBase32(bytes: string): number | undefined {
   let digits = 0;
   for (let at = 0; at < bytes.length; at++) {

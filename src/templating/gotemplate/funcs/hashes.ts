@@ -1,4 +1,4 @@
-/** Check sums, derived passwords and symmetric encryption. */
+/** Checksums, derived passwords and symmetric encryption. */
 import { createCipheriv, createDecipheriv, createHash, createHmac, scryptSync } from 'node:crypto';
 import type { Env, FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
@@ -19,7 +19,7 @@ function adler32(text: string): string {
   return String(b * 65536 + a);
 }
 
-/** The patterns of the Master Password algorithm, by kind of password. */
+/** The patterns of the Master Password algorithm, by type of password. */
 const PATTERNS: Readonly<Record<string, string>> = {
   maximum: 'anoxxxxxxxxxxxxxxxxx axxxxxxxxxxxxxxxxxno',
   long:

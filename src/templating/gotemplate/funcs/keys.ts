@@ -1,4 +1,4 @@
-/** Private keys in PEM. They come from the machine's own source of chance: a seeded one would make them guessable. */
+/** Private keys in PEM. They use the system's random source, because keys from a seeded one could be guessed. */
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { fn } from '../signature.ts';
 export const newRsaKey = (bits: number): KeyObject =>
   generateKeyPairSync('rsa', { modulusLength: bits }).privateKey;
 
-/** The key as sprig writes it: PKCS 1 for RSA, SEC 1 for elliptic curves, else PKCS 8. */
+/** The key in sprig's format: PKCS 1 for RSA, SEC 1 for elliptic curves, otherwise PKCS 8. */
 export function keyToPem(key: KeyObject): string {
   const types: Readonly<Record<string, 'pkcs1' | 'sec1'>> = { rsa: 'pkcs1', ec: 'sec1' };
   return key.export({ format: 'pem', type: types[key.asymmetricKeyType ?? ''] ?? 'pkcs8' }) as string;

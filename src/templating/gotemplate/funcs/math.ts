@@ -1,4 +1,4 @@
-/** sprig's arithmetic: 64 bit integers that wrap, and decimal arithmetic for the functions ending in f. */
+/** sprig's arithmetic: 64 bit integers with overflow, and decimal arithmetic for the functions ending in f. */
 import { largest, smallest } from '../../../lib/lists.ts';
 import type { Env, FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
@@ -28,7 +28,7 @@ function align(a: Decimal, b: Decimal): [bigint, bigint, number] {
   return [scale(a), scale(b), exponent];
 }
 
-/** Digits after the point that a division keeps. */
+/** Decimal digits of a division. */
 const DIVISION_DIGITS = 16;
 
 const decimalOps = {

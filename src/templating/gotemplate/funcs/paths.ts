@@ -1,4 +1,4 @@
-/** Paths with slashes, as Go's `path` package treats them; the `os…` variants are the same on Linux. */
+/** Paths with slashes, with the rules of Go's `path`; the `os…` variants are the same on Linux. */
 import type { FunctionTable } from '../env.ts';
 import { fn } from '../signature.ts';
 

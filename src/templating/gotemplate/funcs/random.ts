@@ -1,4 +1,4 @@
-/** Functions whose results differ between executions. They draw from the injected source of chance. */
+/** Functions with random results, from the injected random source. */
 import type { Env, FunctionTable } from '../env.ts';
 import { envFn } from '../signature.ts';
 
@@ -8,7 +8,7 @@ const ASCII = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).
 
 const below = (env: Env, limit: number): number => Math.floor(env.rng.next() * limit);
 
-/** Bytes from the injected source. */
+/** Bytes from the injected random source. */
 export const randomBytes = (env: Env, count: number): Buffer =>
   Buffer.from(Array.from({ length: count }, () => below(env, 256)));
 

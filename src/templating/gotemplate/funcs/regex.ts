@@ -1,4 +1,4 @@
-/** Regular expressions, as sprig offers them. */
+/** sprig's functions for regular expressions. */
 import {
   expandTemplate,
   groupNames,

@@ -1,4 +1,4 @@
-/** Semantic versions, as sprig offers them. */
+/** sprig's functions for semantic versions. */
 import { compareVersions, nextVersion, parseVersion, versionText, type Version } from '../../go/semver.ts';
 import { satisfies } from '../../go/semver-constraint.ts';
 import type { FunctionTable } from '../env.ts';

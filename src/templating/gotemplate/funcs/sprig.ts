@@ -1,4 +1,4 @@
-/** The function library sprig, as far as templates may have it: no environment, no network. */
+/** The function library sprig, without functions for the environment and the network. */
 import type { FunctionTable } from '../env.ts';
 import { bcryptFunctions } from './bcrypt.ts';
 import { certificateFunctions } from './certificates.ts';

@@ -1,4 +1,4 @@
-/** sprig's functions on texts. The text is the last argument, so that it can come from a pipeline. */
+/** sprig's functions on strings. The string is the last argument, so that it can come from a pipeline. */
 import type { Env, FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
 import { sprintValue } from '../format.ts';
@@ -11,7 +11,7 @@ import { isSpace } from './words.ts';
 
 const isNil = (value: Value): boolean => value === undefined || value === null;
 
-/** Go's `strings.Split`: an empty separator cuts between characters. */
+/** Go's `strings.Split`: an empty separator splits between characters. */
 function split(text: string, separator: string, limit = -1): string[] {
   if (limit === 0) return [];
   const parts = separator === '' ? Array.from(text) : text.split(separator);
@@ -38,7 +38,7 @@ function trimSpace(text: string): string {
   return start < 0 ? '' : runes.slice(start, runes.findLastIndex((c) => !isSpace(c)) + 1).join('');
 }
 
-/** Go panics on bad bounds with these words. */
+/** Go panics on invalid bounds with this message. */
 function checkedSlice(text: string, start: number, end: number): string {
   const length = byteLength(text);
   if (end > length || end < 0) {

@@ -1,9 +1,9 @@
-/** Go's time layouts: `2006-01-02T15:04:05Z07:00` and its parts, for writing and reading. */
+/** Go's time layouts: `2006-01-02T15:04:05Z07:00` and its parts, for formatting and parsing. */
 import { FunctionError } from '../errors.ts';
 import { quoteString } from '../../go/quote.ts';
 import { abbreviation, offsetText, pad, zoneOffset } from './time-zone.ts';
 
-/** A moment, and the zone it is shown in: a zone name, or an offset such as `+02:00`. */
+/** A moment, and its display zone: a zone name, or an offset such as `+02:00`. */
 export interface Instant {
   readonly seconds: bigint;
   readonly nanos: number;
@@ -26,7 +26,7 @@ const MONTHS = [
 ];
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** Longest first where one is the start of another. */
+/** If one part is a prefix of another, the longer one comes first. */
 const PARTS =
   /January|Jan|Monday|Mon|MST|2006|-07:00:00|-070000|-07:00|-0700|-07|Z07:00:00|Z070000|Z07:00|Z0700|Z07|002|01|02|03|04|05|06|15|[.,]0+(?!\d)|[.,]9+(?!\d)|__2|_2|PM|pm|1|2|3|4|5/g;
 
@@ -64,7 +64,7 @@ function fieldsOf({ seconds }: Instant, zone: string): Fields {
   };
 }
 
-/** `Date.UTC` takes years below 100 for the 20th century. */
+/** `Date.UTC` interprets years below 100 as 19xx. */
 function yearStart(year: number): number {
   const date = new Date(0);
   date.setUTCFullYear(year, 0, 1);
@@ -116,7 +116,7 @@ function formatPart(part: string, f: Fields, nanos: number): string {
   return values[part]?.() ?? part;
 }
 
-/** `Jan` is no month in `January` or `Janitor`; a fraction counts only after seconds. */
+/** `Jan` is not a month in `January` or `Janitor`; a fraction is only valid after seconds. */
 function isPart(layout: string, part: string, at: number): boolean {
   const next = layout[at + part.length] ?? '';
   if (part === 'Jan' || part === 'Mon') return !/[a-z]/.test(next);
@@ -134,7 +134,7 @@ export function formatTime(layout: string, instant: Instant, zone: string): stri
   });
 }
 
-/** Regular expressions for the parts, and what they set. */
+/** The regular expression of a part, with the fields that it sets. */
 function partPattern(part: string): string {
   if (/^[.,]0+$/.test(part)) return `[.,]\\d{${String(part.length - 1)}}`;
   if (/^[.,]9+$/.test(part)) return '(?:[.,]\\d+)?';
@@ -159,10 +159,10 @@ function partPattern(part: string): string {
   return patterns[part] ?? (part.length === 2 ? '\\d{2}' : '\\d{1,2}');
 }
 
-/** Longer times are refused: patterns made of layouts may take more than linear time. */
+/** Longer times are refused, because patterns from layouts may need more than linear time. */
 const MAX_LENGTH = 512;
 
-/** @throws FunctionError as `time.Parse` */
+/** @throws FunctionError like `time.Parse` */
 export function parseTime(layout: string, text: string): Instant {
   if (layout.length + text.length > MAX_LENGTH) throw new FunctionError('parsing time: the text is too long');
   const parts: string[] = [];

@@ -1,4 +1,4 @@
-/** Time zones: offsets and short names, from the data of the runtime. */
+/** Time zones: offsets and abbreviations, from the data of the runtime. */
 
 export const pad = (n: number, width: number, fill = '0'): string =>
   n < 0 ? `-${String(-n).padStart(width, fill)}` : String(n).padStart(width, fill);
@@ -39,7 +39,7 @@ const EUROPE: Readonly<Record<number, readonly [string, string]>> = {
   10800: ['MSK', 'EEST'],
 };
 
-/** The short name of a zone; numbers where the runtime knows none, as in Go's zone data. */
+/** The abbreviation of a zone; a number if the runtime has none, as in Go's zone data. */
 export function abbreviation(zone: string, ms: number, offset: number): string {
   if (zone === 'UTC') return 'UTC';
   if (/^[+-]\d/.test(zone)) return offset === 0 ? 'UTC' : '';

@@ -1,4 +1,4 @@
-/** URLs taken apart and put together, as sprig offers it. */
+/** sprig's functions that parse and join URLs. */
 import { hostname, parseUrl, unescapeUrl, type GoUrl } from '../../go/url.ts';
 import type { FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
@@ -18,7 +18,7 @@ const PATH = /[A-Za-z0-9\-_.~$&+,/:;=@]/;
 const FRAGMENT = /[A-Za-z0-9\-_.~$&+,/:;=?@!()*]/;
 const USER = /[A-Za-z0-9\-_.~$&+,;=]/;
 
-/** Name and password, written as Go writes them. */
+/** User name and password in Go's format. */
 function userInfo(text: string): string {
   if (text === '') return '';
   const colon = text.indexOf(':');

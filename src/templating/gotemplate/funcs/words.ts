@@ -1,4 +1,4 @@
-/** Functions about words and letters: case styles, wrapping, abbreviations. */
+/** Functions for words and letters: case styles, wrapping, abbreviations. */
 import type { FunctionTable } from '../env.ts';
 import { byteLength, bytesOf, byteSlice, stringOf } from '../../go/go-string.ts';
 import { fn } from '../signature.ts';
@@ -8,7 +8,7 @@ export const isSpace = (c: string): boolean =>
   /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/.test(c);
 const isConnector = (c: string): boolean => c === '-' || c === '_' || isSpace(c);
 
-/** One character to one character, as Go's `unicode.ToUpper`: `ß` stays. */
+/** Converts one character to one character, like Go's `unicode.ToUpper`: `ß` stays. */
 const upperRune = (c: string): string => {
   const up = c.toUpperCase();
   return Array.from(up).length === 1 ? up : c;
@@ -21,7 +21,7 @@ const lowerRune = (c: string): string => {
 const toUpper = (s: string): string => Array.from(s, upperRune).join('');
 const toLower = (s: string): string => Array.from(s, lowerRune).join('');
 
-/** Upper case at the start of every word; a word ends where a character is no letter, digit, `_` or quote. */
+/** Upper case at the start of every word; a word ends at a character that is not a letter, digit, `_` or quote. */
 function title(s: string): string {
   let previous = ' ';
   let out = '';
@@ -56,7 +56,7 @@ function swapCase(s: string): string {
   }).join('');
 }
 
-/** The bytes of a text as characters of their own: what upstream's library takes for letters. */
+/** Each byte of a string as a character, which is how upstream's library iterates over strings. */
 const bytesAsRunes = (s: string): string => bytesOf(s).toString('latin1');
 
 function initials(s: string): string {
@@ -74,7 +74,10 @@ function deleteSpace(s: string): string {
   return kept.length === bytes.length ? s : kept.join('');
 }
 
-/** `some_words` to `SomeWords`; leading and doubled connectors stay. Of nothing but connectors the last comes twice. */
+/**
+ * `some_words` to `SomeWords`; leading and repeated connectors stay. In a string of only connectors, the last one
+ * is doubled.
+ */
 function pascalCase(s: string): string {
   const runes = Array.from(s);
   let out = '';
@@ -106,7 +109,7 @@ function pascalCase(s: string): string {
 
 type WordKind = 'number' | 'letters' | 'capitals' | 'connector' | 'punctuation' | 'other' | 'none';
 
-/** Cuts the next word off: a run of one kind, where a capital starts a new word. */
+/** Splits off the next word: a run of one kind, where a capital starts a new word. */
 function nextWord(s: string): { kind: WordKind; word: string; rest: string } {
   const patterns: readonly [WordKind, RegExp][] = [
     ['connector', /^[-_\s]+/u],
@@ -155,7 +158,7 @@ function joinWords(s: string, connector: string): string {
   put(at.kind, at.word);
   return out;
 
-  /** A number belongs to the word before it, unless small letters follow. */
+  /** A number belongs to the word before it, unless lower case letters follow. */
   function afterNumber(number: ReturnType<typeof nextWord>): ReturnType<typeof nextWord> {
     let next = nextWord(number.rest);
     if (next.kind !== 'letters') {
@@ -187,7 +190,7 @@ function abbreviate(s: string, left: number, right: number): string {
   return `...${byteSlice(s, length - (right - 3))}`;
 }
 
-/** Lines of at most `width` bytes, cut at blanks; long words are cut only when `isHard`. */
+/** Breaks into lines of at most `width` bytes at blanks; long words are only broken if `isHard`. */
 function wrap(text: string, width: number, separator: string, isHard: boolean): string {
   const limit = Math.max(width, 1);
   const s = bytesAsRunes(text);

@@ -1,10 +1,10 @@
-/** YAML as sigs.k8s.io/yaml reads and writes it, over template values. */
+/** YAML like sigs.k8s.io/yaml, for template values. */
 import { hasControlCharacters, parseYaml, toYaml, YamlError } from '../../../lib/yaml.ts';
 import { FunctionError } from '../errors.ts';
 import { fromJson, type Value } from '../values.ts';
 import { toPlain } from './json.ts';
 
-/** The value without the last line break; nothing for what cannot be written, as upstream has it. */
+/** The value without the last line break; an empty string if it cannot be formatted, as in upstream. */
 export function writeYaml(value: Value): string {
   try {
     const plain = toPlain(value);
@@ -15,7 +15,10 @@ export function writeYaml(value: Value): string {
   }
 }
 
-/** Upstream writes JSON first and reads it as YAML, which refuses what JSON does not escape, such as U+009F. */
+/**
+ * Upstream formats JSON first and parses that as YAML, which refuses characters that JSON does not escape, such as
+ * U+009F.
+ */
 const asJson = (value: unknown): string =>
   JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? '';
 

@@ -18,7 +18,7 @@ export const arithmetic = (engine: Engine, expr: Arithmetic, binding: Binding): 
     ? modulo(engine, expr, binding)
     : both(engine, expr, binding, operations[expr.operator]);
 
-/** Two integers stay integers; with one double both become doubles. */
+/** Two integers stay integers; if one operand is a double, both become doubles. */
 function numbers(a: Value, b: Value): readonly [bigint, bigint] | readonly [number, number] | undefined {
   const isNumber = (value: Value): value is bigint | number =>
     typeof value === 'bigint' || typeof value === 'number';
@@ -108,7 +108,7 @@ const orders: Readonly<Record<'<' | '<=' | '>' | '>=', Order>> = {
   '>=': (a, b) => a >= b,
 };
 
-/** Order is of integers and texts; anything else is just not in that order. */
+/** Integers and strings can be compared; for all other values the result is false. */
 export const comparison = (engine: Engine, expr: ExprOf<'comparison'>, binding: Binding): Outcome =>
   both(engine, expr, binding, (a, b, info) => {
     const { operator } = expr;

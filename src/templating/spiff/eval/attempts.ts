@@ -1,4 +1,4 @@
-/** `catch` and `sync`: expressions that go on with a failure. */
+/** `catch` and `sync`: expressions that handle failures. */
 import type { ExprOf, SyncExpr } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
 import { Lambda, made, type Node, type Value } from '../tree/node.ts';
@@ -6,7 +6,7 @@ import { operands, type Engine } from './engine.ts';
 import { callLambda } from './lambdas.ts';
 import { answer, fail, failed, open, type Info, type Outcome } from './outcome.ts';
 
-/** How an attempt went: `valid`, `error`, and `value` if there is one. */
+/** The result of an attempt: `valid`, `error`, and `value` if there is one. */
 function report(outcome: Outcome, source: string): Map<string, Node> {
   const isValid = outcome.kind === 'value';
   const fields = new Map([
@@ -17,7 +17,7 @@ function report(outcome: Outcome, source: string): Map<string, Node> {
   return fields;
 }
 
-/** `catch(e)`: a map that tells; `catch[e|value, error|->…]`: what the lambda makes of it. */
+/** `catch(e)`: a map with the result; `catch[e|value, error|->…]`: the result of the lambda. */
 export function catching(engine: Engine, expr: ExprOf<'catch'>, binding: Binding): Outcome {
   let lambda: Lambda | undefined;
   if (expr.body) {
@@ -51,7 +51,7 @@ function argumentsFor(lambda: Lambda, value: Value, error: Value): readonly Valu
 const wrongCount = (what: string, lambda: Lambda): string =>
   `lambda expression for sync ${what} must take one or two arguments, found ${lambda.expr.parameters.length}`;
 
-/** Nothing outside can change while a template is evaluated, so nothing is waited for: the condition holds or not. */
+/** Nothing changes during the evaluation, so there is no waiting: the condition is either true or false. */
 export function sync(engine: Engine, expr: SyncExpr, binding: Binding): Outcome {
   const outcome = engine.evaluate(expr.over, binding, false);
   if (outcome.kind === 'open') return open(expr, outcome.info);

@@ -1,4 +1,4 @@
-/** Literals of lists and maps, local names, and what stands next to each other. */
+/** Literals of lists and maps, local names, and concatenation. */
 import { append } from '../../../lib/lists.ts';
 import type { Expr, ExprOf, MapExpr } from '../syntax/ast.ts';
 import { print } from '../syntax/print.ts';
@@ -34,7 +34,7 @@ export function elements(
   return { ...found, values };
 }
 
-/** What became of `l...` or `name=e` while it waits is still that. */
+/** Keeps `l...` or `name=e` around an unresolved expression. */
 function wrapped(now: Expr, before: Expr | undefined): Expr {
   if (now === before || before === undefined) return now;
   if (before.kind === 'expansion') return now.kind === 'expansion' ? now : { kind: 'expansion', over: now };
@@ -77,7 +77,7 @@ export function scope(engine: Engine, expr: ExprOf<'scope'>, binding: Binding, i
   return outcome.kind === 'open' ? open(expr, outcome.info) : outcome;
 }
 
-/** Texts, integers and booleans become one text; lists are joined; maps are merged, the right one wins. */
+/** Concatenates strings, integers and booleans to a string; joins lists; merges maps, the right one wins. */
 export const concatenation = (engine: Engine, expr: ExprOf<'concatenation'>, binding: Binding): Outcome =>
   both(engine, expr, binding, (a, b, info) => {
     const start = textOf(a);

@@ -1,4 +1,7 @@
-/** Functions that evaluate documents and expressions: `eval`, `merge`, `error`, `tagdef`; those on files and checks are next door. */
+/**
+ * Functions that evaluate documents and expressions: `eval`, `merge`, `error`, `tagdef`. Those for files and
+ * conditions are in other files.
+ */
 import { Unresolvable } from '../function.ts';
 import { formatText } from '../functions/texts.ts';
 import { SyntaxProblem } from '../syntax/cursor.ts';
@@ -15,7 +18,7 @@ import { validationFunctions } from './validation.ts';
 
 type DocumentFunction = (engine: Engine, args: readonly Value[], binding: Binding) => Outcome;
 
-/** The value of the expression that a text holds. */
+/** Evaluates the expression in a string. */
 const evaluateText: DocumentFunction = (engine, args, binding) => {
   const [text] = args;
   if (args.length !== 1) return fail("one argument required for 'eval'");
@@ -28,7 +31,7 @@ const evaluateText: DocumentFunction = (engine, args, binding) => {
   }
 };
 
-/** Fails with a text of its own; written like `format`. */
+/** Fails with a message, formatted like `format`. */
 const error: DocumentFunction = (_engine, args) => {
   try {
     return fail(formatText('error', args.map(toSpiff)));
@@ -38,7 +41,7 @@ const error: DocumentFunction = (_engine, args) => {
   }
 };
 
-/** The first map is the document, the others are its stubs: they only change what is there already. */
+/** The first map is the document, the others are its stubs: they only change existing fields. */
 const merge: DocumentFunction = (engine, args, binding) => {
   if (args.length === 0) return fail('at least one argument required for merge function');
   const [first] = args;
@@ -66,7 +69,7 @@ const merge: DocumentFunction = (engine, args, binding) => {
 
 const TAG_NAME = /^[a-zA-Z][a-zA-Z0-9]*(?:[.:][a-zA-Z][a-zA-Z0-9]*)*$/;
 
-/** Gives a value a name that `name::path` finds. */
+/** Gives a value a name for `name::path`. */
 const tagdef: DocumentFunction = (_engine, args, binding) => {
   const [given, value = null, scope = 'local'] = args;
   if (args.length < 2 || args.length > 3) return fail('two or three arguments expected for tagdef');
@@ -80,7 +83,7 @@ const tagdef: DocumentFunction = (_engine, args, binding) => {
   return problem === undefined ? answer(value) : fail(problem);
 };
 
-/** @returns what is wrong: the name is taken by another place */
+/** @returns the error if the name is used at another place */
 export function defineTag({ tags, path }: Binding, name: string, tagged: Node): string | undefined {
   const wanted = name.replaceAll(':', '.');
   const old = tags.get(wanted);

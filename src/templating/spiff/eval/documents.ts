@@ -1,4 +1,4 @@
-/** What looks at the document itself: `merge` and `stub`, markers, and instances of templates. */
+/** Expressions about the document itself: `merge` and `stub`, markers, and template instances. */
 import type { Expr, ExprOf, MarkerExpr, MergeExpr } from '../syntax/ast.ts';
 import { isExpr } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
@@ -7,7 +7,7 @@ import { FLAG, made, Template, type Node } from '../tree/node.ts';
 import type { Engine } from './engine.ts';
 import { answer, fail, failed, join, open, type Info, type Outcome } from './outcome.ts';
 
-/** What the stubs have at the same place, or at another. */
+/** The value of the stubs at the same path, or at another one. */
 export function merge(_engine: Engine, expr: MergeExpr, binding: Binding): Outcome {
   const info: Info = {
     keyName: expr.keyName || undefined,
@@ -40,7 +40,7 @@ const MARKED: ReadonlyMap<string, number> = new Map([
 export const flagsOf = ({ markers }: MarkerExpr): number =>
   markers.reduce((flags, marker) => flags | (MARKED.get(marker) ?? 0), 0);
 
-/** The name of `&tag:name`; empty without. */
+/** The name in `&tag:name`; empty without. */
 export const tagOf = ({ markers }: MarkerExpr): string =>
   markers.find((marker) => marker.startsWith('&tag:'))?.slice('&tag:'.length) ?? '';
 
@@ -53,7 +53,7 @@ export function marker(engine: Engine, expr: MarkerExpr, binding: Binding, isLoc
   return { ...outcome, info: join(outcome.info, info) };
 }
 
-/** `*template`: evaluated here, with the names that are seen here. */
+/** `*template`: evaluated here, with the names in scope here. */
 export function instance(engine: Engine, expr: ExprOf<'instance'>, binding: Binding): Outcome {
   const found = engine.evaluate(expr.template, binding, false);
   if (found.kind === 'failed') return found;

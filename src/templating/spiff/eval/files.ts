@@ -1,4 +1,4 @@
-/** `read` and its relatives: they see the files of the blueprint, and nothing else. */
+/** `read` and related functions: they can read only the files of the blueprint. */
 import { YamlError } from '../../../lib/yaml.ts';
 import { bytesOf, stringOf } from '../../go/go-string.ts';
 import { encodeBase64 } from '../functions/encodings.ts';
@@ -15,7 +15,7 @@ import { answer, fail, type Outcome } from './outcome.ts';
 
 type FileFunction = (engine: Engine, args: readonly Value[], binding: Binding) => Outcome;
 
-/** Without `.` and `..`, from the root. */
+/** The absolute path without `.` and `..`. */
 function cleaned(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {
@@ -25,7 +25,7 @@ function cleaned(path: string): string {
   return (path.startsWith('/') ? '/' : '') + parts.join('/');
 }
 
-/** Why there is no such file: it is missing, or a folder on the way to it. */
+/** Why the file does not exist: it is missing, or a parent is not a folder. */
 function missing(engine: Engine, path: string): string {
   const parts = path.split('/').filter((part) => part !== '');
   for (let i = 1; i < parts.length; i++) {
@@ -48,7 +48,7 @@ const read: FileFunction = (engine, args, binding) => {
   return interpret(engine, { name: path, content: Buffer.from(content), mode }, binding);
 };
 
-/** `parse(text[, mode])`: as if the text were a file that is called by the place of the expression. */
+/** `parse(text[, mode])`: parses a string like a file with the path of the expression as its name. */
 const parse: FileFunction = (engine, args, binding) => {
   const [text, mode = 'import'] = args;
   if (args.length > 2 || args.length === 0) return fail('parse takes one or two arguments');
@@ -57,7 +57,7 @@ const parse: FileFunction = (engine, args, binding) => {
   return interpret(engine, { name: binding.path.join('.'), content: bytesOf(text), mode }, binding);
 };
 
-/** Of base 64. */
+/** Line width of base 64. */
 const LINE_WIDTH = 60;
 
 interface Content {
@@ -120,7 +120,7 @@ function withoutEmptyEnd(documents: readonly Node[]): readonly Node[] {
   return documents.slice(0, end);
 }
 
-/** A document as template; where it is shown, it says that it is one. */
+/** A document as a template; its printed form contains the template marker. */
 function asTemplate(document: Node, binding: Binding): Template {
   const original = copyOf(document);
   const marker = (): Node => made('(( &template ))', document.source);
@@ -142,7 +142,7 @@ function isMarked({ value }: Node): boolean {
   return typeof marker === 'string' && /\s&template(?:\(|\s|$)/.test(embedded(marker) ?? '');
 }
 
-/** There is no process and nothing to write to; the texts are the original's. */
+/** Processes and writing are not available; the messages are the original's. */
 const refused =
   (text: string, [least, complaint]: readonly [number, string]): FileFunction =>
   (_engine, args) =>

@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts';
 import { answer, failed, join, joined, open, type Info, type Outcome } from './outcome.ts';
 import { isTruthy } from './truth.ts';
 
-/** The left one, unless it cannot be evaluated; null and the empty text can. */
+/** The left value, unless it cannot be evaluated; null and an empty string count as values. */
 export function or(engine: Engine, expr: ExprOf<'or'>, binding: Binding): Outcome {
   const left = engine.evaluate(expr.left, binding, false);
   if (left.kind !== 'failed' && left.info.isUndefined !== true) {
@@ -17,7 +17,7 @@ export function or(engine: Engine, expr: ExprOf<'or'>, binding: Binding): Outcom
   return withUndefinedOf(right, cleaned);
 }
 
-/** Like `||`, but null gives way too. What waits without having come any further fails. */
+/** Like `||`, but null does not count as a value. An unresolved operand without progress fails. */
 export function validOr(engine: Engine, expr: ExprOf<'validOr'>, binding: Binding): Outcome {
   const left = engine.evaluate(expr.left, binding, false);
   if (left.kind === 'open') {
@@ -46,7 +46,7 @@ export function not(engine: Engine, expr: ExprOf<'not'>, binding: Binding): Outc
   return inner.kind === 'failed' ? inner : answer(!isTruthy(inner.value), inner.info);
 }
 
-/** On two integers bit by bit. What the left one decides, the right one cannot spoil by failing. */
+/** For two integers bitwise. If the left operand decides the result, a failure of the right one does not matter. */
 export function logical(engine: Engine, expr: ExprOf<'logical'>, binding: Binding): Outcome {
   const left = engine.evaluate(expr.left, binding, false);
   if (left.kind === 'failed') return left;

@@ -9,7 +9,7 @@ import { callLambda } from './lambdas.ts';
 import { answer, fail, failed, join, open, type Info, type Outcome } from './outcome.ts';
 import { isTruthy } from './truth.ts';
 
-/** Number or key of an element, and the element. */
+/** Index or key of an element, and the element. */
 type Entry = readonly [key: bigint | string, element: Node];
 
 const entriesOf = (value: Value): readonly Entry[] | undefined => {
@@ -19,7 +19,7 @@ const entriesOf = (value: Value): readonly Entry[] | undefined => {
 
 const valueOf = ({ value }: Node): Value => value as Value;
 
-/** What goes over the elements: values, then the lambda. */
+/** Evaluates the values and the lambda of a loop. */
 function prepared(
   engine: Engine,
   exprs: { over: LoopExpr['over']; body: LoopExpr['body'] },
@@ -42,7 +42,7 @@ function prepared(
   return { kind: 'ready' as const, value, lambda, info: over.info, isInline: exprs.body.kind === 'lambda' };
 }
 
-/** Null results are left out. */
+/** Null results are omitted. */
 export function loop(engine: Engine, expr: LoopExpr, binding: Binding): Outcome {
   const found = prepared(engine, expr, binding);
   if (found.kind === 'failed') return found;

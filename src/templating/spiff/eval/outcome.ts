@@ -1,17 +1,17 @@
-/** What comes of an expression: a value, a failure, or an expression that waits for something else. */
+/** The outcome of an expression: a value, a failure, or an unresolved expression. */
 import type { Expr, Path } from '../syntax/ast.ts';
 import type { Issue, Value } from '../tree/node.ts';
 
-/** What an expression says besides its value; it becomes part of the node. */
+/** Information of an expression besides its value; it becomes part of the node. */
 export interface Info {
   readonly issue?: Issue | undefined;
-  /** What it waits for has failed. */
+  /** Whether a dependency has failed. */
   readonly hasFailed?: boolean | undefined;
   readonly isUndefined?: boolean | undefined;
   readonly isMerged?: boolean | undefined;
   readonly isPreferred?: boolean | undefined;
   readonly isReplacing?: boolean | undefined;
-  /** The value may hold expressions: `read(…, "import")`. */
+  /** Whether the value may contain expressions: `read(…, "import")`. */
   readonly isRaw?: boolean | undefined;
   readonly redirect?: Path | undefined;
   readonly keyName?: string | undefined;
@@ -36,7 +36,7 @@ export const issue = (text: string, more: Partial<Issue> = {}): Issue => ({ text
 
 export const fail = (text: string, info: Info = NOTHING): Failed => failed({ ...info, issue: issue(text) });
 
-/** The later one wins where it says something; replacing is only meant by the last. */
+/** The later information wins; replacement is only taken from the last one. */
 export function join(before: Info, after: Info): Info {
   if (before === NOTHING) return after;
   return {

@@ -1,4 +1,4 @@
-/** References, and what is taken of the values of expressions: steps, indices, slices, projections. */
+/** References, and parts of values: steps, indices, slices, projections. */
 import type { Expr, ExprOf, Path, RangeExpr, ReferenceExpr } from '../syntax/ast.ts';
 import { print } from '../syntax/print.ts';
 import type { Binding } from '../tree/binding.ts';
@@ -21,7 +21,7 @@ export function reference(_engine: Engine, expr: ReferenceExpr, binding: Binding
   return follow(expr, path, isFromRoot ? fromRoot : (steps) => binding.findReference(steps), isLocal);
 }
 
-/** What hangs at a tag, or below tags that begin like it. */
+/** The value of a tag, or of all tags with this prefix. */
 function tagged(expr: ReferenceExpr, { tags }: Binding, isLocal: boolean): Outcome {
   const wanted = expr.tag.replaceAll(':', '.');
   const levels = (name: string): number => name.split('.').length;
@@ -47,7 +47,7 @@ function tagged(expr: ReferenceExpr, { tags }: Binding, isLocal: boolean): Outco
   return failed(NOTHING);
 }
 
-/** Goes step by step, so that the message names the first that is not there, or not evaluated yet. */
+/** Follows the path step by step, so that the message contains the first missing or unresolved step. */
 function follow(expr: Expr, path: Path, look: (steps: Path) => Node | undefined, isLocal: boolean): Outcome {
   let at: Node | undefined;
   for (let i = 1; i <= path.length; i++) {
@@ -104,7 +104,7 @@ export function dynamic(
   return found.kind === 'value' && !isResolved(found.value) ? open(expr, found.info) : found;
 }
 
-/** The steps that an index means, or what is wrong with it. */
+/** The steps of an index, or the error in it. */
 function stepsFrom(index: Value, root: Value): Path | string {
   const single = isList(index) && index.length === 1 ? (index[0] as Node).value : index;
   if (typeof single === 'bigint') return isList(root) ? [`[${single}]`] : 'index requires array expression';
@@ -126,7 +126,7 @@ interface Bounds {
   readonly end: bigint | undefined;
 }
 
-/** Both ends as integers, as far as they are given. */
+/** The given bounds as integers. */
 function bounds(
   engine: Engine,
   { start, end }: RangeExpr,
@@ -144,7 +144,7 @@ function bounds(
   };
 }
 
-/** `[1 .. 4]`; counts down if the first is greater. */
+/** `[1 .. 4]`; descending if the first is greater. */
 export function range(engine: Engine, expr: RangeExpr, binding: Binding): Outcome {
   if (!expr.start || !expr.end) return fail('range expression requires start and end index');
   const found = bounds(engine, expr, binding);
@@ -188,7 +188,7 @@ function cut(list: List, { start: givenStart, end: givenEnd }: Bounds, info: Inf
 
 // ---------------------------------------------------------------- projections
 
-/** `l.[*].b`: of maps, the values in the order of their keys. */
+/** `l.[*].b`; for maps, the values sorted by key. */
 export function projection(
   engine: Engine,
   expr: ExprOf<'projection'>,

@@ -1,4 +1,4 @@
-/** Functions that look at their arguments before they have values: whether they can have one. */
+/** Functions that receive unevaluated arguments, to check whether they have a value. */
 import type { CallExpr, Path } from '../syntax/ast.ts';
 import { print } from '../syntax/print.ts';
 import { stepsOf } from '../syntax/grammar.ts';
@@ -12,7 +12,7 @@ import { answer, fail, open, type Outcome } from './outcome.ts';
 
 type SpecialForm = (engine: Engine, expr: CallExpr, binding: Binding) => Outcome;
 
-/** Asks of one argument after the other whether it passes; the first that does not decides, as far as all are evaluated. */
+/** Checks the arguments in order; the first that fails the check decides, if all before it are resolved. */
 const everyArgument =
   (passes: (outcome: Exclude<Outcome, { kind: 'open' }>) => boolean): SpecialForm =>
   (engine, expr, binding) => {
@@ -27,7 +27,7 @@ const everyArgument =
     return isOpen ? open(expr) : answer(isGood);
   };
 
-/** The value, or a failure for null and what cannot be evaluated: `require(x) || "default"`. */
+/** The value; fails for null and for expressions without a value: `require(x) || "default"`. */
 const require: SpecialForm = (engine, expr, binding) => {
   const [argument] = expr.args;
   if (!argument || expr.args.length !== 1) return fail("one argument expected for 'require'");
@@ -37,7 +37,7 @@ const require: SpecialForm = (engine, expr, binding) => {
   return fail(`required expression ${quoteString(print(argument))} undefined`);
 };
 
-/** What the stubs have here, or at the path given as reference or text. */
+/** The value of the stubs at this path, or at the path in the argument. */
 const stub: SpecialForm = (engine, expr, binding) => {
   const [argument] = expr.args;
   if (expr.args.length > 1) return fail("a maximum of one argument expected for 'stub'");

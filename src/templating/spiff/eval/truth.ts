@@ -1,7 +1,7 @@
-/** What counts as true. */
+/** Truth values. */
 import { isFields, isList, type Value } from '../tree/node.ts';
 
-/** Everything but null, false, 0, and empty texts, lists and maps; a double is always true. */
+/** All values except null, false, 0, and empty strings, lists and maps; a double is always true. */
 export function isTruthy(value: Value): boolean {
   if (value === null) return false;
   if (typeof value === 'bigint') return value !== 0n;

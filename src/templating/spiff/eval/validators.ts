@@ -1,4 +1,4 @@
-/** The conditions that `validate` and `check` know by name. */
+/** The built-in conditions of `validate` and `check`. */
 import { formatGoFloat } from '../../../lib/go-float.ts';
 import { compareStrings } from '../../go/go-string.ts';
 import { parseCidr, parseIp } from '../../go/ip.ts';
@@ -10,13 +10,13 @@ import { typeName } from '../value.ts';
 import { isExpr } from '../syntax/ast.ts';
 import { isTruthy } from './truth.ts';
 
-/** Whether a value meets a condition, and what to say about it. */
+/** Whether a value meets a condition, with a message. */
 export interface Verdict {
   readonly holds: boolean;
   readonly text: string;
 }
 
-/** The condition makes no sense. */
+/** The condition is invalid. */
 export class ConditionProblem extends Error {}
 export const verdict = (holds: boolean, good: string, bad: string): Verdict => ({
   holds,
@@ -26,7 +26,7 @@ export const verdict = (holds: boolean, good: string, bad: string): Verdict => (
 export interface Check {
   readonly value: Value;
   readonly args: readonly Value[];
-  /** Another condition on a value. */
+  /** Checks another condition on a value. */
   readonly ask: (value: Value, condition: Value) => Verdict;
 }
 type Validator = (check: Check) => Verdict;
@@ -76,7 +76,7 @@ const named =
     return verdict(fits(text), `is ${what}`, `is no ${what}: ${text}`);
   };
 
-/** Conditions one after the other; the first that decides ends it. */
+/** Checks conditions in order; the first decisive one ends it. */
 const several =
   (decides: boolean): Validator =>
   ({ value, args, ask }) => {

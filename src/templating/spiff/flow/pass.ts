@@ -1,7 +1,7 @@
 /**
- * One pass over a document: every expression is tried once, with the values that the pass before left. Passes repeat
- * until one changes nothing. That is how the original works, and what an expression may see, which stub wins and which
- * message is shown all follow from it.
+ * One pass over a document: evaluates every expression once, with the values of the previous pass. Passes repeat
+ * until nothing changes, as in the original. The visible values, the effective stub and the reported message depend
+ * on this.
  */
 import { isExpr, type Expr, type MarkerExpr } from '../syntax/ast.ts';
 import { SyntaxProblem } from '../syntax/cursor.ts';
@@ -26,12 +26,12 @@ import { flowList } from './list.ts';
 import { flowMap } from './map.ts';
 import { templateBody } from './merging.ts';
 
-/** What the parts of a pass need of each other. */
+/** The functions that parts of a pass share. */
 export interface Pass {
   readonly engine: Engine;
-  /** Nothing in it can change any more; the same as a pass over it, but much quicker. */
+  /** Whether nothing can change any more; equivalent to a pass, but much faster. */
   isSettled(root: Node, binding: Binding): boolean;
-  /** @param isOverridden a stub may replace what stands here */
+  /** @param isOverridden whether a stub may replace the node */
   node(root: Node, binding: Binding, isOverridden: boolean): Node;
   /** The same without tags. */
   untagged(root: Node, binding: Binding, isOverridden: boolean): Node;
@@ -60,7 +60,7 @@ export function passOf(engine: Engine): Pass {
   return pass;
 }
 
-/** Notes a value that has a tag. */
+/** Records a tagged value. */
 function tagged(result: Node, root: Node, binding: Binding): Node {
   const { tag = '' } = result;
   if (tag === '' || !isResolvedNode(result)) return result;
@@ -90,7 +90,7 @@ function flowNode(pass: Pass, root: Node, here: Binding, isOverridden: boolean):
   return isOverridden ? fromStub(current, root, binding) : current;
 }
 
-/** A text that is an expression becomes one; what cannot be parsed stays a text, and is an error in the end. */
+/** Parses an expression in a string; a syntax error leaves it as a string, and is reported at the end. */
 function parseText(engine: Engine, it: Node, { path, stubPath }: Binding): Node {
   const text = typeof it.value === 'string' ? embedded(it.value) : undefined;
   if (text === undefined) return it;
@@ -107,7 +107,7 @@ const asMarker = (value: Node['value']): MarkerExpr | undefined =>
 
 interface Flowed {
   readonly result: Node;
-  /** Stubs are not asked. */
+  /** Whether stubs are ignored. */
   readonly isFinal: boolean;
 }
 
@@ -137,7 +137,7 @@ function flowExpression(pass: Pass, given: Node, expr: Expr, here: Binding, isOv
   return { result, isFinal };
 }
 
-/** What a node has said in earlier passes, and what the expression says of it now. */
+/** Combines information of earlier passes and of the expression. */
 function annotated(result: Node, root: Node, info: Info): Node {
   const isReplacing = root.isReplacing === true || info.isReplacing === true;
   const redirect = info.redirect ?? root.redirect;
@@ -158,7 +158,7 @@ function annotated(result: Node, root: Node, info: Info): Node {
   );
 }
 
-/** Keeps the path at which it went wrong before: values travel. */
+/** Keeps the path of the first failure, because values are copied to other paths. */
 function withIssue(
   it: Node,
   binding: Binding,
@@ -176,7 +176,7 @@ function asTemplate(root: Node, marker: MarkerExpr, binding: Binding): Outcome {
   return { kind: 'value', value, info: { flags: flagsOf(marker) } };
 }
 
-/** What the stubs have at this place takes the place of what the document has. */
+/** A value of the stubs replaces the document's value at this path. */
 function fromStub(current: Node, root: Node, binding: Binding): Node {
   const isStandard =
     current.isMerged !== true && current.isReplacing !== true && (current.redirect ?? []).length === 0;

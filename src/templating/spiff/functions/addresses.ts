@@ -1,4 +1,4 @@
-/** URLs, and the paths in them. */
+/** URLs and their paths. */
 import { posix } from 'node:path';
 import { hostname, parseUrl, unescapeUrl, type GoUrl } from '../../go/url.ts';
 import { quoteString } from '../../go/quote.ts';
@@ -6,7 +6,7 @@ import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import type { SpiffMap, SpiffValue } from '../value.ts';
 import { count, fail, text } from './arguments.ts';
 
-/** Of a text that is no URL, the whole text is the path. */
+/** If the string is not a URL, all of it is the path. */
 function pathOf(source: string): string {
   try {
     return parseUrl(source).path;
@@ -45,7 +45,7 @@ const isUrl = (source: string): boolean => {
   }
 };
 
-/** The values of a query by name; what is broken is left out, as Go does. */
+/** The query values by name; invalid parts are skipped, as in Go. */
 function queryValues(query: string): SpiffMap {
   const values = new Map<string, SpiffValue[]>();
   for (const pair of query.split('&')) {

@@ -1,4 +1,4 @@
-/** What functions ask of their arguments, in the words of the original. */
+/** Checks of function arguments, with the original's messages. */
 import { compareStrings } from '../../go/go-string.ts';
 import { quoteString } from '../../go/quote.ts';
 import { Unresolvable } from '../function.ts';
@@ -11,7 +11,7 @@ import {
   type SpiffValue,
 } from '../value.ts';
 
-/** Texts and lists that a function makes may not be longer: bytes or elements. */
+/** Maximum size of strings and lists that a function creates: bytes or elements. */
 const MAX_TEXT = 16 * 2 ** 20;
 export const MAX_ELEMENTS = 100_000;
 
@@ -19,7 +19,7 @@ export function fail(message: string, cause?: unknown): never {
   throw new Unresolvable(message, cause === undefined ? undefined : { cause });
 }
 
-/** What a reader throws becomes the complaint. */
+/** Converts an error of `read` to the function's error. */
 export function attempt<T>(read: () => T, before = ''): T {
   try {
     return read();
@@ -28,7 +28,7 @@ export function attempt<T>(read: () => T, before = ''): T {
   }
 }
 
-/** Fails with `name` when a text has become too long; what made it is not shown. */
+/** Fails with `name` if a string is too long; its content is not shown. */
 export function limited(name: string, text: string): string {
   if (text.length <= MAX_TEXT) return text;
   return fail(`${name}: the text would be longer than ${String(MAX_TEXT)} characters`);
@@ -46,10 +46,10 @@ const GO_TYPES: Readonly<Record<string, string>> = {
   lambda: 'dynaml.LambdaValue',
 };
 
-/** Go's name of the type, for the messages that show it. */
+/** Go's name of the type, for messages. */
 export const goTypeOf = (value: SpiffValue): string => GO_TYPES[typeName(value)] as string;
 
-/** The text of a string, an integer or a boolean; undefined for anything else, doubles included. */
+/** The string form of a string, an integer or a boolean; undefined for other values, including doubles. */
 export function simpleText(value: SpiffValue | undefined): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : undefined;
@@ -80,7 +80,7 @@ export const sortedKeys = (of: SpiffMap): string[] => [...of.keys()].sort(compar
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
 
-/** Go's `ParseInt(text, 10, 64)`. @throws with Go's words */
+/** Go's `ParseInt(text, 10, 64)`. @throws with Go's message */
 export function parseInteger(source: string): bigint {
   const problem = (what: string): Error =>
     new Error(`strconv.ParseInt: parsing ${quoteString(source)}: ${what}`);
@@ -93,7 +93,7 @@ export function parseInteger(source: string): bigint {
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
-/** Go's `ParseBool`. @throws with Go's words */
+/** Go's `ParseBool`. @throws with Go's message */
 export function parseBoolean(source: string): boolean {
   if (TRUE.has(source)) return true;
   if (FALSE.has(source)) return false;

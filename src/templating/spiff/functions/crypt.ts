@@ -1,6 +1,7 @@
 /**
- * Encryption with a password: triple DES, as the original does it, so that what it encrypted can be read. New secrets
- * should not rely on it. The text is followed by its check sum and padded, and the vector stands before it, all in hex.
+ * Encryption with a password: triple DES, compatible with the original, so that existing values can be decrypted.
+ * New secrets should not rely on it. The text is followed by its checksum and padded, and preceded by the
+ * initialization vector, all in hex.
  */
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { bytesOf, stringOf } from '../../go/go-string.ts';
@@ -16,7 +17,7 @@ const CIPHER = 'des-ede3-cbc';
 const BLOCK = 8;
 const SUM_SIZE = 32;
 const SUM_KEY = 'spiff is a cool tool';
-/** Short passwords are filled up with the MD5 of nothing. */
+/** Short passwords are padded with the MD5 of an empty string. */
 const FILLING = Buffer.from('d41d8cd98f00b204e9800998ecf8427e', 'hex');
 
 function keyOf(password: string): Buffer {
@@ -33,7 +34,7 @@ function encryptText(message: Buffer, password: string, vector: Buffer): string 
   return Buffer.concat([vector, cipher.update(plain), cipher.final()]).toString('hex');
 }
 
-/** @returns undefined when the password is another one */
+/** @returns undefined if the password is wrong */
 function decryptText(source: string, password: string): string | undefined {
   const hex = /^(?:[0-9a-fA-F]{2})*/.exec(source)?.[0] ?? '';
   const data = Buffer.from(hex, 'hex');
@@ -51,7 +52,7 @@ function decryptText(source: string, password: string): string | undefined {
 const argument = (value: SpiffValue | undefined, what: string): string =>
   typeof value === 'string' ? value : fail(`${what} requires string, but got ${typeName(value ?? null)}`);
 
-/** The password; there is none but in the arguments. Better than the original: it counts beside a method too. */
+/** The password; only from the arguments. Better than the original: it is also used together with a method. */
 function passwordOf(name: string, args: readonly SpiffValue[]): string {
   const second = args.length > 1 ? argument(args[1], `${name}: 2nd argument`) : '';
   const method = args.length > 2 ? argument(args[2], `${name}: method`) : METHOD;

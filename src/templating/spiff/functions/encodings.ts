@@ -1,4 +1,4 @@
-/** Base 64, JSON and YAML in texts. */
+/** Base 64, JSON and YAML in strings. */
 import { formatGoFloat } from '../../../lib/go-float.ts';
 import { goJson } from '../../../lib/gojson.ts';
 import { bytesOf, stringOf } from '../../go/go-string.ts';
@@ -9,7 +9,7 @@ import { count, fail, parseInteger, text } from './arguments.ts';
 
 const LINE = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** @throws Unresolvable for what is no base 64 with padding; line breaks do not count */
+/** @throws Unresolvable unless it is base 64 with padding; line breaks are ignored */
 function decodeBase64(source: string, message: string): Buffer {
   const plain = source.replace(/[\r\n]/g, '');
   if (plain.length % 4 !== 0 || !LINE.test(plain)) fail(message);

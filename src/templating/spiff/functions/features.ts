@@ -1,4 +1,4 @@
-/** Optional parts of the language: none is switched on, as in Landscaper. */
+/** Optional features of the language: all disabled, as in Landscaper. */
 import type { SpiffFunctionTable } from '../function.ts';
 import { fail, text } from './arguments.ts';
 

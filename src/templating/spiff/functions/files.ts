@@ -1,11 +1,11 @@
-/** What is in the files of the blueprint: names only; `read` belongs to the evaluator. */
+/** Lists names of files in the blueprint; the evaluator implements `read`. */
 import { quoteString } from '../../go/quote.ts';
 import type { TemplateFiles } from '../../files.ts';
 import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import { isSpiffList, type SpiffValue } from '../value.ts';
 import { count, fail, text } from './arguments.ts';
 
-/** What a function is after. */
+/** What a function searches for. */
 type Kind = 'file' | 'folder';
 
 const exists = (files: TemplateFiles, path: string, kind: Kind): boolean =>
@@ -18,7 +18,7 @@ function pathsOf(value: SpiffValue, place: number): string[] {
   return value.filter((path) => path !== null).map((path) => text(path, `${where} list of strings`));
 }
 
-/** `lookup_file(name, folders…)`: every place where it is. */
+/** `lookup_file(name, folders…)`: every folder that contains it. */
 const lookup =
   (kind: Kind): SpiffFunction =>
   (args, { files }) => {

@@ -1,4 +1,4 @@
-/** The functions of Spiff that need nothing but their arguments. Those that need expressions are the evaluator's. */
+/** The functions of Spiff that need only their arguments. The evaluator implements those that need expressions. */
 import type { SpiffFunctionTable } from '../function.ts';
 import { addressFunctions } from './addresses.ts';
 import { cryptFunctions } from './crypt.ts';
@@ -16,7 +16,10 @@ import { versionFunctions } from './versions.ts';
 import { wireguardFunctions } from './wireguard.ts';
 import { x509Functions } from './x509.ts';
 
-/** By name. There is none that reaches the host: `env`, `exec`, `pipe`, `write`, `tempfile` and `mkdir` are missing. */
+/**
+ * By name. Functions with access to the host are not included: `env`, `exec`, `pipe`, `write`, `tempfile` and
+ * `mkdir`.
+ */
 export const standardFunctions: SpiffFunctionTable = {
   ...textFunctions,
   ...patternFunctions,

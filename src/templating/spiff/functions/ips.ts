@@ -1,4 +1,4 @@
-/** Arithmetic with IP addresses. Better than the original: networks of IPv6 have as many addresses as they have. */
+/** Arithmetic with IP addresses. Better than the original: the size of IPv6 networks is correct. */
 import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import { isSpiffList, type SpiffValue } from '../value.ts';
 import { count, fail, integer, MAX_ELEMENTS, text } from './arguments.ts';
@@ -62,7 +62,7 @@ function indicesOf(value: SpiffValue): bigint[] {
   return value.flatMap((item) => (item === null ? [] : indicesOf(item)));
 }
 
-/** `ipset(ranges, count, index…)`: so many addresses of the ranges, those at the indices if there are any. */
+/** `ipset(ranges, count, index…)`: this many addresses of the ranges, optionally at the given indices. */
 function ipSet(args: readonly SpiffValue[]): SpiffValue {
   if (args.length < 2) fail('at least 2 argument expected (ipranges, size, optional: ip indices');
   const ranges = rangesOf(args[0]);

@@ -1,4 +1,4 @@
-/** Lists and maps: looked into, sorted, filtered, turned into each other. */
+/** Lists and maps: access, sort, filter, convert. */
 import { formatGoFloat } from '../../../lib/go-float.ts';
 import { byteLength, compareStrings } from '../../go/go-string.ts';
 import {
@@ -32,7 +32,7 @@ function contains(args: readonly SpiffValue[]): SpiffValue {
   return wanted !== null && items.some((item) => areEqual(item, wanted));
 }
 
-/** @param isLast whether the last place counts */
+/** @param isLast whether to return the last position */
 const indexOf =
   (isLast: boolean): SpiffFunction =>
   (args) => {
@@ -166,7 +166,7 @@ function entryOf(entry: SpiffValue, place: string): [string, SpiffValue] {
   return value === undefined ? fail(`entry ${place} has no entry 'value'`) : [name, value];
 }
 
-/** Without a second argument the key is `name`. */
+/** The default key is `name`. */
 function listToMap(args: readonly SpiffValue[]): SpiffValue {
   count(args, 1, 2, 'list_to_map takes 1 or 2 arguments');
   const items = list(args[0], 'list_to_map requires a list as first argument');

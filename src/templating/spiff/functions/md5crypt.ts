@@ -1,4 +1,7 @@
-/** The MD5 scheme of htpasswd files: a thousand rounds, each over another mixture of password, salt and last sum. */
+/**
+ * The MD5 scheme of htpasswd files: a thousand rounds over different combinations of password, salt and the last
+ * sum.
+ */
 import { createHash } from 'node:crypto';
 import { bytesOf } from '../../go/go-string.ts';
 
@@ -6,13 +9,13 @@ export const APR1 = '$apr1$';
 
 const ALPHABET = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ROUNDS = 1000;
-/** The order in which the sum's bytes are written. */
+/** The output order of the sum's bytes. */
 const ORDER = [12, 6, 0, 13, 7, 1, 14, 8, 2, 15, 9, 3, 5, 10, 4, 11];
 
 const md5 = (...parts: readonly Uint8Array[]): Buffer =>
   createHash('md5').update(Buffer.concat(parts)).digest();
 
-/** @param magic what the hash begins with: `$apr1$` */
+/** @param magic prefix of the hash: `$apr1$` */
 export function md5crypt(password: Uint8Array, saltText: string, magic: string): string {
   const salt = bytesOf(saltText);
   let sum = firstSum(password, salt, bytesOf(magic));
@@ -35,7 +38,7 @@ function firstSum(password: Uint8Array, salt: Uint8Array, magic: Uint8Array): Bu
   return md5(password, magic, salt, repeated, Uint8Array.from(bits));
 }
 
-/** Six bits a character, the lowest first. */
+/** Six bits per character, the lowest first. */
 function encode(sum: Uint8Array): string {
   let value = 0n;
   ORDER.forEach((from, i) => {

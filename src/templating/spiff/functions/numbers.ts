@@ -1,4 +1,4 @@
-/** Types: what a value is, and turning it into another; and mathematics with doubles. */
+/** Types and type conversions, and mathematics with doubles. */
 import { formatGoFloat } from '../../../lib/go-float.ts';
 import { parseGoFloat } from '../../go/literals.ts';
 import { quoteString } from '../../go/quote.ts';
@@ -8,7 +8,7 @@ import { count, fail, goTypeOf, integer, parseBoolean, parseInteger } from './ar
 
 const MIN_INT64 = -(2n ** 63n);
 
-/** Go's conversion of a double; what does not fit becomes the smallest integer, as on common processors. */
+/** Go's conversion of a double; out of range becomes the smallest integer, as on common processors. */
 function truncate(value: number): bigint {
   const isInRange = value >= -(2 ** 63) && value < 2 ** 63;
   return isInRange ? BigInt(Math.trunc(value)) : MIN_INT64;
@@ -39,7 +39,7 @@ function baseOf(value: SpiffValue | undefined): number {
   return Number(base);
 }
 
-/** The original shows the problem where the text should be, and forgets the problem. */
+/** The original prints the error in place of the string, and then drops it. */
 const notA = (kind: string, cause: unknown): never =>
   fail(`${quoteString((cause as Error).message)} is no ${kind} value: %!s(MISSING)`, cause);
 
@@ -113,7 +113,7 @@ function toBoolean(args: readonly SpiffValue[]): SpiffValue {
   }
 }
 
-/** Half away from zero. */
+/** Rounds half away from zero. */
 const round = (x: number): number => Math.sign(x) * Math.floor(Math.abs(x) + 0.5);
 
 function roundToEven(x: number): number {
@@ -122,7 +122,7 @@ function roundToEven(x: number): number {
   return low % 2 === 0 ? low : low + 1;
 }
 
-/** A double becomes an integer. */
+/** Converts a double to an integer. */
 const rounding =
   (name: string, f: (x: number) => number): SpiffFunction =>
   (args) => {

@@ -1,4 +1,4 @@
-/** Searching and replacing, with texts, regular expressions and lambdas. */
+/** Search and replace, with strings, regular expressions and lambdas. */
 import { byteLength } from '../../go/go-string.ts';
 import {
   compileRegexp,
@@ -12,7 +12,7 @@ import type { FunctionWorld, SpiffFunction, SpiffFunctionTable } from '../functi
 import type { SpiffCallable, SpiffValue } from '../value.ts';
 import { count, fail, integer, isCallable, limited, MAX_ELEMENTS, simpleText, text } from './arguments.ts';
 
-/** Ends searches that find more than anybody can want. */
+/** Stops searches with too many matches. */
 function charger(name: string): () => void {
   let found = 0;
   return () => {
@@ -20,7 +20,7 @@ function charger(name: string): () => void {
   };
 }
 
-/** @throws Unresolvable with the reason why a pattern is none */
+/** @throws Unresolvable with the error in the pattern */
 function checkPattern(name: string, pattern: string): void {
   try {
     compileRegexp(pattern);
@@ -31,7 +31,7 @@ function checkPattern(name: string, pattern: string): void {
 
 const groupsOf = ({ groups }: Match): SpiffValue => groups.map((group) => group ?? '');
 
-/** How many matches are wanted; 0 when only the first one is, and not in a list. */
+/** Number of requested matches; 0 for only the first one, not in a list. */
 function repetition(value: SpiffValue | undefined): number {
   if (value === undefined) return 0;
   if (typeof value === 'boolean') return value ? -1 : 1;
@@ -60,7 +60,7 @@ function splitMatch(args: readonly SpiffValue[]): SpiffValue {
   return splitText(charger('split_match'), pattern, source, Number(limit)) ?? [];
 }
 
-/** Finds the first place in a text. */
+/** Finds the first match in a string. */
 type Finder = (source: string) => Match | undefined;
 
 const findText =
@@ -76,8 +76,8 @@ const findPattern =
     matchesOf(() => undefined, pattern, source, 1)[0];
 
 /**
- * Replaces one place after the other. After each, the search starts anew in what is left, so that `^` matches again:
- * the original does so.
+ * Replaces one match after the other. After each, the search restarts on the rest, so that `^` matches again, as in
+ * the original.
  */
 function replaceEach(
   name: string,
@@ -139,7 +139,7 @@ function replaceArguments(name: string, args: readonly SpiffValue[]): Replacing 
   };
 }
 
-/** Go's `strings.Replace`; an empty text stands between all characters. */
+/** Go's `strings.Replace`; an empty string matches between all characters. */
 function replaceText(source: string, wanted: string, by: string, times: bigint): string {
   const parts = wanted === '' ? ['', ...Array.from(source), ''] : source.split(wanted);
   const most = times < 0n || times > BigInt(parts.length) ? parts.length - 1 : Number(times);

@@ -1,4 +1,4 @@
-/** Chance, always from the injected source. */
+/** Random functions, from the injected random source. */
 import type { Rng } from '../../../lib/rng.ts';
 import { compileRegexp } from '../../go/regexp.ts';
 import { quoteString } from '../../go/quote.ts';
@@ -15,17 +15,17 @@ export const randomText = (rng: Rng, alphabet: readonly string[] | string, lengt
   Array.from({ length }, () => alphabet[below(rng, alphabet.length)]).join('');
 
 const MAX_INT64 = 2n ** 63n - 1n;
-/** What a `next()` gives. */
+/** Number of random bits of `next()`. */
 const BITS = 52n;
 
-/** An integer from 0 up to `limit`, without it. */
+/** An integer from 0 to below `limit`. */
 function bigBelow(rng: Rng, limit: bigint): bigint {
   if (limit <= 2n ** BITS) return BigInt(below(rng, Number(limit)));
   const part = (): bigint => BigInt(Math.floor(rng.next() * 2 ** Number(BITS)));
   return (((part() << BITS) | part()) * limit) >> (2n * BITS);
 }
 
-/** The ASCII characters of a set such as `[:alnum:]`; of a set without any, those up to U+FFFF. */
+/** The ASCII characters of a class such as `[:alnum:]`; for a class without ASCII characters, those up to U+FFFF. */
 function charactersOf(set: string): string[] {
   let matches: (character: string) => boolean;
   try {

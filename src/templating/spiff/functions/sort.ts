@@ -1,9 +1,9 @@
-/** A stable sort that asks its questions in Go's order, so that a comparison without sense gives the same result. */
+/** A stable sort with Go's order of comparisons, so that an inconsistent comparison gives the same result. */
 
-/** Go sorts short lists by insertion, and longer ones in such pieces. */
+/** Go uses insertion sort for short lists and for blocks of this size. */
 const PIECE = 20;
 
-/** @param isBefore whether `a` must stand before `b`; what it throws ends the sort */
+/** @param isBefore whether `a` must precede `b`; an exception ends the sort */
 export function sortStable<T>(items: readonly T[], isBefore: (a: T, b: T) => boolean): T[] {
   let pieces: T[][] = [];
   for (let i = 0; i < items.length; i += PIECE)

@@ -1,4 +1,4 @@
-/** Texts: joined, cut, trimmed, replaced, formatted. */
+/** Strings: join, split, trim, replace, format. */
 import { byteLength, byteSlice, stringOf, bytesOf } from '../../go/go-string.ts';
 import { sprintf } from '../../gotemplate/format.ts';
 import { GoInt, type Value } from '../../gotemplate/values.ts';
@@ -23,7 +23,7 @@ function join(args: readonly SpiffValue[]): SpiffValue {
   return limited('join', rest.join(separator ?? fail('first argument for join must be a string')));
 }
 
-/** Go's `SplitN`: an empty separator cuts into characters. */
+/** Go's `SplitN`: an empty separator splits into characters. */
 function splitAt(separator: string, source: string, limit: bigint): string[] {
   if (limit === 0n) return [];
   const parts = separator === '' ? Array.from(source) : source.split(separator);
@@ -32,7 +32,7 @@ function splitAt(separator: string, source: string, limit: bigint): string[] {
   return [...first, parts.slice(Number(limit) - 1).join(separator)];
 }
 
-/** Pieces of `size` characters each; the last of `limit` pieces takes the rest. */
+/** Chunks of `size` characters; the last of `limit` chunks contains the rest. */
 function chunks(source: string, size: bigint, limit: bigint): string[] {
   const runes = Array.from(source);
   const wanted = Math.ceil(runes.length / Number(size));
@@ -92,7 +92,7 @@ function substr(args: readonly SpiffValue[]): SpiffValue {
   return byteSlice(source, Number(start), Number(end));
 }
 
-/** Characters are changed one by one, as Go does: `ß` has no capital. */
+/** Converts characters one by one, as Go does: `ß` has no upper case form. */
 const eachRune =
   (name: string, change: (rune: string) => string): SpiffFunction =>
   (args) => {
@@ -104,7 +104,7 @@ const eachRune =
     }).join('');
   };
 
-/** A value as Go's `Sprintf` gets it: lists and maps come as YAML. */
+/** A value as an argument of Go's `Sprintf`: lists and maps as YAML. */
 function printable(value: SpiffValue): Value {
   if (typeof value === 'bigint') return new GoInt('int64', value);
   if (value === null || typeof value !== 'object') return value;
@@ -112,7 +112,7 @@ function printable(value: SpiffValue): Value {
   return value instanceof SpiffCallable ? value.text : null;
 }
 
-/** `format`, and what `error` says. @param name of the function, for its complaints */
+/** Formats a string for `format` and `error`. @param name of the function, for messages */
 export function formatText(name: string, args: readonly SpiffValue[]): string {
   if (args.length === 0) fail(`alt least one argument required for '${name}'`);
   const [format, ...values] = args.map(printable);

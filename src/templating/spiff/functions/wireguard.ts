@@ -7,7 +7,7 @@ import { count, fail, text } from './arguments.ts';
 import { randomBytes } from './random.ts';
 
 const SIZE = 32;
-/** What PKCS 8 puts before the bytes of an X25519 key. */
+/** The PKCS 8 prefix of an X25519 key. */
 const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
 const generate: SpiffFunction = (args, { rng }) => {
@@ -24,7 +24,7 @@ const generate: SpiffFunction = (args, { rng }) => {
   return key.toString('base64');
 };
 
-/** The complaint does not show the key, unlike the original's. */
+/** The message does not contain the key, unlike the original's. */
 function publicKey(args: readonly SpiffValue[]): SpiffValue {
   count(args, 1, 1, 'one argument required for "wgpublickey"');
   const source = text(args[0], 'argument for wgpublickey must be a provate wireguard key (string)');

@@ -15,7 +15,7 @@ export const TIME_LAYOUT = 'Jan 2 15:04:05 2006';
 
 const HOURS_A_YEAR = 8760n;
 const HOUR_MS = 3_600_000;
-/** Certificates cannot name a later year. */
+/** The latest date that certificates can contain. */
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 const has = (fields: SpiffMap, name: string): boolean => (fields.get(name) ?? null) !== null;
@@ -41,7 +41,7 @@ function booleanField(fields: SpiffMap, name: string): boolean {
   return fail(`invalid type for boolean field ${quoteString(name)}`);
 }
 
-/** A text counts as a list of one. @param message for values that are neither */
+/** A string counts as a list of one. @param message for other values */
 function listField(fields: SpiffMap, name: string, message?: string): string[] {
   const value = fields.get(name) ?? null;
   if (value === null) return [];
@@ -58,7 +58,7 @@ const requiredList = (fields: SpiffMap, name: string): string[] =>
 
 interface Keys {
   readonly own: KeyObject;
-  /** Who signs: an authority, or the key itself. */
+  /** The signing key: an authority, or the key itself. */
   readonly signer: Issuer | KeyObject;
 }
 
@@ -76,7 +76,10 @@ function keysOf(fields: SpiffMap): Keys {
   return { own, signer: authority(ca, caKey ?? fail('private key for ca required')) };
 }
 
-/** By their bytes: `equals` of keys of different kinds leaves an error behind that the next reader of a key meets. */
+/**
+ * Compares bytes: `equals` of keys of different kinds leaves a pending OpenSSL error that breaks the next read of a
+ * key.
+ */
 const areSame = (a: KeyObject, b: KeyObject): boolean =>
   a.export({ format: 'der', type: 'spki' }).equals(b.export({ format: 'der', type: 'spki' }));
 

@@ -1,4 +1,4 @@
-/** Keys and certificates in PEM: read in whatever form they come, written as the original writes them. */
+/** Keys and certificates in PEM: accepts all formats, writes the original's. */
 import { createPrivateKey, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { quoteString } from '../../go/quote.ts';
 import { toPem } from '../../go/x509.ts';
@@ -13,7 +13,7 @@ function pemBlock(source: string): PemBlock | undefined {
   return match ? { type: match[1] as string, content: Buffer.from(match[2] as string, 'base64') } : undefined;
 }
 
-/** @throws Error in the words of the original, without the key */
+/** @throws Error with the original's message, without the key */
 export function parsePrivateKey(source: string): KeyObject {
   const block = pemBlock(source);
   if (!block) throw new Error('invalid private key format (expected pem block)');
@@ -30,7 +30,7 @@ export function parsePrivateKey(source: string): KeyObject {
   }
 }
 
-/** @throws Error in the words of the original */
+/** @throws Error with the original's message */
 export function parsePublicKey(source: string): KeyObject {
   const block = pemBlock(source);
   if (!block) throw new Error('invalid public key format (expected pem block)');
@@ -45,7 +45,7 @@ export function parsePublicKey(source: string): KeyObject {
   throw new Error('failed to parse DER encoded public key: it is neither of RSA nor of an elliptic curve');
 }
 
-/** @throws Error in the words of the original */
+/** @throws Error with the original's message */
 export function parseCertificate(source: string): X509Certificate {
   const block = pemBlock(source);
   if (!block) throw new Error('invalid certificate format (expected pem block)');
@@ -59,7 +59,7 @@ export function parseCertificate(source: string): X509Certificate {
   }
 }
 
-/** @param isGeneral whether RSA keys are written like all others */
+/** @param isGeneral whether RSA keys are written in the same format as all others */
 export function publicKeyPem(key: KeyObject, isGeneral: boolean): string {
   const isRsa = key.asymmetricKeyType === 'rsa';
   if (isRsa && !isGeneral) return toPem('RSA PUBLIC KEY', key.export({ format: 'der', type: 'pkcs1' }));
@@ -72,7 +72,7 @@ const SSH_CURVES: Readonly<Record<string, string>> = {
   secp521r1: 'nistp521',
 };
 
-/** A line for `authorized_keys`. @throws Error for a curve that SSH does not know */
+/** A line for `authorized_keys`. @throws Error for a curve that SSH does not support */
 export function sshPublicKey(key: KeyObject): string {
   const jwk = key.export({ format: 'jwk' });
   const bytes = (part: string | undefined): Buffer => Buffer.from(part ?? '', 'base64url');

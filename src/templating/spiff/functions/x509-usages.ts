@@ -1,6 +1,6 @@
-/** What certificates may be used for: names in both directions. */
+/** Key usages of certificates: converts names in both directions. */
 
-/** The names in answers, in the order of the bits; asked for, some are shorter and case does not count. */
+/** The names in results, in the order of the bits; names in arguments may be shorter and in any case. */
 const KEY_USAGES: readonly (readonly [shown: string, asked: string])[] = [
   ['Signature', 'signature'],
   ['ContentCommitment', 'commitment'],
@@ -39,7 +39,7 @@ export interface Usages {
   readonly extended: readonly string[];
 }
 
-/** @returns the first name that is none, if there is one */
+/** @returns the first unknown name, if there is one */
 export function usagesOf(names: readonly string[]): Usages | { readonly unknown: string } {
   let key = 0;
   const extended = new Set<string>();

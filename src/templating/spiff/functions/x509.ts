@@ -1,4 +1,4 @@
-/** Keys and certificates. Keys come from the machine's own source of chance: a seeded one could be guessed. */
+/** Keys and certificates. Keys use the system's random source, because keys from a seeded one could be guessed. */
 import { generateKeyPairSync, createPublicKey, type KeyObject, type X509Certificate } from 'node:crypto';
 import { formatIp, ipOfBytes } from '../../go/ip.ts';
 import { quoteString } from '../../go/quote.ts';
@@ -30,7 +30,7 @@ const CURVES: ReadonlyMap<string, string> = new Map([
   ['P521', 'secp521r1'],
 ]);
 
-/** The bits of an RSA key, or the name of a curve, which is what a number that is too large counts as. */
+/** The bits of an RSA key, or the name of a curve; too large numbers count as a name. */
 function kindOf(value: SpiffValue | undefined): bigint | string {
   if (value === undefined || value === '') return DEFAULT_BITS;
   if (typeof value === 'bigint') return value;
@@ -118,7 +118,7 @@ function factsOf(parsed: X509Certificate, { clock }: FunctionWorld): SpiffValue 
     ...listed('organization', facts.organizations),
     ...listed('dnsNames', facts.dnsNames),
     ...listed('ipAddresses', ips),
-    // Original: left out when there are addresses only.
+    // Original: omitted if there are only addresses.
     ...listed('hosts', facts.dnsNames.length === 0 ? [] : [...ips, ...facts.dnsNames]),
     ['validFrom', shownTime(new Date(parsed.validFrom))],
     ['validUntil', shownTime(until)],

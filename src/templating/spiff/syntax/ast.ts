@@ -1,4 +1,4 @@
-/** Expressions as data. The parser makes them, the evaluator answers them or makes simpler ones of them. */
+/** Types of expressions. The parser creates them; the evaluator computes their values or simplifies them. */
 import type { Value } from '../tree/node.ts';
 
 export type Path = readonly string[];
@@ -14,7 +14,7 @@ export type Comparison = '==' | '!=' | '<=' | '>=' | '<' | '>';
 export interface LambdaExpr {
   readonly kind: 'lambda';
   readonly parameters: readonly Parameter[];
-  /** The last parameter takes all further arguments, as a list. */
+  /** Whether the last parameter takes all further arguments, as a list. */
   readonly hasRest: boolean;
   readonly body: Expr;
 }
@@ -23,7 +23,7 @@ export interface ReferenceExpr {
   readonly kind: 'reference';
   /** `tag` in `tag::a.b`; empty without */
   readonly tag: string;
-  /** Begins with an empty step when it starts at the root: `.a.b`. */
+  /** Begins with an empty step if it starts at the root: `.a.b`. */
   readonly path: Path;
 }
 
@@ -35,9 +35,9 @@ export interface MapExpr {
 export interface CallExpr {
   readonly kind: 'call';
   readonly callee: Expr;
-  /** Named ones first. */
+  /** Named arguments first. */
   readonly args: readonly Expr[];
-  /** `f*(1)`: a function of the arguments that are still missing. */
+  /** `f*(1)`: a function of the remaining arguments. */
   readonly isCurried: boolean;
 }
 
@@ -49,13 +49,13 @@ export interface RangeExpr {
 
 export interface MergeExpr {
   readonly kind: 'merge';
-  /** Where to look in the stubs. */
+  /** The path in the stubs. */
   readonly path: Path;
   readonly isRedirected: boolean;
   readonly isReplacing: boolean;
   readonly isRequired: boolean;
   readonly isNone: boolean;
-  /** `merge on key`: the field that tells list entries apart; empty without */
+  /** `merge on key`: the field that identifies list entries; empty without */
   readonly keyName: string;
 }
 
@@ -75,7 +75,7 @@ export interface LoopExpr {
   readonly body: Expr;
 }
 
-/** Stands for the element in question inside of a projection. */
+/** The current element of a projection. */
 interface ProjectedExpr {
   readonly kind: 'projected';
   readonly slot: object;
@@ -87,7 +87,7 @@ export interface SyncExpr {
   readonly condition: Expr;
   readonly value: Expr | undefined;
   readonly timeout: Expr | undefined;
-  /** `sync(e, cond)`: the condition is an expression and not a lambda. */
+  /** `sync(e, cond)`: whether the condition is an expression instead of a lambda. */
   readonly isFunction: boolean;
 }
 

@@ -1,8 +1,8 @@
-/** Reads the text of an expression piece by piece, and remembers how far any attempt came: that is what errors show. */
+/** Reads the text of an expression step by step, and remembers the furthest position of all attempts, for errors. */
 
-/** The text is no expression. The message says how far it could be understood, in the original's words. */
+/** A syntax error. The message contains the position, with the original's text. */
 export class SyntaxProblem extends Error {
-  /** How much of the text could be understood, in UTF-16 code units: there the mistake is. */
+  /** Position of the error, in UTF-16 code units. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -35,31 +35,31 @@ export class Cursor {
     return this.#chars.slice(start, this.pos).join('');
   }
 
-  /** Notes that the text from there to here made sense. */
+  /** Records that the text from `start` to the current position is valid. */
   mark(start: number): void {
     if (this.pos > start && this.pos > this.#farthest.end) this.#farthest = { start, end: this.pos };
   }
 
-  /** Takes the text if it comes next. */
+  /** Consumes the text if it comes next. */
   take(wanted: string): boolean {
     for (let i = 0; i < wanted.length; i++) if (this.peek(i) !== wanted.charAt(i)) return false;
     this.pos += wanted.length;
     return true;
   }
 
-  /** Takes a sign that is understood by itself. */
+  /** Consumes a sign that is a token of its own. */
   sign(wanted: string): boolean {
     return this.close(wanted, this.pos);
   }
 
-  /** Takes the sign that ends what began there. */
+  /** Consumes the sign that closes the group at `start`. */
   close(wanted: string, start: number): boolean {
     if (!this.take(wanted)) return false;
     this.mark(start);
     return true;
   }
 
-  /** Takes a word, unless it is only the beginning of a longer name. */
+  /** Consumes a word, unless it is a prefix of a longer name. */
   word(wanted: string): boolean {
     const start = this.pos;
     if (!this.take(wanted)) return false;
@@ -71,14 +71,14 @@ export class Cursor {
     return true;
   }
 
-  /** Takes characters as long as they fit; answers how many. */
+  /** Consumes characters that match; returns their number. */
   run(fits: RegExp): number {
     const start = this.pos;
     while (!this.isAtEnd && fits.test(this.peek())) this.pos++;
     return this.pos - start;
   }
 
-  /** Blanks, if there are any. */
+  /** Optional blanks. */
   blanks(): true {
     const start = this.pos;
     this.run(/[ \t\n\r]/);
@@ -93,7 +93,7 @@ export class Cursor {
     return this.pos > start;
   }
 
-  /** What the attempt answers; when that is nothing, as if it had not been made. */
+  /** Returns the result of `parse`; if it is undefined, restores the position. */
   attempt<T>(parse: () => T | undefined): T | undefined {
     const start = this.pos;
     const result = parse();
@@ -101,7 +101,7 @@ export class Cursor {
     return result;
   }
 
-  /** The place that was understood last, e.g. `parse error near symbol 3 - symbol 4: 'a'`. */
+  /** The furthest position, for example `parse error near symbol 3 - symbol 4: 'a'`. */
   problem(): SyntaxProblem {
     const { start, end } = this.#farthest;
     return new SyntaxProblem(this.#describe(start, end), this.#offset(end));

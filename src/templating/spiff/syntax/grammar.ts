@@ -1,17 +1,17 @@
-/** What the parts of the parser need of each other. */
+/** The interface between the parts of the parser. */
 import type { Expr, Path } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 
 export interface Grammar {
   readonly cursor: Cursor;
-  /** Where the expression stands in its document, and in stubs; `merge` means that place. */
+  /** Path of the expression in its document, and in stubs; `merge` refers to it. */
   readonly path: Path;
   readonly stubPath: Path;
-  /** A whole expression with the blanks behind it. */
+  /** A complete expression with trailing blanks. */
   expression(): Expr | undefined;
-  /** An expression without lambdas and scopes at its top, and without the blanks behind it. */
+  /** An expression without lambdas and scopes at the top, and without trailing blanks. */
   operators(): Expr | undefined;
-  /** What operators stand between. */
+  /** An operand of operators. */
   operand(): Expr | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Expr, MapExpr, RangeExpr } from './ast.ts';
 import type { Grammar } from './grammar.ts';
 import { name } from './parse-literals.ts';
 
-/** Something, once or several times with commas between. */
+/** One or more items, separated by commas. */
 export function separated<T>({ cursor }: Grammar, item: () => T | undefined): T[] | undefined {
   const first = item();
   if (first === undefined) return undefined;
@@ -62,7 +62,7 @@ export function map(grammar: Grammar): MapExpr | undefined {
   });
 }
 
-/** `[1 .. 3]`, and as slice also `[1..]` and `[..3]`. */
+/** `[1 .. 3]`, and as a slice also `[1..]` and `[..3]`. */
 export function range(grammar: Grammar): RangeExpr | undefined {
   const { cursor } = grammar;
   return cursor.attempt(() => {

@@ -1,4 +1,4 @@
-/** Lambdas, and the loops that are made of one: `map[…]`, `sum[…]`, `catch[…]`, `sync[…]`. */
+/** Lambdas, and the loops that contain one: `map[…]`, `sum[…]`, `catch[…]`, `sync[…]`. */
 import type { Expr, LambdaExpr, Loop, Parameter } from './ast.ts';
 import type { Grammar } from './grammar.ts';
 import { separated } from './parse-collections.ts';
@@ -54,7 +54,7 @@ export function lambdaWord(grammar: Grammar): Expr | undefined {
   });
 }
 
-/** `|x|->e`, or `|e` with an expression that is a lambda. */
+/** `|x|->e`, or `|e` with an expression whose value is a lambda. */
 const body = (grammar: Grammar): Expr | undefined =>
   grammar.cursor.attempt(() => lambda(grammar)) ??
   grammar.cursor.attempt(() => (grammar.cursor.take('|') ? grammar.expression() : undefined));

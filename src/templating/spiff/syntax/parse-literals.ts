@@ -1,4 +1,4 @@
-/** Texts, numbers and names. */
+/** Strings, numbers and names. */
 import { literal, type Expr } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 
@@ -17,7 +17,7 @@ export function ipAddress(cursor: Cursor): Expr | undefined {
   });
 }
 
-/** Strings follow JSON. @throws SyntaxProblem */
+/** Strings have JSON syntax. @throws SyntaxProblem */
 export function text(cursor: Cursor): Expr | undefined {
   return cursor.attempt(() => {
     const start = cursor.pos;

@@ -1,4 +1,4 @@
-/** What operators stand between: literals, references and what may follow them, calls, `merge`, lambdas. */
+/** Operands: literals, references and their suffixes, calls, `merge`, lambdas. */
 import { literal, type Expr, type Path } from './ast.ts';
 import type { Grammar } from './grammar.ts';
 import { argumentsOf, list, map, range } from './parse-collections.ts';
@@ -134,7 +134,7 @@ function indexOfRoot(grammar: Grammar): Expr | undefined {
   });
 }
 
-/** Calls, steps, indices and projections, as many as follow. */
+/** Any number of calls, steps, indices and projections. */
 function qualified(grammar: Grammar, first: Expr): Expr {
   const { cursor } = grammar;
   let expr = first;
@@ -168,7 +168,7 @@ function dynamicIndex(grammar: Grammar, over: Expr): Expr | undefined {
   });
 }
 
-/** `.[*].b`, `.[1..2].b`: what follows is taken of each element. */
+/** `.[*].b`, `.[1..2].b`: the suffix applies to each element. */
 function projection(grammar: Grammar, over: Expr): Expr | undefined {
   const { cursor } = grammar;
   return cursor.attempt(() => {

@@ -1,4 +1,4 @@
-/** References: `a.b`, `.a`, `tag::a`; and the words that markers are made of. */
+/** References: `a.b`, `.a`, `tag::a`; and the words of markers. */
 import type { Expr, ReferenceExpr } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { stepsOf } from './grammar.ts';
@@ -52,7 +52,7 @@ export function reference(cursor: Cursor): ReferenceExpr | undefined {
   });
 }
 
-/** `.b.[0]` behind an expression. */
+/** `.b.[0]` after an expression. */
 export function furtherSteps(cursor: Cursor, over: Expr): Expr | undefined {
   const start = cursor.pos;
   if (!step(cursor)) return undefined;

@@ -1,7 +1,8 @@
 /**
- * Parses expressions: a hand-written parser of the original's grammar, alternative by alternative, because its order
- * decides what is an expression and how far an error message points. Where an alternative failed the next one starts
- * over; whole expressions are remembered by their place, so that nested parentheses cost no more than their length.
+ * Parses expressions. A hand-written parser that follows the original's grammar, alternative by alternative,
+ * because its order determines which texts are expressions and the position of errors. After a failed alternative,
+ * the next one starts at the same position. Complete expressions are cached by position, so that nested parentheses
+ * take linear time.
  */
 import type { Comparison, Expr, MarkerExpr, Path } from './ast.ts';
 import { Cursor } from './cursor.ts';
@@ -11,7 +12,7 @@ import { operand } from './parse-operand.ts';
 import { assignments } from './parse-collections.ts';
 import { MARKER, tag } from './parse-reference.ts';
 
-/** Deeper nesting would end on our stack. */
+/** Deeper nesting would overflow our stack. */
 const MAX_NESTING = 200;
 
 /** @throws SyntaxProblem */
@@ -192,7 +193,7 @@ class Parser implements Grammar {
     });
   }
 
-  /** Operands with operators between them, both with blanks around; from left to right. */
+  /** Operands with operators between them, both surrounded by blanks; left-associative. */
   #chain(
     next: () => Expr | undefined,
     operator: () => ((left: Expr, right: Expr) => Expr) | undefined,

@@ -1,4 +1,4 @@
-/** Expressions as text again, in the original's layout: that is what error lists show. */
+/** Formats expressions in the original's layout, for error lists. */
 import { byCodePoint } from '../../../lib/gojson.ts';
 import { formatGoFloat } from '../../../lib/go-float.ts';
 import { quoteString } from '../../go/quote.ts';
@@ -69,7 +69,7 @@ function mergeText({ path, isRedirected, isReplacing, isRequired, keyName }: Mer
   return isRedirected ? `merge${options} ${path.join('.')}` : `merge${options}`;
 }
 
-/** A value where an expression shows it. */
+/** A value in an expression. */
 function valueText(value: Value): string {
   if (value === null) return '%!s(<nil>)';
   if (typeof value === 'string') return `"${value}"`;
@@ -85,7 +85,7 @@ function valueText(value: Value): string {
   return value instanceof Lambda ? `lambda${lambdaText(value.expr)}` : value.text;
 }
 
-/** Lambdas and templates shown with the names they carry: only the names, values may be secret. */
+/** The names in the scope of a lambda or template; without values, which may be secret. */
 export const describeNames = (names: Iterable<string>): string =>
   `{${[...names]
     .filter((name) => name !== '_')

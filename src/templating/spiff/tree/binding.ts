@@ -1,4 +1,4 @@
-/** Where an expression stands: the names it sees, its path, and the stubs behind the document. */
+/** The context of an expression: the names in scope, its path, and the stubs of the document. */
 import type { Path } from '../syntax/ast.ts';
 import { find } from './find.ts';
 import { FLAG, isFields, node, type Fields, type List, type Node } from './node.ts';
@@ -8,12 +8,12 @@ const DOCUMENT = '__';
 const ROOT = '___';
 const NO_FIELDS: Fields = new Map();
 
-/** The names of one map, or of the parameters of a lambda. Scopes of lambdas are kept up to date between passes. */
+/** The names of one map, or the parameters of a lambda. Scopes of lambdas are updated between passes. */
 class Scope {
   local: Fields | undefined;
-  /** The document, when it is a list. */
+  /** The document if it is a list. */
   readonly list: List | undefined;
-  /** Where the map stands; undefined for the top of a document, parameters and the values it is given. */
+  /** Path of the map; undefined for the top of a document, for parameters and for the input values. */
   readonly path: Path | undefined;
   readonly outer: Scope | undefined;
   readonly #root: Scope | undefined;
@@ -36,13 +36,13 @@ interface Place {
   readonly path: Path;
   readonly stubPath: Path;
   readonly stubs: readonly Node[];
-  /** Nothing is taken from stubs here. */
+  /** Whether stubs are ignored here. */
   readonly isMergeOff: boolean;
-  /** Of the document in which the expression was written. */
+  /** Name of the document that contains the expression. */
   readonly source: string;
-  /** Of the document that is evaluated. */
+  /** Name of the document that is evaluated. */
   readonly document: string;
-  /** Parameters and the like, for lambdas to carry on. */
+  /** Parameters and similar names, which lambdas capture. */
   readonly locals: Fields;
   readonly outer: Binding | undefined;
 }
@@ -65,7 +65,7 @@ export class Binding implements Place {
   readonly locals: Fields;
   readonly outer: Binding | undefined;
   readonly tags: Map<string, Tag>;
-  /** Lambdas of a document that is done keep the names as they were. */
+  /** Lambdas of a finished document keep the names unchanged. */
   isActive = true;
 
   private constructor(place: Place, tags: Map<string, Tag>) {
@@ -81,12 +81,12 @@ export class Binding implements Place {
     this.tags = tags;
   }
 
-  /** What all documents of an execution see: its values. */
+  /** The scope of all documents of an execution: its values. */
   static ofValues(values: Fields): Binding {
     return Binding.#start('context', [], undefined, new Map()).withLocals(values);
   }
 
-  /** A document inside of what there is. */
+  /** The scope of a nested document. */
   static ofDocument(outer: Binding, source: string, stubs: readonly Node[]): Binding {
     return Binding.#start(source, stubs, outer, outer.tags);
   }
@@ -120,7 +120,7 @@ export class Binding implements Place {
     return this.#with({ scope: new Scope(this.scope, this.#scopePath(), undefined, list) });
   }
 
-  /** The top of a document is no place that `__` means. */
+  /** The top of a document does not count for `__`. */
   #scopePath(): Path | undefined {
     return this.path.length > 0 ? this.path : undefined;
   }
@@ -130,7 +130,7 @@ export class Binding implements Place {
     return this.#with({ locals, scope: new Scope(this.scope, undefined, names) });
   }
 
-  /** The root of what is read is the document that is read. */
+  /** The root becomes the document that is read. */
   withNewRoot(): Binding {
     return this.#with({ scope: undefined, outer: this });
   }
@@ -143,7 +143,7 @@ export class Binding implements Place {
     return source === this.source ? this : this.#with({ source });
   }
 
-  /** Looks at another place of the stubs; an empty path: at none. */
+  /** Uses another path in the stubs; an empty path: no stubs. */
   redirected(stubPath: Path): Binding {
     return stubPath.length > 0
       ? this.#with({ stubPath, isMergeOff: false })
@@ -165,7 +165,7 @@ export class Binding implements Place {
     return find(node(top ?? NO_FIELDS, 'scope'), path.slice(1), true);
   }
 
-  /** Looks for the first step in the maps around, from the inside out, then in the values. */
+  /** Looks up the first step in the surrounding maps from the inside out, then in the values. */
   findReference(path: Path): Node | undefined {
     const [first = '', ...rest] = path;
     if (first === '__ctx') return find(this.#context(), rest, true);
@@ -200,7 +200,7 @@ export class Binding implements Place {
     return undefined;
   }
 
-  /** `__ctx`: about the place and what is around. */
+  /** `__ctx`: the path and the scope. */
   #context(): Node {
     const outers: Node[] = [];
     for (let at = this.outer; at; at = at.outer) {
@@ -238,7 +238,7 @@ function findInScopes(from: Scope, path: Path): Node | undefined {
   return undefined;
 }
 
-/** The maps that names of lambdas were looked up in, brought up to date with a document after a pass. */
+/** Updates the scopes of lambdas with the document after a pass. */
 export function refreshScopes(binding: Binding, root: Node): void {
   if (!binding.isActive) return;
   for (let scope = binding.scope; scope?.path; scope = scope.outer) {

@@ -1,4 +1,4 @@
-/** A copy of a template without what was found out about its nodes. */
+/** Copies a template without information from its evaluation. */
 import { isFields, isList, node, type Node } from './node.ts';
 
 export function copyOf({ value, source }: Node): Node {

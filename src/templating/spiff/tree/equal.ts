@@ -1,4 +1,7 @@
-/** Whether a pass over a document changed anything. What was not touched is the same object, so most answers are quick. */
+/**
+ * Whether a pass over a document changed anything. Unchanged nodes are the same objects, so the comparison is
+ * usually fast.
+ */
 import { isExpr, type Expr } from '../syntax/ast.ts';
 import { isFields, isList, Lambda, Template, type Issue, type Node, type Value } from './node.ts';
 
@@ -45,7 +48,7 @@ const equalTemplates = (a: Template, b: Value): boolean =>
 
 export const equalExprs = (a: Expr, b: Expr): boolean => equalPlain(a, b);
 
-/** Expressions and issues are plain trees; values may hang in them. */
+/** Expressions and issues are plain trees, which may contain values. */
 function equalPlain(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);

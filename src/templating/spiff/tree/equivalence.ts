@@ -1,14 +1,14 @@
-/** When two values are equal, for `==` and every function that looks for a value. */
+/** Equality of values, for `==` and all functions that search for a value. */
 import { isExpr } from '../syntax/ast.ts';
 import { parseInteger } from '../functions/arguments.ts';
 import { SpiffCallable, type SpiffTemplate, type SpiffValue } from '../value.ts';
 import { equalExprs, equalNodes } from './equal.ts';
 import { Lambda, Template, type Node } from './node.ts';
 
-/** undefined: the two cannot be compared, which is an error of `==` */
+/** undefined: the values cannot be compared, which is an error of `==` */
 type Verdict = boolean | undefined;
 
-/** A value whose parts are `T`. */
+/** A value with parts of type `T`. */
 type Whole<T> =
   | null
   | boolean
@@ -21,8 +21,8 @@ type Whole<T> =
   | SpiffTemplate;
 
 /**
- * The left side says how the right one is read (`1 == "1"`, `true == "True"`), and a double equals nothing, not even
- * itself. Nothing is wrong with doubles in Go; the original forgot them.
+ * The left side determines how the right one is converted (`1 == "1"`, `true == "True"`), and a double equals
+ * nothing, not even itself. That is a bug of the original, not a property of Go.
  */
 function equality<T>(valueOf: (part: T) => Whole<T>): (a: Whole<T>, b: Whole<T>) => Verdict {
   const sameParts = (a: T, b: T | undefined): boolean =>
@@ -76,7 +76,7 @@ function asBoolean(value: Whole<unknown>): boolean | undefined {
   return /^(0|f|false)$/i.test(value) ? false : undefined;
 }
 
-/** Lists and maps that are compared hold no expressions any more. */
+/** Compared lists and maps contain no expressions. */
 export const isEqual = equality<Node>(({ value }) => (isExpr(value) ? null : value));
 
 const compare = equality<SpiffValue>((value) => value);

@@ -1,11 +1,11 @@
-/** Steps through documents. */
+/** Follows paths in documents. */
 import { type Path } from '../syntax/ast.ts';
 import { isFields, isList, type Fields, type List, type Node } from './node.ts';
 
 const INDEX = /^\[(-?\d+)\]$/;
 const MERGE_KEYS = ['<<', '<<<'] as const;
 
-/** The key under which a map says what is merged into it. */
+/** The merge key of a map. */
 export const mergeKeyOf = (fields: Fields): string | undefined => MERGE_KEYS.find((key) => fields.has(key));
 
 /** An entry that stands for several: `- <<<: (( l ))`. */
@@ -20,8 +20,8 @@ export const isMapComplete = (fields: Fields): boolean => mergeKeyOf(fields) ===
 export const isListComplete = (list: List): boolean => !list.some((it) => splicedEntry(it) !== undefined);
 
 /**
- * What is at the end of a path.
- * @param isRaw also looks into maps and lists that are still to be merged
+ * The node at a path.
+ * @param isRaw whether to search in maps and lists that are not merged yet
  */
 export function find(root: Node, path: Path, isRaw = false): Node | undefined {
   let at: Node | undefined = root;
@@ -40,7 +40,7 @@ function next({ value, keyName }: Node, step: string, isRaw: boolean): Node | un
   return named(value, step, keyName, isRaw);
 }
 
-/** The entry whose `name`, or whatever field it is, is the step: `x`, `key:x`. */
+/** The entry whose `name`, or other identifying field, is the step: `x`, `key:x`. */
 function named(list: List, step: string, keyName: string | undefined, isRaw: boolean): Node | undefined {
   const colon = step.indexOf(':');
   const key = colon > 0 ? step.slice(0, colon) : (keyName ?? 'name');

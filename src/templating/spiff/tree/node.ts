@@ -1,4 +1,7 @@
-/** The document while it is evaluated: values and expressions, with what is known of each. Nodes are never changed. */
+/**
+ * The nodes of a document during its evaluation: values and expressions, with information about each. Nodes are
+ * immutable.
+ */
 import { SpiffCallable, SpiffTemplate } from '../value.ts';
 import type { Expr, LambdaExpr, Path } from '../syntax/ast.ts';
 import type { Binding } from './binding.ts';
@@ -11,10 +14,10 @@ export type Value = null | boolean | bigint | number | string | List | Fields | 
 
 export interface Issue {
   readonly text: string;
-  /** Where the expression stood when it failed first. */
+  /** Path of the expression at its first failure. */
   readonly path?: Path | undefined;
   readonly nested?: readonly Issue[];
-  /** The nested ones are the way to the cause, and not several problems. */
+  /** Whether nested issues are the chain of causes, instead of several issues. */
   readonly isSequence?: boolean;
 }
 
@@ -22,22 +25,22 @@ export interface Node {
   readonly value: Value | Expr;
   /** Name of the document. */
   readonly source: string;
-  /** Field that tells the entries of this list apart, unless it is `name`. */
+  /** Field that identifies the entries of this list, unless it is `name`. */
   readonly keyName?: string | undefined;
   readonly tag?: string | undefined;
   readonly flags?: number | undefined;
-  /** The expression cannot be evaluated, with these values. */
+  /** Whether the expression cannot be evaluated with the current values. */
   readonly hasError?: boolean | undefined;
-  /** It needs something else that cannot be evaluated. */
+  /** Whether a dependency cannot be evaluated. */
   readonly hasFailed?: boolean | undefined;
   readonly issue?: Issue | undefined;
   readonly isUndefined?: boolean | undefined;
   readonly isMerged?: boolean | undefined;
   readonly isPreferred?: boolean | undefined;
   readonly isReplacing?: boolean | undefined;
-  /** Where stubs are looked at instead of the own path; empty: nowhere. */
+  /** The path for stubs instead of the node's own path; empty: no stubs. */
   readonly redirect?: Path | undefined;
-  /** For `_`: where the names of its lambda or template are looked up. */
+  /** For `_`: the scope of its lambda or template. */
   readonly resolver?: Binding | undefined;
 }
 
@@ -55,7 +58,7 @@ export const hasFlag = (flags: number | undefined, flag: number): boolean => ((f
 
 export const node = (value: Value | Expr, source: string): Node => ({ value, source });
 
-/** A node that an expression made, with the document it stands in. */
+/** A node for the result of an expression, with its document. */
 export const made = (value: Value | Expr, source = ''): Node => ({
   value,
   source: source === '' ? 'dynaml' : source.startsWith('dynaml@') ? source : `dynaml@${source}`,
@@ -66,13 +69,13 @@ export function withFlags(it: Node, flags: number): Node {
   return all === (it.flags ?? 0) ? it : { ...it, flags: all };
 }
 
-/** What of a node a reference to it carries on. */
+/** The key name that a reference inherits from a node. */
 export const keyNameOf = (it: Node): string => it.keyName ?? '';
 
-/** A lambda that remembers the names around it. */
+/** A lambda with its captured scope. */
 export class Lambda extends SpiffCallable {
   readonly expr: LambdaExpr;
-  /** Values of parameters that are bound already, and of lambdas around it. */
+  /** Values of bound parameters, and of surrounding lambdas. */
   readonly locals: Fields;
   readonly binding: Binding;
   readonly text: string;
@@ -89,9 +92,9 @@ export class Lambda extends SpiffCallable {
 /** A part of a document that is evaluated where it is instantiated. */
 export class Template extends SpiffTemplate {
   readonly path: Path;
-  /** What is evaluated. */
+  /** The node to evaluate. */
   readonly prepared: Node;
-  /** As it stands in the document. */
+  /** The node in its original form. */
   readonly original: Node;
   readonly binding: Binding;
   readonly text: string;

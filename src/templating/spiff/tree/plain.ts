@@ -1,10 +1,10 @@
-/** From nodes to the values that functions see and results are made of, and back. */
+/** Converts nodes to the values of functions and results, and back. */
 import { print } from '../syntax/print.ts';
 import { isExpr, type Expr } from '../syntax/ast.ts';
 import { isSpiffList, isSpiffMap, type SpiffValue } from '../value.ts';
 import { isFields, isList, Lambda, node, Template, type Node, type Value } from './node.ts';
 
-/** Lambdas and templates stay what they are. */
+/** Lambdas and templates stay unchanged. */
 export function toSpiff(value: Value): SpiffValue {
   if (isList(value)) return value.map((it) => toSpiff(settled(it)));
   if (isFields(value)) return new Map([...value].map(([key, it]) => [key, toSpiff(settled(it))]));
@@ -22,7 +22,7 @@ export function fromSpiff(value: SpiffValue, source: string): Value {
   return value as Value;
 }
 
-/** Lambdas and templates as the text that makes them: what a document shows of them. */
+/** Lambdas and templates as source text, for printing. */
 export function written(value: SpiffValue): SpiffValue {
   if (value instanceof Lambda) return asText(value.expr);
   if (value instanceof Template) return written(toSpiff(settled(value.original)));

@@ -1,17 +1,17 @@
-/** Whether something is evaluated to its end. Remembered per list and map, since references ask for it all the time. */
+/** Whether a node is completely evaluated. Cached per list and map, because references check it often. */
 import { isExpr, type Expr } from '../syntax/ast.ts';
 import { isListComplete, isMapComplete } from './find.ts';
 import { isFields, isList, type Node, type Value } from './node.ts';
 
 const EXPRESSION = /^\(\((?!!)[^]*\)\)$/;
 
-/** The text between the double parentheses; undefined for texts that are no expression. */
+/** The text in double parentheses; undefined for a string without an expression. */
 export const embedded = (text: string): string | undefined =>
   text.length >= 4 && EXPRESSION.test(text) ? text.slice(2, -2) : undefined;
 
 const known = new WeakMap<object, boolean>();
 
-/** Neither an expression, nor does it contain one. */
+/** Whether the value is not an expression and contains none. */
 export function isResolved(value: Value | Expr): boolean {
   if (typeof value === 'string') return embedded(value) === undefined;
   if (typeof value !== 'object' || value === null) return true;
@@ -27,7 +27,7 @@ export function isResolved(value: Value | Expr): boolean {
   return answer;
 }
 
-/** Neither an expression, nor still to be merged; its parts may be. */
+/** Whether the value is not an expression and is merged; its parts may be unresolved. */
 export function isLocallyResolved(value: Value | Expr): boolean {
   if (isExpr(value)) return false;
   if (isFields(value)) return isMapComplete(value);

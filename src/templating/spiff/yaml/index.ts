@@ -1,3 +1,3 @@
-/** Spiff's own dialect of YAML. */
+/** Spiff's dialect of YAML. */
 export { readSpiffYaml, readSpiffYamlAll } from './read.ts';
 export { writeSpiffYaml } from './write.ts';

@@ -1,18 +1,18 @@
 /**
- * Reads Spiff's YAML. It is a dialect: a tag means nothing (`!!str 5` is 5), `<<` is a key like any other (the
- * evaluator merges), keys must be text, and `:` inside of a text in a flow collection is an error.
- * Better than the original: any character may be used, dates stay as they are, aliases cannot fill the memory.
+ * Parses Spiff's YAML. In this dialect, tags are ignored (`!!str 5` is 5), `<<` is a normal key (the evaluator
+ * merges), keys must be strings, and `:` in a plain scalar in a flow collection is an error. Better than the
+ * original: all characters are allowed, dates stay unchanged, aliases cannot fill the memory.
  */
 import { parseYamlNodes, YamlError, type YamlNode } from '../../../lib/yaml.ts';
 import { excessiveAliasing } from '../../../lib/yaml-error.ts';
 import type { SpiffMap, SpiffValue } from '../value.ts';
 import { readScalar, type YamlScalar } from './scalars.ts';
 
-/** How many nodes aliases may repeat in one document. */
+/** Maximum number of nodes that aliases may repeat in one document. */
 const MAX_REPEATED = 100_000;
 
 /**
- * The only document of a text; null when it is empty.
+ * The only document of a string; null if it is empty.
  * @throws YamlError
  */
 export function readSpiffYaml(text: string): SpiffValue {
@@ -21,7 +21,7 @@ export function readSpiffYaml(text: string): SpiffValue {
   return document;
 }
 
-/** All documents of a stream; an empty one has one that is null. @throws YamlError */
+/** All documents of a stream; an empty stream has one document with null. @throws YamlError */
 export function readSpiffYamlAll(text: string): SpiffValue[] {
   const nodes = parseYamlNodes(text, { refusesColonInFlow: true });
   return nodes.length === 0 ? [null] : nodes.map((node) => new Reader().read(node));
@@ -30,9 +30,9 @@ export function readSpiffYamlAll(text: string): SpiffValue[] {
 type AliasNode = YamlNode & { readonly kind: 'alias' };
 
 class Reader {
-  /** Targets of the aliases that are being followed. */
+  /** Targets of the aliases that are being resolved. */
   readonly #open = new Set<YamlNode>();
-  /** The first of these aliases, which stands in the document itself. */
+  /** The outermost of these aliases, which is in the document itself. */
   #outermost: AliasNode | undefined;
   #repeated = 0;
 

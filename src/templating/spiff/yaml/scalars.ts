@@ -1,4 +1,4 @@
-/** What a plain scalar means in Spiff's YAML: YAML 1.1 with booleans in any case, Go's numbers, and no dates. */
+/** Plain scalars of Spiff's YAML: YAML 1.1 with booleans in any case, Go's numbers, and no dates. */
 import { parseGoFloat, parseGoInteger } from '../../go/literals.ts';
 
 export type YamlScalar = null | boolean | bigint | number | string;
@@ -8,14 +8,13 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ...['y', 'yes', 'true', 'on'].map((word) => [word, true] as const),
   ...['n', 'no', 'false', 'off'].map((word) => [word, false] as const),
 ]);
-/** Longer texts are no number that anybody means. */
+/** Longer strings are not treated as numbers. */
 const MAX_NUMBER_LENGTH = 1000;
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
 
 /**
- * The value of a scalar without quotes. Original: a date becomes a text that no reader could know again; here it
- * stays as it is written.
+ * The value of a plain scalar. The original converts dates to an unrecognisable string; here they stay unchanged.
  */
 export function readScalar(text: string): YamlScalar {
   if (NULLS.has(text)) return null;

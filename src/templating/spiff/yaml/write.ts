@@ -1,11 +1,11 @@
-/** Writes Spiff's YAML: keys in the order of their bytes, doubles in Go's shortest form, several lines as a block. */
+/** Formats Spiff's YAML: keys sorted by bytes, doubles in Go's shortest form, multi-line strings as block scalars. */
 import { byCodePoint } from '../../../lib/gojson.ts';
 import { formatGoFloat } from '../../../lib/go-float.ts';
 import { YamlEmitter, type YamlDialect } from '../../../lib/yaml-emit.ts';
 import { isSpiffList, isSpiffMap, SpiffCallable, SpiffTemplate, type SpiffValue } from '../value.ts';
 import { readScalar } from './scalars.ts';
 
-/** What other readers of this dialect take for a date. */
+/** Matches strings that other parsers of this dialect read as dates. */
 const DATE =
   /^\d{4}-\d\d?-\d\d?(?:(?:[Tt]|[ \t]+)\d\d?:\d\d:\d\d(?:\.\d*)?(?:[ \t]*(?:Z|[-+]\d\d?(?::\d\d)?)?)?)?$/;
 
@@ -27,10 +27,10 @@ function doubleText(value: number): string {
   return SPECIAL[text] ?? text;
 }
 
-/** The value as YAML, ending with a line break. What only expressions can make is written as an expression. */
+/** The value as YAML, with a line break at the end. Lambdas and templates are written as expressions. */
 export const writeSpiffYaml = (value: SpiffValue): string => new YamlEmitter(DIALECT).emit(plain(value));
 
-/** The value as the emitter wants it: objects without a prototype. */
+/** Converts a value for the emitter: objects without a prototype. */
 function plain(value: SpiffValue): unknown {
   if (isSpiffList(value)) return value.map(plain);
   if (isSpiffMap(value)) {

@@ -3,7 +3,7 @@
  * registry decides, so large descriptors are processed in a worker process.
  */
 import { exactJson } from '../lib/exact-json.ts';
-import { countElements } from '../lib/json-scan.ts';
+import { JsonScan } from '../lib/json-scan.ts';
 import type { Pace } from '../lib/pace.ts';
 import { sizeText } from '../lib/sizes.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
@@ -16,6 +16,8 @@ import { verifyReference } from './verify.ts';
 export const MAX_DESCRIPTOR_BYTES = 4 * 2 ** 20;
 /** Memory of a value, however short it is as JSON. */
 const BYTES_OF_VALUE = 32;
+/** As for YAML. Stacks of JavaScript end at other depths on each version of Node.js, so they decide nothing. */
+const MAX_DEPTH = 1000;
 /** Larger descriptors are processed in a worker process; parsing this much YAML takes about 10 ms. */
 const HERE_BYTES = 16 * 2 ** 10;
 
@@ -115,7 +117,9 @@ function parsed(text: string, what: string): unknown {
 
 function sizeOf(component: Component, what: string): number {
   const json = Buffer.from(jsonOf(component, what));
-  return Math.max(json.length, BYTES_OF_VALUE * countElements(json));
+  const scan = new JsonScan({ maxDepth: MAX_DEPTH, maxElements: Infinity });
+  if (scan.feed(json)) throw tooDeep(what);
+  return Math.max(json.length, BYTES_OF_VALUE * scan.elements);
 }
 
 /** @throws ContentInvalid */
@@ -124,6 +128,11 @@ function jsonOf(value: unknown, what: string): string {
     return exactJson(value);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    throw new ContentInvalid(`${what} is nested too deeply`, { cause });
+    throw tooDeep(what, cause);
   }
 }
+
+const tooDeep = (what: string, cause?: unknown): ContentInvalid =>
+  new ContentInvalid(`${what} is nested more than ${String(MAX_DEPTH)} levels deep; this limit is fixed`, {
+    cause,
+  });

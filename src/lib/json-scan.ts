@@ -91,13 +91,6 @@ export class JsonScan {
   }
 }
 
-/** Number of values in a JSON document, counted as commas and opening brackets. */
-export function countElements(bytes: Uint8Array): number {
-  const scan = new JsonScan({ maxDepth: Infinity, maxElements: Infinity });
-  scan.feed(bytes);
-  return scan.elements;
-}
-
 /** The limit that a complete document exceeds. */
 export const structureExcess = (bytes: Uint8Array, limits: StructureLimits): StructureExcess | undefined =>
   new JsonScan(limits).feed(bytes);

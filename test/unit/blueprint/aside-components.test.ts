@@ -58,8 +58,8 @@ describe('components in worker processes', () => {
   });
 
   it('are parsed there: reading that takes too long fails permanently, with the key that allows more', async () => {
-    const short = asideRunners({ clock: systemClock, limits: { timeoutMs: 50 } });
-    const text = JSON.stringify(document(Array.from({ length: 100_000 }, () => ({ name: 'r', type: 't' }))));
+    const short = asideRunners({ clock: systemClock, limits: { timeoutMs: 1 } });
+    const text = JSON.stringify(document(Array.from({ length: 400_000 }, () => ({ name: 'r', type: 't' }))));
     const reading = short.of('shop').readDescriptor({ source: { text }, what: 'it' });
     expect(await outcome(reading)).to.throw(ContentInvalid, /^reading it was stopped .+templating\.timeout/);
     await short.close();

@@ -1,9 +1,6 @@
 /** The public surface of the deployer SDK: the contract, what a plugin may answer and throw, and ways to run it. */
-export { connectorOf, deployerController, targetReaderOf } from './controller.ts';
 export {
   definePlugin,
-  type DeployerDeps,
-  type DeployerMetrics,
   type DeployerPlugin,
   type DeployerSettings,
   type DeployContext,
@@ -26,7 +23,6 @@ export type { ConditionChange, Problem } from '../../src/machine/decision.ts';
 export type { ErrorCode } from '../../src/api/error-codes.ts';
 export type { ContextObject, DeployItem, Target } from './kinds.ts';
 export type { KubeObject, ResourceRef } from '../objects/manifests/model.ts';
-export type { DeployContextPorts } from './deploy-context.ts';
 export {
   ConfigurationError,
   DeployerError,
@@ -38,14 +34,12 @@ export {
   UnauthorizedError,
 } from './errors.ts';
 export type { ContinuousReconcile } from './continuous.ts';
-export { deployerMetrics } from './metrics.ts';
 export type { HostApi } from './host.ts';
 export type { KubeAccess } from './access.ts';
 export type { ResolvedTarget, SelfCluster, TargetReader } from './target.ts';
 export type { Requirement, TargetSelector } from './responsible.ts';
-export { failAt, standardTimeouts, type TimeoutPolicy } from './timeout.ts';
+export type { ResponseSettings } from '../../src/runtime/transport/responses.ts';
 export { startDeployer, type DeployerProcess, type DeployerProcessOptions } from './process.ts';
 export type { Direction } from './intake.ts';
 export { nothingPlanned, type ItemPlan, type PlannedChange, type PlannedObject } from './item-plan.ts';
-export { planItem, withoutWrites, type PlanAt } from './plan.ts';
 export { serve } from './serve.ts';

@@ -2,56 +2,42 @@
 export type * from './types.ts';
 export * from './core-kinds.ts';
 export type { Fields } from '../lib/objects.ts';
-export * from './errors.ts';
-export { systemClock, type Clock } from '../lib/clock.ts';
-export { systemRng, type Rng } from '../lib/rng.ts';
+export {
+  AlreadyExists,
+  ApiError,
+  Conflict,
+  DefinitionError,
+  EspalierError,
+  Forbidden,
+  Gone,
+  Invalid,
+  InvalidObjectName,
+  isFinal,
+  isNamespaceTerminating,
+  KubeconfigError,
+  LeadershipLostError,
+  NoRetryError,
+  NoSuchKind,
+  NotFound,
+  NotWatchedError,
+  ResponseTooLarge,
+  ServerFailure,
+  ShutdownError,
+  SourceError,
+  TooManyRequests,
+  TransportError,
+  Unauthorized,
+  type ApiErrorFacts,
+  type Cause,
+  type ErrorFacts,
+  type RequestRef,
+} from './errors.ts';
+export type { Clock } from '../lib/clock.ts';
+export type { Rng } from '../lib/rng.ts';
 export { createLogger, silentLogger, type Level, type Logger } from '../observability/log.ts';
-export {
-  createMetrics,
-  type CounterOf,
-  type GaugeOf,
-  type HistogramOf,
-  type Labels,
-  type Metrics,
-  type Series,
-} from '../observability/metrics.ts';
-export {
-  HealthPortError,
-  startHealthServer,
-  type Check,
-  type HealthServer,
-} from '../observability/health.ts';
-export {
-  connect,
-  type Connection,
-  type ConnectOptions,
-  type HttpRequest,
-  type ServerAddress,
-} from './transport/http.ts';
-export {
-  createResponses,
-  type ResponseLimits,
-  type Responses,
-  type ResponseSettings,
-} from './transport/responses.ts';
-export type { ByteBudget, ByteShare, DownloadLimits } from '../lib/byte-budget.ts';
-export type { StructureLimits } from '../lib/json-scan.ts';
-export type { PacedTurns } from '../lib/paced-turns.ts';
-export type { Lane } from './transport/lanes.ts';
-export { findKubeconfig, type KubeconfigSource } from './transport/kubeconfig.ts';
-export { createClient } from './transport/client.ts';
-export { createDiscovery, type Discovery } from './transport/discovery.ts';
-export {
-  createCache,
-  createCaches,
-  dropManagedFields,
-  keepAppliedBy,
-  type CacheDeps,
-  type CachesDeps,
-  type StartableCaches,
-} from './cache/cache.ts';
-export type { CacheMetrics } from './cache/metrics.ts';
-export type { WatchCache } from './cache/watch-cache.ts';
+export type { CounterOf, GaugeOf, HistogramOf, Labels, Metrics, Series } from '../observability/metrics.ts';
+export { HealthPortError, type Check } from '../observability/health.ts';
+export type { KubeconfigSource } from './transport/kubeconfig.ts';
 export { apiVersionOf, isSameKind, joinKey, keyOf, splitKey } from './keys.ts';
 export {
   anyOf,
@@ -78,8 +64,6 @@ export {
 } from './sources/filters.ts';
 export type { Controller } from './controller/controller.ts';
 export type { ControllerSpec, Reconciler } from './controller/spec.ts';
-export type { Admission, Concerns, WorkPermit, Share } from './controller/share.ts';
-export type { Fence } from './controller/writer.ts';
 export type { Manager } from './manager/manager.ts';
 export { runOperator } from './operator/run-operator.ts';
 export {
@@ -114,50 +98,7 @@ export {
   type CachingInboundSource,
   type InboundSource,
 } from './sources/inbound.ts';
-export {
-  exponential,
-  retryPolicyOf,
-  type Exponential,
-  type RetryPolicy,
-  type RetryPreset,
-} from './queue/retry.ts';
+export { exponential, type Exponential, type RetryPolicy, type RetryPreset } from './queue/retry.ts';
 export type { RateLimit } from './queue/rate-limit.ts';
 export type { EventFacts, Recorder } from './controller/recorder.ts';
-export {
-  annotations as externalAnnotations,
-  assigned,
-  byObjectName,
-  byUid,
-  decideRequeue,
-  externalController,
-  externalResource,
-  externalSpecProperties,
-  externalStatusProperties,
-  HandledFailure,
-  isActive,
-  OutcomeUnknown,
-  SecretRefused,
-  shortened,
-  specSecret,
-  type Condition as ExternalCondition,
-  type ConditionType as ExternalConditionType,
-  type Connector,
-  type Created,
-  type ConnectionDetails as Details,
-  type ExternalHandler,
-  type ExternalObject,
-  type ExternalPorts,
-  type ExternalResource,
-  type ExternalSpec,
-  type ExternalState,
-  type ExternalStatus,
-  type NameStrategy,
-  type Observation,
-  type Outcome as ExternalOutcome,
-  type Reclaim,
-  type Requeue,
-  type Result,
-  type SecretPlace,
-  type Updated,
-} from './external/index.ts';
 export { dropLastApplied, pipe, keepFields, type Transform } from './cache/transforms.ts';

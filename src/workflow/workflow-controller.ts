@@ -152,7 +152,7 @@ export function addWorkflowController<P extends Obj>(
   const { workflow: description, reconciler, ...rest } = spec;
   const { nodes } = description;
   const names = nodes.map(({ use }) => use.name);
-  const meter = description.meter ?? nodeMeter(manager.metrics, spec.name, names);
+  const meter = nodeMeter(manager.metrics, spec.name, names);
   const workflow = buildWorkflow(nodes, { ...description, meter });
   const setup = setupOf(spec, manager.caches);
   refuseToShare(nodes.map(({ use }) => use));

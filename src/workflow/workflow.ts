@@ -23,13 +23,16 @@ import type { NodeMeter } from './node-metrics.ts';
 import type { NodeState, Policy } from './plan.ts';
 import { Report, type WorkflowResult } from './result.ts';
 
-/** How the nodes of a workflow are worked through. */
+/** How the nodes of a workflow are reconciled. */
 export interface WorkflowOptions {
-  /** Default: as much as possible, dependents only after what is ready. */
+  /** Default: as many nodes as possible, each after those it depends on are ready. */
   readonly policy?: Policy;
-  /** How many nodes are worked on at a time. Default 16. */
+  /** Maximum number of nodes that are reconciled at the same time. Default 16. */
   readonly concurrency?: number;
-  /** Hears how long the work at each node took. Default: in a controller made by `addWorkflowController`, its metrics. */
+}
+
+/** With a function that receives the duration of the work on each node. */
+export interface MeteredOptions extends WorkflowOptions {
   readonly meter?: NodeMeter;
 }
 
@@ -61,7 +64,7 @@ const DEFAULT_CONCURRENCY = 16;
  */
 export function buildWorkflow<P extends Obj>(
   nodes: readonly NodeSpec<P>[],
-  options: WorkflowOptions = {},
+  options: MeteredOptions = {},
 ): Workflow<P> {
   const { policy = AS_COMPLETE_AS_POSSIBLE, concurrency = DEFAULT_CONCURRENCY, meter } = options;
   if (!(concurrency >= 1))

@@ -15,12 +15,9 @@ import {
 import { helmDeployer, type HelmOptions } from '../../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../../deployers/mock/index.ts';
-import {
-  deployerController,
-  deployerMetrics,
-  targetReaderOf,
-  type DeployerPlugin,
-} from '../../../deployers/sdk/index.ts';
+import { deployerController, targetReaderOf } from '../../../deployers/sdk/controller.ts';
+import { deployerMetrics } from '../../../deployers/sdk/metrics.ts';
+import type { DeployerPlugin } from '../../../deployers/sdk/deployer.ts';
 import { Closing } from '../../lib/closing.ts';
 import {
   criticalProblemsRecord,

@@ -4,7 +4,7 @@ export { isActive, type Condition, type ConditionType } from './conditions.ts';
 export { externalController, externalResource, type ExternalPorts, type ExternalSpec } from './controller.ts';
 export { HandledFailure, OutcomeUnknown, SecretRefused } from './errors.ts';
 export { assigned, byObjectName, byUid, shortened, type NameStrategy } from './names.ts';
-export type { Reclaim, Step } from './policies.ts';
+export type { Reclaim } from './policies.ts';
 export { decideRequeue, type Requeue, type Result } from './requeue.ts';
 export type { Outcome } from './outcome.ts';
 export type { ExternalResource } from './resource.ts';

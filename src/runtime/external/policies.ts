@@ -4,7 +4,8 @@ import { isObject, ownField } from '../../lib/objects.ts';
 import type { Obj, View } from '../types.ts';
 
 export const steps = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize'] as const;
-export type Step = (typeof steps)[number];
+/** An action on the external resource that `managementPolicies` allows or not. */
+type Step = (typeof steps)[number];
 
 /** Whether the thing goes with its object. */
 export type Reclaim = 'Delete' | 'Retain';

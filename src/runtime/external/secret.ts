@@ -14,6 +14,7 @@ import type { ConnectionDetails } from './types.ts';
 
 /** Only Secrets with this label are watched. */
 export const CONNECTION_LABEL = 'external.espalier.dev/connection';
+/** Type of the Secrets with connection details. */
 export const CONNECTION_TYPE = 'external.espalier.dev/connection';
 
 /** Where an object wants its details; without a namespace it is the object's own. */

@@ -9,7 +9,7 @@ export { pathOf } from './path.ts';
  * Where kinds are in the API of a cluster; what has been asked for once is remembered, and asked again only when
  * it was not found.
  */
-export interface Discovery {
+interface Discovery {
   /**
    * @throws NoSuchKind when the server does not have it now; ApiError, TransportError when it cannot say
    */

@@ -2,11 +2,8 @@
 import { helmDeployer } from '../../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../../deployers/mock/index.ts';
-import {
-  deployerController,
-  type DeployerPlugin,
-  type DeployerSettings,
-} from '../../../deployers/sdk/index.ts';
+import { deployerController } from '../../../deployers/sdk/controller.ts';
+import type { DeployerPlugin, DeployerSettings } from '../../../deployers/sdk/deployer.ts';
 import type { TimeoutPolicy } from '../../../deployers/sdk/timeout.ts';
 import { chartsHere } from '../../support/helm-charts.ts';
 import { createComponentRepositories } from '../../../src/components/component-repositories.ts';

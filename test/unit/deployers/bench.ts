@@ -3,12 +3,8 @@
  * what a deployer relies on: one reconcile at a time per item, events of others, `again` timers, retries after
  * failures.
  */
-import {
-  deployerController,
-  type DeployerDeps,
-  type DeployerPlugin,
-  type Watched,
-} from '../../../deployers/sdk/index.ts';
+import { deployerController } from '../../../deployers/sdk/controller.ts';
+import type { DeployerDeps, DeployerPlugin, Watched } from '../../../deployers/sdk/deployer.ts';
 import type { DeployItem, DeployItemStatus } from '../../../deployers/sdk/kinds.ts';
 import { equal } from '../../../src/lib/json.ts';
 import { seededRng } from '../../../src/lib/rng.ts';

@@ -3,7 +3,7 @@ import { silentLogger } from '../../../src/observability/log.ts';
 import type { Context, Obj, View } from '../../../src/runtime/types.ts';
 import type { Dependent } from '../../../src/workflow/dependent.ts';
 import type { Conditions, NodeSpec } from '../../../src/workflow/node.ts';
-import { buildWorkflow, type Workflow, type WorkflowOptions } from '../../../src/workflow/workflow.ts';
+import { buildWorkflow, type Workflow, type MeteredOptions } from '../../../src/workflow/workflow.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { widgets, type Widget } from '../runtime/support/world.ts';
 
@@ -48,7 +48,7 @@ export interface NodePlan extends Conditions<Widget> {
 const STEP_MS = 1_000;
 
 /** Nodes that take a second for everything they do. */
-export function graphOf(plans: Readonly<Record<string, NodePlan>>, options: WorkflowOptions = {}) {
+export function graphOf(plans: Readonly<Record<string, NodePlan>>, options: MeteredOptions = {}) {
   const clock = new FakeClock();
   /** `1 begin reconcile 2`: the time in seconds, and the started work. */
   const log: string[] = [];

@@ -2,7 +2,6 @@
 import {
   byUid,
   externalController,
-  NoRetryError,
   OutcomeUnknown,
   specSecret,
   type Connector,
@@ -10,8 +9,8 @@ import {
   type ExternalObject,
   type ExternalPorts,
   type ExternalState,
-  type Kind,
-} from 'espalier/runtime';
+} from 'espalier/external';
+import { NoRetryError, type Kind } from 'espalier/runtime';
 
 export interface Bucket extends ExternalObject {
   spec: { quotaGiB: number; region?: string };

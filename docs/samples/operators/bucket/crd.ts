@@ -1,5 +1,5 @@
 /** The CustomResourceDefinition of buckets. Run it to print the manifest for `kubectl apply -f -`. */
-import { externalSpecProperties, externalStatusProperties } from 'espalier/runtime';
+import { externalSpecProperties, externalStatusProperties } from 'espalier/external';
 import { bucketKind } from './bucket.ts';
 
 const { group, version, kind, plural } = bucketKind;

@@ -18,13 +18,9 @@ import type { Snapshot } from '../../../../controllers/installation/snapshot.ts'
 import { assign, isUnusedDuplicate } from '../../../../controllers/execution/classify.ts';
 import { managedItems } from '../../../../controllers/execution/gather.ts';
 import { itemObject, updateItem, type ItemParent } from '../../../../controllers/execution/items.ts';
-import {
-  planItem,
-  type DeployerPlugin,
-  type Direction,
-  type ItemPlan,
-  type TargetReader,
-} from '../../../../deployers/sdk/index.ts';
+import { planItem } from '../../../../deployers/sdk/plan.ts';
+import type { DeployerPlugin } from '../../../../deployers/sdk/deployer.ts';
+import type { Direction, ItemPlan, TargetReader } from '../../../../deployers/sdk/index.ts';
 import { standardTimeouts } from '../../../../deployers/sdk/timeout.ts';
 import { hasAnnotation, isBeingDeleted } from '../../../api/job.ts';
 import type { InstallationLimits } from '../../../api/limits.ts';

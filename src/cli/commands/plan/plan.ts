@@ -1,7 +1,8 @@
 /** `espalier plan`: shows what the next job of an installation, or of a deploy item, would change on its targets. */
 import { setMaxListeners } from 'node:events';
 import { componentFinder } from '../../../../controllers/installation/gather/component.ts';
-import { connectorOf, targetReaderOf, withoutWrites } from '../../../../deployers/sdk/index.ts';
+import { connectorOf, targetReaderOf } from '../../../../deployers/sdk/controller.ts';
+import { withoutWrites } from '../../../../deployers/sdk/plan.ts';
 import type { Obj } from '../../../runtime/types.ts';
 import { inThisThread } from '../../../blueprint/work.ts';
 import { createComponentRepositories } from '../../../components/component-repositories.ts';

@@ -3,7 +3,7 @@
  * registry decides, so large descriptors are processed in a worker process.
  */
 import { exactJson } from '../lib/exact-json.ts';
-import { JsonScan } from '../lib/json-scan.ts';
+import { BYTES_OF_VALUE, JsonScan } from '../lib/json-scan.ts';
 import type { Pace } from '../lib/pace.ts';
 import { sizeText } from '../lib/sizes.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
@@ -14,8 +14,6 @@ import { verifyReference } from './verify.ts';
 
 /** The largest known descriptors have some hundred KiB. */
 export const MAX_DESCRIPTOR_BYTES = 4 * 2 ** 20;
-/** Memory of a value, however short it is as JSON. */
-const BYTES_OF_VALUE = 32;
 /** As for YAML. Stacks of JavaScript end at other depths on each version of Node.js, so they decide nothing. */
 const MAX_DEPTH = 1000;
 /** Larger descriptors are processed in a worker process; parsing this much YAML takes about 10 ms. */

@@ -91,6 +91,17 @@ export class JsonScan {
   }
 }
 
+/** Memory of a value, however short its JSON is. */
+export const BYTES_OF_VALUE = 32;
+
+/** Bytes that a JSON document counts: those of its text, or 32 for each value if that is more. */
+export function weightOf(json: string): number {
+  const bytes = Buffer.from(json);
+  const scan = new JsonScan({ maxDepth: Infinity, maxElements: Infinity });
+  scan.feed(bytes);
+  return Math.max(bytes.length, BYTES_OF_VALUE * scan.elements);
+}
+
 /** The limit that a complete document exceeds. */
 export const structureExcess = (bytes: Uint8Array, limits: StructureLimits): StructureExcess | undefined =>
   new JsonScan(limits).feed(bytes);

@@ -5,6 +5,7 @@ import type { Content } from '../../components/repository.ts';
 import { viewOf, type ComponentData, type Shelf } from '../../components/view.ts';
 import { exactJson } from '../../lib/exact-json.ts';
 import { fileTreeAt, type FileNode, type FileTree, type Folder } from '../../lib/file-tree.ts';
+import { weightOf } from '../../lib/json-scan.ts';
 import type { PackedChart } from '../../templating/helm/work.ts';
 import type { SharedData } from '../../templating/worker/worker-process.ts';
 import type { SchemaSources } from '../json-schema.ts';
@@ -22,9 +23,9 @@ export function pack(value: unknown): Packed {
   }
 }
 
-/** Characters of the JSON text of a value. */
+/** Bytes that a value counts, which bounds the time that another thread takes to parse it. */
 export const sizeOf = (packed: Packed): number =>
-  'json' in packed ? packed.json.length : exactJson(packed.value).length;
+  weightOf('json' in packed ? packed.json : exactJson(packed.value));
 
 export const unpack = (packed: Packed): unknown =>
   'json' in packed ? (JSON.parse(packed.json) as unknown) : packed.value;

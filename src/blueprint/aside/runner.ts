@@ -2,6 +2,7 @@
 import { UnreadableDeployItems } from '../../api/kinds/execution.ts';
 import { programBeside } from '../../lib/child-program.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { BYTES_OF_VALUE } from '../../lib/json-scan.ts';
 import { TemplateStopped } from '../../templating/errors.ts';
 import { DEFAULT_LIMITS, type TemplateLimits } from '../../templating/budget.ts';
 import { ChartStopped } from '../../templating/helm/errors.ts';
@@ -60,7 +61,7 @@ interface WorkerLimits {
  */
 function whyStopped(error: unknown, what: string, { timeoutMs, maxBytes, memory }: WorkerLimits): string {
   if (error instanceof ResultTooLarge) {
-    return `${what} was stopped because its result is larger than ${String(maxBytes)} bytes; templating.maxOutputBytes of the configuration allows more`;
+    return `${what} was stopped because its result is larger than ${String(maxBytes)} bytes, where a value counts at least ${String(BYTES_OF_VALUE)}; templating.maxOutputBytes of the configuration allows more`;
   }
   if (!(error instanceof WorkStopped)) throw error;
   switch (error.reason) {

@@ -115,7 +115,7 @@ export const configurationSchema = z.looseObject({
     ),
     maxOutputBytes: setting(
       z.int().min(1024),
-      'maximum size of the output of a template, and of any string or list that it creates',
+      'maximum size of the output of a template, and of any string or list that it creates; in its result, a value counts at least 32 bytes',
       '16 MiB',
     ),
     maxSteps: setting(z.int().min(1000), 'maximum number of steps of a template', '5000000'),

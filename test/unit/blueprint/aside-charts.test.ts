@@ -159,7 +159,7 @@ describe('charts in separate processes', () => {
       title: 'a string that refers to a larger one',
       chart: () => printing(`a: &a {{ repeat 100000 "x" }}\nb: [${Array(100).fill('*a').join(', ')}]`),
       error: ChartStopped,
-      says: /result is larger than 1048576 bytes; templating\.maxOutputBytes/,
+      says: /result is larger than 1048576 bytes, where a value counts at least 32; templating\.maxOutputBytes/,
     },
     {
       title: 'subcharts that unpack to much',

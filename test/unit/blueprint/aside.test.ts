@@ -45,6 +45,23 @@ describe('work in another process', () => {
     expect((await runner.render(job)).output).to.deep.equal({ a: 'WEB', b: 'v: 1' });
   });
 
+  it('is stopped when its result has many values, however short they are', async () => {
+    const small = start({ limits: { maxOutputBytes: 2 ** 20 } });
+    const ofMany = (count: number) =>
+      small.render({
+        execution: go(`a: [{{ repeat ${String(count)} "[]," }}]`),
+        values: {},
+        blueprint: empty,
+      });
+    expect((await ofMany(16_000)).output)
+      .to.have.property('a')
+      .with.length(16_000);
+    expect(await outcome(ofMany(17_000))).to.throw(
+      TemplateStopped,
+      'its result is larger than 1048576 bytes, where a value counts at least 32; templating.maxOutputBytes of the configuration',
+    );
+  });
+
   it('keeps integers that JSON would round', async () => {
     expect(await render('a: "{{ .n }}"', { n: 2n ** 60n })).to.deep.equal({ a: String(2n ** 60n) });
   });

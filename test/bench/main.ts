@@ -1,13 +1,15 @@
 /**
- * `npm run bench -- [requests|trees|templating|runtime|start|soak] [--envtest] [--trees N] [--objects N]`: measures; asserts nothing.
+ * `npm run bench -- [requests|trees|verbs|templating|runtime|start|soak] [--envtest] [--trees N] [--objects N]`: measures; asserts nothing.
  * The start on API servers that have to be filled first and the soak take minutes, and are run only when they are asked for. With `--envtest` requests and trees are measured on a kube-apiserver as well.
  */
 import { parseArgs } from 'node:util';
 import { benchRequests } from './requests.ts';
 import { benchPopulated, benchRuntime, benchSoak } from './runtime/index.ts';
-import { embedded, real, subjectOn } from './subject.ts';
+import { embedded, real } from './servers.ts';
+import { subjectOn } from './subject.ts';
 import { benchTemplating } from './templating.ts';
 import { benchTrees } from './trees.ts';
+import { benchVerbs } from './verbs.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -22,6 +24,7 @@ const wanted = (what: string): boolean => positionals.length === 0 || positional
 if (wanted('templating')) await benchTemplating();
 if (wanted('runtime')) await benchRuntime(Number(values.objects));
 if (positionals.includes('start')) await benchPopulated(Number(values.objects), values.envtest);
+if (positionals.includes('verbs')) await benchVerbs();
 if (positionals.includes('soak')) await benchSoak(Number(values.objects));
 if (wanted('requests') || wanted('trees')) {
   for (const server of values.envtest ? [embedded, real] : [embedded]) {

@@ -1,8 +1,4 @@
-/** The measured subject: controllers and mock deployer in this process, on the embedded API server or on a real one. */
-import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startApiServer } from '../../src/apiserver/server.ts';
+/** The measured subject: controllers and mock deployer in this process, on a server in another one. */
 import { defaults } from '../../src/cli/configuration/configuration.ts';
 import { startLandscaper, type Landscaper } from '../../src/cli/composition/landscaper.ts';
 import { isFinished } from '../../src/api/job.ts';
@@ -10,16 +6,9 @@ import { installationKind } from '../../src/api/kinds/installation.ts';
 import { createWorld, type World } from '../../src/landscape/world.ts';
 import { silentLogger } from '../../src/observability/log.ts';
 import type { Client } from '../../src/runtime/types.ts';
-import { startEnvtest } from '../support/envtest.ts';
+import { cpuMsOf } from './cpu.ts';
+import type { Request, Server } from './servers.ts';
 import { NAMESPACE, root, type ShapeName } from './shapes.ts';
-
-/** A request in the audit log of a server; kube-apiserver and ours write the same format. */
-interface Request {
-  readonly stage: string;
-  readonly verb: string;
-  readonly userAgent?: string;
-  readonly objectRef?: { readonly resource?: string; readonly subresource?: string };
-}
 
 export interface Tally {
   readonly writes: number;
@@ -38,51 +27,9 @@ export interface Subject {
   uninstall(names: readonly string[]): Promise<number>;
   /** Requests of the controllers and the deployer since the last call. */
   requests(): Promise<Tally>;
+  /** Processor time so far by process, in milliseconds. */
+  cpuMs(): Readonly<Record<string, number>>;
   stop(): Promise<void>;
-}
-
-interface Server {
-  readonly name: string;
-  readonly kubeconfig: string;
-  audit(): Promise<readonly Request[]>;
-  stop(): Promise<void>;
-}
-
-export async function embedded(): Promise<Server> {
-  const server = await startApiServer({ history: { events: 1_000_000, seconds: 3600 } });
-  let mark = server.audit.mark();
-  return {
-    name: 'embedded API server',
-    kubeconfig: server.kubeconfig,
-    audit() {
-      const { events } = server.audit.since(mark);
-      mark = server.audit.mark();
-      return Promise.resolve(events);
-    },
-    stop: () => server.close(),
-  };
-}
-
-/** @throws EnvtestUnavailable when there is no kube-apiserver and no way to build one */
-export async function real(): Promise<Server> {
-  const folder = mkdtempSync(join(tmpdir(), 'espalier-bench-'));
-  const file = join(folder, 'audit.log');
-  const server = await startEnvtest({ auditLog: file });
-  let read = 0;
-  return {
-    name: 'kube-apiserver',
-    kubeconfig: server.kubeconfig,
-    audit() {
-      const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-      const fresh = lines.slice(read).map((line) => JSON.parse(line) as Request);
-      read = lines.length;
-      return Promise.resolve(fresh);
-    },
-    async stop() {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
 }
 
 /**
@@ -126,6 +73,11 @@ export async function subjectOn(server: Server): Promise<Subject> {
     async requests() {
       await pause(AUDIT_DELAY_MS);
       return tally(await server.audit());
+    },
+    cpuMs() {
+      const { user, system } = process.cpuUsage();
+      const servers = Object.entries(server.processes).map(([name, pid]) => [name, cpuMsOf(pid)] as const);
+      return { controllers: (user + system) / 1000, ...Object.fromEntries(servers) };
     },
     async stop() {
       await landscaper.stop();

@@ -26,7 +26,7 @@ export async function benchTrees(subject: Subject, many: number): Promise<void> 
 
 interface Rate {
   readonly perSecond: number;
-  /** Processor time of this process for one tree; with the embedded server, its time is included. */
+  /** Processor time of all processes for one tree. */
   readonly cpuMs: number;
 }
 
@@ -34,10 +34,10 @@ async function measure(subject: Subject, shape: ShapeName, count: number): Promi
   const names = Array.from({ length: count }, (_, i) => `${shape}-${count}-${i}`);
   const bareMs = await bareCreates(subject, names);
   await subject.requests();
-  const cpuBefore = process.cpuUsage();
+  const before = subject.cpuMs();
   const installMs = await subject.install(names, shape);
-  const { user, system } = process.cpuUsage(cpuBefore);
-  const cpuMs = (user + system) / 1000 / count;
+  const after = subject.cpuMs();
+  const cpu = Object.entries(after).map(([name, ms]) => [name, (ms - (before[name] ?? 0)) / count] as const);
   const { writes, reads } = await subject.requests();
   const deleteMs = await subject.uninstall(names);
 
@@ -45,10 +45,10 @@ async function measure(subject: Subject, shape: ShapeName, count: number): Promi
   const perTree = (requests: number): string => (requests / count).toFixed(1);
   console.log(
     `${shape.padEnd(6)} ×${count}: installed ${perSecond(installMs).toFixed(1)}/s, deleted ` +
-      `${perSecond(deleteMs).toFixed(1)}/s; per tree ${cpuMs.toFixed(0)} ms of processor, ${perTree(writes - count)} writes, ${perTree(reads)} reads; ` +
+      `${perSecond(deleteMs).toFixed(1)}/s; per tree ${perTree(writes - count)} writes, ${perTree(reads)} reads, processor time ${cpu.map(([name, ms]) => `${name} ${ms.toFixed(1)} ms`).join(', ')}; ` +
       `${(installMs / bareMs).toFixed(1)} times as long as one bare create each`,
   );
-  return { perSecond: perSecond(installMs), cpuMs };
+  return { perSecond: perSecond(installMs), cpuMs: cpu.reduce((sum, [, ms]) => sum + ms, 0) };
 }
 
 async function bareCreates({ client }: Subject, names: readonly string[]): Promise<number> {

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureBinaries } from '../../hack/envtest/binaries.ts';
 import type { Binaries } from '../../hack/envtest/versions.ts';
@@ -27,6 +27,8 @@ export interface Envtest {
   readonly kubeconfig: string;
   readonly kubeconfigFile: string;
   readonly auditLog?: string;
+  /** Ids of the processes that have started the servers, by the names of the servers. */
+  readonly processes: Readonly<Record<string, number>>;
   stop(): Promise<void>;
 }
 
@@ -76,7 +78,15 @@ async function startOnce(binaries: Binaries, options: EnvtestOptions): Promise<E
     const kubeconfig = kubeconfigFor(url, token, ca);
     const kubeconfigFile = join(folder, 'kubeconfig');
     writeFileSync(kubeconfigFile, kubeconfig, { mode: 0o600 });
-    return { url, kubeconfig, kubeconfigFile, stop, ...(options.auditLog && { auditLog: options.auditLog }) };
+    const processes = Object.fromEntries(servers.map(({ name, pid }) => [basename(name), pid]));
+    return {
+      url,
+      kubeconfig,
+      kubeconfigFile,
+      processes,
+      stop,
+      ...(options.auditLog && { auditLog: options.auditLog }),
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -172,6 +182,8 @@ const kubeconfigFor = (url: string, token: string, ca: string): string =>
 
 interface Server {
   readonly name: string;
+  /** Of a shell that runs it. */
+  readonly pid: number;
   /** Why it ended by itself, with the end of its output. */
   failure(): string | undefined;
   stop(): Promise<void>;
@@ -193,6 +205,7 @@ function startServer(binary: string, args: readonly string[]): Server {
   ended.catch(() => {});
   return {
     name: binary,
+    pid: child.pid ?? 0,
     failure: () =>
       child.exitCode === null && child.signalCode === null
         ? undefined

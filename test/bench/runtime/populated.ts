@@ -17,7 +17,10 @@ const AT_ONCE = 48;
 const SPACES = 50;
 
 export async function populatedEmbedded(count: number): Promise<BenchServer> {
-  const child = fork(join(import.meta.dirname, 'embedded.ts'), { execArgv: process.execArgv });
+  const child = fork(join(import.meta.dirname, '../embedded-process.ts'), {
+    execArgv: process.execArgv,
+    serialization: 'advanced',
+  });
   const [{ kubeconfig }] = (await once(child, 'message')) as [{ kubeconfig: string }];
   return populated(kubeconfig, count, () => {
     child.disconnect();

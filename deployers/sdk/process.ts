@@ -73,7 +73,7 @@ export async function startDeployer<C, S>(
     const connection = await connect(toHost);
     const client = createClient(connection);
     closing.add(() => client.close());
-    const caches = createCaches({ client, clock, rng, log, registry: metrics.registry });
+    const caches = createCaches({ client, clock, rng, log, metrics });
     const ports = { client, caches, clock, rng, log, metrics };
     const leasePorts = async (): Promise<typeof ports> => {
       // Connections of its own, so that nothing delays a renewal.

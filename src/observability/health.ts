@@ -38,7 +38,7 @@ export async function startHealthServer(options: {
   const { checks } = options;
   const server = fastify({ logger: false, forceCloseConnections: true });
   server.get('/metrics', async (_, reply) =>
-    reply.type(options.metrics.registry.contentType).send(await options.metrics.text()),
+    reply.type(options.metrics.contentType).send(await options.metrics.text()),
   );
   const current = typeof checks === 'function' ? checks : () => checks;
   serveProbe(server, '/healthz', () => current().filter((check) => check.probe === 'live'));

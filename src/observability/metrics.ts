@@ -21,6 +21,8 @@ export interface GaugeOf {
 export interface HistogramOf {
   /** @param value in the unit at the end of the name */
   observe(labels: Labels, value: number): void;
+  /** Creates the series, without an observation. */
+  zero(labels: Labels): void;
 }
 
 /** Name and help text of a metric; `labels` are its label names. */
@@ -34,7 +36,8 @@ export interface Series {
 
 /** All metrics of a process. Registering a name again returns the existing metric. */
 export interface Metrics {
-  readonly registry: Registry;
+  /** Content type of `text`. */
+  readonly contentType: string;
   counter(series: Series): CounterOf;
   gauge(series: Series): GaugeOf;
   /** @param series.buckets upper bounds, default from 5 ms to 10 min */
@@ -66,7 +69,7 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
     registers: [registry],
   });
   return {
-    registry,
+    contentType: registry.contentType,
     counter: (series) =>
       counterOf(
         known(series.name, () => new Counter(base(series))),
@@ -131,6 +134,9 @@ function histogramOf(histogram: Histogram, { zero = [] }: Series): HistogramOf {
   return {
     observe: (labels, value) => {
       histogram.observe(labels, value);
+    },
+    zero: (labels) => {
+      histogram.zero({ ...labels });
     },
   };
 }

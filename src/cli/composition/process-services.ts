@@ -83,11 +83,10 @@ export async function createProcessServices(
 ): Promise<ProcessServices> {
   const { kubeconfig, log, clock = systemClock, wrapClient = (own: Client) => own } = options;
   const metrics = createMetrics({ process: true });
-  const { registry } = metrics;
   const { configuration = defaults } = options;
   const responses = createResponses(configuration.limits.responses);
   const { host, target, downloads } = responses;
-  const connection = await connect({ kubeconfig, ...common(log, clock), registry, responses: host });
+  const connection = await connect({ kubeconfig, ...common(log, clock), metrics, responses: host });
   const client = wrapClient(createClient(connection));
   closing.add(() => client.close());
   const sources = createClientPool(clock, async (text) =>
@@ -106,7 +105,7 @@ export async function createProcessServices(
   const runners = asideRunners({ clock, ...configuration.templating });
   closing.add(() => runners.close());
   observeCache(repositories, metrics);
-  const caches = createCaches({ client, clock, rng, log, registry });
+  const caches = createCaches({ client, clock, rng, log, metrics });
   const self = await connection.address();
   const world = createWorld(caches);
   return {

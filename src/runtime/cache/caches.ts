@@ -1,5 +1,5 @@
 /** Makes the caches of a process and hands them out: asking twice for the same gives the same. */
-import type { Registry } from 'prom-client';
+import type { Metrics } from '../../observability/metrics.ts';
 import { createCacheMetrics } from './metrics.ts';
 import { WatchCache, type CacheDeps } from './watch-cache.ts';
 import { areDisjoint, parseSelector } from './selector.ts';
@@ -8,7 +8,7 @@ import type { Cache, CacheOptions, Caches, Client, Kind, Obj } from '../types.ts
 /** What the caches of a process work with. */
 export interface CachesDeps extends Omit<CacheDeps, 'metrics'> {
   readonly client: Client;
-  readonly registry?: Registry;
+  readonly metrics?: Metrics;
 }
 
 /** The caches of a process, which somebody has to start; a manager does. */
@@ -23,11 +23,11 @@ export interface StartableCaches extends Caches {
 /**
  * Makes the caches of a process: asking twice for the same kind and selection gives the same cache, and with it
  * one watch. Nothing is requested before `start`.
- * @param deps `registry` counts objects, states and relists by source; `freeze` is for tests
+ * @param deps `metrics` counts objects, states and relists by source; `freeze` is for tests
  */
 export function createCaches(deps: CachesDeps): StartableCaches {
-  const { client, registry, ...rest } = deps;
-  const cacheDeps: CacheDeps = { ...rest, ...(registry && { metrics: createCacheMetrics(registry) }) };
+  const { client, metrics, ...rest } = deps;
+  const cacheDeps: CacheDeps = { ...rest, ...(metrics && { metrics: createCacheMetrics(metrics) }) };
   const caches = new Map<string, WatchCache<Obj>>();
   const transforms = new Map<unknown, number>();
   let running: AbortSignal | undefined;

@@ -139,13 +139,13 @@ async function createOperator(
     return [connection, client];
   };
   const { host: responses } = defaultResponses;
-  const [connection, client] = await open({ responses, registry: metrics.registry });
+  const [connection, client] = await open({ responses, metrics });
   const lease: LeaseSettings | undefined = options.lease && {
     ...{ namespace: connection.namespace, name, onLost, ...options.lease },
     // Renewals have connections of their own, so that nothing delays them.
     client: (await open({ responses }))[1],
   };
-  const caches = createCaches({ client, ...ports, registry: metrics.registry });
+  const caches = createCaches({ client, ...ports, metrics });
   const manager = createManager({
     ...{ client, caches, metrics, identity, ...ports },
     ...(lease && { lease }),

@@ -1,10 +1,10 @@
 /** Sockets, credentials, lanes, repeats and request metrics of one cluster. */
-import type { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
 import { sleep, type Clock } from '../../lib/clock.ts';
 import { BodyUnreadable, unpackedBody } from '../../lib/response-body.ts';
 import { systemRng, type Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import {
   describe,
   EspalierError,
@@ -26,17 +26,14 @@ import { defaultResponses, type ResponseLimits } from './responses.ts';
 
 export type { KubeconfigSource } from './kubeconfig.ts';
 
-/**
- * Which API server, as whom, and with what means. With a `registry` requests are counted there; several
- * connections may share one.
- */
+/** The API server, the identity of the client, and limits. Several connections may count in the same `metrics`. */
 export interface ConnectOptions {
   readonly kubeconfig: KubeconfigSource;
   readonly userAgent: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly rng?: Rng;
-  readonly registry?: Registry;
+  readonly metrics?: Metrics;
   /** Who the server notes as the writer of fields; default `espalier`. */
   readonly fieldManager?: string;
   /** Sockets for requests, watches and leases aside; default 32. */
@@ -101,7 +98,7 @@ export interface Connection {
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const access = await loadAccess(options.kubeconfig, clientNodeCredentials());
-  const metrics = await createRequestMetrics(options.registry, new URL(access.server).host);
+  const metrics = createRequestMetrics(options.metrics, new URL(access.server).host);
   const connection = new HttpConnection(access, options, metrics);
   await connection.prepare();
   return connection;

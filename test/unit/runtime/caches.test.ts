@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Registry } from 'prom-client';
+import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger, type Logger } from '../../../src/observability/log.ts';
 import { createCaches } from '../../../src/runtime/cache/cache.ts';
@@ -8,12 +8,12 @@ import type { CacheOptions } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { ScriptedApi, statusError, thing, THINGS, type Thing } from '../../support/scripted-api.ts';
 
-function world(registry?: Registry) {
+function world(metrics?: Metrics) {
   const warnings: unknown[] = [];
   const log: Logger = { ...silentLogger, warn: (fields) => warnings.push(fields), child: () => log };
   const api = new ScriptedApi();
   const clock = new FakeClock();
-  const caches = createCaches({ client: api, clock, rng: seededRng(1), log, ...(registry && { registry }) });
+  const caches = createCaches({ client: api, clock, rng: seededRng(1), log, ...(metrics && { metrics }) });
   return { api, clock, caches, warnings, signal: new AbortController().signal };
 }
 
@@ -84,11 +84,11 @@ describe('the caches of a process', () => {
   }
 
   it('show their size, state and relists as metrics', async () => {
-    const registry = new Registry();
-    const { api, clock, caches, signal } = world(registry);
+    const metrics = createMetrics();
+    const { api, clock, caches, signal } = world(metrics);
     api.put(thing('a'));
     caches.of(THINGS);
-    expect(await registry.metrics()).to.contain(
+    expect(await metrics.text()).to.contain(
       'espalier_watch_relists_total{source="things.example.io",reason="expired"} 0',
     );
     await caches.start(signal);
@@ -96,14 +96,14 @@ describe('the caches of a process', () => {
     api.faults.watch.push(statusError(410));
     api.drop();
     await settle();
-    expect(await registry.metrics())
+    expect(await metrics.text())
       .to.contain('espalier_cache_objects{source="things.example.io"} 1')
       .and.to.contain('espalier_watch_state{source="things.example.io",state="watching"} 1')
       .and.to.contain('espalier_watch_relists_total{source="things.example.io",reason="expired"} 1')
       .and.to.contain('espalier_watch_relists_total{source="things.example.io",reason="oversized"} 0');
     api.drop(new ResponseTooLarge({ message: 'too large', excess: 'frame', isFinal: false }));
     await clock.advance(5_000);
-    expect(await registry.metrics()).to.contain(
+    expect(await metrics.text()).to.contain(
       'espalier_watch_relists_total{source="things.example.io",reason="oversized"} 1',
     );
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { createMetrics } from '../../../src/observability/metrics.ts';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Registry } from 'prom-client';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
@@ -410,23 +410,23 @@ describe('requests to an API server', () => {
   });
 
   it('are counted by code, method and host', async () => {
-    const registry = new Registry();
+    const metrics = createMetrics();
     await connection.close();
-    await open({ registry });
+    await open({ metrics });
     await client.get(MAPS, 'ns/a');
     const host = new URL(stub.url).host;
-    expect(await registry.metrics())
+    expect(await metrics.text())
       .to.contain(`rest_client_requests_total{code="200",method="GET",host="${host}"} 1`)
       .and.to.contain(`rest_client_request_duration_seconds_count{verb="get",host="${host}"} 1`);
   });
 
   it('RUN-126: have a series for each verb from the start, at 0, and keep it when another connection is opened', async () => {
-    const registry = new Registry();
+    const metrics = createMetrics();
     await connection.close();
-    await open({ registry });
+    await open({ metrics });
     const host = new URL(stub.url).host;
     const counts = async (verb: string): Promise<(number | undefined)[]> => {
-      const lines = (await registry.metrics()).split('\n');
+      const lines = (await metrics.text()).split('\n');
       return [
         'request_duration_seconds_count',
         'rate_limiter_duration_seconds_count',
@@ -444,17 +444,17 @@ describe('requests to an API server', () => {
       userAgent: 'other/1',
       clock,
       log: silentLogger,
-      registry,
+      metrics,
     });
     await other.close();
     expect(await counts('get')).to.deep.equal([1, 1, 0]);
   });
 
   it('report how long they waited in the queue', async () => {
-    const registry = new Registry();
+    const metrics = createMetrics();
     const slow = new FakeClock();
     await connection.close();
-    await open({ registry, maxSockets: 1, clock: slow });
+    await open({ metrics, maxSockets: 1, clock: slow });
     let finish = (): void => undefined;
     stub.handler = (_, response) => {
       finish = () => {
@@ -472,7 +472,7 @@ describe('requests to an API server', () => {
     await Promise.all([first, second]);
     const host = new URL(stub.url).host;
     const sum = 'rest_client_rate_limiter_duration_seconds_sum';
-    expect(await registry.metrics())
+    expect(await metrics.text())
       .to.contain(`${sum}{verb="get",host="${host}"} 0`)
       .and.to.contain(`${sum}{verb="patch",host="${host}"} 3`);
   });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { Registry } from 'prom-client';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 import { systemClock, type Clock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
@@ -59,7 +59,7 @@ describe('responses of a server', () => {
   let responses: ServerResponse[];
   let url: string;
 
-  const open = async (limits: ResponseLimits, clock: Clock = systemClock, registry?: Registry) => {
+  const open = async (limits: ResponseLimits, clock: Clock = systemClock, metrics?: Metrics) => {
     await (connection as Connection | undefined)?.close();
     connection = await connect({
       kubeconfig: {
@@ -70,7 +70,7 @@ describe('responses of a server', () => {
         }),
       },
       ...{ userAgent: 'test/1', clock, log: silentLogger, rng: { next: () => 0.5 }, responses: limits },
-      ...(registry && { registry }),
+      ...(metrics && { metrics }),
     });
     client = createClient(connection);
   };
@@ -248,11 +248,11 @@ describe('responses of a server', () => {
   });
 
   it('that were cut off are counted', async () => {
-    const registry = new Registry();
-    await open(small(), systemClock, registry);
+    const metrics = createMetrics();
+    await open(small(), systemClock, metrics);
     handler = (_, response) => response.writeHead(200, jsonHead).end('['.repeat(100));
     await failureOf(get());
-    expect(await registry.metrics()).to.match(
+    expect(await metrics.text()).to.match(
       /espalier_responses_over_limit_total\{verb="get",host="127[^"]+",limit="depth"\} 1/,
     );
   });

@@ -125,7 +125,7 @@ describe('the report of a job', () => {
     const counted = deployerMetrics(metrics);
     counted.jobEnded('d', 'Failed', 7);
     counted.reconcileFailed('d', 'Because');
-    const text = await metrics.registry.metrics();
+    const text = await metrics.text();
     expect(text).to.match(/\{[^}]*deployer="d"[^}]*\} \d/);
     expect(text).to.contain('phase="Failed"').and.contain('reason="Because"');
   });

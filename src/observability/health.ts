@@ -1,4 +1,5 @@
 /** HTTP server for Prometheus and for the probes of the kubelet. */
+import { isIPv6, type AddressInfo } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Metrics } from './metrics.ts';
 
@@ -44,8 +45,11 @@ export async function startHealthServer(options: {
   serveProbe(server, '/healthz', () => current().filter((check) => check.probe === 'live'));
   serveProbe(server, '/readyz', () => current().filter((check) => check.probe === 'ready'));
   try {
-    const url = await server.listen({ host: options.host, port: options.port });
-    return { url, close: () => server.close() };
+    await server.listen({ host: options.host, port: options.port });
+    return {
+      url: urlOf(options.host, (server.server.address() as AddressInfo).port),
+      close: () => server.close(),
+    };
   } catch (error) {
     const { code } = error as { code?: string };
     const address = `${options.host}:${String(options.port)}`;
@@ -53,6 +57,10 @@ export async function startHealthServer(options: {
     throw new HealthPortError(`cannot serve health and metrics on ${address}: ${why}`, { cause: error });
   }
 }
+
+/** With the address that was configured: fastify would name the loopback address instead of 0.0.0.0. */
+const urlOf = (host: string, port: number): string =>
+  `http://${isIPv6(host) ? `[${host}]` : host}:${String(port)}`;
 
 function serveProbe(server: FastifyInstance, path: string, checks: () => readonly Check[]): void {
   server.get<{ Querystring: { verbose?: string } }>(path, (request, reply) => {

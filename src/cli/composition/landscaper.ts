@@ -251,17 +251,25 @@ function phaseMetric(metrics: Metrics, controller: string): (phase: string) => v
   };
 }
 
+/** Selects no controller, or no deployer. */
+const NONE = 'none';
+
 function chosen<const T extends string>(
   what: string,
   wanted: readonly string[] | undefined,
   known: readonly T[],
 ): readonly T[] {
   if (!wanted) return known;
-  const unknown = wanted.filter((name) => !(known as readonly string[]).includes(name));
+  const names = wanted.filter((name) => name !== NONE);
+  const unknown = names.filter((name) => !(known as readonly string[]).includes(name));
   if (unknown.length > 0) {
-    throw new UsageError(`there is no ${what} "${unknown.join('", "')}"; known are ${known.join(', ')}`);
+    throw new UsageError(
+      `there is no ${what} "${unknown.join('", "')}"; known are ${known.join(', ')}, and ${NONE}`,
+    );
   }
-  return known.filter((name) => wanted.includes(name));
+  if (names.length > 0 && names.length < wanted.length)
+    throw new UsageError(`${NONE} cannot be combined with the name of a ${what}`);
+  return known.filter((name) => names.includes(name));
 }
 
 const podOf = (env: NodeJS.ProcessEnv): Pod | undefined => {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { smallest } from '../../lib/lists.ts';
+import { ShutdownError } from '../errors.ts';
 import type { Client } from '../types.ts';
 
 interface Closable {
@@ -12,7 +13,7 @@ interface Closable {
 export interface ClientPool<C extends Closable = Client> {
   /**
    * @param kubeconfig text, as tenants give it: files and commands of this machine are refused
-   * @throws KubeconfigError; a server that cannot be reached shows only with the first request
+   * @throws KubeconfigError; ShutdownError after `close`; a server that cannot be reached shows only with the first request
    */
   open(kubeconfig: string): Promise<C>;
   close(): Promise<void>;
@@ -33,6 +34,7 @@ export function createClientPool<C extends Closable>(
 ): ClientPool<C> {
   const entries = new Map<string, Entry<C>>();
   let cancelSweep: (() => void) | undefined;
+  let isClosed = false;
 
   const drop = async (key: string, { client }: Entry<C>): Promise<void> => {
     entries.delete(key);
@@ -51,6 +53,8 @@ export function createClientPool<C extends Closable>(
 
   return {
     async open(kubeconfig) {
+      if (isClosed)
+        throw new ShutdownError({ message: 'the process is stopping, and opens no more connections' });
       const key = fingerprint(kubeconfig);
       const entry = entries.get(key) ?? { client: connect(kubeconfig), usedAt: 0 };
       entries.set(key, entry);
@@ -64,6 +68,7 @@ export function createClientPool<C extends Closable>(
       }
     },
     async close() {
+      isClosed = true;
       cancelSweep?.();
       cancelSweep = undefined;
       await Promise.all([...entries].map(([key, entry]) => drop(key, entry)));

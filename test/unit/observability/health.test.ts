@@ -46,6 +46,13 @@ describe('the health server', () => {
     return [answer.status, await answer.text()];
   };
 
+  it('is reported with the address that it listens on', async () => {
+    const options = { port: 0, metrics: createMetrics(), checks: [] };
+    const everywhere = await startHealthServer({ ...options, host: '0.0.0.0' });
+    expect(everywhere.url).to.match(/^http:\/\/0\.0\.0\.0:[1-9]\d+$/);
+    await everywhere.close();
+  });
+
   it('is healthy if all checks are', async () => {
     expect(await get('/healthz')).to.deep.equal([200, 'ok']);
     expect(await get('/readyz')).to.deep.equal([200, 'ok']);

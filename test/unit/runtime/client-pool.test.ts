@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { ShutdownError } from '../../../src/runtime/errors.ts';
 import { createClientPool } from '../../../src/runtime/transport/client-pool.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { FakeClock } from '../../support/clock.ts';
+import { outcome } from '../../support/outcome.ts';
 
 const MINUTE = 60_000;
 
@@ -60,6 +62,14 @@ describe('the pool of clients', () => {
     await pool.open('b');
     await pool.close();
     expect(closed).to.deep.equal(['a', 'b']);
+    expect(clock.pending).to.equal(0);
+  });
+
+  it('opens nothing after the end, so that no timer keeps the process alive', async () => {
+    const { clock, pool, opened } = given();
+    await pool.close();
+    expect(await outcome(pool.open('a'))).to.throw(ShutdownError);
+    expect(opened).to.deep.equal([]);
     expect(clock.pending).to.equal(0);
   });
 });

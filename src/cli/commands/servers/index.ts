@@ -87,10 +87,14 @@ function addStart(program: Command, terminal: Terminal): void {
     )
     .option(
       '--controllers <names>',
-      `which controllers to run: ${controllerNames.join(', ')}; default all`,
+      `which controllers to run: ${controllerNames.join(', ')}, or none; default all`,
       list,
     )
-    .option('--deployers <names>', `which deployers to run: ${deployerNames.join(', ')}; default all`, list)
+    .option(
+      '--deployers <names>',
+      `which deployers to run: ${deployerNames.join(', ')}, or none; default all`,
+      list,
+    )
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
     .option('--metrics-address <host:port>', 'serve /metrics, /healthz and /readyz here', address)
     .option(

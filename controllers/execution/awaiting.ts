@@ -21,7 +21,7 @@ interface Wait {
 /** @param starting the items that receive the job in this reconcile */
 export function awaiting(
   { now, missingDeployer }: Pick<Snapshot, 'now' | 'missingDeployer'>,
-  reason: ConditionReason,
+  reason: Exclude<ConditionReason, 'NotTakenUp'>,
   items: readonly Item[],
   starting: readonly Item[],
 ): Wait {
@@ -31,12 +31,12 @@ export function awaiting(
     const since = item.status?.jobIDGenerationTime;
     return since === undefined ? Infinity : PICKED_UP_WITHIN_MS - (Date.parse(now) - Date.parse(since));
   };
-  const objects = items.map(named);
   const requeueAfterMs = smallest(items.map(left).filter((ms) => ms > 0));
   const overdue = items.filter((item) => left(item) <= 0);
-  const note = firstMissingDeployer(overdue, missingDeployer);
+  const message = firstMissingDeployer(overdue, missingDeployer);
   return {
-    awaited: note === undefined ? { reason, objects } : { reason: 'NotTakenUp', objects, note },
+    awaited:
+      message === undefined ? { reason, objects: items.map(named) } : { reason: 'NotTakenUp', message },
     ...(requeueAfterMs !== Infinity && { requeueAfterMs }),
   };
 }

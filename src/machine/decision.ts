@@ -125,14 +125,13 @@ interface Common<S extends Status> {
 export const named = ({ kind, metadata }: View<Obj>): string =>
   `${kind === 'DeployItem' ? 'deploy item' : kind.toLowerCase()} ${metadata.name}`;
 
-/** What the job waits for. Shown in the condition `Waiting` until the job continues. */
-export interface Awaited {
-  readonly reason: ConditionReason;
-  /** Kind and name of each object, as in `deploy item web-app-x1`. */
-  readonly objects: readonly string[];
-  /** Additional information for users. */
-  readonly note?: string;
-}
+/**
+ * What the job waits for. Shown in the condition `Waiting` until the job continues. `objects`: kind and name of each object,
+ * as in `deploy item web-app-x1`. `message`: about the deploy item that no deployer picks up.
+ */
+export type Awaited =
+  | { readonly reason: Exclude<ConditionReason, 'NotTakenUp'>; readonly objects: readonly string[] }
+  | { readonly reason: 'NotTakenUp'; readonly message: string };
 
 /** `Next`: the phases it may lead to; `S`: the status of the object it is about. */
 export type Decision<Next extends string = string, S extends Status = Status> =

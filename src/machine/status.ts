@@ -32,8 +32,6 @@ const isSettled = (type: string, { settled = [] }: StatusChange): boolean =>
 
 /** Further names are only counted. */
 const MAX_AWAITED = 10;
-/** Between what is waited for and what else there is to know. */
-const NOTE = '; ';
 
 /** Conditions that are valid only while the job waits or retries. */
 const WHILE_HELD = [conditionTypes.Waiting, conditionTypes.RemoteUnavailable] as const;
@@ -45,24 +43,25 @@ export const withoutWait = <S extends Status>(status: S, now: string): S =>
 /** The status with the condition `Waiting` for `awaited`, or without it. */
 export function waitingFor<S extends Status>(status: S, awaited: Awaited | undefined, now: string): S {
   if (!awaited) return changed(status, { settled: WHILE_HELD }, now);
-  const names = awaited.objects.slice(0, MAX_AWAITED).join(', ');
-  const more = awaited.objects.length - MAX_AWAITED;
-  const message = `waits for ${names}${more > 0 ? ` and ${more} more` : ''}${awaited.note ? `${NOTE}${awaited.note}` : ''}`;
   const condition = {
     type: conditionTypes.Waiting,
     status: 'True',
     reason: awaited.reason,
-    message,
+    message: 'message' in awaited ? awaited.message : listOf(awaited.objects),
   } as const;
   return changed(status, { conditions: [condition], settled: [conditionTypes.RemoteUnavailable] }, now);
 }
 
-/** What is said beside the list of a wait for an item that nobody takes up. */
-export function noteOfWait(conditions?: readonly View<Condition>[]): string | undefined {
-  const { Waiting } = conditionTypes;
-  const wait = conditions?.find((c) => c.type === Waiting && c.reason === conditionReasons.NotTakenUp);
-  return wait?.message.slice(wait.message.indexOf(NOTE) + NOTE.length);
+function listOf(objects: readonly string[]): string {
+  const more = objects.length - MAX_AWAITED;
+  return `waits for ${objects.slice(0, MAX_AWAITED).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
 }
+
+/** The message about a deploy item that no deployer picks up, if the job waits for one. */
+export const notPickedUpMessage = (conditions: readonly View<Condition>[] = []): string | undefined =>
+  conditions.find(
+    ({ type, reason }) => type === conditionTypes.Waiting && reason === conditionReasons.NotTakenUp,
+  )?.message;
 
 /** The status in `phase`; a final phase also finishes the job. */
 export function inPhase<S extends Status>(

@@ -41,10 +41,9 @@ export const progressing = phase({
 /** If no deployer handles an item, its execution reports it, and so do the installations above. */
 function unfinished(objects: readonly SubObject[]): Awaited {
   const notPickedUp = objects.map(notPickedUpBelow).find((message) => message !== undefined);
-  const names = objects.map(named);
   return notPickedUp === undefined
-    ? { reason: 'JobsUnfinished', objects: names }
-    : { reason: 'NotTakenUp', objects: names, note: notPickedUp };
+    ? { reason: 'JobsUnfinished', objects: objects.map(named) }
+    : { reason: 'NotTakenUp', message: notPickedUp };
 }
 
 function notFinished(object: SubObject): Problem {

@@ -9,7 +9,7 @@ import type { Execution } from '../../api/kinds/execution.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
 import { annotations, labels } from '../../api/labels.ts';
 import type { View } from '../../lib/objects.ts';
-import { noteOfWait } from '../../machine/status.ts';
+import { notPickedUpMessage } from '../../machine/status.ts';
 import { joinKey, keyOf } from '../../runtime/keys.ts';
 import type { Collected } from './collect.ts';
 
@@ -168,7 +168,7 @@ function node(
     condition: conditionOf(object),
     isOutdated,
     marks: marksOf(object, isOutdated),
-    message: noteOfWait(status?.conditions) ?? (status?.lastError?.message || undefined),
+    message: notPickedUpMessage(status?.conditions) ?? (status?.lastError?.message || undefined),
     isWait: isRunning && isWaiting(status),
     blockedBy: [],
     startedAt: timeOf(times?.triggerTime ?? times?.initTime),

@@ -99,7 +99,7 @@ describe('an item that no deployer picks up', () => {
       return wait?.reason === 'NotTakenUp' ? wait : undefined;
     });
     expect(message).to.equal(
-      `waits for installation ${metadata.name}; deploy item ${item} is not picked up: ` +
+      `deploy item ${item} is not picked up: ` +
         `no deployer in this process handles type ${type} (but landscaper.gardener.cloud/mock), and no deployer has ever picked up an item of this type`,
     );
     expect(waitOf(scene.execution(metadata.name))?.message).to.contain(

@@ -188,8 +188,10 @@ describe('an execution that waits', () => {
 
   it('waits for a deployer when the short pick-up time has passed, to the second', () => {
     const { awaited, requeueAfterMs } = wait([given(10)]);
-    expect(awaited.reason).to.equal('NotTakenUp');
-    expect(awaited.note).to.equal('deploy item plan-a-x is not picked up: nobody serves test.example/fake');
+    expect(awaited).to.deep.equal({
+      reason: 'NotTakenUp',
+      message: 'deploy item plan-a-x is not picked up: nobody serves test.example/fake',
+    });
     expect(requeueAfterMs).to.equal(undefined);
   });
 

@@ -298,7 +298,9 @@ describe('items that were not picked up for a while', () => {
     );
     const { awaited } = awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, []);
     expect(awaited.reason).to.equal('NotTakenUp');
-    expect(awaited.note).to.match(/^deploy item plan-2-x is not picked up: no deployer .* x\/nobody /);
+    expect(awaited)
+      .to.have.property('message')
+      .that.matches(/^deploy item plan-2-x is not picked up: no deployer .* x\/nobody /);
     expect(asked).to.deep.equal(['x/served', 'x/nobody']);
   });
 });
@@ -340,7 +342,7 @@ describe('an execution in Deleting', () => {
     const items = [...gone, item('plan', 'c', running(JOB, 'Deleting'), deleting)];
     const decision = decide('Deleting', abc, items);
     expect(effectsOf(decision)).to.deep.equal([]);
-    expect(decision.do === 'wait' && decision.awaited?.objects).to.deep.equal(items.slice(-1).map(named));
+    expect(decision).to.have.deep.nested.property('awaited.objects', items.slice(-1).map(named));
   });
 
   it('fails if the dependencies are cyclic', () => {

@@ -3,7 +3,7 @@ import {
   changed,
   inPhase,
   mergeConditions,
-  noteOfWait,
+  notPickedUpMessage,
   waitingFor,
   withoutWait,
   withProblem,
@@ -68,35 +68,16 @@ describe('the last error of a status', () => {
   });
 });
 
-describe('a wait', () => {
-  it('is reported with a note, which can be read back behind any list of names', () => {
-    const objects = Array.from({ length: 12 }, (_, i) => `deploy item ${i}`);
-    const awaited = { reason: 'NotTakenUp', objects, note: 'nobody serves it; so far' } as const;
-    const { conditions } = waitingFor(none, awaited, NOW);
-    expect(conditions?.[0]?.message).to.match(/^waits for deploy item 0, .* 9 and 2 more; nobody/);
-    expect(noteOfWait(conditions)).to.equal(awaited.note);
-    expect(noteOfWait()).to.equal(undefined);
-    expect(noteOfWait(waitingFor(none, { reason: 'JobsUnfinished', objects }, NOW).conditions)).to.equal(
-      undefined,
-    );
-  });
-});
-
 describe('the message of a wait', () => {
   const names = (count: number) => Array.from({ length: count }, (_, i) => `item ${i}`);
-  const rows: readonly (readonly [string, readonly string[], string | undefined, string])[] = [
-    ['names the awaited objects', names(2), undefined, 'waits for item 0, item 1'],
-    ['ends with the note', names(1), 'look there', 'waits for item 0; look there'],
-    ['names ten', names(10), undefined, `waits for ${names(10).join(', ')}`],
-    ['counts those it does not name', names(11), undefined, `waits for ${names(10).join(', ')} and 1 more`],
+  const rows: readonly (readonly [string, readonly string[], string])[] = [
+    ['names the awaited objects', names(2), 'waits for item 0, item 1'],
+    ['names ten', names(10), `waits for ${names(10).join(', ')}`],
+    ['counts those it does not name', names(11), `waits for ${names(10).join(', ')} and 1 more`],
   ];
-  for (const [title, objects, note, message] of rows) {
+  for (const [title, objects, message] of rows) {
     it(title, () => {
-      const { conditions } = waitingFor(
-        none,
-        { reason: 'JobsUnfinished', objects, ...(note && { note }) },
-        NOW,
-      );
+      const { conditions } = waitingFor(none, { reason: 'JobsUnfinished', objects }, NOW);
       expect(conditions?.map((condition) => condition.message)).to.deep.equal([message]);
     });
   }
@@ -111,10 +92,16 @@ describe('the message of a wait', () => {
     expect(withoutWait(status, NOW).conditions?.map(({ type }) => type)).to.deep.equal(['CreateExports']);
   });
 
-  it('is found by its type', () => {
-    const condition = { status: 'True', reason: 'NotTakenUp', message: 'm; not this' } as const;
-    const of = (type: string) => ({ ...condition, type, lastTransitionTime: NOW, lastUpdateTime: NOW });
-    expect(noteOfWait([of('Other')])).to.equal(undefined);
+  it('is about the deploy item that no deployer picks up, if there is one', () => {
+    const message = 'nobody serves it; so far';
+    const { conditions = [] } = waitingFor(none, { reason: 'NotTakenUp', message }, NOW);
+    expect(conditions.map((condition) => condition.message)).to.deep.equal([message]);
+    expect(notPickedUpMessage(conditions)).to.equal(message);
+    expect(notPickedUpMessage(conditions.map((c) => ({ ...c, type: 'Other' })))).to.equal(undefined);
+    expect(notPickedUpMessage(conditions.map((c) => ({ ...c, reason: 'JobsUnfinished' })))).to.equal(
+      undefined,
+    );
+    expect(notPickedUpMessage()).to.equal(undefined);
   });
 });
 

@@ -156,11 +156,7 @@ describe('a change of an installation', () => {
     ['its job', of({ jobID: 'j2', jobIDFinished: 'j1', phase: 'Succeeded' }), true],
     ['its finished job', of({ jobID: 'j1', jobIDFinished: 'j0', phase: 'Succeeded' }), true],
     ['its deletion', of(done('j1'), deleting), true],
-    [
-      'the deployer that it waits for',
-      of({ ...done('j1'), ...condition('Waiting', 'waits for a; no deployer') }),
-      true,
-    ],
+    ['the deployer that it waits for', of({ ...done('j1'), ...condition('Waiting', 'no deployer') }), true],
     ['its drift', of({ ...done('j1'), ...drifted }), true],
     ['its suspension', of(done('j1'), with_(annotations.suspended, 'true')), true],
     ['a requested job', of(done('j1'), with_(annotations.operation, 'reconcile')), true],

@@ -72,7 +72,7 @@ describe('the relatives of an installation', () => {
         type: 'Waiting',
         status: 'True' as const,
         reason: 'NotTakenUp',
-        message: 'waits for a; no deployer',
+        message: 'no deployer',
       },
       ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
     };

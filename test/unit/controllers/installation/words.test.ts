@@ -382,7 +382,7 @@ describe('the problem that an installation reports', () => {
 describe('the objects that an installation waits for', () => {
   const stuck = 'no deployer serves type x';
   const waiting = {
-    ...{ type: 'Waiting', status: 'True' as const, reason: 'NotTakenUp', message: `waits for a; ${stuck}` },
+    ...{ type: 'Waiting', status: 'True' as const, reason: 'NotTakenUp', message: stuck },
     ...{ lastTransitionTime: '2026-01-01T00:00:00Z', lastUpdateTime: '2026-01-01T00:00:00Z' },
   };
   const sibling = (template: string, status: object) => child('p', template, status);
@@ -453,7 +453,7 @@ describe('the objects that an installation waits for', () => {
         children: [child('stack', 'a', running(JOB))],
         execution: ownExecution({ ...running(JOB), conditions: [waiting] }),
       },
-      { reason: 'NotTakenUp', objects: ['installation a-x', 'execution stack'], note: stuck },
+      { reason: 'NotTakenUp', message: stuck },
     ],
     [
       'include siblings that import from it, and no others',

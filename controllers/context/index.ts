@@ -23,7 +23,7 @@ export function contextController(ports: ContextPorts): ControllerSpec<Obj> {
   return {
     name: 'context',
     kind: namespaceKind,
-    finalizer: 'author',
+    finalizer: { handledBy: 'reconciler' },
     generation: 'off',
     retry: 'growing',
     ...(ports.workers && { maxConcurrent: ports.workers }),

@@ -39,7 +39,7 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
   return {
     name: 'deployitem',
     kind: deployItemKind,
-    finalizer: 'author',
+    finalizer: { handledBy: 'reconciler' },
     generation: 'off',
     retry: 'growing',
     ...(ports.workers && { maxConcurrent: ports.workers }),

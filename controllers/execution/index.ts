@@ -33,7 +33,7 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
   return {
     name: 'execution',
     kind: executionKind,
-    finalizer: 'author',
+    finalizer: { handledBy: 'reconciler' },
     generation: 'off',
     retry: 'growing',
     ...(ports.workers && { maxConcurrent: ports.workers }),

@@ -65,7 +65,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
   return {
     name: 'installation',
     kind: installationKind,
-    finalizer: 'author',
+    finalizer: { handledBy: 'reconciler' },
     generation: 'off',
     retry: 'growing',
     ...(ports.workers && { maxConcurrent: ports.workers }),

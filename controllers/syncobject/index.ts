@@ -32,7 +32,7 @@ export function syncObjectController({ world, client }: SyncObjectPorts): Contro
   return {
     name: 'syncobject',
     kind: syncObjectKind,
-    finalizer: 'author',
+    finalizer: { handledBy: 'reconciler' },
     generation: 'off',
     retry: 'growing',
     sources: [

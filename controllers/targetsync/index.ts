@@ -29,7 +29,7 @@ export function targetSyncController(ports: TargetSyncPorts): ControllerSpec<Tar
   return {
     name: 'targetsync',
     kind: targetSyncKind,
-    finalizer: 'author',
+    finalizer: { handledBy: 'reconciler' },
     generation: 'off',
     retry: 'growing',
     ...(ports.workers && { maxConcurrent: ports.workers }),

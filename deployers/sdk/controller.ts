@@ -62,7 +62,7 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
     kind: DEPLOY_ITEM,
     reconciler: worker,
     maxConcurrent: config.workers ?? DEFAULT_WORKERS,
-    finalizer: 'author',
+    finalizer: { handledBy: 'reconciler' },
     generation: 'off',
     defaults: false,
     retry: 'fast',

@@ -37,7 +37,7 @@ export function dispatch<P extends Obj>(
 ): Promise<Dispatched> {
   const { finalizer } = ports.settings;
   const isDeleting = primary.metadata.deletionTimestamp !== undefined;
-  if (finalizer.type === 'author') return reconcile(primary, ctx, ports);
+  if (finalizer.type === 'reconciler') return reconcile(primary, ctx, ports);
   if (isDeleting) {
     const isOurs = finalizer.type === 'runtime' && hasFinalizer(primary, finalizer.name);
     return isOurs ? cleanup(primary, finalizer.name, ctx, ports) : Promise.resolve({ type: 'idle' });

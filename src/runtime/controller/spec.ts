@@ -55,11 +55,11 @@ export interface ControllerSpec<P extends Obj> {
   readonly retry?: RetryPolicy | RetryPreset;
   readonly limit?: RateLimit;
   /**
-   * Name of the finalizer, default `<plural>.<group>/finalizer` when there is a `cleanup`. `false`: none is
-   * kept and deleting objects are left alone. `author`: the reconciler handles finalizers and deletion itself,
-   * and `reconcile` gets every primary, deleting ones too.
+   * Name of the finalizer, default `<plural>.<group>/finalizer` if there is a `cleanup`. `false`: no finalizer, and objects
+   * that are being deleted are ignored. `{ handledBy: 'reconciler' }`: the runtime neither adds nor removes finalizers, and
+   * `reconcile` is also called for objects that are being deleted.
    */
-  readonly finalizer?: string | false;
+  readonly finalizer?: string | false | { readonly handledBy: 'reconciler' };
   /** How new generations are told: from the status, which the runtime then keeps; from memory; or not. */
   readonly generation?: GenerationMode;
   /** Whether events of own writes are dropped. Default `filter`. */
@@ -80,10 +80,10 @@ export interface ControllerSpec<P extends Obj> {
   readonly objectMetrics?: boolean;
 }
 
-/** Who takes care of finalizers, and whether deleting objects are anybody's business. */
+/** What adds and removes finalizers. `none`: objects that are being deleted are ignored. */
 type FinalizerMode =
   | { readonly type: 'runtime'; readonly name: string }
-  | { readonly type: 'author' }
+  | { readonly type: 'reconciler' }
   | { readonly type: 'none' };
 
 /** A description with nothing left open. */
@@ -146,7 +146,7 @@ function finalizerMode<P extends Obj>({
   name,
 }: ControllerSpec<P>): FinalizerMode {
   if (finalizer === false) return { type: 'none' };
-  if (finalizer === 'author') return { type: 'author' };
+  if (typeof finalizer === 'object') return { type: 'reconciler' };
   if (!reconciler.cleanup) {
     if (finalizer === undefined) return { type: 'none' };
     throw new DefinitionError({

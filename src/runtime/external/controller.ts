@@ -112,7 +112,7 @@ export function externalController<M extends ExternalObject>(
     ...(cache && { cache }),
     retry: spec.retry ?? 'external',
     reconcileTimeoutMs: spec.reconcileTimeoutMs ?? RECONCILE_TIMEOUT_MS,
-    finalizer: 'author',
+    finalizer: { handledBy: 'reconciler' },
     generation: 'off',
     ownEvents: 'deliver',
     filter: and<M>(relevantChange, spec.filter ?? {}),

@@ -26,10 +26,10 @@ function controllerWith(more: Partial<TargetSyncPorts> = {}) {
 
 describe('the controller of target syncs', () => {
   it('manages finalizers by itself, and retries after failures', () => {
-    expect(controllerWith().spec).to.include({
+    expect(controllerWith().spec).to.deep.include({
       name: 'targetsync',
       kind: targetSyncKind,
-      finalizer: 'author',
+      finalizer: { handledBy: 'reconciler' },
       generation: 'off',
       retry: 'growing',
     });

@@ -136,7 +136,7 @@ describe('finalizers and the two phases', () => {
   });
 
   it('passes everything to a reconciler that manages finalizers itself', async () => {
-    cleaning(undefined, { finalizer: 'author' });
+    cleaning(undefined, { finalizer: { handledBy: 'reconciler' } });
     world.cluster.put(widgets, widget('A/1', { finalizers: ['a.io/x'] }));
     await world.start();
     world.cluster.remove(widgets, 'A/1');

@@ -37,7 +37,12 @@ describe('the controller of installations', () => {
   it('has the name of its metrics and its shard, and manages its finalizer itself', () => {
     const { name, finalizer, generation, retry, kind, maxConcurrent } = controllerOf(worldOf());
     expect({ name, finalizer, generation, retry, kind: kind.kind, maxConcurrent }).to.deep.equal({
-      ...{ name: 'installation', finalizer: 'author', generation: 'off', retry: 'growing' },
+      ...{
+        name: 'installation',
+        finalizer: { handledBy: 'reconciler' },
+        generation: 'off',
+        retry: 'growing',
+      },
       ...{ kind: 'Installation', maxConcurrent: undefined },
     });
     expect(controllerOf(worldOf(), { workers: 3 }).maxConcurrent).to.equal(3);

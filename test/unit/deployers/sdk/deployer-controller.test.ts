@@ -32,7 +32,13 @@ const specOf = (plugin: Partial<DeployerPlugin> = {}) =>
 describe('the controller of a plug-in', () => {
   it('leaves finalizers, generations and defaults of items to the worker, and retries fast', () => {
     expect(specOf()).to.deep.include({
-      ...{ name: NAME, finalizer: 'author', generation: 'off', defaults: false, retry: 'fast' },
+      ...{
+        name: NAME,
+        finalizer: { handledBy: 'reconciler' },
+        generation: 'off',
+        defaults: false,
+        retry: 'fast',
+      },
     });
   });
 

@@ -88,7 +88,7 @@ describe('a dispatch, by the finalizer', () => {
     ],
     [
       'reconciles a deleted object if the author handles it',
-      { spec: { finalizer: 'author' }, primary: deleting() },
+      { spec: { finalizer: { handledBy: 'reconciler' } }, primary: deleting() },
       ...(['ran', ['reconcile'], 0] as const),
     ],
   ];

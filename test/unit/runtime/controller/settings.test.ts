@@ -44,7 +44,11 @@ describe('the settings of a controller', () => {
       { reconciler: { reconcile, cleanup }, finalizer: false },
       { finalizer: { type: 'none' } },
     ],
-    ['a finalizer of the author', { finalizer: 'author' }, { finalizer: { type: 'author' } }],
+    [
+      'finalizers that the reconciler handles',
+      { finalizer: { handledBy: 'reconciler' } },
+      { finalizer: { type: 'reconciler' } },
+    ],
   ];
   for (const [title, spec, expected] of rows)
     it(`can choose ${title}`, () => {

@@ -6,6 +6,12 @@ const LOG_CALL =
   'CallExpression[callee.property.name=/^(trace|debug|info|warn|error)$/]' +
   ':matches([callee.object.name=/^log(ger)?$/], [callee.object.property.name=/^(log|logger)$/])';
 
+/** Such a spread exists only to keep several fields in one line, and hides unknown fields from the type checker. */
+const NO_SPREAD_LITERALS = [
+  'ObjectExpression > SpreadElement > ObjectExpression',
+  'ArrayExpression > SpreadElement > ArrayExpression',
+].map((selector) => ({ selector, message: 'write the fields or elements without the spread' }));
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'crds/', '.cache/', '**/*.cjs', '**/*.mjs', 'eslint.config.js'] },
   js.configs.recommended,
@@ -72,6 +78,7 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': [
         'error',
+        ...NO_SPREAD_LITERALS,
         ...[
           'CallExpression[callee.property.name=/^(push|unshift)$/] > SpreadElement',
           "CallExpression[callee.object.name='Math'][callee.property.name=/^(max|min)$/] > SpreadElement",
@@ -98,7 +105,10 @@ export default tseslint.config(
   {
     // Beginnings, whose functions will wait for something when they are filled in.
     files: ['docs/samples/**'],
-    rules: { '@typescript-eslint/require-await': 'off' },
+    rules: {
+      '@typescript-eslint/require-await': 'off',
+      'no-restricted-syntax': ['error', ...NO_SPREAD_LITERALS],
+    },
   },
   {
     files: ['test/**', 'hack/**'],
@@ -112,6 +122,7 @@ export default tseslint.config(
       '@typescript-eslint/no-empty-function': 'off',
       'no-restricted-syntax': [
         'error',
+        ...NO_SPREAD_LITERALS,
         ...['Identifier[name=/^(it|describe|test)$/]', 'ThisExpression'].map((object) => ({
           selector: `CallExpression > MemberExpression[property.name='skip'] > ${object}.object`,
           message: 'Give the reason: skip() or leftOut() of test/support/skip.ts.',

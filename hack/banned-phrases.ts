@@ -83,9 +83,20 @@ const scope = {
   titles: ['test'],
   /** Comments and docstrings. */
   comments: [
-    ...['controllers', 'deployers/container', 'deployers/helm', 'deployers/manifest', 'deployers/mock'],
-    ...['deployers/objects', 'hack', 'src/api', 'src/cli', 'src/components', 'src/dataflow', 'src/landscape'],
-    ...['src/observability', 'src/webhooks'],
+    'controllers',
+    'deployers/container',
+    'deployers/helm',
+    'deployers/manifest',
+    'deployers/mock',
+    'deployers/objects',
+    'hack',
+    'src/api',
+    'src/cli',
+    'src/components',
+    'src/dataflow',
+    'src/landscape',
+    'src/observability',
+    'src/webhooks',
   ],
   /** Whole pages. */
   pages: ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'docs/*.md', 'docs/samples'],

@@ -49,8 +49,10 @@ async function play(suites: readonly string[], kubeconfig?: string): Promise<rea
     const output = join(folder, 'report.json');
     const mocha = [join(root, 'node_modules/mocha/bin/mocha.js'), '--grep', NUMBERED];
     const reporter = [
-      ...['--reporter', join(root, 'hack/mocha-outcomes.mjs')],
-      ...['--reporter-option', `output=${output}`],
+      '--reporter',
+      join(root, 'hack/mocha-outcomes.mjs'),
+      '--reporter-option',
+      `output=${output}`,
     ];
     const child = spawn(process.execPath, [...mocha, ...reporter, ...suites], {
       cwd: root,

@@ -4,7 +4,10 @@ import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 import type { Deployment, DeploymentFacts } from './decide.ts';
 
 const deploymentKind: Kind<Obj & Deployment> = {
-  ...{ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
   namespaced: true,
 };
 

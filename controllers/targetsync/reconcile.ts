@@ -149,8 +149,15 @@ async function problemsOf(run: () => Promise<readonly string[]>): Promise<readon
 }
 
 const reportable = [
-  ...[ApiError, TransportError, ResponseTooLarge, KubeconfigError, DefinitionError],
-  ...[SourceUnavailable, InvalidSpec, RotationImpossible, IncompleteAnswer],
+  ApiError,
+  TransportError,
+  ResponseTooLarge,
+  KubeconfigError,
+  DefinitionError,
+  SourceUnavailable,
+  InvalidSpec,
+  RotationImpossible,
+  IncompleteAnswer,
 ];
 const isReportable = (error: unknown): error is Error => reportable.some((Class) => error instanceof Class);
 

@@ -61,7 +61,10 @@ export interface ContainerConfig {
 const document = schemaCodec<Document>('ProviderConfiguration', { [CONTAINER_API_VERSION]: schema });
 
 const shape = {
-  ...{ image: anything, command: anything, args: anything, importValues: anything },
+  image: anything,
+  command: anything,
+  args: anything,
+  importValues: anything,
   blueprint: { inline: { filesystem: anything }, ref: { resourceName: anything } },
   componentDescriptor: {
     inline: anything,

@@ -176,7 +176,10 @@ export async function deletePod({ client }: Place, pod: View<Pod>, signal?: Abor
   await unlessGone(
     client.send(
       {
-        ...{ verb: 'delete', kind: POD, key, gracePeriodSeconds: GRACE_SECONDS },
+        verb: 'delete',
+        kind: POD,
+        key,
+        gracePeriodSeconds: GRACE_SECONDS,
         ...(uid !== undefined && { uid }),
       },
       signal,

@@ -125,7 +125,11 @@ export async function startPod(
   await ensureTokens(ctx, place, owner, leftMs);
 
   const pod = podOf({
-    ...{ run: key, deployerId, settings, image, stateSecrets },
+    run: key,
+    deployerId,
+    settings,
+    image,
+    stateSecrets,
     command: ctx.config.command,
     args: ctx.config.args,
     has: {

@@ -91,7 +91,10 @@ async function fetched(
   switch (source.kind) {
     case 'remote':
       return download('unable to fetch helm chart', {
-        ...{ url: source.url, clock: ctx.clock, signal: ctx.signal, limits },
+        url: source.url,
+        clock: ctx.clock,
+        signal: ctx.signal,
+        limits,
       });
     case 'ref':
       return chartFromRegistry(source.ref, ctx, repositories);

@@ -62,10 +62,15 @@ const required = (path: string, message = 'must not be empty'): CodecError =>
   new CodecError({ step: 'validate', message: `${path}: Required value: ${message}` });
 
 const shape = {
-  ...{ name: anything, namespace: anything, createNamespace: anything, values: anything },
+  name: anything,
+  namespace: anything,
+  createNamespace: anything,
+  values: anything,
   chart: {
     archive: { raw: anything, remote: { url: anything } },
-    ...{ ref: anything, fromResource: anything, resourceRef: anything },
+    ref: anything,
+    fromResource: anything,
+    resourceRef: anything,
     helmChartRepo: { helmChartRepoUrl: anything, helmChartName: anything, helmChartVersion: anything },
   },
   helmDeployment: anything,

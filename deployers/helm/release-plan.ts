@@ -55,7 +55,9 @@ export async function planRelease(
   const wanted = await withNamespaces(objectsOf(documents), config.namespace, access);
   const ids = new Set(wanted.map((object) => idOf(refOf(object))));
   const step: Step = {
-    ...{ ctx, access, adopts: config[action].takeOwnership },
+    ctx,
+    access,
+    adopts: config[action].takeOwnership,
     recorded: new Map(recorded.map((object) => [idOf(refOf(object)), object])),
     removed: new Set(earlier.objects.filter(({ change }) => change === 'delete').map(({ ref }) => idOf(ref))),
   };

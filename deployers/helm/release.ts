@@ -185,7 +185,13 @@ async function act(
   const end = ctx.clock.now() + left;
   const answer = await callHelm(ctx, options, (major) => ({
     args: [
-      ...[action, config.name, '{chart.tgz}', '--namespace', config.namespace, '--values', '{values.json}'],
+      action,
+      config.name,
+      '{chart.tgz}',
+      '--namespace',
+      config.namespace,
+      '--values',
+      '{values.json}',
       ...actionFlags(chosen, major),
       ...timeoutFlag(chosen, left, action === 'upgrade'),
       ...(action === 'install' && config.createNamespace ? ['--create-namespace'] : []),
@@ -306,7 +312,10 @@ export async function uninstall(
   const left = ctx.assertTimeLeft(`${PREFIX}: before deleting release`);
   const answer = await callHelm(ctx, options, () => ({
     args: [
-      ...['uninstall', name, '--namespace', namespace],
+      'uninstall',
+      name,
+      '--namespace',
+      namespace,
       ...(waitsForObjects ? ['--wait'] : []),
       ...timeoutFlag(ctx.config.uninstall, left),
     ],

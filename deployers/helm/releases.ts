@@ -41,7 +41,10 @@ export async function recordsOf(
       const secret = { name: metadata.name, namespace: metadata.namespace ?? namespace, uid };
       if (!Number.isInteger(revision)) continue;
       records.push({
-        ...{ revision, status: labels['status'] ?? '', createdAt, secret },
+        revision,
+        status: labels['status'] ?? '',
+        createdAt,
+        secret,
         content: () => contentOf(client, secret, signal),
       });
     }

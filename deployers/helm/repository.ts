@@ -31,7 +31,9 @@ export async function chartFromRepository(
   const index = await download('cannot download repository index', {
     url: `${base}/index.yaml`,
     ...auth,
-    ...{ clock, signal, limits },
+    clock,
+    signal,
+    limits,
   });
   const shown = shownUrl(base);
   const location = await locationInProcess(index, { url: shown, name, version }, { clock, signal });

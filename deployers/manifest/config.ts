@@ -52,8 +52,12 @@ const shape = {
   continuousReconcile: continuousShape,
 } as const;
 const entryShape = {
-  ...{ policy: anything, manifest: anything, annotateBeforeCreate: anything },
-  ...{ annotateBeforeDelete: anything, patchAfterDeployment: anything, patchBeforeDelete: anything },
+  policy: anything,
+  manifest: anything,
+  annotateBeforeCreate: anything,
+  annotateBeforeDelete: anything,
+  patchAfterDeployment: anything,
+  patchBeforeDelete: anything,
 } as const;
 
 export const manifestConfig: Codec<ManifestConfig> = codec(

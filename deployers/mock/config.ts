@@ -18,7 +18,10 @@ export interface MockConfig {
 
 const API_VERSION = `mock.deployer.${GROUP}/v1alpha1`;
 const shape = {
-  ...{ phase: anything, initialPhase: anything, providerStatus: anything, export: anything },
+  phase: anything,
+  initialPhase: anything,
+  providerStatus: anything,
+  export: anything,
   continuousReconcile: continuousShape,
 } as const;
 

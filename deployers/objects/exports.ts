@@ -29,7 +29,9 @@ export interface ExportSpec {
 
 const source = { apiVersion: anything, kind: anything, name: anything, namespace: anything } as const;
 export const exportShape = {
-  ...{ key: anything, jsonPath: anything, targetName: anything },
+  key: anything,
+  jsonPath: anything,
+  targetName: anything,
   fromResource: source,
   fromObjectRef: { apiVersion: anything, kind: anything, jsonPath: anything },
 } as const;

@@ -46,7 +46,8 @@ export const hostApi = (client: Client, item: View<DeployItem>, signal: AbortSig
     deleteSecret: (name) =>
       removeExports(`${namespace}/${name}`, item, {
         write: (write) => client.send(write, signal),
-        ...{ live: client, signal },
+        live: client,
+        signal,
       }),
   };
 };

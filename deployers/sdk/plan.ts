@@ -68,7 +68,9 @@ export async function planItem(at: PlanAt, ports: DeployContextPorts): Promise<I
   if (!isApply && neverApplied(item, plugin)) return nothingPlanned;
   const notes: string[] = [];
   const subject = {
-    ...{ item, log: at.log, scratch: new Map<string, unknown>() },
+    item,
+    log: at.log,
+    scratch: new Map<string, unknown>(),
     begin: () => Promise.resolve(),
     event: (_type: string, _reason: string, note: string) => {
       notes.push(note);

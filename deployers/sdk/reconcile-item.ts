@@ -185,7 +185,10 @@ async function callPlugin(
   }
   if (!isApply && neverApplied(item, plugin)) return done();
   const subject = {
-    ...{ item, begin: at.begin, scratch: at.memory.scratch, log: at.ctx.log },
+    item,
+    begin: at.begin,
+    scratch: at.memory.scratch,
+    log: at.ctx.log,
     event: (...[type, reason, note]: Parameters<DeployContext['event']>) => {
       at.ctx.event(type, reason, note);
     },

@@ -68,7 +68,9 @@ export async function checkDeployer(
   try {
     const connection = await connect({
       kubeconfig: { text: kubeconfig },
-      ...{ userAgent: 'deployer-conformance', clock, log },
+      userAgent: 'deployer-conformance',
+      clock,
+      log,
     });
     const client = createClient(connection);
     closing.add(() => client.close());
@@ -76,7 +78,11 @@ export async function checkDeployer(
     const items = caches.of(deployItemKind);
     const namespace = `conformance-${randomBytes(4).toString('hex')}`;
     const stage = new Stage(subject, namespace, {
-      ...{ client, items, clock, kubeconfig, patienceMs },
+      client,
+      items,
+      clock,
+      kubeconfig,
+      patienceMs,
       ...(signal && { signal }),
     });
     await caches.start(signal ? AbortSignal.any([signal, closing.signal]) : closing.signal);

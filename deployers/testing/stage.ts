@@ -170,7 +170,11 @@ export class Stage {
   async writeStatus(item: string, status: Fields): Promise<void> {
     const body = { status };
     await this.#ports.client.send({
-      ...{ verb: 'merge', kind: deployItemKind, key: this.#key(item), body, sub: 'status' },
+      verb: 'merge',
+      kind: deployItemKind,
+      key: this.#key(item),
+      body,
+      sub: 'status',
     } as never);
   }
 

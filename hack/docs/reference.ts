@@ -209,7 +209,7 @@ function slugger(): (heading: string) => string {
   return (heading) => {
     const plain = heading
       .toLowerCase()
-      .replace(/[^a-z0-9 -]/g, '')
+      .replace(/[^a-z0-9_ -]/g, '')
       .replaceAll(' ', '-');
     const before = used.get(plain) ?? 0;
     used.set(plain, before + 1);

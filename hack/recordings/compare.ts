@@ -64,7 +64,8 @@ export function compare(upstream: Recording, here: Recording): readonly Differen
       differencesOf(upstream.objects[object], here.objects[object])
         .filter(({ path }) => !IGNORED.some((rule) => rule.test(path)) && !isSoft(path))
         .map((difference) => ({
-          ...{ object, ...difference },
+          object,
+          ...difference,
           counted: countedBy(here.objects[object], difference.here),
         })),
     ),

@@ -53,7 +53,8 @@ export function templateScope(
   return {
     imports,
     // Set in the worker process: a component can be large, and is sent once for all executions.
-    ...{ cd: null, components: null },
+    cd: null,
+    components: null,
     blueprint: installation.spec.blueprint,
     blueprintDef: installation.spec.blueprint,
     componentDescriptorDef: component

@@ -79,8 +79,12 @@ export async function packFolder(files: Files, folder: string): Promise<PackedCo
     {
       meta: { schemaVersion: V2 },
       component: {
-        ...{ ...rest, provider: provider ?? 'unknown', repositoryContexts: [], sources: [] },
-        ...{ componentReferences: references ?? [], resources: documents },
+        ...rest,
+        provider: provider ?? 'unknown',
+        repositoryContexts: [],
+        sources: [],
+        componentReferences: references ?? [],
+        resources: documents,
       },
     },
     `${COMPONENT_FILE} in ${folder}`,

@@ -38,14 +38,13 @@ export async function openRepository(context: JsonMap, ports: RepositoryPorts): 
       const folder = text(context, 'filePath');
       const files = localFiles(ports, `local repository ${folder}`);
       return localRepository({
-        ...{
-          runner: ports.runner,
-          context,
-          name: `local repository ${folder}`,
-          descriptors: files,
-          blobs: files,
-        },
-        ...{ descriptorFolder: folder, blobFolder: join(folder, 'blobs') },
+        runner: ports.runner,
+        context,
+        name: `local repository ${folder}`,
+        descriptors: files,
+        blobs: files,
+        descriptorFolder: folder,
+        blobFolder: join(folder, 'blobs'),
       });
     }
     case 'inline':
@@ -116,7 +115,10 @@ function inlineRepository(context: JsonMap, { runner }: RepositoryPorts): Reposi
   const files = inlineFiles(ownField(context, 'fileSystem'), 'fileSystem');
   const own = ownField(context, 'blobFs');
   return localRepository({
-    ...{ runner, context, name: 'inline repository', descriptors: files },
+    runner,
+    context,
+    name: 'inline repository',
+    descriptors: files,
     descriptorFolder: text(context, 'compDescDirPath') || '/',
     blobs: own === undefined || own === null ? files : inlineFiles(own, 'blobFs'),
     blobFolder: text(context, 'blobDirPath') || 'blobs',

@@ -111,8 +111,15 @@ function ofV2({ meta: _, component, ...more }: z.output<typeof v2>): Component {
   const { repositoryContexts, sources } = component;
   const { componentReferences: references, resources } = component;
   return {
-    ...{ schemaVersion: V2, name, version, provider, labels, creationTime },
-    ...{ repositoryContexts, sources, more },
+    schemaVersion: V2,
+    name,
+    version,
+    provider,
+    labels,
+    creationTime,
+    repositoryContexts,
+    sources,
+    more,
     ...withoutEmptyFields(version, resources, references),
   };
 }
@@ -122,8 +129,15 @@ function ofV3({ apiVersion: _, kind: __, metadata, ...rest }: z.output<typeof v3
   const { name, version, provider = '', labels, creationTime } = metadata;
   const { resources = [], references = [], sources = [] } = spec ?? {};
   return {
-    ...{ schemaVersion: V3, name, version, provider, labels, creationTime },
-    ...{ repositoryContexts, sources, more },
+    schemaVersion: V3,
+    name,
+    version,
+    provider,
+    labels,
+    creationTime,
+    repositoryContexts,
+    sources,
+    more,
     ...withoutEmptyFields(version, resources, references),
   };
 }
@@ -163,10 +177,15 @@ export function toV2(component: Component): JsonMap {
     ...more,
     meta: { schemaVersion: V2 },
     component: {
-      ...{ name, version, provider: typeof provider === 'string' ? provider : provider['name'] },
+      name,
+      version,
+      provider: typeof provider === 'string' ? provider : provider['name'],
       ...(labels && labels.length > 0 && { labels }),
       ...(creationTime !== undefined && { creationTime }),
-      ...{ repositoryContexts, sources, componentReferences: references, resources },
+      repositoryContexts,
+      sources,
+      componentReferences: references,
+      resources,
     },
   };
 }
@@ -179,7 +198,9 @@ export function toV3(component: Component): JsonMap {
     apiVersion: V3,
     kind: 'ComponentVersion',
     metadata: {
-      ...{ name, version, provider: typeof provider === 'string' ? { name: provider } : provider },
+      name,
+      version,
+      provider: typeof provider === 'string' ? { name: provider } : provider,
       ...(labels && labels.length > 0 && { labels }),
       ...(creationTime !== undefined && { creationTime }),
     },

@@ -173,7 +173,10 @@ function v2OnTheWire(component: Component): JsonMap {
   return {
     meta: { schemaVersion: 'v2' },
     component: present({
-      ...{ name, version, labels: signedLabels(labels), creationTime },
+      name,
+      version,
+      labels: signedLabels(labels),
+      creationTime,
       provider: typeof provider === 'string' ? provider : withSignedLabels(provider),
       componentReferences: references.map((one) => referenceOf(one, signedLabels(one.labels), null)),
       resources: resources.map((one) => resourceOf(one, null)),
@@ -188,7 +191,10 @@ function v3OnTheWire(component: Component): JsonMap {
     apiVersion: V3,
     kind: 'ComponentVersion',
     metadata: present({
-      ...{ name, version, labels: signedLabels(labels), creationTime },
+      name,
+      version,
+      labels: signedLabels(labels),
+      creationTime,
       provider: typeof provider === 'string' ? { name: provider } : provider,
     }),
     spec: present({
@@ -205,7 +211,10 @@ function internalForm(component: Component): JsonMap {
   const provider = providerOf(component);
   return {
     component: present({
-      ...{ name, version, labels: signedLabels(labels), creationTime },
+      name,
+      version,
+      labels: signedLabels(labels),
+      creationTime,
       provider: typeof provider === 'string' ? { name: provider } : withSignedLabels(provider),
       componentReferences: references.map((one) => referenceOf(one, allLabels(one.labels))),
       resources: resources.map((one) => resourceOf(one)),

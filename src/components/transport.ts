@@ -189,8 +189,12 @@ export class Transport {
         signal: ending,
       });
       const limits = {
-        ...{ maxBytes: method === 'HEAD' ? 0 : maxBytes, keepsEncoding: true, budget: this.#budget },
-        ...{ key: url.host, clock: this.clock, signal: ending },
+        maxBytes: method === 'HEAD' ? 0 : maxBytes,
+        keepsEncoding: true,
+        budget: this.#budget,
+        key: url.host,
+        clock: this.clock,
+        signal: ending,
         tooLarge: () => tooLarge(what, url, maxBytes, limitKey),
       };
       // The response to HEAD contains the length of the body, but no body.

@@ -64,8 +64,12 @@ export function createAuthority(name: string, validity: Validity = AGES): Author
     extension(OID.subjectKeyId, false, octets(keyId(publicKey))),
   ];
   const certificate = certify({
-    ...{ subject, issuer: subject, publicKey, extensions },
-    ...{ validity, signer: privateKey },
+    subject,
+    issuer: subject,
+    publicKey,
+    extensions,
+    validity,
+    signer: privateKey,
   });
   return { name, key: pkcs8(privateKey), certificate };
 }
@@ -92,7 +96,9 @@ export function issueCertificate(
   const certificate = certify({
     subject: distinguishedName(options.commonName, options.organizations ?? []),
     issuer: subjectOf(authority.certificate),
-    ...{ publicKey, extensions, signer },
+    publicKey,
+    extensions,
+    signer,
     validity: options.validity ?? AGES,
   });
   return { key: pkcs8(privateKey), certificate };

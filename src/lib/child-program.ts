@@ -43,7 +43,8 @@ export class ChildProgram {
   constructor({ entry, memoryMiB, argument }: ChildProgramOptions, hooks: ChildProgramHooks) {
     const settings: ForkOptions = {
       execArgv: [
-        ...[`--max-old-space-size=${String(memoryMiB)}`, `--stack-size=${String(STACK_KIB)}`],
+        `--max-old-space-size=${String(memoryMiB)}`,
+        `--stack-size=${String(STACK_KIB)}`,
         ...loaderOf(entry),
       ],
       // Nothing of the process is handed down but the time zone: no environment, no input, no output.

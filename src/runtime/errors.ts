@@ -267,7 +267,8 @@ export function apiErrorFrom(
     serverMessage ?? `the server answered ${String(statusCode)}${reason ? ` (${reason})` : ''}`;
   return new Class({
     message: `cannot ${describe(ref)}: ${sentence}`,
-    ...{ status: statusCode, serverMessage },
+    status: statusCode,
+    serverMessage,
     reason,
     ref,
     retryAfterMs: typeof seconds === 'number' && seconds >= 0 ? seconds * 1000 : undefined,

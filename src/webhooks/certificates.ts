@@ -120,7 +120,8 @@ function serverCertificate(
   return issueCertificate({ certificate: issuer.certificate.toString() }, issuer.key, {
     commonName: SERVER_NAME,
     usage: 'server',
-    ...{ hosts, validity },
+    hosts,
+    validity,
   });
 }
 

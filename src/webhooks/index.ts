@@ -51,7 +51,13 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   const secret = { ...options, namespace: options.certNamespace, hosts };
   let inUse = await currentCertificates(secret);
   const server = await startWebhookServer({
-    ...{ host, port, identity: inUse, resources, limits, checkLargeItems, log },
+    host,
+    port,
+    identity: inUse,
+    resources,
+    limits,
+    checkLargeItems,
+    log,
   });
   const life = new AbortController();
 

@@ -51,7 +51,12 @@ export class Report {
     const all = (...wanted: readonly NodeState[]): boolean =>
       nodes.every((node) => wanted.some((state) => states.get(node) === state));
     return {
-      ...{ reconciled, notReady, deleted, errored, done, requeueAfterMs },
+      reconciled,
+      notReady,
+      deleted,
+      errored,
+      done,
+      requeueAfterMs,
       allReady: all('ready', 'removed'),
       allRemoved: all('removed'),
       data(node, which, is) {

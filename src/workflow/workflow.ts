@@ -84,7 +84,11 @@ export function buildWorkflow<P extends Obj>(
     const report = new Report();
     const reconcile = new WorkflowReconcile(byName, p, ctx, { report, sources, isCleanup, meter });
     await drive({
-      ...{ dag, policy, states, limit: concurrency, signal: ctx.signal },
+      dag,
+      policy,
+      states,
+      limit: concurrency,
+      signal: ctx.signal,
       start: (node) => reconcile.start(node),
       remove: (node) => reconcile.remove(node),
     });

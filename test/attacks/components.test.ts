@@ -120,8 +120,12 @@ attacks({
           { name: 'r', type: 't', version: '1', relation: 'local', access: { type: 'none' } },
         ];
         const head = (i: number): object => ({
-          ...{ name: `example.com/c${String(i)}`, version: '1.0.0', provider: 'attack' },
-          ...{ repositoryContexts: [NOWHERE], sources: [], resources },
+          name: `example.com/c${String(i)}`,
+          version: '1.0.0',
+          provider: 'attack',
+          repositoryContexts: [NOWHERE],
+          sources: [],
+          resources,
         });
         const digest = {
           hashAlgorithm: 'SHA-256',
@@ -136,7 +140,9 @@ attacks({
               ...head(i),
               componentReferences: [
                 {
-                  ...{ name: 'r', componentName: `example.com/c${String(i - 1)}`, version: '1.0.0' },
+                  name: 'r',
+                  componentName: `example.com/c${String(i - 1)}`,
+                  version: '1.0.0',
                   ...(i < 3 && { digest }),
                   labels: [{ name: 'landscaper.gardener.cloud/component-descriptor', value: inner }],
                 },

@@ -101,7 +101,9 @@ attacks({
         const value = `${'a'.repeat(200_000)}!`;
         const evil = ['^(a+)+$', '^(a|aa)+$', '^(a|a?)+$', '(.*a){25}$', '^(([a-z])+.)+[A-Z]([a-z])+$'];
         const imports = evil.map((pattern, i) => ({
-          ...{ name: `i${String(i)}`, type: 'data', schema: { type: 'string', pattern } },
+          name: `i${String(i)}`,
+          type: 'data',
+          schema: { type: 'string', pattern },
         }));
         const object = {
           apiVersion: API_VERSION,

@@ -102,7 +102,8 @@ describe('servers with responses that are far too large', function () {
           verb: 'create',
           kind: kind as typeof deployItemKind,
           object: {
-            ...{ apiVersion: API_VERSION, kind: kind.kind },
+            apiVersion: API_VERSION,
+            kind: kind.kind,
             ...more,
             metadata: { name, namespace: scene.ns, ...('metadata' in more && (more.metadata as object)) },
           } as never,
@@ -126,7 +127,9 @@ describe('servers with responses that are far too large', function () {
       });
       const now = timestamp(systemClock);
       const status = {
-        ...{ observedGeneration: 0, jobID: 'j1', jobIDGenerationTime: now },
+        observedGeneration: 0,
+        jobID: 'j1',
+        jobIDGenerationTime: now,
         transitionTimes: { triggerTime: now, initTime: null },
       };
       const key = `${scene.ns}/web`;

@@ -16,7 +16,9 @@ const VALUE = 'c4n4rys-pr1v4te-v4lue';
 /** A secret in the namespace of the canary that must not appear in any message or object. */
 async function giveSecret({ client }: Scene, name: string): Promise<void> {
   const object = {
-    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'canary' } },
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace: 'canary' },
     data: { v: Buffer.from(VALUE).toString('base64') },
   };
   await client.send({ verb: 'create', kind: Secret, object });
@@ -80,7 +82,9 @@ attacks({
         const victims = [];
         for (const [name, spec] of Object.entries(specs)) {
           await scene.create(targetKind, {
-            ...{ apiVersion: API_VERSION, kind: 'Target', metadata: { name } },
+            apiVersion: API_VERSION,
+            kind: 'Target',
+            metadata: { name },
             spec: { type: `${GROUP}/kubernetes-cluster`, ...spec },
           });
           victims.push(
@@ -105,8 +109,13 @@ attacks({
         const descriptor = {
           meta: { schemaVersion: 'v2' },
           component: {
-            ...{ name: 'example.com/attack', version: '1.0.0', provider: 'attack', repositoryContexts: [] },
-            ...{ sources: [], resources: [], componentReferences: [] },
+            name: 'example.com/attack',
+            version: '1.0.0',
+            provider: 'attack',
+            repositoryContexts: [],
+            sources: [],
+            resources: [],
+            componentReferences: [],
           },
         };
         const spec = {
@@ -121,7 +130,9 @@ attacks({
       title: 'a secret value as the name of a deploy item',
       async launch(scene) {
         const object = {
-          ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'own', namespace: scene.namespace } },
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: 'own', namespace: scene.namespace },
           data: { v: Buffer.from('s3cr3t-value').toString('base64') },
         };
         await scene.create(Secret, object);
@@ -161,7 +172,9 @@ attacks({
         await Promise.all(
           names.map((name, i) =>
             scene.create(targetKind, {
-              ...{ apiVersion: API_VERSION, kind: 'Target', metadata: { name } },
+              apiVersion: API_VERSION,
+              kind: 'Target',
+              metadata: { name },
               spec: {
                 type: `${GROUP}/kubernetes-cluster`,
                 config: { kubeconfig: `${kubeconfig}\n# ${String(i)}\n` },

@@ -86,11 +86,15 @@ const flood = (
 async function sync({ create, namespace }: Scene, url: string): Promise<void> {
   const kubeconfig = Buffer.from(kubeconfigFor(url)).toString('base64');
   await create(Secret, {
-    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'source', namespace } },
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'source', namespace },
     data: { kubeconfig },
   });
   await create(targetSyncKind, {
-    ...{ apiVersion: API_VERSION, kind: 'TargetSync', metadata: { name: 'sync' } },
+    apiVersion: API_VERSION,
+    kind: 'TargetSync',
+    metadata: { name: 'sync' },
     spec: {
       sourceNamespace: 'src',
       secretRef: { name: 'source', key: 'kubeconfig' },

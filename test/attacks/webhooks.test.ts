@@ -16,9 +16,11 @@ import { until, type Stage } from './stage/stage.ts';
 const PATIENCE_MS = 10_000;
 const MAX_DENIAL = 12_000;
 
-const executionWith = (spec: object): Obj => ({
-  ...{ apiVersion: API_VERSION, kind: 'Execution', metadata: { name: 'attack' } },
-  ...{ spec },
+const executionWith = (spec: object): Obj & { readonly spec: object } => ({
+  apiVersion: API_VERSION,
+  kind: 'Execution',
+  metadata: { name: 'attack' },
+  spec,
 });
 
 interface Judged {

@@ -107,7 +107,9 @@ else
       const thing = (await s.get(`/apis/helm.example.com/v1/namespaces/${ns}/things/thing`)).body;
       const secret = (await s.get(`/api/v1/namespaces/${ns}/secrets/shop`)).body;
       return {
-        ...{ replicas: spec.replicas, ready: status.readyReplicas, size: thing.spec.size },
+        replicas: spec.replicas,
+        ready: status.readyReplicas,
+        size: thing.spec.size,
         password: Buffer.from(secret.data.password, 'base64').toString(),
       };
     };

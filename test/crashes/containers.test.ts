@@ -102,7 +102,8 @@ async function asKubelet(room: Room, pod: Pod): Promise<object> {
   const name = namesOf(item).export;
   if (!(await getIfThere(room.world.client, SECRET, `${room.pods}/${name}`))) {
     await room.create(SECRET, {
-      ...{ apiVersion: 'v1', kind: 'Secret' },
+      apiVersion: 'v1',
+      kind: 'Secret',
       metadata: { name, namespace: room.pods, labels: pod.metadata.labels },
       stringData: { config: `{"n":${argumentOf(pod)}}` },
     } as unknown as Obj);

@@ -32,7 +32,10 @@ const clientOf = async (server: string, responses: ResponseLimits): Promise<Clie
   createClient(
     await connect({
       kubeconfig: { text: kubeconfigOf(server) },
-      ...{ userAgent: 'test', clock: systemClock, log: silentLogger, responses },
+      userAgent: 'test',
+      clock: systemClock,
+      log: silentLogger,
+      responses,
     }),
   );
 

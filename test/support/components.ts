@@ -9,16 +9,24 @@ export const LABEL = 'landscaper.gardener.cloud/component-descriptor';
 type Fields = Readonly<Record<string, unknown>>;
 
 export const blob = (name: string, type: string, mediaType: string, localReference: string) => ({
-  ...{ name, version: '1.0.0', type, relation: 'local' },
+  name,
+  version: '1.0.0',
+  type,
+  relation: 'local',
   access: { type: 'localBlob', localReference, mediaType },
 });
 export const image = (name: string, imageReference: string, more: Fields = {}) => ({
-  ...{ name, version: '1.0.0', type: 'ociImage', relation: 'external' },
+  name,
+  version: '1.0.0',
+  type: 'ociImage',
+  relation: 'external',
   access: { type: 'ociArtifact', imageReference },
   ...more,
 });
 export const reference = (name: string, componentName: string, version: string, more: Fields = {}) => ({
-  ...{ name, componentName, version },
+  name,
+  componentName,
+  version,
   ...more,
 });
 
@@ -34,8 +42,13 @@ export const descriptor = (
 ) => ({
   meta: { schemaVersion: 'v2' },
   component: {
-    ...{ name, version, provider: 'example', repositoryContexts: [NOWHERE], sources: [] },
-    ...{ componentReferences, resources },
+    name,
+    version,
+    provider: 'example',
+    repositoryContexts: [NOWHERE],
+    sources: [],
+    componentReferences,
+    resources,
     ...more,
   },
 });
@@ -90,7 +103,9 @@ export const DESCRIPTORS = {
 
 /** All of it as an inline repository. */
 export const inlineRepository = (template = '{}') => ({
-  ...{ type: 'inline', compDescDirPath: 'comps', blobDirPath: 'blobs' },
+  type: 'inline',
+  compDescDirPath: 'comps',
+  blobDirPath: 'blobs',
   fileSystem: {
     comps: Object.fromEntries(
       Object.entries(DESCRIPTORS).map(([name, value]) => [name, { $type: 'yaml', value }]),
@@ -100,6 +115,8 @@ export const inlineRepository = (template = '{}') => ({
 });
 
 export const overwrites = (name: string, entries: readonly object[]) => ({
-  ...{ apiVersion: API_VERSION, kind: 'ComponentVersionOverwrites', metadata: { name } },
+  apiVersion: API_VERSION,
+  kind: 'ComponentVersionOverwrites',
+  metadata: { name },
   overwrites: entries,
 });

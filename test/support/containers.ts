@@ -391,15 +391,27 @@ function unlessGone(error: unknown): void {
 // ---------------------------------------------------------------- statuses that kubelets write
 
 export const terminated = (name: string, exitCode: number, more: object = {}) => ({
-  ...{ name, image: `${name}-image`, imageID: `sha256:${name}`, ready: false, restartCount: 0 },
+  name,
+  image: `${name}-image`,
+  imageID: `sha256:${name}`,
+  ready: false,
+  restartCount: 0,
   state: { terminated: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', ...more } },
 });
 export const waiting = (name: string, reason: string, message = '') => ({
-  ...{ name, image: `${name}-image`, imageID: '', ready: false, restartCount: 0 },
+  name,
+  image: `${name}-image`,
+  imageID: '',
+  ready: false,
+  restartCount: 0,
   state: { waiting: { reason, ...(message && { message }) } },
 });
 export const running = (name: string) => ({
-  ...{ name, image: `${name}-image`, imageID: `sha256:${name}`, ready: true, restartCount: 0 },
+  name,
+  image: `${name}-image`,
+  imageID: `sha256:${name}`,
+  ready: true,
+  restartCount: 0,
   state: { running: { startedAt: '2026-01-01T00:00:00Z' } },
 });
 

@@ -230,7 +230,9 @@ function refusal(what: Exclude<Refusal, 'lost' | 'reset'>, write: Write): Error 
   const ref = { verb: write.verb, kind: write.kind.kind, namespace: namespaceOf(write), name };
   const facts = (status: number, reason: string): ApiErrorFacts => ({
     message: 'refused on behalf of a test',
-    ...{ status, reason, ref },
+    status,
+    reason,
+    ref,
   });
   switch (what) {
     case 'conflict':

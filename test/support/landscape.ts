@@ -83,7 +83,9 @@ const blueprintOf = (name: string, { takes, gives, values, ...parts }: Installat
   const { items, children, more } = parts;
   const exported = Object.keys(gives ?? {}).map((key) => [key, values?.[key] ?? `${name}-${key}`]);
   return blueprint({
-    ...{ ...(items && { items }), ...(children && { children }), ...(more && { more }) },
+    ...(items && { items }),
+    ...(children && { children }),
+    ...(more && { more }),
     ...(takes && { takes: Object.keys(takes) }),
     ...(gives && { gives: Object.fromEntries(exported) as Refs }),
   });

@@ -163,7 +163,10 @@ export const install: readonly OriginalWrite[] = [
     title: 'the item had received the job',
     make: (scene) =>
       item({
-        ...{ jobID: 'j1', observedGeneration: 0, deployer: nameless, transitionTimes: { triggerTime: TIME } },
+        jobID: 'j1',
+        observedGeneration: 0,
+        deployer: nameless,
+        transitionTimes: { triggerTime: TIME },
         jobIDGenerationTime: `${new Date().toISOString().slice(0, 19)}Z`,
       })(scene),
   },
@@ -248,7 +251,10 @@ export const change: readonly OriginalWrite[] = [
     title: 'the new item had received the job',
     make: (scene) =>
       otherItem({
-        ...{ jobID: 'j2', observedGeneration: 0, deployer: nameless, transitionTimes: { triggerTime: TIME } },
+        jobID: 'j2',
+        observedGeneration: 0,
+        deployer: nameless,
+        transitionTimes: { triggerTime: TIME },
         jobIDGenerationTime: `${new Date().toISOString().slice(0, 19)}Z`,
       })(scene),
   },
@@ -263,7 +269,9 @@ export const change: readonly OriginalWrite[] = [
   {
     title: 'the execution had succeeded with the change',
     make: exec({
-      ...{ phase: 'Succeeded', jobIDFinished: 'j2', ...finishedTime },
+      phase: 'Succeeded',
+      jobIDFinished: 'j2',
+      ...finishedTime,
       deployItemCache: { orphanedDIs: null },
     }),
   },

@@ -88,7 +88,10 @@ export async function kubeconfigOfAccount(
   const { clusters } = parseYaml(kubeconfig) as { clusters: readonly object[] };
   const cluster = { ...clusters[0], name: 'host' };
   return JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'account', clusters: [cluster] },
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'account',
+    clusters: [cluster],
     users: [{ name: 'account', user: { token: status.token } }],
     contexts: [{ name: 'account', context: { cluster: 'host', user: 'account', namespace } }],
   });

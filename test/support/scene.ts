@@ -352,8 +352,15 @@ export class Scene {
 const podKind: Kind = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
   [
-    ...[installationKind, executionKind, deployItemKind, dataObjectKind, targetKind],
-    ...[syncObjectKind, podKind, secretKind as Kind, configMapKind as Kind],
+    installationKind,
+    executionKind,
+    deployItemKind,
+    dataObjectKind,
+    targetKind,
+    syncObjectKind,
+    podKind,
+    secretKind as Kind,
+    configMapKind as Kind,
   ].map((k) => [k.kind, k]),
 );
 

@@ -40,7 +40,8 @@ export function withSignature<T extends object>(
   const padding = algorithm === 'RSASSA-PSS' ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;
   const bytes = sign('sha256', Buffer.from(normalised(component, form)), { key, padding });
   const signature = {
-    ...{ name, digest: { ...digest, value: componentDigest(component, digest) } },
+    name,
+    digest: { ...digest, value: componentDigest(component, digest) },
     signature: {
       algorithm,
       mediaType: asPem ? 'application/x-pem-file' : 'application/vnd.ocm.signature.rsa',

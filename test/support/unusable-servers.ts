@@ -44,7 +44,9 @@ export async function startUnusableServers(): Promise<UnusableServers> {
   const authority = createAuthority('nobody-trusts-it');
   const secure = (until: number): Server => {
     const { certificate, key } = issueCertificate(authority, createPrivateKey(authority.key), {
-      ...{ commonName: 'registry', usage: 'server', hosts: ['127.0.0.1', 'elsewhere.example'] },
+      commonName: 'registry',
+      usage: 'server',
+      hosts: ['127.0.0.1', 'elsewhere.example'],
       validity: { from: Date.now() - 2 * DAY_MS, until },
     });
     return createHttpsServer({ cert: certificate, key }, answer);

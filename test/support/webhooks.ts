@@ -35,7 +35,11 @@ export const serveWebhooks = (options: HookOptions): Promise<Webhooks> => {
   const { client, namespace, port, clock = systemClock, resources = validatedResources } = options;
   const { install = true, hostname = '127.0.0.1' } = options;
   return startWebhooks({
-    ...{ client, clock, resources, install, port },
+    client,
+    clock,
+    resources,
+    install,
+    port,
     log: silentLogger,
     host: '127.0.0.1',
     certNamespace: namespace,

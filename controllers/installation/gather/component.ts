@@ -89,7 +89,9 @@ async function find(
       : (own.component.repositoryContexts.at(-1) ?? context.repositoryContext);
   const descriptors = repositories.descriptors(request);
   const signatureName = await verifyComponent(self, context, own.component, {
-    ...{ client, descriptors, policy: verification },
+    client,
+    descriptors,
+    policy: verification,
   });
   const view = await withPhaseErrorsAsync('InitInstallationOperation', () =>
     repositories.view(source, own, repositoryContext, request),

@@ -56,7 +56,10 @@ export function contextOf(
   const namespace = self.metadata.namespace ?? '';
   const kubeconfigs = new IssuedKubeconfigs(kubeconfigIssuer({ client, sources }, namespace));
   return {
-    ...{ self, namespace, world, client },
+    self,
+    namespace,
+    world,
+    client,
     jobID: self.status?.jobID ?? '',
     ownScope: `${namespace}/${installationContext(self.metadata.name)}`,
     secrets: new StateSecrets(client, namespace),

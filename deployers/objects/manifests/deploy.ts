@@ -60,7 +60,10 @@ export const applyPorts = (
   access: KubeAccess,
   manifests: readonly Manifest[],
 ): ApplyPorts => ({
-  ...{ access, ownership, strategy, fieldManager },
+  access,
+  ownership,
+  strategy,
+  fieldManager,
   targetName: ctx.target?.name ?? '',
   signal: ctx.signal,
   mask: maskFor(manifests),

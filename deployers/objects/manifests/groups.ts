@@ -42,7 +42,9 @@ export const groupsShape = [
     predefinedResourceGroup: { type: anything, forceDelete: anything },
     customResourceGroup: {
       resources: [{ apiVersion: anything, kind: anything, namespaces: anything, names: anything }],
-      ...{ forceDelete: anything, deleteAllResources: anything, targetName: anything },
+      forceDelete: anything,
+      deleteAllResources: anything,
+      targetName: anything,
     },
   },
 ] as const;

@@ -53,7 +53,9 @@ export const readinessShape = {
   disableDefault: anything,
   custom: [
     {
-      ...{ name: anything, disabled: anything, targetName: anything },
+      name: anything,
+      disabled: anything,
+      targetName: anything,
       resourceSelector: [{ apiVersion: anything, kind: anything, name: anything, namespace: anything }],
       labelSelector: { apiVersion: anything, kind: anything, matchLabels: anything },
       requirements: [{ jsonPath: anything, operator: anything, values: [{ value: anything }] }],

@@ -96,13 +96,14 @@ function descriptorRunner(run: RunJob, sentence: (error: unknown, what: string) 
 }
 
 /** Workers start with the first job. */
-export function asideRunners({ clock, limits = {}, workers, memoryMiB }: AsideOptions): AsideRunners {
-  const memory = memoryMiB ?? DEFAULT_MEMORY_MIB;
+export function asideRunners({
+  clock,
+  limits = {},
+  workers = DEFAULT_WORKERS,
+  memoryMiB = DEFAULT_MEMORY_MIB,
+}: AsideOptions): AsideRunners {
   const { timeoutMs, maxOutputBytes: maxBytes } = { ...DEFAULT_LIMITS, ...limits };
-  const pool = new WorkerPool({
-    ...{ entry: ENTRY, clock, cpuTimeOf, memoryMiB: memory, data: limits },
-    size: workers ?? DEFAULT_WORKERS,
-  });
+  const pool = new WorkerPool({ entry: ENTRY, clock, cpuTimeOf, memoryMiB, data: limits, size: workers });
   const cpuMs = timeoutMs + GRACE_MS;
   const runIn = async <T>(namespace: string, kind: WorkKind, job: AnyJob): Promise<T> => {
     const answer = (await pool.run(() => packJob(kind, job), { namespace, cpuMs })) as WireAnswer;
@@ -111,7 +112,7 @@ export function asideRunners({ clock, limits = {}, workers, memoryMiB }: AsideOp
     return unpack(answer.result) as T;
   };
   const sentence = (error: unknown, what: string): string =>
-    whyStopped(error, what, { timeoutMs, maxBytes, memory });
+    whyStopped(error, what, { timeoutMs, maxBytes, memory: memoryMiB });
   const ofChart = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       if (!(error instanceof WorkStopped) && !(error instanceof ResultTooLarge)) throw error;

@@ -129,7 +129,9 @@ function requestFrom({ kind, called, subject, target }: Words, args: readonly un
     );
   }
   return {
-    ...{ kind, name, namespace },
+    kind,
+    name,
+    namespace,
     expirationSeconds: Math.trunc(Number(seconds)),
     target: targetOf(object, called, '4th'),
   };

@@ -102,7 +102,14 @@ function inspectAll(input: BlueprintInput): readonly Finding[] {
   const { children, unreadable, findings } = findChildren(document, blueprint, files);
   const templates = findTemplates(document, info, files);
   const subject: Subject = {
-    ...{ document, raw, blueprint, files, templates, children, unreadable, caller },
+    document,
+    raw,
+    blueprint,
+    files,
+    templates,
+    children,
+    unreadable,
+    caller,
   };
   const found = Object.values(groups).flatMap((group) => group.inspect(subject));
   const below = children.flatMap((child) => inspectChild(subject, child));

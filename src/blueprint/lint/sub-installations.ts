@@ -147,7 +147,9 @@ function inspectExports({ children, blueprint }: Subject, say: Say): void {
         path: ['exports', 'data', i, 'dataRef'],
       })),
       ...targets.map(({ target = '' }, i) => ({
-        ...{ kind: 'target', ref: target, path: ['exports', 'targets', i, 'target'] },
+        kind: 'target',
+        ref: target,
+        path: ['exports', 'targets', i, 'target'],
       })),
     ];
     for (const { kind, ref, path } of all) {

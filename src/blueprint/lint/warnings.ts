@@ -20,8 +20,14 @@ export function warningsOn(blueprint: LoadedBlueprint): readonly Finding[] {
   const source = new Source(BLUEPRINT_FILE, readText(blueprint.files, BLUEPRINT_FILE) ?? '');
   const files: SourceFiles = { tree: blueprint.files, paths: [], source: () => undefined };
   const subject: Subject = {
-    ...{ document: YamlText.of(source), raw: {}, blueprint, files },
-    ...{ templates: [], children: [], unreadable: [], caller: undefined },
+    document: YamlText.of(source),
+    raw: {},
+    blueprint,
+    files,
+    templates: [],
+    children: [],
+    unreadable: [],
+    caller: undefined,
   };
   return groups
     .flatMap((group) => group.inspect(subject))

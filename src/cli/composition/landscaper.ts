@@ -184,7 +184,9 @@ function addController(
   const { limits, workers, verification } = configuration;
   const { treeDepth, remoteRetryMs } = limits;
   const job = (controller: 'installation' | 'execution') => ({
-    ...{ ...ports, remoteRetryMs, limits },
+    ...ports,
+    remoteRetryMs,
+    limits,
     workers: workers[controller],
     entered: phaseMetric(metrics, controller),
   });

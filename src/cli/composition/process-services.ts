@@ -109,8 +109,18 @@ export async function createProcessServices(
   const self = await connection.address();
   const world = createWorld(caches);
   return {
-    ...{ client, self, caches, world, sources, responses, repositories, runnerOf: runners.of },
-    ...{ clock, rng, log, metrics },
+    client,
+    self,
+    caches,
+    world,
+    sources,
+    responses,
+    repositories,
+    runnerOf: runners.of,
+    clock,
+    rng,
+    log,
+    metrics,
   };
 }
 
@@ -143,18 +153,16 @@ export async function fleetOf(
   );
   closing.add(() => own.close());
   return createTreeFleet({
-    ...{
-      namespace: fleet.namespace,
-      name: fleet.name,
-      ...fleet.timing,
-      client: own,
-      treeClient: client,
-      world,
-      clock,
-      rng,
-      log,
-      metrics,
-    },
+    namespace: fleet.namespace,
+    name: fleet.name,
+    ...fleet.timing,
+    client: own,
+    treeClient: client,
+    world,
+    clock,
+    rng,
+    log,
+    metrics,
     identity: identity(),
   });
 }

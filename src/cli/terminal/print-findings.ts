@@ -101,6 +101,11 @@ function escaped(text: string, isProperty: boolean): string {
 }
 
 export const findingJson = ({ place, level, rule, message }: Finding): object => ({
-  ...{ file: place.file, line: place.line, column: place.column, length: place.length },
-  ...{ level, rule, message },
+  file: place.file,
+  line: place.line,
+  column: place.column,
+  length: place.length,
+  level,
+  rule,
+  message,
 });

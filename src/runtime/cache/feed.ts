@@ -18,7 +18,7 @@ export interface FeedHost<T extends Obj> {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
-  readonly metrics: CacheMetrics | undefined;
+  readonly metrics?: CacheMetrics;
   readonly compare: CompareVersions;
   readonly store: ObjectStore<T>;
   /** Brings an object into the form that is stored. */

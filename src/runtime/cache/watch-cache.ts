@@ -266,10 +266,15 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   // -------------------------------------------------------------- the watch
 
   #createFeeds(): Feed<T>[] {
-    const { clock, rng, metrics } = this.#deps;
     const host: FeedHost<T> = {
-      ...{ name: this.name, kind: this.kind, options: this.options, client: this.#client },
-      ...{ clock, rng, metrics, log: this.#log, compare: this.#compare, store: this.#store },
+      ...this.#deps,
+      name: this.name,
+      kind: this.kind,
+      options: this.options,
+      client: this.#client,
+      log: this.#log,
+      compare: this.#compare,
+      store: this.#store,
       prepare: (obj) => this.#prepare(obj),
       publish: (changes, isListed) => {
         this.#publish(changes, isListed);

@@ -98,8 +98,14 @@ const MAX_STALE_LISTS = 3;
 class StaleList extends Error {}
 
 export const start = (isStreaming: boolean): State => ({
-  ...{ at: 'start', isStreaming, reason: 'start', from: undefined, newest: undefined },
-  ...{ staleLists: 0, listedAt: -Infinity, failures: 0 },
+  at: 'start',
+  isStreaming,
+  reason: 'start',
+  from: undefined,
+  newest: undefined,
+  staleLists: 0,
+  listedAt: -Infinity,
+  failures: 0,
 });
 
 export const isOpen = (state: State): state is Open => state.at === 'listing' || state.at === 'resuming';
@@ -166,7 +172,10 @@ function begin<T>(state: Listing): readonly [readonly WatchEvent<T>[], Listing] 
 
 const listed = <S extends Knowledge>(state: S, version: string, { now }: Surroundings): S => ({
   ...state,
-  ...{ from: version, newest: version, staleLists: 0, listedAt: now },
+  from: version,
+  newest: version,
+  staleLists: 0,
+  listedAt: now,
 });
 
 type LiveFrame<T> = Extract<WatchInput<T>, { readonly type: 'frame' }>['frame'];
@@ -261,7 +270,8 @@ const isStreamedList = (state: Open): boolean => state.at === 'listing' && state
 
 const relisting = (state: Knowledge, reason: RelistReason): Knowledge => ({
   ...knowledgeOf(state),
-  ...{ from: undefined, reason },
+  from: undefined,
+  reason,
 });
 
 /** After a connection: a pause if one is due, or the next one. A server that ends a watch in time is healthy. */

@@ -57,7 +57,9 @@ export async function* watchKind<T extends Obj>(
     const frames = framesOf({
       open: (timeoutSeconds, attempt) => client.watch(kind, { ...query, ...scope, timeoutSeconds }, attempt),
       isListing: () => state.at === 'listing',
-      ...{ clock, rng, signal },
+      clock,
+      rng,
+      signal,
     });
     return inputsFrom(frames, kind, options.namespace);
   }

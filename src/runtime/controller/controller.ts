@@ -141,8 +141,15 @@ class KeyController<P extends Obj> {
       },
     });
     this.#followUp = new FollowUp({
-      ...{ settings, cache: this.cache, queue: this.#queue, slots: this.#slots, metrics: this.#metrics },
-      ...{ objects, clock: ports.clock, rng: ports.rng, log: ports.log },
+      settings,
+      cache: this.cache,
+      queue: this.#queue,
+      slots: this.#slots,
+      metrics: this.#metrics,
+      objects,
+      clock: ports.clock,
+      rng: ports.rng,
+      log: ports.log,
     });
     this.#sources = new SourceSet(this.#intake.host);
     this.#pace = new Pace(ports.clock);

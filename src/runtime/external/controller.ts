@@ -85,7 +85,15 @@ export function externalResource<M extends ExternalObject>(
   const { kind, connector, secretOf } = spec;
   const { client, clock, rng, caches } = ports;
   return new ExternalResource<M>({
-    ...{ kind, connector, client, clock, rng, finalizer, pollMs, minPollMs, pendingMs },
+    kind,
+    connector,
+    client,
+    clock,
+    rng,
+    finalizer,
+    pollMs,
+    minPollMs,
+    pendingMs,
     names: spec.names ?? byUid(kind.kind.toLowerCase()),
     manager: spec.name,
     publisher: secretOf && new Publisher({ client, kind, cache: secretCache(spec, caches) }),
@@ -105,7 +113,9 @@ export function externalController<M extends ExternalObject>(
   const { name, kind, maxConcurrent, syncPeriodMs, limit, cache } = spec;
   const sources = [...(spec.sources ?? []), ...(spec.secretOf ? [secretSource(spec, ports.caches)] : [])];
   return {
-    ...{ name, kind, sources },
+    name,
+    kind,
+    sources,
     ...(maxConcurrent !== undefined && { maxConcurrent }),
     ...(syncPeriodMs !== undefined && { syncPeriodMs }),
     ...(limit && { limit }),

@@ -88,7 +88,11 @@ class Fleet implements Share {
     });
     this.#warmUp = new WarmUp(
       {
-        ...{ clock, log: this.#log, retryAfterMs: RETRY_MS, shards: this.#shards, catchUp: options.catchUp },
+        clock,
+        log: this.#log,
+        retryAfterMs: RETRY_MS,
+        shards: this.#shards,
+        catchUp: options.catchUp,
         member: () => this.#member,
         onHeld: (shards) => {
           this.#begin(shards);
@@ -164,7 +168,13 @@ class Fleet implements Share {
     // A name of its own for each life: what was held in the one before is not held in the next.
     const identity = `${this.#options.identity}-${randomSuffix(rng)}`;
     const lease = createLease({
-      ...{ client, clock, rng, log, metrics, namespace, identity },
+      client,
+      clock,
+      rng,
+      log,
+      metrics,
+      namespace,
+      identity,
       name: memberLeaseName(name, identity),
       purpose: 'member',
       labels: { [fleetLabel]: name, [roleLabel]: memberRole },

@@ -163,7 +163,13 @@ class ControllerManager implements StartableManager {
     }
     const { client, caches, clock, rng, log, metrics, share } = this.#options;
     const controller = createController(spec, {
-      ...{ client, caches, clock, rng, log, metrics, ...(share && { share }) },
+      client,
+      caches,
+      clock,
+      rng,
+      log,
+      metrics,
+      ...(share && { share }),
       recorder: this.recorder,
       fence: this.#fence,
     });
@@ -239,7 +245,11 @@ class ControllerManager implements StartableManager {
     return createLease({
       client,
       ...lease,
-      ...{ clock, rng, log, metrics, identity },
+      clock,
+      rng,
+      log,
+      metrics,
+      identity,
       onLost: (error) => {
         for (const controller of this.#controllers) {
           void controller.stop();

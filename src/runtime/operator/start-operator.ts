@@ -141,20 +141,31 @@ async function createOperator(
   const { host: responses } = defaultResponses;
   const [connection, client] = await open({ responses, metrics });
   const lease: LeaseSettings | undefined = options.lease && {
-    ...{ namespace: connection.namespace, name, onLost, ...options.lease },
+    namespace: connection.namespace,
+    name,
+    onLost,
+    ...options.lease,
     // Renewals have connections of their own, so that nothing delays them.
     client: (await open({ responses }))[1],
   };
   const caches = createCaches({ client, ...ports, metrics });
   const manager = createManager({
-    ...{ client, caches, metrics, identity, ...ports },
+    client,
+    caches,
+    metrics,
+    identity,
+    ...ports,
     ...(lease && { lease }),
     ...(syncTimeoutMs !== undefined && { syncTimeoutMs }),
     ...(drainMs !== undefined && { drainMs }),
   });
   closing.add(() => manager.stop());
   const operator: Operator = {
-    ...{ client, caches, metrics, ...ports, signal: closing.signal },
+    client,
+    caches,
+    metrics,
+    ...ports,
+    signal: closing.signal,
     add: (spec) => manager.add(spec),
     async connect(source) {
       const [, other] = await open({ kubeconfig: source });

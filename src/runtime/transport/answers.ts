@@ -35,7 +35,11 @@ export function readAnswer(
     response,
     {
       ...(isParsed && { structure: { maxDepth: limits.maxDepth, maxElements } }),
-      ...{ maxBytes: limits.maxBytes, budget: limits.budget, key: host, clock, signal },
+      maxBytes: limits.maxBytes,
+      budget: limits.budget,
+      key: host,
+      clock,
+      signal,
       tooLarge: (excess) => tooLarge(excess, limits, server, describe(request.ref), isPage),
     },
     (bytes) => {

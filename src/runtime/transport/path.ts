@@ -44,7 +44,10 @@ export function pathOf(
 }
 
 const serviceAccountKind: Kind = {
-  ...{ group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' },
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
   namespaced: true,
 };
 

@@ -29,8 +29,17 @@ export interface Dependency {
 }
 
 const TEXTS = [
-  ...['name', 'home', 'version', 'description', 'icon', 'apiVersion', 'condition', 'tags', 'appVersion'],
-  ...['kubeVersion', 'type'],
+  'name',
+  'home',
+  'version',
+  'description',
+  'icon',
+  'apiVersion',
+  'condition',
+  'tags',
+  'appVersion',
+  'kubeVersion',
+  'type',
 ];
 const LISTS = ['sources', 'keywords'];
 

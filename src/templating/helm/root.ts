@@ -184,8 +184,13 @@ function dependency(of: Dependency): GoObject {
   return new GoObject({
     type: '*chart.Dependency',
     fields: {
-      ...{ Name: name, Version: version, Repository: repository, Condition: condition },
-      ...{ Tags: tags, Enabled: true, Alias: alias },
+      Name: name,
+      Version: version,
+      Repository: repository,
+      Condition: condition,
+      Tags: tags,
+      Enabled: true,
+      Alias: alias,
     },
     json: () => {
       const rest = filled({ condition, tags, enabled: true, alias });

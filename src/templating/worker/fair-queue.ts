@@ -73,8 +73,13 @@ export class FairQueue<T extends Owned> {
 
   add(work: T, now: number): void {
     const account = this.#accounts.get(work.namespace) ?? {
-      ...{ waiting: [], running: 0, balanceMs: this.#burstMs, balanceAt: now },
-      ...{ stops: 0, stoppedAt: now, servedAs: 0 },
+      waiting: [],
+      running: 0,
+      balanceMs: this.#burstMs,
+      balanceAt: now,
+      stops: 0,
+      stoppedAt: now,
+      servedAs: 0,
     };
     this.#accounts.set(work.namespace, account);
     account.waiting.push(work);

@@ -116,7 +116,9 @@ async function sceneOn(stage: Stage, namespace: string): Promise<Scene> {
   await stage.namespace(namespace);
   const { client } = stage;
   return {
-    ...{ client, namespace, stage },
+    client,
+    namespace,
+    stage,
     create: (kind, object) =>
       client.send({
         verb: 'create',

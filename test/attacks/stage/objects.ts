@@ -44,7 +44,9 @@ export const failingTimes = async (
 export async function executionOf(scene: Scene, name: string, packed: string): Promise<Victim> {
   const { create, client, namespace } = scene;
   const object: Execution = {
-    ...{ apiVersion: API_VERSION, kind: 'Execution', metadata: { name, annotations: RECONCILE } },
+    apiVersion: API_VERSION,
+    kind: 'Execution',
+    metadata: { name, annotations: RECONCILE },
     spec: { deployItemsCompressed: packed },
   };
   await create(executionKind, object);
@@ -72,7 +74,9 @@ export const kubeconfigFor = (server: string): string =>
 
 export const giveTarget = ({ create }: Scene, name: string, kubeconfig: string): Promise<Target> =>
   create(targetKind, {
-    ...{ apiVersion: API_VERSION, kind: 'Target', metadata: { name } },
+    apiVersion: API_VERSION,
+    kind: 'Target',
+    metadata: { name },
     spec: { type: `${GROUP}/kubernetes-cluster`, config: { kubeconfig } },
   });
 
@@ -99,7 +103,10 @@ export const onTarget = (name: string, items: readonly object[], target = 'clust
   );
 
 export const manifestItem = (name: string, manifest: object, timeout = '60s'): object => ({
-  ...{ name, type: `${GROUP}/kubernetes-manifest`, target: { import: 'cluster' }, timeout },
+  name,
+  type: `${GROUP}/kubernetes-manifest`,
+  target: { import: 'cluster' },
+  timeout,
   config: {
     apiVersion: `manifest.deployer.${GROUP}/v1alpha2`,
     kind: 'ProviderConfiguration',
@@ -109,11 +116,16 @@ export const manifestItem = (name: string, manifest: object, timeout = '60s'): o
 
 /** @param helmDeployment whether it becomes a release; only releases read schemas of charts */
 export const helmItem = (name: string, chart: Buffer, helmDeployment = false): object => ({
-  ...{ name, type: `${GROUP}/helm`, target: { import: 'cluster' } },
+  name,
+  type: `${GROUP}/helm`,
+  target: { import: 'cluster' },
   config: {
     apiVersion: `helm.deployer.${GROUP}/v1alpha1`,
     kind: 'ProviderConfiguration',
-    ...{ name, namespace: 'default', helmDeployment, values: {} },
+    name,
+    namespace: 'default',
+    helmDeployment,
+    values: {},
     chart: { archive: { raw: chart.toString('base64') } },
   },
 });

@@ -113,8 +113,12 @@ export interface Place {
 /** @param configuration file as for `espalier install --config` */
 const settings = (configuration?: string): InstallSettings =>
   settingsFrom({
-    ...{ image: 'registry.example/espalier:test', namespace: 'ls-system', replicas: 1 },
-    ...{ crds: true, webhooks: true, ...(configuration !== undefined && { config: configuration }) },
+    image: 'registry.example/espalier:test',
+    namespace: 'ls-system',
+    replicas: 1,
+    crds: true,
+    webhooks: true,
+    ...(configuration !== undefined && { config: configuration }),
   });
 
 /** Runs what the Deployment of the controllers runs, on this API server and this port. */
@@ -122,7 +126,8 @@ export function control({ kubeconfig, port, folder }: Place, configuration?: str
   const given = settings(configuration);
   return deployed(controllerDeployment(given), {
     '--metrics-address': `127.0.0.1:${String(port)}`,
-    ...{ '--config': installed(given, folder), '--kubeconfig': kubeconfig },
+    '--config': installed(given, folder),
+    '--kubeconfig': kubeconfig,
   });
 }
 
@@ -140,12 +145,10 @@ export function admit({ kubeconfig, port, folder }: Place): LimitedProgram {
     '--webhook-service': undefined,
     '--config': installed(given, folder),
     '--webhook-url': `https://127.0.0.1:${String(port)}`,
-    ...{
-      '--host': '127.0.0.1',
-      '--port': String(port),
-      '--cert-ns': 'ls-system',
-      '--kubeconfig': kubeconfig,
-    },
+    '--host': '127.0.0.1',
+    '--port': String(port),
+    '--cert-ns': 'ls-system',
+    '--kubeconfig': kubeconfig,
   });
 }
 
@@ -167,7 +170,9 @@ function deployed(deployment: Obj, options: Readonly<Record<string, string | und
     value === undefined ? [] : [`${name}=${value}`],
   );
   const program = new Program(flags, [...kept, ...added], {
-    ...{ NODE_ENV: 'production', MY_POD_NAME: 'espalier-0', MY_POD_NAMESPACE: 'ls-system' },
+    NODE_ENV: 'production',
+    MY_POD_NAME: 'espalier-0',
+    MY_POD_NAMESPACE: 'ls-system',
     ...env,
   });
   return { program, memory: limitMemory(program.pid, bytes) };

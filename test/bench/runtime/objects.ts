@@ -8,7 +8,11 @@ export interface BenchObject extends Obj {
 }
 
 export const benchKind: Kind<BenchObject> = {
-  ...{ group: 'bench.example', version: 'v1', kind: 'Bench', plural: 'benches', namespaced: true },
+  group: 'bench.example',
+  version: 'v1',
+  kind: 'Bench',
+  plural: 'benches',
+  namespaced: true,
 };
 
 const text = (length: number, seed: number): string => `${String(seed)}-`.padEnd(length, 'lorem ipsum ');

@@ -90,7 +90,10 @@ export async function benchManager(
   const metrics = createMetrics();
   const manager = createManager({ client, caches, clock, rng, log, metrics, identity: 'bench' });
   const controller = manager.add<BenchObject>({
-    ...{ name: 'bench', kind: benchKind, generation: 'status', maxConcurrent },
+    name: 'bench',
+    kind: benchKind,
+    generation: 'status',
+    maxConcurrent,
     reconciler: { reconcile },
   });
   const sum = async (pattern: RegExp): Promise<number> =>
@@ -154,7 +157,14 @@ export async function playStart(server: BenchServer): Promise<StartFigures> {
   await probing;
   const heapBytes = collectGarbage() ? process.memoryUsage().heapUsed - heapBefore : undefined;
   const figures = {
-    ...{ objects: caches.of(benchKind).size, runs, queued, probes, healthy, wallMs, heapBytes, editMs },
+    objects: caches.of(benchKind).size,
+    runs,
+    queued,
+    probes,
+    healthy,
+    wallMs,
+    heapBytes,
+    editMs,
     processorMs: (user + system) / 1_000,
     longestTickMs: lag.max / 1e6,
     longestSliceMs,

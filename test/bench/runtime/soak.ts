@@ -109,7 +109,11 @@ export async function playSoak(count: number, say: (line: string) => void): Prom
   server.stop();
   const later = heaps.slice(1);
   return {
-    ...{ objects: all.length, runs, hours: HOURS, sockets: most, unsettled },
+    objects: all.length,
+    runs,
+    hours: HOURS,
+    sockets: most,
+    unsettled,
     heapRatio: later.length > 0 ? Math.max(...later) / Math.min(...later) : undefined,
     heapBytes: later.at(-1) ?? 0,
   };

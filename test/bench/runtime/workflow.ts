@@ -61,7 +61,9 @@ function applied(): { desired: Workload; actual: View<Workload> } {
   };
   const ofContainer = (one: ReturnType<typeof container>) => ({
     '.': {},
-    ...{ 'f:name': {}, 'f:image': {}, 'f:args': {} },
+    'f:name': {},
+    'f:image': {},
+    'f:args': {},
     'f:env': Object.fromEntries(
       one.env.map(({ name }) => [`k:{"name":"${name}"}`, { '.': {}, 'f:name': {}, 'f:value': {} }]),
     ),

@@ -85,7 +85,8 @@ function playKubelet({ host }: Bench): void {
     const image = spec.containers[0]?.image;
     if (image === 'exports') {
       host.put({
-        ...{ apiVersion: 'v1', kind: 'Secret' },
+        apiVersion: 'v1',
+        kind: 'Secret',
         metadata: { name: namesOf({ namespace: 'proj', name: 'web' }).export, namespace: 'proj' },
         data: { config: Buffer.from('{"k":"v"}').toString('base64') },
       });

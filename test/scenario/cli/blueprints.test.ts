@@ -479,12 +479,16 @@ spec:
     /** One child creates a target, that of another child is in the exports file; a third child reads their tokens. */
     const siblings = (action: string): string => {
       const child = (name: string, given: object): object => ({
-        ...{ apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'InstallationTemplate', name, ...given },
+        apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+        kind: 'InstallationTemplate',
+        name,
+        ...given,
       });
       const inline = (given: object): object => ({
         filesystem: {
           'blueprint.yaml': JSON.stringify({
-            ...{ apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'Blueprint' },
+            apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+            kind: 'Blueprint',
             ...given,
           }),
         },
@@ -498,13 +502,15 @@ spec:
           exports: [made],
           deployExecutions: [
             {
-              ...{ name: 'x', type: 'GoTemplate' },
+              name: 'x',
+              type: 'GoTemplate',
               template: 'deployItems: [{name: item, type: test.example/fake, config: {}}]',
             },
           ],
           exportExecutions: [
             {
-              ...{ name: 'x', type: 'GoTemplate' },
+              name: 'x',
+              type: 'GoTemplate',
               template: `exports: {made: {type: ${kind}, config: {kubeconfig: {{ .deployitems.item | toJson }}}}}`,
             },
           ],
@@ -525,14 +531,16 @@ spec:
           imports: [made, { ...made, name: 'given' }],
           deployExecutions: [
             {
-              ...{ name: 'x', type: 'GoTemplate' },
+              name: 'x',
+              type: 'GoTemplate',
               template: `deployItems: [{name: item, type: test.example/fake, config: {a: ${token('made')}, b: ${token('given')}}}]`,
             },
           ],
         }),
       };
       return JSON.stringify({
-        ...{ apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'Blueprint' },
+        apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+        kind: 'Blueprint',
         subinstallations: [child('maker', maker), child('given', given), child('user', user)],
       });
     };
@@ -636,7 +644,8 @@ spec:
         items
           .map(({ metadata, spec: { type, config } }) => ({
             name: metadata.labels?.['execution.landscaper.gardener.cloud/name'],
-            ...{ type, config },
+            type,
+            config,
           }))
           .sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
       expect(essence(rendered)).to.deep.equal(essence(made));

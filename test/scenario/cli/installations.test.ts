@@ -259,7 +259,10 @@ async function createWithStatus(client: Client, object: Obj): Promise<void> {
   await client.send({ verb: 'create', kind, object: { ...rest, metadata } });
   const key = `${metadata.namespace ?? ''}/${metadata.name}`;
   await client.send({
-    ...{ verb: 'merge', kind, key, sub: 'status' },
+    verb: 'merge',
+    kind,
+    key,
+    sub: 'status',
     body: { status: { observedGeneration: 1, ...status, ...(lastError && { lastError }) } },
   });
 }

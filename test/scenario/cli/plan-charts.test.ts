@@ -88,7 +88,9 @@ describe('espalier plan for installed charts', function () {
 
   const configure = (scene: Scene, fields: object): Promise<unknown> =>
     client().send({
-      ...{ verb: 'json', kind: deployItemKind, key: `${scene.ns}/chart` },
+      verb: 'json',
+      kind: deployItemKind,
+      key: `${scene.ns}/chart`,
       ops: [{ op: 'add', path: '/spec/config', value: chart(scene, fields) }],
     } as never);
   const configMap = (scene: Scene, name: string): Promise<unknown> =>
@@ -221,7 +223,8 @@ describe('espalier plan for installed charts', function () {
       if (executable === undefined) skip(this, NO_HELM);
     });
     const of = (chartOf: Buffer, more: object = {}): object => ({
-      ...{ helmDeployment: true, values: { msg: 'a' } },
+      helmDeployment: true,
+      values: { msg: 'a' },
       ...raw(chartOf),
       ...more,
     });

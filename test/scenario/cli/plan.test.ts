@@ -165,7 +165,9 @@ describe('espalier plan', function () {
 
   const set = (scene: Scene, data: object): Promise<unknown> =>
     scenes.cluster.client.send({
-      ...{ verb: 'merge', kind: dataObjectKind, key: `${scene.ns}/settings` },
+      verb: 'merge',
+      kind: dataObjectKind,
+      key: `${scene.ns}/settings`,
       body: { data },
     });
 
@@ -280,7 +282,9 @@ describe('espalier plan', function () {
     });
     const resource = { apiVersion: 'v1', kind: 'ConfigMap', name: 'web', uid: metadata.uid };
     await client.send({
-      ...{ verb: 'replace', kind: deployItemKind, sub: 'status' },
+      verb: 'replace',
+      kind: deployItemKind,
+      sub: 'status',
       object: {
         ...other,
         status: { observedGeneration: 1, providerStatus: { managedResources: [{ resource }] } },
@@ -299,7 +303,9 @@ describe('espalier plan', function () {
   it('deletes nothing, not even in sub-installations, if everything is to be left in place', async () => {
     const scene = await installed({ color: 'red' });
     await scenes.cluster.client.send({
-      ...{ verb: 'merge', kind: installationKind, key: `${scene.ns}/app` },
+      verb: 'merge',
+      kind: installationKind,
+      key: `${scene.ns}/app`,
       body: { metadata: { annotations: { [annotations.deleteWithoutUninstall]: 'true' } } },
     });
     const { terminal } = await espalier(scene, '--delete');
@@ -363,7 +369,10 @@ describe('espalier plan', function () {
     const change = async (scene: Scene, spec: object): Promise<unknown> => {
       const key = `${scene.ns}/app`;
       const changed = await scenes.cluster.client.send({
-        ...{ verb: 'merge', kind: installationKind, key, body: { spec } },
+        verb: 'merge',
+        kind: installationKind,
+        key,
+        body: { spec },
       });
       return scene.until(
         'the change is in view',

@@ -55,7 +55,8 @@ describe('targets that the command line creates', function () {
     const metadata = { name: 'made', namespace: scene.ns };
     const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
     await client.send({
-      ...{ verb: 'create', kind: deployItemKind },
+      verb: 'create',
+      kind: deployItemKind,
       object: {
         apiVersion: API_VERSION,
         kind: 'DeployItem',

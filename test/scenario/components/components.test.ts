@@ -394,7 +394,10 @@ describe('an installation with a component', () => {
       fileSystem: { blobs: { bp: tar } },
     };
     const bp = {
-      ...{ name: 'bp', version: '1.0.0', type: 'blueprint', relation: 'local' },
+      name: 'bp',
+      version: '1.0.0',
+      type: 'blueprint',
+      relation: 'local',
       access: { type: 'localBlob', localReference: 'bp', mediaType: 'application/x-tar' },
     };
     const inner = descriptor('example.org/inner', '0.3.0', [bp], [], { repositoryContexts: [context_] });
@@ -414,7 +417,9 @@ describe('an installation with a component', () => {
 
   it('DF-161: accepts an inline descriptor of the newer schema version', async () => {
     const v3 = {
-      ...{ apiVersion: 'ocm.software/v3alpha1', kind: 'ComponentVersion', repositoryContexts: [NOWHERE] },
+      apiVersion: 'ocm.software/v3alpha1',
+      kind: 'ComponentVersion',
+      repositoryContexts: [NOWHERE],
       metadata: { name: 'example.org/v3', version: '1.0.0', provider: { name: 'example' } },
       spec: { resources: rootComponent.component.resources.slice(0, 1) },
     };

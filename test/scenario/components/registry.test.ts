@@ -38,7 +38,8 @@ async function espalier(...args: string[]): Promise<{ readonly code: number; rea
 /** A root and a leaf, as a user would write them. */
 function writeFolders(): void {
   write('leaf/component.yaml', {
-    ...{ name: 'example.org/leaf', version: '0.1.0+build.1' },
+    name: 'example.org/leaf',
+    version: '0.1.0+build.1',
     resources: [
       { name: 'img', type: 'ociImage', image: 'example.org/img/leaf:0.9' },
       { name: 'schema', type: 'jsonschema', path: 'schema.json' },
@@ -48,7 +49,9 @@ function writeFolders(): void {
   write('leaf/schema.json', { type: 'string', minLength: 3 });
   write('leaf/blueprint/blueprint.yaml', blueprint({}));
   write('root/component.yaml', {
-    ...{ name: 'example.org/root', version: '1.0.0', provider: 'example' },
+    name: 'example.org/root',
+    version: '1.0.0',
+    provider: 'example',
     resources: [{ name: 'text', type: 'plainText', path: 'text.txt', mediaType: 'text/plain' }],
     references: [{ name: 'leaf', componentName: 'example.org/leaf', version: '0.1.0+build.1' }],
   });
@@ -123,7 +126,9 @@ describe('packed components', () => {
     expect(scene.child('shop', 'sub')?.status?.phase).to.equal('Succeeded');
   };
   const registryContext = (address: string, more: object = {}) => ({
-    ...{ type: 'OCIRegistry', baseUrl: address, componentNameMapping: 'urlPath' },
+    type: 'OCIRegistry',
+    baseUrl: address,
+    componentNameMapping: 'urlPath',
     ...more,
   });
   const pushed = async (options: Parameters<typeof TestRegistry.start>[0] = {}): Promise<TestRegistry> => {
@@ -149,16 +154,16 @@ describe('packed components', () => {
     });
   const withSecret = (scene: Scene, address: string, login = LOGIN) =>
     create(scene, secretKind, {
-      ...{
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name: 'pull' },
-        type: 'kubernetes.io/dockerconfigjson',
-      },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'pull' },
+      type: 'kubernetes.io/dockerconfigjson',
       data: { '.dockerconfigjson': Buffer.from(dockerConfig(address, login)).toString('base64') },
     }).then(() =>
       create(scene, contextKind, {
-        ...{ apiVersion: API_VERSION, kind: 'Context', metadata: { name: 'private' } },
+        apiVersion: API_VERSION,
+        kind: 'Context',
+        metadata: { name: 'private' },
         registryPullSecrets: [{ name: 'pull' }],
         repositoryContext: registryContext(`${address}/stock`),
       }),

@@ -17,7 +17,8 @@ import { keyPair, withSignature } from '../../support/signing.ts';
 const keys = keyPair();
 const NORMAL = { hashAlgorithm: 'SHA-256', normalisationAlgorithm: 'jsonNormalisation/v2' };
 const digestOf = (content: string | Uint8Array) => ({
-  ...{ hashAlgorithm: 'SHA-256', normalisationAlgorithm: 'genericBlobDigest/v1' },
+  hashAlgorithm: 'SHA-256',
+  normalisationAlgorithm: 'genericBlobDigest/v1',
   value: sha256(Buffer.from(content)).slice('sha256:'.length),
 });
 const SUB = JSON.stringify(blueprint({}));
@@ -55,7 +56,9 @@ const installation = (component: object, spec: object, itsLeaf: object) =>
       componentDescriptor: {
         ref: {
           repositoryContext: {
-            ...{ type: 'inline', compDescDirPath: 'comps', blobDirPath: 'blobs' },
+            type: 'inline',
+            compDescDirPath: 'comps',
+            blobDirPath: 'blobs',
             fileSystem: {
               comps: {
                 'root.yaml': { $type: 'yaml', value: component },
@@ -65,7 +68,8 @@ const installation = (component: object, spec: object, itsLeaf: object) =>
               blobs: { 'text.txt': 'hello\n', sub: { 'blueprint.yaml': SUB } },
             },
           },
-          ...{ componentName: 'example.org/root', version: '1.0.0' },
+          componentName: 'example.org/root',
+          version: '1.0.0',
         },
       },
       blueprint: {
@@ -109,10 +113,15 @@ function scenes(here: ReturnType<typeof useCluster>) {
   const trusting = async (scene: Scene): Promise<void> => {
     const data = { 'key.pem': Buffer.from(keys.publicKey).toString('base64') };
     await create(scene, secretKind, {
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'release-key' }, data },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'release-key' },
+      data,
     });
     await create(scene, contextKind, {
-      ...{ apiVersion: API_VERSION, kind: 'Context', metadata: { name: 'trusting' } },
+      apiVersion: API_VERSION,
+      kind: 'Context',
+      metadata: { name: 'trusting' },
       verificationSignatures: {
         release: { publicKeySecretReference: { name: 'release-key', key: 'key.pem' } },
         foreign: { publicKeySecretReference: { name: 'release-key', namespace: 'elsewhere' } },

@@ -29,7 +29,8 @@ function write(path: string, content: unknown): void {
 describe('espalier components verify', () => {
   before(async () => {
     write('shop/component.yaml', {
-      ...{ name: 'example.org/shop', version: '1.0.0+build.1' },
+      name: 'example.org/shop',
+      version: '1.0.0+build.1',
       resources: [
         { name: 'text', type: 'plainText', path: 'text.txt', mediaType: 'text/plain' },
         { name: 'image', type: 'ociImage', image: 'example.org/img:1' },
@@ -44,11 +45,9 @@ describe('espalier components verify', () => {
     const known = component.resources.map((one) => ({
       ...one,
       digest: one.digest ?? {
-        ...{
-          hashAlgorithm: 'SHA-256',
-          normalisationAlgorithm: 'ociArtifactDigest/v1',
-          value: 'a'.repeat(64),
-        },
+        hashAlgorithm: 'SHA-256',
+        normalisationAlgorithm: 'ociArtifactDigest/v1',
+        value: 'a'.repeat(64),
       },
     }));
     const signed = readDescriptor(withSignature(toV2({ ...component, resources: known }), keys));

@@ -4,7 +4,7 @@ import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
 import { objectName } from '../../../src/dataflow/scope.ts';
-import type { Obj } from '../../../src/runtime/types.ts';
+import type { Target } from '../../../src/api/kinds/target.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { consumer, fakeItem, producer, root } from '../../support/landscape.ts';
 
@@ -14,9 +14,11 @@ describe('an import', () => {
   it('CORE-49: fails the job if it is a target that was deleted and recreated with different content', async () => {
     const scene = await here.scene();
     const type = 'landscaper.gardener.cloud/kubernetes-cluster';
-    const cluster = (name: string): Obj => ({
-      ...{ apiVersion: API_VERSION, kind: 'Target', metadata: { name: 'cluster' } },
-      ...{ spec: { type, config: { kubeconfig: name } } },
+    const cluster = (name: string): Target => ({
+      apiVersion: API_VERSION,
+      kind: 'Target',
+      metadata: { name: 'cluster' },
+      spec: { type, config: { kubeconfig: name } },
     });
     await scene.create(cluster('old'));
     const imports = { targets: [{ name: 'cluster', target: 'cluster' }] };

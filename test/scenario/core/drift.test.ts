@@ -23,7 +23,9 @@ async function installed(scene: Scene): Promise<{ readonly child: string; readon
 
 const ownJob = (scene: Scene, item: string, job: string, phase: string, message?: string) =>
   scene.patchStatus(deployItemKind, item, {
-    ...{ jobID: job, jobIDFinished: job, phase },
+    jobID: job,
+    jobIDFinished: job,
+    phase,
     lastError: message === undefined ? null : { ...failure, message },
   });
 const NOW = '2026-01-01T00:00:00Z';

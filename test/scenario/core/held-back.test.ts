@@ -24,8 +24,11 @@ interface Event extends Obj {
   readonly note?: string;
 }
 const eventKind: Kind<Event> = {
-  ...{ group: 'events.k8s.io', version: 'v1', kind: 'Event' },
-  ...{ plural: 'events', namespaced: true },
+  group: 'events.k8s.io',
+  version: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  namespaced: true,
 };
 
 const SUSPENDED = { [annotations.suspended]: 'true' };

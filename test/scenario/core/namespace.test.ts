@@ -17,8 +17,14 @@ import type { Scene } from '../../support/scene.ts';
 
 /** The order of deletion: objects without finalizers are gone before the deletion of any Landscaper object starts. */
 const kinds = [
-  ...[contextKind, targetKind, secretKind, configMapKind, dataObjectKind],
-  ...[deployItemKind, executionKind, installationKind],
+  contextKind,
+  targetKind,
+  secretKind,
+  configMapKind,
+  dataObjectKind,
+  deployItemKind,
+  executionKind,
+  installationKind,
 ] as readonly Kind[];
 
 /** Acts as the namespace controller, on servers without one. */

@@ -81,7 +81,9 @@ describe('a path used as a name', () => {
       await scene.create(lonelyItem(spec));
       const { name } = lonelyItem(spec).metadata;
       await scene.patchStatus(deployItemKind, name, {
-        ...{ jobID: 'j1', observedGeneration: 0, jobIDGenerationTime: new Date().toISOString() },
+        jobID: 'j1',
+        observedGeneration: 0,
+        jobIDGenerationTime: new Date().toISOString(),
       });
       const { status } = await scene.until('it has failed', () => {
         const found = scene.cluster.world.deployItems.get(`${scene.ns}/${name}`);

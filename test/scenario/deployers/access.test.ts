@@ -49,7 +49,7 @@ describe('access to targets on API servers', function () {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name, namespace: 'proj' },
-      ...{ stringData },
+      stringData,
     });
   const succeeds = async (name: string): Promise<void> => {
     const { status } = await world.run(name, 'j1');

@@ -47,7 +47,9 @@ describe('a container item that changes the namespace for pods', function () {
   const storeState = (room: Room) => {
     const item = { namespace: room.items, name: 'web' };
     return room.create(SECRET, {
-      ...{ apiVersion: 'v1', kind: 'Secret', type: 'Opaque' },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'Opaque',
       metadata: {
         name: stateName(item, 'abcde'),
         namespace: room.pods,
@@ -138,6 +140,7 @@ describe('a container item that changes the namespace for pods', function () {
 
 const forbidden = new Forbidden({
   message: 'not yours',
-  ...{ status: 403, reason: 'Forbidden' },
+  status: 403,
+  reason: 'Forbidden',
   ref: { verb: 'delete', kind: 'Secret' },
 });

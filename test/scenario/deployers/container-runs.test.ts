@@ -166,8 +166,13 @@ describe('the container deployer with a kubelet', function () {
     const component = {
       meta: { schemaVersion: 'v2' },
       component: {
-        ...{ name: 'example.org/c', version: '1.0.0', provider: 'x', repositoryContexts: [] },
-        ...{ resources: [], sources: [], componentReferences: [] },
+        name: 'example.org/c',
+        version: '1.0.0',
+        provider: 'x',
+        repositoryContexts: [],
+        resources: [],
+        sources: [],
+        componentReferences: [],
       },
     };
     const line =

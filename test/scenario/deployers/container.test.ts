@@ -460,7 +460,8 @@ describe('the container deployer', function () {
     const put = <T extends Obj>(kind: Kind<T>, object: T): Promise<T> => room.create(kind, object);
     await put(namespaceKind, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     await put(contextKind, {
-      ...{ apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'Context' },
+      apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+      kind: 'Context',
       metadata: { name: 'default', namespace },
     });
     await room.deployer();
@@ -498,9 +499,11 @@ describe('the container deployer', function () {
   it('takes over the names of an item that was deleted', async () => {
     const { config } = namesOf({ namespace: room.items, name: 'web' });
     await room.create(SECRET, {
-      ...{ apiVersion: 'v1', kind: 'Secret' },
+      apiVersion: 'v1',
+      kind: 'Secret',
       metadata: {
-        ...{ name: config, namespace: room.pods },
+        name: config,
+        namespace: room.pods,
         labels: { [`deployitem.${GROUP}/name`]: 'x', [`deployitem.${GROUP}/namespace`]: 'gone' },
       },
       stringData: { 'configuration.json': 'old' },
@@ -615,7 +618,9 @@ describe('the container deployer', function () {
       hasFinalizer: boolean,
     ): Promise<void> => {
       const metadata = {
-        ...{ name, namespace: room.pods, labels: labels(item) },
+        name,
+        namespace: room.pods,
+        labels: labels(item),
         ...(hasFinalizer && { finalizers: [FINALIZER] }),
       };
       const spec = { containers: [{ name: 'main', image: 'x' }], automountServiceAccountToken: false };
@@ -672,7 +677,8 @@ describe('the container deployer', function () {
       await podNamed('of-nobody', 'gone', 'Succeeded', true);
       const faults = new Faults();
       faults.arm(room.pods, {
-        ...{ what: 'server-error', nth: 1 },
+        what: 'server-error',
+        nth: 1,
         matches: (write) => write.verb === 'delete' && 'key' in write && write.key.endsWith('/first'),
       });
       await sweeps({}, faults.around(world.client));

@@ -237,7 +237,9 @@ describe('sources of charts', () => {
     ]);
     await context('component', {
       repositoryContext: {
-        ...{ type: 'inline', compDescDirPath: 'comps', blobDirPath: 'blobs' },
+        type: 'inline',
+        compDescDirPath: 'comps',
+        blobDirPath: 'blobs',
         fileSystem: {
           comps: { 'a.yaml': { $type: 'yaml', value: component } },
           blobs: { 'chart.tgz': binary },

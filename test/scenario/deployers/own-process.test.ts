@@ -33,7 +33,10 @@ describe('a deployer in a process of its own', function () {
   let deployer: DeployerProcess | undefined;
   let apply: (ctx: DeployContext) => Promise<void>;
   const plugin: DeployerPlugin = {
-    ...{ type: TYPE, name: 'own-process.example.org', version: '1', config: passthrough },
+    type: TYPE,
+    name: 'own-process.example.org',
+    version: '1',
+    config: passthrough,
     async apply(ctx) {
       await apply(ctx);
       return done();
@@ -60,7 +63,9 @@ describe('a deployer in a process of its own', function () {
 
   async function give(name: string, target?: string): Promise<void> {
     const object: DeployItem = {
-      ...{ apiVersion: API_VERSION, kind: 'DeployItem', metadata: { name, namespace: scene.ns } },
+      apiVersion: API_VERSION,
+      kind: 'DeployItem',
+      metadata: { name, namespace: scene.ns },
       spec: {
         type: TYPE,
         config: { apiVersion: 'example.org/v1', kind: 'Config' },
@@ -69,7 +74,10 @@ describe('a deployer in a process of its own', function () {
     };
     await cluster.client.send({ verb: 'create', kind: deployItemKind, object });
     await cluster.client.send({
-      ...{ verb: 'merge', kind: deployItemKind, key: `${scene.ns}/${name}`, sub: 'status' },
+      verb: 'merge',
+      kind: deployItemKind,
+      key: `${scene.ns}/${name}`,
+      sub: 'status',
       body: { status: { observedGeneration: 0, jobID: 'j1' } },
     });
   }
@@ -86,7 +94,9 @@ describe('a deployer in a process of its own', function () {
     });
     await give('one');
     expect((await finished('one')).deployer).to.deep.equal({
-      ...{ identity: 'me', name: 'own-process.example.org', version: '1' },
+      identity: 'me',
+      name: 'own-process.example.org',
+      version: '1',
     });
     for (const probe of ['healthz', 'readyz'])
       expect((await fetch(`${health}/${probe}`)).status).to.equal(200);
@@ -110,9 +120,12 @@ describe('a deployer in a process of its own', function () {
   it('follows its settings', async () => {
     await start({ settings: { claimUntargeted: false } });
     await cluster.client.send({
-      ...{ verb: 'create', kind: targetKind },
+      verb: 'create',
+      kind: targetKind,
       object: {
-        ...{ apiVersion: API_VERSION, kind: 'Target', metadata: { name: 'a', namespace: scene.ns } },
+        apiVersion: API_VERSION,
+        kind: 'Target',
+        metadata: { name: 'a', namespace: scene.ns },
         spec: { type: 'x/y', config: {} },
       },
     });
@@ -144,9 +157,12 @@ describe('a deployer in a process of its own', function () {
 
   it('reaches a target by its kubeconfig, under a name by which servers know it', async () => {
     await cluster.client.send({
-      ...{ verb: 'create', kind: targetKind },
+      verb: 'create',
+      kind: targetKind,
       object: {
-        ...{ apiVersion: API_VERSION, kind: 'Target', metadata: { name: 'a', namespace: scene.ns } },
+        apiVersion: API_VERSION,
+        kind: 'Target',
+        metadata: { name: 'a', namespace: scene.ns },
         spec: { type: `${GROUP}/kubernetes-cluster`, config: { kubeconfig: cluster.kubeconfig } },
       },
     });
@@ -192,7 +208,8 @@ describe('a deployer in a process of its own', function () {
     const data = { lines: '\n'.repeat(700_000) }; // each of them is two bytes of JSON
     const key = `${scene.ns}/large`;
     await cluster.client.send({
-      ...{ verb: 'create', kind: configMapKind },
+      verb: 'create',
+      kind: configMapKind,
       object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'large', namespace: scene.ns }, data },
     });
     const [strict, usual] = [await of(target), await of()];

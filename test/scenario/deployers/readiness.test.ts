@@ -21,12 +21,19 @@ interface Row {
 }
 
 const of = (n: number, more: object = {}): object => ({
-  ...{ observedGeneration: 1, replicas: n, updatedReplicas: n, readyReplicas: n, availableReplicas: n },
+  observedGeneration: 1,
+  replicas: n,
+  updatedReplicas: n,
+  readyReplicas: n,
+  availableReplicas: n,
   ...more,
 });
 const daemons = (desiredNumberScheduled: number, currentNumberScheduled: number): object => ({
-  ...{ desiredNumberScheduled, currentNumberScheduled, observedGeneration: 1, numberMisscheduled: 0 },
-  ...{ numberReady: currentNumberScheduled },
+  desiredNumberScheduled,
+  currentNumberScheduled,
+  observedGeneration: 1,
+  numberMisscheduled: 0,
+  numberReady: currentNumberScheduled,
 });
 const rows: readonly Row[] = [
   { title: 'a Deployment with all replicas', kind: 'Deployment', spec: { replicas: 3 }, status: of(3) },
@@ -73,7 +80,9 @@ const rows: readonly Row[] = [
     kind: 'ReplicaSet',
     spec: {},
     status: {
-      ...{ observedGeneration: 1, replicas: 1, readyReplicas: 1 },
+      observedGeneration: 1,
+      replicas: 1,
+      readyReplicas: 1,
       conditions: [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'quota' }],
     },
     why: 'condition "ReplicaFailure" has invalid status True (expected False) due to FailedCreate: quota',
@@ -215,11 +224,15 @@ describe('readiness and exports on API servers', function () {
   it('DEP-43: an export may follow a reference', async () => {
     const at = (name: string): object => ({ name, namespace: 'app' });
     await world.create(world.target, {
-      ...{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: at('bot') },
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: at('bot'),
       secrets: [{ name: 'bot-tok' }],
     } as Json);
     await world.create(world.target, {
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: at('bot-tok') },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: at('bot-tok'),
       data: { token: 'QQ==' },
     } as Json);
     const entry = {

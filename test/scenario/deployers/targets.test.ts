@@ -96,8 +96,10 @@ describe('targets on a cluster', function () {
 
   async function address(): Promise<{ server: string; caData?: string }> {
     const connection = await connect({
-      ...{ kubeconfig: { text: scenes.cluster.kubeconfig }, userAgent: 'test' },
-      ...{ clock: systemClock, log: silentLogger },
+      kubeconfig: { text: scenes.cluster.kubeconfig },
+      userAgent: 'test',
+      clock: systemClock,
+      log: silentLogger,
     });
     const found = await connection.address();
     await connection.close();
@@ -118,7 +120,8 @@ describe('targets on a cluster', function () {
     await account(scene);
     const { server, caData } = await address();
     const oidcConfig = {
-      ...{ server, ...(caData && { caData }) },
+      server,
+      ...(caData && { caData }),
       serviceAccount: { name: 'deploy' },
       expirationSeconds: 3600,
     };
@@ -140,7 +143,9 @@ describe('targets on a cluster', function () {
       const scene = await scenes.scene();
       const cluster = { server: `https://${servers.untrusted}` };
       const kubeconfig = {
-        ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'it' },
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'it',
         clusters: [{ name: 'it', cluster }],
         users: [{ name: 'it', user: { token: 'x' } }],
         contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
@@ -174,7 +179,10 @@ describe('targets on a cluster', function () {
     );
     const data = { kubeconfig: Buffer.from(scenes.cluster.kubeconfig).toString('base64') };
     await scenes.cluster.client.send({
-      ...{ verb: 'merge', kind: secretKind, key: `${scene.ns}/access`, body: { data } },
+      verb: 'merge',
+      kind: secretKind,
+      key: `${scene.ns}/access`,
+      body: { data },
     });
     expect((await ended).status?.phase).to.equal('Succeeded');
   });

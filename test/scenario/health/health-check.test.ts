@@ -10,7 +10,10 @@ import { FakeClock } from '../../support/clock.ts';
 import { useCluster } from '../../support/cluster.ts';
 
 const deploymentKind: Kind<Obj & { spec: { replicas: number } }> = {
-  ...{ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
   namespaced: true,
 };
 

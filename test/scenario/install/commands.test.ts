@@ -27,7 +27,8 @@ import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
-import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import type { Client, Kind } from '../../../src/runtime/types.ts';
+import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { validatedResources } from '../../../src/api/validation/index.ts';
 import { webhookConfiguration } from '../../../src/webhooks/configuration.ts';
 import { startStrictServer, type StrictServer } from '../../support/rights.ts';
@@ -176,7 +177,8 @@ describe('install and uninstall on the command line', function () {
       verb: 'create',
       kind: secretKind,
       object: {
-        ...{ apiVersion: 'v1', kind: 'Secret' },
+        apiVersion: 'v1',
+        kind: 'Secret',
         metadata: { name: 'landscaper-webhook-certs', namespace: HOME },
       },
     });
@@ -213,7 +215,9 @@ describe('install and uninstall on the command line', function () {
     const spec = { type: 'landscaper.gardener.cloud/container' };
     await client.send({ verb: 'create', kind: deployItemKind, object: { ...item, spec } });
     const owner = (name: string) => ({
-      ...{ item: { namespace: 'shop', name }, namespace: HOME, deployerId: 'test' },
+      item: { namespace: 'shop', name },
+      namespace: HOME,
+      deployerId: 'test',
     });
     for (const name of ['forgotten', 'kept']) {
       await client.send({
@@ -275,7 +279,7 @@ describe('install and uninstall on the command line', function () {
     await install();
     await applyAll(client, [namespaceObject('shop')]);
     const held = installation('web');
-    await client.send({ verb: 'create', kind: installationKind, object: held as never });
+    await client.send({ verb: 'create', kind: installationKind, object: held });
     const target = { apiVersion: API_VERSION, kind: 'Target', metadata: { name: 'db', namespace: 'shop' } };
     await client.send({
       verb: 'create',
@@ -309,7 +313,8 @@ describe('install and uninstall on the command line', function () {
   it('delete the CRDs as well, although every namespace has a Context', async () => {
     await install();
     await client.raw('POST', `/apis/${API_VERSION}/namespaces/${HOME}/contexts`, {
-      ...{ apiVersion: API_VERSION, kind: 'Context' },
+      apiVersion: API_VERSION,
+      kind: 'Context',
       metadata: { name: 'default', namespace: HOME },
     });
     await uninstall('--crds');
@@ -321,8 +326,9 @@ describe('install and uninstall on the command line', function () {
   });
 });
 
-const installation = (name: string): Obj => ({
-  ...{ apiVersion: API_VERSION, kind: 'Installation' },
+const installation = (name: string): Installation => ({
+  apiVersion: API_VERSION,
+  kind: 'Installation',
   metadata: { name, namespace: 'shop', finalizers: [FINALIZER] },
-  ...{ spec: { blueprint: { ref: { resourceName: 'b' } } } },
+  spec: { blueprint: { ref: { resourceName: 'b' } } },
 });

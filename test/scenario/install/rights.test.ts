@@ -109,7 +109,9 @@ describe('the rights of an installed Espalier', function () {
     startLandscaper({
       kubeconfig: { text: installed.kubeconfig },
       configuration: installed.configuration,
-      ...{ log, crds: false, signal: AbortSignal.timeout(PATIENCE_MS * 4) },
+      log,
+      crds: false,
+      signal: AbortSignal.timeout(PATIENCE_MS * 4),
       fleet: { namespace: HOME, name: 'espalier' },
       pod: { namespace: HOME, name: 'espalier-0' },
     });
@@ -232,7 +234,11 @@ describe('the rights of an installed Espalier', function () {
     const fields = { status: 'Ok', description: 'ok', lastUpdateTime: '2026-01-01T00:00:00Z' };
     await create(lsHealthCheckKind, { ...stale, ...fields });
     const check = startHealthCheck({
-      ...{ client, clock, log, rng, settings },
+      client,
+      clock,
+      log,
+      rng,
+      settings,
       write: (write, signal) => client.send(write, signal),
     });
     const found = (name: string): Promise<Obj | undefined> =>
@@ -250,8 +256,15 @@ describe('the rights of an installed Espalier', function () {
     const serve = async (name: string, resources: readonly ValidatedResource[]): Promise<void> => {
       const endpoint = { service: { namespace: HOME, name, port: 9443 } };
       const webhooks = await startWebhooks({
-        ...{ client, clock, log, endpoint, resources },
-        ...{ host: '127.0.0.1', port: 0, certNamespace: HOME, install: true },
+        client,
+        clock,
+        log,
+        endpoint,
+        resources,
+        host: '127.0.0.1',
+        port: 0,
+        certNamespace: HOME,
+        install: true,
       });
       await webhooks.close();
     };
@@ -291,21 +304,32 @@ const SELDOM: ReadonlySet<string> = new Set([
     'contexts',
     'targetsyncs',
   ].flatMap((resource) => [`get ${GROUP}/${resource}`, `list ${GROUP}/${resource}`]),
-  ...[`list ${GROUP}/syncobjects`, 'list namespaces', 'list coordination.k8s.io/leases'],
+  `list ${GROUP}/syncobjects`,
+  'list namespaces',
+  'list coordination.k8s.io/leases',
   // Where a patch cannot express the change.
   ...['installations', 'deployitems', 'dataobjects', 'targets'].map(
     (resource) => `update ${GROUP}/${resource}`,
   ),
   // Checked by an admission plugin, for requests that are in the log under another name.
-  ...[`update ${GROUP}/installations/finalizers`, `update ${GROUP}/executions/finalizers`],
+  `update ${GROUP}/installations/finalizers`,
+  `update ${GROUP}/executions/finalizers`,
   // Exports of targets, settings of Contexts and overwrites do not occur in the landscapes above.
-  ...[`patch ${GROUP}/targets`, `patch ${GROUP}/contexts`, `get ${GROUP}/componentversionoverwrites`],
+  `patch ${GROUP}/targets`,
+  `patch ${GROUP}/contexts`,
+  `get ${GROUP}/componentversionoverwrites`,
   // Needed for other replicas, ours or upstream's, and for bugs.
-  ...[`delete ${GROUP}/syncobjects`, 'delete coordination.k8s.io/leases', 'patch events'],
+  `delete ${GROUP}/syncobjects`,
+  'delete coordination.k8s.io/leases',
+  'patch events',
   ...['get', 'create', 'patch'].map((verb) => `${verb} ${GROUP}/criticalproblems`),
   // An apply is a patch in the log, and needs the right to create missing objects.
-  ...['create configmaps', 'create serviceaccounts', 'create rbac.authorization.k8s.io/roles'],
-  ...['create rbac.authorization.k8s.io/rolebindings', 'patch configmaps', 'delete configmaps'],
+  'create configmaps',
+  'create serviceaccounts',
+  'create rbac.authorization.k8s.io/roles',
+  'create rbac.authorization.k8s.io/rolebindings',
+  'patch configmaps',
+  'delete configmaps',
 ]);
 
 const rightText = (verb: string, group: string, resource: string): string =>
@@ -356,7 +380,8 @@ const everyItem = (): readonly object[] => [
 function everything(deployItems: readonly object[], round: number): Installation {
   const template = JSON.stringify({ deployItems, state: { round } });
   const blueprint = {
-    ...{ apiVersion: API_VERSION, kind: 'Blueprint' },
+    apiVersion: API_VERSION,
+    kind: 'Blueprint',
     imports: [{ name: 'word', type: 'data', schema: {} }],
     exports: [{ name: 'out', type: 'data', schema: {} }],
     deployExecutions: [{ name: 'd', type: 'GoTemplate', template }],

@@ -25,7 +25,11 @@ import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 const external = process.env['ESPALIER_TEST_KUBECONFIG'];
 const PATIENCE_MS = 20_000;
 const cluster = (group: string, kind: string, plural: string): Kind => ({
-  ...{ group, version: 'v1', kind, plural, namespaced: false },
+  group,
+  version: 'v1',
+  kind,
+  plural,
+  namespaced: false,
 });
 const namespaces = cluster('', 'Namespace', 'namespaces');
 const crds = cluster('apiextensions.k8s.io', 'CustomResourceDefinition', 'customresourcedefinitions');
@@ -127,7 +131,8 @@ describe('the bucket operator of the documentation', function () {
     await ready(9);
     const versions = new Set<string | undefined>();
     const stop = manager.caches.of(bucketKind).subscribe({
-      ...{ name: 'test', ownEvents: 'deliver' },
+      name: 'test',
+      ownEvents: 'deliver',
       on: ({ type, obj }) => type === 'update' && versions.add(obj.metadata.resourceVersion),
     });
     for (const request of ['again', 'and again']) {

@@ -45,7 +45,9 @@ describe('an operator as a process', function () {
 
   const start = async (options: Partial<OperatorOptions>): Promise<OperatorProcess> => {
     const operator = await startOperator({
-      ...{ name: 'page-operator', kubeconfig: cluster.kubeconfig, add: addPages },
+      name: 'page-operator',
+      kubeconfig: cluster.kubeconfig,
+      add: addPages,
       ...options,
     });
     running.push(operator);
@@ -53,7 +55,9 @@ describe('an operator as a process', function () {
   };
   const addPages = (operator: Operator) =>
     operator.add<Page>({
-      ...{ name: 'pages', kind: pages, cache: { namespaces: [namespace] } },
+      name: 'pages',
+      kind: pages,
+      cache: { namespaces: [namespace] },
       reconciler: {
         async reconcile(page, ctx) {
           const object = { ...ctx.draft(), status: { seen: page.spec['text'] } };
@@ -114,7 +118,8 @@ describe('an operator as a process', function () {
       syncTimeoutMs: 200,
       add: (op) =>
         op.add({
-          ...{ name: 'absent', kind: absent },
+          name: 'absent',
+          kind: absent,
           reconciler: { reconcile: () => Promise.resolve({ write: 'none' }) },
         }),
     });
@@ -147,7 +152,9 @@ describe('an operator as a process', function () {
           const { caches } = await op.connect(other.kubeconfig);
           const cache = caches.of(ConfigMap, { namespaces: [far] });
           op.add<Page>({
-            ...{ name: 'pages', kind: pages, cache: { namespaces: [namespace] } },
+            name: 'pages',
+            kind: pages,
+            cache: { namespaces: [namespace] },
             sources: [watchSource<ConfigMap, Page>({ cache, toPrimary: () => [`${namespace}/one`] })],
             reconciler: {
               reconcile(_page, ctx) {

@@ -25,7 +25,9 @@ describe('the team operator', function () {
     namespace = await cluster.namespace();
     operator = await startProcess(cluster, (manager) => void addTeams(manager));
     const object = {
-      ...{ apiVersion: 'people.example.org/v1', kind: 'Team', metadata: { name: 't', namespace } },
+      apiVersion: 'people.example.org/v1',
+      kind: 'Team',
+      metadata: { name: 't', namespace },
       spec: { members: ['ann', 'bob'] },
     };
     await cluster.client.send<Team>({ verb: 'create', kind: teams, object });

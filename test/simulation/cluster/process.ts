@@ -76,8 +76,11 @@ export class Process implements Host {
         ? undefined
         : createTreeFleet({
             ...ground,
-            ...{ client: ports.wrapLeases(network.client(this)), treeClient: client, world },
-            ...{ namespace: NAMESPACE, name: ports.fleet },
+            client: ports.wrapLeases(network.client(this)),
+            treeClient: client,
+            world,
+            namespace: NAMESPACE,
+            name: ports.fleet,
           });
     const manager = createManager({ ...ground, client, caches, ...(share && { share }) });
     clock.isMuted = false;

@@ -13,8 +13,13 @@ const go = (template: string) => ({ name: 'main', type: 'GoTemplate', template }
 const document = (resources: readonly object[]) => ({
   meta: { schemaVersion: 'v2' },
   component: {
-    ...{ name: 'example.org/a', version: '1', provider: 'x', repositoryContexts: [], sources: [] },
-    ...{ componentReferences: [], resources },
+    name: 'example.org/a',
+    version: '1',
+    provider: 'x',
+    repositoryContexts: [],
+    sources: [],
+    componentReferences: [],
+    resources,
   },
 });
 const component = viewOf(

@@ -163,13 +163,11 @@ describe('work in another process', () => {
     const component = readDescriptor({
       meta: { schemaVersion: 'v2' },
       component: {
-        ...{
-          name: 'example.org/a',
-          version: '1',
-          repositoryContexts: [],
-          sources: [],
-          componentReferences: [],
-        },
+        name: 'example.org/a',
+        version: '1',
+        repositoryContexts: [],
+        sources: [],
+        componentReferences: [],
         resources: [
           {
             name: 'data',
@@ -184,7 +182,9 @@ describe('work in another process', () => {
     const found: FoundComponent = {
       component,
       repository: {
-        ...{ name: 'test', context: {}, find: () => Promise.resolve(undefined) },
+        name: 'test',
+        context: {},
+        find: () => Promise.resolve(undefined),
         localBlob: () => Promise.resolve(Buffer.from(`content ${String(++fetched)}`)),
       },
     };
@@ -206,7 +206,8 @@ describe('work in another process', () => {
     const contents = names.map((name) => {
       const bytes = Buffer.from(`content of ${name}`);
       return {
-        ...{ kind: 'blob' as const, mediaType: 'text/plain' },
+        kind: 'blob' as const,
+        mediaType: 'text/plain',
         // Read when the error message is formatted.
         get bytes() {
           sent++;
@@ -217,7 +218,10 @@ describe('work in another process', () => {
     const component = readDescriptor({
       meta: { schemaVersion: 'v2' },
       component: {
-        ...{ name: 'example.org/a', version: '1', repositoryContexts: [], sources: [] },
+        name: 'example.org/a',
+        version: '1',
+        repositoryContexts: [],
+        sources: [],
         componentReferences: [],
         resources: names.map((name) => ({
           name,

@@ -14,7 +14,12 @@ import { Forbidden, NotFound } from '../../../src/runtime/errors.ts';
 import { execution, item } from '../../support/given.ts';
 
 const wanted = (name: string, more: Partial<WantedItem> = {}): WantedItem => ({
-  ...{ name, namespace: 'demo', labels: {}, annotations: {}, dependsOn: [], providerStatus: undefined },
+  name,
+  namespace: 'demo',
+  labels: {},
+  annotations: {},
+  dependsOn: [],
+  providerStatus: undefined,
   spec: { type: 'x' },
   ...more,
 });
@@ -29,7 +34,8 @@ describe('the executions of a file with deploy items', () => {
     const templates = one && readDeployItems(one.object.spec);
     expect(templates?.map(({ name }) => name)).to.deep.equal(['a', 'b']);
     expect(templates?.[0]).to.deep.include({
-      ...{ timeout: '1h0m0s', target: { name: 'cluster', namespace: 'demo' } },
+      timeout: '1h0m0s',
+      target: { name: 'cluster', namespace: 'demo' },
     });
     expect(templates?.[1]?.dependsOn).to.deep.equal(['a']);
   });

@@ -17,7 +17,10 @@ const counter = (value: bigint): object => ({
 const tree = {
   items: [
     {
-      ...{ path: 'app/web', type: 'x', target: 't', state: 'changed' },
+      path: 'app/web',
+      type: 'x',
+      target: 't',
+      state: 'changed',
       plan: {
         objects: [
           {

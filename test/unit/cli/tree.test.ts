@@ -32,8 +32,12 @@ describe('the tree of an installation', () => {
       ...(marked.status as NonNullable<typeof marked.status>),
       conditions: [
         {
-          ...{ type: 'Drifted', status: 'True', reason: 'FailedAfterJob', message: 'execution app: quota' },
-          ...{ lastTransitionTime: '2026-01-01T00:00:00Z', lastUpdateTime: '2026-01-01T00:00:00Z' },
+          type: 'Drifted',
+          status: 'True',
+          reason: 'FailedAfterJob',
+          message: 'execution app: quota',
+          lastTransitionTime: '2026-01-01T00:00:00Z',
+          lastUpdateTime: '2026-01-01T00:00:00Z',
         },
       ],
     };

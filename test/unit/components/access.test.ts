@@ -18,7 +18,8 @@ const bytes = (text: string): Buffer => Buffer.from(text);
 const HELLO = sha256(bytes('hello'));
 
 const repository = (blobs: Readonly<Record<string, Uint8Array>>): Repository => ({
-  ...{ name: 'here', context: {} },
+  name: 'here',
+  context: {},
   find: () => Promise.resolve(undefined),
   localBlob: (_, name) =>
     blobs[name] ? Promise.resolve(blobs[name]) : Promise.reject(new BlobMissing(`no blob ${name}`)),

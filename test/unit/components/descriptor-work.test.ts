@@ -18,7 +18,12 @@ const what = 'the component descriptor of a.b/c:1';
 const document = (resources: readonly object[] = [], name = 'a.b/c') => ({
   meta: { schemaVersion: 'v2' },
   component: {
-    ...{ name, version: '1', provider: 'x', repositoryContexts: [], sources: [], componentReferences: [] },
+    name,
+    version: '1',
+    provider: 'x',
+    repositoryContexts: [],
+    sources: [],
+    componentReferences: [],
     resources,
   },
 });
@@ -119,7 +124,12 @@ describe('descriptors in one folder', () => {
   const repositoryOf = (files: object, runner: DescriptorRunner = descriptorsHere) => {
     const tree = filesInMemory(inlineFileTree(files));
     return localRepository({
-      ...{ descriptors: tree, descriptorFolder: '/', blobs: tree, blobFolder: '/', context: {}, name: 'it' },
+      descriptors: tree,
+      descriptorFolder: '/',
+      blobs: tree,
+      blobFolder: '/',
+      context: {},
+      name: 'it',
       runner,
     });
   };

@@ -12,7 +12,8 @@ const stripped = readDescriptor(
   descriptor('a.b/stripped', '1', [blob('text', 'plainText', 'text/plain', 'x')]),
 );
 const repository: Repository = {
-  ...{ name: 'here', context: {} },
+  name: 'here',
+  context: {},
   find(name) {
     const component = [bare, stripped].find((one) => one.name === name);
     return Promise.resolve(component && { component, repository: this });
@@ -29,7 +30,9 @@ describe('an inspected component', () => {
     );
     const component = readDescriptor(descriptor('a.b/root', '1', [], references));
     expect(await inspect({ component, repository }, undefined)).to.deep.equal({
-      ...{ verified: [], notFetched: [], problems: [] },
+      verified: [],
+      notFetched: [],
+      problems: [],
       unverified: ['reference stripped'],
     });
   });

@@ -10,7 +10,9 @@ const V2 = 'jsonNormalisation/v2';
 const V3 = 'jsonNormalisation/v3';
 
 const digest = (normalisationAlgorithm: string, value: string) => ({
-  ...{ hashAlgorithm: 'SHA-256', normalisationAlgorithm, value },
+  hashAlgorithm: 'SHA-256',
+  normalisationAlgorithm,
+  value,
 });
 const v2 = (component: object): Component =>
   readDescriptor({
@@ -18,14 +20,19 @@ const v2 = (component: object): Component =>
     component: { componentReferences: [], repositoryContexts: [], resources: [], sources: [], ...component },
   });
 const text = (name: string, version: string, type: string, blob: string) => ({
-  ...{ name, version, type, relation: 'local' },
+  name,
+  version,
+  type,
+  relation: 'local',
   access: { type: 'localBlob', localReference: `sha256:${blob}`, mediaType: 'text/plain' },
   digest: digest('genericBlobDigest/v1', blob),
 });
 
 const empty = v2({ name: 'test.de/x', version: 'v1', provider: 'mandelsoft' });
 const withText = v2({
-  ...{ name: 'test.de/x', version: 'v1', provider: 'mandelsoft' },
+  name: 'test.de/x',
+  version: 'v1',
+  provider: 'mandelsoft',
   resources: [
     text('test', 'v1', 'plainText', '810ff2fb242a5dee4220f2cb0e6a519891fb67f2f828a6cab4ef8894633b1f50'),
   ],
@@ -36,7 +43,9 @@ const IDS = [
   '6229be2be7e328f74ba595d93b814b590b1aa262a1b85e49cc1492795a9e564c',
 ] as const;
 const labelled = v2({
-  ...{ name: 'github.com/vasu1124/introspect', version: '1.0.0', provider: 'internal' },
+  name: 'github.com/vasu1124/introspect',
+  version: '1.0.0',
+  provider: 'internal',
   repositoryContexts: [{ type: 'ociRegistry', baseUrl: 'ghcr.io/vasu1124/ocm' }],
   resources: [
     {
@@ -54,7 +63,11 @@ const labelled = v2({
       digest: digest('ociArtifactDigest/v1', IDS[2]),
     },
     {
-      ...{ name: 'none', version: 'v1', type: 'plainText', relation: 'local', access: { type: 'none' } },
+      name: 'none',
+      version: 'v1',
+      type: 'plainText',
+      relation: 'local',
+      access: { type: 'none' },
       digest: digest('y', 'z'),
     },
   ],
@@ -79,7 +92,8 @@ describe('the digest of a component descriptor', () => {
 
   it('of a newer descriptor keeps its own form in the older normal form', () => {
     const component = readDescriptor({
-      ...{ apiVersion: 'ocm.software/v3alpha1', kind: 'ComponentVersion' },
+      apiVersion: 'ocm.software/v3alpha1',
+      kind: 'ComponentVersion',
       metadata: { name: 'a.b/c', version: '1.0.0', provider: { name: 'internal' } },
       spec: {},
     });
@@ -90,7 +104,9 @@ describe('the digest of a component descriptor', () => {
 
   it('distinguishes resources of the same name by their versions, except for the last', () => {
     const twice = v2({
-      ...{ name: 'a.b/c', version: '1', provider: 'p' },
+      name: 'a.b/c',
+      version: '1',
+      provider: 'p',
       resources: ['1', '2'].map((version) => text('r', version, 't', IDS[0])),
     });
     expect(normalised(twice, V2))

@@ -25,7 +25,11 @@ const DIGEST = {
   value: 'a'.repeat(64),
 };
 const text = {
-  ...{ name: 'text', version: '1.0.0', type: 'plainText', relation: 'local', digest: DIGEST },
+  name: 'text',
+  version: '1.0.0',
+  type: 'plainText',
+  relation: 'local',
+  digest: DIGEST,
   access: { type: 'localBlob', localReference: 'x', mediaType: 'text/plain' },
 };
 const component = descriptor('example.org/a', '1.0.0', [text]);
@@ -144,8 +148,12 @@ describe('a signature of a component', () => {
           'x509cert',
           new Map<string, SpiffValue>(
             Object.entries({
-              ...{ usage: [usage], organization: ['ACME'], commonName: usage, privateKey: caPrivateKey },
-              ...{ validFrom: `Jan 1 00:00:00 ${String(year)}`, ...more },
+              usage: [usage],
+              organization: ['ACME'],
+              commonName: usage,
+              privateKey: caPrivateKey,
+              validFrom: `Jan 1 00:00:00 ${String(year)}`,
+              ...more,
             }),
           ),
         ) as string;

@@ -128,7 +128,9 @@ describe('a challenge of a registry', () => {
         'Bearer realm="https://auth.example/token",service="reg",scope="repository:a/b:pull,push"',
       ),
     ).to.deep.equal({
-      ...{ scheme: 'bearer', realm: 'https://auth.example/token', service: 'reg' },
+      scheme: 'bearer',
+      realm: 'https://auth.example/token',
+      service: 'reg',
       scope: 'repository:a/b:pull,push',
     });
   });

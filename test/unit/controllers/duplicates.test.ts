@@ -87,8 +87,14 @@ describe('a duplicate that is being deleted', () => {
   const decide = (items: readonly DeployItem[]) =>
     effectsOf(
       ask<Snapshot>(phases.Progressing.phase, {
-        ...{ self, now: NOW, templates, items, freshName: (prefix: string) => `${prefix}sfx` },
-        ...{ clusterNames: new Map(), itemsWithoutCluster: new Set(), missingDeployer: () => undefined },
+        self,
+        now: NOW,
+        templates,
+        items,
+        freshName: (prefix: string) => `${prefix}sfx`,
+        clusterNames: new Map(),
+        itemsWithoutCluster: new Set(),
+        missingDeployer: () => undefined,
       }),
     );
   const live = named('live', done('j1'));

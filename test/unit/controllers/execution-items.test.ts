@@ -35,14 +35,20 @@ describe('a deploy item that an execution creates', () => {
       apiVersion: API_VERSION,
       kind: 'DeployItem',
       metadata: {
-        ...{ name: 'plan-a-sfx', generateName: 'plan-a-', namespace: 'demo' },
+        name: 'plan-a-sfx',
+        generateName: 'plan-a-',
+        namespace: 'demo',
         labels: { [labels.executionManagedBy]: 'plan', [labels.executionName]: 'a' },
         annotations: NOTES,
         finalizers: [FINALIZER],
         ownerReferences: [
           {
-            ...{ apiVersion: API_VERSION, kind: 'Execution', name: 'plan', uid: 'uid-plan' },
-            ...{ controller: true, blockOwnerDeletion: true },
+            apiVersion: API_VERSION,
+            kind: 'Execution',
+            name: 'plan',
+            uid: 'uid-plan',
+            controller: true,
+            blockOwnerDeletion: true,
           },
         ],
       },

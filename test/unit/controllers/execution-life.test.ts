@@ -139,7 +139,7 @@ describe('the execution controller', () => {
       itemOf(name)?.metadata.annotations?.[annotations.touch] !== undefined;
 
     it('first writes to items that a late write could still start', async () => {
-      plan([template('a'), ...[template('b'), template('c', { dependsOn: ['a'] })]], {
+      plan([template('a'), template('b'), template('c', { dependsOn: ['a'] })], {
         status: { jobID: JOB, phase: 'Progressing' },
       });
       putItem(item('plan', 'a', done(JOB, 'Failed')));

@@ -27,8 +27,16 @@ const decide = (
   known: Partial<Snapshot> = {},
 ): Decision =>
   ask<Snapshot>(phases[name].phase, {
-    ...{ self, now: NOW, templates, items, refusal: undefined, ancestors: [], reservation: reservation() },
-    ...{ clusterNames: new Map(), itemsWithoutCluster: new Set(), missingDeployer: () => undefined },
+    self,
+    now: NOW,
+    templates,
+    items,
+    refusal: undefined,
+    ancestors: [],
+    reservation: reservation(),
+    clusterNames: new Map(),
+    itemsWithoutCluster: new Set(),
+    missingDeployer: () => undefined,
     freshName: (prefix) => `${prefix}sfx`,
     ...known,
   });

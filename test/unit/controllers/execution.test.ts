@@ -35,20 +35,17 @@ const decide = (
   known: Partial<Snapshot> = {},
 ): Decision =>
   ask<Snapshot>(phases[name].phase, {
-    ...{
-      self,
-      now: NOW,
-      templates,
-      refusal: undefined,
-      items,
-      freshName: (prefix: string) => `${prefix}sfx`,
-      clusterNames: new Map(),
-      itemsWithoutCluster: new Set(),
-      missingDeployer: () => undefined,
-      ancestors: [],
-      reservation: reservation(),
-      limits: defaultLimits,
-    },
+    self,
+    now: NOW,
+    templates,
+    refusal: undefined,
+    items,
+    freshName: (prefix: string) => `${prefix}sfx`,
+    clusterNames: new Map(),
+    itemsWithoutCluster: new Set(),
+    missingDeployer: () => undefined,
+    ancestors: [],
+    reservation: reservation(),
     ...known,
   });
 

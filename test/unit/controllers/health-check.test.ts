@@ -12,7 +12,10 @@ import { Server } from './support/stage.ts';
 
 const MINUTE = 60_000;
 const deploymentKind: Kind<Obj & { spec: object; status: object }> = {
-  ...{ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
   namespaced: true,
 };
 
@@ -39,7 +42,9 @@ describe('the health check, once a minute', () => {
   const check = (name: string, more: Partial<LsHealthCheck> = {}, namespace = 'ls') =>
     client.put(lsHealthCheckKind, {
       metadata: { name, namespace },
-      ...{ description: 'ok', lastUpdateTime: '2025-01-01T00:00:00Z', status: 'Ok' },
+      description: 'ok',
+      lastUpdateTime: '2025-01-01T00:00:00Z',
+      status: 'Ok',
       ...more,
     });
   // The fake server supports a status only as a subresource, which this kind does not have.
@@ -51,7 +56,12 @@ describe('the health check, once a minute', () => {
     const write: Client['send'] = (body, signal) => client.send(body, signal);
     const settings = { namespace: 'ls', name: 'landscaper', deployments };
     const checking = startHealthCheck({
-      ...{ settings, client, write, clock, rng: seededRng(1), log: log },
+      settings,
+      client,
+      write,
+      clock,
+      rng: seededRng(1),
+      log: log,
       ...more,
     });
     running.push(checking);
@@ -70,7 +80,9 @@ describe('the health check, once a minute', () => {
         apiVersion: API_VERSION,
         kind: 'LsHealthCheck',
         metadata: { name: 'landscaper', namespace: 'ls' },
-        ...{ status: 'Init', description: 'ok', lastUpdateTime: '1970-01-01T00:00:00Z' },
+        status: 'Init',
+        description: 'ok',
+        lastUpdateTime: '1970-01-01T00:00:00Z',
       },
     });
   });

@@ -303,7 +303,9 @@ describe('an installation in Init', () => {
   it('does not write unchanged state', () => {
     const update = { secretName: 'hash', state: { n: 1 } };
     const stored = (text: string): View<Secret> => ({
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hash', namespace: 'demo' } },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'hash', namespace: 'demo' },
       data: { config: Buffer.from(text).toString('base64'), other: 'x' },
     });
     const effects = (text: string): readonly string[] =>
@@ -314,8 +316,12 @@ describe('an installation in Init', () => {
 
   it('clears the error about items if there are none any more', () => {
     const complaint = {
-      ...{ type: 'ReconcileExecution', status: 'False', reason: 'TemplatingFailed', message: 'line 1' },
-      ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+      type: 'ReconcileExecution',
+      status: 'False',
+      reason: 'TemplatingFailed',
+      message: 'line 1',
+      lastTransitionTime: NOW,
+      lastUpdateTime: NOW,
     };
     const failed = installation('stack', { status: { ...running(JOB, 'Init'), conditions: [complaint] } });
     const conditions = (decision: Decision) => decision.status.conditions?.map((c) => [c.type, c.status]);
@@ -340,7 +346,9 @@ describe('an installation in Init', () => {
 
   it('CORE-27: removes them before it creates anything', () => {
     const old = {
-      ...{ apiVersion: API_VERSION, kind: 'DataObject', metadata: { name: 'greeting', namespace: 'demo' } },
+      apiVersion: API_VERSION,
+      kind: 'DataObject',
+      metadata: { name: 'greeting', namespace: 'demo' },
       data: 1,
     };
     const rendered = { ...nothing, children: [wanted('a')] };
@@ -438,7 +446,10 @@ describe('an installation in CleanupOrphaned', () => {
     expect(decision.effects).to.have.length(1);
     expect(decision.effects[0]).to.have.nested.property('target.metadata.name', 'b-x');
     expect(decision.effects[0]).to.have.deep.nested.property('body.status.transitionTimes', {
-      ...{ triggerTime: NOW, initTime: NOW, waitTime: null, finishedTime: null },
+      triggerTime: NOW,
+      initTime: NOW,
+      waitTime: null,
+      finishedTime: null,
     });
     expect(decision.status).to.deep.equal({});
   });
@@ -643,7 +654,10 @@ describe('an installation in Completing', () => {
   });
   it('stores the state of export executions, then removes old exports, then writes the new ones', () => {
     const object = (name: string) => ({
-      ...{ apiVersion: API_VERSION, kind: 'DataObject', metadata: { name, namespace: 'demo' }, data: 1 },
+      apiVersion: API_VERSION,
+      kind: 'DataObject',
+      metadata: { name, namespace: 'demo' },
+      data: 1,
     });
     const update = { secretName: 'hash', state: { pw: 'gen' }, format: 'yaml' } as const;
     const decision = decide('Completing', {
@@ -697,8 +711,11 @@ describe('an installation that is being deleted', () => {
   });
   it('CORE-83: reports why a root that imports from it could not be deleted', () => {
     const lastError = {
-      ...{ operation: 'x', reason: 'x', message: 'the disk is on fire' },
-      ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+      operation: 'x',
+      reason: 'x',
+      message: 'the disk is on fire',
+      lastTransitionTime: NOW,
+      lastUpdateTime: NOW,
     };
     const stuck = { ...done('j1', 'DeleteFailed'), lastError };
     const going = (status: object): Installation => {
@@ -860,8 +877,11 @@ describe('an installation before its phases', () => {
   });
   it('treats a second request as one for the job that has just begun, unless the job has met a problem', () => {
     const lastError = {
-      ...{ operation: 'x', reason: 'x', message: 'x' },
-      ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+      operation: 'x',
+      reason: 'x',
+      message: 'x',
+      lastTransitionTime: NOW,
+      lastUpdateTime: NOW,
     };
     const asked = (more: object) =>
       intake(annotated('reconcile', { status: { ...running('j1', 'Init'), ...more } }), facts);

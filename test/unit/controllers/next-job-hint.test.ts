@@ -7,7 +7,10 @@ const NOW = '2026-01-01T00:00:00Z';
 const COMMAND = 'kubectl annotate installation web -n demo landscaper.gardener.cloud/operation=reconcile';
 
 const failed: InstStatus = {
-  ...{ phase: 'Failed', jobID: 'j1', jobIDFinished: 'j1', observedGeneration: 1 },
+  phase: 'Failed',
+  jobID: 'j1',
+  jobIDFinished: 'j1',
+  observedGeneration: 1,
   transitionTimes: { finishedTime: NOW },
   lastError: {
     operation: 'o',
@@ -23,7 +26,9 @@ const wayOn = (
   status = failed,
 ): readonly (string | undefined)[] => {
   const self = {
-    ...{ apiVersion: 'v1', kind: 'Installation', spec: { blueprint: {}, ...spec } },
+    apiVersion: 'v1',
+    kind: 'Installation',
+    spec: { blueprint: {}, ...spec },
     metadata: { name: 'web', namespace: 'demo', generation: 1, ...metadata },
   } as unknown as Inst;
   return withNextJobHint(self, status).lastError?.message.split('\n') ?? [];

@@ -3,7 +3,6 @@ import { shootIn } from '../../../controllers/execution/shoot-clusters.ts';
 import { dueForRemoval } from '../../../controllers/execution/classify.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
 import type { Snapshot } from '../../../controllers/execution/snapshot.ts';
-import { defaultLimits } from '../../../src/api/limits.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import { ask, effectsOf } from '../../support/ask.ts';
 import { reservation } from '../../support/reservation.ts';
@@ -32,18 +31,19 @@ describe('the shoot of a kubeconfig', () => {
 describe('CORE-101: an item whose cluster is gone', () => {
   const templates = [template('a'), template('b', { dependsOn: ['a'] })];
   const snapshot: Snapshot = {
-    ...{
-      self: leaving,
-      now: NOW,
-      templates,
-      refusal: undefined,
-      items: [gone('a'), gone('b')],
-      freshName: (prefix: string) => `${prefix}x`,
-      exports: {},
-      missingDeployer: () => undefined,
-    },
-    ...{ ancestors: [], reservation: reservation(), limits: defaultLimits },
-    ...{ exportObject: undefined, clusterNames: new Map(), itemsWithoutCluster: new Set<string>() },
+    self: leaving,
+    now: NOW,
+    templates,
+    refusal: undefined,
+    items: [gone('a'), gone('b')],
+    freshName: (prefix: string) => `${prefix}x`,
+    exports: {},
+    missingDeployer: () => undefined,
+    ancestors: [],
+    reservation: reservation(),
+    exportObject: undefined,
+    clusterNames: new Map(),
+    itemsWithoutCluster: new Set<string>(),
   };
 
   it('is checked when the deletion of the item starts, in the order of dependencies', () => {

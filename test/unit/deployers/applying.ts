@@ -17,7 +17,8 @@ export const ownership = ownershipOf({ name: 'web', namespace: 'proj' });
 export const answer = (status: number, message = 'no'): Error =>
   apiErrorFrom(status, { message }, { verb: 'create', kind: 'ConfigMap' });
 export const mine = (policy: Policy = 'manage', more: Partial<Manifest> = {}): Manifest => ({
-  ...{ policy, object: configMap('one', { a: 'new' }) },
+  policy,
+  object: configMap('one', { a: 'new' }),
   ...more,
 });
 export const entry = (uid: string): ManagedResource => ({
@@ -41,14 +42,13 @@ export class Applying {
 
   get ports(): ApplyPorts {
     return {
-      ...{
-        access: this.cluster,
-        ownership,
-        strategy: this.strategy,
-        targetName: 'cluster-a',
-        fieldManager: 'm',
-      },
-      ...{ signal: this.life.signal, mask: (text: string) => text },
+      access: this.cluster,
+      ownership,
+      strategy: this.strategy,
+      targetName: 'cluster-a',
+      fieldManager: 'm',
+      signal: this.life.signal,
+      mask: (text: string) => text,
       warn: (reason, note) => this.warnings.push(`${reason}: ${note}`),
     };
   }

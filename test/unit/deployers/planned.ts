@@ -46,11 +46,18 @@ export function planOf(b: Bench, config?: object, options: Options = {}): Promis
   b.target.takeRequests();
   return planItem(
     {
-      ...{ direction, target, log: silentLogger, signal },
+      direction,
+      target,
+      log: silentLogger,
+      signal,
       item: config === undefined ? item : { ...item, spec: { ...item.spec, config: config as never } },
     },
     {
-      ...{ plugin: manifestDeployer(), client: host, clock, rng, timeouts: standardTimeouts },
+      plugin: manifestDeployer(),
+      client: host,
+      clock,
+      rng,
+      timeouts: standardTimeouts,
       contexts: { get: (key) => host.find('Context', key) },
       targets: { get: (key) => host.find('Target', key) as unknown as View<Target> | undefined },
       reader: targetReaderOf({ client: host, clock, rng, log: silentLogger, connect }),

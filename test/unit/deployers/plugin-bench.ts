@@ -48,7 +48,10 @@ export function pluginOf({ apply, remove, plugin }: Given, bench: () => PluginBe
     return answer(ctx, calls.length);
   };
   return {
-    ...{ type: TYPE, name: NAME, version: '1', config: passthrough },
+    type: TYPE,
+    name: NAME,
+    version: '1',
+    config: passthrough,
     apply: asked('apply', apply ?? (() => done())),
     remove: asked('remove', remove ?? (() => done())),
     ...plugin,
@@ -66,7 +69,11 @@ export function loggerInto(lines: Line[]): Logger {
   const at = (level: string) => (fields: object, message: string) =>
     void lines.push({ level, message, fields });
   const logger: Logger = {
-    ...{ trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+    trace: at('trace'),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
     child: () => logger,
   };
   return logger;

@@ -14,7 +14,9 @@ export const ownership = ownershipOf({ name: 'web', namespace: 'proj' });
 export const refusal = (status: number, message = 'no'): Error =>
   apiErrorFrom(status, { message }, { verb: 'delete', kind: 'ConfigMap' });
 export const other = (name: string): View<DeployItem> => ({
-  ...{ apiVersion: `${LS}/v1alpha1`, kind: 'DeployItem', metadata: { name, namespace: 'proj' } },
+  apiVersion: `${LS}/v1alpha1`,
+  kind: 'DeployItem',
+  metadata: { name, namespace: 'proj' },
   spec: { type: `${LS}/kubernetes-manifest` },
 });
 export const held = { finalizers: ['test/hold'] };
@@ -62,8 +64,12 @@ export class Removal {
   /** @returns the remaining objects, and why they remain */
   async round(...entries: readonly ManagedResource[]): Promise<readonly string[]> {
     const ports: RemovePorts = {
-      ...{ access: this.cluster, ownership, groups: this.groups, log: silentLogger },
-      ...{ signal: this.life.signal, progress: this.progress },
+      access: this.cluster,
+      ownership,
+      groups: this.groups,
+      log: silentLogger,
+      signal: this.life.signal,
+      progress: this.progress,
       secondary: () => Promise.reject(new Error('not needed')),
       alsoManagedBy: (uid) => this.others(uid),
       onLeftToOthers: (note) => this.notes.push(note),

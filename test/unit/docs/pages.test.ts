@@ -109,7 +109,10 @@ describe('the page about the configuration', () => {
     expect(rest).to.deep.equal({
       limits: {
         ...defaults.limits,
-        ...{ treeDepth: 40, treeObjects: 20_000, deployItems: 20_000, remoteRetryMs: 1_800_000 },
+        treeDepth: 40,
+        treeObjects: 20_000,
+        deployItems: 20_000,
+        remoteRetryMs: 1_800_000,
         responses: { targetResponseMiB: 32, targetResponseDepth: 800, hostResponseMiB: 96, downloadMiB: 48 },
       },
       container: {

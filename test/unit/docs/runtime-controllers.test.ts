@@ -111,8 +111,11 @@ describe('the page about controllers has a sample that', () => {
     const board = { post: () => Promise.resolve(), remove: () => Promise.resolve() };
     const { add: _, ...settings } = noticeOperator(board, { HEALTH_PORT: '9000', HOSTNAME: 'pod-1' });
     expect(settings).to.deep.equal({
-      ...{ name: 'notice-operator', identity: 'pod-1', level: 'info' },
-      ...{ lease: { namespace: 'default' }, metricsAddress: { host: '127.0.0.1', port: 9_000 } },
+      name: 'notice-operator',
+      identity: 'pod-1',
+      level: 'info',
+      lease: { namespace: 'default' },
+      metricsAddress: { host: '127.0.0.1', port: 9_000 },
     });
   });
 });

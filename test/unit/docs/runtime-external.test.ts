@@ -25,7 +25,11 @@ const samples = readdirSync(folder, { recursive: true })
   .filter((file) => /\.(ts|yaml)$/.test(file))
   .map((file) => readFileSync(join(folder, file), 'utf8'));
 const calibrationKind: Kind<Calibration> = {
-  ...{ group: 'example.io', version: 'v1', kind: 'Calibration', plural: 'calibrations', namespaced: true },
+  group: 'example.io',
+  version: 'v1',
+  kind: 'Calibration',
+  plural: 'calibrations',
+  namespaced: true,
 };
 
 describe('the page about external resources and event sources', () => {

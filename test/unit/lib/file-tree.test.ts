@@ -44,7 +44,11 @@ describe('a link in a file tree', () => {
   it('may have 4096 bytes and 255 parts', () => {
     const long = 'x'.repeat(4096);
     const tree = inlineFileTree({
-      ...{ [long]: 'long', l: link(long), deep: link(`${'d/../'.repeat(127)}f`), d: {}, f: 'found' },
+      [long]: 'long',
+      l: link(long),
+      deep: link(`${'d/../'.repeat(127)}f`),
+      d: {},
+      f: 'found',
     });
     expect(readText(tree, 'l')).to.equal('long');
     expect(readText(tree, 'deep')).to.equal('found');

@@ -61,7 +61,10 @@ describe('a job that upstream handed down without its first phase', () => {
   it('begins without the list and the error of the previous job, and keeps its start time', () => {
     const self = execution('plan', {
       status: {
-        ...{ jobID: 'j2', jobIDFinished: 'j1', phase: 'Failed', observedGeneration: 0 },
+        jobID: 'j2',
+        jobIDFinished: 'j1',
+        phase: 'Failed',
+        observedGeneration: 0,
         deployItemCache: { activeDIs: [] },
         lastError: { ...error, ...stamps },
         transitionTimes: { triggerTime: EARLIER },

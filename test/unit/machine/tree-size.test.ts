@@ -175,7 +175,12 @@ describe('a reservation for objects of a tree', () => {
     const { installations, trees } = setUp(5);
     installations.put(top, a);
     expect(trees.reserve(a, 3)).to.deep.equal({
-      ...{ root: 'top', present: 2, reserved: 0, added: 3, limit: 5, isGranted: true },
+      root: 'top',
+      present: 2,
+      reserved: 0,
+      added: 3,
+      limit: 5,
+      isGranted: true,
     });
     expect(trees.reserve(a, 4)).to.include({ isGranted: false, present: 2, reserved: 0 });
   });

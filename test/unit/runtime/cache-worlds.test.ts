@@ -94,7 +94,14 @@ async function play(seed: number): Promise<void> {
   const { api, cache, clock, start, stop } = harness();
   if (rng.next() < 0.5) api.streaming = 'yes';
   const world: World = {
-    ...{ api, cache, rng, open: [], belief: new Map(), foreign: new Set(), echoes: [], own: new Set() },
+    api,
+    cache,
+    rng,
+    open: [],
+    belief: new Map(),
+    foreign: new Set(),
+    echoes: [],
+    own: new Set(),
     uid: 0,
   };
   cache.subscribe({

@@ -22,10 +22,15 @@ describe('the memory of own writes', () => {
     return { ...one, metadata: { ...one.metadata, resourceVersion: version } } as Widget;
   };
   const update = (from: string, to: string): Change<Widget> => ({
-    ...{ type: 'update', old: at(from), obj: at(to), relisted: false },
+    type: 'update',
+    old: at(from),
+    obj: at(to),
+    relisted: false,
   });
   const deletion = (version: string): Change<Widget> => ({
-    ...{ type: 'delete', obj: at(version), finalStateUnknown: false },
+    type: 'delete',
+    obj: at(version),
+    finalStateUnknown: false,
   });
   const wrote = (version: string, isToCome = true): readonly Change<Widget>[] => {
     filter.begin(KEY);
@@ -94,7 +99,9 @@ describe('the memory of own writes', () => {
 
   const OTHER = 'A/2';
   const added = (version: string, initial = false): Change<Widget> => ({
-    ...{ type: 'add', obj: at(version), initial },
+    type: 'add',
+    obj: at(version),
+    initial,
   });
 
   it('recognizes the echo of an object whose name the server generated', () => {

@@ -79,7 +79,12 @@ describe('the error of a response', () => {
     const pause = (retryAfterSeconds: unknown, header?: number): number | undefined =>
       apiErrorFrom(429, { details: { retryAfterSeconds } }, ref, header).retryAfterMs;
     expect([pause(3), pause(3, 5), pause(0), pause(-1), pause('3'), pause(undefined)]).to.deep.equal([
-      ...[3_000, 5_000, 0, undefined, undefined, undefined],
+      3_000,
+      5_000,
+      0,
+      undefined,
+      undefined,
+      undefined,
     ]);
   });
 
@@ -109,7 +114,8 @@ describe('the error of a response', () => {
     it('keeps the types and fields of causes without their texts', () => {
       const causes = [{ reason: 'a', field: 'b', message: 'pa55' }, { message: 'pa55' }];
       expect(apiErrorFrom(422, { details: { causes } }, secret).causes).to.deep.equal([
-        ...[{ reason: 'a', field: 'b' }, {}],
+        { reason: 'a', field: 'b' },
+        {},
       ]);
     });
   });
@@ -194,7 +200,8 @@ describe('a response that is too large', () => {
     const wrapped = (times: number): unknown =>
       Array.from({ length: times }).reduce<unknown>((cause) => new Error('wrapped', { cause }), tooLarge);
     expect([ResponseTooLarge.in(wrapped(19)), ResponseTooLarge.in(wrapped(20))]).to.deep.equal([
-      ...[tooLarge, undefined],
+      tooLarge,
+      undefined,
     ]);
   });
 

@@ -32,8 +32,14 @@ describe('a lease', () => {
   /** Requests the lease. `since`: when it got it. */
   async function wanting(options: Partial<LeaseOptions> = {}): Promise<{ lease: Lease; since?: number }> {
     const lease = createLease({
-      ...{ client: cluster, clock, rng: noChance, log: silentLogger, metrics },
-      ...{ namespace: 'system', name: 'lead', identity: 'me' },
+      client: cluster,
+      clock,
+      rng: noChance,
+      log: silentLogger,
+      metrics,
+      namespace: 'system',
+      name: 'lead',
+      identity: 'me',
       onLost: (error) => lost.push(error),
       ...options,
     });
@@ -77,8 +83,11 @@ describe('a lease', () => {
     await clock.advance(7_000);
     await wanting();
     expect(stored()?.spec).to.deep.equal({
-      ...{ holderIdentity: 'me', leaseDurationSeconds: 15, leaseTransitions: 4 },
-      ...{ acquireTime: at(7), renewTime: at(7) },
+      holderIdentity: 'me',
+      leaseDurationSeconds: 15,
+      leaseTransitions: 4,
+      acquireTime: at(7),
+      renewTime: at(7),
     });
   });
 
@@ -132,7 +141,10 @@ describe('a lease', () => {
     await lease.release();
     expect(lease.isLeader).to.equal(false);
     expect(stored()?.spec).to.deep.equal({
-      ...{ leaseDurationSeconds: 1, leaseTransitions: 0, acquireTime: at(5), renewTime: at(5) },
+      leaseDurationSeconds: 1,
+      leaseTransitions: 0,
+      acquireTime: at(5),
+      renewTime: at(5),
     });
     const { resourceVersion } = stored()?.metadata ?? {};
     await clock.advance(60_000);

@@ -23,7 +23,9 @@ import {
 import type { JsonOp, Meta, Obj } from '../../../src/runtime/types.ts';
 
 const obj = (metadata: Partial<Meta>): Obj => ({
-  ...{ apiVersion: 'v1', kind: 'Part', metadata: { name: 'p', namespace: 'A', ...metadata } },
+  apiVersion: 'v1',
+  kind: 'Part',
+  metadata: { name: 'p', namespace: 'A', ...metadata },
 });
 const gvk = { group: 'example.io', version: 'v1', kind: 'Widget' };
 
@@ -53,7 +55,11 @@ describe('keys', () => {
 describe('mappers', () => {
   const widgets = { ...gvk, namespaced: true };
   const owner = (name: string, more: object = {}) => ({
-    ...{ apiVersion: 'example.io/v2', kind: 'Widget', name, uid: 'u', ...more },
+    apiVersion: 'example.io/v2',
+    kind: 'Widget',
+    name,
+    uid: 'u',
+    ...more,
   });
   const ownerReferences = [
     owner('controls', { controller: true }),

@@ -47,7 +47,13 @@ describe('a token bucket', () => {
   it('returns a token only if there is one', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 });
     expect([0, 0, 0, 99, 100, 101, 200].map((now) => bucket.tryTake(now))).to.deep.equal([
-      ...[true, true, false, false, true, false, true],
+      true,
+      true,
+      false,
+      false,
+      true,
+      false,
+      true,
     ]);
   });
 
@@ -105,7 +111,7 @@ describe('the usage of a namespace', () => {
     usage.charge('a', HEAVY_MS + 1, 0);
     expect(
       [WINDOW_MS - 1, 2 * WINDOW_MS - 1, 2 * WINDOW_MS].map((now) => usage.isHeavy('a', now)),
-    ).to.deep.equal([...[true, true, false]]);
+    ).to.deep.equal([true, true, false]);
     usage.charge('a', HEAVY_MS + 1, 2 * WINDOW_MS);
     expect(usage.isHeavy('a', 4 * WINDOW_MS)).to.equal(false);
   });

@@ -139,7 +139,11 @@ describe('the event recorder', () => {
 
   it('sends nothing after it has lost the lease', async () => {
     recorder = createRecorder({
-      ...{ client: cluster, clock, rng: seededRng(1), log: silentLogger, identity: 'pod-0' },
+      client: cluster,
+      clock,
+      rng: seededRng(1),
+      log: silentLogger,
+      identity: 'pod-0',
       fence: () => {
         throw new Error('no');
       },

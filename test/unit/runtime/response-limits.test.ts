@@ -10,15 +10,27 @@ describe('the limits of responses', () => {
     const { budget: hostBudget, turns: hostTurns, ...hostLimits } = host;
     const { budget: targetBudget, turns: targetTurns, ...targetLimits } = target;
     expect(hostLimits).to.deep.equal({
-      ...{ of: 'host', maxBytes: 64 * MIB, maxFrameBytes: 16 * MIB, maxListBytes: Infinity },
-      ...{ maxDepth: 10_000, maxElements: 2 * MIB, maxPageElements: MIB / 2 },
+      of: 'host',
+      maxBytes: 64 * MIB,
+      maxFrameBytes: 16 * MIB,
+      maxListBytes: Infinity,
+      maxDepth: 10_000,
+      maxElements: 2 * MIB,
+      maxPageElements: MIB / 2,
     });
     expect(targetLimits).to.deep.equal({
-      ...{ of: 'target', maxBytes: 16 * MIB, maxFrameBytes: 4 * MIB, maxListBytes: 32 * MIB },
-      ...{ maxDepth: 500, maxElements: MIB / 8, maxPageElements: MIB / 8 },
+      of: 'target',
+      maxBytes: 16 * MIB,
+      maxFrameBytes: 4 * MIB,
+      maxListBytes: 32 * MIB,
+      maxDepth: 500,
+      maxElements: MIB / 8,
+      maxPageElements: MIB / 8,
     });
     expect([hostBudget, targetBudget, downloads.budget].map(({ total }) => total)).to.deep.equal([
-      ...[128 * MIB, 64 * MIB, 128 * MIB],
+      128 * MIB,
+      64 * MIB,
+      128 * MIB,
     ]);
     expect(downloads.maxBytes).to.equal(64 * MIB);
     expect([hostTurns === undefined, targetTurns === undefined], 'parsed in turns').to.deep.equal([

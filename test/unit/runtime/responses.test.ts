@@ -15,7 +15,10 @@ import { FakeClock, settle } from '../../support/clock.ts';
 
 const MAPS: Kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const LEASES: Kind = {
-  ...{ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases' },
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
   namespaced: true,
 };
 const KIB = 1024;
@@ -24,13 +27,11 @@ const MIB = 2 ** 20;
 /** Small ones, so that little has to be sent. */
 const small = (more: Partial<ResponseLimits> = {}): ResponseLimits => ({
   ...createResponses().target,
-  ...{
-    maxBytes: 600 * KIB,
-    maxFrameBytes: 50 * KIB,
-    maxDepth: 20,
-    maxElements: 1_000,
-    maxPageElements: 1_000,
-  },
+  maxBytes: 600 * KIB,
+  maxFrameBytes: 50 * KIB,
+  maxDepth: 20,
+  maxElements: 1_000,
+  maxPageElements: 1_000,
   maxListBytes: 2 * MIB,
   budget: new ByteBudget(8 * MIB),
   ...more,
@@ -69,7 +70,11 @@ describe('responses of a server', () => {
           'current-context': 'x',
         }),
       },
-      ...{ userAgent: 'test/1', clock, log: silentLogger, rng: { next: () => 0.5 }, responses: limits },
+      userAgent: 'test/1',
+      clock,
+      log: silentLogger,
+      rng: { next: () => 0.5 },
+      responses: limits,
       ...(metrics && { metrics }),
     });
     client = createClient(connection);
@@ -426,7 +431,10 @@ describe('responses of a server', () => {
 describe('the limits for responses', () => {
   it('are set, and the budget grows with them', () => {
     const { host, target, downloads } = createResponses({
-      ...{ hostResponseMiB: 100, targetResponseMiB: 20, targetResponseDepth: 60, downloadMiB: 3 },
+      hostResponseMiB: 100,
+      targetResponseMiB: 20,
+      targetResponseDepth: 60,
+      downloadMiB: 3,
     });
     expect([host.maxBytes, target.maxBytes, downloads.maxBytes]).to.deep.equal([
       100 * MIB,

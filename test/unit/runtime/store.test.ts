@@ -92,7 +92,10 @@ describe('the store of watched objects', () => {
     expect(store.hasReached('ns/a', '5')).to.equal(false);
     store.put(at(5), 'event');
     expect(['4', '5', '6', undefined].map((version) => store.hasReached('ns/a', version))).to.deep.equal([
-      ...[true, true, false, false],
+      true,
+      true,
+      false,
+      false,
     ]);
   });
 
@@ -104,7 +107,9 @@ describe('the store of watched objects', () => {
     store.index('name', ({ metadata }) => [metadata.name]);
     for (const obj of [at(5), other, without]) store.put(obj, 'event');
     expect([names(store.list()), names(store.list('ns')), names(store.list(''))]).to.deep.equal([
-      ...[['a', 'b', 'c'], ['a'], ['c']],
+      ['a', 'b', 'c'],
+      ['a'],
+      ['c'],
     ]);
     store.put(thing('d', { resourceVersion: '6' }), 'event');
     store.delete(at(6));

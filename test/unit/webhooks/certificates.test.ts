@@ -88,7 +88,9 @@ describe('certificates of the webhooks', () => {
   it('are reissued if only that of the server is not valid yet', () => {
     const stored = made();
     const early = issueCertificate({ certificate: stored.caBundle }, createPrivateKey(stored.caKey), {
-      ...{ commonName: 'early', usage: 'server', hosts: HOSTS },
+      commonName: 'early',
+      usage: 'server',
+      hosts: HOSTS,
       validity: { from: NOW + DAY, until: NOW + 300 * DAY },
     });
     const next = after({ ...stored, ...early }, 0)?.certificates as Certificates;

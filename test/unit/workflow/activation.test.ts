@@ -49,7 +49,11 @@ function stage() {
       removeSource: (name) => void log.push(`remove ${name}`),
     }));
   return {
-    ...{ log, present, reader, maker, of },
+    log,
+    present,
+    reader,
+    maker,
+    of,
     fail: (error: Error | undefined) => {
       refusal = error;
     },

@@ -50,8 +50,10 @@ describe('hasStatusCondition', () => {
 describe('crdPresent', () => {
   const NAME = 'things.example.io';
   const crd = (conditions: unknown) => ({
-    ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
-    ...{ metadata: { name: NAME }, status: { conditions } },
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: NAME },
+    status: { conditions },
   });
   const stage = (definition?: Obj) => {
     const cluster = new FakeCluster();
@@ -59,7 +61,8 @@ describe('crdPresent', () => {
     const clock = new FakeClock();
     const ctx = contextOn(clock, { live: cluster });
     return {
-      ...{ cluster, clock },
+      cluster,
+      clock,
       ask: async () => await crdPresent(NAME)(view([]), primary, ctx),
       looks: () => cluster.requests.length,
     };

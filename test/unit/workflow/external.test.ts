@@ -238,7 +238,10 @@ describe('external dependents', () => {
     });
     const bucket = bucketOf(knowledge);
     addWorkflowController<Widget>(world.manager, {
-      ...{ name: 'widgets', kind: widgets, generation: 'off' as const, syncPeriodMs: 0 },
+      name: 'widgets',
+      kind: widgets,
+      generation: 'off' as const,
+      syncPeriodMs: 0,
       workflow: { nodes: [{ use: bucket, when: async (node) => (await node.actual(), isWanted) }] },
       reconciler: { reconcile: () => Promise.resolve(nothing) },
     });
@@ -341,7 +344,8 @@ describe('external dependents', () => {
     const idOf = ({ id }: { readonly id: string }): string => id;
     const there = new Map<string, Bucket>();
     const use = externalBulk<Bucket, Widget>({
-      ...{ name: 'buckets', idOf },
+      name: 'buckets',
+      idOf,
       knowledge: fetched<Bucket, Widget>({ idOf, fetch: () => Promise.resolve([...there.values()]) }),
       desiredAll: (p) => new Map(['same', `of ${String(sizeOf(p))}`].map((id) => [id, { id, size: 1 }])),
       create(desired) {
@@ -516,9 +520,12 @@ describe('external dependents with state', () => {
   it('forget an id that could not be stored if the primary is gone', async () => {
     const use = single();
     const state = {
-      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
       metadata: {
-        ...{ namespace: 'ns', name: 'a-bucket', resourceVersion: '1' },
+        namespace: 'ns',
+        name: 'a-bucket',
+        resourceVersion: '1',
         annotations: { 'espalier.dev/state-of': 'bucket', 'espalier.dev/pending': 'yes' },
       },
     };
@@ -640,7 +647,10 @@ describe('external dependents with state', () => {
       desiredAll: () => new Map(),
     });
     addWorkflowController<Widget>(world.manager, {
-      ...{ name: 'widgets', kind: widgets, generation: 'off' as const, syncPeriodMs: 0 },
+      name: 'widgets',
+      kind: widgets,
+      generation: 'off' as const,
+      syncPeriodMs: 0,
       workflow: { nodes: [{ use: single() }, { use: maps, dependsOn: ['bucket'] }] },
       reconciler: { reconcile: () => Promise.resolve(nothing) },
     });

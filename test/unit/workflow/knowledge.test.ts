@@ -189,7 +189,10 @@ describe('polled resources', () => {
   const operate = async (knowledge: Knowledge<Bucket, Widget>, ...names: readonly string[]) => {
     const use = external<Bucket, Widget>({ name: 'bucket', knowledge });
     addWorkflowController<Widget>(world.manager, {
-      ...{ name: 'widgets', kind: widgets, generation: 'off' as const, syncPeriodMs: 0 },
+      name: 'widgets',
+      kind: widgets,
+      generation: 'off' as const,
+      syncPeriodMs: 0,
       workflow: { nodes: [{ use }] },
       reconciler: { reconcile: () => Promise.resolve(nothing) },
     });

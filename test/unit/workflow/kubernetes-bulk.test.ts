@@ -9,8 +9,12 @@ import { contextOn, primary } from './support.ts';
 const owned = {
   ownerReferences: [
     {
-      ...{ apiVersion: 'example.io/v1', kind: 'Widget', name: 'a', uid: 'uid-a' },
-      ...{ controller: true, blockOwnerDeletion: true },
+      apiVersion: 'example.io/v1',
+      kind: 'Widget',
+      name: 'a',
+      uid: 'uid-a',
+      controller: true,
+      blockOwnerDeletion: true,
     },
   ],
 };

@@ -296,7 +296,12 @@ describe('the matcher by applied fields', () => {
   });
   it('ignores identity and server-side fields', () => {
     const metadata = {
-      ...{ name: 'a', namespace: 'n', uid: 'u', resourceVersion: '1', generation: 2, creationTimestamp: 't' },
+      name: 'a',
+      namespace: 'n',
+      uid: 'u',
+      resourceVersion: '1',
+      generation: 2,
+      creationTimestamp: 't',
       labels: { a: '1' },
     };
     expect(comparableIntent(object({ spec: { a: 1, b: undefined, c: null } }, metadata))).to.deep.equal({

@@ -44,7 +44,11 @@ describe('an operator', () => {
     reconciler: Partial<WorkflowReconciler<Widget>> = {},
   ) =>
     addWorkflowController<Widget>(world.manager, {
-      ...{ name: 'widgets', kind: widgets, retry: doubling, generation: 'off' as const, syncPeriodMs: 0 },
+      name: 'widgets',
+      kind: widgets,
+      retry: doubling,
+      generation: 'off' as const,
+      syncPeriodMs: 0,
       workflow,
       reconciler: {
         reconcile() {
@@ -127,7 +131,10 @@ describe('an operator', () => {
 
   it('releases a source that was active for a primary after it has cleaned up, whatever other finalizers the primary has', async () => {
     const use = kubernetes<Part, Widget>({
-      ...{ kind: parts, ssa: false, gc: false, source: 'cms' },
+      kind: parts,
+      ssa: false,
+      gc: false,
+      source: 'cms',
       desired: ({ metadata }) => ({ metadata: { name: metadata.name } }),
     });
     const controller = operate({ nodes: [{ use, active: () => true }] });

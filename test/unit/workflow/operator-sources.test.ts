@@ -118,7 +118,12 @@ describe('the named sources of dependents', () => {
     const setup = () => setupOf({ name: 'widgets', kind: widgets }, world.caches);
     const many = (more: object = {}) =>
       kubernetesBulk<Part, Widget>({
-        ...{ name: 'many', kind: parts, ssa: false, source: 'cms', desiredAll: () => new Map(), ...more },
+        name: 'many',
+        kind: parts,
+        ssa: false,
+        source: 'cms',
+        desiredAll: () => new Map(),
+        ...more,
       });
     it('cannot be used by others that create objects', () => {
       expect(() => sourcesOf([many(), part('a', 'cms')], setup())).to.throw(

@@ -138,7 +138,10 @@ async function driven(
     return outcomes[drawn % outcomes.length] ?? 'ready';
   };
   const ended = drive({
-    ...{ dag, states, policy: how.policy, limit: how.limit },
+    dag,
+    states,
+    policy: how.policy,
+    limit: how.limit,
     start: (node) => work(node, OUTCOMES),
     remove: (node) => work(node, ['removed', 'removed', 'removed', 'removing', 'failed']),
   });

@@ -20,7 +20,11 @@ interface Bucket {
 }
 
 const configMaps: Kind<Obj & { data?: Record<string, string> }> = {
-  ...{ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  namespaced: true,
 };
 
 describe('external dependents with state and a mark', () => {
@@ -71,7 +75,11 @@ describe('external dependents with state and a mark', () => {
 
   const operate = async (use: AnyDependent<Widget>): Promise<void> => {
     addWorkflowController<Widget>(world.manager, {
-      ...{ name: 'widgets', kind: widgets, retry: doubling, generation: 'off', syncPeriodMs: 0 },
+      name: 'widgets',
+      kind: widgets,
+      retry: doubling,
+      generation: 'off',
+      syncPeriodMs: 0,
       workflow: { nodes: [{ use }] },
       reconciler: {
         reconcile: () => Promise.resolve(nothing),

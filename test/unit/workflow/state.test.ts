@@ -13,8 +13,12 @@ interface Note extends Obj {
 }
 type Annotations = Record<string, string>;
 const owner = {
-  ...{ apiVersion: 'example.io/v1', kind: 'Widget', name: 'a', uid: 'uid-a' },
-  ...{ controller: true, blockOwnerDeletion: true },
+  apiVersion: 'example.io/v1',
+  kind: 'Widget',
+  name: 'a',
+  uid: 'uid-a',
+  controller: true,
+  blockOwnerDeletion: true,
 };
 const annotationsOf = (item: string, more: Annotations = {}, dependent = 'bucket'): Annotations => ({
   'espalier.dev/state-of': dependent,

@@ -50,7 +50,10 @@ function stage() {
     },
   };
   return {
-    ...{ cluster, calls, there, ctx },
+    cluster,
+    calls,
+    there,
+    ctx,
     single: (more: Partial<StatefulSpec<Bucket, Widget>> = {}) =>
       withState<Bucket, Widget>({ ...common, desired: () => ({ id: '42', size: 1 }), ...more }),
     bulk: (more: Partial<StatefulBulkSpec<Bucket, Widget>> = {}) =>

@@ -171,13 +171,11 @@ describe('a workflow that reconciles', () => {
     const met = () => ({ met: true, requeueAfterMs: 100 });
     const never = () => ({ met: false });
     const graph = graphOf({
-      ...{
-        1: { ready: later(500) },
-        2: { ready: later(200) },
-        3: {},
-        4: { ready: met },
-        5: { ready: never },
-      },
+      1: { ready: later(500) },
+      2: { ready: later(200) },
+      3: {},
+      4: { ready: met },
+      5: { ready: never },
     });
     expect((await graph.reconcile()).requeueAfterMs).to.equal(200);
     expect((await graphOf({ 1: {} }).reconcile()).requeueAfterMs).to.equal(undefined);

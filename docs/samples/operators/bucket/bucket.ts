@@ -17,7 +17,11 @@ export interface Bucket extends ExternalObject {
 }
 
 export const bucketKind: Kind<Bucket> = {
-  ...{ group: 'storage.example.org', version: 'v1', kind: 'Bucket', plural: 'buckets', namespaced: true },
+  group: 'storage.example.org',
+  version: 'v1',
+  kind: 'Bucket',
+  plural: 'buckets',
+  namespaced: true,
 };
 
 /** The response of the service. */

@@ -15,13 +15,17 @@ export const bucketCrd = {
     names: { kind, plural, singular: 'bucket', listKind: 'BucketList' },
     versions: [
       {
-        ...{ name: version, served: true, storage: true, subresources: { status: {} } },
+        name: version,
+        served: true,
+        storage: true,
+        subresources: { status: {} },
         schema: {
           openAPIV3Schema: {
             type: 'object',
             properties: {
               spec: {
-                ...{ type: 'object', required: ['quotaGiB'] },
+                type: 'object',
+                required: ['quotaGiB'],
                 properties: { ...properties, ...externalSpecProperties },
               },
               status: { type: 'object', properties: externalStatusProperties },

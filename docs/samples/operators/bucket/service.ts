@@ -58,7 +58,11 @@ export async function startBucketService(at = 0): Promise<BucketService> {
   await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ url: `http://127.0.0.1:${String(port)}`, token: TOKEN, buckets, changes, faults },
+    url: `http://127.0.0.1:${String(port)}`,
+    token: TOKEN,
+    buckets,
+    changes,
+    faults,
     stop() {
       server.closeAllConnections();
       server.close();

@@ -9,7 +9,11 @@ export interface Database extends Obj {
 }
 
 export const databases: Kind<Database> = {
-  ...{ group: 'db.example.org', version: 'v1', kind: 'Database', plural: 'databases', namespaced: true },
+  group: 'db.example.org',
+  version: 'v1',
+  kind: 'Database',
+  plural: 'databases',
+  namespaced: true,
 };
 
 interface Table {

@@ -24,7 +24,11 @@ export interface Notice extends Obj {
 }
 
 export const notices: Kind<Notice> = {
-  ...{ group: 'board.example.org', version: 'v1', kind: 'Notice', plural: 'notices', namespaced: true },
+  group: 'board.example.org',
+  version: 'v1',
+  kind: 'Notice',
+  plural: 'notices',
+  namespaced: true,
 };
 
 /** The board. Both calls are idempotent. */

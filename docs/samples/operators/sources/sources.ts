@@ -17,7 +17,11 @@ export interface Station extends Obj {
 }
 
 export const stationKind: Kind<Station> = {
-  ...{ group: 'weather.example.org', version: 'v1', kind: 'Station', plural: 'stations', namespaced: true },
+  group: 'weather.example.org',
+  version: 'v1',
+  kind: 'Station',
+  plural: 'stations',
+  namespaced: true,
 };
 
 export interface Calibration extends Obj {

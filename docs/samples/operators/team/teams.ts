@@ -8,7 +8,11 @@ export interface Team extends Obj {
 }
 
 export const teams: Kind<Team> = {
-  ...{ group: 'people.example.org', version: 'v1', kind: 'Team', plural: 'teams', namespaced: true },
+  group: 'people.example.org',
+  version: 'v1',
+  kind: 'Team',
+  plural: 'teams',
+  namespaced: true,
 };
 
 const labels = { 'app.kubernetes.io/managed-by': 'team-operator' };

@@ -17,7 +17,10 @@ export interface WebPage extends Obj {
 }
 
 export const webPages: Kind<WebPage> = {
-  ...{ group: 'example.org', version: 'v1', kind: 'WebPage', plural: 'webpages' },
+  group: 'example.org',
+  version: 'v1',
+  kind: 'WebPage',
+  plural: 'webpages',
   namespaced: true,
 };
 

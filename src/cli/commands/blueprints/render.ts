@@ -71,7 +71,9 @@ export async function render(path: string, options: RenderOptions, terminal: Ter
     const exports = exportsFile(options);
     const rendered = await renderTree(self, blueprint, supplied, {
       runner: inThisThread({ clock: clockAt(options.now), rng: seededRng(options.seed) }),
-      ...{ components, exports, secretTargets },
+      components,
+      exports,
+      secretTargets,
       isDeep: options.deep === true,
       budget: new TreeBudget(defaults.limits),
     });
@@ -111,7 +113,9 @@ async function setting(path: string, found: FoundBlueprint, options: RenderOptio
     options.component === undefined ? undefined : await localComponents(options.component, wanted);
   const filesystem = textsOf(found.input.files.tree);
   const spec = {
-    ...{ context: 'default', blueprint: { inline: { filesystem } }, ...given.spec },
+    context: 'default',
+    blueprint: { inline: { filesystem } },
+    ...given.spec,
     ...(components && !given.spec?.componentDescriptor && { componentDescriptor: definitionOf(components) }),
   };
   const metadata = { namespace: 'default', ...given.metadata };

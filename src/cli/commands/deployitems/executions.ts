@@ -96,7 +96,9 @@ function templateOf(
 ): DeployItemTemplate {
   const { context: _context, config = {}, ...rest } = spec;
   return {
-    ...{ ...rest, config, labels },
+    ...rest,
+    config,
+    labels,
     name: templateName(name),
     dependsOn: dependsOn.map(templateName),
     ...(target !== undefined && { target: { name: target, namespace } }),

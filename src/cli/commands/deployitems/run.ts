@@ -221,12 +221,10 @@ async function run(stage: Stage): Promise<number> {
     return false;
   };
   await showProgress({
-    ...{
-      terminal: withProgressOnStderr(terminal),
-      clock: cluster.clock,
-      caches: cluster.caches,
-      namespace: undefined,
-    },
+    terminal: withProgressOnStderr(terminal),
+    clock: cluster.clock,
+    caches: cluster.caches,
+    namespace: undefined,
     rootsIn: itemTrees,
     signal: ending.signal,
     isOver: (_roots, collected) => onChange(collected),

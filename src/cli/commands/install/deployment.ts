@@ -27,7 +27,9 @@ export function controllerDeployment(settings: InstallSettings): Obj {
     ...(configuration ? [`--config=${CONFIGURATION_FILE}`] : []),
   ];
   return deploymentOf('controllers', settings, {
-    ...{ name: NAME, replicas, args },
+    name: NAME,
+    replicas,
+    args,
     ports: [{ name: 'metrics', containerPort: METRICS_PORT }],
     startupProbe: { ...probe('/healthz', 'metrics'), periodSeconds: 2, failureThreshold: 60 },
     livenessProbe: { ...probe('/healthz', 'metrics'), periodSeconds: 10, failureThreshold: 6 },
@@ -57,7 +59,9 @@ export function webhookDeployment(settings: InstallSettings): Obj {
     ...(configuration ? [`--config=${CONFIGURATION_FILE}`] : []),
   ];
   return deploymentOf('webhooks', settings, {
-    ...{ name: WEBHOOKS_NAME, replicas: WEBHOOK_REPLICAS, args },
+    name: WEBHOOKS_NAME,
+    replicas: WEBHOOK_REPLICAS,
+    args,
     ports: [{ name: 'webhooks', containerPort: WEBHOOK_PORT }],
     readinessProbe: { ...probe('/healthz', 'webhooks', 'HTTPS'), periodSeconds: 5 },
     livenessProbe: { ...probe('/healthz', 'webhooks', 'HTTPS'), periodSeconds: 10, failureThreshold: 6 },
@@ -110,18 +114,23 @@ function deploymentOf(
           ...(pullSecret !== undefined && { imagePullSecrets: [{ name: pullSecret }] }),
           terminationGracePeriodSeconds: GRACE_SECONDS,
           securityContext: {
-            ...{ runAsNonRoot: true, runAsUser: USER, runAsGroup: USER },
+            runAsNonRoot: true,
+            runAsUser: USER,
+            runAsGroup: USER,
             seccompProfile: { type: 'RuntimeDefault' },
           },
           topologySpreadConstraints: [
             {
-              ...{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
+              maxSkew: 1,
+              topologyKey: 'kubernetes.io/hostname',
+              whenUnsatisfiable: 'ScheduleAnyway',
               labelSelector: { matchLabels: selectorOf(component) },
             },
           ],
           containers: [
             {
-              ...{ name, image },
+              name,
+              image,
               ...container,
               env: [
                 fromField('MY_POD_NAME', 'metadata.name'),
@@ -129,7 +138,8 @@ function deploymentOf(
                 { name: 'HOME', value: '/tmp' },
               ],
               securityContext: {
-                ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
                 capabilities: { drop: ['ALL'] },
               },
               volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }, ...mounts],

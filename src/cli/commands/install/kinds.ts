@@ -15,7 +15,11 @@ const kind = <T extends Obj = Obj>(
   plural: string,
   namespaced = true,
 ): Kind<T> => ({
-  ...{ group, version: 'v1', kind: name, plural, namespaced },
+  group,
+  version: 'v1',
+  kind: name,
+  plural,
+  namespaced,
 });
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -38,9 +42,17 @@ export const clusterRoleBindingKind = kind<Binding>(RBAC, 'ClusterRoleBinding', 
 export { configMapKind, configurationKind, crdKind, leaseKind, namespaceKind, secretKind };
 
 const all: readonly Kind[] = [
-  ...[namespaceKind, serviceAccountKind, configMapKind, serviceKind, deploymentKind],
-  ...[clusterRoleKind, clusterRoleBindingKind, roleKind, roleBindingKind],
-  ...[networkPolicyKind, disruptionBudgetKind],
+  namespaceKind,
+  serviceAccountKind,
+  configMapKind,
+  serviceKind,
+  deploymentKind,
+  clusterRoleKind,
+  clusterRoleBindingKind,
+  roleKind,
+  roleBindingKind,
+  networkPolicyKind,
+  disruptionBudgetKind,
 ];
 
 export function kindOf(object: Obj): Kind {

@@ -19,8 +19,14 @@ export interface Remains {
 }
 
 const kinds = [
-  ...[installationKind, executionKind, deployItemKind, targetSyncKind],
-  ...[targetKind, dataObjectKind, contextKind, componentVersionOverwritesKind],
+  installationKind,
+  executionKind,
+  deployItemKind,
+  targetSyncKind,
+  targetKind,
+  dataObjectKind,
+  contextKind,
+  componentVersionOverwritesKind,
 ] as readonly Kind[];
 
 /**

@@ -60,8 +60,11 @@ export const wordsOf = ({ kind, key }: Part): string => `${kind.kind} ${key}`;
 
 /** Rights are deleted last, because running pods would log errors without them. */
 const inNamespace: readonly Kind[] = [
-  ...[deploymentKind, serviceKind, configMapKind],
-  ...[networkPolicyKind, disruptionBudgetKind],
+  deploymentKind,
+  serviceKind,
+  configMapKind,
+  networkPolicyKind,
+  disruptionBudgetKind,
 ];
 const rights: readonly Kind[] = [
   ...([roleBindingKind, roleKind, clusterRoleBindingKind, clusterRoleKind] as const),

@@ -60,7 +60,10 @@ export function settingsFrom(options: InstallOptions, log?: Pick<Logger, 'info' 
   const podNamespace =
     isObject(raw['container']) && raw['container']['namespace'] ? given.container.namespace : namespace;
   return {
-    ...{ image, namespace, replicas, deployers },
+    image,
+    namespace,
+    replicas,
+    deployers,
     webhooks: options.webhooks ?? false,
     crds: options.crds && given.installsCrds,
     ...(pullSecret !== undefined && { pullSecret }),

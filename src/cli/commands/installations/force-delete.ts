@@ -84,7 +84,9 @@ const kinds = {
 function objectsOf(node: Node): readonly ObjectToDelete[] {
   const { kind, word } = kinds[node.kind];
   const self = {
-    ...{ kind, key: `${node.namespace}/${node.name}`, what: `${word} ${node.name}` },
+    kind,
+    key: `${node.namespace}/${node.name}`,
+    what: `${word} ${node.name}`,
     isWatched: true,
   };
   const below = node.children.flatMap(objectsOf);

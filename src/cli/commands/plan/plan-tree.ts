@@ -136,7 +136,10 @@ export async function planInstallation(
     // A job that fails at this point starts nothing below.
     const { children, items } = rendered;
     const { refusal } = checkImports({
-      ...{ self, rendered, children: await get('children'), importUpserts: await get('importUpserts') },
+      self,
+      rendered,
+      children: await get('children'),
+      importUpserts: await get('importUpserts'),
     });
     if (refusal) return failed(path, refusal);
     if (children instanceof PhaseError) return failed(path, children);
@@ -326,14 +329,16 @@ async function planOne(
     return { ...about, plan: undefined, note: `not known: items of type ${type} are not planned` };
   if (targetName !== undefined && !target)
     return { ...about, plan: undefined, problem: `there is no target ${namespace}/${targetName}` };
-  const { contexts, targets } = world;
-  const { clock, rng, log, signal, client, reader } = ports;
+  const { log, signal } = ports;
   try {
     const plan = await planItem(
       { item, direction, target, log, signal },
       {
-        ...{ plugin, client, contexts, targets, reader, clock, rng, timeouts: standardTimeouts },
-        managersOf: ports.managersOf,
+        ...ports,
+        plugin,
+        contexts: world.contexts,
+        targets: world.targets,
+        timeouts: standardTimeouts,
       },
     );
     if (plan) return { ...about, plan };

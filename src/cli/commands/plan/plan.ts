@@ -109,7 +109,11 @@ function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, '
   const rng = secureRng;
   const log = silentLogger;
   const repositories = createComponentRepositories({
-    ...{ clock, rng, signal, ...configuration.registry, componentLimits: configuration.limits },
+    clock,
+    rng,
+    signal,
+    ...configuration.registry,
+    componentLimits: configuration.limits,
   });
   closing.add(() => repositories.close());
   // Templates run in this process, because starting another one takes longer than running them.
@@ -121,13 +125,24 @@ function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, '
   closing.add(() => sources.close());
   const { verification } = configuration;
   return {
-    ...{ client: guarded, sources, runnerOf: () => runner, clock, rng, log, signal },
+    client: guarded,
+    sources,
+    runnerOf: () => runner,
+    clock,
+    rng,
+    log,
+    signal,
     budget: new TreeBudget(configuration.limits),
     limits: configuration.limits,
     findComponent: componentFinder({ client: guarded, repositories, ...(verification && { verification }) }),
     plugins: pluginsByType(configuration, guarded, signal),
     reader: targetReaderOf({
-      ...{ client, clock, log, rng, signal, self: cluster.self },
+      client,
+      clock,
+      log,
+      rng,
+      signal,
+      self: cluster.self,
       connect: async (kubeconfig) => withoutWrites(await open(kubeconfig)),
     }),
     secrets: [],

@@ -191,7 +191,11 @@ export function planDocument(tree: PlannedTree, mask: Mask): object {
     apiVersion: 'espalier.dev/v1alpha1',
     kind: 'Plan',
     items: tree.items.map(({ path, type, target, state, plan, problem, note }) => ({
-      ...{ path, type, target, state, isKnown: plan !== undefined },
+      path,
+      type,
+      target,
+      state,
+      isKnown: plan !== undefined,
       ...(problem !== undefined && { problem: mask.text(problem) }),
       ...(note !== undefined && { note }),
       objects: (plan?.objects ?? []).map((object) => objectDocument(object, mask)),
@@ -209,7 +213,10 @@ function objectDocument(object: PlannedObject, mask: Mask): object {
     change[side] === undefined ? {} : { [side]: change.isSecret ? MASK : mask.value(change[side]) };
   return {
     change: object.change,
-    ...{ apiVersion, kind, ...(namespace && { namespace }), name },
+    apiVersion,
+    kind,
+    ...(namespace && { namespace }),
+    name,
     ...(object.note !== undefined && { note: mask.text(object.note) }),
     ...(object.problem !== undefined && { problem: mask.text(object.problem) }),
     ...(fields.length > 0 && {

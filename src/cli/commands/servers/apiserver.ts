@@ -27,7 +27,10 @@ export async function apiserver(options: ApiServerCommandOptions, terminal: Term
   const interruption = onInterrupt();
   try {
     const embedded = await startEmbedded({
-      ...{ data, host, port, log },
+      data,
+      host,
+      port,
+      log,
       simulate: options.simulate === true,
       kubeconfigFile: options.writeKubeconfig,
       controllers: options.controllers,

@@ -28,7 +28,7 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
   });
   try {
     await withEmbeddedLandscaper(
-      { ...{ data, port, namespace, log, simulate: true }, kubeconfigFile: options.writeKubeconfig },
+      { data, port, namespace, log, simulate: true, kubeconfigFile: options.writeKubeconfig },
       {
         // The embedded server has no CustomResourceDefinitions unless they are installed.
         ...(configuration && { configuration: { ...configuration, installsCrds: true } }),

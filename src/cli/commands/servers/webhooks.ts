@@ -54,8 +54,16 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
       const { host, port, install, certNs, webhookService } = options;
       const certNamespace = certNs ?? webhookService?.namespace ?? connection.namespace;
       const server = await startWebhooks({
-        ...{ client, clock, log, endpoint, host, port },
-        ...{ certNamespace, resources, install, limits },
+        client,
+        clock,
+        log,
+        endpoint,
+        host,
+        port,
+        certNamespace,
+        resources,
+        install,
+        limits,
         checkLargeItems: checkIn(runners.of, limits),
       });
       log.info({ host, port: server.port, resources }, 'started');

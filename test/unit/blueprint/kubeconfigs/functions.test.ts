@@ -16,7 +16,11 @@ const target = {
   spec: { config: { kubeconfig: 'secret-text' } },
 };
 const request: KubeconfigRequest = {
-  ...{ kind: 'account', name: 'robot', namespace: 'demo', expirationSeconds: 600, target },
+  kind: 'account',
+  name: 'robot',
+  namespace: 'demo',
+  expirationSeconds: 600,
+  target,
 };
 const asked = (run: () => unknown): KubeconfigRequest | undefined => {
   try {

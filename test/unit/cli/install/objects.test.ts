@@ -350,7 +350,9 @@ describe('install', () => {
 
 describe('the changes of a write', () => {
   const object = (spec: object, metadata: object = {}): Obj & { spec: object } => ({
-    ...{ apiVersion: 'v1', kind: 'K', spec },
+    apiVersion: 'v1',
+    kind: 'K',
+    spec,
     metadata: { name: 'n', ...metadata },
   });
 
@@ -375,7 +377,8 @@ describe('the changes of a write', () => {
 
 describe('the objects left in a cluster', () => {
   const context = (name: string, more: object = {}): Obj => ({
-    ...{ apiVersion: 'v1', kind: 'Context' },
+    apiVersion: 'v1',
+    kind: 'Context',
     metadata: { name, namespace: 'n' },
     ...more,
   });

@@ -13,7 +13,10 @@ import { FakeClock, settle } from '../../../support/clock.ts';
 import { ScriptedApi, statusError } from '../../../support/scripted-api.ts';
 
 const settings = settingsFrom({
-  ...{ image: 'registry.example.org/espalier:0.1.0', namespace: 'ls-system', replicas: 2, crds: false },
+  image: 'registry.example.org/espalier:0.1.0',
+  namespace: 'ls-system',
+  replicas: 2,
+  crds: false,
 });
 const count = productObjects(settings).length;
 const reset = new TransportError({

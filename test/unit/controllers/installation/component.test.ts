@@ -110,7 +110,10 @@ async function problemOf(work: Promise<unknown>) {
   return { operation, reason, message, outcome: error.outcome };
 }
 const fails = (reason: string, message: string) => ({
-  ...{ operation: 'InitPrerequisites', reason, message, outcome: 'fail' },
+  operation: 'InitPrerequisites',
+  reason,
+  message,
+  outcome: 'fail',
 });
 
 describe('the component of an installation', () => {
@@ -130,7 +133,9 @@ describe('the component of an installation', () => {
   });
 
   const original = (more: object = {}) => ({
-    ...{ repositoryContext: PLACE, componentName: NAME, version: '1.0.0' },
+    repositoryContext: PLACE,
+    componentName: NAME,
+    version: '1.0.0',
     ...more,
   });
   it('is searched where the Context says', async () => {
@@ -650,7 +655,11 @@ describe('an error of a component', () => {
     expect([error.outcome, error.cause]).to.deep.equal(['fail', definite]);
     const away = asPhaseError('R', passing, 'op') as PhaseError;
     expect(away.problem).to.deep.equal({
-      ...{ operation: 'op', reason: 'R', message: 'away', codes: [], remote: 'NameNotFound' },
+      operation: 'op',
+      reason: 'R',
+      message: 'away',
+      codes: [],
+      remote: 'NameNotFound',
     });
     expect([away.outcome, away.cause]).to.deep.equal(['retry', passing]);
   });

@@ -153,8 +153,12 @@ describe('the execution of an installation', () => {
         finalizers: [FINALIZER],
         ownerReferences: [
           {
-            ...{ apiVersion: self.apiVersion, kind: 'Installation', name: 'stack', uid: 'uid-stack' },
-            ...{ controller: true, blockOwnerDeletion: true },
+            apiVersion: self.apiVersion,
+            kind: 'Installation',
+            name: 'stack',
+            uid: 'uid-stack',
+            controller: true,
+            blockOwnerDeletion: true,
           },
         ],
       },
@@ -310,7 +314,9 @@ describe('an import or export', () => {
         reason: 'CreateImportsAndSubobjects',
         message: 'unable to create or update data object hash for import greeting',
         condition: {
-          ...{ type: 'CreateImports', status: 'False', reason: 'CreateDataObjects' },
+          type: 'CreateImports',
+          status: 'False',
+          reason: 'CreateDataObjects',
           message: 'unable to create data object for import greeting',
         },
       },
@@ -324,7 +330,9 @@ describe('an import or export', () => {
         reason: 'CreateOrUpdateExports',
         message: 'unable to create or update target hash for export greeting',
         condition: {
-          ...{ type: 'CreateExports', status: 'False', reason: 'CreateTargets' },
+          type: 'CreateExports',
+          status: 'False',
+          reason: 'CreateTargets',
           message: 'unable to create target for export greeting',
         },
       },
@@ -339,7 +347,9 @@ describe('an import or export', () => {
         message:
           'unable to create or update data object hash for export greeting: export "greeting" has the value null, which cannot be stored',
         condition: {
-          ...{ type: 'CreateExports', status: 'False', reason: 'CreateDataObjects' },
+          type: 'CreateExports',
+          status: 'False',
+          reason: 'CreateDataObjects',
           message: 'unable to create data object for export greeting',
         },
       },
@@ -372,7 +382,9 @@ describe('the state of executions', () => {
     reason: 'CreateImportsAndSubobjects',
     message: 'unable to store the state of executions in secret hash',
     condition: {
-      ...{ type: 'CreateImports', status: 'False', reason: 'CreateDataObjects' },
+      type: 'CreateImports',
+      status: 'False',
+      reason: 'CreateDataObjects',
       message: 'unable to store the state of executions in secret hash',
     },
   };
@@ -382,7 +394,9 @@ describe('the state of executions', () => {
   });
   it('changes its own entry of an existing secret', () => {
     const existing = {
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hash', namespace: 'demo' } },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'hash', namespace: 'demo' },
       data: { config: 'x', other: 'y' },
     };
     const [effect] = storeState(self, { update, existing }, asImport);

@@ -21,9 +21,14 @@ import { ownExecution, trading } from './given.ts';
 const unused = () => Promise.reject(new Error('no request is sent here'));
 const controllerOf = (world: World, more: { workers?: number } = {}) =>
   installationController({
-    ...{ world, clock: new FakeClock(), rng: seededRng(1), trees: createTreeSizes(world) },
+    world,
+    clock: new FakeClock(),
+    rng: seededRng(1),
+    trees: createTreeSizes(world),
     client: { get: unused, send: unused, raw: unused, close: unused } as never,
-    ...{ sources: {} as never, repositories: {} as never, runnerOf: () => runner },
+    sources: {} as never,
+    repositories: {} as never,
+    runnerOf: () => runner,
     ...more,
   });
 
@@ -37,13 +42,12 @@ describe('the controller of installations', () => {
   it('has the name of its metrics and its shard, and manages its finalizer itself', () => {
     const { name, finalizer, generation, retry, kind, maxConcurrent } = controllerOf(worldOf());
     expect({ name, finalizer, generation, retry, kind: kind.kind, maxConcurrent }).to.deep.equal({
-      ...{
-        name: 'installation',
-        finalizer: { handledBy: 'reconciler' },
-        generation: 'off',
-        retry: 'growing',
-      },
-      ...{ kind: 'Installation', maxConcurrent: undefined },
+      name: 'installation',
+      finalizer: { handledBy: 'reconciler' },
+      generation: 'off',
+      retry: 'growing',
+      kind: 'Installation',
+      maxConcurrent: undefined,
     });
     expect(controllerOf(worldOf(), { workers: 3 }).maxConcurrent).to.equal(3);
   });
@@ -95,8 +99,11 @@ function woken(
 ): readonly Key[] {
   const keys: Key[] = [];
   const host: SourceHost = {
-    ...{ controller: 'installation', ownEvents: 'filter', primaries: world.installations },
-    ...{ clock: new FakeClock(), log: silentLogger },
+    controller: 'installation',
+    ownEvents: 'filter',
+    primaries: world.installations,
+    clock: new FakeClock(),
+    log: silentLogger,
     emit: (key) => keys.push(key),
     ignored: () => undefined,
     echoed: () => undefined,

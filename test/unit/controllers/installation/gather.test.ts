@@ -49,7 +49,11 @@ function facts({ self = stack(), objects = [], stored = [], sources = {} }: Give
   const { asked, client } = server(...stored);
   const get = gatherOnce<Snapshot>(
     gather({
-      ...{ world, client, sources: {} as never, runnerOf: () => runner, trees: createTreeSizes(world) },
+      world,
+      client,
+      sources: {} as never,
+      runnerOf: () => runner,
+      trees: createTreeSizes(world),
       findComponent: () => Promise.resolve({ view: undefined, condition: undefined }),
       ...sources,
     })(self, NOW),
@@ -280,7 +284,9 @@ describe('the objects that an installation renders in Init', () => {
     });
     const name = stateSecretName('stack', 'deploy', 'e');
     const secret = {
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'demo' } },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace: 'demo' },
       data: { config: Buffer.from('count: 1').toString('base64') },
     };
     const { get, asked } = facts({ self: stack({ blueprint: bp }), stored: [secret] });
@@ -425,7 +431,9 @@ describe('the exports of an installation', () => {
     });
     const name = stateSecretName('stack', 'export', 'e');
     const secret = {
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'demo' } },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace: 'demo' },
       data: { config: Buffer.from('count: 5').toString('base64') },
     };
     const { get } = facts({ self, stored: [secret] });

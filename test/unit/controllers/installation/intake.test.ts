@@ -341,12 +341,15 @@ describe('an installation without a running job', () => {
   const changed = (status: object = done('j', 'Failed'), meta: object = {}) =>
     installation('web', { spec: wish, status, meta: { generation: 2, ...meta } });
   const condition = {
-    ...{ type: 'AutomaticReconcile', status: 'False', reason: 'SpecChanged' },
+    type: 'AutomaticReconcile',
+    status: 'False',
+    reason: 'SpecChanged',
     message:
       'no scheduled job is started because the spec has changed since the last job; ' +
       'start one with landscaper.gardener.cloud/operation=reconcile, or start one after every change with ' +
       'landscaper.gardener.cloud/reconcile-if-changed=true',
-    ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+    lastTransitionTime: NOW,
+    lastUpdateTime: NOW,
   };
 
   it('reports that no job is scheduled because the spec has changed', () => {
@@ -415,7 +418,8 @@ describe('the exports in the status of a failed job', () => {
         status: 'False',
         reason: 'JobFailed',
         message: 'the job failed before it wrote exports',
-        ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+        lastTransitionTime: NOW,
+        lastUpdateTime: NOW,
       },
       other,
     ]);

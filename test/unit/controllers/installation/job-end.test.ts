@@ -38,7 +38,8 @@ describe('a root that succeeded', () => {
   });
   it('stores their names as upstream does', () => {
     expect(ended(producer(), [consumer()])).to.deep.equal({
-      ...{ observedGeneration: 1, ...done('p1') },
+      observedGeneration: 1,
+      ...done('p1'),
       dependentsToTrigger: [{ name: 'consumer' }],
     });
   });

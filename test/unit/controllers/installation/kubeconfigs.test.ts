@@ -18,7 +18,9 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const plain = (encoded: string): string => Buffer.from(encoded, 'base64').toString('utf8');
 
 const KUBECONFIG = JSON.stringify({
-  ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'c',
   contexts: [{ name: 'c', context: { cluster: 'k', user: 'admin' } }],
   clusters: [{ name: 'k', cluster: { server: 'https://x.org' } }],
   users: [{ name: 'admin', user: { token: 't' } }],
@@ -58,7 +60,11 @@ async function issue({ target: given = direct, stored = [], more = {}, answer, r
     close: () => Promise.resolve(),
   };
   const request: KubeconfigRequest = {
-    ...{ kind: 'own', name: 'robot', namespace: 'ns', expirationSeconds: 600, target: given },
+    kind: 'own',
+    name: 'robot',
+    namespace: 'ns',
+    expirationSeconds: 600,
+    target: given,
     ...more,
   };
   const issued = await kubeconfigIssuer({ client, sources }, 'demo')(request);

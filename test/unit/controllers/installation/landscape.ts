@@ -74,7 +74,11 @@ export async function inLandscape(
   const entered: string[] = [];
   manager.add(
     installationController({
-      ...{ world, client: cluster, clock, rng: seededRng(1), trees: createTreeSizes(world) },
+      world,
+      client: cluster,
+      clock,
+      rng: seededRng(1),
+      trees: createTreeSizes(world),
       sources: nowhere<ClientPool>('another cluster'),
       repositories: nowhere<ComponentRepositories>('for components'),
       runnerOf: () => runner,
@@ -85,7 +89,10 @@ export async function inLandscape(
   cluster.put(contextKind, { metadata: { name: 'default', namespace: NS } });
   await runtime.start();
   const landscape: Landscape = {
-    ...{ cluster, clock, world, entered },
+    cluster,
+    clock,
+    world,
+    entered,
     async put(object) {
       cluster.put(installationKind, object);
       await settle(SETTLED);

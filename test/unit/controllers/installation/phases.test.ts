@@ -189,12 +189,10 @@ describe('the conditions after Init', () => {
   const component = { view: undefined, condition: overwritten };
   const blueprintWarnings = 'line 3: the key is misspelt';
   const mistakes = {
-    ...{
-      type: 'ValidateBlueprint',
-      status: 'False',
-      reason: 'BlueprintHasMistakes',
-      message: blueprintWarnings,
-    },
+    type: 'ValidateBlueprint',
+    status: 'False',
+    reason: 'BlueprintHasMistakes',
+    message: blueprintWarnings,
   };
   const installed = {
     type: 'EnsureSubInstallations',

@@ -68,13 +68,12 @@ describe('the relatives of an installation', () => {
   });
   it('report a missing deployer', () => {
     const waiting = {
-      ...{
-        type: 'Waiting',
-        status: 'True' as const,
-        reason: 'NotTakenUp',
-        message: 'no deployer',
-      },
-      ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+      type: 'Waiting',
+      status: 'True' as const,
+      reason: 'NotTakenUp',
+      message: 'no deployer',
+      lastTransitionTime: NOW,
+      lastUpdateTime: NOW,
     };
     expect(notPickedUpBelow(child('p', 'a', { conditions: [waiting] }))).to.equal('no deployer');
     expect(notPickedUpBelow(installation('a'))).to.equal(undefined);

@@ -32,7 +32,10 @@ interface Given {
   readonly tools?: Partial<Tools>;
 }
 const toolsOf = (more: Partial<Tools> = {}): Tools => ({
-  ...{ runner, states: new States(), kubeconfigs: new IssuedKubeconfigs(unused), limits: defaultLimits },
+  runner,
+  states: new States(),
+  kubeconfigs: new IssuedKubeconfigs(unused),
+  limits: defaultLimits,
   ...more,
 });
 const none = importSet({});
@@ -122,7 +125,9 @@ describe('a rendered blueprint', () => {
     );
     expect(failure.conditions).to.have.length(1);
     expect(failure.conditions[0]).to.include({
-      ...{ type: 'ReconcileExecution', status: 'False', reason: 'TemplatingFailed' },
+      type: 'ReconcileExecution',
+      status: 'False',
+      reason: 'TemplatingFailed',
     });
     expect(failure.conditions[0]?.message).to.contain('no');
   });
@@ -204,7 +209,9 @@ describe('imports of a blueprint', () => {
       message: step('RenderImportExecutions', 'import validation failed: too small, too blue'),
       conditions: [
         {
-          ...{ type: 'ValidateImports', status: 'False', reason: 'ImportValidationFailed' },
+          type: 'ValidateImports',
+          status: 'False',
+          reason: 'ImportValidationFailed',
           message: 'too small, too blue',
         },
       ],

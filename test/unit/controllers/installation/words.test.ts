@@ -382,8 +382,12 @@ describe('the problem that an installation reports', () => {
 describe('the objects that an installation waits for', () => {
   const stuck = 'no deployer serves type x';
   const waiting = {
-    ...{ type: 'Waiting', status: 'True' as const, reason: 'NotTakenUp', message: stuck },
-    ...{ lastTransitionTime: '2026-01-01T00:00:00Z', lastUpdateTime: '2026-01-01T00:00:00Z' },
+    type: 'Waiting',
+    status: 'True' as const,
+    reason: 'NotTakenUp',
+    message: stuck,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+    lastUpdateTime: '2026-01-01T00:00:00Z',
   };
   const sibling = (template: string, status: object) => child('p', template, status);
   const rows: readonly (readonly [title: string, Phase, Partial<Snapshot>, Awaited])[] = [
@@ -529,7 +533,10 @@ describe('an installation with exports that must not be overwritten', () => {
   const owned = dataObject('greeting', {
     ownerReferences: [
       {
-        ...{ apiVersion: self.apiVersion, kind: 'Installation', name: 'other', uid: 'uid-other' },
+        apiVersion: self.apiVersion,
+        kind: 'Installation',
+        name: 'other',
+        uid: 'uid-other',
         controller: true,
       },
     ],

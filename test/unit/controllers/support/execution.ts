@@ -11,7 +11,9 @@ export const portsOf = (
   limit?: number,
   more: Partial<ExecutionPorts> = {},
 ): ExecutionPorts => ({
-  ...{ world, client, clock },
+  world,
+  client,
+  clock,
   sources: {
     open: () => Promise.reject(new Error('no source cluster here')),
     close: () => Promise.resolve(),

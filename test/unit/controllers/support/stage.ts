@@ -73,8 +73,13 @@ export function stage<P extends Obj>(describe: (ports: Ports) => ControllerSpec<
   const ports: Ports = { world: createWorld(caches), client, clock };
   const metrics = createMetrics();
   const manager = createManager({
-    ...{ client, caches, clock, rng, metrics },
-    ...{ log: silentLogger, identity: 'test-0' },
+    client,
+    caches,
+    clock,
+    rng,
+    metrics,
+    log: silentLogger,
+    identity: 'test-0',
   });
   const runs: string[] = [];
   manager.add(noted(describe(ports), runs));

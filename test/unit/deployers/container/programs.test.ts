@@ -100,8 +100,11 @@ describe('the programs in a pod', () => {
   describe('the state in secrets', () => {
     const item = { namespace: 'proj', name: 'web' };
     const ports = (cluster: FakeCluster, seed: number) => ({
-      ...{ client: cluster, namespace: 'pods', item },
-      ...{ clock: new FakeClock(`2026-01-01T00:00:0${String(seed)}Z`), rng: seededRng(seed) },
+      client: cluster,
+      namespace: 'pods',
+      item,
+      clock: new FakeClock(`2026-01-01T00:00:0${String(seed)}Z`),
+      rng: seededRng(seed),
       log,
     });
 
@@ -208,8 +211,13 @@ describe('the programs in a pod', () => {
 describe('the wait program', () => {
   const environment = (folder: string, more: Record<string, string> = {}): Environment =>
     readEnvironment({
-      ...{ POD_NAME: 'p', POD_NAMESPACE: 'pods', DEPLOY_ITEM_NAME: 'web', DEPLOY_ITEM_NAMESPACE: 'proj' },
-      ...{ STATE_PATH: join(folder, 'state'), EXPORTS_PATH: join(folder, 'values'), ...more },
+      POD_NAME: 'p',
+      POD_NAMESPACE: 'pods',
+      DEPLOY_ITEM_NAME: 'web',
+      DEPLOY_ITEM_NAMESPACE: 'proj',
+      STATE_PATH: join(folder, 'state'),
+      EXPORTS_PATH: join(folder, 'values'),
+      ...more,
     });
   const pod = (main: object): Any => ({
     apiVersion: 'v1',

@@ -68,7 +68,9 @@ describe('options of helm', () => {
 
 describe('the objects in the record of a release', () => {
   const recordOf = (release: string): ReleaseRecord => ({
-    ...{ revision: 1, status: 'deployed', createdAt: undefined },
+    revision: 1,
+    status: 'deployed',
+    createdAt: undefined,
     secret: { name: 'r', namespace: 'n', uid: undefined },
     content: () => Promise.resolve(release),
   });

@@ -9,9 +9,12 @@ import type { Client } from '../../../../src/runtime/types.ts';
 import { outcome } from '../../../support/outcome.ts';
 
 const revision = (version: string): Secret => ({
-  ...{ apiVersion: 'v1', kind: 'Secret' },
+  apiVersion: 'v1',
+  kind: 'Secret',
   metadata: {
-    ...{ name: `sh.helm.release.v1.web.v${version}`, namespace: 'apps', uid: `uid-${version}` },
+    name: `sh.helm.release.v1.web.v${version}`,
+    namespace: 'apps',
+    uid: `uid-${version}`,
     labels: { version, status: version === '12' ? 'deployed' : 'superseded' },
   },
   data: { release: `content ${version}` },
@@ -46,10 +49,8 @@ describe('the records of a release', () => {
     const records = await recordsOf(access, RELEASE, signal);
     expect(records.map((record) => record.revision)).to.deep.equal([9, 10, 12]);
     expect(records.at(-1)).to.deep.include({
-      ...{
-        status: 'deployed',
-        secret: { name: 'sh.helm.release.v1.web.v12', namespace: 'apps', uid: 'uid-12' },
-      },
+      status: 'deployed',
+      secret: { name: 'sh.helm.release.v1.web.v12', namespace: 'apps', uid: 'uid-12' },
     });
     expect(asked).to.deep.equal(['list of metadata']);
   });

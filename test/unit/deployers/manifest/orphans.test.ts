@@ -18,7 +18,9 @@ const deployment = {
 const refusal = (message: string): Error =>
   apiErrorFrom(422, { message }, { verb: 'replace', kind: 'ConfigMap' });
 const secret = (name: string): Any => ({
-  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'app' } },
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: 'app' },
 });
 const everySecret = (more: object = {}): object => ({
   customResourceGroup: {

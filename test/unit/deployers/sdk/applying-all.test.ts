@@ -33,7 +33,9 @@ describe('all manifests of a job', () => {
 
   it('get kinds from CRDs among them, and from nothing else', async () => {
     const spec = {
-      ...{ group: 'g.test', scope: 'Namespaced', versions: [{ name: 'v1' }] },
+      group: 'g.test',
+      scope: 'Namespaced',
+      versions: [{ name: 'v1' }],
       names: { kind: 'Gadget', plural: 'gadgets' },
     };
     const gadget = mine('manage', { object: { ...configMap('g'), apiVersion: 'g.test/v1', kind: 'Gadget' } });
@@ -62,7 +64,9 @@ describe('all manifests of a job', () => {
           `ConfigMap app/n0${String(i)} (m.n0${String(i)}) on target cluster-a: cannot create ConfigMap: busy`,
       );
       expect(problem).to.deep.equal({
-        ...{ operation: 'ApplyObjects', reason: 'ApplyNewObject', codes: [] },
+        operation: 'ApplyObjects',
+        reason: 'ApplyNewObject',
+        codes: [],
         message: shown.join('; ') + rest,
       });
     }

@@ -13,7 +13,10 @@ const item: DeployItemStatus = { observedGeneration: 1, jobID: 'j1', phase: 'Pro
 
 const look = (status: DeployItemStatus, code: string, seconds: number): Settled =>
   settle(status, retry(problemOf(failure(code), place)), {
-    ...{ direction: 'apply', metadata: {}, now: now(seconds), isInPlugin: true },
+    direction: 'apply',
+    metadata: {},
+    now: now(seconds),
+    isInPlugin: true,
   });
 const types = ({ conditions = [] }: DeployItemStatus): string[] => conditions.map(({ type }) => type);
 

@@ -31,7 +31,10 @@ const refusing = (error: Error) => ({
 });
 const pluginWith = (more: Partial<DeployerPlugin> = {}): DeployerPlugin =>
   definePlugin({
-    ...{ type: TYPE, name: NAME, version: '1', config: { decode: (document: unknown) => document } },
+    type: TYPE,
+    name: NAME,
+    version: '1',
+    config: { decode: (document: unknown) => document },
     apply: () => Promise.resolve(done()),
     remove: () => Promise.resolve(done()),
     ...more,
@@ -45,17 +48,25 @@ function given(more: Partial<DeployContextPorts> = {}) {
     deadline: { lastStep: 'start' },
   };
   const ports: DeployContextPorts = {
-    ...{ plugin: pluginWith(), client: host, timeouts: standardTimeouts, managersOf: () => [] },
-    ...{ contexts: { get: () => undefined }, targets: { get: () => undefined } },
+    plugin: pluginWith(),
+    client: host,
+    timeouts: standardTimeouts,
+    managersOf: () => [],
+    contexts: { get: () => undefined },
+    targets: { get: () => undefined },
     reader: { forget: () => false, resolve: () => Promise.reject(new Error('no secret')) },
-    ...{ clock: new FakeClock(), rng: seededRng(1) },
+    clock: new FakeClock(),
+    rng: seededRng(1),
     ...more,
   };
   const contextFor = (one: View<DeployItem>) =>
     deployContextOf(
       {
-        ...{ item: one, log: silentLogger, scratch: new Map<string, unknown>() },
-        ...{ begin: () => Promise.resolve(), event: () => undefined },
+        item: one,
+        log: silentLogger,
+        scratch: new Map<string, unknown>(),
+        begin: () => Promise.resolve(),
+        event: () => undefined,
       },
       ports,
       bounds,
@@ -85,7 +96,9 @@ const placeOf = (error: unknown): object => {
 
 describe('an item or a target that the webhooks would refuse', () => {
   const target = (spec: object): View<Target> => ({
-    ...{ apiVersion: `${LS}/v1alpha1`, kind: 'Target', metadata: { name: 'a', namespace: 'demo' } },
+    apiVersion: `${LS}/v1alpha1`,
+    kind: 'Target',
+    metadata: { name: 'a', namespace: 'demo' },
     spec: { type: 'x/y', ...spec },
   });
   const both = target({ config: {}, secretRef: { name: 's' } });
@@ -99,7 +112,8 @@ describe('an item or a target that the webhooks would refuse', () => {
       return placeOf(error);
     };
     expect(refusal(changed({ type: '' }))).to.deep.equal({
-      ...{ operation: 'op', reason: 'ValidateDeployItem' },
+      operation: 'op',
+      reason: 'ValidateDeployItem',
       message: 'spec.type: Required value: type must not be empty',
     });
     expect(refusal(changed({}), both)).to.deep.include({ operation: 'op', reason: 'ValidateTarget' });
@@ -182,7 +196,8 @@ describe('the Context of an item', () => {
     const error = await missing('reconcile', changed({ context: 'c' }));
     expect(error).to.be.instanceOf(RetryError);
     expect(placeOf(error)).to.deep.equal({
-      ...{ operation: 'reconcile', reason: 'GetLandscaperContext' },
+      operation: 'reconcile',
+      reason: 'GetLandscaperContext',
       message: 'unable to get the Context demo/c: it does not exist',
     });
     expect((error as Error).cause).to.be.instanceOf(Error);
@@ -209,7 +224,8 @@ describe('the Context of an item', () => {
     const error = await missing('reconcile', changed({ context: 'c' }, {}, deleting));
     expect(error).to.be.instanceOf(ConfigurationError);
     expect(placeOf(error)).to.deep.equal({
-      ...{ operation: 'reconcile', reason: 'GetLandscaperContext' },
+      operation: 'reconcile',
+      reason: 'GetLandscaperContext',
       message: 'the Context demo/c no longer exists, and the deploy item is being deleted',
     });
   });
@@ -310,8 +326,11 @@ describe('what a plug-in is given', () => {
     const { ports } = given();
     const ctx = deployContextOf(
       {
-        ...{ item: changed({}), log: silentLogger, scratch: new Map<string, unknown>() },
-        ...{ begin: () => Promise.resolve(), event: () => undefined },
+        item: changed({}),
+        log: silentLogger,
+        scratch: new Map<string, unknown>(),
+        begin: () => Promise.resolve(),
+        event: () => undefined,
       },
       ports,
       { ...bounds, signal: stopped.signal },
@@ -325,11 +344,13 @@ describe('what a plug-in is given', () => {
 
 describe('a secondary target', () => {
   const other = {
-    ...{ apiVersion: `${LS}/v1alpha1`, kind: 'Target', metadata: { name: 'other', namespace: 'demo' } },
+    apiVersion: `${LS}/v1alpha1`,
+    kind: 'Target',
+    metadata: { name: 'other', namespace: 'demo' },
     spec: { type: 'x/y' },
   };
   const resolved = (content: string | undefined) =>
-    ({ ...{ name: 'other', namespace: 'demo', type: 'x/y', content } }) as unknown as ResolvedTarget;
+    ({ name: 'other', namespace: 'demo', type: 'x/y', content }) as unknown as ResolvedTarget;
   const ask = async (more: Partial<DeployContextPorts>, isThere = true) => {
     const { host, contextFor, ports } = given(more);
     if (isThere) host.put(other);

@@ -24,7 +24,10 @@ const specOf = (plugin: Partial<DeployerPlugin> = {}) =>
   deployerController(
     pluginOf({ plugin }, () => ({}) as PluginBench),
     {
-      ...{ client: new FakeCluster(), caches, rng: seededRng(1), log: silentLogger },
+      client: new FakeCluster(),
+      caches,
+      rng: seededRng(1),
+      log: silentLogger,
       clock: new FakeClock('2026-01-01T00:00:00Z'),
     },
   );
@@ -32,13 +35,11 @@ const specOf = (plugin: Partial<DeployerPlugin> = {}) =>
 describe('the controller of a plug-in', () => {
   it('leaves finalizers, generations and defaults of items to the worker, and retries fast', () => {
     expect(specOf()).to.deep.include({
-      ...{
-        name: NAME,
-        finalizer: { handledBy: 'reconciler' },
-        generation: 'off',
-        defaults: false,
-        retry: 'fast',
-      },
+      name: NAME,
+      finalizer: { handledBy: 'reconciler' },
+      generation: 'off',
+      defaults: false,
+      retry: 'fast',
     });
   });
 
@@ -94,8 +95,12 @@ describe('the reader of targets', () => {
     const life = new AbortController();
     const cluster = new FakeCluster();
     const reader = targetReaderOf({
-      ...{ client: new FakeCluster(), clock: new FakeClock(), rng: seededRng(1), log: silentLogger },
-      ...{ signal: life.signal, connect: () => Promise.resolve(cluster) },
+      client: new FakeCluster(),
+      clock: new FakeClock(),
+      rng: seededRng(1),
+      log: silentLogger,
+      signal: life.signal,
+      connect: () => Promise.resolve(cluster),
     });
     const target = {
       metadata: { name: 'a', namespace: 'demo' },

@@ -146,7 +146,8 @@ describe('a secret with the name of the exports', () => {
   const owner = (uid: string, name = 'web') => ({
     apiVersion: `${LS}/v1alpha1`,
     kind: 'DeployItem',
-    ...{ name, uid },
+    name,
+    uid,
   });
 
   async function job(secret: (bench: Bench) => Any, exportRef?: object): Promise<Bench> {

@@ -17,7 +17,9 @@ import { FakeCluster } from '../fake-cluster.ts';
 const ref = { name: 'web-export', namespace: 'proj' };
 const itemOf = (exportRef?: object, metadata: object = {}): View<DeployItem> =>
   ({
-    ...{ apiVersion: `${LS}/v1alpha1`, kind: 'DeployItem', spec: { type: 'x/y' } },
+    apiVersion: `${LS}/v1alpha1`,
+    kind: 'DeployItem',
+    spec: { type: 'x/y' },
     metadata: { name: 'web', namespace: 'proj', uid: 'u', ...metadata },
     status: { observedGeneration: 1, ...(exportRef && { exportRef }) },
   }) as View<DeployItem>;
@@ -29,7 +31,9 @@ function given(ownerReferences: readonly object[] | undefined = [owner]) {
   const host = new FakeCluster('proj');
   if (ownerReferences.length > 0)
     host.put({
-      ...{ apiVersion: 'v1', kind: 'Secret', data: { config: 'e30=' } },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      data: { config: 'e30=' },
       metadata: { ...ref, ownerReferences: ownerReferences as (typeof owner)[] },
     });
   const sent: Write[] = [];

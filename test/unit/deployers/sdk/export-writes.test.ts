@@ -17,7 +17,9 @@ const withRef = (name: string, namespace = 'demo'): View<DeployItem> =>
   item('exec', 'web', { exportRef: { name, namespace } });
 
 const secret = (name: string, metadata: object, data: object = { config: 'e30=' }): Any => ({
-  ...{ apiVersion: 'v1', kind: 'Secret', data },
+  apiVersion: 'v1',
+  kind: 'Secret',
+  data,
   metadata: { name, namespace: 'demo', ...metadata },
 });
 
@@ -31,7 +33,8 @@ async function written(
   if (fails) host.fail = fails;
   const ports = {
     write: <T extends Any>(write: unknown) => host.send<T>(write as never),
-    ...{ live: host, signal: new AbortController().signal },
+    live: host,
+    signal: new AbortController().signal,
   };
   const answer = await writeExports(one, outcome, 'apply', ports as never).catch((error: unknown) => error);
   return { host, answer, requests: host.takeRequests() };
@@ -79,10 +82,12 @@ describe('the secret with the exports of an item', () => {
   it('is read before it is written when the status names it, and created again when it is gone', async () => {
     const there = secret('mine', { ownerReferences: [owner] });
     expect((await written(withRef('mine'), exporting, { there })).requests).to.deep.equal([
-      ...['get Secret demo/mine', 'merge Secret demo/mine'],
+      'get Secret demo/mine',
+      'merge Secret demo/mine',
     ]);
     expect((await written(withRef('mine'), exporting)).requests).to.deep.equal([
-      ...['get Secret demo/mine', 'create Secret demo/mine'],
+      'get Secret demo/mine',
+      'create Secret demo/mine',
     ]);
   });
 
@@ -92,11 +97,9 @@ describe('the secret with the exports of an item', () => {
     const { outcome } = answer as { outcome: Outcome & { problem: object } };
     expect(outcome.kind).to.equal('retry');
     expect(outcome.problem).to.deep.include({
-      ...{
-        operation: 'CreateOrUpdateExports',
-        reason: 'SecretNotOwned',
-        codes: ['ERR_CONFIGURATION_PROBLEM'],
-      },
+      operation: 'CreateOrUpdateExports',
+      reason: 'SecretNotOwned',
+      codes: ['ERR_CONFIGURATION_PROBLEM'],
     });
     expect(host.find('Secret', 'demo/exec-web-x-export')?.['data']).to.deep.equal({ mine: 'eA==' });
   });

@@ -37,7 +37,9 @@ describe('the exports of a configuration', () => {
     });
     expect(decoded(whole)).to.deep.equal([
       {
-        ...{ key: 'k', jsonPath: '.data.a', targetName: 'b' },
+        key: 'k',
+        jsonPath: '.data.a',
+        targetName: 'b',
         from: { ...source, namespace: 'app' },
         objectRef: reference,
       },
@@ -106,7 +108,8 @@ describe('collecting exports', () => {
       readExports(
         specs,
         {
-          ...{ access: cluster, signal: life.signal },
+          access: cluster,
+          signal: life.signal,
           secondary: (name) => {
             asked.push(name);
             return Promise.resolve(second);
@@ -173,7 +176,9 @@ describe('collecting exports', () => {
     for (const odd of [{}, { name: '' }, { name: 5 }, 'two']) {
       cluster.put({ ...configMap('refs'), near: odd });
       expect(await look([to('near')])).to.deep.equal({
-        ...{ isComplete: false, key: 'near', why: 'JSON path .near does not select a reference with a name' },
+        isComplete: false,
+        key: 'near',
+        why: 'JSON path .near does not select a reference with a name',
       });
     }
   });
@@ -185,7 +190,9 @@ describe('collecting exports', () => {
       complete({ k: 'app' }),
     );
     expect(await look([spec('k', { from: namespace, jsonPath: '.gone' })])).to.deep.equal({
-      ...{ isComplete: false, key: 'k', why: 'Namespace app has no field with JSON path .gone' },
+      isComplete: false,
+      key: 'k',
+      why: 'Namespace app has no field with JSON path .gone',
     });
   });
 
@@ -232,7 +239,9 @@ describe('collecting exports', () => {
 
   it('is reported while it waits, and when it times out', () => {
     expect(exportWait('Op', 'k', 'why')).to.deep.equal({
-      ...{ operation: 'Op', reason: 'ReadExportValues', message: 'export k is not available yet: why' },
+      operation: 'Op',
+      reason: 'ReadExportValues',
+      message: 'export k is not available yet: why',
     });
     expect(exportTimeout('Op', 'k')).to.deep.include({
       operation: 'Op',

@@ -42,7 +42,10 @@ describe('the deletion groups of a configuration', () => {
       ],
       [
         {
-          ...{ is: 'custom', isForced: true, isEverything: true, targetName: 'b' },
+          is: 'custom',
+          isForced: true,
+          isEverything: true,
+          targetName: 'b',
           resources: [{ ...type, namespaces: ['app'], names: ['one'] }],
         },
       ],

@@ -28,7 +28,9 @@ describe('the inventory', () => {
     const hooks = { annotateBeforeDelete: { a: 'b' }, patchBeforeDelete: { spec: {} } };
     const resource = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'app', name: 'one' };
     expect(entryOf(placed('one', 'keep', hooks), 'u')).to.deep.equal({
-      ...{ policy: 'keep', resource: { ...resource, uid: 'u' }, ...hooks },
+      policy: 'keep',
+      resource: { ...resource, uid: 'u' },
+      ...hooks,
     });
     expect(entryOf(placed('one'), undefined)).to.deep.equal({ policy: 'manage', resource });
   });
@@ -103,7 +105,9 @@ describe('the inventory in a provider status', () => {
 
   it('is read with all fields of an object', () => {
     const whole = {
-      ...{ policy: 'keep', annotateBeforeDelete: { a: 'b' }, patchBeforeDelete: { spec: {} } },
+      policy: 'keep',
+      annotateBeforeDelete: { a: 'b' },
+      patchBeforeDelete: { spec: {} },
       resource: { apiVersion: 'v1', kind: 'ConfigMap', name: 'one', namespace: 'app', uid: '' },
     };
     expect(decodeInventory({ managedResources: [whole] })).to.deep.equal([whole]);

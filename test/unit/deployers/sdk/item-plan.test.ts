@@ -17,7 +17,9 @@ import { FakeCluster } from '../fake-cluster.ts';
 import { pluginOf, type PluginBench } from '../plugin-bench.ts';
 
 const target = {
-  ...{ apiVersion: `${LS}/v1alpha1`, kind: 'Target', metadata: { name: 'a', namespace: 'demo' } },
+  apiVersion: `${LS}/v1alpha1`,
+  kind: 'Target',
+  metadata: { name: 'a', namespace: 'demo' },
   spec: { type: 'x/y' },
 } as View<Target>;
 const plan: ItemPlan = { objects: [], notes: ['planned'] };
@@ -51,18 +53,24 @@ async function planned(given: Given): Promise<{ answer: unknown; host: FakeClust
   const base = item('exec', 'web', {}, given.metadata);
   const at: PlanAt = {
     item: { ...base, spec: { ...base.spec, ...given.spec } },
-    ...{ direction, log: silentLogger, signal: new AbortController().signal },
+    direction,
+    log: silentLogger,
+    signal: new AbortController().signal,
     target: given.content === undefined ? undefined : target,
   };
   const answer = planItem(at, {
     plugin: pluginOf({ plugin: more }, () => ({}) as PluginBench),
-    ...{ client: host, timeouts: standardTimeouts, managersOf: () => [] },
-    ...{ contexts: { get: () => undefined }, targets: { get: () => undefined } },
+    client: host,
+    timeouts: standardTimeouts,
+    managersOf: () => [],
+    contexts: { get: () => undefined },
+    targets: { get: () => undefined },
     reader: {
       forget: () => false,
       resolve: () => Promise.resolve({ name: 'a', content: given.content } as ResolvedTarget),
     },
-    ...{ clock: new FakeClock(), rng: seededRng(1) },
+    clock: new FakeClock(),
+    rng: seededRng(1),
   });
   return { answer: await answer.catch((error: unknown) => error), host };
 }
@@ -107,7 +115,8 @@ describe('the plan of an item', () => {
     const { host, answer } = await planned({
       before: (cluster) =>
         cluster.put({
-          ...{ apiVersion: 'v1', kind: 'Secret' },
+          apiVersion: 'v1',
+          kind: 'Secret',
           metadata: { name: 'mine', namespace: 'demo', ownerReferences: [own] },
         }),
       plan: async ({ host: beside }) => {

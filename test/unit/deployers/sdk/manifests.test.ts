@@ -34,7 +34,8 @@ const placed = (name: string, policy: Policy = 'manage', more: Partial<Manifest>
 
 describe('manifests', () => {
   const of = (object: object, origin?: string): Manifest => ({
-    ...{ policy: 'keep', object: object as KubeObject },
+    policy: 'keep',
+    object: object as KubeObject,
     ...(origin !== undefined && { origin }),
   });
   const objectsOf = (object: object): unknown => expandLists([of(object)]).map((manifest) => manifest.object);

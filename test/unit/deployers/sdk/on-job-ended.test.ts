@@ -12,7 +12,10 @@ describe('the end of a job', () => {
   let failures = 0;
   let answer: 'done' | 'wait' = 'done';
   const plugin: DeployerPlugin = {
-    ...{ type: TYPE, name: 'worker.example.org', version: '1', config: passthrough },
+    type: TYPE,
+    name: 'worker.example.org',
+    version: '1',
+    config: passthrough,
     watches: (caches) => [
       { cache: caches.of(CONFIG_MAP), toItems: ({ metadata }) => [`proj/${metadata.name}`] },
     ],

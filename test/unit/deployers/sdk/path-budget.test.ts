@@ -78,7 +78,9 @@ describe('limits on JSON paths', () => {
   });
 
   const requirement = (jsonPath: string, values: readonly unknown[]): FieldRequirement => ({
-    ...{ jsonPath, operator: 'in', values: values.map((value) => ({ value })) },
+    jsonPath,
+    operator: 'in',
+    values: values.map((value) => ({ value })),
   });
   const checks: readonly (readonly [string, unknown, readonly FieldRequirement[]])[] = [
     [

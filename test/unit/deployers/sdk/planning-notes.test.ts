@@ -7,7 +7,8 @@ import { FakeCluster } from '../fake-cluster.ts';
 import { deployed, given, planOf, rowsOf, rules } from '../planned.ts';
 
 const other = (name: string): View<DeployItem> => ({
-  ...{ apiVersion: `${LS}/v1alpha1`, kind: 'DeployItem' },
+  apiVersion: `${LS}/v1alpha1`,
+  kind: 'DeployItem',
   metadata: { name, namespace: 'proj', uid: `uid-of-${name}` },
   spec: { type: `${LS}/kubernetes-manifest` },
   status: { observedGeneration: 1, phase: 'Succeeded' },
@@ -69,7 +70,8 @@ describe('the plan of a removal', () => {
     const all = (more: object) => ({
       customResourceGroup: {
         resources: [{ apiVersion: 'v1', kind: 'ConfigMap', namespaces: ['app'] }],
-        ...{ deleteAllResources: true, ...more },
+        deleteAllResources: true,
+        ...more,
       },
     });
     const some = { customResourceGroup: { resources: [{ apiVersion: 'v1', kind: 'Secret' }] } };

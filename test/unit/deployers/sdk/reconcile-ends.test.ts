@@ -203,7 +203,12 @@ describe('credentials that a server refuses', () => {
         reads.push('resolve');
         const { name, namespace = '' } = metadata;
         const resolved: Partial<ResolvedTarget> = {
-          ...{ name, namespace, type: spec.type, labels: {}, annotations: {}, content: undefined },
+          name,
+          namespace,
+          type: spec.type,
+          labels: {},
+          annotations: {},
+          content: undefined,
         };
         return Promise.resolve(resolved as ResolvedTarget);
       },
@@ -303,7 +308,8 @@ describe('what the webhooks refuse, where they were not asked', () => {
     await b.kick('j1');
     expect(b.calls).to.deep.equal([]);
     expect(b.status().lastError).to.deep.include({
-      ...{ operation: 'reconcile', reason: 'ValidateDeployItem' },
+      operation: 'reconcile',
+      reason: 'ValidateDeployItem',
       message: 'spec.target.name: Required value: target name must not be empty',
     });
     expect(b.item().metadata.finalizers).to.equal(undefined);

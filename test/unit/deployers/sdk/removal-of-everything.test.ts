@@ -19,7 +19,8 @@ describe('a group that deletes all objects of a type', () => {
       'g',
     );
   const secret = (name: string, metadata: object = {}): Obj => ({
-    ...{ apiVersion: 'v1', kind: 'Secret' },
+    apiVersion: 'v1',
+    kind: 'Secret',
     metadata: { name, namespace: 'app', ...metadata },
   });
 

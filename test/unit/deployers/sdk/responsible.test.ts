@@ -13,7 +13,9 @@ import type { View } from '../../../../src/runtime/types.ts';
 import { LS } from '../bench.ts';
 
 const target = {
-  ...{ apiVersion: `${LS}/v1alpha1`, kind: 'Target', spec: { type: 't' } },
+  apiVersion: `${LS}/v1alpha1`,
+  kind: 'Target',
+  spec: { type: 't' },
   metadata: {
     name: 'a',
     namespace: 'proj',
@@ -192,16 +194,21 @@ describe('the configuration file of a deployer', () => {
 
   it('is read with all its keys', () => {
     const text = JSON.stringify({
-      ...{ kind: 'Configuration', identity: 'me', claimUntargeted: false },
+      kind: 'Configuration',
+      identity: 'me',
+      claimUntargeted: false,
       targetSelector: [
         { targets: [{ name: 'a', namespace: 'b' }], labels: [{ key: 'k', operator: 'exists' }] },
       ],
-      ...{ continuousReconcile: { enabled: false }, controller: { workers: 7 } },
+      continuousReconcile: { enabled: false },
+      controller: { workers: 7 },
     });
     expect(settingsIn(text)).to.deep.equal({
       identity: 'me',
       settings: {
-        ...{ claimUntargeted: false, workers: 7, continuousReconcile: { enabled: false } },
+        claimUntargeted: false,
+        workers: 7,
+        continuousReconcile: { enabled: false },
         targetSelector: [
           { targets: [{ name: 'a', namespace: 'b' }], labels: [{ key: 'k', operator: 'exists' }] },
         ],

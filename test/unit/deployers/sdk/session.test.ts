@@ -14,7 +14,9 @@ const FINALIZER = 'finalizer.landscaper.gardener.cloud';
 const never = new AbortController().signal;
 const itemOf = (metadata: object = {}, status?: object): View<DeployItem> =>
   ({
-    ...{ apiVersion: `${LS}/v1alpha1`, kind: 'DeployItem', spec: { type: 'x/y' } },
+    apiVersion: `${LS}/v1alpha1`,
+    kind: 'DeployItem',
+    spec: { type: 'x/y' },
     metadata: { name: 'web', namespace: 'proj', uid: 'u', resourceVersion: '7', ...metadata },
     ...(status && { status }),
   }) as View<DeployItem>;
@@ -40,7 +42,10 @@ describe('the item during a reconcile', () => {
     await session.writeStatus({ observedGeneration: 1, phase: 'Progressing' });
     expect(sent).to.have.length(1);
     expect(sent[0]).to.deep.include({
-      ...{ verb: 'merge', key: 'proj/web', lock: true, sub: 'status' },
+      verb: 'merge',
+      key: 'proj/web',
+      lock: true,
+      sub: 'status',
       body: { status: { phase: 'Progressing' }, metadata: { resourceVersion: '7' } },
     });
     expect(session.item).to.equal(answered);

@@ -36,7 +36,10 @@ describe('a name that is not found for a minute', () => {
     it(title, () => {
       const look = (status: DeployItemStatus, seconds: number) =>
         settle(status, retry({ ...place, remote: 'NameNotFound', ...(codes && { codes }) }), {
-          ...{ direction: 'apply', metadata: {}, now: at(seconds), isInPlugin: true },
+          direction: 'apply',
+          metadata: {},
+          now: at(seconds),
+          isInPlugin: true,
         });
       const first = look({ observedGeneration: 1, jobID: 'j1' }, 0);
       const last = look(first.status, 60);
@@ -188,7 +191,10 @@ describe('what an item is', () => {
 
   it('is an owner by name and uid', () => {
     expect(itemOwner(item('exec', 'web'))).to.deep.equal({
-      ...{ apiVersion: `${LS}/v1alpha1`, kind: 'DeployItem', name: 'exec-web-x', uid: 'uid-exec-web-x' },
+      apiVersion: `${LS}/v1alpha1`,
+      kind: 'DeployItem',
+      name: 'exec-web-x',
+      uid: 'uid-exec-web-x',
     });
   });
 });

@@ -11,7 +11,9 @@ const NOW = '2026-01-01T00:01:00Z';
 const BEFORE = '2026-01-01T00:00:00Z';
 const deleting = { deletionTimestamp: BEFORE };
 const problem = (message: string, more: Partial<Problem> = {}): Problem => ({
-  ...{ operation: 'Op', reason: 'Re', message },
+  operation: 'Op',
+  reason: 'Re',
+  message,
   ...more,
 });
 const running: DeployItemStatus = { observedGeneration: 1, jobID: 'j1', phase: 'Progressing' };
@@ -175,19 +177,29 @@ describe('the status of a job that begins', () => {
   it('has the times of this job, and no errors of the last one', () => {
     const before = {
       ...failedWith(running, problem('old'), BEFORE),
-      ...{ phase: 'Failed', jobIDFinished: 'j0', providerStatus: { a: 1 } },
+      phase: 'Failed',
+      jobIDFinished: 'j0',
+      providerStatus: { a: 1 },
       transitionTimes: { triggerTime: BEFORE, finishedTime: BEFORE },
     };
     expect(begun({ generation: 3 }, before, stamp)).to.deep.equal({
-      ...{ phase: 'Init', jobID: 'j1', jobIDFinished: 'j0', providerStatus: { a: 1 } },
-      ...{ observedGeneration: 3, lastReconcileTime: NOW, deployer: stamp.deployer },
+      phase: 'Init',
+      jobID: 'j1',
+      jobIDFinished: 'j0',
+      providerStatus: { a: 1 },
+      observedGeneration: 3,
+      lastReconcileTime: NOW,
+      deployer: stamp.deployer,
       transitionTimes: { triggerTime: BEFORE, initTime: NOW },
     });
   });
 
   it('exists also for an item without a status', () => {
     expect(begun(deleting, undefined, stamp)).to.deep.equal({
-      ...{ phase: 'InitDelete', observedGeneration: 0, lastReconcileTime: NOW, deployer: stamp.deployer },
+      phase: 'InitDelete',
+      observedGeneration: 0,
+      lastReconcileTime: NOW,
+      deployer: stamp.deployer,
       transitionTimes: { initTime: NOW },
     });
   });
@@ -195,7 +207,8 @@ describe('the status of a job that begins', () => {
   it('ends without a job id if there is none', () => {
     const status = { observedGeneration: 1 };
     expect(ended(status, 'Failed', NOW)).to.deep.equal({
-      ...{ observedGeneration: 1, phase: 'Failed' },
+      observedGeneration: 1,
+      phase: 'Failed',
       transitionTimes: { finishedTime: NOW },
     });
   });
@@ -206,7 +219,8 @@ const itemOf = (
   more: { metadata?: object; spec?: object } = {},
 ): View<DeployItem> =>
   ({
-    ...{ apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'DeployItem' },
+    apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+    kind: 'DeployItem',
     metadata: { name: 'web', namespace: 'proj', generation: 1, ...more.metadata },
     spec: { type: 'x/y', target: { name: 'cluster-a', namespace: 'proj' }, ...more.spec },
     ...(status && { status }),

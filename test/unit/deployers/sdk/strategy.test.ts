@@ -54,7 +54,9 @@ const object = (
   fields: object = {},
   metadata: object = {},
 ): KubeObject => ({
-  ...{ apiVersion, kind, ...fields },
+  apiVersion,
+  kind,
+  ...fields,
   metadata: { name: 'x', ...metadata },
 });
 

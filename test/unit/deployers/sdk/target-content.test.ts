@@ -8,7 +8,9 @@ import { LS } from '../bench.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 
 const targetOf = (spec: object): View<Target> => ({
-  ...{ apiVersion: `${LS}/v1alpha1`, kind: 'Target', spec: { type: 'x/y', ...spec } },
+  apiVersion: `${LS}/v1alpha1`,
+  kind: 'Target',
+  spec: { type: 'x/y', ...spec },
   metadata: { name: 'a', namespace: 'proj' },
 });
 
@@ -16,7 +18,8 @@ function given(self?: SelfCluster) {
   const asked: TokenRequest[] = [];
   const host = new FakeCluster('proj');
   const reader = createTargetReader({
-    ...{ client: host, self },
+    client: host,
+    self,
     pool: { open: () => Promise.reject(new Error('no way')), close: () => Promise.resolve() },
     tokens: {
       of: (request) => {
@@ -35,7 +38,9 @@ function given(self?: SelfCluster) {
 
 const serviceAccount = { name: 'deploy' };
 const kubeconfig = (cluster: object): object => ({
-  ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'target' },
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'target',
   clusters: [{ name: 'target', cluster }],
   users: [{ name: 'target', user: { token: 'token' } }],
   contexts: [{ name: 'target', context: { cluster: 'target', user: 'target' } }],

@@ -49,8 +49,10 @@ describe('the timeout of a job', () => {
         .to.throw(TimeoutError, 'timeout at: "here"')
         .with.deep.property('problem', timeoutAt('here'));
     expect(timeoutAt('here')).to.deep.equal({
-      ...{ operation: 'StandardTimeoutChecker.TimeoutExceeded', reason: 'ProgressingTimeout' },
-      ...{ message: 'timeout at: "here"', codes: ['ERR_TIMEOUT'] },
+      operation: 'StandardTimeoutChecker.TimeoutExceeded',
+      reason: 'ProgressingTimeout',
+      message: 'timeout at: "here"',
+      codes: ['ERR_TIMEOUT'],
     });
   });
 
@@ -125,12 +127,16 @@ describe('the memory of a job', () => {
 
 describe('the schedule of an item', () => {
   const finished = {
-    ...{ apiVersion: `${LS}/v1alpha1`, kind: 'DeployItem', metadata: { name: 'web', namespace: 'proj' } },
+    apiVersion: `${LS}/v1alpha1`,
+    kind: 'DeployItem',
+    metadata: { name: 'web', namespace: 'proj' },
     spec: { type: 'x/y', config: { every: '10m' } },
     status: { observedGeneration: 1, phase: 'Succeeded', lastReconcileTime: START },
   } as unknown as View<DeployItem>;
   const plugin: DeployerPlugin = {
-    ...{ type: 'x/y', name: 'n', version: '1' },
+    type: 'x/y',
+    name: 'n',
+    version: '1',
     config: { decode: (config) => config },
     apply: () => Promise.resolve(done()),
     remove: () => Promise.resolve(done()),

@@ -14,7 +14,9 @@ const head = (deployer: string, version = 'v1alpha1') => ({
 });
 const ref = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'app' };
 const check = {
-  ...{ name: 'c', disabled: false, targetName: 't' },
+  name: 'c',
+  disabled: false,
+  targetName: 't',
   resourceSelector: [ref],
   labelSelector: { apiVersion: 'v1', kind: 'ConfigMap', matchLabels: { any: 'thing' } },
   requirements: [{ jsonPath: '.a', operator: 'in', values: [{ value: { any: 1 } }] }],
@@ -26,7 +28,9 @@ const groups = [
   {
     customResourceGroup: {
       resources: [{ apiVersion: 'v1', kind: 'ConfigMap', names: ['a'], namespaces: ['app'] }],
-      ...{ forceDelete: true, deleteAllResources: true, targetName: 't' },
+      forceDelete: true,
+      deleteAllResources: true,
+      targetName: 't',
     },
   },
 ];
@@ -39,9 +43,12 @@ const common = {
   continuousReconcile: { every: '1h' },
 };
 const manifest = {
-  ...{ policy: 'manage', manifest: { ...configMap('a'), any: { thing: 1 } } },
-  ...{ annotateBeforeCreate: { a: 'b' }, annotateBeforeDelete: { a: 'b' } },
-  ...{ patchAfterDeployment: { any: 1 }, patchBeforeDelete: { any: 1 } },
+  policy: 'manage',
+  manifest: { ...configMap('a'), any: { thing: 1 } },
+  annotateBeforeCreate: { a: 'b' },
+  annotateBeforeDelete: { a: 'b' },
+  patchAfterDeployment: { any: 1 },
+  patchBeforeDelete: { any: 1 },
 };
 
 /** With every field that deployers read. */
@@ -51,11 +58,17 @@ const whole: Readonly<Record<string, readonly [Codec<unknown>, object]>> = {
   helm: [
     helmConfig,
     {
-      ...{ ...head('helm'), ...common, name: 'n', namespace: 'app', createNamespace: true },
-      ...{ values: { any: { thing: 1 } }, helmDeployment: true },
+      ...head('helm'),
+      ...common,
+      name: 'n',
+      namespace: 'app',
+      createNamespace: true,
+      values: { any: { thing: 1 } },
+      helmDeployment: true,
       chart: {
         archive: { raw: 'x', remote: { url: 'https://charts.example.org/c.tgz' } },
-        ...{ ref: 'example.org/c:1', resourceRef: 'r' },
+        ref: 'example.org/c:1',
+        resourceRef: 'r',
         helmChartRepo: { helmChartRepoUrl: 'https://x.org', helmChartName: 'c', helmChartVersion: '1' },
       },
       helmDeploymentConfig: {
@@ -69,7 +82,11 @@ const whole: Readonly<Record<string, readonly [Codec<unknown>, object]>> = {
   container: [
     containerConfig,
     {
-      ...{ ...head('container'), image: 'i', command: ['a'], args: ['b'], importValues: { any: 1 } },
+      ...head('container'),
+      image: 'i',
+      command: ['a'],
+      args: ['b'],
+      importValues: { any: 1 },
       blueprint: { inline: { filesystem: { any: 'thing' } } },
       componentDescriptor: {
         ref: { componentName: 'c', version: '1', repositoryContext: { any: 'thing' } },
@@ -81,8 +98,12 @@ const whole: Readonly<Record<string, readonly [Codec<unknown>, object]>> = {
   mock: [
     mockConfig,
     {
-      ...{ ...head('mock'), phase: 'Succeeded', initialPhase: 'Init', providerStatus: { any: 1 } },
-      ...{ export: { any: 1 }, continuousReconcile: { every: '1h' } },
+      ...head('mock'),
+      phase: 'Succeeded',
+      initialPhase: 'Init',
+      providerStatus: { any: 1 },
+      export: { any: 1 },
+      continuousReconcile: { every: '1h' },
     },
   ],
 };

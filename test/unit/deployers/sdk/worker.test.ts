@@ -40,8 +40,12 @@ function given(
     return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
   };
   const plugin: DeployerPlugin = {
-    ...{ type: TYPE, name: 'worker.example.org', version: '1', config: passthrough },
-    ...{ apply: act, remove: act },
+    type: TYPE,
+    name: 'worker.example.org',
+    version: '1',
+    config: passthrough,
+    apply: act,
+    remove: act,
   };
   const b = new Bench(plugin, options);
   b.giveItem({}, { type: TYPE, target: null, timeout: '1h', ...item });
@@ -205,7 +209,10 @@ describe('an item whose target does not exist', () => {
 
 describe('the controller of a deployer', () => {
   const plugin: DeployerPlugin = {
-    ...{ type: TYPE, name: 'worker.example.org', version: '1', config: passthrough },
+    type: TYPE,
+    name: 'worker.example.org',
+    version: '1',
+    config: passthrough,
     apply: () => Promise.resolve(done()),
     remove: () => Promise.resolve(done()),
   };
@@ -216,7 +223,11 @@ describe('the controller of a deployer', () => {
     deployerController(
       { ...plugin, ...more },
       {
-        ...{ client: new FakeCluster(), caches, config, rng: seededRng(1), log: silentLogger },
+        client: new FakeCluster(),
+        caches,
+        config,
+        rng: seededRng(1),
+        log: silentLogger,
         clock: new FakeClock('2026-01-01T00:00:00Z'),
       },
     );

@@ -34,7 +34,7 @@ describe('the slot of an object', () => {
       slots.isParked('A/1', 'u'),
       slots.isParked('A/1', 'v'),
       slots.isParked('A/2', 'u'),
-    ]).to.deep.equal([...[true, false, false]]);
+    ]).to.deep.equal([true, false, false]);
   });
 
   for (const [title, more, isKept] of [
@@ -83,7 +83,10 @@ describe('active reconciles', () => {
     const second = active.begin('A/2');
     await clock.advance(500);
     expect([active.size, active.has('A/1'), active.has('A/3'), active.ages()]).to.deep.equal([
-      ...[2, true, false, [2.5, 0.5]],
+      2,
+      true,
+      false,
+      [2.5, 0.5],
     ]);
     first.end();
     second.end();
@@ -188,9 +191,13 @@ describe('the log of a reconcile', () => {
     const expected = {
       controller: 'widgets',
       reconcileID: '0000000080000000',
-      ...{ 'resource.apiVersion': 'example.io/v1', 'resource.kind': 'Widget' },
-      ...{ 'resource.namespace': 'A', 'resource.name': '1', 'resource.uid': 'u' },
-      ...{ 'resource.resourceVersion': '7', 'resource.generation': 3 },
+      'resource.apiVersion': 'example.io/v1',
+      'resource.kind': 'Widget',
+      'resource.namespace': 'A',
+      'resource.name': '1',
+      'resource.uid': 'u',
+      'resource.resourceVersion': '7',
+      'resource.generation': 3,
     };
     expect([fields(), fields()]).to.deep.equal([expected, expected]);
     expect(asked).to.equal(2);

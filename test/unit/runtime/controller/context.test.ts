@@ -36,16 +36,15 @@ describe('the context of a reconcile', () => {
     };
     const ctx = createContext<Obj>({
       controller: { name: 'widgets', kind: widgets, fieldManager: 'me' },
-      ...{
-        clock: new FakeClock(),
-        live: {} as never,
-        key: 'A/1',
-        primary,
-        reconcile,
-        attempt: 2,
-        lastAttempt: true,
-      },
-      ...{ log: recordingLogger().log, write: (() => undefined) as never },
+      clock: new FakeClock(),
+      live: {} as never,
+      key: 'A/1',
+      primary,
+      reconcile,
+      attempt: 2,
+      lastAttempt: true,
+      log: recordingLogger().log,
+      write: (() => undefined) as never,
       recorder: { record: (facts) => events.push(facts), flush: () => Promise.resolve() },
       sources: () => sources,
     });
@@ -122,8 +121,11 @@ describe('the context of a reconcile', () => {
     ctx.event('Warning', 'Broken', 'It is broken.');
     expect(events).to.deep.equal([
       {
-        ...{ regarding: primary, component: 'widgets', type: 'Warning' },
-        ...{ reason: 'Broken', note: 'It is broken.' },
+        regarding: primary,
+        component: 'widgets',
+        type: 'Warning',
+        reason: 'Broken',
+        note: 'It is broken.',
       },
     ]);
   });

@@ -5,9 +5,14 @@ import type { UpdateControl, View, Write, Writer } from '../../../../src/runtime
 import { widgets, type Widget } from '../support/world.ts';
 
 const base: Widget = {
-  ...{ apiVersion: 'example.io/v1', kind: 'Widget' },
+  apiVersion: 'example.io/v1',
+  kind: 'Widget',
   metadata: {
-    ...{ namespace: 'A', name: '1', uid: 'u', resourceVersion: '7', generation: 3 },
+    namespace: 'A',
+    name: '1',
+    uid: 'u',
+    resourceVersion: '7',
+    generation: 3,
     managedFields: [],
   },
   spec: { size: 1 },
@@ -15,7 +20,8 @@ const base: Widget = {
 };
 const changed = (more: Partial<Widget> = {}): Widget => ({
   ...structuredClone(base),
-  ...{ spec: { size: 2 }, status: { phase: 'Ready' } },
+  spec: { size: 2 },
+  status: { phase: 'Ready' },
   ...more,
 });
 
@@ -27,7 +33,11 @@ function stage(more: Partial<ControlPorts<Widget>> = {}) {
     return Promise.resolve(answer);
   }) as unknown as Writer;
   const ports: ControlPorts<Widget> = {
-    ...{ kind: widgets, write, manager: 'me', finalizer: undefined, observed: undefined },
+    kind: widgets,
+    write,
+    manager: 'me',
+    finalizer: undefined,
+    observed: undefined,
     ...more,
   };
   return { writes, ports };
@@ -56,7 +66,9 @@ describe('a reconcile that writes nothing', () => {
       base,
       [
         {
-          ...{ verb: 'merge', key, sub: 'status' },
+          verb: 'merge',
+          key,
+          sub: 'status',
           body: { metadata: { uid: 'u' }, status: { observedGeneration: 3 } },
         },
       ],
@@ -115,7 +127,9 @@ describe('a reconcile that writes the resource', () => {
       { write: 'resource', object: changed(), strategy: 'json' },
       [
         {
-          ...{ verb: 'json', key, lock: true },
+          verb: 'json',
+          key,
+          lock: true,
           ops: [
             { op: 'test', path: '/metadata/resourceVersion', value: '7' },
             { op: 'replace', path: '/spec/size', value: 2 },
@@ -133,7 +147,8 @@ describe('a reconcile that writes the resource', () => {
       { write: 'resource', object: changed(), strategy: 'replace' },
       [
         {
-          ...{ verb: 'replace', lock: true },
+          verb: 'replace',
+          lock: true,
           object: {
             ...changed(),
             metadata: { namespace: 'A', name: '1', uid: 'u', resourceVersion: '7', generation: 3 },
@@ -151,9 +166,14 @@ describe('a reconcile that writes the resource', () => {
       { write: 'resource', object: structuredClone(base), strategy: 'apply' },
       [
         {
-          ...{ verb: 'apply', lock: true, manager: 'me', force: true },
+          verb: 'apply',
+          lock: true,
+          manager: 'me',
+          force: true,
           object: {
-            ...{ apiVersion: 'example.io/v1', kind: 'Widget', spec: { size: 1 } },
+            apiVersion: 'example.io/v1',
+            kind: 'Widget',
+            spec: { size: 1 },
             metadata: { namespace: 'A', name: '1', uid: 'u', resourceVersion: '7', generation: 3 },
           },
         },
@@ -219,7 +239,10 @@ describe('a reconcile that writes the status', () => {
       { strategy: 'json' },
       [
         {
-          ...{ verb: 'json', key, sub: 'status', lock: true },
+          verb: 'json',
+          key,
+          sub: 'status',
+          lock: true,
           ops: [
             { op: 'test', path: '/metadata/resourceVersion', value: '7' },
             { op: 'replace', path: '/status/phase', value: 'Ready' },
@@ -232,7 +255,10 @@ describe('a reconcile that writes the status', () => {
       { strategy: 'json', lock: false },
       [
         {
-          ...{ verb: 'json', key, sub: 'status', lock: false },
+          verb: 'json',
+          key,
+          sub: 'status',
+          lock: false,
           ops: [{ op: 'replace', path: '/status/phase', value: 'Ready' }],
         },
       ],
@@ -242,7 +268,9 @@ describe('a reconcile that writes the status', () => {
       { strategy: 'replace' },
       [
         {
-          ...{ verb: 'replace', sub: 'status', lock: true },
+          verb: 'replace',
+          sub: 'status',
+          lock: true,
           object: { ...changed(), metadata: { ...identity, ...version } },
         },
       ],
@@ -257,9 +285,15 @@ describe('a reconcile that writes the status', () => {
       { strategy: 'apply' },
       [
         {
-          ...{ verb: 'apply', sub: 'status', lock: true, manager: 'me', force: true },
+          verb: 'apply',
+          sub: 'status',
+          lock: true,
+          manager: 'me',
+          force: true,
           object: {
-            ...{ apiVersion: 'example.io/v1', kind: 'Widget', status },
+            apiVersion: 'example.io/v1',
+            kind: 'Widget',
+            status,
             metadata: { ...identity, ...version },
           },
         },
@@ -320,7 +354,10 @@ describe('a reconcile that writes both', () => {
     expect(await sent({ write: 'both', object: changed() })).to.deep.equal([
       { verb: 'merge', key, lock: true, body: { spec: { size: 2 }, metadata: version } },
       {
-        ...{ verb: 'merge', key, sub: 'status', lock: true },
+        verb: 'merge',
+        key,
+        sub: 'status',
+        lock: true,
         body: { metadata: { resourceVersion: '8' }, status: { phase: 'Ready' } },
       },
     ]);

@@ -18,7 +18,9 @@ import { nothing, widgets, type Widget } from '../support/world.ts';
 
 const OURS = 'widgets.example.io/finalizer';
 const primaryOf = (more: object = {}): View<Widget> => ({
-  ...{ apiVersion: 'example.io/v1', kind: 'Widget', spec: { size: 1 } },
+  apiVersion: 'example.io/v1',
+  kind: 'Widget',
+  spec: { size: 1 },
   metadata: { namespace: 'A', name: '1', uid: 'u', resourceVersion: '7', generation: 3, ...more },
 });
 const deleting = (more: object = {}): View<Widget> => primaryOf({ deletionTimestamp: 'now', ...more });
@@ -55,7 +57,8 @@ async function run(given: Given) {
   const ctx = { key: 'A/1', signal: new AbortController().signal, log, write } as unknown as Context<Widget>;
   const missing = apiErrorFrom(404, {}, { verb: 'get', kind: 'Widget' });
   const outcome: Dispatched = await dispatch(primary, ctx, {
-    ...{ settings, key: 'A/1' },
+    settings,
+    key: 'A/1',
     client: { get: () => Promise.reject(missing) } as unknown as Client,
     cache: { get: () => given.cached } as unknown as Cache<Widget>,
     metrics: { panic: () => panics++ } as unknown as ControllerMetrics,
@@ -106,7 +109,9 @@ describe('a dispatch, by the finalizer', () => {
   it('is retried when the finalizer cannot be added, even if that is final', async () => {
     const refusal = new NoRetryError({ message: 'no' });
     expect((await run({ reconciler: { cleanup }, refusal })).outcome).to.deep.equal({
-      ...{ type: 'ran', isHandled: false, result: { ok: false, error: refusal, retry: true } },
+      type: 'ran',
+      isHandled: false,
+      result: { ok: false, error: refusal, retry: true },
     });
   });
 });
@@ -329,7 +334,9 @@ describe('a reconcile that fails', () => {
   it('is retried after its back-off rather than after a time, which is reported', async () => {
     const { outcome, lines } = await failing({ retry: true, requeueAfterMs: 5 });
     expect(outcome).to.deep.equal({
-      ...{ type: 'ran', isHandled: true, result: { ok: false, error, retry: true } },
+      type: 'ran',
+      isHandled: true,
+      result: { ok: false, error, retry: true },
     });
     expect(lines).to.deep.equal([
       {

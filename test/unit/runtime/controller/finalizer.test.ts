@@ -45,7 +45,8 @@ const test = (value: unknown) => ({ op: 'test', path: '/metadata/finalizers', va
 describe('the name of a finalizer', () => {
   it('consists of the plural and the group', () => {
     expect([defaultFinalizer(widgets), defaultFinalizer({ ...widgets, group: '' })]).to.deep.equal([
-      ...['widgets.example.io/finalizer', 'widgets/finalizer'],
+      'widgets.example.io/finalizer',
+      'widgets/finalizer',
     ]);
   });
 

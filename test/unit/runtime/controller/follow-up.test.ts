@@ -33,21 +33,22 @@ async function createScene(priority = -100) {
       counted.push(`${key} ${outcome} ${String(attempt)}`),
   } as unknown as ObjectMetrics;
   const settings = settingsOf<Widget>({
-    ...{ name: 'w', kind: widgets, reconciler: { reconcile: () => Promise.resolve(nothing) } },
-    ...{ retry: doubling, syncPeriodMs: 60_000 },
+    name: 'w',
+    kind: widgets,
+    reconciler: { reconcile: () => Promise.resolve(nothing) },
+    retry: doubling,
+    syncPeriodMs: 60_000,
   });
   const followUp = new FollowUp<Widget>({
-    ...{
-      settings,
-      cache: cache.asCache<Widget>(),
-      queue,
-      slots,
-      metrics,
-      objects,
-      clock,
-      rng: noChance,
-      log,
-    },
+    settings,
+    cache: cache.asCache<Widget>(),
+    queue,
+    slots,
+    metrics,
+    objects,
+    clock,
+    rng: noChance,
+    log,
   });
   const begin = async (key: string): Promise<{ item: WorkItem; slot: KeySlot; failed: () => boolean }> => {
     queue.add(key, priority);

@@ -24,14 +24,26 @@ function createIntake(spec: Partial<ControllerSpec<Widget>> = {}) {
   const gone: View<Widget>[] = [];
   const reconciler = { reconcile: () => Promise.resolve(nothing) };
   const settings = settingsOf<Widget>({
-    ...{ name: 'w', kind: widgets, reconciler, generation: 'off', syncPeriodMs: 1_000 },
+    name: 'w',
+    kind: widgets,
+    reconciler,
+    generation: 'off',
+    syncPeriodMs: 1_000,
     ...spec,
   });
   const metrics = {
     event: (source: string, action: string, outcome: string) => events.push(`${source} ${action} ${outcome}`),
   } as unknown as ControllerMetrics;
   const intake = new Intake<Widget>({
-    ...{ settings, cache: cache.asCache<Widget>(), queue, slots, active, metrics, clock, rng: noChance, log },
+    settings,
+    cache: cache.asCache<Widget>(),
+    queue,
+    slots,
+    active,
+    metrics,
+    clock,
+    rng: noChance,
+    log,
     onGone: (primary) => gone.push(primary),
   });
   /** The keys that are ready, with their priorities. */
@@ -72,7 +84,9 @@ describe('an event of a primary', () => {
         level: 'trace',
         message: 'event',
         fields: {
-          ...{ controller: 'w', key: 'A/1', 'eventsource.name': 'primary' },
+          controller: 'w',
+          key: 'A/1',
+          'eventsource.name': 'primary',
           'eventsource.event.action': 'update',
         },
       },
@@ -139,7 +153,10 @@ describe('an event of a primary', () => {
     scene.intake.onPrimary(updated);
     scene.intake.onPrimary(deleted);
     expect([scene.events.at(-1), scene.ready(), scene.slots.size, scene.gone]).to.deep.equal([
-      ...['primary delete filtered', {}, 0, [object]],
+      'primary delete filtered',
+      {},
+      0,
+      [object],
     ]);
   });
 
@@ -235,7 +252,9 @@ describe('an event of a source', () => {
   it('comes through the controller that its source is attached to', () => {
     const { intake, cache } = createIntake({ ownEvents: 'deliver' });
     expect([intake.host.controller, intake.host.ownEvents, intake.host.primaries as unknown]).to.deep.equal([
-      ...['w', 'deliver', cache],
+      'w',
+      'deliver',
+      cache,
     ]);
     expect(intake.host.guard('x', () => 1, 2)).to.equal(1);
   });

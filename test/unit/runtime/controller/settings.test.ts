@@ -16,8 +16,12 @@ describe('the settings of a controller', () => {
   it('have defaults', () => {
     const { timing, ...rest } = settings();
     expect(rest).to.deep.include({
-      ...{ finalizer: { type: 'none' }, generation: 'memory', maxConcurrent: 10, fairness: 'namespace' },
-      ...{ fieldManager: 'w', ownEvents: 'filter' },
+      finalizer: { type: 'none' },
+      generation: 'memory',
+      maxConcurrent: 10,
+      fairness: 'namespace',
+      fieldManager: 'w',
+      ownEvents: 'filter',
     });
     expect([timing.syncMs, timing.syncJitter]).to.deep.equal([36_000_000, 0.1]);
   });
@@ -85,18 +89,27 @@ describe('the settings of a controller', () => {
 
   describe('cannot keep an observed generation in kinds of Kubernetes', () => {
     const builtIn = [
-      ...['', 'apps', 'autoscaling', 'batch', 'extensions', 'policy', 'networking.k8s.io', 'storage.k8s.io'],
-      ...['rbac.authorization.k8s.io', 'flowcontrol.apiserver.k8s.io', 'coordination.k8s.io'],
+      '',
+      'apps',
+      'autoscaling',
+      'batch',
+      'extensions',
+      'policy',
+      'networking.k8s.io',
+      'storage.k8s.io',
+      'rbac.authorization.k8s.io',
+      'flowcontrol.apiserver.k8s.io',
+      'coordination.k8s.io',
     ];
     const custom = [
-      ...[
-        'example.io',
-        'k8s.io',
-        'networking.k8s.io.example.io',
-        'x.networking.k8s.io',
-        'gateway.networking.k8s.io',
-      ],
-      ...['rbacxauthorization.k8s.io', 'appsx', 'cluster.x-k8s.io'],
+      'example.io',
+      'k8s.io',
+      'networking.k8s.io.example.io',
+      'x.networking.k8s.io',
+      'gateway.networking.k8s.io',
+      'rbacxauthorization.k8s.io',
+      'appsx',
+      'cluster.x-k8s.io',
     ];
     for (const group of [...builtIn, ...custom])
       it(`${builtIn.includes(group) ? 'refused' : 'allowed'}: ${JSON.stringify(group)}`, () => {
@@ -116,7 +129,8 @@ describe('the settings of a controller', () => {
 
   describe('say which changes matter', () => {
     const object = (generation: number, finalizers?: string[]): Widget => ({
-      ...{ apiVersion: 'example.io/v1', kind: 'Widget' },
+      apiVersion: 'example.io/v1',
+      kind: 'Widget',
       metadata: { namespace: 'A', name: '1', generation, ...(finalizers && { finalizers }) },
     });
     const same = { type: 'update', old: object(1), obj: object(1), relisted: false } as const;

@@ -5,7 +5,8 @@ import type { Caches, Client, Kind, Obj, Write } from '../../../../src/runtime/t
 import { parts, widgets } from '../support/world.ts';
 
 const at = (resourceVersion: string, more: object = {}): Obj => ({
-  ...{ apiVersion: 'example.io/v1', kind: 'Widget' },
+  apiVersion: 'example.io/v1',
+  kind: 'Widget',
   metadata: { namespace: 'A', name: '1', resourceVersion, ...more },
 });
 
@@ -44,8 +45,11 @@ describe('the writer of a controller', () => {
     const { story, ports } = stage(at('8'));
     expect(await createWriter(ports)(merge)).to.deep.equal(at('8'));
     expect(story).to.deep.equal([
-      ...['first begins A/1 for me', 'second begins A/1 for me', 'sent'],
-      ...['first done 8 ours', 'second done 8 ours'],
+      'first begins A/1 for me',
+      'second begins A/1 for me',
+      'sent',
+      'first done 8 ours',
+      'second done 8 ours',
     ]);
   });
 
@@ -94,7 +98,10 @@ describe('the writer of a controller', () => {
     [
       'an apply without a version',
       {
-        ...{ verb: 'apply', kind: widgets, manager: 'me', force: true },
+        verb: 'apply',
+        kind: widgets,
+        manager: 'me',
+        force: true,
         object: { ...at(''), metadata: { namespace: 'A', name: '1' } },
       },
       at('8'),
@@ -125,7 +132,8 @@ describe('the writer of a controller', () => {
       await createWriter(ports)(write);
       const version = answer.metadata.resourceVersion ?? '';
       expect(story.slice(3)).to.deep.equal([
-        ...[`first done ${version} ${expected}`, `second done ${version} ${expected}`],
+        `first done ${version} ${expected}`,
+        `second done ${version} ${expected}`,
       ]);
     });
 
@@ -148,8 +156,11 @@ describe('the writer of a controller', () => {
     };
     await createWriter(ports)({ verb: 'create', kind: widgets, object });
     expect(story).to.deep.equal([
-      ...['sent', 'first begins A/w-x1 for me', 'second begins A/w-x1 for me'],
-      ...['first done 8 ours', 'second done 8 ours'],
+      'sent',
+      'first begins A/w-x1 for me',
+      'second begins A/w-x1 for me',
+      'first done 8 ours',
+      'second done 8 ours',
     ]);
   });
 });

@@ -182,7 +182,11 @@ export function createScene(
   );
   const get = (key = KEY): Bucket | undefined => world.cluster.read(buckets, key);
   return {
-    ...{ world, cloud, connectedAt, controller, get },
+    world,
+    cloud,
+    connectedAt,
+    controller,
+    get,
     start: () => world.start(),
     put: (bucket = { size: 1 }, metadata = {}, name = '1') =>
       world.cluster.put(buckets, { metadata: { namespace: 'A', name, ...metadata }, spec: bucket }),

@@ -179,7 +179,11 @@ describe('the policies of an object', () => {
 describe('the conditions of an external resource, by event', () => {
   const TYPES = ['Creating', 'Updating', 'Deleting', 'Ready', 'Failed', 'Paused'] as const;
   const stored = TYPES.map((type) => ({
-    ...{ type, status: 'True' as const, lastTransitionTime: 'then', reason: 'Old', message: 'old' },
+    type,
+    status: 'True' as const,
+    lastTransitionTime: 'then',
+    reason: 'Old',
+    message: 'old',
   }));
   const rows: [StepEvent, string, string][] = [
     ['begin create', 'Creating', 'Updating Ready'],
@@ -227,7 +231,11 @@ describe('the conditions of an external resource, by event', () => {
     const conditions = new Conditions(stored);
     conditions.note('fail', 'New', 'new');
     expect(conditions.render('now').find(({ type }) => type === 'Failed')).to.deep.equal({
-      ...{ type: 'Failed', status: 'True', lastTransitionTime: 'then', reason: 'New', message: 'new' },
+      type: 'Failed',
+      status: 'True',
+      lastTransitionTime: 'then',
+      reason: 'New',
+      message: 'new',
     });
   });
   for (const [title, conditions, expected] of [

@@ -16,8 +16,12 @@ import { buckets } from './cloud.ts';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const LABEL = { 'external.espalier.dev/connection': 'true' };
 const owner = {
-  ...{ apiVersion: 'example.io/v1', kind: 'Bucket', name: 'b', uid: 'uid-b' },
-  ...{ controller: true, blockOwnerDeletion: true },
+  apiVersion: 'example.io/v1',
+  kind: 'Bucket',
+  name: 'b',
+  uid: 'uid-b',
+  controller: true,
+  blockOwnerDeletion: true,
 };
 const object: View<Obj> = {
   apiVersion: 'example.io/v1',
@@ -178,8 +182,8 @@ describe('the place of connection details', () => {
     });
   }
   it('is read from the spec', () => {
-    const spec = { writeConnectionSecretToRef: place };
-    expect(specSecret({ ...object, ...{ spec } })).to.equal(place);
+    const withSpec = { ...object, spec: { writeConnectionSecretToRef: place } };
+    expect(specSecret(withSpec)).to.equal(place);
     expect(specSecret(object)).to.equal(undefined);
   });
 });

@@ -60,8 +60,15 @@ class Replica {
     });
     this.metrics = createMetrics();
     const share = createFleet({
-      ...{ client: around(cluster), clock, rng: seededRng(name.length + 1), log },
-      ...{ metrics: this.metrics, namespace: SYSTEM, name: fleet, identity: name, catchUp },
+      client: around(cluster),
+      clock,
+      rng: seededRng(name.length + 1),
+      log,
+      metrics: this.metrics,
+      namespace: SYSTEM,
+      name: fleet,
+      identity: name,
+      catchUp,
       places: {
         ...places,
         onMoved: (moved) => {

@@ -177,7 +177,10 @@ describe('a write of a lease', () => {
         await answer();
         return {} as never;
       },
-      ...{ clock: new FakeClock(), log: silentLogger, namespace: 'system', name: 'main' },
+      clock: new FakeClock(),
+      log: silentLogger,
+      namespace: 'system',
+      name: 'main',
     });
     return { writes, deeds };
   };

@@ -148,7 +148,11 @@ describe('new shards', () => {
     const rounds: ((error?: Error) => void)[] = [];
     const warmUp = new WarmUp(
       {
-        ...{ clock, log: silentLogger, retryAfterMs: 1_000, shards, member: () => life.now },
+        clock,
+        log: silentLogger,
+        retryAfterMs: 1_000,
+        shards,
+        member: () => life.now,
         catchUp: () =>
           new Promise((resolve, reject) => {
             rounds.push((error) => (error ? reject(error) : resolve()));
@@ -158,7 +162,12 @@ describe('new shards', () => {
       abort.signal,
     );
     return {
-      ...{ clock, abort, life, shards, held, rounds },
+      clock,
+      abort,
+      life,
+      shards,
+      held,
+      rounds,
       begin(...numbers: readonly number[]) {
         for (const number of numbers) (shards[number] as Shard).state = 'warming';
         warmUp.begin();

@@ -43,7 +43,13 @@ function createBare(options: Partial<ManagerOptions> = {}) {
     },
   } as unknown as Caches;
   const manager = createManager({
-    ...{ client: cluster, caches, clock, rng: seededRng(1), log, metrics: createMetrics(), identity: 'me' },
+    client: cluster,
+    caches,
+    clock,
+    rng: seededRng(1),
+    log,
+    metrics: createMetrics(),
+    identity: 'me',
     ...options,
   });
   const outcome = (): Promise<unknown> =>
@@ -52,7 +58,13 @@ function createBare(options: Partial<ManagerOptions> = {}) {
       (error: unknown) => error,
     );
   return {
-    ...{ clock, cluster, lines, states, starts, manager, outcome },
+    clock,
+    cluster,
+    lines,
+    states,
+    starts,
+    manager,
+    outcome,
     complete: () => {
       for (const state of states) state.isSynced = true;
       complete();
@@ -80,7 +92,9 @@ describe('the start of a manager', () => {
       { level: 'info', message: 'controllers started', fields: { controllers: 0 } },
     ]);
     expect(manager.checks.map(({ name, probe }) => `${name} ${probe}`)).to.deep.equal([
-      ...['event-loop live', 'started ready', 'sources ready'],
+      'event-loop live',
+      'started ready',
+      'sources ready',
     ]);
     await manager.stop();
     expect([manager.ready, clock.pending]).to.deep.equal([false, 0]);
@@ -174,7 +188,8 @@ describe('the start of a manager', () => {
   it('starts each cache if they have no start of their own', async () => {
     const started: string[] = [];
     const cache = (name: string) => ({
-      ...{ name, isSynced: true },
+      name,
+      isSynced: true,
       start: () => {
         started.push(name);
         return Promise.resolve();
@@ -234,7 +249,10 @@ describe('a manager of a share of the work', () => {
     expect(await write.catch((error: unknown) => error)).to.equal(refusal);
     manager.recorder.record({
       regarding: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } },
-      ...{ component: 'c', type: 'Normal', reason: 'R', note: 'n' },
+      component: 'c',
+      type: 'Normal',
+      reason: 'R',
+      note: 'n',
     });
     await manager.recorder.flush();
     expect(cluster.requests).to.deep.equal([]);
@@ -247,7 +265,9 @@ describe('a manager of a share of the work', () => {
     const seen: string[] = [];
     const watching = (kind: Kind) =>
       world.manager.add<Obj>({
-        ...{ name: kind.plural, kind, generation: 'off' },
+        name: kind.plural,
+        kind,
+        generation: 'off',
         reconciler: { reconcile: () => Promise.resolve(nothing) },
         filter: {
           add: (obj) => {
@@ -336,7 +356,10 @@ describe('the end of a manager', () => {
     cluster.before = () => new Promise(() => undefined);
     manager.recorder.record({
       regarding: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } },
-      ...{ component: 'c', type: 'Normal', reason: 'R', note: 'n' },
+      component: 'c',
+      type: 'Normal',
+      reason: 'R',
+      note: 'n',
     });
     let isOver = false;
     void manager.stop().then(() => (isOver = true));
@@ -384,7 +407,8 @@ describe('a manager that loses its lease', () => {
     await world.start();
     expect(world.cluster.requests).to.deep.equal([]);
     expect(own.read(leaseKind, 'system/lead')?.spec).to.deep.include({
-      ...{ leaseDurationSeconds: 60, holderIdentity: 'test-0' },
+      leaseDurationSeconds: 60,
+      holderIdentity: 'test-0',
     });
     await world.end();
   });

@@ -66,7 +66,10 @@ describe('a linked list', () => {
       const item = items[out] as Item;
       list.remove(item);
       expect([namesIn(list), item.list, item.before, item.after]).to.deep.equal([
-        ...[left, undefined, undefined, undefined],
+        left,
+        undefined,
+        undefined,
+        undefined,
       ]);
       const [, last] = left;
       expect(backwards(items.find(({ name }) => name === last))).to.equal(left.split('').reverse().join(''));

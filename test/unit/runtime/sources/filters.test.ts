@@ -26,7 +26,10 @@ const changes: Readonly<Record<Change<Obj>['type'], Change<Obj>>> = {
   delete: { type: 'delete', obj, finalStateUnknown: false },
 };
 const always = (answer: boolean): Predicate => ({
-  ...{ add: () => answer, update: () => answer, delete: () => answer, generic: () => answer },
+  add: () => answer,
+  update: () => answer,
+  delete: () => answer,
+  generic: () => answer,
 });
 /** What a predicate says to an add, an update, a deletion and a generic event. */
 const answersOf = (predicate: Predicate): readonly (boolean | undefined)[] => [
@@ -133,7 +136,8 @@ describe('the predicates of metadata', () => {
     it(`${expected ? 'miss' : 'do not miss'} the finalizer of an object that ${title}`, () => {
       const predicate = finalizerMissing('x');
       expect([isAdded(predicate, object), updated(predicate, old, object)]).to.deep.equal([
-        ...[expected, expected],
+        expected,
+        expected,
       ]);
     });
 
@@ -150,7 +154,8 @@ describe('the predicates of metadata', () => {
       const status = observedGeneration === undefined ? {} : { status: { observedGeneration } };
       const object: View<Obj> = { ...generation(latest), ...status };
       expect([isAdded(notObserved, object), updated(notObserved, old, object)]).to.deep.equal([
-        ...[expected, expected],
+        expected,
+        expected,
       ]);
       expect(observedGenerationOf(object)).to.equal(observedGeneration ?? 0);
     });
@@ -158,9 +163,12 @@ describe('the predicates of metadata', () => {
 
 describe('what a controller admits by default', () => {
   const fresh = objectOf('A/1', { generation: 2, finalizers: ['x'] });
-  const observed: View<Obj> = { ...fresh, ...{ status: { observedGeneration: 2 } } };
+  const observed = { ...fresh, status: { observedGeneration: 2 } };
   const update = (before: View<Obj>, after: View<Obj>): Change<Obj> => ({
-    ...{ type: 'update', old: before, obj: after, relisted: false },
+    type: 'update',
+    old: before,
+    obj: after,
+    relisted: false,
   });
   const without = { ...observed, metadata: { ...observed.metadata, finalizers: [] } };
   const rows: readonly (readonly [

@@ -71,7 +71,9 @@ describe('a source that polls for all primaries', () => {
     await answers({ 'A/1': [reading('a')] });
     expect([isStarted, test.events]).to.deep.equal([true, []]);
     expect([source.of(first), attached.of(first), source.of(second)]).to.deep.equal([
-      ...[[reading('a')], [reading('a')], []],
+      [reading('a')],
+      [reading('a')],
+      [],
     ]);
     expect([source.name, source.stage]).to.deep.equal(['poll', 'normal']);
   });
@@ -337,7 +339,9 @@ describe('a source that polls for each primary', () => {
       await service.answer([reading('a')]);
       stop.abort(new Error('stop'));
       expect([test.primaries.subscribers.size, source.of(first), await isPolled()]).to.deep.equal([
-        ...[0, [], false],
+        0,
+        [],
+        false,
       ]);
       expect(test.clock.pending).to.equal(0);
     });
@@ -417,7 +421,9 @@ describe('a source that polls for each primary', () => {
       const { source } = await start();
       source.remember('A/1', reading('a'));
       expect([source.of(first), await source.load(first), askedFor()]).to.deep.equal([
-        ...[[reading('a')], [reading('a')], []],
+        [reading('a')],
+        [reading('a')],
+        [],
       ]);
     });
 

@@ -37,7 +37,8 @@ describe('the values that a source knows of a primary', () => {
       const values = new Values<Reading>({ isEqual: (a, b) => Math.abs(a.degrees - b.degrees) < 5 });
       values.set('A/1', [reading('a', 20)]);
       expect([values.put('A/1', reading('a', 22)), values.put('A/1', reading('a', 30))]).to.deep.equal([
-        ...[false, true],
+        false,
+        true,
       ]);
     });
 
@@ -52,14 +53,19 @@ describe('the values that a source knows of a primary', () => {
     const values = several();
     values.set('A/1', [reading('a')]);
     expect([values.has('A/1'), values.has('A/2'), values.of('A/2'), values.keys()]).to.deep.equal([
-      ...[true, false, [], ['A/1']],
+      true,
+      false,
+      [],
+      ['A/1'],
     ]);
   });
 
   it('are one where they have no ids', () => {
     const values = new Values<number>({});
     expect([values.put('A/1', 1), values.put('A/1', 1), values.put('A/1', 2)]).to.deep.equal([
-      ...[true, false, true],
+      true,
+      false,
+      true,
     ]);
     expect(values.of('A/1')).to.deep.equal([2]);
   });
@@ -68,7 +74,8 @@ describe('the values that a source knows of a primary', () => {
     const values = several();
     values.set('A/1', [reading('a'), reading('b')]);
     expect([values.put('A/1', reading('a', 2)), values.put('A/1', reading('a', 2))]).to.deep.equal([
-      ...[true, false],
+      true,
+      false,
     ]);
     expect(values.of('A/1')).to.have.deep.members([reading('a', 2), reading('b')]);
     expect(values.put('A/1', reading('c'))).to.equal(true);

@@ -28,10 +28,16 @@ describe('a source that watches a kind', () => {
   it('has the name and the kind of its cache by default', () => {
     const source = watchSource<Obj>({ cache: parts.asCache(), toPrimary: ownersOf });
     expect([source.name, source.kind, source.cache, source.stage]).to.deep.equal([
-      ...['widgets', parts.kind, parts, 'normal'],
+      'widgets',
+      parts.kind,
+      parts,
+      'normal',
     ]);
     const other = watchSource<Obj>({
-      ...{ name: 'x', cache: parts.asCache(), toPrimary: ownersOf, stage: 'state' },
+      name: 'x',
+      cache: parts.asCache(),
+      toPrimary: ownersOf,
+      stage: 'state',
     });
     expect([other.name, other.stage]).to.deep.equal(['x', 'state']);
   });

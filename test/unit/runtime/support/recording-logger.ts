@@ -17,7 +17,11 @@ export function recordingLogger(): { readonly log: Logger; readonly lines: LogLi
         lines.push({ level, message, fields: { ...common, ...fields } });
       };
     return {
-      ...{ trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+      trace: at('trace'),
+      debug: at('debug'),
+      info: at('info'),
+      warn: at('warn'),
+      error: at('error'),
       child: (fields) => loggerWith({ ...common, ...fields }),
     };
   };

@@ -15,26 +15,35 @@ export const OPEN: Frame<Thing> = { type: 'OPEN' };
 export const at = (name: string, version?: number): Thing =>
   thing(name, version === undefined ? {} : { resourceVersion: String(version) });
 export const added = (name: string, version: number): Frame<Thing> => ({
-  ...{ type: 'ADDED', object: at(name, version) },
+  type: 'ADDED',
+  object: at(name, version),
 });
 export const modified = (name: string, version?: number): Frame<Thing> => ({
-  ...{ type: 'MODIFIED', object: at(name, version) },
+  type: 'MODIFIED',
+  object: at(name, version),
 });
 export const deleted = (name: string, version: number): Frame<Thing> => ({
-  ...{ type: 'DELETED', object: at(name, version) },
+  type: 'DELETED',
+  object: at(name, version),
 });
 export const bookmark = (version: number): Frame<Thing> => ({
-  ...{ type: 'BOOKMARK', resourceVersion: String(version), initialEventsEnd: false },
+  type: 'BOOKMARK',
+  resourceVersion: String(version),
+  initialEventsEnd: false,
 });
 /** The bookmark at the end of a streamed list. */
 export const listed = (version: number): Frame<Thing> => ({
-  ...{ type: 'BOOKMARK', resourceVersion: String(version), initialEventsEnd: true },
+  type: 'BOOKMARK',
+  resourceVersion: String(version),
+  initialEventsEnd: true,
 });
 export const failed = (code: number): Frame<Thing> => ({
-  ...{ type: 'ERROR', status: { code, message: `said ${String(code)}` } },
+  type: 'ERROR',
+  status: { code, message: `said ${String(code)}` },
 });
 export const page = (version: number, ...items: Thing[]): Page<Thing> => ({
-  ...{ items, resourceVersion: String(version) },
+  items,
+  resourceVersion: String(version),
 });
 
 export const reset = new TransportError({ message: 'reset', safeToRepeat: true });

@@ -71,7 +71,11 @@ export function createHost(ownEvents: 'filter' | 'deliver' = 'filter'): TestHost
   const events: string[] = [];
   const { log, lines } = recordingLogger();
   const host: SourceHost = {
-    ...{ controller: 'widgets', ownEvents, primaries: primaries.asCache(), clock, log },
+    controller: 'widgets',
+    ownEvents,
+    primaries: primaries.asCache(),
+    clock,
+    log,
     emit: (key, { source, action }) => events.push(`${key}: ${source} ${action}`),
     ignored: ({ source, action }) => events.push(`ignored: ${source} ${action}`),
     echoed: ({ source, action }) => events.push(`echoed: ${source} ${action}`),
@@ -84,7 +88,7 @@ export function createHost(ownEvents: 'filter' | 'deliver' = 'filter'): TestHost
       }
     },
   };
-  return { ...{ host, clock, primaries, events, lines }, taken: () => events.splice(0) };
+  return { host, clock, primaries, events, lines, taken: () => events.splice(0) };
 }
 
 /** An object of a key such as `A/1`. */

@@ -94,7 +94,12 @@ export function createWorld(
   });
   const runs: string[] = [];
   return {
-    ...{ clock, cluster, caches, metrics, manager, runs },
+    clock,
+    cluster,
+    caches,
+    metrics,
+    manager,
+    runs,
     control(reconcile, spec = {}) {
       return manager.add<Widget>({
         name: 'widgets',

@@ -26,7 +26,8 @@ describe('the credentials of a connection', () => {
     stored = token('one');
     readings = [];
     const access: Access = {
-      ...{ server: 'https://127.0.0.1:1', namespace: 'default' },
+      server: 'https://127.0.0.1:1',
+      namespace: 'default',
       credentials(refused) {
         readings.push(refused);
         return stored instanceof Error ? Promise.reject(stored) : Promise.resolve(stored);

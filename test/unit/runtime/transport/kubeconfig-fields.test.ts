@@ -221,9 +221,13 @@ describe('a kubeconfig in files', () => {
     const user = { as: 'you', 'auth-provider': { name: 'p' } };
     expect(asked).to.deep.equal([
       {
-        ...{ context: 'x', user, refused: true },
+        context: 'x',
+        user,
+        refused: true,
         kubeconfig: {
-          ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'x' },
+          apiVersion: 'v1',
+          kind: 'Config',
+          'current-context': 'x',
           clusters: [{ name: 'c', cluster: { server: 'https://h', 'tls-server-name': 's' } }],
           users: [
             { name: 'v', user: { token: 't' } },

@@ -21,7 +21,9 @@ describe('a request that is repeated persistently', () => {
     };
     const run = async (signal?: AbortSignal): Promise<unknown> => {
       const outcome = persistently(ask, {
-        ...{ clock, rng: noChance, signal },
+        clock,
+        rng: noChance,
+        signal,
         onPause: (error, count, pauseMs) => pauses.push([error.message, count, pauseMs]),
         givenUp: (error, count) => new Error(`given up after ${String(count)}: ${error.message}`),
       }).catch((error: unknown) => error);

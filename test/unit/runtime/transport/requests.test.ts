@@ -10,7 +10,10 @@ import { FakeClock } from '../../../support/clock.ts';
 const maps: Kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const nodes: Kind = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false };
 const leases: Kind = {
-  ...{ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases' },
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
   namespaced: true,
 };
 const map: Obj = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'ns', name: 'a' } };
@@ -28,7 +31,10 @@ function createScene(lines: readonly object[] = []): Scene & { readonly streams:
   const streams: unknown[] = [];
   const answers: unknown[] = [];
   const connection: Connection = {
-    ...{ server: 'https://api', namespace: 'home', fieldManager: 'espalier', clock: new FakeClock() },
+    server: 'https://api',
+    namespace: 'home',
+    fieldManager: 'espalier',
+    clock: new FakeClock(),
     responses: createResponses({ targetResponseMiB: 1 }).target,
     address: () => Promise.resolve({ server: 'https://api' }),
     request(request) {
@@ -60,8 +66,12 @@ describe('a write of a client', () => {
       'create',
       { verb: 'create', kind: maps, object: map },
       {
-        ...{ method: 'POST', path: `${url}?fieldManager=espalier`, ref: { verb: 'create', ...ref } },
-        ...{ body: JSON.stringify(map), isIdempotent: false, lane: 'write' },
+        method: 'POST',
+        path: `${url}?fieldManager=espalier`,
+        ref: { verb: 'create', ...ref },
+        body: JSON.stringify(map),
+        isIdempotent: false,
+        lane: 'write',
       },
     ],
     [
@@ -76,8 +86,11 @@ describe('a write of a client', () => {
       'replace',
       { verb: 'replace', kind: maps, object: map },
       {
-        ...{ method: 'PUT', path: `${url}/a?fieldManager=espalier`, ref: { verb: 'update', ...ref } },
-        ...{ body: JSON.stringify(map), isIdempotent: false },
+        method: 'PUT',
+        path: `${url}/a?fieldManager=espalier`,
+        ref: { verb: 'update', ...ref },
+        body: JSON.stringify(map),
+        isIdempotent: false,
       },
     ],
     [
@@ -89,8 +102,12 @@ describe('a write of a client', () => {
       'merge without a version, which may be repeated',
       { verb: 'merge', kind: maps, key: 'ns/a', body: { metadata: {}, x: 1 } },
       {
-        ...{ method: 'PATCH', path: `${url}/a?fieldManager=espalier`, ref: { verb: 'patch', ...ref } },
-        ...{ body: '{"metadata":{},"x":1}', contentType: 'application/merge-patch+json', isIdempotent: true },
+        method: 'PATCH',
+        path: `${url}/a?fieldManager=espalier`,
+        ref: { verb: 'patch', ...ref },
+        body: '{"metadata":{},"x":1}',
+        contentType: 'application/merge-patch+json',
+        isIdempotent: true,
       },
     ],
     [
@@ -107,8 +124,11 @@ describe('a write of a client', () => {
       'JSON patch',
       { verb: 'json', kind: maps, key: 'ns/a', ops: [{ op: 'remove', path: '/x' }] },
       {
-        ...{ method: 'PATCH', path: `${url}/a?fieldManager=espalier`, ref: { verb: 'patch', ...ref } },
-        ...{ body: '[{"op":"remove","path":"/x"}]', contentType: 'application/json-patch+json' },
+        method: 'PATCH',
+        path: `${url}/a?fieldManager=espalier`,
+        ref: { verb: 'patch', ...ref },
+        body: '[{"op":"remove","path":"/x"}]',
+        contentType: 'application/json-patch+json',
         isIdempotent: false,
       },
     ],
@@ -116,14 +136,21 @@ describe('a write of a client', () => {
       'apply without a version, which may be repeated',
       { verb: 'apply', kind: maps, object: map, manager: 'me', force: false },
       {
-        ...{ method: 'PATCH', path: `${url}/a?fieldManager=me&force=false`, ref: { verb: 'apply', ...ref } },
-        ...{ body: JSON.stringify(map), contentType: 'application/apply-patch+yaml', isIdempotent: true },
+        method: 'PATCH',
+        path: `${url}/a?fieldManager=me&force=false`,
+        ref: { verb: 'apply', ...ref },
+        body: JSON.stringify(map),
+        contentType: 'application/apply-patch+yaml',
+        isIdempotent: true,
       },
     ],
     [
       'apply with a version, which may not',
       {
-        ...{ verb: 'apply', kind: maps, manager: 'me', force: true },
+        verb: 'apply',
+        kind: maps,
+        manager: 'me',
+        force: true,
         object: { ...map, metadata: { ...map.metadata, resourceVersion: '7' } },
       },
       { isIdempotent: false },
@@ -132,14 +159,21 @@ describe('a write of a client', () => {
       'delete without conditions',
       { verb: 'delete', kind: maps, key: 'ns/a' },
       {
-        ...{ method: 'DELETE', path: `${url}/a`, ref: { verb: 'delete', ...ref }, isIdempotent: false },
+        method: 'DELETE',
+        path: `${url}/a`,
+        ref: { verb: 'delete', ...ref },
+        isIdempotent: false,
         body: '{"apiVersion":"v1","kind":"DeleteOptions"}',
       },
     ],
     [
       'delete of one object and no namesake, with its time to end',
       {
-        ...{ verb: 'delete', kind: maps, key: 'ns/a', uid: 'u', propagation: 'Orphan' },
+        verb: 'delete',
+        kind: maps,
+        key: 'ns/a',
+        uid: 'u',
+        propagation: 'Orphan',
         gracePeriodSeconds: 0,
       },
       {
@@ -202,8 +236,12 @@ describe('a read of a client', () => {
     expect(await client.get(maps, 'ns/a', signal)).to.equal(map);
     expect(requests).to.deep.equal([
       {
-        ...{ method: 'GET', path: '/api/v1/namespaces/ns/configmaps/a', lane: 'read', isIdempotent: true },
-        ...{ ref: { verb: 'get', kind: 'ConfigMap', namespace: 'ns', name: 'a' }, signal },
+        method: 'GET',
+        path: '/api/v1/namespaces/ns/configmaps/a',
+        lane: 'read',
+        isIdempotent: true,
+        ref: { verb: 'get', kind: 'ConfigMap', namespace: 'ns', name: 'a' },
+        signal,
       },
     ]);
   });
@@ -243,7 +281,13 @@ describe('a request outside of the verbs', () => {
       expect(request).to.deep.include({ method, path, accept: 'application/json, */*', ...expected });
       expect(request?.body).to.equal(body === undefined ? undefined : JSON.stringify(body));
       expect(request).to.have.keys([
-        ...['method', 'path', 'ref', 'lane', 'accept', 'isIdempotent', 'signal'],
+        'method',
+        'path',
+        'ref',
+        'lane',
+        'accept',
+        'isIdempotent',
+        'signal',
         ...(body === undefined ? [] : ['body']),
       ]);
     });
@@ -298,7 +342,9 @@ describe('a list of a client', () => {
       expect(await pagesOf(scene, query)).to.deep.equal([{ items: [], resourceVersion: '7' }]);
       const [request] = scene.requests;
       expect(request).to.deep.include({
-        ...{ method: 'GET', lane: 'list', isIdempotent: true },
+        method: 'GET',
+        lane: 'list',
+        isIdempotent: true,
         ref: { verb: 'list', kind: 'ConfigMap', namespace: query.namespace },
         ...expected,
       });
@@ -348,7 +394,10 @@ describe('a list of a client', () => {
       scene.answers.push(excess(of), excess(of), { items: [], metadata: { continue: 't' } }, {});
       await pagesOf(scene, { limit: 100 });
       expect(queries(scene)).to.deep.equal([
-        ...[{ limit: '100' }, { limit: '12' }, { limit: '1' }, { limit: '1', continue: 't' }],
+        { limit: '100' },
+        { limit: '12' },
+        { limit: '1' },
+        { limit: '1', continue: 't' },
       ]);
     });
 
@@ -417,7 +466,9 @@ describe('a watch of a client', () => {
         { watch: 'true', allowWatchBookmarks: 'true', ...parameters },
       ]);
       expect(stream).to.deep.include({
-        ...{ method: 'GET', ref: { verb: 'watch', kind: 'ConfigMap', namespace: query.namespace }, signal },
+        method: 'GET',
+        ref: { verb: 'watch', kind: 'ConfigMap', namespace: query.namespace },
+        signal,
       });
       expect(stream && 'accept' in stream).to.equal(false);
     });
@@ -442,11 +493,9 @@ describe('a watch of a client', () => {
     const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } };
     expect(frames).to.deep.equal([
       { type: 'OPEN' },
-      ...[
-        { type: 'ADDED', object },
-        { type: 'MODIFIED', object },
-        { type: 'DELETED', object },
-      ],
+      { type: 'ADDED', object },
+      { type: 'MODIFIED', object },
+      { type: 'DELETED', object },
       { type: 'BOOKMARK', resourceVersion: '', initialEventsEnd: false },
       { type: 'ERROR', status: said },
     ]);

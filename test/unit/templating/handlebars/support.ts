@@ -13,7 +13,9 @@ export const render = (
   { tree, ...more }: { readonly tree?: Readonly<Record<string, string>> } & Partial<EngineOptions> = {},
 ): string =>
   renderText({ name: 'main', type: 'Handlebars', template }, values, {
-    ...{ clock: new FakeClock('2026-01-02T03:04:05Z'), rng: seededRng(1), files: files(tree) },
+    clock: new FakeClock('2026-01-02T03:04:05Z'),
+    rng: seededRng(1),
+    files: files(tree),
     ...more,
   });
 

@@ -67,14 +67,12 @@ describe('a chart', () => {
     const files = {
       'Chart.yaml': META,
       '.helmignore': '# no\n*.bak\n/top.txt\ndocs/\nsub/*.md\n',
-      ...{
-        'a.bak': '',
-        'top.txt': '',
-        'sub/top.txt': '',
-        'docs/x/y.txt': '',
-        'sub/a.md': '',
-        'sub/a.txt': '',
-      },
+      'a.bak': '',
+      'top.txt': '',
+      'sub/top.txt': '',
+      'docs/x/y.txt': '',
+      'sub/a.md': '',
+      'sub/a.txt': '',
       'templates/.hidden': '',
     };
     const chart = chartOfFolder(new Map(bytes(files)));

@@ -13,7 +13,12 @@ describe('workers shared by namespaces', () => {
   const pools: WorkerPool[] = [];
   const start = (options: Partial<PoolOptions> = {}) => {
     const pool = new WorkerPool({
-      ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 2 },
+      entry: ENTRY,
+      clock: systemClock,
+      cpuTimeOf,
+      memoryMiB: 64,
+      data: undefined,
+      size: 2,
       ...options,
     });
     pools.push(pool);
@@ -131,7 +136,12 @@ describe('workers shared by namespaces', () => {
 
   it('serialize work only when a worker takes it', async () => {
     const pool = new WorkerPool({
-      ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 1 },
+      entry: ENTRY,
+      clock: systemClock,
+      cpuTimeOf,
+      memoryMiB: 64,
+      data: undefined,
+      size: 1,
     });
     pools.push(pool);
     const packed: number[] = [];
@@ -150,7 +160,12 @@ describe('workers shared by namespaces', () => {
 
   it('continue after work that cannot be serialized or sent', async () => {
     const pool = new WorkerPool({
-      ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 1 },
+      entry: ENTRY,
+      clock: systemClock,
+      cpuTimeOf,
+      memoryMiB: 64,
+      data: undefined,
+      size: 1,
     });
     pools.push(pool);
     const wrong = [
@@ -173,7 +188,12 @@ describe('workers shared by namespaces', () => {
 
   it('reject waiting work when they are closed', async () => {
     const pool = new WorkerPool({
-      ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 1 },
+      entry: ENTRY,
+      clock: systemClock,
+      cpuTimeOf,
+      memoryMiB: 64,
+      data: undefined,
+      size: 1,
     });
     const runs = ['a', 'b'].map((namespace) =>
       stopped(pool.run(() => ({ work: { kind: 'burn', ms: 60_000 } }), { namespace, cpuMs: 60_000 })),

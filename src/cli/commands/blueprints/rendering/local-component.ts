@@ -101,7 +101,12 @@ async function fromDescriptor(bytes: Uint8Array, folder: string): Promise<LocalC
   const context = component.repositoryContexts.at(-1) ?? { type: 'local', filePath: folder };
   const name = `folder ${folder}`;
   const repository = localRepository({
-    ...{ descriptors: files, descriptorFolder: '.', blobs: files, blobFolder: 'blobs', context, name },
+    descriptors: files,
+    descriptorFolder: '.',
+    blobs: files,
+    blobFolder: 'blobs',
+    context,
+    name,
   });
   return componentsOf({ kind: 'inline', document }, { component, repository }, repository);
 }

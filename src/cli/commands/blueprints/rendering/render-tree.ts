@@ -100,7 +100,11 @@ export async function renderTree(
   const children = wanted.flatMap(({ name }) => rendering.get(name) ?? []);
   const exports = await exportsOf({ installation, blueprint, found, items, children, scope, settings, path });
   return {
-    ...{ path, installation, targets: targetsIn(found), items, children },
+    path,
+    installation,
+    targets: targetsIn(found),
+    items,
+    children,
     states: [...rendered.states, ...(typeof exports === 'string' ? [] : exports.states)],
     exports: typeof exports === 'string' ? exports : exports.objects,
   };

@@ -108,7 +108,9 @@ describe('custom readiness', () => {
     const labelSelector = { apiVersion: 'v1', kind: 'Pod', matchLabels: { a: 'b' } };
     const whole = {
       ...good,
-      ...{ disabled: true, targetName: 'b', labelSelector },
+      disabled: true,
+      targetName: 'b',
+      labelSelector,
       resourceSelector: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 's', namespace: 'app' }],
     };
     const { resourceSelector, disabled: _, labelSelector: __, requirements: ___, ...rest } = whole;
@@ -116,7 +118,10 @@ describe('custom readiness', () => {
       isDefaultDisabled: true,
       custom: [
         {
-          ...{ ...rest, isDisabled: true, resources: resourceSelector, labels: labelSelector },
+          ...rest,
+          isDisabled: true,
+          resources: resourceSelector,
+          labels: labelSelector,
           requirements: [{ jsonPath: '.a', operator: 'exists', values: [] }],
         },
       ],
@@ -132,7 +137,9 @@ describe('custom readiness', () => {
     expect(check?.resources).to.deep.equal([{ apiVersion: '', kind: '', name: '' }]);
     const labelled = { ...good, resourceSelector: [], labelSelector: { matchLabels: { a: 'b' } } };
     expect(decodeReadiness({ custom: [labelled] }, 'r').custom[0]?.labels).to.deep.equal({
-      ...{ apiVersion: '', kind: '', matchLabels: { a: 'b' } },
+      apiVersion: '',
+      kind: '',
+      matchLabels: { a: 'b' },
     });
   });
 

@@ -82,7 +82,8 @@ const rows: readonly (readonly [string, KubeObject, true | string])[] = [
       [
         `a DaemonSet that may miss ${String(maxUnavailable)}`,
         object('apps/v1', 'DaemonSet', rolling(maxUnavailable), {
-          ...{ desiredNumberScheduled: 2, currentNumberScheduled: 1 },
+          desiredNumberScheduled: 2,
+          currentNumberScheduled: 1,
         }),
         'not enough ready replicas (1/2)',
       ] as const,

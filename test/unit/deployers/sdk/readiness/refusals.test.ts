@@ -73,7 +73,10 @@ describe('a custom readiness check', () => {
   it('has no more than was given', () => {
     expect(decode([check]).custom).to.deep.equal([
       {
-        ...{ name: 'c', isDisabled: false, labels: undefined, targetName: undefined },
+        name: 'c',
+        isDisabled: false,
+        labels: undefined,
+        targetName: undefined,
         resources: [resource],
         requirements: [{ jsonPath: '.a', operator: 'exists', values: [] }],
       },

@@ -95,7 +95,8 @@ describe('certificates', () => {
     const leaf = certificate({
       commonName: 'leaf',
       publicKey: original.publicKey,
-      ...{ caCert, caPrivateKey: caKey },
+      caCert,
+      caPrivateKey: caKey,
     });
     expect(ca.ca).to.equal(true);
     expect(leaf.checkIssued(ca)).to.equal(true);

@@ -96,6 +96,7 @@ const scope = {
     'src/dataflow',
     'src/landscape',
     'src/observability',
+    'src/runtime',
     'src/webhooks',
   ],
   /** Whole pages. */

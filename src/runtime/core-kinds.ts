@@ -1,6 +1,6 @@
 /**
- * Kinds of Kubernetes itself, each as a type and a constant of one name: `kubernetes<Deployment, WebPage>({ kind: Deployment, … })`.
- * The fields are those of the models of @kubernetes/client-node, with times as strings.
+ * Kinds of Kubernetes itself. Each name is a type and a constant: `kubernetes<Deployment, WebPage>({ kind:
+ * Deployment, … })`. The fields are those of the models of @kubernetes/client-node, with times as strings.
  */
 import type {
   V1ClusterRole,
@@ -30,7 +30,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { Kind, Obj } from './types.ts';
 
-/** A model of @kubernetes/client-node as JSON has it: times are RFC 3339 strings. */
+/** A model of @kubernetes/client-node in its JSON form: times are RFC 3339 strings. */
 export type Plain<T> = T extends Date
   ? string
   : T extends (infer E)[]

@@ -1,8 +1,8 @@
-/** What can go wrong between us and the cluster, one class per situation; told apart by `instanceof`. */
+/** Errors between the runtime and the cluster, one class per situation, to be distinguished by `instanceof`. */
 import { cutBetweenWords, cutMiddle } from '../lib/cut.ts';
 import { isObject } from '../lib/objects.ts';
 
-/** What every error is made from: its message, and the error behind it. */
+/** Arguments of every error: its message, and its cause. */
 export interface ErrorFacts extends ErrorOptions {
   /** What failed, on which object, why, and what to do; lower case, without a full stop. */
   readonly message: string;
@@ -18,16 +18,16 @@ export class EspalierError extends Error {
     return this.constructor.name;
   }
 
-  /** Whether another attempt cannot heal it. */
+  /** Whether retrying is useless. */
   isFinal(): boolean {
     return false;
   }
 }
 
-/** Whether another attempt at what failed with `error` would be in vain. */
+/** Whether retrying the operation that failed with `error` is useless. */
 export const isFinal = (error: unknown): boolean => error instanceof EspalierError && error.isFinal();
 
-/** What a failed request was about, for messages and logs. */
+/** The failed request, for messages and logs. */
 export interface RequestRef {
   /** get, list, watch, create, update, patch, apply, delete, or an HTTP method. */
   readonly verb: string;
@@ -38,28 +38,28 @@ export interface RequestRef {
   readonly sub?: string | undefined;
 }
 
-/** One complaint of the server about one field. */
+/** One finding of the server about one field. */
 export interface Cause {
   readonly reason?: string;
   readonly message?: string;
   readonly field?: string;
 }
 
-/** What an API server said when it refused a request, without the body. */
+/** The response of an API server that rejected a request, without its body. */
 export interface ApiErrorFacts extends ErrorFacts {
   /** HTTP status code. */
   readonly status: number;
   /** `Status.reason`, such as `Conflict`; empty when the server sent none. */
   readonly reason: string;
   readonly ref: RequestRef;
-  /** How long the server asks us to stay away. */
+  /** The server's Retry-After, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   readonly causes?: readonly Cause[] | undefined;
-  /** The server's own sentence; absent when the message is ours. */
+  /** The server's message; absent if the message is ours. */
   readonly serverMessage?: string | undefined;
 }
 
-/** The server answered, and the answer was no. */
+/** The server responded with an error. */
 export class ApiError extends EspalierError {
   readonly status: number;
   readonly reason: string;
@@ -79,57 +79,57 @@ export class ApiError extends EspalierError {
   }
 
   /**
-   * The same error, whose message says which server's words it repeats, on one line and not all of many. For servers that
-   * anybody may have put up: what they say is shown to users and stored.
+   * The same error with a message that names the server it comes from, in one line and shortened. For servers of
+   * tenants, whose messages are shown to users and stored.
    * @param server such as `the server of target x`
    */
   attributedTo(server: string): this {
     if (this.#serverMessage === undefined) return this;
-    // Line breaks, escape sequences of terminals, and what turns the direction of writing around.
+    // Line breaks, escape sequences of terminals, and characters that change the writing direction.
     const message = this.#serverMessage.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
     this.message = `cannot ${describe(this.ref)}: ${server} answered: ${cutBetweenWords(message, MAX_FOREIGN_MESSAGE)}`;
     return this;
   }
 }
 
-/** Of what a foreign server says. */
+/** Maximum length of a message of a tenant's server. */
 const MAX_FOREIGN_MESSAGE = 1024;
-/** Of what any server says: more than a webhook's denial has. */
+/** Maximum length of a message of any server; a webhook's denial is shorter. */
 const MAX_MESSAGE = 16 * 1024;
-/** Of a namespace and a name: both have at most 253 characters where a server takes them. */
+/** Maximum length of namespace and name; each has at most 253 characters if a server accepted it. */
 const MAX_WHERE = 512;
-/** Of what a server says, words that are far too long for one. */
+/** Words in a server's message that are too long to be readable. */
 const LONG_WORD = /\S{257,}/g;
 const LEFT_OUT = '…';
 
-/** 404: the object, or its kind, is not there. */
+/** 404: the object or its kind does not exist. */
 export class NotFound extends ApiError {}
-/** 409: somebody wrote the object since it was read. */
+/** 409: the object was changed since it was read. */
 export class Conflict extends ApiError {}
-/** 409 to a create: the name is taken. */
+/** 409 for a create: an object of this name already exists. */
 export class AlreadyExists extends ApiError {}
-/** 410, or an expired resource version: the history asked for is no longer kept. */
+/** 410, or an expired resource version: the server no longer has this part of the history. */
 export class Gone extends ApiError {}
-/** 422 and 400: the server will not take this body, however often it is sent. */
+/** 422 and 400: the server does not accept this body; retrying is useless. */
 export class Invalid extends ApiError {}
 /** 403: not allowed. */
 export class Forbidden extends ApiError {}
 /** 401: the credentials are not accepted. */
 export class Unauthorized extends ApiError {}
-/** 429: asked to slow down, see `retryAfterMs`. */
+/** 429: too many requests, see `retryAfterMs`. */
 export class TooManyRequests extends ApiError {}
-/** 5xx: the server failed; asking again later may help. */
+/** 5xx: the server failed; retrying later may help. */
 export class ServerFailure extends ApiError {}
 
-/** Whether a write was refused because its namespace is being deleted: nothing is created there any more. */
+/** Whether a write was rejected because its namespace is being deleted, so nothing can be created in it. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   error instanceof Forbidden &&
   (error.causes.some((cause) => cause.reason === 'NamespaceTerminating') ||
     error.message.includes('because it is being terminated'));
 
-/** No answer came: refused, reset, timed out, or cut off in the middle. */
+/** No complete response: the connection was refused, reset, closed, or timed out. */
 export class TransportError extends EspalierError {
-  /** The request certainly had no effect, or repeating it has no further one. */
+  /** The request certainly had no effect, or repeating it has no additional effect. */
   readonly safeToRepeat: boolean;
 
   constructor(facts: ErrorFacts & { readonly safeToRepeat: boolean }) {
@@ -138,13 +138,13 @@ export class TransportError extends EspalierError {
   }
 }
 
-/** A server answered with more, or with deeper nested data, than is read from it; its connection was ended. */
+/** The response exceeds a limit of size or nesting; its connection was closed. */
 export class ResponseTooLarge extends EspalierError {
-  /** Which limit: of bytes, of values, of nesting, of a single event of a watch, or of all pages of a list. */
+  /** Which limit: bytes, values, nesting, a single event of a watch, or all pages of a list. */
   readonly excess: 'bytes' | 'elements' | 'depth' | 'frame' | 'list';
   readonly #isFinal: boolean;
 
-  /** @param facts.isFinal whether the server is one of a tenant, whose job ends with this */
+  /** @param facts.isFinal whether the server belongs to a tenant, whose job then fails */
   constructor(
     facts: ErrorFacts & { readonly excess: ResponseTooLarge['excess']; readonly isFinal: boolean },
   ) {
@@ -157,7 +157,7 @@ export class ResponseTooLarge extends EspalierError {
     return this.#isFinal;
   }
 
-  /** In an error or its causes. */
+  /** The first of this class among an error and its causes. */
   static in(error: unknown): ResponseTooLarge | undefined {
     let at = error;
     for (let steps = 0; at instanceof Error && steps < 20; steps++, at = at.cause) {
@@ -167,30 +167,30 @@ export class ResponseTooLarge extends EspalierError {
   }
 }
 
-/** Wraps a failure that another attempt cannot heal. */
+/** Wraps an error for which retrying is useless. */
 export class NoRetryError extends EspalierError {
   override isFinal(): boolean {
     return true;
   }
 
-  /** The same failure, marked as final; keeps its message. */
+  /** The same error, marked as final; keeps its message. */
   static of(cause: unknown): NoRetryError {
     if (cause instanceof NoRetryError) return cause;
     return new NoRetryError({ message: cause instanceof Error ? cause.message : String(cause), cause });
   }
 }
 
-/** The program is put together wrongly: a cycle, a duplicate, an unknown name, a bad combination. */
+/** The program is inconsistent: a cycle, a duplicate, an unknown name, or an invalid combination. */
 export class DefinitionError extends EspalierError {}
 
-/** Somebody wrote a name that no object can have, so no request can be sent for it, however often it is tried. */
+/** A name is not a valid object name, so no request can be sent for it; retrying is useless. */
 export class InvalidObjectName extends DefinitionError {
   override isFinal(): boolean {
     return true;
   }
 }
 
-/** The server knows no such kind, now. */
+/** The server does not serve this kind at the moment. */
 export class NoSuchKind extends EspalierError {
   readonly apiVersion: string;
   readonly kind: string;
@@ -219,16 +219,16 @@ export class SourceError extends EspalierError {
   }
 }
 
-/** Something was read from a cache that nobody keeps. */
+/** A read from a cache that is not started. */
 export class NotWatchedError extends EspalierError {}
 
-/** The kubeconfig, or what it refers to, cannot be read or makes no sense. */
+/** The kubeconfig, or a file that it refers to, cannot be read or is invalid. */
 export class KubeconfigError extends EspalierError {}
 
-/** What was worked at is another replica's now, or may be soon; nothing of it may be written any more. */
+/** Another replica is now responsible for the object, or will be soon; this process must not write it any more. */
 export class ShareLostError extends EspalierError {}
 
-/** This process no longer leads, so it must not write. */
+/** This process is no longer the leader, so it must not write. */
 export class LeadershipLostError extends EspalierError {}
 
 /** The process is stopping. */
@@ -246,10 +246,10 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
 };
 
 /**
- * The error for an answer that is not 2xx.
+ * The error for a response that is not 2xx.
  * @param statusCode HTTP status
- * @param body the parsed answer, preferably a `Status`; text and nothing at all are understood too
- * @param retryAfter value of the `Retry-After` header in seconds, when there was one
+ * @param body the parsed response, usually a `Status`; text or undefined are accepted, too
+ * @param retryAfter value of the `Retry-After` header in seconds, if there was one
  */
 export function apiErrorFrom(
   statusCode: number,
@@ -284,12 +284,12 @@ function classOf(statusCode: number, reason: string): typeof ApiError {
 
 /** `patch status of ConfigMap default/a` */
 export function describe(ref: RequestRef): string {
-  // The end of the sentence says why; a name that nobody would give must not push it out.
+  // The end of the message contains the reason, so a very long name must be shortened.
   const where = cutMiddle([ref.namespace, ref.name].filter(Boolean).join('/'), MAX_WHERE);
   return [ref.verb, ref.sub && `${ref.sub} of`, ref.kind, where].filter(Boolean).join(' ');
 }
 
-/** The server's own sentence; never its raw body, and never a value out of a Secret. */
+/** The server's message; never its raw body, and never a value of a Secret. */
 function serverMessageIn(
   statusCode: number,
   status: Record<string, unknown>,
@@ -298,7 +298,7 @@ function serverMessageIn(
   const message = status['message'];
   const isSecretRefused = ref.kind === 'Secret' && (statusCode === 422 || statusCode === 400);
   if (typeof message !== 'string' || message === '' || isSecretRefused) return undefined;
-  // Servers repeat what they refuse, such as names, and secrets: nobody can mask a part of one.
+  // Servers repeat the rejected value, which may be a secret; a part of it could not be masked.
   return cutBetweenWords(message.replace(LONG_WORD, LEFT_OUT), MAX_MESSAGE);
 }
 

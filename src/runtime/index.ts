@@ -1,4 +1,4 @@
-/** The public surface of the controller runtime: requests, watches, caches, controllers, and what drives them. */
+/** The public API of the controller runtime: requests, watches, caches, controllers and operators. */
 export type * from './types.ts';
 export * from './core-kinds.ts';
 export type { Fields } from '../lib/objects.ts';

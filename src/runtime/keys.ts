@@ -1,4 +1,4 @@
-/** Names of objects as the queue knows them. */
+/** Keys: the names of objects in queues and caches. */
 import type { Gvk, Key, View, Obj } from './types.ts';
 
 /** `namespace/name`, or `name` for a cluster-scoped object. */

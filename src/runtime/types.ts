@@ -1,4 +1,4 @@
-/** Shapes shared by the whole runtime. Objects are plain JSON; `View` is the promise not to change them. */
+/** Types that the whole runtime uses. Objects are plain JSON; `View` is read-only. */
 import type { Clock } from '../lib/clock.ts';
 import type { ObjectMeta, View } from '../lib/objects.ts';
 import type { Logger } from '../observability/log.ts';
@@ -15,14 +15,14 @@ export interface Gvk {
   readonly kind: string;
 }
 
-/** A kind together with its place in the API; `T` exists only for the compiler. */
+/** A kind with its URL path; `T` exists only for the compiler. */
 export interface Kind<T = Obj> extends Gvk {
   readonly plural: string;
   readonly namespaced: boolean;
   readonly type?: T;
 }
 
-/** Any object, of which no more is known than that it is one. */
+/** Any Kubernetes object. */
 export interface Obj {
   apiVersion: string;
   kind: string;
@@ -37,9 +37,9 @@ export interface Query {
   readonly labels?: string;
   readonly fields?: string;
   readonly limit?: number;
-  /** Resource version the list must be at least as new as; absent asks for the most recent. */
+  /** The list must be at least as new as this resource version; absent requests the most recent one. */
   readonly resourceVersion?: string;
-  /** Ask for the metadata alone (PartialObjectMetadata); spec and status do not travel. */
+  /** Requests only the metadata (PartialObjectMetadata), without spec and status. */
   readonly metadataOnly?: boolean;
 }
 
@@ -49,13 +49,13 @@ export interface Page<T> {
   readonly resourceVersion: string;
 }
 
-/** What to watch, and from where on. */
+/** What to watch, and from which version. */
 export interface WatchQuery extends Omit<Query, 'limit'> {
   readonly timeoutSeconds?: number;
   readonly sendInitialEvents?: boolean;
 }
 
-/** One line of a watch as the server sent it; `OPEN` says that the server has agreed to the watch. */
+/** One event of a watch as the server sent it; `OPEN` means that the server has accepted the watch. */
 export type Frame<T> =
   | { readonly type: 'OPEN' }
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
@@ -70,13 +70,13 @@ export interface JsonOp {
 }
 
 /**
- * One write. `lock: true` promises that the body carries `metadata.resourceVersion` (or that the operation is
- * certain to change the object), so that the answer's version is ours alone; see overlay.ts.
+ * One write. `lock: true` guarantees that the body contains `metadata.resourceVersion` (or that the operation
+ * certainly changes the object), so the returned version is ours; see overlay.ts.
  */
 export type Write<T extends Obj = Obj> = {
   readonly sub?: 'status';
   readonly lock?: boolean;
-  /** The server answers as if, and stores nothing. */
+  /** Dry run: the server validates the request and stores nothing. */
   readonly isDryRun?: boolean;
 } & (
   | { readonly verb: 'create' | 'replace'; readonly kind: Kind<T>; readonly object: T }
@@ -95,7 +95,7 @@ export type Write<T extends Obj = Obj> = {
       readonly key: Key;
       readonly uid?: string;
       readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
-      /** How long a pod gets to end; default: as the pod says. */
+      /** Time for a pod to terminate; default: that of the pod. */
       readonly gracePeriodSeconds?: number;
     }
 );
@@ -105,9 +105,9 @@ export interface Client {
   get<T extends Obj>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T>;
   list<T extends Obj>(kind: Kind<T>, query: Query, signal?: AbortSignal): AsyncIterable<Page<T>>;
   watch<T extends Obj>(kind: Kind<T>, query: WatchQuery, signal: AbortSignal): AsyncIterable<Frame<T>>;
-  /** The object the server answered with; for a delete whatever it answered, a Status or the object. */
+  /** Returns the server's response: the object; for a delete, a Status or the object. */
   send<T extends Obj>(write: Write<T>, signal?: AbortSignal): Promise<T>;
-  /** A request outside the verbs above (discovery, token subresource, health): parsed JSON, or text. */
+  /** A request other than the verbs above (discovery, token subresource, health). Returns parsed JSON, or text. */
   raw(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -115,8 +115,8 @@ export interface Client {
 // ---------------------------------------------------------------- caches
 
 /**
- * What has become of an object in a cache. `initial`: it was there before the cache looked; `relisted`: a list
- * found it out, no event; `finalStateUnknown`: its end was missed, and `obj` is what was seen last.
+ * A change of an object in a cache. `initial`: the object existed when the cache started; `relisted`: found by a
+ * list, without an event; `finalStateUnknown`: the deletion was not seen, and `obj` is the last known state.
  */
 export type Change<T> =
   | { readonly type: 'add'; readonly obj: View<T>; readonly initial: boolean }
@@ -124,8 +124,8 @@ export type Change<T> =
   | { readonly type: 'delete'; readonly obj: View<T>; readonly finalStateUnknown: boolean };
 
 /**
- * Objects that can be read without a request. What is read must not be changed; `byIndex` costs as much as it
- * answers.
+ * Objects that can be read without a request. They must not be changed; the cost of `byIndex` is proportional to its
+ * result.
  */
 export interface Store<T extends Obj> {
   get(key: Key): View<T> | undefined;
@@ -134,75 +134,73 @@ export interface Store<T extends Obj> {
   readonly size: number;
 }
 
-/** Who hears of the changes in a cache. */
+/** Receives the changes of a cache. */
 export interface Subscriber<T extends Obj> {
-  /** Who listens; a write made under this name is its own. */
+  /** Name of the subscriber; writes with the same name are its own. */
   readonly name: string;
-  /** Whether echoes of own conditional writes are dropped. Writes of others in this process always arrive. */
+  /** Whether echoes of own conditional writes are dropped. Writes of others in this process are always delivered. */
   readonly ownEvents: 'filter' | 'deliver';
   on(change: Change<T>): void;
-  /** Told instead of `on` of a change that is kept away, for it is the echo of an own write. */
+  /** Called instead of `on` for a change that is dropped because it is the echo of an own write. */
   onEcho?(change: Change<T>): void;
 }
 
-/** Brackets one own write; exactly one of the two must be called. */
+/** Accompanies one own write; exactly one of the two methods must be called. */
 export interface WriteTicket<T extends Obj> {
-  /** @param conditional the answer's version is certain to be ours (see Write.lock) */
+  /** @param conditional the returned version is certainly ours (see Write.lock) */
   done(answer: T, conditional: boolean): void;
-  /** The write failed, or its answer holds no newer object (a delete): only the watch can tell what is there. */
+  /** The write failed, or its response contains no newer object (a delete): the watch delivers the current state. */
   failed(): void;
 }
 
 /**
- * One watched kind, shared by all controllers of a process: what the server said (store) and what this
- * process wrote since (overlay). Reads return whichever is newer.
+ * One watched kind, shared by all controllers of a process: the state that the watch delivered (store) and newer
+ * writes of this process (overlay). Reads return the newer one.
  */
 export interface Cache<T extends Obj> extends Store<T> {
   readonly kind: Kind<T>;
   /** For logs, metrics and readiness: the plural, or the plural with its selector. */
   readonly name: string;
   readonly isSynced: boolean;
-  /** Why the watch is not healthy at the moment, for readiness; undefined when it is. */
+  /** Why the watch is not healthy at the moment, for readiness; undefined if it is healthy. */
   readonly problem: string | undefined;
-  /** Whether what is read tells which fields `manager` has applied, next to the fields themselves. */
+  /** Whether its objects contain the managed fields of `manager`. */
   showsFieldsOf(manager: string): boolean;
-  /** Adds a named index; must be called before start, calling again with the same name changes nothing. */
+  /** Adds a named index. Must be called before `start`; calling it again with the same name has no effect. */
   index(name: string, keysOf: (obj: View<T>) => readonly string[]): void;
-  /** Existing objects arrive first, as initial adds, when the cache is filled already. */
+  /** If the cache is synced, existing objects are delivered first, as initial adds. */
   subscribe(subscriber: Subscriber<T>): () => void;
   begin(key: Key, writer: string): WriteTicket<T>;
   /**
-   * Starts the watch; resolves when the first list is stored. Ends when the signal aborts. Calling it again
-   * while it runs starts nothing and waits for the same first list.
+   * Starts the watch, until the signal aborts; resolves when the first list is stored. Calling it again while it runs
+   * waits for the same first list.
    */
   start(signal: AbortSignal): Promise<void>;
 }
 
-/**
- * Which objects of a kind a cache holds, and how much of each.
- */
+/** Which objects of a kind a cache contains, and which of their fields. */
 export interface CacheOptions<T extends Obj> {
   readonly namespaces?: readonly string[];
   readonly labels?: string;
   readonly fields?: string;
-  /** Keep the metadata alone: spec and status of what is read are undefined. */
+  /** Keeps only the metadata: spec and status are undefined. */
   readonly metadataOnly?: boolean;
-  /** Versions of this source cannot be ordered, only told apart: an aggregated API with its own storage. */
+  /** Versions of this source can be compared for equality only: an aggregated API with its own storage. */
   readonly incomparableVersions?: boolean;
-  /** Applied once to every object before it is stored. Default: drop managedFields. */
+  /** Called once for every object before it is stored. Default: removes managedFields. */
   readonly transform?: (obj: T) => T;
 }
 
-/** Hands out caches: one per kind and selector, started when the manager starts. */
+/** The caches of a process: one per kind and selector, started with the manager. */
 export interface Caches {
-  /** With `metadataOnly` what is read has no spec and no status, and the compiler knows. */
+  /** With `metadataOnly`, objects have no spec and no status, also for the compiler. */
   of(kind: Kind, options: CacheOptions<Obj> & { readonly metadataOnly: true }): Cache<Obj>;
   of<T extends Obj>(kind: Kind<T>, options?: CacheOptions<T>): Cache<T>;
-  /** Every cache handed out so far: what the manager starts, and what own writes have to be told to. */
+  /** All caches, which the manager starts and own writes are reported to. */
   all(): Iterable<Cache<Obj>>;
   /**
-   * A cache that nobody else gets, for a source that comes and goes: its watch ends with the signal given to `start`.
-   * Own writes are told to it until `release`.
+   * A cache that is not shared, for a source that is added and removed: its watch ends with the signal given to
+   * `start`. Own writes are reported to it until `release`.
    */
   separate<T extends Obj>(
     kind: Kind<T>,
@@ -212,77 +210,76 @@ export interface Caches {
 
 // ---------------------------------------------------------------- controllers
 
-/** Sends a write under the controller's name, with the fence in front and the overlay around it. */
+/** Sends a write in the controller's name; checks the fence and updates the overlay. */
 export type Writer = <T extends Obj>(write: Write<T>, signal?: AbortSignal) => Promise<T>;
 
 /**
- * How a run of `reconcile` ends: what is written, computed from `object`, and after how many milliseconds
- * (`requeueAfterMs`) the next run follows at the latest. `both` writes the resource first, then the status; nothing is sent
- * when nothing differs.
+ * The result of `reconcile`: what to write, computed from `object`, and the maximum time until the next reconcile
+ * (`requeueAfterMs`). `both` writes the resource first, then the status. Nothing is sent if nothing differs.
  */
 export type UpdateControl<P> =
   | { readonly write: 'none'; readonly requeueAfterMs?: number }
   | {
       readonly write: 'status' | 'resource' | 'both';
       readonly object: P;
-      /** Whether a status write carries the version it was computed from; default true. Others always do. */
+      /** Whether a status write contains the version on which it is based; default true. Other writes always do. */
       readonly lock?: boolean;
-      /** How the difference travels; default `merge`. */
+      /** How the difference is sent; default `merge`. */
       readonly strategy?: WriteStrategy;
       readonly requeueAfterMs?: number;
     };
 /** `merge` and `json` send the difference, `replace` the whole object, `apply` the object as our intent. */
 export type WriteStrategy = 'merge' | 'json' | 'replace' | 'apply';
 /**
- * How a run of `cleanup` ends: the finalizer goes, or stays, to be asked again after `requeueAfterMs` milliseconds or at
- * the next event.
+ * The result of `cleanup`: the finalizer is removed or kept. If it is kept, `cleanup` is called again after
+ * `requeueAfterMs` milliseconds or at the next event.
  */
 export type DeleteControl =
   { readonly finalizer: 'remove' } | { readonly finalizer: 'keep'; readonly requeueAfterMs?: number };
 /**
- * What is to follow a failed run: the default, or whether it is retried, a status to be written, and, without a
- * retry, milliseconds to the next run.
+ * What happens after a failed reconcile: the default, or whether it is retried, a status to write, and, without a
+ * retry, milliseconds until the next reconcile.
  */
 export type ErrorControl<P> =
   'default' | { readonly retry: boolean; readonly status?: P; readonly requeueAfterMs?: number };
 
-/** What a controller is called, on which primaries it works, and under which name it applies. */
+/** Name, kind and field manager of a controller. */
 export interface ControllerFacts<P extends Obj> {
   readonly name: string;
   /** Kind of the primary. */
   readonly kind: Kind<P>;
-  /** Who server-side apply notes as the owner of fields. */
+  /** The field manager of server-side apply. */
   readonly fieldManager: string;
 }
 
 /**
- * What a run has to work with besides its primary. `signal` aborts when the run takes too long or the process
- * ends, `interrupt` when an event makes the rest of the run pointless.
+ * What a reconcile can use besides its primary. `signal` aborts when the reconcile takes too long or the process
+ * ends, `interrupt` when an event makes the rest of the reconcile pointless.
  */
 export interface Context<P extends Obj> {
   readonly key: Key;
-  /** Whose run this is. */
+  /** The controller of this reconcile. */
   readonly controller: ControllerFacts<P>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly interrupt: AbortSignal;
-  /** Retries made since the last success, this run included if it is one. */
+  /** Number of retries since the last success, including this reconcile if it is one. */
   readonly attempt: number;
   readonly lastAttempt: boolean;
   readonly log: Logger;
   readonly write: Writer;
-  /** Reads past all caches, a request each. */
+  /** Reads from the server, not from caches; one request for each call. */
   readonly live: Pick<Client, 'get' | 'list'>;
   /** A private deep copy of the primary. */
   draft(): P;
   /**
-   * What the sources of this kind hold for the primary, without a request.
-   * @param source narrows to one source when several deliver the kind
+   * The objects of this kind that belong to the primary, from all sources, without a request.
+   * @param source restricts the result to one of several sources
    */
   secondaries<R extends Obj>(kind: Kind<R>, source?: string): readonly View<R>[];
-  /** The only one of `secondaries`; undefined when there is none. */
+  /** The only one of `secondaries`; undefined if there is none. */
   secondary<R extends Obj>(kind: Kind<R>, source?: string): View<R> | undefined;
-  /** What the source of that name holds for the primary, whatever it is. */
+  /** The values that the source of that name has for the primary. */
   valuesOf(source: string): readonly unknown[];
   event(type: 'Normal' | 'Warning', reason: string, note: string): void;
 }

@@ -1,4 +1,4 @@
-/** The way to caches: one by itself, or all of a process. */
+/** Entry point of the caches: a single one, or all of a process. */
 import type { CacheOptions, Client, Kind, Obj } from '../types.ts';
 import { WatchCache, type CacheDeps } from './watch-cache.ts';
 
@@ -7,8 +7,8 @@ export { createCaches, type CachesDeps, type StartableCaches } from './caches.ts
 export { dropManagedFields, keepAppliedBy } from './transforms.ts';
 
 /**
- * A cache by itself; `createCaches` is what a process wants.
- * @throws DefinitionError when the label selector cannot be understood
+ * A single cache; a process with several uses `createCaches`.
+ * @throws DefinitionError when the label selector is invalid
  */
 export const createCache = <T extends Obj>(
   client: Client,

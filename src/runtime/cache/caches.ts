@@ -1,28 +1,29 @@
-/** Makes the caches of a process and hands them out: asking twice for the same gives the same. */
+/** Creates the caches of a process. The same kind and selection get the same cache. */
 import type { Metrics } from '../../observability/metrics.ts';
 import { createCacheMetrics } from './metrics.ts';
 import { WatchCache, type CacheDeps } from './watch-cache.ts';
 import { areDisjoint, parseSelector } from './selector.ts';
 import type { Cache, CacheOptions, Caches, Client, Kind, Obj } from '../types.ts';
 
-/** What the caches of a process work with. */
+/** Dependencies of the caches of a process. */
 export interface CachesDeps extends Omit<CacheDeps, 'metrics'> {
   readonly client: Client;
   readonly metrics?: Metrics;
 }
 
-/** The caches of a process, which somebody has to start; a manager does. */
+/** The caches of a process. A manager starts them. */
 export interface StartableCaches extends Caches {
   /**
-   * Starts every cache, and from then on each new one at once; resolves when all present ones are filled.
-   * @throws SourceError naming the first source that could not be read in time
+   * Starts every cache, and immediately starts those that are requested later. Resolves when all present ones are
+   * synced.
+   * @throws SourceError naming the first cache whose list did not arrive in time
    */
   start(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Makes the caches of a process: asking twice for the same kind and selection gives the same cache, and with it
- * one watch. Nothing is requested before `start`.
+ * Creates the caches of a process. The same kind and selection get the same cache, and so share one watch. No request
+ * is sent before `start`.
  * @param deps `metrics` counts objects, states and relists by source; `freeze` is for tests
  */
 export function createCaches(deps: CachesDeps): StartableCaches {
@@ -33,7 +34,7 @@ export function createCaches(deps: CachesDeps): StartableCaches {
   let running: AbortSignal | undefined;
   let count = 0;
 
-  /** Two caches are the same when they hold the same objects in the same form. */
+  /** Two caches are the same if they contain the same objects in the same form. */
   const identity = (kind: Kind, options: CacheOptions<Obj>): string => {
     const { transform, namespaces, ...others } = options;
     if (!transforms.has(transform)) transforms.set(transform, transforms.size);
@@ -78,7 +79,7 @@ export function createCaches(deps: CachesDeps): StartableCaches {
   };
 }
 
-/** Whether one object can be in both. Field selectors are not looked into. */
+/** Whether one object can be in both caches. Field selectors are not compared. */
 function overlap(a: WatchCache<Obj>, b: WatchCache<Obj>): boolean {
   if (a.kind.kind !== b.kind.kind || a.kind.group !== b.kind.group) return false;
   const spacesOfB = b.options.namespaces ?? [];

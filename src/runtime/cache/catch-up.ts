@@ -1,13 +1,16 @@
 /**
- * Waits until a cache holds at least what the server holds now: for whoever takes over from another process, which may
- * have written what the watch has not said yet.
+ * Waits until a cache contains at least what the server contains now. A process that takes over work from another one
+ * needs this: the watch may be behind the last writes of the other process.
  */
 import type { Clock } from '../../lib/clock.ts';
 import { keyOf } from '../keys.ts';
 import type { Cache, Change, Client, Key, Obj, Query, View } from '../types.ts';
 import { compareVersions } from './versions.ts';
 
-/** After so long the list is made again: what came and went between two lists of the watch is told by nobody. */
+/**
+ * The list is repeated after this time: the watch reports no event for an object that was created and deleted between
+ * two of its lists.
+ */
 const RELIST_MS = 5_000;
 
 interface CatchUpPorts {
@@ -16,9 +19,9 @@ interface CatchUpPorts {
 }
 
 /**
- * One list of metadata; the rest comes by the watch that is open anyway.
+ * Lists the metadata once, and waits for the open watch to deliver the rest.
  * @param cache of all objects of its kind
- * @throws what the list throws; the signal's reason
+ * @throws the error of the list; the signal's reason
  */
 export async function catchUp(ports: CatchUpPorts, cache: Cache<Obj>, signal: AbortSignal): Promise<void> {
   for (;;) {
@@ -27,7 +30,7 @@ export async function catchUp(ports: CatchUpPorts, cache: Cache<Obj>, signal: Ab
   }
 }
 
-/** What the watch still has to say: for each key the version to be reached, or that its object is gone. */
+/** What the watch has not delivered yet: for each key the version to reach, or that its object is gone. */
 type Missing = Map<Key, { readonly version: string; readonly isGone: boolean }>;
 
 async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSignal): Promise<Missing> {
@@ -52,7 +55,7 @@ async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSigna
   return missing;
 }
 
-/** @returns whether all was told within the time for one list */
+/** @returns whether the watch delivered everything within the time for one list */
 function arrive(missing: Missing, cache: Cache<Obj>, clock: Clock, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const finish = (how: () => void): void => {

@@ -1,12 +1,13 @@
 /**
- * Keeps a writer from hearing his own echo, without ever keeping a foreign event from him. One per writer.
+ * Hides from a controller the events of its own writes (echoes), and never an event of another writer. One filter per
+ * writer.
  *
- * Scenario: our write is under way and will be version 12; somebody else writes 13; both events arrive before our
- * answer does. While the write is under way events are held; the answer says that 12 is ours, so one change is
+ * Example: our write is in flight and gets version 12; another client writes 13; both events arrive before our
+ * response. Events are held back while the write is in flight. The response says that 12 is ours, so one change is
  * delivered, from 12 to 13.
  *
- * Why it is safe: only versions of conditional writes are remembered, and those are certainly ours; every foreign
- * write has a version and an event of its own. A gap in the watch ends in a list, and what a list finds is always
+ * Why this is safe: only versions of conditional writes are remembered, and those are certainly ours. Each write of
+ * others has its own version and event. A gap in the watch ends with a list, and changes that a list finds are always
  * delivered.
  */
 import type { Clock } from '../../lib/clock.ts';
@@ -17,7 +18,7 @@ import type { CompareVersions } from './versions.ts';
 
 const REMEMBERED_MS = 10 * 60_000;
 
-/** Stands for the time to forget a version that will not come again. */
+/** Marks versions that can be forgotten at once. */
 const PAST = -Infinity;
 
 export interface Answered {
@@ -28,7 +29,9 @@ export interface Answered {
 
 interface Writes<T> {
   underWay: number;
-  /** Versions that are certainly ours, with the time to forget them: at once when their events have come already. */
+  /**
+   * Versions that are certainly ours, with the time to forget them: immediately if their events have already arrived.
+   */
   readonly own: Map<string, number>;
   held: Change<T>[];
 }
@@ -54,7 +57,7 @@ export class EchoFilter<T extends Obj> {
     this.#sweptAt = clock.now();
   }
 
-  /** Keys about which anything is remembered; none at rest. */
+  /** Number of keys with remembered versions; 0 when idle. */
   get size(): number {
     return this.#writes.size;
   }
@@ -65,11 +68,11 @@ export class EchoFilter<T extends Obj> {
   }
 
   /**
-   * The write was answered, or failed.
-   * @param begunAs the key given to `begin`, which ends here
-   * @param answered where the object turned out to be, the version that is certainly ours, and whether its event is
-   *     still to come
-   * @returns what was held back and is now to be delivered
+   * The write succeeded or failed.
+   * @param begunAs the key given to `begin`
+   * @param answered the key of the stored object, the version that is certainly ours, and whether its event is still
+   * to come
+   * @returns changes that were held back and must be delivered now
    */
   end(begunAs: Key, answered?: Answered): readonly Change<T>[] {
     const writes = this.#of(begunAs);
@@ -87,9 +90,9 @@ export class EchoFilter<T extends Obj> {
   }
 
   /**
-   * Judges a change that the store has just made.
-   * @param isListed found by a list, not told by an event
-   * @returns what is to be delivered now
+   * Handles a change that the store has just made.
+   * @param isListed the change was found by a list, not by an event
+   * @returns changes to deliver now
    */
   admit(change: Change<T>, isListed: boolean): readonly Change<T>[] {
     if (this.#writes.size === 0) return [change];
@@ -110,7 +113,7 @@ export class EchoFilter<T extends Obj> {
     return isEcho ? [] : [change];
   }
 
-  /** A complete list at `version` has been stored: events of older versions will not come any more. */
+  /** A complete list at `version` has been stored: there will be no more events of older versions. */
   relisted(version: string, isInScope: (key: Key) => boolean): void {
     for (const [key, writes] of this.#writes) {
       if (!isInScope(key)) continue;
@@ -122,7 +125,7 @@ export class EchoFilter<T extends Obj> {
     }
   }
 
-  /** A deletion is never an echo: whoever caused it still has to learn that it is complete. */
+  /** A deletion is never an echo: its author must also learn that it is complete. */
   #isEcho(writes: Writes<T>, change: Change<T>): boolean {
     const version = change.obj.metadata.resourceVersion;
     const isEcho = change.type !== 'delete' && version !== undefined && writes.own.delete(version);
@@ -130,7 +133,10 @@ export class EchoFilter<T extends Obj> {
     return isEcho;
   }
 
-  /** One change that leads from what the writer knows to what is stored now; through a deletion if there was one. */
+  /**
+   * One change from the last state that the writer knows to the stored state; with a deletion in between, if there
+   * was one.
+   */
   #merged(key: Key, changes: readonly Change<T>[]): readonly Change<T>[] {
     const [first] = changes;
     if (!first || changes.length === 1) return changes;
@@ -152,7 +158,7 @@ export class EchoFilter<T extends Obj> {
     return writes;
   }
 
-  /** Events come in order, so versions that the store has reached or passed will not come again. */
+  /** Events arrive in order, so versions up to the stored one do not arrive again. */
   #prune(key: Key, writes: Writes<T>): void {
     for (const [version, until] of writes.own) {
       if (until === PAST || this.#store.hasReached(key, version)) writes.own.delete(version);

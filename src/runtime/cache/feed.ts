@@ -1,4 +1,4 @@
-/** One watch of a cache, of everything or of one namespace: what its events change in the store, and how it is doing. */
+/** One watch of a cache, cluster-wide or of one namespace: stores its events and tracks its state. */
 import type { Rng } from '../../lib/rng.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -9,7 +9,7 @@ import type { CacheOptions, Change, Client, Key, Kind, Obj, View } from '../type
 import type { CompareVersions } from './versions.ts';
 import { watchKind, type WatchEvent, type WatchState } from './watch.ts';
 
-/** What a feed needs of its cache. */
+/** What a feed needs from its cache. */
 export interface FeedHost<T extends Obj> {
   readonly name: string;
   readonly kind: Kind<T>;
@@ -21,26 +21,26 @@ export interface FeedHost<T extends Obj> {
   readonly metrics?: CacheMetrics;
   readonly compare: CompareVersions;
   readonly store: ObjectStore<T>;
-  /** Brings an object into the form that is stored. */
+  /** Converts an object to its stored form. */
   prepare(obj: T): View<T>;
-  /** @param isListed found by a list, not told by an event */
+  /** @param isListed the changes were found by a list, not by an event */
   publish(changes: readonly Change<T>[], isListed: boolean): void;
-  /** The server's history has started anew: own writes in scope are void. */
+  /** The server's history has restarted: own writes in scope are no longer valid. */
   startAnew(contains: (key: Key) => boolean): void;
   /** A complete list of the scope is stored. */
   complete(version: string, contains: (key: Key) => boolean): void;
-  /** The first list will never be complete. */
+  /** The first list will never complete. */
   giveUp(why: string): void;
 }
 
 export class Feed<T extends Obj> {
   isSynced = false;
-  /** Why nothing comes at the moment. */
+  /** Why the watch delivers nothing at the moment. */
   problem: string | undefined;
   readonly #host: FeedHost<T>;
   readonly #namespace: string | undefined;
   readonly #prefix: string;
-  /** The list under way: which of the objects that were known before it has not shown yet. */
+  /** The list in progress, with the known objects that it has not contained yet. */
   #picture: { readonly origin: Origin; readonly unseen: Set<Key> } | undefined;
 
   /** @param namespace undefined: all */
@@ -52,7 +52,7 @@ export class Feed<T extends Obj> {
 
   readonly contains = (key: Key): boolean => key.startsWith(this.#prefix);
 
-  /** Works until the signal aborts. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { client, kind, clock, rng, compare, log } = this.#host;
     const { labels, fields, metadataOnly } = this.#host.options;
@@ -62,7 +62,7 @@ export class Feed<T extends Obj> {
       try {
         this.#apply(event);
       } catch (error) {
-        // A transform that fails must not end the watch; the object it failed on keeps its last good state.
+        // A failing transform must not end the watch; its object keeps the last good state.
         log.error({ err: String(error) }, 'storing an object of a watch failed');
       }
     }
@@ -76,7 +76,7 @@ export class Feed<T extends Obj> {
         return;
       case 'object': {
         if (!this.#picture) return;
-        // Seen even if it cannot be stored: not being understood is not being gone.
+        // The object exists even if it cannot be stored, so it must not count as deleted.
         if (this.#picture.unseen.size > 0) this.#picture.unseen.delete(keyOf(event.object));
         this.#host.publish(store.put(this.#host.prepare(event.object), this.#picture.origin), true);
         return;

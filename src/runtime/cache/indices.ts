@@ -2,7 +2,7 @@
 import { DefinitionError } from '../errors.ts';
 import type { Key } from '../types.ts';
 
-/** Most values of most indices belong to one object; a set for each would cost more than the objects' keys. */
+/** In most indices a value has one object. A set for each value would need more memory than the keys. */
 type Keys = Key | Set<Key>;
 
 export type IndexFunction<T> = (obj: T) => readonly string[];
@@ -13,7 +13,7 @@ export class Indices<T> {
     { readonly valuesOf: IndexFunction<T>; readonly keys: Map<string, Keys> }
   >();
 
-  /** @returns false when there is an index of this name already */
+  /** @returns false if an index of this name already exists */
   add(name: string, valuesOf: IndexFunction<T>, existing: Iterable<readonly [Key, T]>): boolean {
     if (this.#indices.has(name)) return false;
     const keys = new Map<string, Keys>();
@@ -22,7 +22,7 @@ export class Indices<T> {
     return true;
   }
 
-  /** Notes that the object of `key` changed; undefined stands for no object. */
+  /** Updates the indices after the object of `key` changed; undefined means that there is no object. */
   replace(key: Key, old: T | undefined, obj: T | undefined): void {
     for (const { valuesOf, keys } of this.#indices.values()) {
       const before = old === undefined ? [] : valuesOf(old);

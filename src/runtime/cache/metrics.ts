@@ -1,4 +1,4 @@
-/** How the caches of a process are doing, for Prometheus. */
+/** Metrics of caches, for Prometheus. */
 import type { Metrics } from '../../observability/metrics.ts';
 
 const PHASES = ['listing', 'watching', 'waiting'] as const;

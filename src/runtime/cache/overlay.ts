@@ -1,9 +1,9 @@
 /**
- * What this process has written and the watch has not yet said, so that everybody reads his own writes.
+ * Writes of this process that the watch has not delivered yet, so that every reader sees them (read your own writes).
  *
- * The answer to a write may come before or after its event. An entry lives from the answer until the watch reaches
- * its version; when the event came first there never is one. A name that was deleted while the write was under way
- * is remembered by uid, or the late answer would bring the object back from the dead.
+ * The response to a write may arrive before or after its event. An entry exists from the response until the watch
+ * reaches its version; if the event arrived first, there is no entry. If an object was deleted while the write was in
+ * flight, its uid is remembered: otherwise the late response would make the deleted object reappear.
  */
 import { Indices, type IndexFunction } from './indices.ts';
 import { keyOf } from '../keys.ts';
@@ -15,15 +15,15 @@ interface Entry<T> {
   readonly key: Key;
   readonly uid: string | undefined;
   readonly version: string | undefined;
-  /** Undefined: the write made the object leave what the cache selects. */
+  /** Undefined: after the write, the cache no longer selects the object. */
   readonly obj: View<T> | undefined;
 }
 
 interface UnderWay {
   count: number;
-  /** Uids of objects that were deleted meanwhile. */
+  /** Uids of objects that were deleted during the write. */
   readonly gone: Set<string>;
-  /** Version of the last list that was completed meanwhile. */
+  /** Version of the last list that completed during the write. */
   listed: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export class Overlay<T extends Obj> {
     this.#indices.add(name, valuesOf, objects);
   }
 
-  /** Objects found under `value`. What is under way may be much, and every look would go through all of it. */
+  /** Objects found under `value`, by an index: a scan of all entries would be slow when many writes are in flight. */
   *byIndex(name: string, value: string): Iterable<View<T>> {
     for (const key of this.#indices.lookUp(name, value)) {
       const obj = this.#entries.get(key)?.obj;
@@ -78,15 +78,15 @@ export class Overlay<T extends Obj> {
     else this.#underWay.set(key, { count: 1, gone: new Set(), listed: undefined });
   }
 
-  /** The write was answered, or failed; after `put`. */
+  /** The write succeeded (after `put`) or failed. */
   end(key: Key): void {
     const writes = this.#underWay.get(key);
     if (writes && --writes.count === 0) this.#underWay.delete(key);
   }
 
   /**
-   * Takes the answer of a write, unless the watch knows better.
-   * @param isSelected whether the object belongs to what the cache watches
+   * Stores the response of a write, unless the watch has a newer state.
+   * @param isSelected whether the cache selects the object
    * @returns whether its event is still to come
    */
   put(begunAs: Key, obj: View<T>, isSelected: boolean): boolean {
@@ -94,20 +94,20 @@ export class Overlay<T extends Obj> {
     const { uid, resourceVersion: version } = obj.metadata;
     const meanwhile = this.#underWay.get(begunAs);
     if (uid !== undefined && meanwhile?.gone.has(uid)) return false;
-    // A newer list has shown the object in a newer state, or not at all.
+    // A newer list contained the object in a newer state, or did not contain it.
     const sinceListed = this.#compare(version, meanwhile?.listed);
     if (sinceListed !== undefined && sinceListed <= 0) return false;
     if (this.#store.hasReached(key, version)) return false;
     const known = this.#entries.get(key);
     if (this.#isOlder(version, known?.version)) return true;
-    // What is not selected has no event to wait for, except the one that takes it out of the selection, where it is
-    // or where an earlier write of ours will put it.
+    // An object that the cache does not select has no event to wait for. Exception: the event that removes it from
+    // the selection, if it is selected now or an earlier write of ours will make it so.
     if (!isSelected && !this.#store.get(key) && !known) return false;
     this.#set(key, { key, uid, version, obj: isSelected ? obj : undefined });
     return true;
   }
 
-  /** The store has changed: drops what it has caught up with. */
+  /** The store has changed: drops entries that it has reached. */
   observe(change: Change<T>): void {
     if (this.#entries.size === 0 && this.#underWay.size === 0) return;
     const key = keyOf(change.obj);
@@ -122,7 +122,7 @@ export class Overlay<T extends Obj> {
 
   /**
    * A complete list at `version` has been stored: drops the entries that it must have contained.
-   * @returns the objects that are gone and of whose end no event will tell
+   * @returns objects that are gone, for which there will be no event
    */
   relisted(version: string, isInScope: (key: Key) => boolean): readonly View<T>[] {
     for (const [key, meanwhile] of this.#underWay) if (isInScope(key)) meanwhile.listed = version;
@@ -135,7 +135,7 @@ export class Overlay<T extends Obj> {
     return gone;
   }
 
-  /** Forgets everything in scope; the server's history has started anew. */
+  /** Drops everything in scope, because the server's history has restarted. */
   clear(isInScope: (key: Key) => boolean): void {
     for (const key of [...this.#entries.keys()]) if (isInScope(key)) this.#set(key, undefined);
   }

@@ -1,4 +1,4 @@
-/** Label selectors, as far as a cache needs them: does an object belong to what is watched? */
+/** Label selectors, to decide whether an object belongs to a cache. */
 import { DefinitionError } from '../errors.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export function parseSelector(text: string | undefined): Selector {
   };
 }
 
-/** Whether it is certain that no object can match both: they ask different values of one label. */
+/** Whether no object can match both, because they require different values of one label. */
 export function areDisjoint(a: Selector, b: Selector): boolean {
   return a.requirements.some((x) =>
     b.requirements.some(

@@ -1,8 +1,8 @@
 /**
- * What the watch has said, per key, and what each new word changes.
+ * The state that the watch has delivered, by key, and the changes that each event makes.
  *
- * Guarantees: an object never goes back in version; a name that comes back with another uid is a delete and an add;
- * the same version twice is no change.
+ * Guarantees: the version of an object never decreases; an object of the same name with another uid is a delete and
+ * an add; the same version again is not a change.
  */
 import { Indices, type IndexFunction } from './indices.ts';
 import { keyOf } from '../keys.ts';
@@ -10,8 +10,8 @@ import type { Change, Key, Obj, Store, View } from '../types.ts';
 import type { CompareVersions } from './versions.ts';
 
 /**
- * How an object came to be known: in the first list, in a later one, in one that is to be believed even where it is
- * older than what is stored, or by an event.
+ * How an object was delivered: by the first list, a later list, a list that is believed even if it is older than the
+ * stored state, or an event.
  */
 export type Origin = 'first-list' | 'relist' | 'relist-anew' | 'event';
 
@@ -37,7 +37,7 @@ export class ObjectStore<T extends Obj> implements Store<T> {
 
   list(namespace?: string): Iterable<View<T>> {
     if (namespace === undefined) return this.#objects.values();
-    // Only who asks for a namespace pays for the index.
+    // The index exists only if a namespace was requested.
     if (!this.#isIndexedByNamespace) {
       this.index(BY_NAMESPACE, (obj) => [obj.metadata.namespace ?? '']);
       this.#isIndexedByNamespace = true;
@@ -57,7 +57,7 @@ export class ObjectStore<T extends Obj> implements Store<T> {
     return Array.from(this.#indices.lookUp(name, value), (key) => this.#objects.get(key) as View<T>);
   }
 
-  /** Stores a newer object. @returns what changed: nothing, one thing, or a delete and an add */
+  /** Stores a newer object. @returns no change, one change, or a delete and an add */
   put(obj: View<T>, origin: Origin): readonly Change<T>[] {
     const key = keyOf(obj);
     const old = this.#objects.get(key);
@@ -66,12 +66,12 @@ export class ObjectStore<T extends Obj> implements Store<T> {
     this.#indices.replace(key, old, obj);
     const added = { type: 'add', obj, initial: origin === 'first-list' } as const;
     if (!old) return [added];
-    // The delete in between was not seen, so what was deleted may have been newer than what we knew.
+    // The delete in between was not seen, so the deleted object may have been newer than the stored one.
     if (isAnother(old, obj)) return [{ type: 'delete', obj: old, finalStateUnknown: true }, added];
     return [{ type: 'update', old, obj, relisted: origin !== 'event' }];
   }
 
-  /** Handles a DELETED event, unless it is older than what is stored or about a predecessor of the same name. */
+  /** Handles a DELETED event, unless it is older than the stored object or about an earlier object of the same name. */
   delete(obj: View<T>): readonly Change<T>[] {
     const key = keyOf(obj);
     const old = this.#objects.get(key);
@@ -82,7 +82,7 @@ export class ObjectStore<T extends Obj> implements Store<T> {
     return [{ type: 'delete', obj, finalStateUnknown: false }];
   }
 
-  /** Forgets what a complete list did not contain. */
+  /** Removes an object that a complete list did not contain. */
   forget(key: Key): readonly Change<T>[] {
     const old = this.#objects.get(key);
     if (!old) return [];
@@ -90,7 +90,7 @@ export class ObjectStore<T extends Obj> implements Store<T> {
     return [{ type: 'delete', obj: old, finalStateUnknown: true }];
   }
 
-  /** Whether `version` of the object is stored already, or a newer one. */
+  /** Whether the stored object has `version` or a newer one. */
   hasReached(key: Key, version: string | undefined): boolean {
     const stored = this.#objects.get(key);
     if (!stored) return false;

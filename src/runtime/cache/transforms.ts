@@ -1,14 +1,14 @@
 /**
- * What caches may leave out of the objects they store, for `CacheOptions.transform`. A transform gets an object of its
- * own, may change it, and is asked once for each event.
+ * Transforms for `CacheOptions.transform`, which remove fields before objects are stored. A transform is called once
+ * for each event, with its own copy of the object, which it may change.
  */
 import { isObject, type Fields } from '../../lib/objects.ts';
 import type { Obj } from '../types.ts';
 
-/** Changes an object before it is stored; it gets an object of its own, and is asked once for each event. */
+/** Changes an object before it is stored. Called once for each event, with its own copy. */
 export type Transform = <T extends Obj>(obj: T) => T;
 
-/** Hundreds of kilobytes of a status nobody reads; the default transform. */
+/** Removes managed fields, which can have hundreds of kilobytes. The default transform. */
 export function dropManagedFields<T extends Obj>(obj: T): T {
   delete obj.metadata.managedFields;
   return obj;
@@ -17,8 +17,8 @@ export function dropManagedFields<T extends Obj>(obj: T): T {
 const keepers = new Map<string, <T extends Obj>(obj: T) => T>();
 
 /**
- * A transform that leaves of the managed fields what `manager` has applied: what comparing with an applied intent takes.
- * Asking twice gives the same function, so that caches with it are shared.
+ * A transform that keeps only the managed fields of `manager`, which comparisons with an applied intent need. The
+ * same argument returns the same function, so that caches with it are shared.
  */
 export function keepAppliedBy(manager: string): <T extends Obj>(obj: T) => T {
   let keep = keepers.get(manager);
@@ -35,7 +35,7 @@ export function keepAppliedBy(manager: string): <T extends Obj>(obj: T) => T {
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Drops what kubectl keeps for itself: a second copy of the whole object. */
+/** Removes kubectl's annotation with a second copy of the object. */
 export const dropLastApplied: Transform = (obj) => {
   const { annotations } = obj.metadata;
   if (annotations) delete annotations[LAST_APPLIED];
@@ -43,8 +43,8 @@ export const dropLastApplied: Transform = (obj) => {
 };
 
 /**
- * Keeps the named fields, besides identity and metadata without managed fields.
- * @param paths names joined by dots, such as `status.phase`; lists are kept whole
+ * Keeps only the named fields, identity, and metadata without managed fields.
+ * @param paths names joined by dots, such as `status.phase`; lists are kept completely
  */
 export const keepFields = (...paths: readonly string[]): Transform => {
   const wanted = paths.map((path) => path.split('.'));
@@ -56,7 +56,7 @@ export const keepFields = (...paths: readonly string[]): Transform => {
   };
 };
 
-/** Several transforms, one after the other. */
+/** Combines several transforms, in this order. */
 export const pipe =
   (...transforms: readonly Transform[]): Transform =>
   (obj) =>
@@ -64,7 +64,7 @@ export const pipe =
 
 function project(from: Fields, to: Fields, [name = '', ...rest]: readonly string[]): void {
   const value = from[name];
-  // What is there whole already needs no part of it.
+  // A field that is already kept completely needs no part of it.
   if (value === undefined || to[name] === value) return;
   if (rest.length === 0 || !isObject(value)) {
     to[name] = value;

@@ -1,11 +1,14 @@
-/** Orders resource versions: opaque by contract, in practice growing decimals of any length. */
+/**
+ * Compares resource versions. They are opaque by contract; in practice they are increasing decimal numbers of any
+ * length.
+ */
 
-/** Less than 0 when `a` is older, 0 when they are the same, undefined when nobody can tell. */
+/** Less than 0 if `a` is older, 0 if they are equal, undefined if they cannot be ordered. */
 export type CompareVersions = (a: string | undefined, b: string | undefined) => number | undefined;
 
 const DECIMAL = /^[1-9][0-9]*$/;
 
-/** By length, then by digits; so neither 2^53 nor 2^64 is a limit. */
+/** Compares by length, then by digits, so numbers above 2^64 work. */
 export const compareVersions: CompareVersions = (a, b) => {
   if (a === undefined || b === undefined) return undefined;
   if (a === b) return 0;
@@ -14,5 +17,5 @@ export const compareVersions: CompareVersions = (a, b) => {
   return a < b ? -1 : 1;
 };
 
-/** For sources whose versions can only be told apart. */
+/** For sources whose versions can be compared for equality only. */
 export const tellVersionsApart: CompareVersions = (a, b) => (a !== undefined && a === b ? 0 : undefined);

@@ -1,8 +1,9 @@
 /**
- * One watched kind for a whole process: the watch feeds the store, own writes go on top, changes go to whoever
- * subscribed, echoes stay away from their writers.
+ * One watched kind for the whole process: the watch fills the store, own writes are overlaid, subscribers receive
+ * changes, and writers do not receive their own echoes.
  *
- * Everything from a frame to the last subscriber happens in one turn of the event loop, so nothing is ever half done.
+ * An event is handled completely, up to the last subscriber, in one turn of the event loop, so no reader sees a
+ * partial state.
  */
 import type { Clock } from '../../lib/clock.ts';
 import { copy, deepFreeze } from '../../lib/json.ts';
@@ -32,15 +33,15 @@ import type {
 } from '../types.ts';
 import { compareVersions, tellVersionsApart, type CompareVersions } from './versions.ts';
 
-/** What a cache works with besides a client. */
+/** Dependencies of a cache besides its client. */
 export interface CacheDeps {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
   readonly metrics?: CacheMetrics;
-  /** Freezes what is stored, so that who changes it is found out; for tests. */
+  /** Freezes stored objects, so that code that changes them fails; for tests. */
   readonly freeze?: boolean;
-  /** How long the first list may take; default 120 000. */
+  /** Time limit for the first list; default 120 000. */
   readonly syncTimeoutMs?: number;
 }
 
@@ -95,7 +96,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     return this.#overlay.size;
   }
 
-  /** Keys about whose own writes anything is remembered; none at rest. */
+  /** Number of keys for which own writes are remembered; 0 when idle. */
   get remembered(): number {
     return [...this.#echoes.values()].reduce((sum, echo) => sum + echo.size, 0);
   }
@@ -144,7 +145,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     try {
       return (this.#transform(probe as unknown as T).metadata.managedFields ?? []).length > 0;
     } catch {
-      // A transform that only takes what it knows; nobody can tell.
+      // The transform failed for the probe, so its effect is unknown.
       return true;
     }
   }
@@ -189,7 +190,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     }
   }
 
-  /** What the store has just changed, on its way to everybody whom it concerns. */
+  /** Delivers changes of the store to all subscribers. */
   #publish(changes: readonly Change<T>[], isListed: boolean): void {
     for (const change of changes) {
       this.#overlay.observe(change);
@@ -207,7 +208,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
       for (const subscriber of this.#filtering(writer)) this.#tell(subscriber, change);
   }
 
-  /** Who is not to hear the echoes of a writer. */
+  /** Subscribers that must not receive the echoes of a writer. */
   #filtering(writer: string): Subscriber<T>[] {
     return [...this.#subscribers].filter(({ name, ownEvents }) => name === writer && ownEvents === 'filter');
   }
@@ -244,7 +245,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     };
   }
 
-  /** Puts the answer of a write on top. @returns what the writer's echo filter has to know of it */
+  /** Overlays the response of a write. @returns what the writer's echo filter needs to know about it */
   #confirm(begunAs: Key, answer: T, conditional: boolean): Answered | undefined {
     const obj = this.#prepare(copy(answer));
     const version = obj.metadata.resourceVersion;
@@ -341,7 +342,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   }
 }
 
-/** `installations.landscaper.gardener.cloud`, with what narrows it: `secrets[ns=a,b][labels]`. */
+/** `installations.landscaper.gardener.cloud`, with its restrictions: `secrets[ns=a,b][labels]`. */
 function nameOf<T extends Obj>(kind: Kind<T>, { namespaces, labels, fields }: CacheOptions<T>): string {
   const base = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
   const parts = [namespaces && namespaces.length > 0 && `ns=${namespaces.join(',')}`, labels, fields];

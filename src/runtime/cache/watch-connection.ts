@@ -1,12 +1,12 @@
-/** One connection of a watch: how long it may last, and how long the server may keep silent. */
+/** One connection of a watch: how long it may last, and how long the server may be silent. */
 import { Alarm } from '../../lib/alarm.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Frame } from '../types.ts';
 
-/** The server does not stream lists; ask for pages. */
+/** The server does not support streamed lists; paged lists are used. */
 export class NoStreaming extends Error {}
-/** The stream stayed open beyond its time; the peer is gone. */
+/** The stream stayed open beyond its time limit; the peer is gone. */
 export class Overdue extends Error {}
 
 const SILENCE_MS = 10_000;
@@ -16,12 +16,12 @@ interface ConnectionOptions<T> {
   readonly open: (timeoutSeconds: number, signal: AbortSignal) => AsyncIterable<Frame<T>>;
   readonly clock: Clock;
   readonly rng: Rng;
-  /** Whether a list is still coming: then silence means that there will be none. */
+  /** Whether a list is still in progress: then silence means that it will not be completed. */
   readonly isListing: () => boolean;
   readonly signal: AbortSignal;
 }
 
-/** @throws Overdue, NoStreaming; the signal's reason; what `open` throws */
+/** @throws Overdue, NoStreaming; the signal's reason; errors of `open` */
 export async function* framesOf<T>(options: ConnectionOptions<T>): AsyncGenerator<Frame<T>, void, void> {
   const { open, clock, rng, isListing, signal } = options;
   const timeoutSeconds = 300 + Math.floor(rng.next() * 300);
@@ -33,7 +33,7 @@ export async function* framesOf<T>(options: ConnectionOptions<T>): AsyncGenerato
   const cancelOverdue = clock.at(clock.now() + timeoutSeconds * 1000 + GRACE_MS, () => {
     attempt.abort(new Overdue());
   });
-  // Handing on may take long when the receiver is busy; that is not silence of the server.
+  // Delivering an event may take long if the receiver is busy; this does not count as silence of the server.
   let silentSince: number | undefined = clock.now();
   const silence = new Alarm(clock, () => {
     if (!isListing()) return;

@@ -1,7 +1,7 @@
 /**
- * List and watch as a table: what a watch tells, and where it is next, is a pure function of where it is and what happens.
+ * List and watch as a table. Events and next state of a watch are a pure function of its state and its input.
  *
- *     start    – open → listing, or resuming where there is a version to resume from
+ *     start    – open → listing, or resuming if there is a version to resume from
  *     listing  – list complete → start (pages), resuming (stream) · failure → waiting, or start
  *     resuming – change, bookmark → resuming · end, failure → waiting, or start; 410 → start, with a list due
  *     waiting  – open → listing, resuming
@@ -14,43 +14,43 @@ import { afterEnd, afterFailure, SHORTEST_WATCH_MS, type Connection, type Reopen
 import type { CompareVersions } from './versions.ts';
 import { NoStreaming, Overdue } from './watch-connection.ts';
 
-/** Why everything is listed again. */
+/** Why all objects are listed again. */
 type RelistReason = 'start' | 'expired' | 'missing' | 'stale' | 'oversized';
 
-/** Why nothing is open, and for how long. */
+/** Why no connection is open, and for how long. */
 interface Pause {
   readonly problem: string;
   readonly ms: number;
-  /** Whether the next attempt will come to the same end. */
+  /** Whether the next attempt will fail in the same way. */
   readonly isFinal?: boolean;
 }
 
 export type WatchState = { readonly phase: 'listing' | 'watching' } | ({ readonly phase: 'waiting' } & Pause);
 
 export type WatchEvent<T> =
-  /** A full picture begins. `isAnew`: older versions are to be believed, the server's history went back. */
+  /** A complete list begins. `isAnew`: older versions must be accepted, because the server's history went back. */
   | { readonly type: 'init'; readonly reason: RelistReason; readonly isAnew: boolean }
   | { readonly type: 'object'; readonly object: T }
-  /** The picture is complete as of `version`; what it did not show is gone. */
+  /** The list is complete as of `version`; objects that it did not contain are gone. */
   | { readonly type: 'initDone'; readonly version: string }
   | { readonly type: 'change'; readonly change: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'bookmark'; readonly version: string }
   | { readonly type: 'state'; readonly state: WatchState };
 
-/** What outlasts a connection. */
+/** State that is kept between connections. */
 interface Knowledge {
-  /** Whether lists are asked for as streams. */
+  /** Whether lists are requested as streams. */
   readonly isStreaming: boolean;
-  /** Where to resume; undefined: a list is due. */
+  /** Version to resume from; undefined: a list is due. */
   readonly from: string | undefined;
-  /** The newest version ever seen; no list may be older. */
+  /** The newest version seen; a list must not be older. */
   readonly newest: string | undefined;
   readonly reason: RelistReason;
-  /** Lists in a row that were older than what had been seen. */
+  /** Number of consecutive lists that were older than `newest`. */
   readonly staleLists: number;
-  /** When the last list was complete, by the clock. */
+  /** When the last list completed, by the clock. */
   readonly listedAt: number;
-  /** Connections in a row that were good for nothing. */
+  /** Number of consecutive connections that delivered nothing. */
   readonly failures: number;
 }
 
@@ -58,17 +58,17 @@ type Start = { readonly at: 'start' } & Knowledge;
 type Listing = {
   readonly at: 'listing';
   readonly by: 'stream' | 'pages';
-  /** The first object has come, or there is none. */
+  /** The first object has arrived, or the list is empty. */
   readonly hasBegun: boolean;
 } & Knowledge &
   Connection;
 type Resuming = { readonly at: 'resuming'; readonly from: string } & Knowledge & Connection;
 type Waiting = { readonly at: 'waiting'; readonly pause: Pause } & Knowledge;
 type State = Start | Listing | Resuming | Waiting;
-/** A state in which there is a connection. */
+/** A state with an open connection. */
 export type Open = Listing | Resuming;
 
-/** What happens to a watch. */
+/** Inputs of a watch. */
 export type WatchInput<T> =
   /** It is time to open a connection. */
   | { readonly type: 'open' }
@@ -77,24 +77,26 @@ export type WatchInput<T> =
   | { readonly type: 'item'; readonly object: T }
   | { readonly type: 'lastPage'; readonly version: string }
   | { readonly type: 'frame'; readonly frame: Exclude<Frame<T>, { readonly type: 'ERROR' }> }
-  /** The server ended the connection in order. */
+  /** The server closed the connection normally. */
   | { readonly type: 'end' }
   | { readonly type: 'failure'; readonly error: unknown };
 
-/** What a step needs to know besides: the time in milliseconds, chance, and the order of versions. */
+/** Other inputs of a step: the time in milliseconds, random numbers, and the order of versions. */
 interface Surroundings {
   readonly now: number;
   readonly rng: Rng;
   readonly compare: CompareVersions;
 }
 
-/** What is told, and the next state. */
+/** The events of a step, and the next state. */
 type Step<T> = readonly [readonly WatchEvent<T>[], State];
 
-/** Lists in a row that are older than what was seen, before we believe that history went back. */
+/**
+ * After this many consecutive lists that are older than the newest version, the server's history counts as gone back.
+ */
 const MAX_STALE_LISTS = 3;
 
-/** A list was older than something already seen. */
+/** A list was older than a version already seen. */
 class StaleList extends Error {}
 
 export const start = (isStreaming: boolean): State => ({
@@ -110,13 +112,13 @@ export const start = (isStreaming: boolean): State => ({
 
 export const isOpen = (state: State): state is Open => state.at === 'listing' || state.at === 'resuming';
 
-/** What a list has to be at least as new as, once a list turned out to be older; undefined: anything will do. */
+/** The minimum version of the next list, after a list was too old; undefined: any version. */
 export const floorOf = ({ staleLists, newest }: State): string | undefined =>
   staleLists > 0 && staleLists < MAX_STALE_LISTS ? newest : undefined;
 
 export function step<T extends Obj>(state: State, input: WatchInput<T>, around: Surroundings): Step<T> {
   if (input.type === 'open') return opened(state, around);
-  // What is under way when a connection is closed is of no use any more.
+  // Inputs that were in flight when the connection was closed are ignored.
   if (!isOpen(state)) return [[], state];
   switch (input.type) {
     case 'page':
@@ -213,7 +215,7 @@ function whileResuming<T extends Obj>(state: Resuming, frame: LiveFrame<T>, arou
       return [[phase('watching')], { ...state, watchingSince: state.watchingSince ?? around.now }];
     case 'BOOKMARK': {
       const version = frame.resourceVersion;
-      // Resuming from a version that the server has not reached yet, it would just keep silent.
+      // If the server has not reached the version to resume from, the watch would receive nothing.
       const stale = staleness(state, version, around);
       if (stale) return failed(state, stale, around);
       return [[{ type: 'bookmark', version }], advanced(state, version, around)];
@@ -251,17 +253,18 @@ function failed<T>(state: Open, error: unknown, { now, rng }: Surroundings): Ste
   }
   if (error instanceof Gone) {
     const next = relisting(state, 'expired');
-    // Now and then it is quite normal; a server whose lists expire at once is asked more and more slowly.
+    // An expired version is normal from time to time; if the lists of a server expire at once, pauses grow.
     return now - state.listedAt >= SHORTEST_WATCH_MS ? closed(next) : closed(next, problem, reopenLater());
   }
   if (error instanceof ResponseTooLarge) {
-    // The same event would come again from here, and again in a streamed list; pages show the object or its limit.
+    // The watch and a streamed list would deliver the same event again; a paged list contains the object or exceeds
+    // its limit.
     const isFinal = error.isFinal() && state.at === 'listing' && state.by === 'pages';
     const { failures, ms } = reopenLater();
     const next = { ...relisting(state, 'oversized'), isStreaming: false };
     return closed(next, problem, { failures, ms: Math.max(ms ?? 0, SHORTEST_WATCH_MS) }, isFinal);
   }
-  // The kind itself is gone; when it comes back, it comes back empty.
+  // The kind itself is gone; when it is served again, it has no objects.
   const next = error instanceof NotFound ? relisting(state, 'missing') : state;
   return closed(next, problem, reopenLater(error instanceof ApiError ? error.retryAfterMs : undefined));
 }
@@ -274,7 +277,10 @@ const relisting = (state: Knowledge, reason: RelistReason): Knowledge => ({
   reason,
 });
 
-/** After a connection: a pause if one is due, or the next one. A server that ends a watch in time is healthy. */
+/**
+ * After a connection: a pause if one is due, otherwise the next connection. A server that ends a watch at its timeout
+ * is healthy.
+ */
 function closed<T>(state: Knowledge, problem = '', reopening?: Reopening, isFinal?: boolean): Step<T> {
   const known = { ...knowledgeOf(state), failures: reopening?.failures ?? state.failures };
   if (reopening?.ms === undefined) return [[], { ...known, at: 'start' }];

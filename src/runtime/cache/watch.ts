@@ -1,6 +1,7 @@
 /**
- * List and watch as one endless generator: it does what `watch-step.ts` decides. Errors are states, not exceptions; it ends
- * only when its signal aborts, and after every wait it looks at the signal first, so nothing is opened after the stop.
+ * List and watch as an endless generator that executes the decisions of `watch-step.ts`. Errors are states, not
+ * exceptions. It ends only when its signal aborts, and checks the signal after every wait, so nothing is opened after
+ * the stop.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { sleep, type Clock } from '../../lib/clock.ts';
@@ -26,7 +27,7 @@ export interface WatchOptions extends Scope {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly compare: CompareVersions;
-  /** Whether to ask for the list as a stream first; default true. */
+  /** Whether to request the list as a stream first; default true. */
   readonly streaming?: boolean;
 }
 
@@ -40,7 +41,7 @@ export async function* watchKind<T extends Obj>(
   const scope = scopeOf(options);
   let state = start(options.streaming ?? true);
 
-  /** First hand on, then advance: whoever stops in between gets it again. */
+  /** Yields before it advances: a consumer that stops in between receives the event again. */
   function* take(input: WatchInput<T>): Generator<WatchEvent<T>, void, void> {
     const [events, next] = step(state, input, { now: clock.now(), rng, compare });
     yield* events;
@@ -82,7 +83,7 @@ export async function* watchKind<T extends Obj>(
   }
 }
 
-/** The pages of a list, object by object. */
+/** The objects of all pages of a list. */
 async function* pagesOf<T extends Obj>(
   pages: ReturnType<Client['list']>,
   { clock }: WatchOptions,
@@ -92,7 +93,7 @@ async function* pagesOf<T extends Obj>(
   for await (const page of pages) {
     version = page.resourceVersion;
     yield { type: 'page', version };
-    // The page has been parsed in one piece; what follows begins in a turn of its own, and takes no more than its share.
+    // Parsing the page took one turn of the event loop; its objects are handled in later turns, which are short.
     await turn();
     const pace = new Pace(clock);
     for (const object of page.items as T[]) {
@@ -104,7 +105,7 @@ async function* pagesOf<T extends Obj>(
   if (!signal.aborted) yield { type: 'lastPage', version: version ?? '' };
 }
 
-/** @throws what the server says went wrong */
+/** @throws the error that the server reports */
 async function* inputsFrom<T extends Obj>(
   frames: AsyncIterable<Frame<T>>,
   { kind }: Kind<T>,

@@ -1,18 +1,18 @@
-/** The runs of a controller that are under way: their signals, their deadlines, their ages. */
+/** The active reconciles of a controller: their signals, deadlines and ages. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Key } from '../types.ts';
 
 interface ActiveReconcile {
-  /** Aborts when the run takes too long or the process cannot wait any longer. */
+  /** Aborts when the reconcile takes too long, or when the process cannot wait any longer. */
   readonly signal: AbortSignal;
-  /** Aborts when something has happened that makes the rest of the run pointless. */
+  /** Aborts when an event makes the rest of the reconcile pointless. */
   readonly interrupt: AbortSignal;
   /** Aborts `signal`. */
   abort(reason: Error): void;
   end(): void;
 }
 
-/** Most runs look at neither signal, and making one costs more than the rest of a short run. */
+/** Most reconciles use neither signal, and creating one takes longer than the rest of a short reconcile. */
 class Signals {
   #controller: AbortController | undefined;
 
@@ -95,7 +95,7 @@ export class ActiveReconciles {
     return run;
   }
 
-  /** Interrupts the run of a key if there is one that has not been, and `isCause` says so. */
+  /** Interrupts the reconcile of a key, once, if `isCause` returns true. */
   interrupt(key: Key, isCause: () => boolean): void {
     const run = this.#reconciles.get(key);
     if (!run || run.interruption.isAborted || !isCause()) return;
@@ -106,7 +106,7 @@ export class ActiveReconciles {
     for (const run of this.#reconciles.values()) run.abort(reason);
   }
 
-  /** Seconds since the beginning of each. */
+  /** Seconds since the start of each reconcile. */
   ages(): number[] {
     const now = this.#clock.now();
     return [...this.#reconciles.values()].map(({ since }) => (now - since) / 1_000);

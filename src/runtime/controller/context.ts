@@ -1,4 +1,4 @@
-/** What a reconciler gets to work with besides its primary. */
+/** The context that a reconciler receives besides its primary. */
 import type { Clock } from '../../lib/clock.ts';
 import { copy } from '../../lib/json.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -14,7 +14,7 @@ interface ContextFacts<P extends Obj> {
   readonly live: Pick<Client, 'get' | 'list'>;
   readonly key: Key;
   readonly primary: View<P>;
-  /** Asked for its signals when the reconciler asks for them. */
+  /** Creates its signals when the reconciler reads them. */
   readonly reconcile: Signals;
   readonly attempt: number;
   readonly lastAttempt: boolean;
@@ -32,8 +32,8 @@ interface OfReconcile {
 }
 
 /**
- * A property of the context itself, so that a copy of it has it, too. All contexts share the function: to make an object
- * with functions of its own for them takes longer than all the rest of a short run's context.
+ * A property of the context itself, so that a copy of the context has it, too. All contexts share the function,
+ * because creating functions for each context takes longer than the rest of a short reconcile.
  */
 const reconcileSignal = (name: keyof Signals): PropertyDescriptor & ThisType<OfReconcile> => ({
   enumerable: true,

@@ -1,6 +1,6 @@
 /**
- * A controller: events in, runs out. It keeps the slots and hands turns to workers; the run itself is in dispatch.ts,
- * what follows it in followup.ts.
+ * A controller: receives events and starts reconciles. It keeps the slots and assigns keys to workers; dispatch.ts
+ * has the reconcile itself, follow-up.ts what happens after it.
  */
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
@@ -29,13 +29,15 @@ import { createWriter, type Fence } from './writer.ts';
 
 export type { ControllerSpec, Reconciler } from './spec.ts';
 
-/** A controller as the rest of the program sees it. */
+/** A controller from the outside. */
 export interface Controller<P extends Obj = Obj> {
   readonly name: string;
   readonly kind: Kind<P>;
-  /** Raises an event for any primary; one that is not there is ignored. */
+  /** Queues a primary; keys that do not exist are ignored. */
   enqueue(key: Key, why?: string): void;
-  /** Adds a source to a live controller; resolves when it is in step. A name that is there already adds nothing. */
+  /**
+   * Adds a source to a running controller; resolves when it is synced. A source whose name already exists is ignored.
+   */
   addSource(source: Source<P>): Promise<void>;
   removeSource(name: string): void;
   hasSource(name: string): boolean;
@@ -50,29 +52,29 @@ interface ControllerPorts {
   readonly metrics: Metrics;
   readonly recorder: Recorder;
   readonly fence: Fence;
-  /** Default: everything is this process's. */
+  /** Default: this process is responsible for all objects. */
   readonly share?: Share;
 }
 
-/** A controller as its manager sees it: the steps of its life, in order. */
+/** A controller as its manager uses it: the steps of its life cycle, in order. */
 export interface ManagedController extends Controller {
   readonly cache: Cache<Obj>;
-  /** Subscribes to everything; before the caches start. */
+  /** Subscribes to all caches and sources; called before the caches start. */
   attach(): void;
-  /** Resolves when all sources are in step. @throws DefinitionError before `attach` */
+  /** Resolves when all sources are synced. @throws DefinitionError before `attach` */
   startSources(signal: AbortSignal): Promise<void>;
   startWorkers(): void;
-  /** Looks at objects as if they had just been listed. */
+  /** Queues objects as if they had just been listed. */
   revisit(concerns: Concerns): void;
-  /** No turn begins any more and nothing is scheduled; resolves when the last run has ended. */
+  /** Starts and schedules no more reconciles; resolves when the last active one has ended. */
   stop(): Promise<void>;
-  /** Aborts the signals of all runs. */
+  /** Aborts the signals of all active reconciles. */
   abortReconciles(reason: Error): void;
   /** Number of active reconciles. */
   readonly active: number;
 }
 
-/** @throws DefinitionError when the description makes no sense */
+/** @throws DefinitionError when the spec is inconsistent */
 export function createController<P extends Obj>(
   spec: ControllerSpec<P>,
   ports: ControllerPorts,
@@ -238,7 +240,7 @@ class KeyController<P extends Obj> {
     const { key } = item;
     const answer = this.#admission(key);
     const admission = answer instanceof Promise ? await answer : answer;
-    // Finding out whose it is may have taken a while.
+    // The object may have changed while its admission was determined.
     const primary = this.cache.get(key);
     if (!primary) {
       this.#slots.forget(key);
@@ -247,7 +249,7 @@ class KeyController<P extends Obj> {
     const { uid } = primary.metadata;
     if (this.#slots.isParked(key, uid)) return;
     if (admission?.is === 'unclear') {
-      // It may be ours, so its failures still count: the turn is put off, and nothing else changes.
+      // This process may be responsible, so failures still count: only the start is delayed.
       this.#queue.addAfter(key, admission.requeueAfterMs, 'requeue');
       return;
     }
@@ -270,11 +272,11 @@ class KeyController<P extends Obj> {
       this.#followUp.on(outcome, slot, item, startedAt);
     });
     this.#slots.tidy(key);
-    // A namesake that has come meanwhile is another one.
+    // An object that was created with the same name meanwhile is a different one.
     if (this.cache.get(key)?.metadata.uid !== uid) this.#forget(primary);
   }
 
-  /** Lets the author forget, too. */
+  /** Calls the reconciler's `forget`. */
   #forget(primary: View<P>): void {
     try {
       this.#settings.spec.reconciler.forget?.(primary);
@@ -284,7 +286,7 @@ class KeyController<P extends Obj> {
     }
   }
 
-  /** Undefined: nobody else may work here, or there is nothing to work at. */
+  /** Undefined: this is the only process, or there is no object. */
   #admission(key: Key): Admission | Promise<Admission> | undefined {
     const { share } = this.#ports;
     const primary = share && this.cache.get(key);

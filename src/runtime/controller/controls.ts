@@ -1,4 +1,6 @@
-/** Carries out what a reconciler asked for: writes of the primary, as few and as small as possible. */
+/**
+ * Executes the control that a reconciler returned: writes the primary, with as few and as small requests as possible.
+ */
 import { copy } from '../../lib/json.ts';
 import { mergeDiff } from '../../lib/merge.ts';
 import { observedGenerationOf } from '../sources/filters.ts';
@@ -9,20 +11,20 @@ import type { Kind, Meta, Obj, UpdateControl, View, Write, WriteStrategy, Writer
 export interface ControlPorts<P extends Obj> {
   readonly kind: Kind<P>;
   readonly write: Writer;
-  /** Field manager of applies. */
+  /** Field manager for apply requests. */
   readonly manager: string;
-  /** The finalizer the runtime keeps on the object: part of every applied intent. */
+  /** The finalizer that the runtime manages: part of every applied intent. */
   readonly finalizer: string | undefined;
-  /** The generation to note in the status, when the runtime keeps it. */
+  /** The generation to store in the status, if the runtime manages it. */
   readonly observed: number | undefined;
 }
 
 type WithStatus = Obj & { status?: object };
 
 /**
- * Writes what the control says; the resource first, then the status on top of the answer.
- * @param base what the control's object was derived from: its differences to it are what is written
- * @returns the newest state, which is `base` when there was nothing to write
+ * Writes what the control contains: first the resource, then the status, based on the response.
+ * @param base what the control's object was derived from; only differences from it are written
+ * @returns the newest state, which is `base` if nothing was written
  */
 export function applyUpdate<P extends Obj>(
   control: UpdateControl<P>,
@@ -55,14 +57,15 @@ async function writeBoth<P extends Obj>(
   return writeStatus(control.object, answer, { ...control, version: answer.metadata.resourceVersion }, ports);
 }
 
-/** The version the object was read at; an object built from scratch counts as derived from `base`. */
+/** The version at which the object was read. An object built from scratch counts as derived from `base`. */
 const versionOf = (object: Obj, base: View<Obj>): string | undefined =>
   object.metadata.resourceVersion ?? base.metadata.resourceVersion;
 
 async function noteObserved<P extends Obj>(base: View<P>, ports: ControlPorts<P>): Promise<View<P>> {
   const { observed } = ports;
   if (observed === undefined || observedGenerationOf(base) === observed) return base;
-  // Unconditional: the fact holds whoever else writes meanwhile; the uid keeps it off a namesake.
+  // Unconditional: the value is correct whatever others write meanwhile. The uid protects a new object of the same
+  // name.
   const body = { metadata: { uid: base.metadata.uid }, status: { observedGeneration: observed } };
   return (await ports.write({
     verb: 'merge',
@@ -124,7 +127,7 @@ interface StatusWrite {
   readonly version: string | undefined;
 }
 
-/** Writes the status of `object` when it differs from that of `base`; nothing else of it. */
+/** Writes only the status of `object`, if it differs from that of `base`. */
 export async function writeStatus<P extends Obj>(
   object: P,
   base: View<P>,
@@ -162,7 +165,7 @@ export async function writeStatus<P extends Obj>(
   }
 }
 
-/** The part of an object that its authors write; the rest is the server's. */
+/** The fields that clients write; the server manages the others. */
 function authored(obj: View<Obj>): object {
   const { metadata, status: _, ...rest } = obj as View<WithStatus>;
   const { labels, annotations, finalizers, ownerReferences } = metadata;

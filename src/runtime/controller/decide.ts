@@ -1,24 +1,24 @@
 /**
- * What follows a run. Pure: everything it depends on is in its arguments.
+ * What happens after a reconcile. Pure: it depends on its arguments only.
  *
- * The subtle case: an object fails and waits for its retry at 20 s; at 12 s somebody edits it. The edit runs at
- * once and is no retry. If it fails too, the retry still comes at 20 s, as if the edit had not happened.
+ * Example: an object fails, and its retry is due at 20 s. At 12 s a user edits it. The edit is reconciled at once and
+ * does not count as a retry. If it fails too, the retry still starts at 20 s, as without the edit.
  */
 import type { Rng } from '../../lib/rng.ts';
 import type { TimerKind } from '../queue/queue.ts';
 import { jittered, type RetryPolicy } from '../queue/retry.ts';
 
-/** What is remembered about a key while it is queued, running or failing. */
+/** State of a key while it is queued, active or failing. */
 export interface Slot {
-  /** Retries made since the last success. */
+  /** Number of retries since the last success. */
   attempt: number;
-  /** When the next retry is due, as `Clock.now()`; absent when none is. */
+  /** When the next retry is due, as `Clock.now()`; absent if none is due. */
   retryAt?: number;
-  /** The object that has been let go of; its remaining events mean nothing. */
+  /** Uid of an object that was released; its remaining events are ignored. */
   parkedUid?: string;
-  /** The primary is not there any more. */
+  /** The primary no longer exists. */
   gone: boolean;
-  /** An event arrived during the run. */
+  /** An event arrived during the reconcile. */
   dirty: boolean;
 }
 
@@ -33,9 +33,9 @@ export type ReconcileResult =
 
 export interface Timing {
   readonly retry: RetryPolicy;
-  /** Longest rest between two runs; 0 or less means for ever. */
+  /** Maximum time between two reconciles; 0 or less: unlimited. */
   readonly syncMs: number;
-  /** Share by which the rest varies, so that objects do not march in step. */
+  /** Random share by which the time varies, so that objects are not all reconciled at the same time. */
   readonly syncJitter: number;
 }
 
@@ -46,7 +46,9 @@ export type Next =
   | { readonly do: 'rest' }
   | { readonly do: 'wait'; readonly ms: number; readonly kind: TimerKind };
 
-/** Accounts for the start of a run: one that begins when a retry is due is that retry. @returns whether it is one */
+/**
+ * Called at the start of a reconcile. If a retry is due, the reconcile counts as that retry. @returns whether it does
+ */
 export function beginReconcile(slot: Slot, now: number): boolean {
   slot.dirty = false;
   if (slot.retryAt === undefined || slot.retryAt > now) return false;
@@ -57,11 +59,11 @@ export function beginReconcile(slot: Slot, now: number): boolean {
 
 const middle: Rng = { next: () => 0.5 };
 
-/** Whether a failure of the current run would not be retried. */
+/** Whether a failure of the active reconcile would not be retried. */
 export const isLastAttempt = (slot: Slot, policy: RetryPolicy): boolean =>
   slot.retryAt === undefined && policy.delay(slot.attempt + 1, middle) === undefined;
 
-/** The first rule that fits decides. */
+/** The first matching rule decides. */
 export function next(slot: Slot, result: ReconcileResult, timing: Timing, now: number, rng: Rng): Next {
   if (slot.gone) return { do: 'drop' };
   if (result.ok && result.removed !== undefined) return { do: 'park', uid: result.removed };
@@ -79,13 +81,13 @@ function requeueOrSync(requeueAfterMs: number | undefined, timing: Timing, rng: 
   return syncWait(timing, rng);
 }
 
-/** The rest that ends by itself, or the one that does not. */
+/** Waits for the sync period, or without a time limit. */
 export const syncWait = (timing: Timing, rng: Rng): Next =>
   timing.syncMs > 0
     ? { do: 'wait', ms: jittered(timing.syncMs, timing.syncJitter, rng), kind: 'sync' }
     : { do: 'rest' };
 
-/** Accounts for the end of a run: success and final failure start the count afresh. */
+/** Called at the end of a reconcile: a success and a final failure reset the number of attempts. */
 export function endReconcile(slot: Slot, result: ReconcileResult): void {
   if (!result.ok && result.retry) return;
   slot.attempt = 0;

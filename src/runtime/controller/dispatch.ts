@@ -1,6 +1,6 @@
 /**
- * One dispatch, a straight line from a turn to its result: finalizer missing? add it and come back; deleting?
- * clean up; otherwise reconcile. It never throws; what goes wrong is in the result.
+ * Handles one key: adds a missing finalizer and queues the key again; cleans up an object that is being deleted;
+ * otherwise reconciles. It never throws; errors are in the result.
  */
 import type { ControllerMetrics } from '../../observability/controller-metrics.ts';
 import { applyUpdate, writeStatus, type ControlPorts } from './controls.ts';
@@ -11,14 +11,14 @@ import type { Settings } from './spec.ts';
 import type { Cache, Client, Context, ErrorControl, Key, Obj, UpdateControl, View } from '../types.ts';
 
 export type Dispatched =
-  /** Nothing of ours to do; no run took place. */
+  /** There was nothing to do; neither reconcile nor cleanup was called. */
   | { readonly type: 'idle' }
-  /** The finalizer is on; the key has to be queued again. */
+  /** The finalizer was added; the key must be queued again. */
   | { readonly type: 'prepared' }
   | {
       readonly type: 'ran';
       readonly result: ReconcileResult;
-      /** The author's handler dealt with the failure. */
+      /** The reconciler's `onError` handled the failure. */
       readonly isHandled: boolean;
     };
 
@@ -137,7 +137,7 @@ async function askAuthor<P extends Obj>(
   }
 }
 
-/** The status is written on top of what is known now, for the failure may have been a conflict. */
+/** Based on the newest known state, because the failure may have been a conflict. */
 async function writeErrorStatus<P extends Obj>(
   object: P,
   primary: View<P>,
@@ -154,7 +154,7 @@ async function writeErrorStatus<P extends Obj>(
   }
 }
 
-/** What the author's object was derived from: the primary, or what was written and read since. */
+/** The state from which the reconciler's object was derived: the primary, or a state that was written or read since. */
 function baseOf<P extends Obj>(
   control: Exclude<UpdateControl<P>, { write: 'none' }>,
   primary: View<P>,

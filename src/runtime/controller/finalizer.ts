@@ -1,4 +1,4 @@
-/** Puts our finalizer on an object and takes it off, without treading on the finalizers of others. */
+/** Adds and removes our finalizer, without changing finalizers of others. */
 import { Conflict, DefinitionError, Invalid, NotFound } from '../errors.ts';
 import { keyOf } from '../keys.ts';
 import type { Client, JsonOp, Kind, Obj, View, Writer } from '../types.ts';
@@ -13,7 +13,7 @@ export const defaultFinalizer = ({ plural, group }: Kind<never> | Kind): string 
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-/** @throws DefinitionError when `name` is not `prefix/name` as the API server wants it */
+/** @throws DefinitionError if `name` is not a valid `prefix/name` */
 export function checkFinalizer(name: string): void {
   const [prefix = '', rest = '', ...more] = name.split('/');
   if (more.length === 0 && prefix.length <= 253 && PREFIX.test(prefix) && NAME.test(rest)) return;
@@ -32,8 +32,8 @@ interface FinalizerPorts {
 }
 
 /**
- * Adds the finalizer; the answer carries it, or is undefined when the object is gone.
- * @throws the last refusal after ten tries, and whatever else the request fails with
+ * Adds the finalizer. @returns the object with it, or undefined if the object is gone
+ * @throws the last conflict after ten attempts, and any other error of the request
  */
 export function addFinalizer<P extends Obj>(
   kind: Kind<P>,
@@ -58,7 +58,7 @@ export function addFinalizer<P extends Obj>(
   });
 }
 
-/** Removes the finalizer; undefined when the object is gone, which is as good. */
+/** Removes the finalizer; undefined if the object is already gone. */
 export function removeFinalizer<P extends Obj>(
   kind: Kind<P>,
   obj: View<P>,
@@ -76,7 +76,10 @@ export function removeFinalizer<P extends Obj>(
   });
 }
 
-/** Patches; on a refusal reads the live object and computes the patch anew. No patch means nothing to do. */
+/**
+ * Patches; after a conflict, reads the live object and computes the patch again. Without a patch there is nothing to
+ * do.
+ */
 async function change<P extends Obj>(
   kind: Kind<P>,
   obj: View<P>,

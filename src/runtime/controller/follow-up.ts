@@ -1,4 +1,4 @@
-/** What follows a run: it is measured, what `next` says is carried out, and a failure is logged. */
+/** After a reconcile: updates metrics, executes the decision of `next`, and logs a failure. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -15,7 +15,7 @@ import type { KeySlot, Slots } from './slots.ts';
 import type { Settings } from './spec.ts';
 import type { Cache, Key, Obj } from '../types.ts';
 
-/** At most so many retries per second for each namespace, once a burst is used up. */
+/** Maximum rate of retries for each namespace, after an initial burst. */
 const RETRIES = { perSecond: 10, burst: 100 } as const;
 
 interface FollowUpPorts<P extends Obj> {
@@ -38,7 +38,7 @@ export class FollowUp<P extends Obj> {
     this.#ports = ports;
   }
 
-  /** @param startedAt when the run began */
+  /** @param startedAt when the reconcile started */
   on(outcome: Dispatched, slot: KeySlot, item: WorkItem, startedAt: number): void {
     const { settings, cache, queue, slots, metrics, objects, clock, rng, log } = this.#ports;
     const { key } = item;
@@ -81,7 +81,9 @@ export class FollowUp<P extends Obj> {
     }
   }
 
-  /** A new retry takes its place in the line of its namespace's retries; one that was pending already keeps it. */
+  /**
+   * A new retry is queued behind the other retries of its namespace; a retry that is already pending keeps its time.
+   */
   #retryIn(key: Key, ms: number, slot: Slot, now: number): number {
     if (slot.retryAt !== undefined && slot.retryAt > now) return slot.retryAt - now;
     const waitMs = Math.max(ms, this.#retries.reserve(namespaceOf(key), now));
@@ -90,5 +92,5 @@ export class FollowUp<P extends Obj> {
   }
 }
 
-/** What has to be done over keeps its place behind the edits; what comes back after a rest is like any other. */
+/** Retries keep the priority below edits; a key that returns after a wait has normal priority. */
 const keepsPriority = (kind: TimerKind, waitMs: number): boolean => kind === 'retry' || waitMs <= 0;

@@ -1,4 +1,4 @@
-/** Decides which events become turns: of the primary, of sources, and of whoever calls `enqueue`. */
+/** Decides which events queue a key: those of the primary, of sources, and calls of `enqueue`. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -23,7 +23,7 @@ interface IntakePorts<P extends Obj> {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
-  /** Called with a primary that has gone while it was not worked on. */
+  /** Called with a primary that was deleted while it was not being reconciled. */
   readonly onGone: (primary: View<P>) => void;
 }
 
@@ -84,7 +84,7 @@ export class Intake<P extends Obj> {
 
   #admit(key: Key, source: string, action: string): void {
     const { cache, metrics } = this.#ports;
-    // Before the first list is complete, nobody knows what is there; the start of the run will tell.
+    // Before the first list is complete, it is not known which objects exist; the start of the reconcile checks.
     if (cache.isSynced && !cache.get(key)) metrics.event(source, action, 'filtered');
     else this.#add(key, source, action, 0);
   }
@@ -104,7 +104,7 @@ export class Intake<P extends Obj> {
     );
   }
 
-  /** The end of a run finds out by itself that its primary is gone; everything else is forgotten here. */
+  /** An active reconcile notices at its end that its primary is gone; everything else is forgotten here. */
   #onGone(key: Key, primary: View<P>): void {
     const { active, queue, slots, onGone } = this.#ports;
     if (active.has(key)) return;

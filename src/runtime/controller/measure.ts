@@ -1,8 +1,8 @@
-/** Counts a run that has ended. */
+/** Metrics of a reconcile that has ended. */
 import type { ControllerMetrics, ReconcileOutcome } from '../../observability/controller-metrics.ts';
 import type { ReconcileResult } from './decide.ts';
 
-/** @returns how it ended, as metrics call it */
+/** @returns the outcome, as the metrics name it */
 export function measure(metrics: ControllerMetrics, result: ReconcileResult, ms: number): ReconcileOutcome {
   const outcome = outcomeOf(result);
   if (!result.ok) {

@@ -1,10 +1,10 @@
-/** What the log says about runs: the fields of every line in one, and how loud a failure is. */
+/** Log lines about reconciles: the fields that all lines of one have in common, and the level of a failure. */
 import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
 import { Conflict } from '../errors.ts';
 import type { Obj, View } from '../types.ts';
 
-/** Fields of every line that is logged during a run, wherever the call is; made for the first line. */
+/** Fields of every line that is logged during a reconcile, whichever function logs it; created for the first line. */
 export function reconcileFields(controller: string, primary: View<Obj>, rng: Rng): () => object {
   let fields: object | undefined;
   return () => (fields ??= fieldsOf(controller, primary, rng));
@@ -22,7 +22,7 @@ const fieldsOf = (controller: string, { apiVersion, kind, metadata }: View<Obj>,
   'resource.generation': metadata.generation,
 });
 
-/** 64 random bits, enough to find the lines of one run again. */
+/** 64 random bits, enough to find all lines of one reconcile. */
 const randomId = (rng: Rng): string => word(rng) + word(rng);
 
 const word = (rng: Rng): string =>
@@ -32,14 +32,14 @@ const word = (rng: Rng): string =>
 
 interface Failure {
   readonly error: unknown;
-  /** The author's handler dealt with it. */
+  /** The reconciler's `onError` handled it. */
   readonly isHandled: boolean;
   readonly willRetry: boolean;
-  /** Milliseconds until the next run, when there is one. */
+  /** Milliseconds until the next reconcile, if there is one. */
   readonly waitMs: number | undefined;
 }
 
-/** Losing a race is news, a handled failure is detail, an unhandled one a warning, a final one an error. */
+/** Level: conflicts are info, handled failures debug, unhandled ones warnings, and final ones errors. */
 export function logFailure(log: Logger, { error, isHandled, willRetry, waitMs }: Failure): void {
   const fields = { err: error instanceof Error ? error.message : String(error), requeueAfterMs: waitMs };
   if (!willRetry) {

@@ -1,9 +1,9 @@
 /**
- * Tells users what happened, as Events that `kubectl describe` and `kubectl get events` show.
+ * Reports to users in Events, which `kubectl describe` and `kubectl get events` show.
  *
- * They are core/v1 Events: both commands read that API first, and a server keeps the two event APIs in one
- * place. Equal events become one object whose count grows; many similar ones are combined; an object that
- * talks too much is muted. Nothing here ever fails or delays a run.
+ * They are core/v1 Events: both commands read that API first, and the server stores Events of both APIs in one place.
+ * Equal Events are one object with a count; many similar ones are combined; too frequent Events of an object are
+ * dropped. Nothing here fails or delays a reconcile.
  */
 import { timestamp, type Clock } from '../../lib/clock.ts';
 import { cutMiddle } from '../../lib/cut.ts';
@@ -16,30 +16,30 @@ import { TokenBucket } from '../queue/rate-limit.ts';
 import type { Client, Kind, Obj, View } from '../types.ts';
 import type { Fence } from './writer.ts';
 
-/** What an Event says, and about which object. */
+/** Content of an Event, and the object that it is about. */
 export interface EventFacts {
   /** The object the event is about. */
   readonly regarding: View<Obj>;
-  /** Who says it. */
+  /** The component that reports it. */
   readonly component: string;
   readonly type: 'Normal' | 'Warning';
-  /** CamelCase, for machines. */
+  /** In CamelCase, for programs. */
   readonly reason: string;
-  /** A sentence, for people. */
+  /** A sentence, for users. */
   readonly note: string;
 }
 
 /**
- * Writes Events that `kubectl describe` shows. Equal ones become one with a count; an object with much to say is
- * muted for a while. Never throws.
+ * Writes Events that `kubectl describe` shows. Equal ones are one object with a count; too frequent Events of an
+ * object are dropped for a while. Never throws.
  */
 export interface Recorder {
   record(facts: EventFacts): void;
-  /** Resolves when everything recorded so far has been sent or given up. */
+  /** Resolves when everything recorded so far has been sent or dropped. */
   flush(): Promise<void>;
 }
 
-/** An Event as the core API has it. */
+/** An Event of the core API. */
 export interface CoreEvent extends Obj {
   involvedObject: object;
   reason: string;
@@ -76,17 +76,17 @@ interface RecorderPorts {
   readonly rng: Rng;
   readonly log: Logger;
   readonly fence: Fence;
-  /** Name of this process among replicas. */
+  /** Unique name of this process among the replicas. */
   readonly identity: string;
 }
 
-/** One Event object, on the server or on its way. */
+/** One Event object, stored or not yet sent. */
 interface Line {
   facts: EventFacts;
   count: number;
   readonly first: string;
   last: string;
-  /** Name of the object once it exists. */
+  /** Name of the stored object. */
   name: string | undefined;
   isPending: boolean;
 }
@@ -132,7 +132,7 @@ class EventRecorder implements Recorder {
     await this.#sending;
   }
 
-  /** The line of equal events, or the common one of too many similar events. */
+  /** The entry for equal Events, or the combined entry for many similar ones. */
   #lineFor(facts: EventFacts): Line {
     const now = this.#ports.clock.now();
     const group = [facts.component, objectId(facts.regarding), facts.type, facts.reason].join('\n');
@@ -165,7 +165,7 @@ class EventRecorder implements Recorder {
   }
 
   async #sendAll(): Promise<void> {
-    // Not before the caller is done: what it records in one go travels together.
+    // Waits for the caller to end, so that Events that it records together are sent together.
     await Promise.resolve();
     for (let line = this.#pending.shift(); line; line = this.#pending.shift()) {
       line.isPending = false;
@@ -199,7 +199,7 @@ class EventRecorder implements Recorder {
         return;
       } catch (error) {
         if (!(error instanceof NotFound)) throw error;
-        // Events live for an hour; this one has to be told anew.
+        // Events are deleted after an hour; this one must be created again.
         line.name = undefined;
       }
     }
@@ -229,7 +229,7 @@ class EventRecorder implements Recorder {
   }
 }
 
-/** A map that forgets what has not been asked for the longest. */
+/** A map with a maximum size, which drops the entry that was not used for the longest time. */
 class Remembered<V> {
   readonly #limit: number;
   readonly #map = new Map<string, V>();
@@ -253,5 +253,5 @@ class Remembered<V> {
 const objectId = ({ kind, metadata }: View<Obj>): string =>
   metadata.uid ?? `${kind} ${joinKey(metadata.namespace, metadata.name)}`;
 
-/** The end often says what to do. */
+/** The end is kept, because it often says what to do. */
 const shorten = (note: string): string => cutMiddle(note, MAX_NOTE);

@@ -1,46 +1,50 @@
 /**
- * Which part of the work is this process's. A controller asks before each run, and hears when the answer changes; how
- * processes come to an agreement is none of its business (fleet/fleet.ts).
+ * The share of the work that belongs to this process. A controller asks before each reconcile, and is notified when
+ * the answer changes. fleet/fleet.ts decides how processes divide the work.
  */
 import type { Fence } from './writer.ts';
 import type { Kind, Obj, View, Writer } from '../types.ts';
 
-/** The right to work at one object, from the beginning of a run to its end. */
+/** The right to work on an object, for the duration of a reconcile. */
 export interface WorkPermit {
-  /** @throws ShareLostError when the right is gone */
+  /** @throws ShareLostError after the right was lost */
   readonly fence: Fence;
-  /** The same writer, watched: a write whose fate is unknown delays that the object is handed on. */
+  /** The same writer, but a write with an unknown result delays the hand-over of the object. */
   around(write: Writer): Writer;
   /** Must be called once. */
   end(): void;
 }
 
-/** Whether an object may be worked at by this process. */
+/** Whether this process may work on an object. */
 export type Admission =
-  /** `onLost` is called at most once, when the right is lost against our will. */
+  /** `onLost` is called at most once, when the right is lost involuntarily. */
   | { readonly is: 'ours'; begin(onLost: (reason: Error) => void): WorkPermit }
-  /** Another process's, or nobody's at the moment: whoever gets it looks by itself. */
+  /**
+   * Another process is responsible, or none at the moment: the process that becomes responsible queues the object
+   * itself.
+   */
   | { readonly is: 'foreign' }
-  /** Not to be told yet; ask again when woken, or after so long at the latest. */
+  /** Not known yet; ask again when the object is queued, at the latest after this time. */
   | { readonly is: 'unclear'; readonly requeueAfterMs: number };
 
-/** Answers whether an object is to be looked at (again). */
+/** Whether an object must be queued again. */
 export type Concerns = (object: View<Obj>) => boolean;
 
-/** Says which part of the work is this process's, and when that changes. */
+/** Decides for which objects this process is responsible, and reports changes. */
 export interface Share {
-  /** Whether an object may be worked at, now. Never rejects. */
+  /** Whether this process may work on the object now. Never rejects. */
   admit(object: View<Obj>, signal: AbortSignal): Admission | Promise<Admission>;
   /** @throws ShareLostError unless this process may write at all */
   readonly fence: Fence;
-  /** Whether what belongs to no object but has a name is this process's. */
+  /** Whether this process is responsible for a name that does not belong to an object. */
   holds(place: string): boolean;
   /**
    * Takes part in the work until `leave`.
-   * @param revisit called with what has to be looked at because it has become ours; `kind` narrows it to one kind
-   * @returns when this process takes part, with or without a share of its own
+   * @param revisit called with the objects for which this process has become responsible; `kind` restricts them to
+   * one kind
+   * @returns when this process takes part, with or without a share
    */
   join(revisit: (concerns: Concerns, kind?: Kind<never>) => void, signal: AbortSignal): Promise<void>;
-  /** Gives everything up. Never fails. @param isClean whether nothing of this process can be under way any more */
+  /** Gives up the whole share. Never fails. @param isClean whether no request of this process can still be in flight */
   leave(isClean: boolean): Promise<void>;
 }

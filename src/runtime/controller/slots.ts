@@ -1,10 +1,10 @@
-/** What a controller remembers about keys between runs; nothing about those that are at rest and well. */
+/** State of a controller about keys between reconciles; healthy idle keys have none. */
 import type { Slot } from './decide.ts';
 import { RateLimiter, type RateLimit } from '../queue/rate-limit.ts';
 import type { Key } from '../types.ts';
 
 export interface KeySlot extends Slot {
-  /** Which object of this name the slot is about. */
+  /** Uid of the object that the slot belongs to. */
   readonly uid: string | undefined;
 }
 
@@ -13,18 +13,18 @@ export class Slots {
   readonly #limiter: RateLimiter | undefined;
   readonly #onForget: (key: Key) => void;
 
-  /** @param onForget told of each key that nothing is to be remembered of */
+  /** @param onForget called with each key whose state is dropped */
   constructor(limit: RateLimit | undefined, onForget: (key: Key) => void = () => undefined) {
     this.#onForget = onForget;
     this.#limiter = limit && new RateLimiter(limit);
   }
 
-  /** How many keys are remembered. */
+  /** Number of keys with state. */
   get size(): number {
     return this.#slots.size;
   }
 
-  /** The slot of an object; a namesake of an earlier one starts afresh. */
+  /** The slot of an object; a new object of the same name gets a new slot. */
   of(key: Key, uid: string | undefined): KeySlot {
     const known = this.#slots.get(key);
     if (known && known.uid === uid) return known;
@@ -38,12 +38,12 @@ export class Slots {
     return parkedUid !== undefined && parkedUid === uid;
   }
 
-  /** Counts a run that starts now. Milliseconds it has to wait instead, or 0 when it may start. */
+  /** Counts a reconcile that starts now. @returns milliseconds that it must wait instead, or 0 if it may start */
   limitedMs(key: Key, now: number): number {
     return this.#limiter?.acquire(key, now) ?? 0;
   }
 
-  /** Lets go of a slot in which there is nothing to remember. */
+  /** Drops a slot without state. */
   tidy(key: Key): void {
     const slot = this.#slots.get(key);
     if (slot?.attempt === 0 && slot.retryAt === undefined && slot.parkedUid === undefined) {

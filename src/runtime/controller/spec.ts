@@ -1,4 +1,4 @@
-/** How a controller is described by its author, and what the description means once defaults are filled in. */
+/** The description of a controller, and its settings with defaults. */
 import type { Timing } from './decide.ts';
 import { DefinitionError } from '../errors.ts';
 import { and, defaultPredicate, type GenerationMode, type Predicate } from '../sources/filters.ts';
@@ -18,38 +18,38 @@ import type {
   View,
 } from '../types.ts';
 
-/** The author's part. Throwing means: try again after a growing delay; `NoRetryError` means: do not. */
+/** The logic of a controller. An error is retried with growing delays, a `NoRetryError` is not retried. */
 export interface Reconciler<P extends Obj> {
   reconcile(primary: View<P>, ctx: Context<P>): Promise<UpdateControl<P>>;
-  /** Undoes what reconcile did. Having it makes the runtime keep a finalizer on every primary. */
+  /** Undoes what `reconcile` did. With a `cleanup`, the runtime adds a finalizer to every primary. */
   cleanup?(primary: View<P>, ctx: Context<P>): Promise<DeleteControl>;
-  /** Sees every failure of `reconcile`; may put it into the status and overrule the retry. */
+  /** Called for each failure of `reconcile`; can write it to the status and change whether it is retried. */
   onError?(primary: View<P>, ctx: Context<P>, error: unknown): Promise<ErrorControl<P>>;
   /**
-   * The primary has gone, cleaned up or not: lets go of what is remembered of it in this process. Called when no run of
-   * it is under way, for every primary that goes, and maybe more than once.
+   * The primary is gone, with or without cleanup: drops what this process remembers about it. Called for every
+   * primary that disappears, while it is not being reconciled, and possibly more than once.
    */
   forget?(primary: View<P>): void;
 }
 
-/** A controller as its author describes it; only name, kind and reconciler are needed. */
+/** Description of a controller; only name, kind and reconciler are required. */
 export interface ControllerSpec<P extends Obj> {
-  /** Unique within a manager; own writes are recognised by it. */
+  /** Unique within a manager; identifies own writes. */
   readonly name: string;
   readonly kind: Kind<P>;
   readonly reconciler: Reconciler<P>;
   /** Default: the name. */
   readonly fieldManager?: string;
-  /** How many objects are worked on at a time. Default 10. */
+  /** Maximum number of concurrent reconciles. Default 10. */
   readonly maxConcurrent?: number;
   /**
-   * `namespace`: namespaces take turns, and one of them has never all of `maxConcurrent`, unless that is 1.
-   * Default `namespace` for namespaced kinds.
+   * `namespace`: namespaces take turns, and none of them gets all of `maxConcurrent`, unless that is 1. Default
+   * `namespace` for namespaced kinds.
    */
   readonly fairness?: 'namespace' | 'none';
-  /** After so long `ctx.signal` aborts; what the run makes of it is its business. Default: never. */
+  /** After this time `ctx.signal` aborts; the reconciler decides how to react. Default: never. */
   readonly reconcileTimeoutMs?: number;
-  /** Longest rest between two runs of an object, ±10 %; 0 switches it off. Default 10 h. */
+  /** Maximum time between two reconciles of an object, ±10 %; 0 disables it. Default 10 h. */
   readonly syncPeriodMs?: number;
   /** Default `standard`. */
   readonly retry?: RetryPolicy | RetryPreset;
@@ -60,22 +60,24 @@ export interface ControllerSpec<P extends Obj> {
    * `reconcile` is also called for objects that are being deleted.
    */
   readonly finalizer?: string | false | { readonly handledBy: 'reconciler' };
-  /** How new generations are told: from the status, which the runtime then keeps; from memory; or not. */
+  /**
+   * How a new generation is recognised: from the status, which the runtime then updates; from memory; or not at all.
+   */
   readonly generation?: GenerationMode;
   /** Whether events of own writes are dropped. Default `filter`. */
   readonly ownEvents?: 'filter' | 'deliver';
-  /** Which events matter, on top of the defaults. */
+  /** Which events are handled, in addition to the default filter. */
   readonly filter?: Predicate<P>;
   /** `false`: only `filter` decides. */
   readonly defaults?: boolean;
-  /** Events of a running primary for which `ctx.interrupt` aborts. */
+  /** Events of an active primary for which `ctx.interrupt` aborts. */
   interruptWhen?(change: Change<P>): boolean;
   readonly sources?: readonly Source<P>[];
   readonly cache?: CacheOptions<P>;
   /**
-   * Also counts the runs of each object by itself, in `espalier_object_reconcile_total` and
-   * `espalier_object_reconcile_attempts`, until the object is gone. Default `false`: as many series as objects cost
-   * memory here and in Prometheus.
+   * Also counts the reconciles of each object, in `espalier_object_reconcile_total` and
+   * `espalier_object_reconcile_attempts`, until the object is gone. Default `false`, because a series for each object
+   * needs memory here and in Prometheus.
    */
   readonly objectMetrics?: boolean;
 }
@@ -86,7 +88,7 @@ type FinalizerMode =
   | { readonly type: 'reconciler' }
   | { readonly type: 'none' };
 
-/** A description with nothing left open. */
+/** A description with all defaults filled in. */
 export interface Settings<P extends Obj> {
   readonly spec: ControllerSpec<P>;
   readonly finalizer: FinalizerMode;
@@ -103,7 +105,7 @@ const DEFAULT_WORKERS = 10;
 const DEFAULT_SYNC_MS = 10 * 3_600_000;
 const SYNC_JITTER = 0.1;
 
-/** @throws DefinitionError when parts of the description do not go together */
+/** @throws DefinitionError when the description is inconsistent */
 export function settingsOf<P extends Obj>(spec: ControllerSpec<P>): Settings<P> {
   const finalizer = finalizerMode(spec);
   const generation = spec.generation ?? 'memory';
@@ -162,5 +164,5 @@ const BUILT_IN = new Set(['', 'apps', 'autoscaling', 'batch', 'extensions', 'pol
 const BUILT_IN_K8S =
   /^(admissionregistration|apiextensions|apiregistration|authentication|authorization|certificates|coordination|discovery|events|flowcontrol\.apiserver|internal\.apiserver|networking|node|rbac\.authorization|resource|scheduling|storage|storagemigration)\.k8s\.io$/;
 
-/** Whether a group belongs to Kubernetes itself, so that its kinds are not custom resources. */
+/** Whether a group belongs to Kubernetes itself, so its kinds are not custom resources. */
 const isBuiltIn = (group: string): boolean => BUILT_IN.has(group) || BUILT_IN_K8S.test(group);

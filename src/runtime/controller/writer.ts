@@ -1,19 +1,19 @@
-/** Sends writes under a controller's name: the fence in front, the caches told before and after. */
+/** Sends writes in a controller's name: checks the fence first, and notifies the caches before and after. */
 import { isSameKind, joinKey, keyOf } from '../keys.ts';
 import type { Caches, Client, Key, Obj, Write, Writer, WriteTicket } from '../types.ts';
 
-/** Throws when this process must not write: it lost its leadership, or it is stopping. */
+/** Throws if this process must not write, because it lost its leadership or is stopping. */
 export type Fence = () => void;
 
 interface WriterPorts {
   readonly client: Client;
   readonly caches: Caches;
   readonly fence: Fence;
-  /** The name under which the caches recognise the write as own. */
+  /** The name by which caches recognise own writes. */
   readonly name: string;
 }
 
-/** @param life whose signal is used by writes that bring none of their own */
+/** @param life its signal is used by writes without a signal */
 export function createWriter(ports: WriterPorts, life?: { readonly signal: AbortSignal }): Writer {
   return async <T extends Obj>(write: Write<T>, signal?: AbortSignal): Promise<T> => {
     ports.fence();
@@ -30,7 +30,7 @@ export function createWriter(ports: WriterPorts, life?: { readonly signal: Abort
       for (const ticket of tickets) ticket.failed();
       return answer;
     }
-    // A generated name is known only now; the caches still have to hold the object for the next read.
+    // A generated name is known only now; the caches must still contain the object for the next read.
     const late = key === undefined ? openTickets(ports, write, keyOf(answer)) : [];
     const isOurs = isConditional(write) && !isUnchanged(write, answer);
     for (const ticket of [...tickets, ...late]) ticket.done(answer, isOurs);
@@ -38,10 +38,10 @@ export function createWriter(ports: WriterPorts, life?: { readonly signal: Abort
   };
 }
 
-/** A delete that has to wait for finalizers answers with the object; any other one with a Status. */
+/** A delete that waits for finalizers returns the object; any other delete returns a Status. */
 const isStillThere = (answer: Obj): boolean => answer.metadata?.deletionTimestamp !== undefined;
 
-/** Undefined for a create that leaves the name to the server. */
+/** Undefined for a create whose name the server generates. */
 function keyOfWrite(write: Write): Key | undefined {
   if ('key' in write) return write.key;
   const { namespace, name } = write.object.metadata;
@@ -58,7 +58,7 @@ function openTickets<T extends Obj>(ports: WriterPorts, write: Write<T>, key: Ke
   return tickets;
 }
 
-/** Whether the version answered is certain to be ours: nobody else's write can have been answered instead. */
+/** Whether the returned version is certainly ours, and not that of another writer. */
 function isConditional(write: Write): boolean {
   if (write.lock === true) return true;
   switch (write.verb) {
@@ -74,7 +74,7 @@ function isConditional(write: Write): boolean {
   }
 }
 
-/** A write that changed nothing is answered with the version it was made for, which is somebody else's. */
+/** A write that changed nothing returns the version that it was based on, which may be another writer's. */
 const isUnchanged = (write: Write, answer: Obj): boolean => {
   const sent =
     'object' in write

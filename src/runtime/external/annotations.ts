@@ -1,20 +1,20 @@
-/** Annotations by which users and the runtime talk about an external resource, and their reading (pure). */
+/** Annotations on external resources, and functions that read them (pure). */
 import { isDuration, parseDuration } from '../../lib/duration.ts';
 import type { Obj, View } from '../types.ts';
 
 const annotation = <N extends string>(name: N) => `external.espalier.dev/${name}` as const;
 
-/** Annotations on external resources: what users ask for, and what the controller remembers. */
+/** Annotations on external resources, set by users or by the controller. */
 export const annotations = {
-  /** The name under which the service knows the thing; may be set by users to take over what is there. */
+  /** The name of the resource in the service. Users set it to take over an existing resource. */
   name: annotation('name'),
-  /** `true`: nothing is done until it is gone. */
+  /** `true`: the resource is not reconciled until the annotation is removed. */
   paused: annotation('paused'),
-  /** How often to look, in place of the kind's interval: `90s`, `1h`. */
+  /** Time between two observations, instead of the interval of the kind: `90s`, `1h`. */
   poll: annotation('poll-interval'),
-  /** Any new value causes a run; the status repeats it when that is over. */
+  /** Any new value starts a reconcile; the status repeats the value when it has ended. */
   request: annotation('request'),
-  /** Moments of the last creation, RFC 3339 with milliseconds. */
+  /** Times of the last creation, RFC 3339 with milliseconds. */
   createPending: annotation('create-pending'),
   createSucceeded: annotation('create-succeeded'),
   createFailed: annotation('create-failed'),
@@ -24,9 +24,9 @@ export const annotationOf = (object: View<Obj>, name: keyof typeof annotations):
   object.metadata.annotations?.[annotations[name]];
 
 /**
- * Milliseconds between two looks.
- * @param defaultMs the kind's interval
- * @param floorMs no object may ask for less
+ * Milliseconds between two observations.
+ * @param defaultMs the interval of the kind
+ * @param floorMs the minimum for any object
  */
 export function pollIntervalMs(object: View<Obj>, defaultMs: number, floorMs: number): number {
   const text = annotationOf(object, 'poll');
@@ -34,7 +34,7 @@ export function pollIntervalMs(object: View<Obj>, defaultMs: number, floorMs: nu
   return Math.max(floorMs, parseDuration(text));
 }
 
-/** What is wrong with the object's poll interval; undefined when it is absent or right. */
+/** The error in the poll interval of the object; undefined if it is absent or valid. */
 export function pollIntervalError(object: View<Obj>): string | undefined {
   const text = annotationOf(object, 'poll');
   if (text === undefined || isDuration(text)) return undefined;

@@ -1,14 +1,14 @@
 /**
- * The conditions of an external resource: what they are, and which change when (pure). They tell people and other
- * programs how things stand; no decision here reads them.
+ * The conditions of an external resource, and which steps change them (pure). They inform users and other programs;
+ * the runtime makes no decision based on them.
  */
 import type { View } from '../types.ts';
 import type { ExternalState } from './types.ts';
 
-/** What can be the case with an external resource. */
+/** Types of conditions of an external resource. */
 export type ConditionType = 'Creating' | 'Updating' | 'Deleting' | 'Ready' | 'Failed' | 'Paused';
 
-/** In the form of Kubernetes' `metav1.Condition`; each type is there at most once. */
+/** Like `metav1.Condition` of Kubernetes; there is at most one of each type. */
 export interface Condition {
   type: string;
   status: 'True' | 'False' | 'Unknown';
@@ -19,13 +19,13 @@ export interface Condition {
   message: string;
 }
 
-/** What happens to an external resource, as far as conditions are concerned. */
+/** Steps that change conditions. */
 export type StepEvent = `begin ${'create' | 'update' | 'delete'}` | `observe ${ExternalState}` | Ending;
 type Ending = 'in step' | 'succeed' | 'fail' | 'give up creating' | 'pause' | 'resume';
 
 type Effect = Readonly<Partial<Record<ConditionType, boolean>>>;
 
-/** What each happening switches on and off; what it does not name stays as it is. */
+/** Which conditions each step sets to true and false; the others stay unchanged. */
 const effects: Readonly<Record<StepEvent, Effect>> = {
   'begin create': { Creating: true, Updating: false, Ready: false },
   'begin update': { Updating: true },
@@ -50,7 +50,7 @@ interface Flag {
   message: string;
 }
 
-/** The conditions of one run: what was stored, and what has happened since. */
+/** The conditions during one reconcile: the stored ones, and the changes since. */
 export class Conditions {
   readonly #stored: readonly View<Condition>[];
   readonly #flags = new Map<string, Flag>();
@@ -63,27 +63,27 @@ export class Conditions {
   }
 
   /**
-   * @param reason one word in CamelCase for the conditions that this switches on
+   * @param reason one word in CamelCase, for the conditions that become true
    * @param message a sentence without secrets
    */
   note(event: StepEvent, reason: string, message = ''): void {
     for (const [type, isActive] of Object.entries(effects[event])) {
       const flag = this.#flags.get(type);
       if (isActive) this.#flags.set(type, { isActive, reason, message });
-      // What was never the case needs no entry that says so.
+      // A condition that was never true is not added with status False.
       else if (flag?.isActive) this.#flags.set(type, { isActive, reason, message: '' });
     }
   }
 
   /**
-   * As they are to be stored. What is as it was keeps its time, whatever happened in between.
+   * The conditions to store. An unchanged condition keeps its time, even if it changed in between.
    * @param now RFC 3339
    */
   render(now: string): Condition[] {
     return [...this.#flags].map(([type, { isActive, reason, message }]) => {
       const before = this.#stored.find((condition) => condition.type === type);
       const status = isActive ? 'True' : 'False';
-      // An inactive condition keeps the reason for which it ended.
+      // A condition with status False keeps the reason for which it became false.
       if (before && !isActive && before.status !== 'True') return { ...before };
       const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
       return { type, status, lastTransitionTime, reason, message };
@@ -91,7 +91,7 @@ export class Conditions {
   }
 }
 
-/** Whether the object carries the condition and it is the case. For tests and for readers of objects. */
+/** Whether the object has the condition with status True. For tests and readers of objects. */
 export const isActive = (
   object: View<{ status?: { conditions?: Condition[] } }>,
   type: ConditionType,

@@ -1,4 +1,4 @@
-/** A controller of external resources: what the author says about them, and the controller that follows from it. */
+/** A controller for external resources, and the description from which it is created. */
 import type { Clock } from '../../lib/clock.ts';
 import { equal } from '../../lib/json.ts';
 import type { Rng } from '../../lib/rng.ts';
@@ -20,7 +20,7 @@ import { Secret } from '../core-kinds.ts';
 import { CONNECTION_LABEL, Publisher, type SecretPlace } from './secret.ts';
 import type { Connector, ExternalObject } from './types.ts';
 
-/** What the author decides. Times are in milliseconds. */
+/** Description of the controller. Times are in milliseconds. */
 export interface ExternalSpec<M extends ExternalObject> extends Pick<
   ControllerSpec<M>,
   | 'name'
@@ -36,25 +36,25 @@ export interface ExternalSpec<M extends ExternalObject> extends Pick<
   readonly connector: Connector<M>;
   /** Default: `byUid` with the kind in lower case, so `bucket-<uid>`. */
   readonly names?: NameStrategy<M>;
-  /** Between two looks at what is as it should be, ±10 %. Default 60 s. */
+  /** Time between two observations of a resource that is up to date, ±10 %. Default 60 s. */
   readonly pollMs?: number;
-  /** The least that the annotation of an object may ask for. Default 10 s. */
+  /** Minimum for the annotation of an object. Default 10 s. */
   readonly minPollMs?: number;
-  /** Between two looks at what the service is working on. Default 30 s. */
+  /** Time between two observations while the service is creating, updating or deleting. Default 30 s. */
   readonly pendingMs?: number;
   /** Where to publish connection details, such as `specSecret`. Absent: nowhere, and no Secret is watched. */
   readonly secretOf?: (object: View<M>) => SecretPlace | undefined;
   /** Default `<plural>.<group>/finalizer`. */
   readonly finalizer?: string;
   /**
-   * `cache` (default) decides from what the watch has told and own writes; creations are guarded by the version. `live`
-   * reads the object anew at the beginning of each run.
+   * `cache` (default): decides based on the cache and own writes, and creations are guarded by the resource version.
+   * `live`: reads the object from the server at the start of each reconcile.
    */
   readonly read?: 'cache' | 'live';
   readonly sources?: readonly Source<M>[];
 }
 
-/** What a controller of external resources runs on. */
+/** Dependencies of a controller for external resources. */
 export interface ExternalPorts {
   readonly client: Client;
   readonly caches: Caches;
@@ -67,10 +67,10 @@ const MIN_POLL_MS = 10_000;
 const PENDING_MS = 30_000;
 const RECONCILE_TIMEOUT_MS = 60_000;
 
-/** Thrown when the result asks for a growing delay although nothing failed. */
+/** Thrown when the result requests a growing delay although nothing failed. */
 class BackOff extends HandledFailure {}
 
-/** The resource by itself, for those who want to call its steps one by one. */
+/** The resource without a controller, to call its steps one by one. */
 export function externalResource<M extends ExternalObject>(
   spec: ExternalSpec<M>,
   ports: ExternalPorts,
@@ -102,8 +102,8 @@ export function externalResource<M extends ExternalObject>(
 }
 
 /**
- * The controller to hand to `Manager.add`.
- * @throws DefinitionError when parts of the description do not go together
+ * The controller, to pass to `Manager.add`.
+ * @throws DefinitionError when the description is inconsistent
  */
 export function externalController<M extends ExternalObject>(
   spec: ExternalSpec<M>,
@@ -148,10 +148,10 @@ export function externalController<M extends ExternalObject>(
   };
 }
 
-/** @throws HandledFailure for a retry after a growing delay; NoRetryError for none */
+/** @throws HandledFailure for a retry after a growing delay; NoRetryError for no retry */
 function controlOf<M extends ExternalObject>({ result, error }: Outcome): UpdateControl<M> {
   if (error instanceof NoRetryError) throw error;
-  // The queue knows whether the object is dirty, and then reconciles it at once.
+  // If the object has changed meanwhile, the queue reconciles it at once anyway.
   const requeue: Requeue = decideRequeue(false, result, error);
   switch (requeue.when) {
     case 'now':
@@ -166,9 +166,9 @@ function controlOf<M extends ExternalObject>({ result, error }: Outcome): Update
 }
 
 /**
- * Updates that tell something. A status that differs only in sentences, or in what the service reports of itself, does
- * not: a service that numbers its messages would keep us busy with our own writes. Neither do the moments of creations,
- * or one that always fails would be repeated without a pause.
+ * Updates that require a reconcile. A status that differs only in messages or in values reported by the service does
+ * not: otherwise a service that numbers its messages would cause a reconcile after each of our writes. The times of
+ * creations do not, either: otherwise a creation that always fails would be repeated without a delay.
  */
 const relevantChange: Predicate<ExternalObject> = {
   update: (old, obj) => !equal(essence(old), essence(obj)),
@@ -178,7 +178,7 @@ function essence(object: View<ExternalObject>): unknown {
   const { metadata, status = {}, ...rest } = object;
   const { resourceVersion: _, managedFields: __, annotations: all = {}, ...lasting } = metadata;
   const kept = Object.entries(all).filter(([name]) => !isMoment(name));
-  // Taking this mark away is how a person says that an interrupted creation has been looked into.
+  // A user removes this mark after checking an interrupted creation.
   const isMarked = annotationOf(object, 'createPending') !== undefined;
   const conditions = status.conditions?.map(({ type, status: is }) => [type, is]);
   return [rest, lasting, Object.fromEntries(kept), isMarked, status.id, conditions];
@@ -189,14 +189,14 @@ const isMoment = (name: string): boolean =>
   name === annotations.createSucceeded ||
   name === annotations.createFailed;
 
-/** Where the objects are, their Secrets are, too; nothing else is watched. */
+/** Watches Secrets only in the namespaces of the objects. */
 const secretCache = <M extends ExternalObject>({ cache }: ExternalSpec<M>, caches: Caches) =>
   caches.of(Secret, {
     labels: `${CONNECTION_LABEL}=true`,
     ...(cache?.namespaces && { namespaces: cache.namespaces }),
   });
 
-/** A Secret that somebody deletes or changes is put right at once. Our own writes of it are no news. */
+/** If a Secret is changed or deleted, it is written again at once. Own writes are ignored. */
 const secretSource = <M extends ExternalObject>(spec: ExternalSpec<M>, caches: Caches): Source<M> =>
   watchSource({
     name: 'connection-secrets',

@@ -1,14 +1,14 @@
-/** What can go wrong with an external resource besides what the runtime knows already. */
+/** Errors of external resources, in addition to those of the runtime. */
 import { EspalierError } from '../errors.ts';
 
 /**
- * Thrown by `create` when the service may have created something all the same: a timeout after the request was sent, a
- * connection that broke. With names that the service assigns, nothing more is created until a person has looked.
+ * Thrown by `create` if the service may have created something: a timeout after the request was sent, or a broken
+ * connection. If the service assigns names, nothing is created again until a user has checked.
  */
 export class OutcomeUnknown extends EspalierError {}
 
-/** Shown in the object already, in the condition Failed. The run is repeated after a growing delay. */
+/** The condition Failed of the object already shows the error. The reconcile is retried after a growing delay. */
 export class HandledFailure extends EspalierError {}
 
-/** The connection details cannot be published where the object says. */
+/** The connection details cannot be written to the Secret that the object names. */
 export class SecretRefused extends EspalierError {}

@@ -1,4 +1,4 @@
-/** One run over one object: what is known of it, what has happened to it, and the few writes that tell the server. */
+/** One reconcile of one object: its known state, the changes, and the writes. */
 import { timestamp, type Clock } from '../../lib/clock.ts';
 import { copy, equal } from '../../lib/json.ts';
 import { writeStatus } from '../controller/controls.ts';
@@ -22,16 +22,16 @@ export interface ExternalReconcilePorts<M extends ExternalObject> {
   readonly manager: string;
 }
 
-/** Marks have to be written: the thing is there, and only we know. */
+/** Marks must be written: only this process knows that the resource exists. */
 const MARK_TRIES = 3;
 
 export class ExternalReconcile<M extends ExternalObject> {
-  /** What handlers get, and what collects the status. */
+  /** Passed to handlers; collects the status. */
   readonly draft: M;
   readonly ctx: Context<M>;
   readonly #ports: ExternalReconcilePorts<M>;
   readonly #conditions: Conditions;
-  /** As the server has it. */
+  /** The object as stored on the server. */
   #base: View<M>;
 
   constructor(object: View<M>, ctx: Context<M>, ports: ExternalReconcilePorts<M>) {
@@ -46,7 +46,7 @@ export class ExternalReconcile<M extends ExternalObject> {
     return this.#base;
   }
 
-  /** Under which name the service knows the thing, or shall; undefined when it has yet to choose. */
+  /** The name of the resource in the service; undefined if the service has not chosen it yet. */
   get name(): string | undefined {
     return annotationOf(this.#base, 'name') ?? this.#ports.names.nameOf(this.#base);
   }
@@ -63,8 +63,8 @@ export class ExternalReconcile<M extends ExternalObject> {
   // ------------------------------------------------------------ writes
 
   /**
-   * Puts on the finalizer and the marks, and nothing if they are there.
-   * @throws Conflict when somebody has touched the object: what was decided may be wrong now
+   * Adds the finalizer and the marks that are missing.
+   * @throws Conflict when the object has changed, so the decision may be outdated
    */
   async prepare(marks: Marks): Promise<void> {
     const { finalizer } = this.#ports;
@@ -85,8 +85,8 @@ export class ExternalReconcile<M extends ExternalObject> {
   }
 
   /**
-   * Writes marks whatever others have done meanwhile, and even if the run has been told to end.
-   * @throws what the last try failed with
+   * Writes marks even if the object has changed, and even if the reconcile has to stop.
+   * @throws the error of the last attempt
    */
   async record(marks: Marks): Promise<void> {
     for (let tries = 1; ; tries++) {
@@ -100,7 +100,7 @@ export class ExternalReconcile<M extends ExternalObject> {
     }
   }
 
-  /** Stores what the service chose for fields of the spec that were open; what was filled in stays as it is. */
+  /** Stores values that the service chose for open fields of the spec; existing values stay. */
   async storeLateValues(): Promise<boolean> {
     const before = this.#base.spec ?? {};
     const spec = filledIn(before, this.draft.spec ?? {});
@@ -110,7 +110,7 @@ export class ExternalReconcile<M extends ExternalObject> {
     return true;
   }
 
-  /** Stores the status, in one request or none. */
+  /** Stores the status with at most one request. */
   async storeStatus(): Promise<void> {
     const { clock, kind, manager } = this.#ports;
     const status = (this.draft.status ??= {});
@@ -123,7 +123,7 @@ export class ExternalReconcile<M extends ExternalObject> {
     this.#base = await writeStatus(this.draft, this.#base, { version }, ports);
   }
 
-  /** Takes over what was seen. */
+  /** Copies an observation to the status. */
   observed({ state, providerState, attributes }: Observation): void {
     const status = (this.draft.status ??= {});
     if (this.name !== undefined) status.id = this.name;
@@ -143,7 +143,7 @@ export class ExternalReconcile<M extends ExternalObject> {
     if (this.#base.spec) this.draft.spec = copy(this.#base.spec);
   }
 
-  /** Marks that name the thing, when its name is not on the object yet. */
+  /** Marks with the name of the resource, if the object does not have it yet. */
   nameMarks(): Marks {
     const { name } = this;
     return name === undefined ? {} : { [annotations.name]: name };

@@ -1,4 +1,4 @@
-/** External resources: objects of Kubernetes that stand for things in services elsewhere. */
+/** External resources: Kubernetes objects that represent resources in other services. */
 export { annotations } from './annotations.ts';
 export { isActive, type Condition, type ConditionType } from './conditions.ts';
 export { externalController, externalResource, type ExternalPorts, type ExternalSpec } from './controller.ts';

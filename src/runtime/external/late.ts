@@ -1,8 +1,8 @@
-/** Late initialisation: what the service chose for the fields that the user left open (pure). */
+/** Late initialisation: values that the service chose for fields that the user left open (pure). */
 import { copy, define } from '../../lib/json.ts';
 import { isObject, type Fields } from '../../lib/objects.ts';
 
-/** `spec` with the fields of `filled` that it lacks, at every depth; what it has stays, lists as a whole. */
+/** `spec` with the fields of `filled` that it lacks, at every level; existing fields and lists stay. */
 export function filledIn(spec: object, filled: object): object {
   const result = { ...(spec as Fields) };
   for (const [key, value] of Object.entries(filled as Fields)) {

@@ -1,4 +1,4 @@
-/** What the runtime may do to an external thing, as its object says (pure). */
+/** What the runtime may do with an external resource, as its object specifies (pure). */
 import { exactJson } from '../../lib/exact-json.ts';
 import { isObject, ownField } from '../../lib/objects.ts';
 import type { Obj, View } from '../types.ts';
@@ -7,7 +7,7 @@ export const steps = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize']
 /** An action on the external resource that `managementPolicies` allows or not. */
 type Step = (typeof steps)[number];
 
-/** Whether the thing goes with its object. */
+/** Whether the resource is deleted with its object. */
 export type Reclaim = 'Delete' | 'Retain';
 
 export interface Policies {
@@ -48,10 +48,10 @@ export function readPolicies(object: View<Obj>): PolicyReading {
 const refuse = (complaint: string): PolicyReading => ({ ok: false, problem: complaint });
 const describe = (value: unknown): string => (isObject(value) ? 'an object' : exactJson(value));
 
-/** Whether the thing is to be deleted when its object is. */
+/** Whether the resource is deleted when its object is deleted. */
 export const deletesResource = ({ allowed, reclaim }: Policies): boolean =>
   reclaim === 'Delete' && allowed.has('Delete');
 
-/** Whether an object has to be kept until its thing has been dealt with. */
+/** Whether the object needs a finalizer. */
 export const needsFinalizer = ({ allowed }: Policies): boolean =>
   allowed.has('Create') || allowed.has('Update') || allowed.has('Delete');

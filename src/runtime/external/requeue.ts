@@ -1,6 +1,6 @@
 /** When the next reconcile of an external resource follows, as a table (pure). */
 
-/** What a step asks for: a growing delay, a reconcile after so many milliseconds, or neither. */
+/** What a step requests: a growing delay, a reconcile after so many milliseconds, or neither. */
 export interface Result {
   readonly backOff?: boolean;
   readonly requeueAfterMs?: number;
@@ -14,7 +14,7 @@ export type Requeue =
   | { readonly when: 'later'; readonly requeueAfterMs: number };
 
 /**
- * The first row that fits decides:
+ * The first matching row decides:
  *
  * | object | result | error | next reconcile |
  * |---|---|---|---|

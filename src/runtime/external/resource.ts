@@ -1,9 +1,9 @@
 /**
- * The life of an external resource: look, then create, update, delete or wait, and write down what came of it.
+ * The reconcile of an external resource: observe, then create, update, delete or wait, and store the result.
  *
- * What to do follows from the spec and from what the service says, never from conditions: an object whose status was
- * lost is treated like any other. Failures of the service are results, shown in the object; what is thrown are failures
- * of the API server, which the controller repeats.
+ * Decisions are based on the spec and on the response of the service, never on conditions, so an object that lost its
+ * status is handled like any other. Failures of the service are results, which the object shows. Failures of the API
+ * server are thrown, and the controller retries.
  */
 import { NoRetryError } from '../errors.ts';
 import { hasFinalizer } from '../controller/finalizer.ts';
@@ -21,8 +21,8 @@ interface ResourcePorts<M extends ExternalObject> extends StepPorts<M> {
 }
 
 /**
- * The steps of an external resource, to be called one by one: each looks, acts, and ends in one status write.
- * Failures are in the outcome, not thrown, unless the object or its status cannot be read or written.
+ * The steps of an external resource, to be called one by one: each observes, acts, and ends with one status write.
+ * Failures are in the outcome. They are thrown only if the object or its status cannot be read or written.
  */
 export class ExternalResource<M extends ExternalObject> {
   readonly #ports: ResourcePorts<M>;
@@ -34,8 +34,8 @@ export class ExternalResource<M extends ExternalObject> {
   }
 
   /**
-   * One run: at most one step in the service, and one status write at its end.
-   * @throws when the API server fails; what the service fails with is in the outcome
+   * One reconcile: at most one step in the service, and one status write at the end.
+   * @throws errors of the API server; errors of the service are in the outcome
    */
   async reconcile(object: View<M>, ctx: Context<M>): Promise<Outcome> {
     const reconcile = this.#begin(object, ctx);
@@ -74,7 +74,10 @@ export class ExternalResource<M extends ExternalObject> {
     }
   }
 
-  /** Creates what is absent, updates what is different, and waits for what is under way. Ends with a status write. */
+  /**
+   * Creates a missing resource, updates a different one, and waits while the service is working. Ends with a status
+   * write.
+   */
   sync(object: View<M>, handler: ExternalHandler<M>, ctx: Context<M>): Promise<Outcome> {
     const reading = readPolicies(object);
     const reconcile = this.#begin(object, ctx);
@@ -83,7 +86,7 @@ export class ExternalResource<M extends ExternalObject> {
     return this.#steps.sync(reconcile, handler, reading.policies);
   }
 
-  /** Deletes, or lets the object go when nothing is left. Ends with a status write or with the finalizer's. */
+  /** Deletes the resource. If it does not exist any more, removes the finalizer; otherwise ends with a status write. */
   delete(object: View<M>, handler: ExternalHandler<M>, ctx: Context<M>): Promise<Outcome> {
     return this.#steps.delete(this.#begin(object, ctx), handler);
   }
@@ -96,7 +99,7 @@ export class ExternalResource<M extends ExternalObject> {
     return this.#steps.update(this.#begin(object, ctx), handler);
   }
 
-  /** Lets go of what is remembered of an object that has gone. */
+  /** Drops what is remembered about an object that is gone. */
   forget(object: View<M>): void {
     this.#steps.forget(object);
   }

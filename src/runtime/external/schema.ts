@@ -1,12 +1,13 @@
 /**
- * The parts of a CustomResourceDefinition's schema that the runtime reads and writes, to be mixed with the author's own.
- * A field that the schema lacks is dropped by the API server, and would be written again in every run.
+ * The parts of a CustomResourceDefinition's schema that the runtime reads and writes, to be combined with your own.
+ * The API server drops fields that are missing in the schema, so the runtime would write them again in every
+ * reconcile.
  */
 import { steps } from './policies.ts';
 
 const text = { type: 'string' } as const;
 
-/** Properties of `spec` that every external resource understands. */
+/** Properties of `spec` that every external resource supports. */
 export const externalSpecProperties = {
   managementPolicies: {
     type: 'array',

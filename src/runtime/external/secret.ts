@@ -1,6 +1,6 @@
 /**
- * Publishes connection details in a Secret that belongs to the object. What was published stays until the object goes:
- * keys are added and changed, never taken away. A Secret of somebody else is not touched.
+ * Writes connection details to a Secret that the object owns. Keys are added and changed, but never removed while the
+ * object exists. A Secret of another owner is not changed.
  */
 import { mergeDiff } from '../../lib/merge.ts';
 import { controllerReference } from '../../lib/objects.ts';
@@ -17,7 +17,7 @@ export const CONNECTION_LABEL = 'external.espalier.dev/connection';
 /** Type of the Secrets with connection details. */
 export const CONNECTION_TYPE = 'external.espalier.dev/connection';
 
-/** Where an object wants its details; without a namespace it is the object's own. */
+/** The Secret for the connection details; without a namespace it is the object's own. */
 export interface SecretPlace {
   readonly name: string;
   readonly namespace?: string;
@@ -49,8 +49,8 @@ export class Publisher {
   }
 
   /**
-   * Brings the Secret in line; without a request when it is.
-   * @throws SecretRefused when the place is not ours to write, and what requests fail with
+   * Creates or updates the Secret, without a request if it is up to date.
+   * @throws SecretRefused if the Secret has another owner; errors of requests
    */
   async publish(
     object: View<Obj>,
@@ -71,14 +71,14 @@ export class Publisher {
       await how.write({ verb: 'create', kind: Secret, object: secret }, how.signal);
     } catch (error) {
       if (!(error instanceof AlreadyExists)) throw error;
-      // Not in our cache, since it lacks the label, or because the watch is behind.
+      // Not in our cache, because it has no label, or because the watch is behind.
       const live = await getIfThere(this.#ports.client, Secret, key, how.signal);
       if (!live) throw error;
       await this.#extend(live, object, wanted, how);
     }
   }
 
-  /** Deletes the Secret if it is ours and known; the garbage collector would find what is left. */
+  /** Deletes the Secret if we own it and it is in the cache; otherwise the garbage collector deletes it. */
   async remove(object: View<Obj>, place: SecretPlace, how: Publishing): Promise<void> {
     const known = this.#ports.cache.get(this.#keyOf(object, place));
     if (!known || !isOwnedBy(known, object)) return;

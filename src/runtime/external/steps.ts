@@ -1,4 +1,4 @@
-/** The steps of a run: look, then create, update, delete or wait. Each ends with a status write. */
+/** The steps of a reconcile: observe, then create, update, delete or wait. Each ends with a status write. */
 import type { Rng } from '../../lib/rng.ts';
 import { NoRetryError, NotFound } from '../errors.ts';
 import { removeFinalizer } from '../controller/finalizer.ts';
@@ -30,14 +30,14 @@ import type {
 export interface StepPorts<M extends ExternalObject> extends ExternalReconcilePorts<M> {
   readonly client: Client;
   readonly rng: Rng;
-  /** Absent: details are not published. */
+  /** Absent: connection details are not published. */
   readonly publisher?: Publisher | undefined;
   readonly secretOf: (object: View<M>) => SecretPlace | undefined;
-  /** Milliseconds between two looks at something that is as it should be, unless the object says otherwise. */
+  /** Milliseconds between two observations of a resource that is up to date, unless the object has an annotation. */
   readonly pollMs: number;
-  /** What objects may ask for at least. */
+  /** Minimum for the annotation. */
   readonly minPollMs: number;
-  /** Milliseconds between two looks at something that is being worked on. */
+  /** Milliseconds between two observations while the service is working. */
   readonly pendingMs: number;
 }
 
@@ -46,7 +46,7 @@ const NOT_THERE: Observation = { exists: false, upToDate: false, state: 'unknown
 
 export class Steps<M extends ExternalObject> {
   readonly #ports: StepPorts<M>;
-  /** Ends of creations that could not be written down, by uid: the first thing to do in the next run. */
+  /** Results of creations that could not be stored, by uid. The next reconcile stores them first. */
   readonly #unrecorded = new Map<string, Marks>();
 
   constructor(ports: StepPorts<M>) {
@@ -116,7 +116,7 @@ export class Steps<M extends ExternalObject> {
         const message = `${messageOf(error)}; ${interruptedMessage(reconcile.object)}`;
         return failed(reconcile, 'CreationInterrupted', new NoRetryError({ message, cause: error }));
       }
-      // A clock that was set back must not make the answer look older than the question.
+      // If the clock was set back, the result must not look older than the start.
       await this.#record(reconcile, failedMarks(Math.max(begunAt, reconcile.wall)));
       if (error instanceof NoRetryError) reconcile.note('give up creating', 'CreateFailed', error.message);
       return failed(reconcile, 'CreateFailed', error);
@@ -160,7 +160,7 @@ export class Steps<M extends ExternalObject> {
     } catch (error) {
       return failed(reconcile, 'ObserveFailed', error);
     }
-    // What was just created and never seen may be there all the same.
+    // A resource that was just created may exist although it is not visible yet.
     const hiddenMs =
       reconcile.object.status?.state === undefined ? graceLeftMs(reconcile.object, reconcile.wall) : 0;
     if (!seen.exists && hiddenMs === 0) return this.release(reconcile);
@@ -174,7 +174,7 @@ export class Steps<M extends ExternalObject> {
     return ended(reconcile, seen.exists ? this.#ports.pendingMs : hiddenMs);
   }
 
-  /** Nothing is left to do in the service: the object may go. */
+  /** Nothing is left to do in the service: removes the finalizer. */
   async release(reconcile: ExternalReconcile<M>): Promise<Outcome> {
     const { publisher, secretOf, kind, finalizer, client } = this.#ports;
     const { write, signal } = reconcile.ctx;
@@ -190,9 +190,9 @@ export class Steps<M extends ExternalObject> {
     return REST;
   }
 
-  // ------------------------------------------------------------ parts of them
+  // ------------------------------------------------------------ helpers
 
-  /** A name that nobody has given yet cannot be asked for. */
+  /** Without a name, the resource cannot be observed. */
   #observe(reconcile: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Observation> {
     return reconcile.name === undefined
       ? Promise.resolve(NOT_THERE)
@@ -214,7 +214,7 @@ export class Steps<M extends ExternalObject> {
     }
   }
 
-  /** The end of a creation goes onto the object, now or at the beginning of the next run. */
+  /** Stores the result of a creation on the object, now or at the start of the next reconcile. */
   async #record(reconcile: ExternalReconcile<M>, marks: Marks): Promise<void> {
     try {
       await reconcile.record(marks);
@@ -224,7 +224,7 @@ export class Steps<M extends ExternalObject> {
     }
   }
 
-  /** @returns whether the object is still there */
+  /** @returns whether the object still exists */
   async recordLate(reconcile: ExternalReconcile<M>): Promise<boolean> {
     const uid = reconcile.object.metadata.uid ?? '';
     const marks = this.#unrecorded.get(uid);
@@ -240,7 +240,7 @@ export class Steps<M extends ExternalObject> {
     return true;
   }
 
-  /** The object has gone, and with it the place for its marks. */
+  /** The object is gone, so its marks cannot be stored any more. */
   forget({ metadata }: View<M>): void {
     this.#unrecorded.delete(metadata.uid ?? '');
   }

@@ -1,16 +1,17 @@
 /**
- * Who shall hold which shard. Pure, and the same for everybody who sees the same: replicas need not talk to agree.
+ * Assigns shards to members. Pure, with the same result for every replica that sees the same leases, so replicas need
+ * no other communication.
  *
- * Each member keeps what it has up to its quota, so as little moves as balance allows.
+ * Each member keeps its shards up to its quota, so as few shards as possible move.
  */
 
-/** By shard: the member that holds it; undefined when nobody who lives does. */
+/** By shard: the member that holds it; undefined if no living member does. */
 export type Holders = readonly (string | undefined)[];
 
 /**
- * @param holders by shard; whoever is no member counts as nobody
- * @param members without repetition; their order does not matter
- * @returns by shard the member that shall hold it; nobody when there are no members. Numbers of shards differ by one at most
+ * @param holders by shard; a holder that is not a member counts as none
+ * @param members without duplicates; their order does not matter
+ * @returns the assigned member by shard; none if there are no members. The numbers of shards differ by at most one
  */
 export function assign(holders: Holders, members: readonly string[]): Holders {
   const quotas = quotasOf(holders, members);
@@ -22,7 +23,7 @@ export function assign(holders: Holders, members: readonly string[]): Holders {
   return kept.map((holder) => holder ?? hungry.shift());
 }
 
-/** The remainder goes to those who have most: they would have to hand it over otherwise. */
+/** The remainder is assigned to the members with the most shards, because others would have to take it over. */
 function quotasOf(holders: Holders, members: readonly string[]): ReadonlyMap<string, number> {
   const held = (member: string): number => holders.filter((holder) => holder === member).length;
   const order = [...members].sort((a, b) => held(b) - held(a) || (a < b ? -1 : 1));

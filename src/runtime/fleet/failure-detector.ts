@@ -1,4 +1,7 @@
-/** Notes when, by our own clock, each member was last seen to renew; clocks of machines differ, so no time stamp counts. */
+/**
+ * Records when, by our own clock, each member last renewed its lease. Clocks of machines differ, so time stamps of
+ * others are not used.
+ */
 import type { Clock } from '../../lib/clock.ts';
 import type { LeaseObject } from '../manager/lease.ts';
 import type { View } from '../types.ts';
@@ -14,13 +17,13 @@ export class FailureDetector {
   readonly #durationMs: number;
   #seen: ReadonlyMap<string, Sighting> = new Map();
 
-  /** @param durationMs for members that do not say how long they may be silent */
+  /** @param durationMs for members whose lease has no duration */
   constructor(clock: Clock, durationMs: number) {
     this.#clock = clock;
     this.#durationMs = durationMs;
   }
 
-  /** @returns members that were silent for too long, and in how long the next one could be; Infinity: nobody */
+  /** @returns members that did not renew in time, and when the next one could fail; Infinity: never */
   read(
     { members }: FleetState,
     self: string,

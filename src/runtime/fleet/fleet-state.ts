@@ -1,24 +1,24 @@
-/** The leases of a fleet, read: who lives, and who holds what. Pure. */
+/** The state of a fleet, read from its leases: members and holders of shards. Pure. */
 import type { LeaseObject } from '../manager/lease.ts';
 import type { View } from '../types.ts';
 import type { Holders } from './assign.ts';
 import { fleetLabel, memberRole, roleLabel, SHARDS } from './names.ts';
 
 export interface FleetState {
-  /** Members that hold their lease, by identity. */
+  /** Members with a valid lease, by identity. */
   readonly members: ReadonlyMap<string, View<LeaseObject>>;
-  /** Leases of members that have gone or were given up. */
+  /** Leases of members that left or were evicted. */
   readonly left: readonly View<LeaseObject>[];
-  /** By number; absent until somebody has made it. */
+  /** By number; absent until a member has created it. */
   readonly shards: readonly (View<LeaseObject> | undefined)[];
-  /** By shard: who holds it, if that is a member. */
+  /** By shard: its holder, if that is a member. */
   readonly holders: Holders;
 }
 
 export const holderOf = (lease: View<LeaseObject> | undefined): string | undefined =>
   lease?.spec?.holderIdentity || undefined;
 
-/** @param leases of the namespace; others than those of the fleet are passed over */
+/** @param leases of the namespace; those of other fleets are ignored */
 export function readFleetState(leases: Iterable<View<LeaseObject>>, fleet: string): FleetState {
   const members = new Map<string, View<LeaseObject>>();
   const left: View<LeaseObject>[] = [];

@@ -1,11 +1,11 @@
 /**
- * Divides the work among replicas. Each one renews a Lease that says it lives; the work is cut into shards, each with a
- * Lease that names its holder and is written only when it changes hands. So a fleet costs one request per replica and
- * renewal, however many shards there are.
+ * Divides the work among replicas. Each replica renews a Lease to show that it is alive. The work is divided into
+ * shards, each with a Lease that names its holder and is written only when the holder changes. So a fleet needs one
+ * request per replica and renewal, whatever the number of shards.
  *
- * Who stops being renewed is given up by a write that names the version seen for the whole duration: it can only succeed
- * if no renewal came in between. The one given up has stopped writing by then, for it counts from before its last renewal
- * was sent, and gives up after 10 of the 15 seconds.
+ * A member that stops renewing is evicted by a write with the resource version that was seen during the whole
+ * duration: it succeeds only if there was no renewal in between. The evicted member has already stopped writing by
+ * then, because it counts from before it sent its last renewal, and gives up after 10 of the 15 seconds.
  * @see docs/adr/0026-replicas-share-the-work.md
  */
 import { setMaxListeners } from 'node:events';
@@ -37,7 +37,7 @@ const RENEW_DEADLINE_MS = 10_000;
 const RENEW_MS = 3_000;
 const LABEL_VALUE = /^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$/;
 const RETRY_MS = 1_000;
-/** The net below the events that bring up what could not be told. */
+/** Objects whose responsible replica is unknown are checked again after this time, if no event comes. */
 const UNCLEAR_MS = 30_000;
 
 class Fleet implements Share {
@@ -55,7 +55,7 @@ class Fleet implements Share {
   #revisit: (concerns: Concerns, kind?: Kind<never>) => void = () => undefined;
   #reported = '';
 
-  /** @throws DefinitionError when the name cannot be the value of a label */
+  /** @throws DefinitionError when the name is not a valid label value */
   constructor(options: FleetOptions) {
     if (!LABEL_VALUE.test(options.name)) {
       throw new DefinitionError({
@@ -64,7 +64,7 @@ class Fleet implements Share {
     }
     const { client, clock, rng, log, namespace, name } = options;
     this.#options = options;
-    // Every write and every watch listens to the end of the process.
+    // Every write and every watch adds a listener.
     setMaxListeners(0, this.#life.signal);
     this.#log = log.child({ fleet: `${namespace}/${name}` });
     this.#caches = createCaches({ client, clock, rng, log });
@@ -103,7 +103,7 @@ class Fleet implements Share {
     this.#observe();
   }
 
-  // -------------------------------------------------------------- what controllers ask
+  // -------------------------------------------------------------- for controllers
 
   readonly fence = (): void => {
     if (this.#member?.lease.isLeader) return;
@@ -148,7 +148,7 @@ class Fleet implements Share {
     return shard;
   }
 
-  // -------------------------------------------------------------- coming and going
+  // -------------------------------------------------------------- joining and leaving
 
   async join(revisit: (concerns: Concerns, kind?: Kind<never>) => void, signal: AbortSignal): Promise<void> {
     this.#revisit = revisit;
@@ -165,7 +165,7 @@ class Fleet implements Share {
 
   async #enter(signal: AbortSignal): Promise<void> {
     const { client, clock, rng, log, metrics, namespace, name } = this.#options;
-    // A name of its own for each life: what was held in the one before is not held in the next.
+    // Each membership has a new name, so shards of an earlier membership are not held by the next one.
     const identity = `${this.#options.identity}-${randomSuffix(rng)}`;
     const lease = createLease({
       client,
@@ -190,7 +190,7 @@ class Fleet implements Share {
     this.#reconcile();
   }
 
-  /** Nobody waits for our return: it is tried for as long as it takes. */
+  /** Joining again is retried without a time limit. */
   #onLost(): void {
     this.#member = undefined;
     for (const shard of this.#shards)
@@ -209,19 +209,19 @@ class Fleet implements Share {
     this.#alarm.cancel();
     for (const shard of this.#shards) shard.lose('this replica has left');
     if (!member) return;
-    // What is still on its way must not arrive when others have begun: the lease runs out by itself.
+    // Requests in flight must not arrive after another replica has started: the lease is left to expire.
     if (isIdle) await member.lease.release();
     else member.lease.abandon();
   }
 
-  // -------------------------------------------------------------- looking at the leases
+  // -------------------------------------------------------------- reading the leases
 
-  /** Begins what the leases ask for. What it leads to comes back as an event, and what fails after a while. */
+  /** Starts the changes that the leases require. Their results arrive as events, and failures are retried later. */
   #reconcile(): void {
     const member = this.#member;
     if (!member?.lease.isLeader || this.#life.signal.aborted) return;
     const state = readFleetState(this.#leases.list(), this.#options.name);
-    // Before our own lease has come by the watch, we would not count ourselves.
+    // Until the watch has delivered our own lease, this replica would not be counted.
     if (!state.members.has(member.identity)) return;
     const { dead, nextMs } = this.#failureDetector.read(state, member.identity);
     const steps = [
@@ -243,7 +243,7 @@ class Fleet implements Share {
     this.#alarm.by(this.#options.clock.now() + Math.max(1, ms));
   }
 
-  /** Brings each shard one step towards what the ledger says. @returns for each step whether it came to an end */
+  /** Moves each shard one step towards the assignment. @returns for each step whether it completed */
   #settle(state: FleetState, self: string): Promise<boolean>[] {
     const wanted = assign(state.holders, [...state.members.keys()]);
     return this.#shards.flatMap((shard) => {
@@ -252,7 +252,7 @@ class Fleet implements Share {
       const isWanted = wanted[shard.number] === self;
       switch (shard.state) {
         case 'none':
-          // Named in the lease and unaware of it: an answer was lost.
+          // The lease names this replica, which does not know it: a response was lost.
           return isHolder || (isWanted && state.holders[shard.number] === undefined)
             ? [this.#take(shard, lease, self)]
             : [];
@@ -272,7 +272,7 @@ class Fleet implements Share {
   async #take(shard: Shard, lease: View<LeaseObject> | undefined, self: string): Promise<boolean> {
     shard.state = 'taking';
     const took = await this.#leaseWrites.take(shard.number, lease, self);
-    // Whatever came to pass meanwhile has taken care of the state itself.
+    // The shard or the membership changed meanwhile, and that change has set the state.
     if ((shard.state as string) !== 'taking' || this.#member?.identity !== self) return true;
     shard.state = took ? 'warming' : 'none';
     if (took) this.#warmUp.begin();
@@ -293,14 +293,14 @@ class Fleet implements Share {
     shard.state = 'releasing';
     return [
       this.#leaseWrites.release(lease).then((isReleased) => {
-        // The lease tells whether it is still ours; if so, it is taken again and given up again.
+        // The lease shows whether it is still ours; if so, it is taken and released again.
         if (shard.state === 'releasing') shard.state = 'none';
         return isReleased;
       }),
     ];
   }
 
-  /** What may belong to shards that have come is looked at as if it were new. */
+  /** Queues the objects of new shards as if they were new. */
   #begin(shards: readonly Shard[]): void {
     const ours = new Set(shards.map(({ number }) => number));
     this.#revisit((object) => {
@@ -310,7 +310,7 @@ class Fleet implements Share {
     this.#reconcile();
   }
 
-  // -------------------------------------------------------------- telling
+  // -------------------------------------------------------------- reporting
 
   get #held(): number {
     return this.#shards.filter(({ isOurs }) => isOurs).length;

@@ -1,6 +1,6 @@
 /**
- * The writes of a fleet. Each names the version it was made for, so of several replicas that try the same one succeeds.
- * None of them throws: what did not work shows in the leases, and is tried again from there.
+ * The writes of a fleet. Each contains the resource version on which it is based, so if several replicas try the same
+ * write, one succeeds. None of them throws: the leases show what failed, and the next attempt starts from there.
  */
 import { microTimestamp, type Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -15,20 +15,20 @@ interface LeaseWritePorts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly namespace: string;
-  /** Of the fleet. */
+  /** Name of the fleet. */
   readonly name: string;
 }
 
 export class LeaseWrites {
   readonly #ports: LeaseWritePorts;
-  /** Keys of leases of which a write is under way. */
+  /** Keys of leases with a write in flight. */
   readonly #underWay = new Set<Key>();
 
   constructor(ports: LeaseWritePorts) {
     this.#ports = ports;
   }
 
-  /** @param lease as last seen; undefined: nobody has made it yet */
+  /** @param lease as last seen; undefined: not created yet */
   take(shard: number, lease: View<LeaseObject> | undefined, holder: string): Promise<boolean> {
     const { clock, namespace, name } = this.#ports;
     const now = microTimestamp(clock);
@@ -67,7 +67,7 @@ export class LeaseWrites {
     return isDead;
   }
 
-  /** Removes the lease of a member that has left. */
+  /** Deletes the lease of a member that has left. */
   clear({ metadata }: View<LeaseObject>): Promise<boolean> {
     const { uid } = metadata;
     const { namespace, name } = metadata;
@@ -79,7 +79,7 @@ export class LeaseWrites {
     return this.#do({ verb: 'replace', kind: leaseKind, object: lease as LeaseObject });
   }
 
-  /** @returns whether it came to be; while another write of the lease is under way, it does not */
+  /** @returns whether it succeeded; false while another write of the lease is in flight */
   async #do(write: Write<LeaseObject>): Promise<boolean> {
     const key =
       'key' in write ? write.key : joinKey(write.object.metadata.namespace, write.object.metadata.name);

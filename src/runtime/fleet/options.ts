@@ -1,29 +1,29 @@
-/** What a fleet is told: who it is, what belongs together, and how long silence may last. */
+/** Options of a fleet: the identity of the replica, which objects belong together, and time limits. */
 import type { LeasePorts } from '../manager/lease.ts';
 import type { Kind, Obj, View } from '../types.ts';
 
-/** To what an object belongs: everything with the same answer stays together. */
+/** Assigns objects to places: objects with the same place are handled by the same replica. */
 export interface Places {
-  /** Undefined: not to be told yet; `onMoved` will bring it up. */
+  /** Undefined: not known yet; `onMoved` reports it later. */
   placeOf(object: View<Obj>, signal: AbortSignal): string | undefined | Promise<string | undefined>;
-  /** The place as far as it is known without asking anybody. */
+  /** The place, if it is known without a request. */
   guess(object: View<Obj>): string | undefined;
-  /** @param moved called with what may belong elsewhere than before, or has become known to belong anywhere */
+  /** @param moved called with objects whose place may have changed, or has become known */
   onMoved(moved: (kind: Kind<never>, object: View<Obj>) => void): () => void;
 }
 
 export interface FleetOptions extends LeasePorts {
-  /** Replicas that name the same share the work; they must all do the same work. */
+  /** Replicas with the same name share the work; they must all run the same controllers. */
   readonly name: string;
-  /** For people; need not be unique. */
+  /** For users; does not have to be unique. */
   readonly identity: string;
   readonly places: Places;
-  /** Brings the caches of what is worked at up to date; before anything is done that another replica may have begun. */
+  /** Brings the caches up to date, before work starts that another replica may have begun. */
   readonly catchUp: (signal: AbortSignal) => Promise<void>;
-  /** How long a replica may be silent before its work goes to others. Default 15 s. */
+  /** After this time without a renewal, the work of a replica is assigned to others. Default 15 s. */
   readonly durationMs?: number;
-  /** How long a replica works without a renewal. Default 10 s. */
+  /** How long a replica works without a successful renewal. Default 10 s. */
   readonly renewDeadlineMs?: number;
-  /** Default 3 s. */
+  /** Time between renewals. Default 3 s. */
   readonly renewMs?: number;
 }

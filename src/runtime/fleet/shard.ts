@@ -1,16 +1,17 @@
-/** One shard in this process: whether it is ours, what is being worked at in it, and since when it could be handed on. */
+/** One shard in this process: whether this process holds it, its active reconciles, and when it can be handed over. */
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError, ShareLostError } from '../errors.ts';
 import type { WorkPermit } from '../controller/share.ts';
 import type { Writer } from '../types.ts';
 
 /**
- * `none` → `taking`: the lease is asked for → `warming`: it is ours, the caches catch up → `held` → `draining`: what runs
- * ends, nothing begins → `releasing`: the lease is given back → `none`. A loss leads to `none` from everywhere.
+ * `none` → `taking`: the lease is requested → `warming`: the lease is held, the caches catch up → `held` →
+ * `draining`: active reconciles end, no new ones start → `releasing`: the lease is released → `none`. A loss leads to
+ * `none` from every state.
  */
 export type ShardState = 'none' | 'taking' | 'warming' | 'held' | 'draining' | 'releasing';
 
-/** As long as a request may be on its way after we have given up waiting for its answer. */
+/** How long a request may still be in flight after we have stopped waiting for its response. */
 export const DOUBT_MS = 5_000;
 
 export class Shard {
@@ -23,8 +24,8 @@ export class Shard {
   #doubtUntil = -Infinity;
 
   /**
-   * @param mayWrite whether the process still counts as alive to the others
-   * @param onIdle called when the last pass of a draining shard has ended
+   * @param mayWrite whether other replicas still count this process as alive
+   * @param onIdle called when the last reconcile of a draining shard has ended
    */
   constructor(number: number, clock: Clock, mayWrite: () => boolean, onIdle: () => void) {
     this.number = number;
@@ -37,12 +38,12 @@ export class Shard {
     return this.state === 'held' && this.#mayWrite();
   }
 
-  /** Leases that are ours as far as we know. */
+  /** Whether the lease is held, according to what this process knows. */
   get isOurs(): boolean {
     return this.state !== 'none' && this.state !== 'taking';
   }
 
-  /** How long the lease has to be kept although there is nothing to do; Infinity while something is under way. */
+  /** How long the lease must be kept although nothing is active; Infinity while a reconcile is active. */
   get busyMs(): number {
     return this.#permits.size > 0 ? Infinity : Math.max(0, this.#doubtUntil - this.#clock.now());
   }
@@ -71,7 +72,7 @@ export class Shard {
     };
   }
 
-  /** Ends all passes against their will. */
+  /** Aborts all active reconciles. */
   lose(why: string): void {
     this.state = 'none';
     const reason = lostError(this.number, why);
@@ -79,7 +80,7 @@ export class Shard {
     this.#permits.clear();
   }
 
-  /** A write that nobody has answered may take effect yet; until then nobody else may begin. */
+  /** A write without a response may still take effect; until then no other replica may start. */
   #watched(write: Writer): Writer {
     return async (request, signal) => {
       try {
@@ -92,7 +93,7 @@ export class Shard {
   }
 }
 
-/** It says for certain what became of the write. */
+/** Whether the result of the write is certain. */
 const isAnswer = (error: unknown): boolean => error instanceof ApiError || error instanceof ShareLostError;
 
 const lostError = (shard: number, why: string): ShareLostError =>

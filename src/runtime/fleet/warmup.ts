@@ -1,6 +1,6 @@
 /**
- * Between the lease of a shard and the work in it: what others have written is read first, or something that another
- * replica has begun would be begun again.
+ * Between taking the lease of a shard and working on it: the caches must contain the writes of the previous holder,
+ * otherwise work that it has started would be started again.
  */
 import { sleep, type Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -9,11 +9,11 @@ import type { Shard } from './shard.ts';
 interface WarmUpPorts {
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long to rest after a failure. */
+  /** Pause after a failure. */
   readonly retryAfterMs: number;
   readonly shards: readonly Shard[];
   readonly catchUp: (signal: AbortSignal) => Promise<void>;
-  /** What this replica is at the moment; something else after it was given up by the others, undefined in between. */
+  /** The current membership; a different object after an eviction, and undefined in between. */
   readonly member: () => object | undefined;
   /** Called with shards that have become `held`. */
   readonly onHeld: (shards: readonly Shard[]) => void;
@@ -29,7 +29,7 @@ export class WarmUp {
     this.#signal = signal;
   }
 
-  /** Makes every shard that is `warming` `held`: one round for all that have come meanwhile. */
+  /** Turns all shards that are `warming` into `held`: one catch-up for all shards that were taken meanwhile. */
   begin(): void {
     if (this.#isGoingOn) return;
     this.#isGoingOn = true;
@@ -44,7 +44,8 @@ export class WarmUp {
       const life = member();
       const coming = shards.filter(isWarming);
       if (coming.length === 0) {
-        // In the same turn as the look: a shard that comes in between would be waited for by nobody.
+        // In the same turn of the event loop as the check: otherwise a shard that is taken in between would never
+        // become held.
         this.#isGoingOn = false;
         return;
       }
@@ -57,7 +58,7 @@ export class WarmUp {
         await sleep(clock, retryAfterMs, signal).catch(() => undefined);
         continue;
       }
-      // A shard that was lost and taken again meanwhile has to catch up again.
+      // A shard that was lost and taken again meanwhile must catch up again.
       if (member() !== life) continue;
       const ready = coming.filter(isWarming);
       for (const shard of ready) shard.state = 'held';

@@ -1,10 +1,10 @@
 /**
- * Who leads: one replica holds a Lease and renews it; the others wait until they have not seen it renewed for
+ * Leader election: one replica holds a Lease and renews it; the others wait until they have not seen a renewal for
  * its whole duration.
  *
- * Clocks of machines differ, so nobody compares time stamps: a replica notes when, by its own clock, it saw the
- * lease change. The holder stops writing before the others may begin: it counts from before its last renewal
- * was sent, and gives up after 10 of the 15 seconds.
+ * Clocks of machines differ, so time stamps of others are not used: a replica records when, by its own clock, it saw
+ * the lease change. The holder stops writing before the others may start, because it counts from before it sent its
+ * last renewal, and gives up after 10 of the 15 seconds.
  */
 import { microTimestamp, sleep, type Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
@@ -33,9 +33,9 @@ export const leaseKind: Kind<LeaseObject> = {
   namespaced: true,
 };
 
-/** What leases stand on. */
+/** Dependencies of leases. */
 export interface LeasePorts {
-  /** Preferably one with connections of its own, so that nothing delays a renewal. */
+  /** Preferably a client with its own connections, so that other requests do not delay renewals. */
   readonly client: Client;
   readonly clock: Clock;
   readonly rng: Rng;
@@ -48,7 +48,7 @@ export interface LeaseOptions extends LeasePorts {
   readonly name: string;
   /** Unique among replicas. */
   readonly identity: string;
-  /** Called once when leadership is lost against our will; the process should end. */
+  /** Called once when leadership is lost involuntarily; the process should end. */
   onLost(error: LeadershipLostError): void;
   /** Default 15 s. */
   readonly durationMs?: number;
@@ -56,25 +56,25 @@ export interface LeaseOptions extends LeasePorts {
   readonly renewDeadlineMs?: number;
   /** Default 2 s. */
   readonly retryMs?: number;
-  /** What it means to hold it, for log and metrics: to lead, the default, or to be one of a fleet. */
+  /** For log and metrics: the holder is the leader (default), or a member of a fleet. */
   readonly purpose?: 'leader' | 'member';
-  /** Put on a lease that is made. */
+  /** Labels of a lease that is created. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface Lease {
   readonly isLeader: boolean;
-  /** Resolves when this process leads; it keeps renewing from then on. @throws the signal's reason */
+  /** Resolves when this process is the leader, and renews the lease from then on. @throws the signal's reason */
   acquire(signal: AbortSignal): Promise<void>;
   /** @throws LeadershipLostError unless this process may write now */
   fence(): void;
-  /** Gives the lease to whoever wants it. Never fails. */
+  /** Releases the lease, so that another replica can take it at once. Never fails. */
   release(): Promise<void>;
-  /** Stops renewing and writes nothing: the lease runs out by itself. */
+  /** Stops renewing and writes nothing: the lease expires. */
   abandon(): void;
 }
 
-/** How much longer than the interval two tries may lie apart. */
+/** Random share by which the time between attempts is extended. */
 const JITTER = 0.2;
 
 const messagesFor = {
@@ -110,9 +110,9 @@ class HeldLease implements Lease {
   readonly #deadlineMs: number;
   readonly #retryMs: number;
   readonly #end = new AbortController();
-  /** The lease as last seen, and when its content was first seen by our clock. */
+  /** The lease as last seen, and when we first saw this version, by our clock. */
   #seen: { readonly object: LeaseObject; readonly at: number } | undefined;
-  /** When the request that last renewed the lease was sent; undefined while we do not lead. */
+  /** When the last successful renewal was sent; undefined while this process is not the leader. */
   #renewedAt: number | undefined;
   readonly #setMaster: (value: number) => void;
 
@@ -169,7 +169,7 @@ class HeldLease implements Lease {
     this.#setMaster(0);
   }
 
-  /** Renews until told to stop, or until it was not possible for too long. */
+  /** Renews until the lease is released, or until renewals have failed for too long. */
   async #keep(): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#end;
@@ -206,7 +206,7 @@ class HeldLease implements Lease {
     return new LeadershipLostError({ message: `writes are blocked, lease ${this.#key}: ${why}` });
   }
 
-  /** Tries to take or renew the lease. A failure of any sort is a no. */
+  /** Tries to take or renew the lease. @returns false for any failure */
   async #attempt(signal: AbortSignal, limitMs: number): Promise<boolean> {
     const { clock, log } = this.#options;
     const sentAt = clock.now();
@@ -216,13 +216,13 @@ class HeldLease implements Lease {
     });
     try {
       const isOurs = await this.#tryOnce(AbortSignal.any([signal, limit.signal]));
-      // An answer that comes after the end of waiting must not bring back a leadership already given up.
+      // A response that arrives after the deadline must not restore a leadership that was given up.
       if (!isOurs || signal.aborted || clock.now() - sentAt >= this.#deadlineMs) return false;
       this.#renewedAt = sentAt;
       return true;
     } catch (error) {
       if (!signal.aborted) log.warn({ lease: this.#key, err: String(error) }, 'lease request failed');
-      // What is there now has to be read anew.
+      // The lease must be read again.
       this.#isStale = true;
       return false;
     } finally {
@@ -261,7 +261,7 @@ class HeldLease implements Lease {
     this.#seen = { object, at: isSame && this.#seen ? this.#seen.at : this.#options.clock.now() };
   }
 
-  /** A member that was given up by the others stays given up, whatever became of its lease. */
+  /** A member that was evicted stays evicted, whatever its lease contains. */
   #isEnded(current: LeaseObject | undefined): boolean {
     const { purpose, identity } = this.#options;
     return (
@@ -269,7 +269,7 @@ class HeldLease implements Lease {
     );
   }
 
-  /** Somebody else holds the lease and may still believe so. */
+  /** Another replica holds the lease, and it has not expired. */
   #isHeldByOther(): boolean {
     if (this.#isEnded(this.#seen?.object)) return true;
     const holder = this.#seen?.object.spec?.holderIdentity;
@@ -284,7 +284,7 @@ class HeldLease implements Lease {
     return this.#seen.at + durationMs - this.#options.clock.now();
   }
 
-  /** At the latest when the lease runs out, so that a takeover does not wait for the next round. */
+  /** At the latest when the lease expires, so that a takeover is not delayed. */
   #untilNextTry(): number {
     const { rng } = this.#options;
     const periodMs = this.#retryMs * (1 + JITTER * rng.next());

@@ -1,4 +1,7 @@
-/** The life of a process full of controllers: fill the caches, become the leader or one of a fleet, run, drain, let go. */
+/**
+ * The life cycle of a process with controllers: sync the caches, become the leader or join a fleet, run, drain,
+ * release.
+ */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
@@ -21,43 +24,43 @@ import type { Caches, Client, Kind, Obj, Writer } from '../types.ts';
 import { createWriter } from '../controller/writer.ts';
 
 /**
- * Which Lease says who leads. Times are milliseconds, by default 15,000 for the lease, 10,000 to renew it, 2,000
- * between tries.
+ * Settings of leader election. Times are milliseconds, by default 15,000 for the lease, 10,000 to renew it, 2,000
+ * between attempts.
  */
 export interface LeaseSettings {
   readonly namespace: string;
   readonly name: string;
   /** Default: the manager's client. */
   readonly client?: Client;
-  /** Leadership is lost, all writes are refused from now on: end the process. */
+  /** Called when leadership is lost: all writes are rejected from now on, so the process should end. */
   onLost(error: LeadershipLostError): void;
   readonly durationMs?: number;
   readonly renewDeadlineMs?: number;
   readonly retryMs?: number;
 }
 
-/** What a manager works with. Exactly one of `lease` and `share` makes sense where there are replicas. */
+/** Dependencies of a manager. Processes with replicas need either `lease` or `share`, not both. */
 export interface ManagerOptions {
   readonly client: Client;
-  /** With a `start`, caches that are asked for later start by themselves. */
+  /** With `start`, caches that are requested later start by themselves. */
   readonly caches: Caches & { start?(signal: AbortSignal): Promise<void> };
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Unique among replicas; events and the lease name it. */
+  /** Unique among replicas; used in Events and in the lease. */
   readonly identity: string;
-  /** Without it this process believes to be alone. */
+  /** Absent: this process is the only replica. */
   readonly lease?: LeaseSettings;
-  /** With it this process does a part of the work, and other replicas the rest; instead of a lease. */
+  /** With it this process does a part of the work, and other replicas do the rest; used instead of `lease`. */
   readonly share?: Share;
-  /** How long the first lists may take. Default 120 s. */
+  /** Time limit for the first lists. Default 120 s. */
   readonly syncTimeoutMs?: number;
-  /** How long runs may take to end when the process stops. Default 30 s. */
+  /** Time limit for active reconciles when the process stops. Default 30 s. */
   readonly drainMs?: number;
 }
 
-/** Where controllers are added, and what they share. */
+/** Controllers are added to a manager, and share its dependencies. */
 export interface Manager {
   /** The cluster that the controllers work on. */
   readonly client: Client;
@@ -67,29 +70,29 @@ export interface Manager {
   readonly rng: Rng;
   readonly log: Logger;
   /**
-   * Adds a controller. It runs once the process has started; with a lease, once the process leads.
-   * @throws DefinitionError when parts of the description do not go together, the name is taken, or the manager has started
+   * Adds a controller. It runs after the manager has started; with a lease, while this process is the leader.
+   * @throws DefinitionError when the spec is inconsistent, the name is already used, or the manager has started
    */
   add<P extends Obj>(spec: ControllerSpec<P>): Controller<P>;
 }
 
-/** A manager, and the life of its process. */
+/** A manager with the life cycle of its process. */
 export interface StartableManager extends Manager {
   readonly recorder: Recorder;
   /** Checks for the health server. */
   readonly checks: readonly Check[];
-  /** The caches are synced, this process leads, and the controllers run. */
+  /** The caches are synced, this process is the leader, and the controllers run. */
   readonly ready: boolean;
   /** Reconciles that `stop` had to abandon; 0 after a clean stop. */
   readonly unfinished: number;
-  /** A writer for code outside of controllers, with fence and caches. */
+  /** A writer for code outside of controllers, with the fence and the caches. */
   writer(name: string): Writer;
   /**
-   * Resolves when the caches are in step, this process leads, and the controllers run.
+   * Resolves when the caches are synced, this process is the leader, and the controllers run.
    * @throws SourceError naming the source that did not sync in time; ShutdownError when stopped meanwhile
    */
   start(): Promise<void>;
-  /** Stops intake, waits for runs, flushes events, gives up the lease. Never fails. */
+  /** Queues nothing more, waits for active reconciles, sends pending Events, releases the lease. Never fails. */
   stop(): Promise<void>;
 }
 
@@ -120,7 +123,7 @@ class ControllerManager implements StartableManager {
   constructor(options: ManagerOptions) {
     const { caches, clock, rng, log, metrics, identity, client } = options;
     this.#options = options;
-    // Every source listens to the end of the process.
+    // Every source adds a listener.
     setMaxListeners(0, this.#life.signal);
     this.client = client;
     this.caches = caches;
@@ -192,7 +195,7 @@ class ControllerManager implements StartableManager {
       await this.#lease?.acquire(signal);
       await this.#options.share?.join(this.#revisit, signal);
     } catch (error) {
-      // What ended the wait matters more than what the wait said about it.
+      // The reason for which the wait was aborted is more useful than the error of the wait.
       throw signal.aborted ? (signal.reason as Error) : error;
     }
     if (signal.aborted) throw signal.reason as Error;
@@ -226,7 +229,7 @@ class ControllerManager implements StartableManager {
     log.info({}, 'stopped');
   }
 
-  /** In front of every write. */
+  /** Called before every write. */
   readonly #fence = (): void => {
     if (this.#phase === 'stopped')
       throw new ShutdownError({ message: 'writes are blocked because the process is stopping' });
@@ -260,7 +263,7 @@ class ControllerManager implements StartableManager {
     });
   }
 
-  /** Fills all caches: those of controllers in their order, then those that others asked for. */
+  /** Syncs all caches: first those of the controllers, in their order, then all others. */
   async #sync(signal: AbortSignal): Promise<void> {
     const { caches, clock, syncTimeoutMs = SYNC_TIMEOUT_MS } = this.#options;
     const all = (async () => {
@@ -282,7 +285,7 @@ class ControllerManager implements StartableManager {
   }
 }
 
-/** Whether the promise resolves in time; rejects when it does so first. */
+/** Whether the promise resolves in time; rejects if the promise rejects before. */
 function isWithin(clock: Clock, ms: number, promise: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const cancel = clock.at(clock.now() + ms, () => {

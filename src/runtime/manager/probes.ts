@@ -1,10 +1,10 @@
-/** What the health server is told about this process: are the sources in step, and does the event loop turn? */
+/** Checks for the health server: whether the sources are synced, and whether the event loop is blocked. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Check } from '../../observability/health.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Caches } from '../types.ts';
 
-/** Ready when every cache has its first list and its watch is well. */
+/** Ready if every cache has its first list and a healthy watch. */
 export const sourcesCheck = (caches: Caches): Check => ({
   name: 'sources',
   probe: 'ready',
@@ -28,7 +28,7 @@ interface LoopLag {
 }
 
 /**
- * Measures how late timers are, which is how long something has kept the event loop from turning.
+ * Measures how late timers are, which is how long the event loop was blocked.
  * @param limitMs lag above which the process does not count as alive; default 5 s
  */
 export function watchLoopLag(clock: Clock, metrics: Metrics, limitMs = DEFAULT_LIMIT_MS): LoopLag {

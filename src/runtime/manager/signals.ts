@@ -1,4 +1,4 @@
-/** Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends at once. */
+/** Ctrl-C and SIGTERM: the first stops the process in order, the second ends it at once. */
 
 const FAILED = 1;
 const signals = ['SIGINT', 'SIGTERM'] as const;
@@ -6,11 +6,11 @@ const signals = ['SIGINT', 'SIGTERM'] as const;
 export interface Interruption {
   /** Aborts with the first signal. */
   readonly signal: AbortSignal;
-  /** Stops listening, so that signals have their usual effect again. */
+  /** Stops listening; signals have their default effect again. */
   release(): void;
 }
 
-/** Listens until released; from the second signal on the process ends with exit code 1. */
+/** Listens until released; the second signal ends the process with exit code 1. */
 export function onInterrupt(onFirst: () => void = () => undefined): Interruption {
   const controller = new AbortController();
   const handler = (): void => {

@@ -1,4 +1,4 @@
-/** `runOperator`: the main function of an operator that is a program of its own. */
+/** `runOperator`: the main function of a program that is an operator. */
 import { HealthPortError } from '../../observability/health.ts';
 import { createLogger, type Level } from '../../observability/log.ts';
 import { EspalierError } from '../errors.ts';
@@ -6,11 +6,11 @@ import { aborted, onInterrupt } from '../manager/signals.ts';
 import { startOperator, type OperatorOptions } from './start-operator.ts';
 
 /**
- * Runs an operator until SIGTERM or Ctrl-C; a second signal ends the process at once. The log goes to standard error. An
- * operator that cannot start, or loses its lease, is stopped: the error is one line on standard error, and the exit code 1.
- * So is that of an operator that abandoned reconciles when it stopped.
+ * Runs an operator until SIGTERM or Ctrl-C; a second signal ends the process at once. The log is written to standard
+ * error. If the operator cannot start or loses its lease, it stops: the error is one line on standard error, and the
+ * exit code is 1. The exit code is also 1 if reconciles had to be abandoned at the stop.
  * @param options.level of the log, default `info`; `log` takes precedence
- * @throws what `add` throws, unless it is an error of the runtime
+ * @throws errors of `add`, unless they are errors of the runtime
  */
 export async function runOperator(options: OperatorOptions & { readonly level?: Level }): Promise<void> {
   const { log = createLogger({ level: options.level ?? 'info', pretty: process.stderr.isTTY }) } = options;

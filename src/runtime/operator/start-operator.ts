@@ -20,7 +20,7 @@ import { defaultResponses } from '../transport/responses.ts';
 import { findKubeconfig, type KubeconfigSource } from '../transport/kubeconfig.ts';
 import type { Caches, Client } from '../types.ts';
 
-/** Another cluster: requests to it, and caches of its objects. */
+/** Another cluster: a client, and caches of its objects. */
 export interface Cluster {
   readonly client: Client;
   readonly caches: Caches;
@@ -37,18 +37,18 @@ export interface Operator extends Manager {
   connect(kubeconfig: KubeconfigSource): Promise<Cluster>;
 }
 
-/** What an operator consists of. */
+/** Options of an operator. */
 export interface OperatorOptions {
   /** Identifies the operator to the API server, and is the default name of its lease. */
   readonly name: string;
-  /** Adds the controllers; nothing is read or watched before it ends. */
+  /** Adds the controllers; nothing is read or watched before it returns. */
   add(operator: Operator): unknown;
   /** Default: the file in `KUBECONFIG`, then the service account of the pod, then `~/.kube/config`. */
   readonly kubeconfig?: KubeconfigSource;
   /**
-   * Leader election: of all processes with the same lease, one runs the controllers, and the others stand by with filled
-   * caches. Without it, every process runs them. The namespace is by default that of the pod or of the kubeconfig's
-   * context. Times are milliseconds, by default 15,000, 10,000 and 2,000.
+   * Leader election: of all processes with the same lease, one runs the controllers, and the others stand by with
+   * synced caches. Without it, every process runs them. The default namespace is that of the pod or of the
+   * kubeconfig's context. Times are milliseconds, by default 15,000, 10,000 and 2,000.
    */
   readonly lease?: {
     readonly namespace?: string;
@@ -59,44 +59,45 @@ export interface OperatorOptions {
   };
   /** Names this process in the lease and in events; unique among replicas. Default `<host name>-<process id>`. */
   readonly identity?: string;
-  /** Serve /metrics, /healthz and /readyz here; port 0 takes any free port. Default: not at all. */
+  /** Serves /metrics, /healthz and /readyz on this address; port 0 takes any free port. Default: not served. */
   readonly metricsAddress?: { readonly host: string; readonly port: number };
   /** Checks in addition to those of the manager. */
   readonly checks?: readonly Check[];
   /** Default: no log. */
   readonly log?: Logger;
-  /** Milliseconds for the first lists, default 120,000. */
+  /** Time limit for the first lists, default 120,000. */
   readonly syncTimeoutMs?: number;
-  /** Milliseconds for running reconciles to end when the operator stops, default 30,000. */
+  /** Time limit for active reconciles when the operator stops, default 30,000. */
   readonly drainMs?: number;
 }
 
-/** A process with an operator, as `startOperator` returns it. */
+/** A running operator, returned by `startOperator`. */
 export interface OperatorProcess {
-  /** Where metrics and probes are served, as in `http://127.0.0.1:8080`. */
+  /** Address of metrics and probes, such as `http://127.0.0.1:8080`. */
   readonly health: string | undefined;
   /**
-   * Resolves when the caches are filled and the controllers run; with a lease, when this process becomes the leader.
-   * Rejects with a SourceError when the first lists fail, and with a ShutdownError when `stop` was called before.
+   * Resolves when the caches are synced and the controllers run; with a lease, when this process becomes the leader.
+   * Rejects with a SourceError when the first lists fail, and with a ShutdownError if `stop` was called before.
    */
   readonly started: Promise<void>;
   /**
-   * Resolves when the operator has stopped. Rejects when it stopped by itself: with a LeadershipLostError, or with the
-   * error with which `started` rejected.
+   * Resolves when the operator has stopped. Rejects if it stopped without `stop`: with a LeadershipLostError, or with
+   * the error with which `started` rejected.
    */
   readonly ended: Promise<void>;
   /**
-   * Starts no more reconciles, waits for those that run, releases the lease, and closes all connections.
-   * @returns how many reconciles did not end in time and were abandoned
+   * Starts no more reconciles, waits for active ones, releases the lease, and closes all connections.
+   * @returns the number of reconciles that did not end in time and were abandoned
    */
   stop(): Promise<number>;
 }
 
 /**
- * Connects, adds the controllers and begins to start them. Signals of the process are left to the caller; `runOperator`
- * handles them.
- * @throws KubeconfigError when no kubeconfig is found or it cannot be used; HealthPortError when the address is in use;
- *   what `add` throws
+ * Connects, adds the controllers and begins to start them. It does not handle signals of the process; `runOperator`
+ * does.
+ * @throws KubeconfigError when no kubeconfig is found or it cannot be used; HealthPortError when the address is in
+ * use;
+ *   errors of `add`
  */
 export async function startOperator(options: OperatorOptions): Promise<OperatorProcess> {
   const closing = new Closing();
@@ -145,7 +146,7 @@ async function createOperator(
     name,
     onLost,
     ...options.lease,
-    // Renewals have connections of their own, so that nothing delays them.
+    // Renewals have their own connections, so that other requests do not delay them.
     client: (await open({ responses }))[1],
   };
   const caches = createCaches({ client, ...ports, metrics });
@@ -178,7 +179,7 @@ async function createOperator(
 
 const ignore = (): void => undefined;
 
-/** The promises of an operator; nobody has to listen to them. */
+/** The promises of an operator; callers may ignore them. */
 class Life implements OperatorProcess {
   readonly started: Promise<void>;
   readonly ended: Promise<void>;
@@ -212,7 +213,7 @@ class Life implements OperatorProcess {
     });
   }
 
-  /** The operator cannot go on. */
+  /** The operator cannot continue. */
   end(error: Error): void {
     if (this.#closing.signal.aborted) return;
     this.#manager?.log.error({ err: error }, 'operator stopped');

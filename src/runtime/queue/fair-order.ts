@@ -1,40 +1,42 @@
 /**
- * Whose key is next, so that no namespace keeps the others waiting.
+ * The order of ready keys, which prevents a namespace from delaying others.
  *
- * Namespaces take turns. Those that took much of the controller's time lately, or failed often, go after the others;
- * those that hold half of the workers go last. Within that the highest priority goes first, and within a namespace
- * and a priority the key that came first. Example: 2000 keys of A wait, each for a reconcile of a second, and B adds
- * one. A holds at most all workers but one, so B's key begins at once, whatever A does.
+ * Namespaces take turns. Those that recently used much of the controller's time, or failed often, come after the
+ * others; those that hold half of the workers come last. Within that, higher priorities come first, and within a
+ * namespace and a priority, keys are first in, first out. Example: 2000 keys of A are ready, and each needs a
+ * reconcile of a second; B adds one key. A never holds all workers, so B's key starts at once.
  *
  * Every operation takes constant time, whatever the number of keys and namespaces.
  */
 import { LinkedList, type Linked } from './linked-list.ts';
 import { FAILURE_MS, Usage } from './usage.ts';
 
-/** From first to last. `full`: holds half of the workers or more. */
+/** In this order. `full`: holds half of the workers or more. */
 type Tier = 'light' | 'heavy' | 'full';
 
-/** So many reconciles of light namespaces, then one of a heavy one: going last is not starving. */
+/**
+ * After this many reconciles of light namespaces, one of a heavy namespace starts, so that heavy ones make progress.
+ */
 const LIGHT_IN_A_ROW = 3;
 
-/** Something that waits for a worker; it is ready while it is in a list. */
+/** An entry of the queue; it is ready while it is in a list. */
 export interface Waiting<E> extends Linked<E> {
   readonly group: Group<E>;
   priority: number;
 }
 
-/** A namespace with keys that are known to the queue. */
+/** A namespace with keys in the queue. */
 interface Group<E> {
   readonly name: string;
-  /** Keys known, ready or not. */
+  /** Number of its keys, ready or not. */
   size: number;
   running: number;
   tier: Tier;
-  /** By priority, of which there are few. */
+  /** One for each priority; there are few. */
   readonly lines: Line<E>[];
 }
 
-/** The ready keys of a namespace with the same priority; it is in a ring while there are any. */
+/** The ready keys of a namespace with the same priority; in a ring if it is not empty. */
 interface Line<E> extends Linked<Line<E>> {
   readonly group: Group<E>;
   readonly priority: number;
@@ -55,25 +57,25 @@ export class FairOrder<E extends Waiting<E>> {
   #running = 0;
   /** Workers held by namespaces that are not light. */
   #runningOfOthers = 0;
-  /** While a heavy one waited. */
+  /** Consecutive light reconciles while a heavy namespace waited. */
   #lightInARow = 0;
-  /** The time that every running reconcile has had if they share the controller's time equally. */
+  /** The controller's time that each active reconcile has used, if they share it equally. */
   #shareMs = 0;
-  /** `Clock.now()` when something happened last. */
+  /** `Clock.now()` of the last operation. */
   #now = 0;
 
-  /** @param workers how many there are; of one or of infinitely many no namespace can hold too much */
+  /** @param workers their number; with one or infinitely many, no namespace is limited */
   constructor(workers: number) {
     this.#half = workers > 1 ? Math.ceil(workers / 2) : Infinity;
     this.#mostOfOthers = workers > 1 ? workers - 1 : Infinity;
   }
 
-  /** Namespaces about which anything is remembered; none at rest. */
+  /** Number of namespaces with state; 0 when idle. */
   get size(): number {
     return this.#groups.size;
   }
 
-  /** A key of this namespace becomes known. */
+  /** A key of this namespace is added to the queue. */
   enter(name: string): Group<E> {
     let group = this.#groups.get(name);
     if (!group) {
@@ -84,7 +86,7 @@ export class FairOrder<E extends Waiting<E>> {
     return group;
   }
 
-  /** A key is forgotten. */
+  /** A key is removed from the queue. */
   leave(group: Group<E>): void {
     if (--group.size === 0) this.#groups.delete(group.name);
   }
@@ -99,14 +101,14 @@ export class FairOrder<E extends Waiting<E>> {
     if (!line.list) this.#ring(group.tier, priority).push(line);
   }
 
-  /** Takes a ready entry out. */
+  /** Removes a ready entry. */
   remove(entry: E): void {
     const line = lineOf(entry.group, entry.priority);
     line.entries.remove(entry);
     if (!line.entries.first) line.list?.remove(line);
   }
 
-  /** The entry that is to begin next, if there is one for which a worker may be used. */
+  /** The next entry to start, if there is one that may use a worker. */
   next(): E | undefined {
     if (this.#runningOfOthers >= this.#mostOfOthers) return this.#first('light');
     if (this.#lightInARow < LIGHT_IN_A_ROW) {
@@ -115,7 +117,7 @@ export class FairOrder<E extends Waiting<E>> {
     return this.#first('heavy') ?? this.#first('light') ?? this.#first('full');
   }
 
-  /** Takes a ready entry out, for a worker. @returns a mark for `end` */
+  /** Removes a ready entry and assigns it to a worker. @returns a mark for `end` */
   begin(entry: E, now: number): number {
     const { group, priority } = entry;
     const line = lineOf(group, priority);
@@ -159,7 +161,7 @@ export class FairOrder<E extends Waiting<E>> {
     return this.#head(tier)?.entries.first;
   }
 
-  /** Moves a namespace to the tier to which it belongs now. */
+  /** Moves a namespace to its current tier. */
   #place(group: Group<E>): void {
     const before = group.tier;
     const tier = this.#tierOf(group);

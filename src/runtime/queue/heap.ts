@@ -1,4 +1,4 @@
-/** A binary heap whose items know their place, so that any of them can be taken out. */
+/** A binary heap whose items know their position, so that any item can be removed. */
 
 export interface HeapItem {
   /** Written by the heap only. */
@@ -24,7 +24,7 @@ export class Heap<T extends HeapItem> {
     this.#up(item);
   }
 
-  /** Takes `item` out; it must be in this heap. */
+  /** Removes `item`, which must be in this heap. */
   remove(item: T): void {
     const { place } = item;
     const last = this.#items.pop();

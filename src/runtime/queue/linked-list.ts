@@ -1,7 +1,7 @@
-/** A list whose items know their neighbours, so that any of them can be taken out in constant time. */
+/** A linked list whose items know their neighbours, so that any item can be removed in constant time. */
 
 export interface Linked<T> {
-  /** These three are written by the list only; an item is in one list at most. */
+  /** Only the list writes these three fields; an item is in at most one list. */
   list: LinkedList<T> | undefined;
   before: T | undefined;
   after: T | undefined;
@@ -24,7 +24,7 @@ export class LinkedList<T> {
     this.#last = item;
   }
 
-  /** Takes `item` out; it must be in this list. */
+  /** Removes `item`, which must be in this list. */
   remove(item: T & Linked<T>): void {
     const { before, after } = item as {
       before: (T & Linked<T>) | undefined;

@@ -1,10 +1,10 @@
 /**
- * Who runs next: keys that are ready, running, dirty or waiting for their timer. It holds no object and no policy; the
- * order of those that are ready is in fair-order.ts.
+ * The work queue: keys that are ready, active, dirty or waiting for a timer. It contains no objects and no policy;
+ * fair-order.ts decides the order of ready keys.
  *
- * The one subtle idea: an event for a running key does not queue it but makes the turn dirty, and only the end
- * of the turn makes the key ready again. That is why no key ever has two runs in flight, and why any number of
- * events during a run cause exactly one more.
+ * An event for an active key does not queue the key but marks it as dirty, and it becomes ready again only when its
+ * reconcile has ended. So a key never has two reconciles at the same time, and any number of events during a
+ * reconcile cause exactly one more.
  */
 import { Alarm } from '../../lib/alarm.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -14,53 +14,53 @@ import type { Key } from '../types.ts';
 
 export type TimerKind = 'retry' | 'requeue' | 'sync' | 'limit';
 
-/** Priority of what a first list brings; edits have 0 and overtake it. */
+/** Priority of objects in a first list; edits have 0 and come before them. */
 export const INITIAL_PRIORITY = -100;
 
-/** One key in the hands of one worker. */
+/** A key that is assigned to a worker. */
 export interface WorkItem {
   readonly key: Key;
   readonly priority: number;
-  /** Whether an event arrived since the turn began. */
+  /** Whether an event arrived since the reconcile started. */
   dirty(): boolean;
   /** The reconcile failed, which counts against its namespace. */
   failed(): void;
-  /** Gives the key back; a dirty one is ready again at once. */
+  /** Returns the key to the queue; a dirty one is ready again at once. */
   end(): void;
 }
 
-/** Between whom the queue is fair. */
+/** How the queue divides workers among namespaces. */
 interface Fairness {
-  /** How many turns there are at a time; one namespace never has all of them, unless there is only one. */
+  /** Maximum number of active keys; one namespace never has all of them, unless there is only one. */
   readonly workers: number;
   /** The namespace of a key. */
   namespaceOf(key: Key): string;
 }
 
 /**
- * *Guarantees*: at most one turn and at most one timer per key; within a namespace the highest priority first, and
- * first in, first out within a priority; between namespaces the order of fair-order.ts. *Errors*: none.
+ * *Guarantees*: a key is active at most once and has at most one timer; within a namespace the highest priority comes
+ * first, and first in, first out within a priority; fair-order.ts has the order of namespaces. *Errors*: none.
  */
 export interface WorkQueue {
   /**
-   * Ready now, or once the current turn ends. Adding again keeps the higher priority; a key that is raised goes to the
-   * end of those with that priority.
-   * @returns `merged` when the key was waiting for a turn already
+   * The key is ready now, or when its active reconcile ends. Adding it again keeps the higher priority; a key with a
+   * raised priority is queued behind those with that priority.
+   * @returns `merged` when the key was already ready
    */
   add(key: Key, priority?: number): 'queued' | 'merged';
-  /** Sets the key's only timer; one set before is replaced. Nothing to wait for means ready now. */
+  /** Sets the key's only timer, which replaces an earlier one. With 0 ms the key is ready now. */
   addAfter(key: Key, ms: number, kind: TimerKind, priority?: number): void;
-  /** Forgets what the key waits for: its place, its timer, and that its turn is dirty. A turn goes on. */
+  /** Removes the key: its place, its timer, and its dirty mark. An active reconcile continues. */
   cancel(key: Key): void;
-  /** The next turn; beginning it removes the key's timer. Undefined when the queue is closed. */
+  /** The next key, without its timer. Undefined when the queue is closed. */
   take(): Promise<WorkItem | undefined>;
-  /** How many keys are ready, by priority. */
+  /** Number of ready keys, by priority. */
   depths(): ReadonlyMap<number, number>;
-  /** Which timer the key has. */
+  /** The timer of the key. */
   timerOf(key: Key): { readonly kind: TimerKind; readonly when: number } | undefined;
-  /** Forgets everything that does not run, takes nothing more, and sends those who wait home. */
+  /** Removes all keys that are not active, accepts no more, and ends all waiting calls of `take`. */
   close(): void;
-  /** How many keys are known at all; 0 at rest without timers. */
+  /** Number of all keys; 0 when idle and without timers. */
   readonly size: number;
 }
 
@@ -72,7 +72,7 @@ interface Timer extends HeapItem {
   readonly priority: number;
 }
 
-/** Ready entries are those in a list. */
+/** Entries in a list are ready. */
 interface Entry extends Waiting<Entry> {
   readonly key: Key;
   isRunning: boolean;
@@ -84,15 +84,15 @@ interface Entry extends Waiting<Entry> {
 type Waiter = (item: WorkItem | undefined) => void;
 
 interface QueueObserver {
-  /** A key got a place in the queue. */
+  /** A key became ready. */
   added(): void;
-  /** A key left the queue after so long. */
+  /** A key was taken after this time. */
   taken(waitedMs: number): void;
 }
 
 const noObserver: QueueObserver = { added() {}, taken() {} };
 
-/** Without these all keys are in one namespace, and it may have all workers. */
+/** Default: all keys are in one namespace, which may use all workers. */
 const unfair: Fairness = { workers: Infinity, namespaceOf: () => '' };
 
 export function createQueue(
@@ -221,7 +221,7 @@ class KeyQueue implements WorkQueue {
     this.#serve();
   }
 
-  /** Gives workers that wait what they may have. */
+  /** Assigns ready keys to waiting workers. */
   #serve(): void {
     for (const waiter of this.#waiters) {
       const entry = this.#ready.next();

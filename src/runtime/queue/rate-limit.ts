@@ -1,7 +1,7 @@
-/** How often is too often: runs of one object per window, and retries of one namespace per second. */
+/** Rate limits: reconciles of one object per window, and retries of one namespace per second. */
 import type { Key } from '../types.ts';
 
-/** At most `runs` runs of a key per `perMs`; the excess waits for the end of the window. */
+/** At most `runs` reconciles of a key per `perMs`; further ones wait for the end of the window. */
 export interface RateLimit {
   readonly reconciles: number;
   /** Default 10 s. */
@@ -9,9 +9,9 @@ export interface RateLimit {
 }
 
 const DEFAULT_WINDOW_MS = 10_000;
-/** A shorter wait is not worth a timer. */
+/** A shorter wait needs no timer. */
 const SHORTEST_WAIT_MS = 50;
-/** Windows that have passed are swept out when there are this many. */
+/** Expired windows are removed when there are this many. */
 const SWEEP_SIZE = 1_000;
 
 export class RateLimiter {
@@ -25,7 +25,7 @@ export class RateLimiter {
     this.#perMs = limit.perMs ?? DEFAULT_WINDOW_MS;
   }
 
-  /** Counts a run that starts now. Milliseconds it has to wait instead, or 0 when it may start. */
+  /** Counts a reconcile that starts now. @returns milliseconds that it must wait instead, or 0 if it may start */
   acquire(key: Key, now: number): number {
     const window = this.#windows.get(key);
     if (!window || now - window.start >= this.#perMs) {
@@ -51,7 +51,7 @@ export class RateLimiter {
   }
 }
 
-/** Lets through `burst` at once and then `perSecond`, by telling each caller how long to wait. */
+/** Allows `burst` at once and then `perSecond`: returns to each caller how long to wait. */
 export class TokenBucket {
   readonly #perMs: number;
   readonly #burst: number;
@@ -64,14 +64,14 @@ export class TokenBucket {
     this.#tokens = options.burst;
   }
 
-  /** Takes a token, of the future if need be; milliseconds until it is there. */
+  /** Takes a token, possibly a future one. @returns milliseconds until it is available */
   reserve(now: number): number {
     this.#refill(now);
     this.#tokens--;
     return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
   }
 
-  /** Takes a token if there is one. */
+  /** Takes a token if one is available. */
   tryTake(now: number): boolean {
     this.#refill(now);
     if (this.#tokens < 1) return false;
@@ -79,7 +79,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Whether it is as good as a new one. */
+  /** Whether it is equal to a new bucket. */
   isFull(now: number): boolean {
     this.#refill(now);
     return this.#tokens >= this.#burst;
@@ -92,7 +92,7 @@ export class TokenBucket {
   }
 }
 
-/** A bucket for each name; one that is full again is forgotten. */
+/** A bucket for each name; full buckets are removed. */
 export class TokenBuckets {
   readonly #options: { readonly perSecond: number; readonly burst: number };
   readonly #buckets = new Map<string, TokenBucket>();
@@ -102,12 +102,12 @@ export class TokenBuckets {
     this.#options = options;
   }
 
-  /** How many names are remembered. */
+  /** Number of buckets. */
   get size(): number {
     return this.#buckets.size;
   }
 
-  /** Takes a token from the bucket of `name`, of the future if need be; milliseconds until it is there. */
+  /** Takes a token from the bucket of `name`, possibly a future one. @returns milliseconds until it is available */
   reserve(name: string, now: number): number {
     let bucket = this.#buckets.get(name);
     if (!bucket) {

@@ -1,23 +1,23 @@
-/** How long to wait before a failed run is tried again. */
+/** Delays before failed reconciles are retried. */
 import type { Rng } from '../../lib/rng.ts';
 
-/** Says how long to wait before a failed run is tried again, and when to give up. */
+/** The delay before a failed reconcile is retried, and the maximum number of retries. */
 export interface RetryPolicy {
   /**
    * Milliseconds before retry number `attempt` (1 is the first).
-   * @returns undefined when the attempts are used up
+   * @returns undefined if there are no more retries
    */
   delay(attempt: number, rng: Rng): number | undefined;
 }
 
-/** The shape of delays that grow. */
+/** Parameters of growing delays. */
 export interface Exponential {
   readonly initialMs: number;
   readonly factor: number;
   readonly maxMs: number;
-  /** Share of the delay by which it may be longer or shorter. */
+  /** Random share by which the delay is longer or shorter. */
   readonly jitter?: number;
-  /** How many retries there are; unlimited when absent. */
+  /** Maximum number of retries; unlimited if absent. */
   readonly maxAttempts?: number;
 }
 
@@ -39,7 +39,7 @@ export const jittered = (ms: number, jitter: number, rng: Rng): number =>
 
 const jitter = 0.1;
 
-/** Named policies; `growing` is what phases use that wait for the world: 0.5 s doubling to 60 s. */
+/** Named policies. Phases that wait for other objects use `growing`: 0.5 s doubling to 60 s. */
 export const retryPolicies = {
   standard: exponential({ initialMs: 1_000, factor: 2, maxMs: 300_000, jitter }),
   gradual: exponential({ initialMs: 2_000, factor: 1.5, maxMs: 300_000, jitter, maxAttempts: 5 }),
@@ -49,9 +49,9 @@ export const retryPolicies = {
   none: { delay: () => undefined },
 } as const satisfies Record<string, RetryPolicy>;
 
-/** The name of a policy that is ready to be used. */
+/** The name of a predefined policy. */
 export type RetryPreset = keyof typeof retryPolicies;
 
-/** The policy of a name, or the one given. Default `standard`: 1 s doubling to 5 min, ±10 %, without an end. */
+/** The policy of a name, or the given one. Default `standard`: 1 s doubling to 5 min, ±10 %, unlimited. */
 export const retryPolicyOf = (policy: RetryPolicy | RetryPreset = 'standard'): RetryPolicy =>
   typeof policy === 'string' ? retryPolicies[policy] : policy;

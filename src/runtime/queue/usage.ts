@@ -1,11 +1,11 @@
 /**
- * How much of a controller's time each namespace has taken lately. Time is counted in two windows, the current and
- * the one before, so that nothing is remembered of a namespace that has been quiet for two of them.
+ * How much of a controller's time each namespace used recently. Time is counted in two windows, the current and the
+ * previous one, so a namespace without reconciles in both has no state.
  */
 export const WINDOW_MS = 10_000;
-/** A namespace that takes more than this in two windows is heavy: between an eighth and a quarter of the time. */
+/** A namespace that uses more than this in two windows is heavy: between an eighth and a quarter of the time. */
 export const HEAVY_MS = 2_500;
-/** What a failed reconcile costs on top of its time. */
+/** Time that a failed reconcile counts in addition to its duration. */
 export const FAILURE_MS = 100;
 
 export class Usage {

@@ -1,18 +1,18 @@
-/** Which changes of a primary matter: predicates, their combinations, and the defaults of a controller. */
+/** Which changes of a primary are handled: predicates, their combinations, and the defaults of a controller. */
 import { equal } from '../../lib/json.ts';
 import type { Change, Key, Obj, View } from '../types.ts';
 
-/** A missing method admits everything of its sort. */
+/** Decides which changes are handled; a missing method accepts all changes of its type. */
 export interface Predicate<T extends Obj = Obj> {
-  /** @param initial the object was there before we looked */
+  /** @param initial the object already existed when the cache started */
   add?(obj: View<T>, initial: boolean): boolean;
   update?(old: View<T>, obj: View<T>): boolean;
   delete?(obj: View<T>): boolean;
-  /** Events that are not a change of an object: polls, webhooks. */
+  /** Events that are not changes of an object: polls, webhooks. */
   generic?(key: Key): boolean;
 }
 
-/** Whether `predicate` lets a change through. */
+/** Whether `predicate` accepts a change. */
 export function admits<T extends Obj>(predicate: Predicate<T>, change: Change<T>): boolean {
   switch (change.type) {
     case 'add':
@@ -24,7 +24,7 @@ export function admits<T extends Obj>(predicate: Predicate<T>, change: Change<T>
   }
 }
 
-/** Admits what all admit. */
+/** Accepts changes that all predicates accept. */
 export const and = <T extends Obj>(...predicates: readonly Predicate<T>[]): Predicate<T> => ({
   add: (obj, initial) => predicates.every((p) => p.add?.(obj, initial) ?? true),
   update: (old, obj) => predicates.every((p) => p.update?.(old, obj) ?? true),
@@ -32,7 +32,7 @@ export const and = <T extends Obj>(...predicates: readonly Predicate<T>[]): Pred
   generic: (key) => predicates.every((p) => p.generic?.(key) ?? true),
 });
 
-/** Admits what one of them admits. */
+/** Accepts changes that at least one predicate accepts. */
 export const or = <T extends Obj>(...predicates: readonly Predicate<T>[]): Predicate<T> => ({
   add: (obj, initial) => predicates.some((p) => p.add?.(obj, initial) ?? true),
   update: (old, obj) => predicates.some((p) => p.update?.(old, obj) ?? true),
@@ -40,7 +40,7 @@ export const or = <T extends Obj>(...predicates: readonly Predicate<T>[]): Predi
   generic: (key) => predicates.some((p) => p.generic?.(key) ?? true),
 });
 
-/** Admits what the other refuses. */
+/** Accepts changes that the predicate does not accept. */
 export const not = <T extends Obj>(predicate: Predicate<T>): Predicate<T> => ({
   add: (obj, initial) => !(predicate.add?.(obj, initial) ?? true),
   update: (old, obj) => !(predicate.update?.(old, obj) ?? true),
@@ -48,13 +48,13 @@ export const not = <T extends Obj>(predicate: Predicate<T>): Predicate<T> => ({
   generic: (key) => !(predicate.generic?.(key) ?? true),
 });
 
-/** Updates that raise the generation; kinds without one count as changed every time. */
+/** Updates that raise the generation; kinds without a generation always count as changed. */
 export const generationChanged: Predicate = {
   update: (old, { metadata: { generation } }) =>
     generation === undefined || generation !== old.metadata.generation,
 };
 
-/** Updates that changed anything at all, and not lists that told the same again. */
+/** Updates that changed anything, but not lists with the same version. */
 export const resourceVersionChanged: Predicate = {
   update: (old, obj) => old.metadata.resourceVersion !== obj.metadata.resourceVersion,
 };
@@ -69,21 +69,21 @@ export const annotationsChanged: Predicate = {
   update: (old, obj) => !equal(old.metadata.annotations ?? {}, obj.metadata.annotations ?? {}),
 };
 
-/** The update that brings the deletion timestamp. */
+/** The update that sets the deletion timestamp. */
 export const deletionStarted: Predicate = {
   add: (obj) => obj.metadata.deletionTimestamp !== undefined,
   update: (old, obj) =>
     old.metadata.deletionTimestamp === undefined && obj.metadata.deletionTimestamp !== undefined,
 };
 
-/** Objects that should carry a finalizer and do not. */
+/** Objects without a finalizer that they should have. */
 export const finalizerMissing = (finalizer: string): Predicate => {
   const isMissing = ({ metadata }: View<Obj>): boolean =>
     metadata.deletionTimestamp === undefined && !metadata.finalizers?.includes(finalizer);
   return { add: isMissing, update: (_, obj) => isMissing(obj) };
 };
 
-/** Objects whose status does not speak of the latest generation yet. */
+/** Objects whose status is not about the latest generation yet. */
 export const notObserved: Predicate = {
   add: (obj) => isUnobserved(obj),
   update: (_, obj) => isUnobserved(obj),
@@ -101,16 +101,15 @@ export function observedGenerationOf(obj: View<Obj>): number {
 }
 
 /**
- * `status`: an object is new until `status.observedGeneration`, which the runtime writes, has reached its
- * generation. `memory`: an update is new when the generation differs from the one seen last. `off`: every update
- * is.
+ * `status`: an object is handled until `status.observedGeneration`, which the runtime writes, has reached its
+ * generation. `memory`: an update is handled if the generation differs from the last one seen. `off`: every update is
+ * handled.
  */
 export type GenerationMode = 'status' | 'memory' | 'off';
 
 /**
- * What a controller admits unless told otherwise: new generations, the first sight of a deletion, and a missing
- * finalizer.
- * @param finalizer the one that the runtime keeps on the object, if any
+ * The default filter of a controller: new generations, the start of a deletion, and a missing finalizer.
+ * @param finalizer the one that the runtime manages, if any
  */
 export function defaultPredicate(mode: GenerationMode, finalizer: string | undefined): Predicate {
   if (mode === 'off') return {};

@@ -1,18 +1,18 @@
-/** Sources that are told: webhooks, sockets, message queues call them, and they raise events. */
+/** Sources that other code calls: webhooks, sockets and message queues report events to them. */
 import { keyOf } from '../keys.ts';
 import type { Readable } from './polling.ts';
 import type { Source, SourceHost } from './sources.ts';
 import type { Key, Obj, View } from '../types.ts';
 import { Values, type ValueShape } from './values.ts';
 
-/** A source that raises an event whenever `emit` is called, as by a webhook. */
+/** A source that raises an event for each call of `emit`, for example by a webhook. */
 export interface InboundSource extends Source {
-  /** Raises an event for a primary; before the controller has started it means nothing. */
+  /** Queues a primary; ignored before the controller has started. */
   emit(key: Key): void;
 }
 
 /**
- * Makes a source that raises events when it is told to.
+ * A source that raises events on demand.
  * @param name unique within the controller
  */
 export function inboundSource(name: string): InboundSource {
@@ -27,25 +27,25 @@ export function inboundSource(name: string): InboundSource {
   };
 }
 
-/** A source that is told the state of things by others, and keeps it. */
+/** A source that receives values from other code, and keeps them. */
 export interface CachingInbound<V, P extends Obj> extends ValueShape<V> {
   readonly name: string;
-  /** Asked once for a primary of which nothing has been pushed. */
+  /** Called once for a primary without pushed values. */
   fetch?(primary: View<P>): Promise<readonly V[]>;
 }
 
-/** A source to which states are pushed; what is pushed is known from then on. */
+/** A source to which values are pushed, and from which they can be read. */
 export interface CachingInboundSource<V, P extends Obj> extends Source<P>, Readable<V> {
-  /** Takes a new state; raises an event when it differs from the known one. */
+  /** Stores a new value; raises an event if it differs from the stored one. */
   push(key: Key, value: V): void;
-  /** Takes note that a value, or all of a primary's, is gone. */
+  /** Removes one value, or all values of a primary. */
   remove(key: Key, id?: string): void;
   load(primary: View<P>): Promise<readonly V[]>;
 }
 
 /**
- * Makes a source into which states are pushed: what is news raises an event, and what was pushed can be read
- * without asking.
+ * A source to which values are pushed: changed values raise an event, and pushed values can be read without a
+ * request.
  */
 export function cachingInboundSource<V, P extends Obj = Obj>(
   spec: CachingInbound<V, P>,

@@ -1,14 +1,14 @@
-/** From a secondary to the primaries it concerns; an empty answer means that it concerns none. */
+/** From a secondary to its primaries; an empty list means that it has none. */
 import { groupOf, joinKey } from '../keys.ts';
 import type { Gvk, Key, Obj, OwnerReference, View } from '../types.ts';
 
-/** Says which primaries an object concerns; none makes its events irrelevant. */
+/** The primaries of an object; events of an object without primaries are ignored. */
 export type Mapper<R extends Obj = Obj> = (obj: View<R>) => readonly Key[];
 
-/** A kind of owners, as far as owner references tell. */
+/** A kind of owners, as owner references identify it. */
 export type OwnerKind = Gvk & { readonly namespaced: boolean };
 
-/** The owner of this kind that controls the object; versions of the kind's group do not matter. */
+/** The owner of this kind that is the controller of the object; the version in the reference is ignored. */
 export const byController =
   (kind: OwnerKind): Mapper =>
   (obj) =>
@@ -27,22 +27,22 @@ function ownersOf(obj: View<Obj>, kind: OwnerKind, fits: (ref: View<OwnerReferen
     .map((ref) => joinKey(kind.namespaced ? namespace : undefined, ref.name));
 }
 
-/** Where to find the primary's name among labels or annotations. */
+/** Which labels or annotations contain the primary's name. */
 export interface NamedBy {
   readonly name: string;
-  /** Holds the namespace; without it the secondary's own namespace counts. */
+  /** Contains the namespace; default: the secondary's own namespace. */
   readonly namespace?: string;
   /** The primary has no namespace. */
   readonly isClusterScoped?: boolean;
 }
 
-/** The primaries that labels of the object name. */
+/** The primary that labels of the object name. */
 export const byLabel =
   (keys: NamedBy): Mapper =>
   (obj) =>
     namedBy(obj.metadata.labels, keys, obj);
 
-/** The primaries that annotations of the object name. */
+/** The primary that annotations of the object name. */
 export const byAnnotation =
   (keys: NamedBy): Mapper =>
   (obj) =>
@@ -58,7 +58,7 @@ function namedBy(values: Readonly<Record<string, string>> = {}, keys: NamedBy, o
 /** The primary has the name and namespace of the secondary. */
 export const bySameName: Mapper = (obj) => [joinKey(obj.metadata.namespace, obj.metadata.name)];
 
-/** Every primary that one of the mappers names. */
+/** The primaries of all mappers. */
 export const anyOf =
   <R extends Obj>(...mappers: readonly Mapper<R>[]): Mapper<R> =>
   (obj) => [...new Set(mappers.flatMap((mapper) => mapper(obj)))];

@@ -1,4 +1,4 @@
-/** Sources that ask: one question for all primaries, or one for each. */
+/** Sources that poll: one request for all primaries, or one for each. */
 import type { Clock } from '../../lib/clock.ts';
 import { sleep } from '../../lib/clock.ts';
 import { keyOf } from '../keys.ts';
@@ -8,29 +8,29 @@ import { Values, type ValueShape } from './values.ts';
 
 const DEFAULT_PERIOD_MS = 5_000;
 
-/** A source that other code may correct after it has written the fact itself. */
+/** A source whose values other code can update after it has changed the resource itself. */
 export interface Correctable<V> {
-  /** Notes a value that was just written, so that the next read sees it and the next poll finds no news. */
+  /** Stores a value that was just written: the next read returns it, and the next poll finds no change. */
   remember(key: Key, value: V): void;
   forget(key: Key, id?: string): void;
 }
 
-/** A source whose values can be read, typed, by whoever holds it. */
+/** A source whose values can be read with their type. */
 export interface Readable<V> {
-  /** What is known of a primary, without asking. */
+  /** The stored values of a primary, without a request. */
   of(primary: View<Obj>): readonly V[];
 }
 
-/** A source that asks one question for all primaries, ever again. */
+/** A source that polls with one request for all primaries. */
 export interface PollSource<V> extends ValueShape<V> {
   readonly name: string;
-  /** Default 5 s, from the end of one poll to the start of the next. */
+  /** Time from the end of a poll to the start of the next. Default 5 s. */
   readonly everyMs?: number;
-  /** All values of all primaries; a primary that is missing has none. */
+  /** All values of all primaries; a missing primary has none. */
   fetch(signal: AbortSignal): Promise<ReadonlyMap<Key, readonly V[]>>;
 }
 
-/** Asks for everything at once, periodically; raises events for what changed. It starts with a first answer. */
+/** Polls all values periodically, and raises events for changed ones. It is synced after the first poll. */
 export function pollSource<V>(spec: PollSource<V>): Source & Correctable<V> & Readable<V> {
   const values = new Values<V>(spec);
   const polls = new Set<Set<Key>>();
@@ -58,7 +58,7 @@ export function pollSource<V>(spec: PollSource<V>): Source & Correctable<V> & Re
 
 interface Polled<V> {
   readonly values: Values<V>;
-  /** Of each poll under way: the primaries that have been corrected since it began, of which it may know too little. */
+  /** For each active poll: the primaries that were updated since it started, whose values it may not contain. */
   readonly polls: Set<Set<Key>>;
 }
 
@@ -92,7 +92,7 @@ async function startPolling<V>(
   );
 }
 
-/** Stores an answer, but for those `except`, and names the primaries for which it holds news. */
+/** Stores the result of a poll, except for the primaries in `except`. @returns primaries with changed values */
 function takeOver<V>(
   values: Values<V>,
   answer: ReadonlyMap<Key, readonly V[]>,
@@ -104,7 +104,7 @@ function takeOver<V>(
   return changed;
 }
 
-/** Does something again and again until the signal aborts. */
+/** Repeats a function until the signal aborts. */
 async function repeat(
   clock: Clock,
   signal: AbortSignal,
@@ -121,32 +121,32 @@ async function repeat(
   }
 }
 
-/** A source that asks a question for each primary, as long as that is there. */
+/** A source that polls for each primary while it exists. */
 export interface PerResourceSource<V, P extends Obj> extends ValueShape<V> {
   readonly name: string;
   fetch(primary: View<P>, signal: AbortSignal): Promise<readonly V[]>;
-  /** Milliseconds to the next poll of a primary, given what the last one found; undefined before the first. */
+  /** Milliseconds until the next poll of a primary, given the last result; undefined before the first. */
   delayMs(last: readonly V[] | undefined): number;
   /** Which primaries to poll. Default: all. */
   when?(primary: View<P>): boolean;
 }
 
 interface Question {
-  /** Whether it was news. */
+  /** Whether the result was a change. */
   readonly answer: Promise<boolean>;
-  /** What is known has been corrected since it was asked. */
+  /** The values were updated after the request was sent. */
   isOutdated: boolean;
 }
 
-/** One poll per primary, from its appearance to its deletion. */
+/** A source that polls for each primary, from its creation to its deletion. */
 export interface PerResourceHandle<V, P extends Obj> extends Source<P>, Correctable<V>, Readable<V> {
-  /** What is known, asking first when nothing is; raises no event. */
+  /** The stored values; if there are none, they are requested first. Raises no event. */
   load(primary: View<P>): Promise<readonly V[]>;
 }
 
 /**
- * Makes a source that polls for each primary from its appearance to its end. What has not been asked yet is
- * fetched by the first read, without an event.
+ * Creates a source that polls for each primary while it exists. Values that were not polled yet are requested by the
+ * first read, without an event.
  */
 export function perResourceSource<V, P extends Obj = Obj>(
   spec: PerResourceSource<V, P>,
@@ -168,7 +168,7 @@ export function perResourceSource<V, P extends Obj = Obj>(
     asking.set(key, question);
     return question.answer;
   };
-  /** What was asked before does not know of it. */
+  /** Requests that are in flight may not contain the update. */
   const corrected = (key: Key): void => {
     const question = asking.get(key);
     if (question) question.isOutdated = true;
@@ -179,7 +179,7 @@ export function perResourceSource<V, P extends Obj = Obj>(
     of: (primary) => values.of(keyOf(primary)),
     remember(key, value) {
       corrected(key);
-      // Where there are several, one of them is not all that is to be known.
+      // With several values per primary, one value is not the complete result.
       if (values.has(key) || !spec.idOf) values.put(key, value);
     },
     forget(key, id) {

@@ -1,4 +1,4 @@
-/** The live sources of one controller. */
+/** The sources of one controller. */
 import type { AttachedSource, Source, SourceHost } from './sources.ts';
 import type { Obj } from '../types.ts';
 
@@ -31,7 +31,7 @@ export class SourceSet<P extends Obj> {
     return live;
   }
 
-  /** Resolves when all are in step, those that load state before the others. */
+  /** Resolves when all are synced; those of stage `state` start first. */
   async start(signal: AbortSignal): Promise<void> {
     this.#life = signal;
     const all = [...this.#sources.values()];
@@ -40,7 +40,7 @@ export class SourceSet<P extends Obj> {
     }
   }
 
-  /** Adds one to the living; a name that is there already adds nothing. */
+  /** Adds a source to a running controller; a source whose name already exists is ignored. */
   async add(source: Source<P>): Promise<void> {
     if (this.#sources.has(source.name)) return;
     const live = this.attach(source);

@@ -1,8 +1,8 @@
 /**
- * Where events come from besides the primary itself: the contract of a source, and the one that watches a kind.
+ * Sources of events besides the primary itself: their interface, and the source that watches a kind.
  *
- * A source is a description; attaching it to a controller makes it live. Attaching happens before the caches
- * start, so that indices and subscriptions are in place for the first list.
+ * A source is a description; attaching it to a controller makes it active. Sources are attached before the caches
+ * start, so that indices and subscriptions exist for the first list.
  */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -11,14 +11,14 @@ import { keyOf } from '../keys.ts';
 import type { Mapper } from './mappers.ts';
 import type { Cache, Change, Key, Kind, Obj, View } from '../types.ts';
 
-/** What happened, in words of which there are few: they become labels of metrics. */
+/** The cause of an event, with few different values, because they are labels of metrics. */
 export interface EventCause {
   /** Name of the source. */
   readonly source: string;
   readonly action: 'add' | 'update' | 'delete' | 'generic';
 }
 
-/** What a source may ask of the controller it is attached to. */
+/** What a controller offers to its sources. */
 export interface SourceHost<P extends Obj = Obj> {
   readonly controller: string;
   readonly ownEvents: 'filter' | 'deliver';
@@ -26,59 +26,62 @@ export interface SourceHost<P extends Obj = Obj> {
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * Raises an event for a primary; one that is not there is dropped.
-   * @param cause for logs and metrics; never shown to reconcilers
+   * Queues a primary; keys that do not exist are ignored.
+   * @param cause for logs and metrics; reconcilers do not receive it
    */
   emit(key: Key, cause: EventCause): void;
-  /** Counts an event that concerns no primary. */
+  /** Counts an event without a primary. */
   ignored(cause: EventCause): void;
-  /** Counts an event that was kept away, for it is the echo of an own write. */
+  /** Counts an event that was dropped because it is the echo of an own write. */
   echoed(cause: EventCause): void;
-  /** Runs code of the author: what it throws is logged and counted, and `otherwise` takes its place. */
+  /** Calls a function of the operator's author. An error is logged and counted, and `otherwise` is returned. */
   guard<T>(what: string, fn: () => T, otherwise: T): T;
 }
 
-/** A source at work for one controller. */
+/** A source that is attached to a controller. */
 export interface AttachedSource<P extends Obj = Obj> {
-  /** Resolves when what is there already is known; works until the signal aborts. */
+  /** Resolves when the existing values are known; works until the signal aborts. */
   start(signal: AbortSignal): Promise<void>;
-  /** What the source holds for a primary, without a request. */
+  /** The values of a primary, without a request. */
   of(primary: View<P>): readonly unknown[];
 }
 
 /**
- * Where events for primaries come from, and what is known of each without asking: a description, live once it is
- * attached to a controller.
+ * A source of events for primaries, and of values that can be read without a request. It is a description, and
+ * becomes active when it is attached to a controller.
  */
 export interface Source<P extends Obj = Obj> {
   /** Unique within a controller. */
   readonly name: string;
-  /** What `of` answers with, when that is objects of one kind. */
+  /** The kind of the values, if they are objects of one kind. */
   readonly kind?: Kind<never> | Kind;
-  /** Where it looks, when it watches. */
+  /** The cache that it watches, if it does. */
   readonly cache?: Cache<never> | Cache<Obj>;
   /** `state` starts before `normal`. */
   readonly stage: 'state' | 'normal';
   attach(host: SourceHost<P>): AttachedSource<P>;
 }
 
-/** What a source watches, and whom the changes concern. */
+/** What a source watches, and which primaries its objects belong to. */
 export interface WatchSource<R extends Obj, P extends Obj> {
   /** Default: the name of the cache. */
   readonly name?: string;
   readonly cache: Cache<R>;
-  /** Which primaries an object concerns; on an update both the old and the new are asked. */
+  /** The primaries of an object; an update is mapped with its old and its new state. */
   readonly toPrimary: Mapper<R>;
-  /** Which objects belong to a primary, when the objects themselves do not know. */
+  /** The objects of a primary, if the objects themselves do not name it. */
   readonly toSecondary?: (primary: View<P>) => readonly Key[];
   readonly filter?: Predicate<R>;
   /** Default: `normal`. */
   readonly stage?: 'state' | 'normal';
-  /** Default: as the controller says. A source of the primary's own kind delivers what others must hear of. */
+  /**
+   * Default: that of the controller. A source of the primary's own kind uses `deliver` for changes that other
+   * primaries need.
+   */
   readonly ownEvents?: 'filter' | 'deliver';
 }
 
-/** Watches a kind and raises events for the primaries its objects belong to. Its first list raises none. */
+/** Watches a kind and queues the primaries of its objects. Its first list queues none. */
 export function watchSource<R extends Obj, P extends Obj = Obj>(spec: WatchSource<R, P>): Source<P> {
   const { cache, toSecondary } = spec;
   const name = spec.name ?? cache.name;
@@ -91,7 +94,7 @@ export function watchSource<R extends Obj, P extends Obj = Obj>(spec: WatchSourc
       const primariesOf = (obj: View<R>): readonly Key[] =>
         host.guard(`mapper of source ${name}`, () => spec.toPrimary(obj), []);
       const indexName = `${host.controller}/${name}`;
-      // An index must be in place before the first list. A source that comes later to a filled cache scans.
+      // An index must exist before the first list. A source that is added to a synced cache scans it instead.
       const isIndexed = !toSecondary && !cache.isSynced;
       if (isIndexed) cache.index(indexName, primariesOf);
       const unsubscribe = cache.subscribe({

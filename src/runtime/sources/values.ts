@@ -1,12 +1,12 @@
-/** The cache of sources that hold facts instead of Kubernetes objects: several values per primary, told apart by id. */
+/** Storage of sources whose values are not Kubernetes objects: several values per primary, identified by an id. */
 import { equal } from '../../lib/json.ts';
 import type { Key } from '../types.ts';
 
-/** How the values of a primary are told apart and compared. */
+/** How the values of a primary are identified and compared. */
 export interface ValueShape<V> {
-  /** Tells apart several values of one primary. Default: there is one per primary. */
+  /** The id of a value within its primary. Default: one value per primary. */
   readonly idOf?: (value: V) => string;
-  /** Whether two states of one value are the same. Default: deep equality. */
+  /** Whether two versions of a value are equal. Default: deep equality. */
   readonly isEqual?: (a: V, b: V) => boolean;
 }
 
@@ -32,7 +32,7 @@ export class Values<V> {
     return [...(this.#values.get(key)?.values() ?? [])];
   }
 
-  /** Makes `values` all that there is of `key`. @returns whether that is news */
+  /** Replaces all values of `key`. @returns whether they changed */
   set(key: Key, values: readonly V[]): boolean {
     const before = this.#values.get(key);
     const after = new Map(values.map((value) => [this.#idOf(value), value]));
@@ -45,13 +45,13 @@ export class Values<V> {
     return false;
   }
 
-  /** Adds or replaces one value. @returns whether that is news */
+  /** Adds or replaces one value. @returns whether it changed */
   put(key: Key, value: V): boolean {
     const others = this.of(key).filter((other) => this.#idOf(other) !== this.#idOf(value));
     return this.set(key, [...others, value]);
   }
 
-  /** Forgets one value, or all. @returns whether there was anything */
+  /** Removes one value, or all. @returns whether there was one */
   remove(key: Key, id?: string): boolean {
     const before = this.#values.get(key);
     if (!before || before.size === 0) {

@@ -1,4 +1,4 @@
-/** What an answer of an API server says, read within the limits of its connection. */
+/** Reads the response of an API server within the limits of its connection. */
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../lib/clock.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
@@ -13,15 +13,15 @@ type Response = Dispatcher.ResponseData;
 export interface AnswerPorts {
   /** Base address, for messages. */
   readonly server: string;
-  /** Whose share of the budget it is. */
+  /** Host name, for the share of the budget. */
   readonly host: string;
   readonly limits: ResponseLimits;
   readonly clock: Clock;
 }
 
 /**
- * The parsed JSON of an answer, or its text when it is not JSON; undefined when it is empty.
- * @throws ResponseTooLarge, TransportError; what the connection throws
+ * The parsed JSON of a response, or its text if it is not JSON; undefined if it is empty.
+ * @throws ResponseTooLarge, TransportError; errors of the connection
  */
 export function readAnswer(
   request: HttpRequest,
@@ -55,12 +55,12 @@ export function readAnswer(
 }
 
 /**
- * Of an answer that refuses something; a Status is much shorter, and of one that is cut off nothing is understood. The host
- * cluster repeats what it refuses, such as a name that is nearly as long as a request may be.
+ * Limits for error responses. A Status is much shorter, and a truncated one cannot be parsed. The host cluster
+ * repeats rejected values, such as names that are nearly as long as a request.
  */
 const MAX_REFUSAL_BYTES = { target: 256 * 1024, host: 8 * 2 ** 20 } as const;
 
-/** The error that an answer which is not 2xx stands for. */
+/** The error for a response that is not 2xx. */
 export async function readRefusal(
   request: HttpRequest,
   response: Response,
@@ -72,7 +72,7 @@ export async function readRefusal(
   try {
     if (!structureExcess(bytes, limits)) body = JSON.parse(text);
   } catch {
-    // Proxies answer in prose.
+    // Responses of proxies are not JSON.
   }
   const retryAfter = Number(response.headers['retry-after']);
   return apiErrorFrom(

@@ -1,13 +1,14 @@
 /**
- * Credentials that a command or an auth provider of a kubeconfig supplies, by @kubernetes/client-node. The part of that
- * package that runs commands takes 3 ms to import; all else needs the generated API, which takes a third of a second.
+ * Credentials from a command or an auth provider of a kubeconfig, by @kubernetes/client-node. The module of that
+ * package that runs commands takes 3 ms to import; the others need the generated API, which takes a third of a
+ * second.
  */
 import type { RequestOptions } from 'node:https';
 import type { Credentials, ExternalCredentials } from './kubeconfig.ts';
 
 type Apply = (options: RequestOptions) => Promise<void>;
 
-/** What plugins have supplied is used again until it expires or the server refuses it. */
+/** Credentials of plugins are reused until they expire or the server rejects them. */
 export function clientNodeCredentials(): ExternalCredentials {
   let apply: Apply | undefined;
   return async ({ kubeconfig, context, user, refused }) => {

@@ -1,4 +1,4 @@
-/** One client per kubeconfig, shared by all who ask for it, closed when nobody has for a while. */
+/** One client per kubeconfig, shared by all callers, and closed when it was not used for a while. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { smallest } from '../../lib/lists.ts';
@@ -9,11 +9,11 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** @typeParam C what a kubeconfig is made into; a client, or something that holds one */
+/** @typeParam C created from a kubeconfig: a client, or an object with a client */
 export interface ClientPool<C extends Closable = Client> {
   /**
-   * @param kubeconfig text, as tenants give it: files and commands of this machine are refused
-   * @throws KubeconfigError; ShutdownError after `close`; a server that cannot be reached shows only with the first request
+   * @param kubeconfig as tenants provide it: files and commands of this machine are rejected
+   * @throws KubeconfigError; ShutdownError after `close`; an unreachable server is noticed by the first request only
    */
   open(kubeconfig: string): Promise<C>;
   close(): Promise<void>;
@@ -24,7 +24,7 @@ interface Entry<C> {
   usedAt: number;
 }
 
-/** How long a client that nobody asks for stays open; longer than what asks regularly rests. */
+/** How long an unused client stays open; longer than the interval of regular users. */
 const IDLE_MS = 10 * 60_000;
 
 export function createClientPool<C extends Closable>(

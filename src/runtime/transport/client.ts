@@ -1,4 +1,4 @@
-/** The verbs of the Kubernetes API as raw JSON: objects are what the server sent, times are strings. */
+/** The verbs of the Kubernetes API as raw JSON: objects as the server sent them, with times as strings. */
 import { exactJson } from '../../lib/exact-json.ts';
 import {
   apiErrorFrom,
@@ -16,13 +16,13 @@ import { tooLarge } from './responses.ts';
 import type { Client, Frame, Key, Kind, Obj, Page, Query, WatchQuery, Write } from '../types.ts';
 
 const PAGE = 500;
-/** How much less is asked for when a page was too large. */
+/** Factor by which the page size is reduced after a page was too large. */
 const SMALLER = 8;
 const JSON_TYPE = 'application/json';
 
 /**
- * The verbs of Kubernetes over a connection, in raw JSON.
- * @throws ApiError, TransportError or ResponseTooLarge from every verb; messages hold no bodies
+ * Creates a client for a connection.
+ * @throws ApiError, TransportError or ResponseTooLarge from every verb; messages contain no bodies
  */
 export function createClient(connection: Connection): Client {
   return {
@@ -77,7 +77,7 @@ function asObject<T>(answer: unknown, connection: Connection, verb: string, kind
   });
 }
 
-// ---------------------------------------------------------------- reading many
+// ---------------------------------------------------------------- lists and watches
 
 function parameters(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const query = new URLSearchParams();
@@ -88,7 +88,7 @@ function parameters(fields: Readonly<Record<string, string | number | boolean | 
   return text ? `?${text}` : '';
 }
 
-/** What a server sends when asked for the metadata alone. */
+/** Content type of metadata-only requests. */
 const METADATA_ONLY = (kind: string): string => `${JSON_TYPE};as=${kind};g=meta.k8s.io;v=v1,${JSON_TYPE}`;
 
 interface ListBody<T> {
@@ -96,7 +96,7 @@ interface ListBody<T> {
   readonly metadata?: { readonly continue?: string; readonly resourceVersion?: string };
 }
 
-/** Page by page; nothing but the current page is kept. A page that is too large is asked for again with fewer objects. */
+/** Keeps only the current page. A page that is too large is requested again with fewer objects. */
 async function* listPages<T extends Obj>(
   connection: Connection,
   kind: Kind<T>,
@@ -160,7 +160,10 @@ function pageRequest(
   };
 }
 
-/** Items of a list of a built-in kind do not say what they are, and bare metadata says something else. */
+/**
+ * Sets apiVersion and kind: items in lists of built-in kinds have none, and metadata-only items have those of
+ * PartialObjectMetadata.
+ */
 function completer(kind: Kind): (object: Obj) => void {
   const apiVersion = apiVersionOf(kind);
   return (object) => {
@@ -208,7 +211,7 @@ async function* watchFrames<T extends Obj>(
 
 type WriteRequest = Omit<HttpRequest, 'signal'>;
 
-/** The one request that a write is (pure). */
+/** The HTTP request for a write (pure). */
 function requestFor(write: Write, fieldManager: string): WriteRequest {
   const { kind, sub } = write;
   const lane = isLease(kind) ? 'lease' : 'write';
@@ -239,7 +242,7 @@ function requestFor(write: Write, fieldManager: string): WriteRequest {
       return request('patch', 'PATCH', write.key, {
         body: exactJson(write.body),
         contentType: 'application/merge-patch+json',
-        // With a version in it, the second of two equal patches would conflict with the first.
+        // If the body contains a version, the second of two equal patches conflicts with the first.
         isIdempotent: versionIn(write.body) === undefined,
       });
     case 'json':
@@ -262,7 +265,7 @@ function requestFor(write: Write, fieldManager: string): WriteRequest {
   }
 }
 
-/** A create goes to the collection; its name is only for messages. */
+/** A create is sent to the collection; its name is used in messages only. */
 const createdAt = (object: Obj): { namespace?: string | undefined; name?: string } => ({
   namespace: object.metadata.namespace,
   name: object.metadata.name,
@@ -279,6 +282,6 @@ const deleteOptions = (write: Extract<Write, { verb: 'delete' }>): object => ({
   ...(write.gracePeriodSeconds !== undefined && { gracePeriodSeconds: write.gracePeriodSeconds }),
 });
 
-/** The error in a watch's ERROR frame. */
+/** The error in an ERROR event of a watch. */
 export const errorInFrame = (status: unknown, ref: RequestRef): Error =>
   apiErrorFrom(Number((status as { code?: unknown } | null)?.code ?? 500), status, ref);

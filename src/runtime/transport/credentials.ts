@@ -1,6 +1,6 @@
 /**
- * Keeps the credentials of a connection, and the sockets that were opened with them. They are read again at most
- * once a minute, and when the server has refused them; never per request.
+ * The credentials of a connection, and the sockets that were opened with them. They are read again at most once a
+ * minute, and after the server has rejected them; not for each request.
  */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -13,7 +13,7 @@ export interface InUse {
 }
 
 const MAX_AGE_MS = 60_000;
-/** Credentials that are refused for good are still not read on every request. */
+/** Minimum time between two reads of credentials that are always rejected. */
 const REFUSED_MIN_AGE_MS = 5_000;
 
 export class CredentialKeeper {
@@ -22,7 +22,7 @@ export class CredentialKeeper {
   readonly #clock: Clock;
   readonly #log: Logger;
   #inUse: InUse | undefined;
-  /** Sockets of former certificates whose last requests still run. */
+  /** Sockets of earlier certificates with active requests. */
   readonly #retired = new Set<Pools>();
   #readAt = -Infinity;
   #reading: Promise<InUse> | undefined;
@@ -34,15 +34,15 @@ export class CredentialKeeper {
     this.#log = log;
   }
 
-  /** @throws KubeconfigError when there never were any that could be read */
+  /** @throws KubeconfigError if credentials could never be read */
   current(): Promise<InUse> {
     const isYoung = this.#clock.now() - this.#readAt < MAX_AGE_MS;
     return this.#inUse && isYoung ? Promise.resolve(this.#inUse) : this.#share(false);
   }
 
-  /** After a 401 to a request with `used`: whether there is something else to try. */
+  /** After a 401 for a request with `used`: whether there are other credentials to try. */
   async refreshed(used: InUse): Promise<boolean> {
-    // Somebody else may have been refused, and helped, since that request was sent.
+    // Another request may have been rejected and refreshed the credentials since this one was sent.
     if (this.#inUse !== used) return true;
     if (this.#clock.now() - this.#readAt < REFUSED_MIN_AGE_MS) return false;
     return (await this.#share(true)) !== used;
@@ -53,7 +53,7 @@ export class CredentialKeeper {
     await Promise.all(pools.map((each) => each.destroy()));
   }
 
-  /** Several callers share one reading. */
+  /** Concurrent callers share one read. */
   #share(refused: boolean): Promise<InUse> {
     this.#reading ??= this.#read(refused).finally(() => {
       this.#reading = undefined;
@@ -74,7 +74,7 @@ export class CredentialKeeper {
         this.#inUse = { credentials, pools };
       }
     } catch (error) {
-      // Files are replaced in place while a token rotates: the old one serves a little longer.
+      // Files are replaced in place when a token is rotated: the old credentials stay valid a little longer.
       if (!before) throw error;
       this.#log.warn({ err: String(error) }, 'rereading the credentials failed, keeping the old ones');
     }

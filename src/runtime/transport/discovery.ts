@@ -1,18 +1,13 @@
-/** Which kinds the server has and where: asked once per group and version, again when a kind is missing. */
+/** Discovery of kinds: one request per group and version, repeated if a kind is missing. */
 import { NoSuchKind, NotFound } from '../errors.ts';
 import { groupPath } from './path.ts';
 import type { Client, Kind } from '../types.ts';
 
 export { pathOf } from './path.ts';
 
-/**
- * Where kinds are in the API of a cluster; what has been asked for once is remembered, and asked again only when
- * it was not found.
- */
+/** Finds kinds in the API of a cluster. Results are cached; only missing kinds are requested again. */
 interface Discovery {
-  /**
-   * @throws NoSuchKind when the server does not have it now; ApiError, TransportError when it cannot say
-   */
+  /** @throws NoSuchKind when the server does not serve it now; ApiError, TransportError when the request fails */
   kindOf(apiVersion: string, kind: string, signal?: AbortSignal): Promise<Kind>;
 }
 
@@ -27,8 +22,8 @@ interface ResourceList {
 type Kinds = ReadonlyMap<string, Kind>;
 
 /**
- * Discovery for one cluster. Asks once per group and version, however many want to know. Nothing is requested
- * before the first question.
+ * Discovery for one cluster. Concurrent callers share one request per group and version. No request is sent before
+ * the first call.
  */
 export function createDiscovery(client: Client): Discovery {
   const known = new Map<string, Kinds>();
@@ -45,7 +40,7 @@ export function createDiscovery(client: Client): Discovery {
       signal?.throwIfAborted();
       const found = known.get(apiVersion)?.get(kind);
       if (found) return found;
-      // One question serves everybody who waits, so it does not end with the signal of the first.
+      // All waiting callers share the request, so it does not end with the signal of the first one.
       let question = asking.get(apiVersion);
       if (!question) {
         question = ask(apiVersion).finally(() => asking.delete(apiVersion));
@@ -72,7 +67,7 @@ async function readKinds(client: Client, apiVersion: string): Promise<Kinds> {
   }
   const kinds = new Map<string, Kind>();
   for (const { name, kind, namespaced } of list.resources ?? []) {
-    // `pods/status` and the like are parts of a kind, not kinds.
+    // Names such as `pods/status` are subresources, not kinds.
     if (!name.includes('/')) kinds.set(kind, { group, version, kind, plural: name, namespaced });
   }
   return kinds;

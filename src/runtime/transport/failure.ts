@@ -1,4 +1,4 @@
-/** Judges failed requests: what they are called, and whether and when to send them again (pure). */
+/** Classifies failed requests: the error, and whether and when the request is repeated (pure). */
 import {
   connectionAdvice,
   connectionCode as codeOf,
@@ -15,7 +15,7 @@ import {
   type RequestRef,
 } from '../errors.ts';
 
-/** Nothing was sent when one of these happened. */
+/** After these errors, nothing was sent. */
 const BEFORE_SENDING = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -25,7 +25,7 @@ const BEFORE_SENDING = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** The TransportError for whatever the socket layer threw. */
+/** The TransportError for an error of the socket layer. */
 export function transportErrorFrom(
   error: unknown,
   server: string,
@@ -35,7 +35,7 @@ export function transportErrorFrom(
   const code = codeOf(error);
   const hint = connectionAdvice(error, 'put its certificate authority into the kubeconfig');
   const isCertificate = connectionFault(error) === 'certificate';
-  // No request gets as far as a server that is not trusted, or that does not speak TLS.
+  // No request is sent to a server that is not trusted or does not speak TLS.
   const isUnsent = BEFORE_SENDING.has(code) || isDefiniteFault(error);
   const sentence = hint
     ? `cannot ${isCertificate ? 'trust' : 'use'} ${server} (${code}): ${hint}`
@@ -49,20 +49,20 @@ export function transportErrorFrom(
   });
 }
 
-/** Tries of one request, the first included. */
+/** Maximum number of attempts for a request. */
 const MAX_TRIES = 4;
-/** A server that asks for patience gets more of it. */
+/** Maximum number of attempts if the server asks to wait. */
 const MAX_TRIES_WHEN_ASKED = 8;
 const MAX_ASKED_MS = 60_000;
 const FIRST_PAUSE_MS = 200;
 
 /**
- * Milliseconds to wait before sending the request again; undefined when the failure is to be reported.
+ * Milliseconds to wait before the request is repeated; undefined if the failure is reported.
  *
- * A 429, and a 503 that names a time, was turned away unread, so it may be repeated whatever it was. After other
- * failures of the server or the connection only requests without a second effect are repeated. A server that
- * cannot be reached at all is reported at once: callers and people wait better than we do.
- * @param tries how often it was sent already
+ * A request that was rejected with 429, or with 503 and a Retry-After, was not processed, so any request may be
+ * repeated. After other failures of the server or the connection, only idempotent requests are repeated. If the
+ * server cannot be reached, the failure is reported at once, because callers have better delays.
+ * @param tries number of attempts so far
  */
 export function pauseBeforeRepeat(
   error: unknown,
@@ -80,24 +80,24 @@ export function pauseBeforeRepeat(
   return undefined;
 }
 
-/** The server does not know a version yet, and has waited for it already; who asked knows what to do. */
+/** The server has not reached a version yet and has already waited for it; the caller decides what to do. */
 export const isVersionTooLarge = (error: unknown): boolean =>
   error instanceof ApiError && error.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
 
-/** Whether the failure may pass by itself: the server is busy or broken, or cannot be reached. */
+/** Whether the failure may be temporary: the server is busy or broken, or cannot be reached. */
 export const isTemporary = (error: unknown): boolean =>
   error instanceof TooManyRequests ||
   isBroken(error) ||
   (error instanceof TransportError && !isDefiniteFault(error.cause));
 
-/** The server failed, and not because it does not know what was asked. */
+/** The server failed, for another reason than an unknown version. */
 const isBroken = (error: unknown): boolean =>
   error instanceof ServerFailure && error.status !== 501 && error.status !== 505;
 
 const wasRejected = (error: ApiError): boolean =>
   error instanceof TooManyRequests || (error.status === 503 && error.retryAfterMs !== undefined);
 
-/** The connection was there and broke: typically a kept-alive one that the server closed meanwhile. */
+/** An open connection broke: usually a kept-alive one that the server closed meanwhile. */
 const isReset = (error: TransportError): boolean => {
   const code = codeOf(error.cause);
   return !BEFORE_SENDING.has(code) && !isDefiniteFault(error.cause) && !code.includes('TIMEOUT');

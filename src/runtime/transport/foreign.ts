@@ -1,10 +1,13 @@
-/** Clients of clusters that are not ours: what their servers say is shown to users, so it is cut and marked. */
+/**
+ * Clients of target clusters: messages of their servers are shown to users, so they are shortened and name their
+ * origin.
+ */
 import { ApiError } from '../errors.ts';
 import type { Client } from '../types.ts';
 
 /**
- * A client whose errors say whose words they repeat.
- * @param server what the server is called in a sentence, such as `the server of target x`
+ * A client whose errors name the server that sent them.
+ * @param server the name of the server in a sentence, such as `the server of target x`
  */
 export function foreign(client: Client, server: string): Client {
   const marked = (error: unknown): unknown =>

@@ -1,7 +1,7 @@
 /**
- * Cuts the body of a watch into frames. Lines are found as bytes, so a character split between two chunks does no
- * harm; the unfinished tail is carried, never the whole. After some milliseconds of work the event loop gets its
- * turn; meanwhile nothing is read, so the socket is paused and nothing piles up.
+ * Splits the body of a watch into events. Lines are found as bytes, so a character may be split between two chunks.
+ * Only the unfinished last line is kept. After some milliseconds of work, other tasks of the event loop run; the
+ * socket is not read meanwhile, so no data accumulates.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../lib/clock.ts';
@@ -14,7 +14,7 @@ import type { Frame } from '../types.ts';
 const SLICE_MS = 8;
 const NEWLINE = 0x0a;
 
-/** Where a body comes from, for messages, and how large its frames may be. */
+/** The origin of a body, for messages, and the maximum size of its events. */
 interface FrameSource {
   readonly ref: RequestRef;
   readonly server: string;
@@ -23,8 +23,9 @@ interface FrameSource {
 }
 
 /**
- * @throws TransportError when a line is not a frame, or the body ends within one; ResponseTooLarge for a frame beyond
- *   the limits, as soon as it is
+ * @throws TransportError when a line is not an event, or the body ends within one; ResponseTooLarge for an event
+ * beyond
+ *   the limits, as soon as it exceeds them
  */
 export async function* decodeFrames<T>(
   body: AsyncIterable<Uint8Array>,
@@ -56,7 +57,7 @@ export async function* decodeFrames<T>(
       if (tailBytes > limits.maxFrameBytes) throw beyond(source, 'frame');
     }
   }
-  // Some servers end the last line with the body instead of a newline.
+  // Some servers do not end the last line with a newline.
   if (tailBytes > 0) yield parseFrame<T>(Buffer.concat(tail), source);
 }
 
@@ -101,7 +102,7 @@ function parseFrame<T>(line: Buffer, source: FrameSource): Frame<T> {
 const beyond = ({ limits, server, ref }: FrameSource, excess: ResponseExcess): Error =>
   tooLarge(excess, limits, server, describe(ref));
 
-/** The cause may quote the object, so only its class is kept. */
+/** The message of the cause may contain parts of the object, so only its class is kept. */
 const broken = (ref: RequestRef, what: string, cause?: unknown): TransportError =>
   new TransportError({
     message: `the answer to ${describe(ref)} is broken: ${what}`,

@@ -1,16 +1,16 @@
-/** The request metrics, under the names that client-go gives them. */
+/** Metrics of requests, with the names of client-go. */
 import type { Metrics } from '../../observability/metrics.ts';
 
 export interface RequestMetrics {
   sent(request: { method: string; ref: { verb: string } }, host: string, code: string, ms: number): void;
   repeated(verb: string, host: string): void;
-  /** @param ms how long a request stood in line behind others before it was sent */
+  /** @param ms time in the queue before the request was sent */
   waited(verb: string, host: string, ms: number): void;
-  /** @param limit which one an answer has passed */
+  /** @param limit the exceeded limit */
   exceeded(verb: string, host: string, limit: string): void;
 }
 
-/** What requests of clients are called; their series are there from the start. */
+/** Verbs of client requests; their series exist from the start. */
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'apply', 'delete'] as const;
 const hostsOf = new WeakMap<Metrics, Set<string>>();
 const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];

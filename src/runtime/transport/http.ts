@@ -1,4 +1,4 @@
-/** Sockets, credentials, lanes, repeats and request metrics of one cluster. */
+/** The connection to one cluster: sockets, credentials, lanes, repeated requests and metrics. */
 import type { Dispatcher } from 'undici';
 import { sleep, type Clock } from '../../lib/clock.ts';
 import { BodyUnreadable, unpackedBody } from '../../lib/response-body.ts';
@@ -34,18 +34,18 @@ export interface ConnectOptions {
   readonly log: Logger;
   readonly rng?: Rng;
   readonly metrics?: Metrics;
-  /** Who the server notes as the writer of fields; default `espalier`. */
+  /** Field manager of writes; default `espalier`. */
   readonly fieldManager?: string;
-  /** Sockets for requests, watches and leases aside; default 32. */
+  /** Maximum number of sockets for requests; watches and leases have others. Default 32. */
   readonly maxSockets?: number;
   /**
-   * How large the answers may be; default: those of a target for a kubeconfig that is given as text, of the host
-   * cluster otherwise, with one budget for the whole process.
+   * Limits of responses. Default: those of a target for a kubeconfig that is given as text, otherwise those of the
+   * host cluster, with one budget for the whole process.
    */
   readonly responses?: ResponseLimits;
 }
 
-/** One request to an API server, and how urgent it is. */
+/** One request to an API server, and its priority. */
 export interface HttpRequest {
   readonly method: string;
   /** With the query, without the server's address. */
@@ -55,16 +55,19 @@ export interface HttpRequest {
   readonly body?: string;
   readonly contentType?: string;
   readonly accept?: string;
-  /** Sending it twice does no more than sending it once. */
+  /** Sending it twice has the same effect as sending it once. */
   readonly isIdempotent: boolean;
-  /** A page of a list of several objects: whoever asks can ask for less when it is too large. */
+  /** A page of a list of several objects: if it is too large, the caller can request a smaller one. */
   readonly isPage?: boolean;
-  /** Hears how many bytes the answer has, before it is parsed; what it throws is the outcome of the request. */
+  /**
+   * Called with the size of the response in bytes before it is parsed; an error that it throws is the result of the
+   * request.
+   */
   readonly onRead?: (bytes: number) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How others reach the same server with credentials of their own. */
+/** How other clients reach the same server with their own credentials. */
 export interface ServerAddress {
   readonly server: string;
   /** PEM in base64, as in a kubeconfig. */
@@ -72,7 +75,7 @@ export interface ServerAddress {
   readonly insecureSkipTlsVerify?: boolean;
 }
 
-/** The way to one API server, shared by everything that asks it something. `createClient` puts the verbs on top. */
+/** The connection to one API server, shared by all its clients. `createClient` adds the verbs. */
 export interface Connection {
   readonly server: string;
   address(): Promise<ServerAddress>;
@@ -82,19 +85,19 @@ export interface Connection {
   readonly clock: Clock;
   readonly responses: ResponseLimits;
   /**
-   * The parsed JSON of the answer, or its text when it is not JSON; undefined when it is empty.
+   * The parsed JSON of the response, or its text if it is not JSON; undefined if it is empty.
    * @throws ApiError, TransportError, ResponseTooLarge, ShutdownError, or the reason of the signal
    */
   request(request: HttpRequest): Promise<unknown>;
-  /** The raw body of a watch, once the server has agreed to it. Never repeated; errors as above. */
+  /** The raw body of a watch that the server has accepted. Never repeated; errors as above. */
   stream(request: Omit<HttpRequest, 'lane' | 'isIdempotent'>): Promise<AsyncIterable<Uint8Array>>;
   /** Ends all requests and closes all sockets. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the way to an API server: sockets, credentials, repeats, metrics. The server is not asked anything yet.
- * @throws KubeconfigError; a server that cannot be reached shows only with the first request
+ * Prepares a connection to an API server: sockets, credentials, repeats, metrics. No request is sent yet.
+ * @throws KubeconfigError; an unreachable server is noticed by the first request only
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const access = await loadAccess(options.kubeconfig, clientNodeCredentials());
@@ -141,7 +144,7 @@ class HttpConnection implements Connection {
     this.#prefix = url.pathname.replace(/\/+$/, '');
   }
 
-  /** Reads the credentials once, so that unreadable ones are reported at the start. */
+  /** Reads the credentials once, so that an error is reported at the start. */
   async prepare(): Promise<void> {
     await this.#keeper.current();
   }
@@ -170,7 +173,7 @@ class HttpConnection implements Connection {
           isRefreshed = true;
           continue;
         }
-        // The lease has its own rhythm and no time to lose in ours.
+        // Requests of leases are not delayed; the lease decides when to retry.
         const pause =
           request.lane === 'lease'
             ? undefined
@@ -211,7 +214,7 @@ class HttpConnection implements Connection {
     }
   }
 
-  /** One request and its whole answer. */
+  /** One request and its complete response. */
   async #exchange(request: HttpRequest, inUse: InUse): Promise<unknown> {
     const response = await this.#dispatch(request, inUse, (pools) =>
       request.lane === 'lease' ? pools.lease : pools.requests,
@@ -256,7 +259,7 @@ class HttpConnection implements Connection {
     let code = '<error>';
     try {
       const response = await pick(pools).request({
-        // Without this a DELETE with a body, as every delete of ours is, costs its connection.
+        // Without this option, undici closes the connection after a DELETE with a body, which all our deletes have.
         reset: false,
         method: request.method,
         path: this.#prefix + request.path,
@@ -279,7 +282,7 @@ class HttpConnection implements Connection {
     }
   }
 
-  /** Errors of ours and aborts as they are, everything else as a TransportError. */
+  /** Converts an error to a TransportError, unless it is one of ours or an abort. */
   #translated(error: unknown, request: HttpRequest): unknown {
     if (request.signal?.aborted) return request.signal.reason;
     if (this.#isClosed) return this.#closed(error);
@@ -295,7 +298,7 @@ class HttpConnection implements Connection {
     return new ShutdownError({ message: `the connection to ${this.server} is closed`, cause });
   }
 
-  /** What the server warns of, such as unknown fields, once per text. */
+  /** Logs warnings of the server, such as unknown fields, once per text. */
   #noteWarnings(header: string | string[] | undefined): void {
     if (!header) return;
     for (const warning of Array.isArray(header) ? header : [header]) {
@@ -307,6 +310,6 @@ class HttpConnection implements Connection {
   }
 }
 
-/** A kubeconfig that is given as text comes from a Target, that is from a tenant. */
+/** A kubeconfig that is given as text is from a Target, so from a tenant. */
 const defaultsFor = (source: KubeconfigSource): ResponseLimits =>
   typeof source === 'object' && 'text' in source ? defaultResponses.target : defaultResponses.host;

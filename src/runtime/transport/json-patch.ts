@@ -4,7 +4,7 @@ import { append } from '../../lib/lists.ts';
 import { isObject } from '../../lib/objects.ts';
 import type { JsonOp } from '../types.ts';
 
-/** Operations that turn `base` into `next`; arrays are replaced whole. */
+/** Operations that turn `base` into `next`; arrays are replaced completely. */
 export function jsonDiff(base: object, next: object, path = ''): JsonOp[] {
   const before = base as Record<string, unknown>;
   const after = next as Record<string, unknown>;

@@ -1,11 +1,12 @@
 /**
- * Where the cluster is and with which credentials to speak to it, read from a kubeconfig or from the pod.
+ * Reads the server's address and the credentials from a kubeconfig or from the pod.
  *
- * Tokens, certificates and passwords are read here; for commands and auth providers there is @kubernetes/client-node,
- * which is handed in as `external`: to import all of it for every start would take longer than the rest of the start.
+ * Tokens, certificates and passwords are read here. Commands and auth providers are handled by
+ * @kubernetes/client-node, which is passed as `external`, because importing all of it would more than double the time
+ * to start.
  *
- * A kubeconfig given as text comes from a Target, that is from a tenant. It may not name files of this machine
- * or run commands on it.
+ * A kubeconfig given as text is from a Target, so from a tenant. It must not refer to files of this machine or run
+ * commands.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -15,10 +16,7 @@ import { isObject, type Fields } from '../../lib/objects.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import { KubeconfigError } from '../errors.ts';
 
-/**
- * Where credentials come from: a file, a text, or the service account of the pod. Default context: the current
- * one.
- */
+/** The source of credentials: a file, a string, or the service account of the pod. Default context: the current one. */
 export type KubeconfigSource =
   | { readonly file: string; readonly context?: string }
   | { readonly text: string; readonly context?: string }
@@ -29,7 +27,7 @@ export interface Credentials {
   readonly tls: TlsMaterial;
 }
 
-/** Names in lower case; a list is a header sent several times. */
+/** Names in lower case; the header is sent once for each element of a list. */
 type Headers = Readonly<Record<string, string | string[]>>;
 
 export interface TlsMaterial {
@@ -41,30 +39,30 @@ export interface TlsMaterial {
 }
 
 export interface Access {
-  /** Base address without a slash at the end. */
+  /** Base address without a trailing slash. */
   readonly server: string;
   /** The context's namespace. */
   readonly namespace: string;
   readonly proxyUrl?: string;
   /**
-   * Reads files anew and asks plugins.
-   * @param refused the server did not take the last ones, so plugins may not answer from memory
+   * Reads files and calls plugins.
+   * @param refused the server rejected the last credentials, so plugins must not use their cache
    */
   credentials(refused: boolean): Promise<Credentials>;
 }
 
-/** Asks the command or the auth provider of a user for credentials. */
+/** Requests credentials from the command or the auth provider of a user. */
 export type ExternalCredentials = (request: {
   /** The whole kubeconfig as text. */
   readonly kubeconfig: string;
   readonly context: string;
   /** The user of the context. */
   readonly user: Readonly<Record<string, unknown>>;
-  /** The server did not take the last ones, so plugins may not answer from memory. */
+  /** The server rejected the last credentials, so plugins must not use their cache. */
   readonly refused: boolean;
 }) => Promise<Credentials>;
 
-/** Where a program looks that was told nothing: KUBECONFIG, then the pod's own account, then the home folder. */
+/** The default kubeconfig: KUBECONFIG, then the pod's service account, then the home folder. */
 export function findKubeconfig(
   env: Readonly<Record<string, string | undefined>>,
   home = homedir(),
@@ -79,7 +77,7 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
  * @param env for the address of the API server inside a pod
- * @throws KubeconfigError naming the file and the way out
+ * @throws KubeconfigError naming the file and how to fix it
  */
 export async function loadAccess(
   source: KubeconfigSource,
@@ -122,7 +120,7 @@ interface Document {
   readonly current: string | undefined;
 }
 
-/** Several files, separated as in KUBECONFIG, are merged: the first to name a thing wins. */
+/** Several files, separated as in KUBECONFIG, are merged: the first definition of a name wins. */
 async function readFiles(list: string): Promise<Document> {
   const files = list.split(delimiter).filter(Boolean);
   const documents: Document[] = [];
@@ -155,7 +153,7 @@ function parse(text: string, title: string, folder?: string): Document {
   try {
     root = parseYaml(text);
   } catch {
-    // The parser's own message quotes lines of the file, and those may be tokens.
+    // The parser's message quotes lines of the file, which may contain tokens.
     throw new KubeconfigError({
       message: `${title} is not valid YAML; write it again, for example with kubectl config view --raw`,
     });
@@ -233,7 +231,7 @@ function serverOf(cluster: Fields, title: string): string {
   return server.replace(/\/+$/, '');
 }
 
-/** @throws KubeconfigError when a kubeconfig of a tenant reaches for files or commands of this machine */
+/** @throws KubeconfigError when a kubeconfig of a tenant refers to files or commands of this machine */
 function refuseReach(cluster: Fields, user: Fields): void {
   const reaching = [...FILE_FIELDS, 'exec', 'auth-provider'].filter((f) => cluster[f] ?? user[f]);
   if (reaching.length > 0) {
@@ -304,7 +302,7 @@ async function material(fields: Fields, name: string): Promise<string | Buffer |
   return file ? readText(file, `the ${name}`) : undefined;
 }
 
-/** The merged document as client-node reads it; JSON is YAML. */
+/** The merged document as client-node reads it; JSON is valid YAML. */
 function exported(document: Document): string {
   const list = (entries: Map<string, Fields>, field: string): object[] =>
     [...entries].map(([name, fields]) => ({ name, [field]: fields }));
@@ -318,7 +316,7 @@ function exported(document: Document): string {
   });
 }
 
-// ---------------------------------------------------------------- small things
+// ---------------------------------------------------------------- helpers
 
 async function readText(file: string, what: string): Promise<string> {
   try {
@@ -339,6 +337,6 @@ const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-/** An unquoted password or name may have been read as a number. */
+/** YAML may have parsed an unquoted password or name as a number. */
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'number' ? String(value) : typeof value === 'string' && value !== '' ? value : undefined;

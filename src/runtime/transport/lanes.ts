@@ -1,7 +1,6 @@
 /**
- * Who may send next: a limit on concurrent requests, with the more urgent going first.
- *
- * Lease requests do not queue here at all, they have sockets of their own.
+ * Limits concurrent requests; the more urgent lanes come first. Lease requests have their own sockets and are not
+ * limited.
  */
 
 /** From most to least urgent. */
@@ -22,7 +21,7 @@ export class Lanes {
   }
 
   /**
-   * Resolves to the function that gives the place back; call it exactly once.
+   * Resolves to a function that frees the place; call it exactly once.
    * @throws the reason of `signal`
    */
   enter(lane: Lane, signal?: AbortSignal): Promise<() => void> {

@@ -1,4 +1,4 @@
-/** Where a kind lives below the server's address. */
+/** URL paths of kinds and objects. */
 import { cutMiddle } from '../../lib/cut.ts';
 import { isPathSegment } from '../../lib/names.ts';
 import { DefinitionError, InvalidObjectName } from '../errors.ts';
@@ -10,10 +10,9 @@ export const groupPath = (gvk: Pick<Gvk, 'group' | 'version'>): string =>
   gvk.group ? `/apis/${encodeURIComponent(gvk.group)}/${gvk.version}` : `/api/${gvk.version}`;
 
 /**
- * The path of one object (a key), or of all objects of a kind, in one namespace or in all. Letters keep their
- * case: `system:Foo` is not `system:foo`.
- * @throws InvalidObjectName when a name or namespace cannot be part of a path, which is how names lead somewhere else
- * @throws DefinitionError when the key does not fit the kind
+ * The path of one object (a key), or of all objects of a kind, in one namespace or in all. Paths are case-sensitive.
+ * @throws InvalidObjectName when a name or namespace is not a valid path segment, since it could lead to another path
+ * @throws DefinitionError when the key does not match the kind
  */
 export function pathOf(
   kind: Kind,
@@ -51,7 +50,7 @@ const serviceAccountKind: Kind = {
   namespaced: true,
 };
 
-/** Where tokens of a service account are requested. @throws InvalidObjectName */
+/** The path for tokens of a service account. @throws InvalidObjectName */
 export const tokenPathOf = (namespace: string, account: string): string =>
   pathOf(serviceAccountKind, `${namespace}/${account}`, 'token');
 

@@ -1,30 +1,30 @@
-/** Repeats a request that is no part of a reconcile, when its failure may pass: for installing and for the start. */
+/** Repeats requests outside of reconciles while their failure may be temporary: for the installation and the start. */
 import { sleep, type Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { ApiError, EspalierError } from '../errors.ts';
 import { isTemporary } from './failure.ts';
 import { exponential } from '../queue/retry.ts';
 
-/** About 20 s in all: nine tries. */
+/** Nine attempts in about 20 s. */
 const pauses = exponential({ initialMs: 200, factor: 2, maxMs: 5_000, jitter: 0.1, maxAttempts: 8 });
-/** A server that asks for more patience gets no more than this at a time. */
+/** Maximum pause that a server can request. */
 const MAX_ASKED_MS = 30_000;
 
 interface Persistence {
   readonly clock: Clock;
   readonly rng: Rng;
-  /** Ends a pause with its reason. */
+  /** Ends a pause; its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
   /** Called before each pause. */
   onPause?(error: EspalierError, tries: number, pauseMs: number): void;
-  /** The error to end with when the last try has failed. */
+  /** The error to throw after the last attempt. */
   givenUp(error: EspalierError, tries: number): Error;
 }
 
 /**
- * Asks again after somebody else's write at the same time, and while the server is busy, broken or away: nine times in
- * about 20 s, or longer if the server asks for it.
- * @throws what `givenUp` answers; the errors of `ask` that do not pass; the reason of the signal
+ * Repeats the request after a conflict, and while the server is busy, broken or unreachable: nine attempts in about
+ * 20 s, or longer if the server asks to wait.
+ * @throws the error of `givenUp`; errors of `ask` that are not temporary; the reason of the signal
  */
 export async function persistently<T>(ask: () => Promise<T>, how: Persistence): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -42,6 +42,6 @@ export async function persistently<T>(ask: () => Promise<T>, how: Persistence): 
   }
 }
 
-/** A conflict, also of two that create the object at the same time, or a server that answers from the past. */
+/** A conflict, also of two concurrent creates, or a server with outdated data. */
 const isOutOfDate = (error: EspalierError): boolean =>
   error instanceof ApiError && (error.status === 409 || error.status === 410);

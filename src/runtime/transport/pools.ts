@@ -1,4 +1,4 @@
-/** The sockets to one server: for requests, for watches and for the lease, which never wait for each other. */
+/** The sockets to one server: separate ones for requests, watches and the lease, which never delay each other. */
 import type { Dispatcher } from 'undici';
 import { KubeconfigError } from '../errors.ts';
 import type { Access, TlsMaterial } from './kubeconfig.ts';
@@ -7,16 +7,16 @@ export interface Pools {
   readonly requests: Dispatcher;
   readonly watches: Dispatcher;
   readonly lease: Dispatcher;
-  /** Takes no more requests and resolves when the last has ended. */
+  /** Accepts no more requests and resolves when the last has ended. */
   close(): Promise<void>;
-  /** Ends everything now. */
+  /** Aborts all requests. */
   destroy(): Promise<void>;
 }
 
-/** kube-apiserver drops idle connections after 90 s, load balancers often after 60 s. */
+/** kube-apiserver closes idle connections after 90 s, load balancers often after 60 s. */
 const IDLE_MS = 45_000;
 const CONNECT_MS = 10_000;
-/** kube-apiserver answers or gives up within 60 s. */
+/** kube-apiserver responds within 60 s or times out. */
 const ANSWER_MS = 65_000;
 const LEASE_MS = 8_000;
 
@@ -24,7 +24,7 @@ export async function createPools(access: Access, tls: TlsMaterial, maxSockets: 
   const make = await dispatcherFactory(access, tls);
   const timeouts = { headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS };
   const requests = make({ connections: maxSockets, ...timeouts });
-  // A watch may be silent for minutes; whoever reads it decides how long to bear that.
+  // A watch may be silent for minutes; its reader has its own time limit.
   const watches = make({ ...timeouts, bodyTimeout: 0 });
   const lease = make({ connections: 2, headersTimeout: LEASE_MS, bodyTimeout: LEASE_MS });
   const all = [requests, watches, lease];
@@ -64,7 +64,7 @@ async function dispatcherFactory(
   const through = (dispatcher: Dispatcher, options: PoolOptions): Dispatcher =>
     withOrigin(dispatcher, origin, options);
   if (proxy.startsWith('socks')) {
-    // Its types leave out the certificates of the server behind the proxy.
+    // undici's types omit the TLS options for the server behind the proxy.
     const requestTls = { requestTls: tls } as object;
     return (options) =>
       through(new Socks5ProxyAgent(proxy, { ...common, ...options, ...requestTls }), options);
@@ -76,7 +76,7 @@ async function dispatcherFactory(
     );
 }
 
-/** A pool knows its server and its patience; an agent wants to be told with every request. */
+/** A pool has a fixed server and timeouts; an agent needs them for every request. */
 const withOrigin = (dispatcher: Dispatcher, origin: string, options: PoolOptions): Dispatcher =>
   dispatcher.compose((dispatch) => (request, handler) => {
     const { headersTimeout, bodyTimeout } = options;

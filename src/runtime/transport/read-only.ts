@@ -1,8 +1,8 @@
-/** A client that changes nothing: writes are sent as dry runs, so the server answers as if. */
+/** A client that changes nothing: writes are sent as dry runs. */
 import { DefinitionError } from '../errors.ts';
 import type { Client } from '../types.ts';
 
-/** @throws DefinitionError by `raw`, for anything but reading */
+/** @throws DefinitionError from `raw`, for methods that write */
 export const readOnly = (client: Client): Client => ({
   get: (kind, key, signal) => client.get(kind, key, signal),
   list: (kind, query, signal) => client.list(kind, query, signal),

@@ -1,8 +1,10 @@
-/** Reading what may not be there. */
+/** Reads objects that may not exist. */
 import { NotFound } from '../errors.ts';
 import type { Client, Key, Kind, Obj } from '../types.ts';
 
-/** The object, past every cache; undefined when there is none. @throws the other errors of errors.ts */
+/**
+ * The object from the server, not from a cache; undefined if it does not exist. @throws the other errors of errors.ts
+ */
 export async function getIfThere<T extends Obj>(
   client: Pick<Client, 'get'>,
   kind: Kind<T>,

@@ -1,4 +1,4 @@
-/** How large the answers of servers may be, by what the servers are to us, and how much of them is in memory at a time. */
+/** Limits for the size of responses, by the kind of server, and for the bytes in memory at a time. */
 import { ByteBudget, type DownloadLimits } from '../../lib/byte-budget.ts';
 import type { StructureLimits } from '../../lib/json-scan.ts';
 import { PacedTurns } from '../../lib/paced-turns.ts';
@@ -11,57 +11,60 @@ const DEFAULT_TARGET_MIB = 16;
 const DEFAULT_HOST_MIB = 64;
 const DEFAULT_DOWNLOAD_MIB = 64;
 const DEFAULT_TARGET_DEPTH = 500;
-/** What the decoders of Kubernetes accept: nothing deeper can be stored in a cluster. */
+/** The maximum of the Kubernetes decoders: deeper data cannot be stored in a cluster. */
 const HOST_DEPTH = 10_000;
 /**
- * Values in one answer. V8 needs up to a microsecond and 130 bytes for each of those it finds hardest, which are objects
- * with many different keys; that is 80 ms and 16 MiB for a target's answer.
+ * Limits the number of values in one response. V8 needs up to a microsecond and 130 bytes for a value of the most
+ * expensive kind, objects with many different keys; so a response of a target takes at most 80 ms and 16 MiB.
  */
 const TARGET_BYTES_PER_ELEMENT = 128;
-/** An object of 1.5 MiB, as much as etcd stores, may have a million; it must not keep its whole kind from being read. */
+/**
+ * An object of 1.5 MiB, the maximum of etcd, can have a million values; it must not prevent its whole kind from being
+ * read.
+ */
 const HOST_BYTES_PER_ELEMENT = 32;
 const MAX_PAGE_ELEMENTS = 2 ** 19;
 const FRAME_SHARE = 4;
 const LIST_SHARE = 2;
 
-/** Of the connections of one kind. */
+/** The limits of one kind of connections. */
 export interface ResponseLimits extends StructureLimits {
-  /** Whose servers these are: the cluster that we work for, or those that tenants name. */
+  /** The kind of server: the host cluster, or clusters that tenants name. */
   readonly of: 'host' | 'target';
-  /** Of one answer, unpacked. */
+  /** Maximum of one response, uncompressed. */
   readonly maxBytes: number;
-  /** Of one event of a watch. */
+  /** Maximum of one event of a watch. */
   readonly maxFrameBytes: number;
-  /** Of all pages of a list together, which whoever asks may keep. */
+  /** Maximum of all pages of a list, because the caller may keep them. */
   readonly maxListBytes: number;
-  /** Instead of `maxElements` for a page of a list, which may be asked for again in smaller pieces. */
+  /** Used instead of `maxElements` for a page of a list, which can be requested again in smaller pages. */
   readonly maxPageElements: number;
   /** Shared by all connections of the kind. */
   readonly budget: ByteBudget;
-  /** Large answers are parsed in turns; absent: at once. */
+  /** Large responses are parsed one after the other, with pauses; absent: immediately. */
   readonly turns?: PacedTurns;
 }
 
-/** What a process keeps to. */
+/** The limits of a process. */
 export interface Responses {
   readonly host: ResponseLimits;
   readonly target: ResponseLimits;
   readonly downloads: DownloadLimits;
 }
 
-/** What can be set of the limits; the rest follows from it. */
+/** Configurable limits; the others are derived from them. */
 export interface ResponseSettings {
-  /** MiB of one answer of the cluster that we work for; default 64. */
+  /** Maximum size of a response of the host cluster in MiB; default 64. */
   readonly hostResponseMiB?: number | undefined;
-  /** MiB of one answer of a cluster that a tenant names; default 16. */
+  /** Maximum size of a response of a target cluster in MiB; default 16. */
   readonly targetResponseMiB?: number | undefined;
-  /** Levels of nesting in an answer of such a cluster; default 500. */
+  /** Maximum levels of nesting in a response of a target cluster; default 500. */
   readonly targetResponseDepth?: number | undefined;
-  /** MiB of one blob, chart or index; default 64. */
+  /** Maximum size of a blob, chart or index in MiB; default 64. */
   readonly downloadMiB?: number | undefined;
 }
 
-/** Each kind has a budget of its own, so that no tenant delays the connection to the host cluster. */
+/** Each kind of server has its own budget, so that tenants do not delay the connection to the host cluster. */
 export function createResponses(settings: ResponseSettings = {}): Responses {
   const { hostResponseMiB = DEFAULT_HOST_MIB, targetResponseMiB = DEFAULT_TARGET_MIB } = settings;
   const { targetResponseDepth = DEFAULT_TARGET_DEPTH, downloadMiB = DEFAULT_DOWNLOAD_MIB } = settings;
@@ -93,10 +96,10 @@ export function createResponses(settings: ResponseSettings = {}): Responses {
   };
 }
 
-/** For whoever sets none: one budget for the whole process. */
+/** The default, with one budget for the whole process. */
 export const defaultResponses: Responses = createResponses();
 
-/** The limit that an answer has passed. */
+/** The exceeded limit. */
 export type ResponseExcess = ResponseTooLarge['excess'];
 
 const KEYS = {

@@ -89,6 +89,7 @@ const scope = {
     'deployers/manifest',
     'deployers/mock',
     'deployers/objects',
+    'deployers/sdk',
     'hack',
     'src/api',
     'src/cli',
@@ -98,6 +99,7 @@ const scope = {
     'src/observability',
     'src/runtime',
     'src/webhooks',
+    'src/workflow',
   ],
   /** Whole pages. */
   pages: ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'docs/*.md', 'docs/samples'],

@@ -1,12 +1,12 @@
-/** A cluster to install things on. */
+/** Access to a target cluster. */
 import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 
-/** The way to one target cluster; close it when it is not needed any more. */
+/** Access to one target cluster; close it after use. */
 export interface KubeAccess {
   readonly client: Client;
   /**
-   * The kind's place in the API of that cluster.
-   * @param signal ends the wait for the answer
+   * The kind, with its URL path on that cluster.
+   * @param signal ends the wait for the response
    * @throws NoSuchKind
    */
   kindOf(apiVersion: string, kind: string, signal?: AbortSignal): Promise<Kind<Obj>>;

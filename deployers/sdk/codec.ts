@@ -1,21 +1,21 @@
-/** Reading provider configurations and statuses: which apiVersions and kinds are understood, and why one is refused. */
+/** Reads provider configurations and statuses: the supported apiVersions and kinds, and why a document is rejected. */
 import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
 import { anything, unreadFields, type Shape } from './shape.ts';
 
 /**
- * Reads one kind of document. `decode` may be given anything.
- * @throws CodecError (`decode` for what cannot be read, `validate` for what makes no sense)
+ * Reads one kind of document. `decode` accepts any value.
+ * @throws CodecError from `decode` for documents that cannot be read, from `validate` for invalid ones
  */
 export interface Codec<T> {
   decode(document: unknown): T;
   /**
-   * Sentences about fields that `decode` does not read, for a warning: users of a deployer that has it are told of slips of
-   * the pen. Never throws.
+   * Sentences about fields that `decode` does not read, such as misspelt ones, for a warning to the user. Never
+   * throws.
    */
   unread?(document: unknown): readonly string[];
 }
 
-/** Why a document was refused. */
+/** Why a document was rejected. */
 export class CodecError extends Error {
   override readonly name = 'CodecError';
   readonly step: 'decode' | 'validate';
@@ -32,8 +32,8 @@ export class CodecError extends Error {
 }
 
 /**
- * A codec for one kind in one or several versions.
- * @param versions apiVersion → how its fields are read
+ * A codec for one kind with one or several versions.
+ * @param versions apiVersion → function that reads the fields
  * @param shapes apiVersion → the fields that are read, without apiVersion and kind
  */
 export function codec<T>(
@@ -68,7 +68,7 @@ const HEAD = { apiVersion: anything, kind: anything } as const;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Hands the document on as it is, for plugins that read it themselves. */
+/** Returns the document unchanged, for plugins that read it themselves. */
 export const passthrough: Codec<unknown> = { decode: (document) => document };
 
 // ---------------------------------------------------------------- fields

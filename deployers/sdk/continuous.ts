@@ -1,6 +1,6 @@
 /**
- * Continuous reconcile: an item that is finished runs again on the same spec at times its configuration names, so that
- * drift on the target is repaired. The times are counted from `status.lastReconcileTime`, in whole seconds, UTC.
+ * Continuous reconcile: a finished item runs again with the same spec at configured times, which repairs drift on the
+ * target. The times are based on `status.lastReconcileTime`, in whole seconds, UTC.
  */
 import { isDuration, parseDuration } from '../../src/lib/duration.ts';
 import { isObject } from '../../src/lib/objects.ts';
@@ -8,7 +8,7 @@ import { CodecError } from './codec.ts';
 import { anything } from './shape.ts';
 import { InvalidCron, nextTime, parseCron } from '../../src/lib/cron.ts';
 
-/** At most one field is set; none means never. */
+/** At most one field is set; with none, it is disabled. */
 export interface ContinuousReconcile {
   readonly cron?: string;
   readonly every?: string;
@@ -16,7 +16,7 @@ export interface ContinuousReconcile {
 
 export const continuousShape = { cron: anything, every: anything } as const;
 
-/** Annotation of an item that suspends the schedule with the value `false`. */
+/** Annotation of an item; the value `false` suspends the schedule. */
 export const ACTIVE_ANNOTATION = 'continuousreconcile.extensions.landscaper.gardener.cloud/active';
 
 /**
@@ -65,7 +65,7 @@ function checkCron(cron: string): void {
 }
 
 /**
- * When the next job is due, in milliseconds since 1970; undefined for never.
+ * When the next job is due, in milliseconds since 1970; undefined: never.
  * @param last `status.lastReconcileTime`
  */
 export function nextDueTime(

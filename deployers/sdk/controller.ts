@@ -1,4 +1,4 @@
-/** A plugin as a controller of the runtime: what it watches, what wakes it, and the ports of its worker. */
+/** A plugin as a controller of the runtime: its sources, its events, and the dependencies of its worker. */
 import { operations } from '../../src/api/labels.ts';
 import { hasOperation, isFinished } from '../../src/api/job.ts';
 import { MANAGED_UID, managedUids } from '../../src/api/managed-objects.ts';
@@ -20,12 +20,12 @@ import { createTokens } from './tokens.ts';
 import { createWorker } from './worker.ts';
 
 const DEFAULT_WORKERS = 30;
-/** How long the client of a target that nobody asks for stays open. */
+/** How long the client of an unused target stays open. */
 const IDLE_MS = 5 * 60_000;
 
 /**
- * The controller that serves the items of a plugin's type.
- * @throws InvalidSelector when the configured target selectors make no sense
+ * The controller for the deploy items of a plugin's type.
+ * @throws InvalidSelector when the configured target selectors are invalid
  */
 export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): ControllerSpec<DeployItem> {
   const { client, caches, clock, rng, config = {} } = deps;
@@ -76,7 +76,7 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
   };
 }
 
-/** Reads targets; several deployers that share it share the clients and tokens behind them. */
+/** Reads targets. Deployers that share it also share clients and tokens. */
 export function targetReaderOf(
   deps: Pick<DeployerDeps, 'client' | 'clock' | 'log' | 'rng' | 'connect' | 'signal' | 'self'>,
 ): TargetReader {
@@ -86,11 +86,11 @@ export function targetReaderOf(
   return createTargetReader({ client, pool, tokens: createTokens(client, clock), self });
 }
 
-/** Somebody else ended the job that is being worked on. */
+/** Another client ended the job that is being reconciled. */
 const isInterruption = (change: Change<DeployItem>): boolean =>
   change.type === 'delete' || (change.type === 'update' && !isFinished(change.old) && isFinished(change.obj));
 
-/** Opens a target by its kubeconfig. */
+/** Connects to a target cluster with its kubeconfig. */
 export const connectorOf =
   ({ clock, log, rng, responses }: Pick<DeployerDeps, 'clock' | 'log' | 'rng' | 'responses'>) =>
   async (kubeconfig: string): Promise<KubeAccess> => {

@@ -1,4 +1,4 @@
-/** What a plugin sees of one look: brought together from the item, its context and its target, and checked on the way. */
+/** The context that a plugin receives: created from the deploy item, its Context and its target, and validated. */
 import { isBeingDeleted } from '../../src/api/job.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
 import { othersKeeping } from '../../src/api/managed-objects.ts';
@@ -17,7 +17,7 @@ import type { TimeoutPolicy } from './timeout.ts';
 
 const VALIDATE_ITEM = 'ValidateDeployItem';
 
-/** Where the facts of a run come from. */
+/** Dependencies of a reconcile. */
 export interface DeployContextPorts {
   readonly plugin: DeployerPlugin;
   readonly client: Client;
@@ -25,28 +25,28 @@ export interface DeployContextPorts {
   readonly targets: Pick<Store<Target>, 'get'>;
   readonly reader: TargetReader;
   readonly timeouts: TimeoutPolicy;
-  /** Items whose status names the object with this uid. */
+  /** Deploy items whose status contains the object with this uid. */
   readonly managersOf: (uid: string) => readonly View<DeployItem>[];
   readonly clock: DeployContext['clock'];
   readonly rng: DeployContext['rng'];
 }
 
-/** The item of a run, and what the run may do for it. */
+/** The deploy item of a reconcile, and the functions for it. */
 interface Subject extends Pick<DeployContext, 'begin' | 'scratch' | 'event'> {
   readonly item: View<DeployItem>;
   readonly log: Logger;
 }
 
-/** The bounds of one run. */
+/** The limits of one reconcile. */
 export interface Bounds {
   /** Milliseconds. */
   left(): number;
   readonly signal: AbortSignal;
-  /** Holds the name that `assertTimeLeft` was last called with. */
+  /** Name in the last call of `assertTimeLeft`. */
   readonly deadline: { lastStep: string };
 }
 
-/** What the webhooks refuse, should they not have been asked. @throws ConfigurationError */
+/** Rejects what the webhooks reject, in case they are not installed. @throws ConfigurationError */
 export function refuseInvalid(
   item: View<DeployItem>,
   target: View<Target> | undefined,
@@ -65,7 +65,7 @@ export function refuseInvalid(
   }
 }
 
-/** A configuration that nobody can read was never carried out, so there is nothing to take back. */
+/** A configuration that cannot be read was never applied, so there is nothing to uninstall. */
 export function neverApplied({ spec, status }: View<DeployItem>, { config }: DeployerPlugin): boolean {
   if (status?.providerStatus !== undefined) return false;
   if (inexactIn(spec.config)) return true;
@@ -78,7 +78,7 @@ export function neverApplied({ spec, status }: View<DeployItem>, { config }: Dep
   }
 }
 
-/** The cache may not have heard of a Context that was made together with the item; then the server is asked. */
+/** The cache may not contain a Context that was just created with the item; then it is read from the server. */
 export async function contextOf(
   item: View<DeployItem>,
   { contexts, client, timeouts }: DeployContextPorts,
@@ -93,7 +93,7 @@ export async function contextOf(
     return await client.get(CONTEXT, key, bounds.signal);
   } catch (error) {
     const isMissing = error instanceof NotFound;
-    // Contexts go first when a namespace is deleted: what is installed has to go all the same.
+    // Contexts are deleted first when a namespace is deleted; the objects must be uninstalled anyway.
     if (isMissing && operation === 'delete') return withoutContext(item);
     if (isMissing && isBeingDeleted(item.metadata)) {
       throw new ConfigurationError({
@@ -112,7 +112,7 @@ export async function contextOf(
   }
 }
 
-/** Stands in for a Context that is gone: it gives access to nothing. */
+/** Replaces a deleted Context; it contains no credentials. */
 const withoutContext = ({ metadata, spec }: View<DeployItem>): View<ContextObject> => ({
   apiVersion: `${CONTEXT.group}/${CONTEXT.version}`,
   kind: CONTEXT.kind,
@@ -151,7 +151,7 @@ export function deployContextOf(
   };
 }
 
-/** The configuration, if nothing of it would lose digits on its way to the target. @throws ConfigurationError */
+/** The configuration, if no integer in it would lose digits on the way to the target. @throws ConfigurationError */
 function faithful(
   { initOperation = 'Init', decodeReason = 'Parse' }: DeployerPlugin,
   item: View<DeployItem>,

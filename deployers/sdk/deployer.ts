@@ -1,6 +1,6 @@
 /**
- * The contract between a deployer and the SDK. A plugin says what it serves and answers one look at a time; the SDK
- * follows the job protocol and is the only one that writes the deploy item.
+ * The interface between a deployer and the SDK. A plugin names the type of deploy items that it handles, and
+ * reconciles one at a time; the SDK implements the job protocol and is the only writer of the deploy item.
  */
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
@@ -21,83 +21,83 @@ import type { ResolvedTarget, SelfCluster, TargetReader } from './target.ts';
 import type { TimeoutPolicy } from './timeout.ts';
 
 /**
- * One type of deploy item and how it is carried out.
+ * One type of deploy item, and how it is deployed.
  *
- * *Guarantees to the plugin*: never two looks at one item at a time; `config` has passed the codec; `remove` is
- * called only for items that are being deleted.
- * *Assumptions*: `apply` and `remove` are idempotent, may be cut off anywhere and are then called again, and never
- * block: when something has to happen first they answer `wait`.
- * *Errors*: `DeployerError`s decide by their codes, `InterruptedError` ends the look silently, any other `Error` is
- * tried again, and what only a bug throws is shown with reason Panic and tried again after five minutes.
+ * *Guarantees to the plugin*: a deploy item is never reconciled twice at the same time; `config` has been decoded by
+ * the codec; `remove` is called only for deploy items that are being deleted. *Assumptions*: `apply` and `remove` are
+ * idempotent, may be interrupted at any time and are then called again, and never block: if they have to wait for
+ * something, they return `wait`. *Errors*: the codes of a `DeployerError` decide what happens, an `InterruptedError`
+ * ends the reconcile silently, any other `Error` is retried; an error that is a bug, such as a TypeError, is shown
+ * with reason Panic and retried after five minutes.
  */
 export interface DeployerPlugin<C = unknown, S = unknown> {
-  /** `spec.type` of the items served. */
+  /** `spec.type` of the deploy items. */
   readonly type: string;
-  /** Goes to `status.deployer.name`. */
+  /** Written to `status.deployer.name`. */
   readonly name: string;
   readonly version: string;
-  /** Operation named when configuration or status cannot be read, such as `InitManifestOperation`. */
+  /** The operation in errors about an unreadable configuration or status, such as `InitManifestOperation`. */
   readonly initOperation?: string;
-  /** Begins the reason of a configuration or status that cannot be read: `Parse` (default) or `Decode`. */
+  /** Prefix of the reason in errors about an unreadable configuration or status: `Parse` (default) or `Decode`. */
   readonly decodeReason?: 'Parse' | 'Decode';
   readonly config: Codec<C>;
-  /** Provider status; without a codec it is handed over as it is. */
+  /** Provider status; without a codec it is passed unchanged. */
   readonly status?: Codec<S>;
   apply(ctx: DeployContext<C, S>): Promise<Outcome<S>>;
   remove(ctx: DeployContext<C, S>): Promise<Outcome<S>>;
   /**
-   * What `apply` or `remove` would change now. Clusters of the run answer writes as if and store nothing, its host
-   * refuses them. Without it nobody can tell beforehand.
+   * What `apply` or `remove` would change now. Writes to clusters of this context are dry runs, and its host rejects
+   * them. Without this method, the changes are unknown.
    */
   plan?(ctx: DeployContext<C, S>, direction: Direction): Promise<ItemPlan | undefined>;
-  /** When the item is to be carried out again without being asked. */
+  /** When a finished deploy item is reconciled again without a new job of its execution. */
   schedule?(config: C): ContinuousReconcile | undefined;
-  /** Objects of the host cluster that wake items when they change. */
+  /** Objects of the host cluster whose changes queue deploy items. */
   watches?(caches: Caches): readonly Watched[];
   /**
-   * Ends what may still run for an item without an open job: its job has just ended, by ourselves or by somebody else, or
-   * something that is watched has changed since. Called again when it throws.
+   * Ends work that may still be running for a deploy item without an open job: its job has just ended, or a watched
+   * object has changed since. Retried when it throws.
    */
   onJobEnded?(item: View<DeployItem>, signal: AbortSignal): Promise<void>;
 }
 
-/** Objects of one kind, and the items that they concern. */
+/** Objects of one kind, and their deploy items. */
 export interface Watched {
   readonly cache: Cache<Obj>;
   readonly toItems: Mapper;
 }
 
-/** The plugin as it is; infers the types of configuration and status from its codecs. */
+/** Returns the plugin; infers the types of configuration and status from its codecs. */
 export const definePlugin = <C, S = unknown>(plugin: DeployerPlugin<C, S>): DeployerPlugin<C, S> => plugin;
 
-/** What a plugin sees of one look at one item. */
+/** What a plugin receives to reconcile one deploy item. */
 export interface DeployContext<C = unknown, S = unknown> {
   readonly item: View<DeployItem>;
   readonly config: C;
-  /** Provider status as last written. */
+  /** The stored provider status. */
   readonly previous: S | undefined;
   readonly context: View<ContextObject>;
-  /** Undefined when the item has none. */
+  /** Undefined if the deploy item has none. */
   readonly target: ResolvedTarget | undefined;
-  /** Another Target of the item's namespace. @throws RetryError when it cannot be had */
+  /** Another Target in the namespace of the deploy item. @throws RetryError when it cannot be read */
   readonly secondaryTarget: (name: string) => Promise<ResolvedTarget>;
-  /** Other deploy items that manage the object with this uid and are going to keep it, as far as the cache knows. */
+  /** Other deploy items that manage the object with this uid and will keep it, according to the cache. */
   readonly alsoManagedBy: (uid: string) => readonly View<DeployItem>[];
-  /** Secrets and config maps beside the item. */
+  /** Secrets and config maps in the namespace of the deploy item. */
   readonly host: HostApi;
-  /** Aborts on interruption, on shutdown, and when the time of the job is used up. */
+  /** Aborts on interruption, on shutdown, and when the job times out. */
   readonly signal: AbortSignal;
   /**
    * @returns milliseconds left for the job
-   * @throws TimeoutError when there are none
+   * @throws TimeoutError when the job has timed out
    */
   readonly assertTimeLeft: (name: string) => number;
   /**
-   * Makes it durable that work on the outside begins: phase Progressing, and a provider status under which a later
-   * call finds what a crash may leave behind.
+   * Call it before changing anything outside of the host cluster: it stores phase Progressing, and a provider status
+   * with which a later reconcile finds what a crash may leave behind.
    */
   begin(this: void, status?: S): Promise<void>;
-  /** Kept in memory between the looks of one job at one generation of the spec; lost with the process. */
+  /** Kept in memory between reconciles of one job with one generation of the spec; lost when the process ends. */
   readonly scratch: Map<string, unknown>;
   readonly clock: Clock;
   readonly rng: Rng;
@@ -105,27 +105,27 @@ export interface DeployContext<C = unknown, S = unknown> {
   readonly event: (type: 'Normal' | 'Warning', reason: string, note: string) => void;
 }
 
-/** Counts and times, when somebody collects them. */
+/** Metrics of deployers. */
 export interface DeployerMetrics {
   /** A job ended in `phase` after `seconds`. */
   jobEnded(deployer: string, phase: string, seconds: number): void;
-  /** A look failed with this reason. */
+  /** A reconcile failed with this reason. */
   reconcileFailed(deployer: string, reason: string): void;
 }
 
-/** What the administrator of a deployer may choose; the defaults serve every item of its type. */
+/** Settings of the administrator; the defaults handle every deploy item of the type. */
 export interface DeployerSettings {
   readonly targetSelector?: readonly TargetSelector[];
-  /** Whether items without a target are served; default true. */
+  /** Whether deploy items without a target are handled; default true. */
   readonly claimUntargeted?: boolean;
   readonly continuousReconcile?: { readonly enabled?: boolean };
-  /** Items worked on at the same time; default 30. */
+  /** Maximum number of concurrent reconciles; default 30. */
   readonly workers?: number;
 }
 
-/** What the composition root hands to a deployer. */
+/** Dependencies of a deployer. */
 export interface DeployerDeps {
-  /** The host cluster: secrets, tokens. */
+  /** The host cluster, for secrets and tokens. */
   readonly client: Client;
   readonly caches: Caches;
   readonly clock: Clock;
@@ -135,14 +135,14 @@ export interface DeployerDeps {
   readonly identity?: string;
   readonly metrics?: DeployerMetrics;
   readonly config?: DeployerSettings;
-  /** Opens a target cluster by its kubeconfig; default: the runtime's client. */
+  /** Connects to a target cluster with its kubeconfig; default: the client of the runtime. */
   readonly connect?: (kubeconfig: string) => Promise<KubeAccess>;
-  /** How large the answers of target clusters may be; default: one set of limits for the whole process. */
+  /** Limits for responses of target clusters; default: one set of limits for the whole process. */
   readonly responses?: ResponseLimits;
   readonly self?: SelfCluster;
-  /** Shared with other deployers of the process; default one of its own. */
+  /** Shared with other deployers of the process; default: not shared. */
   readonly reader?: TargetReader;
   readonly timeouts?: TimeoutPolicy;
-  /** Closes the clients of target clusters. */
+  /** When it aborts, clients of target clusters are closed. */
   readonly signal?: AbortSignal;
 }

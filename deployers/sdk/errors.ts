@@ -1,11 +1,11 @@
-/** What a plugin may throw, one class per consequence, and how anything else thrown is read. */
+/** Errors that a plugin can throw, one class per consequence, and how other errors are handled. */
 import type { ErrorCode } from '../../src/api/error-codes.ts';
 import { isUnrecoverable } from '../../src/api/error-codes.ts';
 import { connectionFault, isDefiniteFault } from '../../src/lib/connection.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import { ResponseTooLarge, Unauthorized, isFinal } from '../../src/runtime/errors.ts';
 
-/** Where a deployer failed and why, in the form of `status.lastError`. */
+/** Where and why a deployer failed, in the form of `status.lastError`. */
 export interface FailureDetails extends ErrorOptions {
   /** The step that failed, such as `TemplateChart`. */
   readonly operation: string;
@@ -14,7 +14,7 @@ export interface FailureDetails extends ErrorOptions {
   readonly message: string;
 }
 
-/** A failure in the form of `status.lastError`. Without an unrecoverable code the worker tries again. */
+/** A failure in the form of `status.lastError`. Without an unrecoverable code it is retried. */
 export class DeployerError extends Error {
   readonly operation: string;
   readonly reason: string;
@@ -39,37 +39,37 @@ export class DeployerError extends Error {
   }
 }
 
-/** The configuration that the user wrote cannot be carried out; ends the job. */
+/** The configuration of the user cannot be applied; the job fails. */
 export class ConfigurationError extends DeployerError {
   constructor(failure: FailureDetails) {
     super({ ...failure, codes: ['ERR_CONFIGURATION_PROBLEM'] });
   }
 }
 
-/** The target cluster or a registry does not accept the credentials; ends the job. */
+/** The target cluster or a registry rejects the credentials; the job fails. */
 export class UnauthorizedError extends DeployerError {
   constructor(failure: FailureDetails) {
     super({ ...failure, codes: ['ERR_UNAUTHORIZED'] });
   }
 }
 
-/** Something that should always work did not; ends the job. */
+/** An unexpected internal failure; the job fails. */
 export class InternalError extends DeployerError {
   constructor(failure: FailureDetails) {
     super({ ...failure, codes: ['ERR_INTERNAL_PROBLEM'] });
   }
 }
 
-/** The time of the job is used up; ends the job. The codes are `ERR_TIMEOUT` unless others are given. */
+/** The job has timed out and fails. The codes are `ERR_TIMEOUT` unless others are given. */
 export class TimeoutError extends DeployerError {
   constructor(failure: FailureDetails & { readonly codes?: readonly ErrorCode[] }) {
     super({ ...failure, codes: failure.codes ?? ['ERR_TIMEOUT'] });
   }
 }
 
-/** A failure that another attempt may resolve, unless its cause is final. `info` adds `ERR_FOR_INFO_ONLY`, which keeps the log quiet. */
+/** A failure that is retried, unless its cause is final. `info` adds `ERR_FOR_INFO_ONLY`, so the log level is lower. */
 export class RetryError extends DeployerError {
-  /** Milliseconds until the next attempt; undefined leaves it to the worker. */
+  /** Milliseconds until the next attempt; undefined: the worker decides. */
   readonly requeueAfterMs: number | undefined;
 
   constructor(failure: FailureDetails & { readonly requeueAfterMs?: number; readonly info?: boolean }) {
@@ -79,7 +79,7 @@ export class RetryError extends DeployerError {
   }
 }
 
-/** The core ended the job meanwhile; the status belongs to it. */
+/** Another controller has ended the job meanwhile, so the status must not be written. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
 
@@ -88,10 +88,10 @@ export class InterruptedError extends Error {
   }
 }
 
-/** The sentence of whatever was thrown. */
+/** The message of any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Whether the error says that the program itself is wrong, the counterpart of a panic. */
+/** Whether the error is a bug of the program, like a panic in Go. */
 export const isCrash = (error: unknown): boolean =>
   !(error instanceof Error) ||
   error instanceof TypeError ||
@@ -99,26 +99,26 @@ export const isCrash = (error: unknown): boolean =>
   error instanceof ReferenceError ||
   error instanceof SyntaxError;
 
-/** Operation and reason for errors that bring none. */
+/** Operation and reason for errors without them. */
 export interface Place {
   readonly operation: string;
   readonly reason: string;
 }
 
-/** What an error says about further attempts. */
+/** The codes of an error, which decide whether it is retried. */
 const codesOf = (error: unknown): readonly ErrorCode[] =>
   error instanceof Unauthorized ? ['ERR_UNAUTHORIZED'] : definiteCodes(error);
 
 const definiteCodes = (error: unknown): readonly ErrorCode[] =>
   isDefinite(error) ? ['ERR_CONFIGURATION_PROBLEM'] : [];
 
-/** Whether another attempt would be in vain, also where an answer that was too large is the cause of something else. */
+/** Whether retrying is useless, also if the cause is a response that was too large. */
 export const isDefinite = (error: unknown): boolean =>
   isFinal(error) || (ResponseTooLarge.in(error)?.isFinal() ?? false);
 
 /**
- * What a failed connection means to the job: one that fails for good ends it, a name that is not found is tried again for a
- * minute, all else until the time of the item is used up.
+ * How a connection error affects the job: a final one fails it, a name that is not found is retried for a minute, all
+ * others until the deploy item times out.
  */
 function verdictOf(cause: unknown, codes: readonly ErrorCode[]): Pick<Problem, 'codes' | 'remote'> {
   if (!(cause instanceof Error)) return { codes };
@@ -127,13 +127,13 @@ function verdictOf(cause: unknown, codes: readonly ErrorCode[]): Pick<Problem, '
   return { codes, ...(connectionFault(cause) === 'name' && { remote: 'NameNotFound' as const }) };
 }
 
-/** Any error as a problem of the job: deployer errors as they are, refused credentials with their code. */
+/** Converts any error to a problem of the job: deployer errors unchanged, rejected credentials with their code. */
 export function problemOf(error: unknown, place: Place): Problem {
   if (error instanceof DeployerError) return error.problem;
   return { ...place, message: messageOf(error), ...verdictOf(error, codesOf(error)) };
 }
 
-/** The same error, said to have happened at `place`; an error that knows its own place keeps it. */
+/** The same error at `place`, unless it already has a place. */
 export const at = (
   place: Place,
   error: unknown,
@@ -143,5 +143,5 @@ export const at = (
   return new DeployerError({ ...place, message: say(messageOf(error)), codes: codesOf(error), cause: error });
 };
 
-/** Whether the job is over with this problem. */
+/** Whether the job fails with this problem. */
 export const endsJob = (problem: Problem): boolean => isUnrecoverable(problem.codes);

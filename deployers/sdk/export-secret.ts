@@ -1,6 +1,6 @@
 /**
- * The secret with which an item exports: one JSON text under the key `config`, owned by the item. Written before the end
- * of the job, so whoever sees the job finished finds it.
+ * The secret with the exports of a deploy item: JSON under the key `config`, owned by the deploy item. It is written
+ * before the job ends, so it exists for everyone who sees the finished job.
  */
 import { createHash } from 'node:crypto';
 import { isBeingDeleted } from '../../src/api/job.ts';
@@ -17,10 +17,9 @@ import { isExportOf, isItem, removeExports, secretTaken, type Host } from './exp
 import { fail, retry, type ExportOf, type Outcome } from './outcome.ts';
 
 /**
- * Carries out what an outcome exports: a secret for values, and none when all is done and nothing is exported any more.
- * A secret that is refused is a failure of the job like any other, and shown like one; what may pass by itself is thrown
- * and tried again soon.
- * @returns what `status.exportRef` has to be
+ * Writes the exports of an outcome to a secret, or deletes the secret if a finished job exports nothing. A rejected
+ * write is a failure of the job. Temporary errors are thrown and retried soon.
+ * @returns the new `status.exportRef`
  */
 export async function writeExports(
   item: View<DeployItem>,
@@ -59,8 +58,8 @@ interface Reference {
 }
 
 /**
- * Writes the secret, the one the status names already if there is one. It is sent again when nothing changed: that
- * costs the server nothing, and a secret that somebody removed comes back. A secret of somebody else stays as it is.
+ * Writes the secret, if possible the one that the status names. It is also sent if nothing has changed: that is cheap
+ * for the server, and recreates a deleted secret. A secret of another owner is not changed.
  * @returns the reference for `status.exportRef`
  */
 async function writeExportSecret(item: View<DeployItem>, exported: ExportOf, host: Host): Promise<Reference> {
@@ -72,7 +71,7 @@ async function writeExportSecret(item: View<DeployItem>, exported: ExportOf, hos
   return { name, namespace: item.metadata.namespace ?? '' };
 }
 
-/** Takes the secret away whose values nobody shall import any more; one that is not the item's stays. */
+/** Deletes the secret whose values must not be imported any more; a secret of another owner stays. */
 async function removeExportSecret(
   item: View<DeployItem>,
   { name, namespace }: Reference,
@@ -82,7 +81,10 @@ async function removeExportSecret(
   await removeExports(joinKey(namespace, name), item, host);
 }
 
-/** Looks random and is the same for the same item, so that a crash before the status is written leaves no stray secret. */
+/**
+ * Looks random but is the same for the same deploy item, so a crash before the status is written leaves no
+ * unreferenced secret.
+ */
 const suffixFor = (item: View<DeployItem>): string => {
   const seed = createHash('sha256')
     .update(item.metadata.uid ?? item.metadata.name)
@@ -108,9 +110,9 @@ const secretOf = (
 });
 
 /**
- * Creates the secret, or brings the one that is there up to date if it is the item's. The uid goes along, so a secret
- * that takes the place of the one that was read is not written to.
- * @throws ConfigurationError when the secret is somebody else's
+ * Creates the secret, or updates an existing one if the deploy item may write it. The uid is sent as well, so a
+ * secret that has replaced the one that was read is not changed.
+ * @throws ConfigurationError when the secret has another owner
  */
 async function put(secret: Secret, item: View<DeployItem>, { write, live, signal }: Host): Promise<void> {
   const create = () => write({ verb: 'create', kind: SECRET, object: secret });

@@ -1,18 +1,24 @@
-/** What a plugin may do on the host cluster: with secrets and config maps in the namespace of its item. */
+/**
+ * What a plugin can do on the host cluster: read and write secrets and config maps in the namespace of its deploy
+ * item.
+ */
 import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { removeExports } from './export-owner.ts';
 import { SECRET, type DeployItem } from './kinds.ts';
 
 /**
- * What a plugin may read and write beside the deploy item, in the namespace of the item.
- * @throws ApiError or TransportError, as the request does
+ * What a plugin can read and write besides the deploy item, in its namespace.
+ * @throws ApiError or TransportError of the request
  */
 export interface HostApi {
-  /** Texts by key; undefined when there is no such secret. */
+  /** Decoded values by key; undefined if the secret does not exist. */
   secret(name: string): Promise<Readonly<Record<string, string>> | undefined>;
   configMap(name: string): Promise<Readonly<Record<string, string>> | undefined>;
-  /** Takes a secret away that the item owns or exports into; one that is gone already is as good, and one of somebody else stays. */
+  /**
+   * Deletes a secret that the deploy item owns or exports to. It is no error if it does not exist; a secret of
+   * another owner stays.
+   */
   deleteSecret(name: string): Promise<void>;
 }
 

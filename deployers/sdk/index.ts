@@ -1,4 +1,4 @@
-/** The public surface of the deployer SDK: the contract, what a plugin may answer and throw, and ways to run it. */
+/** The public API of the deployer SDK: the plugin interface, its outcomes and errors, and functions to run a plugin. */
 export {
   definePlugin,
   type DeployerPlugin,

@@ -1,23 +1,24 @@
 /**
- * What an item asks of its deployer, from the item alone. Pure.
+ * What must be done for a deploy item, according to the item alone. Pure.
  *
- * A job that runs is carried to its own end, whatever happens to the item meanwhile, with one exception: an item that is
- * deleted while its job only repeats a failure is removed within that job, since nobody waits for the failure any more.
+ * A running job continues to its end whatever happens to the deploy item, with one exception: if the item is deleted
+ * while its job only retries a failure, it is uninstalled within that job, because the result of the failure does not
+ * matter any more.
  */
 import { annotations, operations } from '../../src/api/labels.ts';
 import { hasOperation, isBeingDeleted, isFinished, isFinalPhase } from '../../src/api/job.ts';
 import type { View } from '../../src/runtime/types.ts';
 import type { DeployItem } from './kinds.ts';
 
-/** Which way a job goes: `apply` installs or updates, `remove` uninstalls. */
+/** `apply` installs or updates, `remove` uninstalls. */
 export type Direction = 'apply' | 'remove';
 
 type Intake =
-  /** No job is open. */
+  /** There is no open job. */
   | { readonly do: 'nothing' }
-  /** A developer wants a job of the item's own. */
+  /** A developer requests a job for this item only. */
   | { readonly do: 'testReconcile' }
-  /** Nothing about the item changed and it asked to be left alone then. */
+  /** Nothing about the item has changed, and its annotation says to skip the job in this case. */
   | { readonly do: 'shortcut' }
   | { readonly do: 'work'; readonly isNew: boolean; readonly direction: Direction };
 
@@ -29,7 +30,7 @@ export function intake(item: View<DeployItem>): Intake {
   return { do: 'work', isNew, direction: directionOf(item, isNew) };
 }
 
-/** Whoever hands out a job id forgets when the last job began, so a missing time means that this one has not. */
+/** The job id is stored together with the removal of the last start time, so without a time the job has not started. */
 const isJobNew = ({ status }: Pick<View<DeployItem>, 'status'>): boolean =>
   !status?.phase || isFinalPhase(status.phase) || status.transitionTimes?.initTime === undefined;
 
@@ -50,6 +51,6 @@ function directionOf(item: View<DeployItem>, isNew: boolean): Direction {
   return repeatsFailure ? 'remove' : 'apply';
 }
 
-/** Whether deletion is to forget what was deployed and leave it in place. */
+/** Whether the deployed objects stay when the item is deleted. */
 export const isLeftInPlace = (item: View<DeployItem>): boolean =>
   item.metadata.annotations?.[annotations.deleteWithoutUninstall] === 'true';

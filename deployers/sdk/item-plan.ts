@@ -1,29 +1,31 @@
-/** The answer of a plug-in that was asked what a job would change. It is data: nothing in it has happened. */
+/** A plugin's answer to what a job would change. It is data: nothing has been changed. */
 import type { KubeObject, ResourceRef } from '../objects/manifests/model.ts';
 
-/** `kept` is left as it is although the item knows of it: by its policy, or because it belongs to another owner. */
+/**
+ * `kept` stays unchanged although it is in the item's status: because of its policy, or because it has another owner.
+ */
 export type PlannedChange = 'create' | 'change' | 'delete' | 'unchanged' | 'kept';
 
-/** One object of a plan, and what would become of it. */
+/** One object of a plan, and its change. */
 export interface PlannedObject {
   readonly ref: ResourceRef;
   readonly change: PlannedChange;
-  /** As it is on the cluster. Of secrets with all they hold: mask it before it is shown. */
+  /** The object on the cluster. Secrets with their values: mask them before they are shown. */
   readonly before?: KubeObject | undefined;
-  /** As the cluster would store it, or, when it could not be asked, as it would be sent. */
+  /** The object as the cluster would store it, or as it would be sent if the cluster could not be asked. */
   readonly after?: KubeObject | undefined;
-  /** Why, or what is not known of it. */
+  /** The reason, or what is unknown. */
   readonly note?: string | undefined;
-  /** Why the job would fail at it. */
+  /** Why the job would fail. */
   readonly problem?: string | undefined;
 }
 
-/** What a job would do to the target of an item, asked without doing it. */
+/** What a job would do on the target of a deploy item. */
 export interface ItemPlan {
   readonly objects: readonly PlannedObject[];
-  /** What objects do not tell. */
+  /** Remarks that are not about a single object. */
   readonly notes: readonly string[];
 }
 
-/** The plan of an item for which nothing would be done. */
+/** A plan without changes. */
 export const nothingPlanned: ItemPlan = { objects: [], notes: [] };

@@ -1,4 +1,4 @@
-/** The objects a deployer meets on the host cluster, as the runtime wants them. */
+/** The kinds of the host cluster that a deployer uses, in the form of the runtime. */
 import { API_VERSION } from '../../src/api/labels.ts';
 import { landscaperKind } from '../../src/api/shared.ts';
 import { contextKind, type Context as ContextObject } from '../../src/api/kinds/context.ts';
@@ -9,7 +9,7 @@ import type { Kind, Obj, View } from '../../src/runtime/types.ts';
 
 export type { ContextObject, DeployItem, DeployItemStatus, Secret, Target };
 
-/** Of an execution a deployer only asks whether its job runs. */
+/** An execution; a deployer only checks whether its job is running. */
 export interface ExecutionObject extends Obj {
   status?: { jobID?: string; jobIDFinished?: string };
 }
@@ -20,7 +20,7 @@ export const CONTEXT: Kind<ContextObject> = contextKind;
 export const EXECUTION: Kind<ExecutionObject> = landscaperKind<ExecutionObject>('Execution', 'executions');
 export const SECRET: Kind<Secret> = Secret;
 
-/** A plain owner reference to an item: garbage collection, no control. */
+/** An owner reference to a deploy item for garbage collection, not as its controller. */
 export const itemOwner = (item: View<DeployItem>) => ({
   apiVersion: API_VERSION,
   kind: 'DeployItem',

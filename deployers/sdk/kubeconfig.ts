@@ -1,6 +1,6 @@
 /**
- * What a kubeconfig inside a Target may contain. Files and commands would be those of the deployer's own pod, so they are
- * refused before anything is done.
+ * What a kubeconfig in a Target may contain. Files and commands would be those of the deployer's pod, so they are
+ * rejected before anything else is done.
  */
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
@@ -13,13 +13,13 @@ const filled = (value: unknown): boolean =>
   value !== '' &&
   (!isObject(value) || Object.keys(value).length > 0);
 
-/** Field of a user, what to call it, and when it counts as set. */
+/** Field of a user, its name in messages, and when it counts as set. */
 const FORBIDDEN: readonly (readonly [string, string])[] = [
   ['client-certificate', 'client certificate files'],
   ['client-key', 'client key files'],
   ['tokenFile', 'token files'],
 ];
-/** Programs that would be run for credentials, and the field that names them. */
+/** Commands that would be run for credentials, and the field that contains them. */
 const PROGRAMS: readonly (readonly [string, string, string])[] = [
   ['exec', 'exec configurations', 'command'],
   ['auth-provider', 'auth provider configurations', 'name'],
@@ -27,8 +27,8 @@ const PROGRAMS: readonly (readonly [string, string, string])[] = [
 const IMPERSONATION = ['as', 'as-uid', 'as-groups', 'as-user-extra'];
 
 /**
- * The first thing in a kubeconfig that a target must not contain, as a sentence; undefined when all is well.
- * @param kubeconfig text or already an object
+ * A sentence about the first forbidden field in a kubeconfig of a target; undefined if there is none.
+ * @param kubeconfig text or an object
  */
 export function forbiddenIn(kubeconfig: unknown): string | undefined {
   const document = typeof kubeconfig === 'string' ? parsed(kubeconfig) : { value: kubeconfig };
@@ -45,7 +45,7 @@ export function forbiddenIn(kubeconfig: unknown): string | undefined {
   return undefined;
 }
 
-/** The same of the whole content of a target, which may be a kubeconfig or have one in it. */
+/** The same for the whole content of a target, which is a kubeconfig or contains one. */
 export function forbiddenInContent(content: unknown): string | undefined {
   if (!isObject(content)) return undefined;
   const kubeconfig = ownField(content, 'kubeconfig');
@@ -75,7 +75,7 @@ function parsed(text: string): { value: unknown } | { problem: string } {
   try {
     return { value: parseYaml(text) };
   } catch {
-    // The parser's own message may quote the text, which holds credentials.
+    // The parser's message may contain a part of the text, which has credentials.
     return { problem: 'the kubeconfig of the target is not valid YAML' };
   }
 }
@@ -89,16 +89,13 @@ function entries(document: unknown, list: string, field: string): { name: string
   }));
 }
 
-/** Whether the document names a cluster, the least a kubeconfig needs to be usable. */
+/** Whether the document contains a cluster, the minimum of a usable kubeconfig. */
 export const namesCluster = (document: unknown): boolean => {
   const clusters = ownField(document, 'clusters');
   return Array.isArray(clusters) && clusters.length > 0;
 };
 
-/**
- * The text of a kubeconfig in which it is said which context counts: with only one, nobody needs to say it. What is no
- * kubeconfig is answered as it is.
- */
+/** Adds `current-context` to a kubeconfig with only one context. Any other text is returned unchanged. */
 export function withCurrentContext(kubeconfig: string): string {
   const document = parsed(kubeconfig);
   if ('problem' in document || !isObject(document.value)) return kubeconfig;

@@ -1,4 +1,4 @@
-/** What is worth keeping between the looks at an item during one job. All of it may be lost at any time. */
+/** What is kept in memory between reconciles of a deploy item during one job. It may be lost at any time. */
 import type { Problem } from '../../src/machine/decision.ts';
 import type { Key, View } from '../../src/runtime/types.ts';
 import type { DeployItem } from './kinds.ts';
@@ -9,31 +9,32 @@ export interface Memory {
   readonly generation: number;
   readonly direction: string;
   readonly scratch: Map<string, unknown>;
-  /** Monotonic milliseconds at which the present waiting began. */
+  /** When the current wait started, in monotonic milliseconds. */
   waitingSince?: number | undefined;
-  /** Failing looks in a row. */
+  /** Number of consecutive failures. */
   failures: number;
-  /** How the job fails if its time is used up while it waits. */
+  /** The problem of the job if it times out during the wait. */
   onTimeout?: Problem | undefined;
   target?: { readonly version: string; readonly resolved: ResolvedTarget } | undefined;
-  /** Credentials were refused in this job, and have been read again since. */
+  /** Credentials were rejected in this job, and have been read again since. */
   isRefused?: boolean;
 }
 
 export interface Memories {
-  /** What is remembered of this job at this generation; fresh for another one. */
+  /** The memory of this job at this generation; empty for another one. */
   of(key: Key, item: View<DeployItem>, direction: string): Memory;
   forget(key: Key): void;
-  /** How many items are remembered. */
+  /** Number of deploy items with a memory. */
   readonly size: number;
 }
 
-/** Fewer than these are not worth looking through. */
+/** With fewer entries, no cleanup is needed. */
 const FIRST_SWEEP = 64;
 
 /**
- * @param isOpen whether a job of the item runs: others end jobs and take items away without asking us, so now and then
- *     the memories of what is over are swept out
+ * @param isOpen whether the item has an open job: other controllers end jobs and delete items, so memories of ended
+ * jobs
+ *     are removed from time to time
  */
 export function createMemories(isOpen: (key: Key) => boolean): Memories {
   const all = new Map<Key, Memory>();
@@ -64,18 +65,21 @@ export function createMemories(isOpen: (key: Key) => boolean): Memories {
 
 const MIN_WAIT_MS = 500;
 const MAX_WAIT_MS = 15_000;
-/** A look comes after so much of the time already waited: nobody waits much longer than needed, nobody asks too often. */
+/**
+ * The next check comes after this share of the time already waited: waits are not much longer than needed, and checks
+ * are not too frequent.
+ */
 const SHARE = 6;
 
-/** Milliseconds until the next look of a job that waits. */
+/** Milliseconds until the next check of a waiting job. */
 export const waitMs = (waitedMs: number): number =>
   Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, Math.round(waitedMs / SHARE)));
 
 const FIRST_RETRY_MS = 1000;
 const RETRY_MS = 5000;
 
-/** Milliseconds until a failed look is repeated. @param failures in a row, this one included */
+/** Milliseconds until a failed reconcile is retried. @param failures consecutive ones, including this one */
 export const retryMs = (failures: number): number => (failures <= 1 ? FIRST_RETRY_MS : RETRY_MS);
 
-/** After a crash of a plugin. */
+/** Delay after a bug in a plugin. */
 export const CRASH_RETRY_MS = 5 * 60_000;

@@ -1,8 +1,8 @@
-/** What deployers count and measure, as metrics of the process they run in. */
+/** Metrics of deployers. */
 import type { Metrics } from '../../src/observability/metrics.ts';
 import type { DeployerMetrics } from './deployer.ts';
 
-/** The numbers of a deployer: `espalier_deployer_job_duration_seconds` and `espalier_deployer_errors_total`. */
+/** `espalier_deployer_job_duration_seconds` and `espalier_deployer_errors_total`. */
 export function deployerMetrics(metrics: Metrics): DeployerMetrics {
   const jobs = metrics.histogram({
     name: 'espalier_deployer_job_duration_seconds',

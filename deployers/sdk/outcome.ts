@@ -1,65 +1,65 @@
-/** What one look of a plugin may answer. It is data: the worker alone turns it into status, time and events. */
+/** The outcomes that a plugin can return. They are data: the worker writes status, times and events. */
 import type { ConditionChange, Problem } from '../../src/machine/decision.ts';
 
-/** Parts that every answer may bring along. */
+/** Fields of every outcome. */
 export interface AnswerParts<S> {
-  /** New provider status; absent keeps the old one. */
+  /** New provider status; absent: unchanged. */
   readonly status?: S | undefined;
   readonly conditions?: readonly ConditionChange[] | undefined;
 }
 
-/** A value for those who import from the item, and where it is kept. */
+/** The exported value, and the secret that stores it. */
 export interface ExportOf {
   readonly value: unknown;
-  /** Prefix of a generated secret name; absent means `<item>-export`. */
+  /** Prefix of a generated secret name; default: `<item>-export`. */
   readonly generateName?: string;
-  /** Whether the item is the controller of the secret, and not only its owner. */
+  /** Whether the deploy item is the controller of the secret, not only an owner. */
   readonly isControlled?: boolean;
 }
 
 /**
- * What one look at a deploy item came to. A plugin answers with one of these; the SDK writes it down. `S` is the
- * provider status of the plugin.
+ * The outcome of a reconcile of a deploy item. A plugin returns one of these; the SDK stores it. `S` is the provider
+ * status of the plugin.
  */
 export type Outcome<S = unknown> =
-  /** All that was asked for is there (or gone, after a removal). */
+  /** Everything is deployed (or uninstalled, after a removal). */
   | (AnswerParts<S> & {
       readonly kind: 'done';
       readonly exports?: ExportOf | undefined;
-      /** How the job ends; default Succeeded. Only a stand-in for a deployer says Failed without a problem. */
+      /** The final phase; default Succeeded. Only the mock deployer returns Failed without a problem. */
       readonly phase?: 'Succeeded' | 'Failed' | 'DeleteFailed';
     })
-  /** Nothing is wrong, but something has to happen first; the worker comes back. */
+  /** Not an error, but the job must wait for something; the deploy item is reconciled again. */
   | (AnswerParts<S> & {
       readonly kind: 'wait';
-      /** What is being waited for, for people; undefined shows nothing. */
+      /** What the job waits for, for users; undefined: nothing is shown. */
       readonly why?: Problem | undefined;
-      /** How the job fails when its time is used up while waiting for this. */
+      /** The problem of the job if it times out during this wait. */
       readonly onTimeout?: Problem | undefined;
-      /** Milliseconds until the next look; default grows with the time waited. */
+      /** Milliseconds until the next reconcile; the default grows with the time waited. */
       readonly requeueAfterMs?: number | undefined;
       readonly exports?: ExportOf | undefined;
-      /** Phase to show meanwhile; default Progressing, or InitDelete for a removal. */
+      /** Phase during the wait; default Progressing, or InitDelete for a removal. */
       readonly phase?: string | undefined;
     })
-  /** It did not work; another attempt may. */
+  /** It failed, and is retried. */
   | (AnswerParts<S> & {
       readonly kind: 'retry';
       readonly problem: Problem;
       readonly requeueAfterMs?: number | undefined;
     })
-  /** It will not work; the job ends. */
+  /** It failed, and the job ends. */
   | (AnswerParts<S> & { readonly kind: 'fail'; readonly problem: Problem });
 
-/** What an answer of one sort says besides its sort. */
+/** The fields of one kind of outcome, without its kind. */
 export type AnswerOf<S, K extends Outcome['kind']> = Omit<Extract<Outcome<S>, { kind: K }>, 'kind'>;
 
-/** The job is done: what was asked for is there, or gone. */
+/** The job is done: everything is deployed, or uninstalled. */
 export const done = <S>(more: AnswerOf<S, 'done'> = {}): Outcome<S> => ({ kind: 'done', ...more });
-/** Something has to happen first; the item is looked at again, and nothing counts as an error. */
+/** The job must wait for something; the deploy item is reconciled again, and it does not count as an error. */
 export const wait = <S>(more: AnswerOf<S, 'wait'> = {}): Outcome<S> => ({ kind: 'wait', ...more });
 /**
- * Something went wrong that may pass; the item is looked at again, by default after a growing delay.
+ * A failure that is retried, by default after a growing delay.
  * @param problem shown in `status.lastError` meanwhile
  */
 export const retry = <S>(problem: Problem, more: Partial<AnswerOf<S, 'retry'>> = {}): Outcome<S> => ({
@@ -68,8 +68,8 @@ export const retry = <S>(problem: Problem, more: Partial<AnswerOf<S, 'retry'>> =
   problem,
 });
 /**
- * The job has failed for good.
- * @param problem what `status.lastError` says
+ * The job fails.
+ * @param problem shown in `status.lastError`
  */
 export const fail = <S>(problem: Problem, more: Partial<AnswerOf<S, 'fail'>> = {}): Outcome<S> => ({
   ...more,

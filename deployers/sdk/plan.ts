@@ -1,6 +1,5 @@
 /**
- * What a job would change, told without changing it. A plug-in that can tell is asked with everything it would see in
- * the job; clients that it is given write nothing, whatever it does with them.
+ * Plans: what a job would change. The plugin receives the same context as in the job, but its clients write nothing.
  */
 import type { Logger } from '../../src/observability/log.ts';
 import { readOnly } from '../../src/runtime/transport/read-only.ts';
@@ -20,29 +19,29 @@ import {
 } from './deploy-context.ts';
 import { validateTarget } from './target.ts';
 
-/** Access that reads, and asks the server what it would answer to writes. */
+/** The same access, with dry runs instead of writes. */
 export const withoutWrites = (access: KubeAccess): KubeAccess => ({
   client: readOnly(access.client),
   kindOf: (apiVersion, kind) => access.kindOf(apiVersion, kind),
   close: () => access.close(),
 });
 
-/** The item to be planned for, and what is known around it. */
+/** The deploy item of a plan, and its environment. */
 export interface PlanAt {
-  /** As it would be in the job: with its new spec, and with the provider status of the last one. */
+  /** The item as it would be in the job: with its new spec, and with the last provider status. */
   readonly item: View<DeployItem>;
   readonly direction: Direction;
-  /** undefined for an item without one. */
+  /** Undefined for a deploy item without a target. */
   readonly target: View<Target> | undefined;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
 /**
- * Says what a job of an item would do, without doing it: the plug-in is asked with clients that write nothing.
- * @param ports the reader of targets must open them by `withoutWrites`
- * @returns undefined when the plug-in cannot tell
- * @throws what would end the job, or be shown while it is tried again
+ * What a job of a deploy item would change. The plugin receives clients that write nothing.
+ * @param ports its reader of targets must use `withoutWrites`
+ * @returns undefined when the plugin has no `plan`
+ * @throws errors with which the job would fail or which would be retried
  */
 export async function planItem(at: PlanAt, ports: DeployContextPorts): Promise<ItemPlan | undefined> {
   const { plugin } = ports;

@@ -1,4 +1,4 @@
-/** One deployer as a program of its own: connection, caches, controller, health server. */
+/** One deployer as a separate program: connection, caches, controller, health server. */
 import { hostname } from 'node:os';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Closing } from '../../src/lib/closing.ts';
@@ -21,35 +21,39 @@ import type { DeployerPlugin, DeployerSettings } from './deployer.ts';
 import { DEPLOY_ITEM, type DeployItem } from './kinds.ts';
 import { deployerMetrics } from './metrics.ts';
 
-/** What `startDeployer` needs besides the plugin: clusters, log, and where metrics are served. */
+/** Options of `startDeployer`: cluster, log, and the address of metrics. */
 export interface DeployerProcessOptions {
-  /** The host cluster, where deploy items and targets are. */
+  /** The host cluster, which contains deploy items and targets. */
   readonly kubeconfig: KubeconfigSource;
-  /** Default: says nothing. */
+  /** Default: no log. */
   readonly log?: Logger;
   readonly settings?: DeployerSettings;
-  /** How large the answers of clusters may be. */
+  /** Limits for responses of clusters. */
   readonly responses?: ResponseSettings;
-  /** Goes to `status.deployer.identity`; default `<name>-<unix seconds>`. */
+  /** Written to `status.deployer.identity`; default `<name>-<unix seconds>`. */
   readonly identity?: string;
-  /** Share the deploy items with all processes of this deployer that name the same: Leases there begin with this name. */
+  /**
+   * Shares the deploy items with all processes of this deployer that have the same lease; the names of their Leases
+   * begin with it.
+   */
   readonly lease?: { readonly namespace: string; readonly name: string };
-  /** Serve /metrics, /healthz and /readyz here. */
+  /** Address of /metrics, /healthz and /readyz. */
   readonly metricsAddress?: { readonly host: string; readonly port: number };
 }
 
-/** A deployer that runs, as `startDeployer` hands it out. */
+/** A running deployer, returned by `startDeployer`. */
 export interface DeployerProcess {
-  /** Where metrics and probes are served. */
+  /** Address of metrics and probes. */
   readonly health: string | undefined;
-  /** Brings what runs to its end. */
+  /** Waits for active reconciles and stops. */
   stop(): Promise<void>;
 }
 
 /**
- * Resolves when the deployer works.
- * @throws InvalidSelector; KubeconfigError, TransportError, ApiError when the cluster cannot be used; SourceError when its
- *   kinds are not there
+ * Resolves when the deployer is running.
+ * @throws InvalidSelector; KubeconfigError, TransportError, ApiError when the cluster cannot be used; SourceError
+ * when its
+ *   kinds are not served
  */
 export async function startDeployer<C, S>(
   plugin: DeployerPlugin<C, S>,
@@ -76,7 +80,7 @@ export async function startDeployer<C, S>(
     const caches = createCaches({ client, clock, rng, log, metrics });
     const ports = { client, caches, clock, rng, log, metrics };
     const leasePorts = async (): Promise<typeof ports> => {
-      // Connections of its own, so that nothing delays a renewal.
+      // Renewals have their own connections, so that other requests do not delay them.
       const own = createClient(await connect(toHost));
       closing.add(() => own.close());
       return { ...ports, client: own };
@@ -108,7 +112,7 @@ export async function startDeployer<C, S>(
 
 type FleetPorts = Pick<FleetOptions, 'client' | 'clock' | 'rng' | 'log' | 'metrics'>;
 
-/** Deploy items one by one: to a deployer by itself they are all there is. */
+/** Divides deploy items one by one: a separate deployer does not read executions or installations. */
 function createItemFleet(
   ground: FleetPorts,
   items: Cache<DeployItem>,

@@ -1,6 +1,6 @@
 /**
- * One look at an item: everything a plugin needs is brought together, the plugin is asked, and whatever happens becomes
- * an outcome. The order of the questions is upstream's, since it decides which of several mistakes a user is shown.
+ * One reconcile of a deploy item: creates the context of the plugin, calls it, and converts its result or error to an
+ * outcome. The order of the checks is upstream's, because it decides which of several errors a user sees.
  */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -39,14 +39,14 @@ interface ReconcileInput {
   readonly ctx: Context<DeployItem>;
   readonly direction: Direction;
   readonly memory: Memory;
-  /** The item's target, known to exist; undefined when it has none. */
+  /** The existing target of the item; undefined if it has none. */
   readonly target: View<Target> | undefined;
-  /** When the job began, RFC 3339. */
+  /** When the job started, RFC 3339. */
   readonly initTime: string | undefined;
   readonly begin: DeployContext['begin'];
 }
 
-/** What came of it, and whether the plugin had been reached. */
+/** The outcome, and whether the plugin was called. */
 export interface ReconcileResult {
   readonly outcome: Outcome;
   readonly isInPlugin: boolean;
@@ -60,7 +60,7 @@ export async function reconcileItem(at: ReconcileInput, ports: ReconcilePorts): 
   const deadline = deadlineOf(left(), ports.clock);
   const signal = AbortSignal.any([at.ctx.signal, at.ctx.interrupt, deadline.signal]);
   const kept = at.memory.target;
-  setMaxListeners(0, signal); // every request of the look listens
+  setMaxListeners(0, signal); // Every request of the reconcile adds a listener.
   try {
     if (at.memory.onTimeout && left() <= 0) return seen(fail(withTimeout(at.memory.onTimeout, item)));
     const outcome = await callPlugin(at, ports, { left, signal, state, deadline });
@@ -70,7 +70,8 @@ export async function reconcileItem(at: ReconcileInput, ports: ReconcilePorts): 
     if (at.ctx.interrupt.aborted) throw new InterruptedError();
     if (at.ctx.signal.aborted) throw thrown;
     const isTimedOut = deadline.signal.aborted || (thrown instanceof TimeoutError && left() <= 0);
-    // What has been waited for so long is the reason, wherever in this look the time ran out.
+    // The job has waited for this until the timeout, so it is the reason, wherever in this reconcile the time ran
+    // out.
     if (isTimedOut && at.memory.onTimeout)
       return seen(fail(withTimeout(at.memory.onTimeout, at.session.item)));
     const error: unknown = deadline.signal.aborted ? deadline.signal.reason : thrown;
@@ -83,9 +84,9 @@ export async function reconcileItem(at: ReconcileInput, ports: ReconcilePorts): 
 const seen = (outcome: Outcome): ReconcileResult => ({ outcome, isInPlugin: true, isCrash: false });
 
 /**
- * Credentials may have been replaced since they were read: a job that has been waiting, or that was given a token from
- * before, tries once more with new ones.
- * @param kept the target as an earlier look had read it
+ * Credentials may have been replaced since they were read. A job that was waiting, or used a cached token, tries once
+ * more with new ones.
+ * @param kept the target as read by an earlier reconcile
  */
 function withFreshCredentials(
   seen: ReconcileResult,
@@ -134,7 +135,7 @@ function judged(error: unknown, at: ReconcileInput, isInPlugin: boolean): Reconc
 
 interface Deadline {
   readonly signal: AbortSignal;
-  /** The name that `assertTimeLeft` was last called with; the error names it when time runs out during a step. */
+  /** Name in the last call of `assertTimeLeft`; the error contains it if the job times out during a step. */
   lastStep: string;
   cancel(): void;
 }

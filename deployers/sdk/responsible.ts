@@ -1,39 +1,39 @@
-/** Which items an instance of a deployer works on: by type, and by selectors on the item's target. Pure. */
+/** Which deploy items an instance of a deployer handles: by type, and by selectors on the item's target. Pure. */
 import { annotations as keys, NO_TARGET_NAME } from '../../src/api/labels.ts';
 import type { View } from '../../src/runtime/types.ts';
 import type { DeployItem, Target } from './kinds.ts';
 
-/** One condition on a label or an annotation, as in `matchExpressions`: `In`, `NotIn`, `Exists`, and the like. */
+/** One requirement on a label or an annotation, as in `matchExpressions`: `In`, `NotIn`, `Exists`, `DoesNotExist`. */
 export interface Requirement {
   readonly key: string;
   readonly operator: string;
   readonly values?: readonly string[];
 }
 
-/** All parts given must match; an empty selector matches every target. */
+/** All given parts must match; an empty selector matches every target. */
 export interface TargetSelector {
   readonly targets?: readonly { readonly name: string; readonly namespace?: string }[];
   readonly annotations?: readonly Requirement[];
   readonly labels?: readonly Requirement[];
 }
 
-/** A selector that says nothing sensible. */
+/** A selector is invalid. */
 export class InvalidSelector extends Error {
   override readonly name = 'InvalidSelector';
 }
 
-/** Whether the item is of this type, by its annotation or, when that is missing, by its spec. */
+/** Whether the item has this type, by its annotation, or by its spec if there is no annotation. */
 export const isOfType = (item: View<DeployItem>, type: string): boolean =>
   (item.metadata.annotations?.[keys.deployerType] ?? item.spec.type) === type;
 
-/** Name of the item's target; undefined when it has none. */
+/** Name of the item's target; undefined if it has none. */
 export function targetNameOf(item: View<DeployItem>): string | undefined {
   const noted = item.metadata.annotations?.[keys.deployerTargetName];
   const name = item.spec.target?.name ?? (item.metadata.annotations?.[keys.deployerType] ? noted : undefined);
   return name === undefined || name === '' || name === NO_TARGET_NAME ? undefined : name;
 }
 
-/** Whether any selector matches the target; no selectors at all match everything. */
+/** Whether a selector matches the target; without selectors, every target matches. */
 export const isSelected = (selectors: readonly TargetSelector[] | undefined, target: View<Target>): boolean =>
   !selectors || selectors.length === 0 || selectors.some((selector) => matches(selector, target));
 
@@ -93,7 +93,7 @@ const COUNTS: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 /**
- * Checks the selectors of a configuration once, when it is read. Annotations obey the rules of labels, as upstream.
+ * Validates the selectors of a configuration when it is read. Annotations have the rules of labels, as upstream.
  * @throws InvalidSelector that names the requirement
  */
 export function checkSelectors(selectors: readonly TargetSelector[]): void {

@@ -1,4 +1,7 @@
-/** When a finished item is to be carried out again without being asked. Pure but for the cache it asks about executions. */
+/**
+ * When a finished deploy item is reconciled again on a schedule. Pure, except that it reads executions from the
+ * cache.
+ */
 import { isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { labels } from '../../src/api/labels.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
@@ -8,7 +11,7 @@ import { ACTIVE_ANNOTATION, nextDueTime, type ContinuousReconcile } from './cont
 import type { DeployerPlugin } from './deployer.ts';
 import type { DeployItem, ExecutionObject } from './kinds.ts';
 
-/** The item's schedule; undefined when it has none or must not follow it now. */
+/** The item's schedule; undefined if it has none or it is suspended. */
 export function scheduleOf(
   { metadata, spec, status }: View<DeployItem>,
   plugin: DeployerPlugin,
@@ -23,11 +26,11 @@ export function scheduleOf(
   }
 }
 
-/** When the item is due next, in milliseconds since 1970; undefined for never. */
+/** When the item is due next, in milliseconds since 1970; undefined: never. */
 export const nextDue = (item: View<DeployItem>, plugin: DeployerPlugin): number | undefined =>
   nextDueTime(scheduleOf(item, plugin), item.status?.lastReconcileTime);
 
-/** Whether the execution that the item belongs to has an open job, into which a job of the item must not fall. */
+/** Whether the item's execution has an open job. The item must not start its own job then. */
 export function isExecutionRunning(
   { metadata }: View<DeployItem>,
   executions: Pick<Store<ExecutionObject>, 'get'>,

@@ -1,26 +1,26 @@
-/** Codecs from schemas: zod's, or any other library's that speaks Standard Schema. */
+/** Codecs from schemas of zod, or of any other library that implements Standard Schema. */
 import { CodecError, codec, type Codec } from './codec.ts';
 
-/** What is needed of a schema; those of zod have it. See standardschema.dev. */
+/** The part of Standard Schema that is used, see standardschema.dev. Schemas of zod implement it. */
 export interface Schema<T> {
   readonly '~standard': {
     readonly validate: (value: unknown) => Checked<T> | Promise<Checked<T>>;
   };
 }
 
-/** What a schema says of a value. */
+/** The result of a validation. */
 export type Checked<T> =
   { readonly value: T; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
 
-/** One thing that a schema finds wrong, and where. */
+/** One finding of a validation, and its path. */
 export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
 /**
- * A codec for one kind in one or several versions.
- * @param versions apiVersion → schema of the whole document; one that is strict has to name apiVersion and kind, too
+ * A codec for one kind with one or several versions.
+ * @param versions apiVersion → schema of the whole document; a strict schema must contain apiVersion and kind
  * @example schemaCodec('ProviderConfiguration', { 'blob.example.org/v1': z.object({ path: z.string() }) })
  */
 export const schemaCodec = <T>(kind: string, versions: Readonly<Record<string, Schema<T>>>): Codec<T> =>

@@ -1,4 +1,4 @@
-/** The options of a deployer that is a program of its own. */
+/** The options of a deployer that is a separate program. */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { levels, type Level } from '../../src/observability/log.ts';
@@ -7,10 +7,10 @@ import type { DeployerPlugin } from './deployer.ts';
 import type { DeployerProcessOptions } from './process.ts';
 import { readSettings } from './settings.ts';
 
-/** Wrong options; the message says which. */
+/** Invalid options; the message names them. */
 export class WrongOptions extends Error {}
 
-/** What the arguments ask for: to run, or to show the help page. */
+/** What the arguments request: to run, or to show the help page. */
 type ServeOptions = (Omit<DeployerProcessOptions, 'log'> & { readonly level: Level }) | 'help';
 
 export const helpOf = ({ name, type, version }: DeployerPlugin): string => `${name} ${version}
@@ -39,7 +39,7 @@ const options = {
 
 /**
  * @param args without the program and the script
- * @param find the cluster to use when the arguments name none
+ * @param find the cluster if the arguments do not name one
  * @throws WrongOptions, SettingsError
  */
 export function readServeOptions(

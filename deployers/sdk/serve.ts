@@ -1,4 +1,4 @@
-/** `serve`: the main function of a deployer that is a program of its own. */
+/** `serve`: the main function of a deployer that is a separate program. */
 import { createLogger } from '../../src/observability/log.ts';
 import { EspalierError } from '../../src/runtime/errors.ts';
 import { aborted, onInterrupt } from '../../src/runtime/manager/signals.ts';
@@ -8,8 +8,8 @@ import { helpOf, readServeOptions, WrongOptions } from './serve-options.ts';
 import { SettingsError } from './settings.ts';
 
 /**
- * Runs a deployer until SIGTERM or Ctrl-C. Mistakes are one line on standard error and exit code 2; what goes wrong
- * later is one line and exit code 1.
+ * Runs a deployer until SIGTERM or Ctrl-C. Invalid options are reported in one line on standard error, with exit code
+ * 2; later errors in one line with exit code 1.
  * @param args without the program and the script
  */
 export async function serve<C, S>(

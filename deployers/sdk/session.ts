@@ -1,4 +1,6 @@
-/** One pass over one item: the item as last answered by the server, and the only way to write it. */
+/**
+ * One reconcile of one deploy item: its last state in a response of the server, and the only functions that write it.
+ */
 import { hasFinalizer, withFinalizer, withoutFinalizer } from '../../src/api/job.ts';
 import { mergeDiff } from '../../src/lib/merge.ts';
 import { Conflict, NotFound } from '../../src/runtime/errors.ts';
@@ -6,7 +8,7 @@ import { keyOf } from '../../src/runtime/keys.ts';
 import type { View, Write, Writer } from '../../src/runtime/types.ts';
 import { DEPLOY_ITEM, type DeployItem, type DeployItemStatus } from './kinds.ts';
 
-/** The item is not as this pass knows it: changed by somebody else, or gone. Nothing of the pass was stored. */
+/** The deploy item was changed by another client, or deleted. Nothing of this reconcile was stored. */
 export class ItemMoved extends Error {
   override readonly name = 'ItemMoved';
   readonly isGone: boolean;
@@ -33,33 +35,33 @@ export class Session {
     return this.#item;
   }
 
-  /** Why a write failed, if one did; a plugin may have wrapped or swallowed it. */
+  /** The error of a failed write, because a plugin may have wrapped or ignored it. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
   /**
-   * Stores the difference between the status and `next`; nothing is sent when there is none.
-   * @throws ItemMoved, or what the client throws
+   * Stores the difference between the status and `next`; nothing is sent if they are equal.
+   * @throws ItemMoved, errors of the client
    */
   async writeStatus(next: DeployItemStatus): Promise<void> {
     const status = mergeDiff(this.#item.status ?? {}, next);
     if (status) await this.#patch({ status }, 'status');
   }
 
-  /** @throws ItemMoved, or what the client throws */
+  /** @throws ItemMoved, errors of the client */
   async addFinalizer(): Promise<void> {
     const { metadata } = this.#item;
     if (!hasFinalizer(metadata)) await this.#patch({ metadata: { finalizers: withFinalizer(metadata) } });
   }
 
-  /** Lets the item go. @throws ItemMoved, or what the client throws */
+  /** @throws ItemMoved, errors of the client */
   async removeFinalizer(): Promise<void> {
     const { metadata } = this.#item;
     if (hasFinalizer(metadata)) await this.#patch({ metadata: { finalizers: withoutFinalizer(metadata) } });
   }
 
-  /** @throws ItemMoved, or what the client throws */
+  /** @throws ItemMoved, errors of the client */
   async removeAnnotation(key: string): Promise<void> {
     await this.#patch({ metadata: { annotations: { [key]: null } } });
   }

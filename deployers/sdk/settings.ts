@@ -1,10 +1,10 @@
-/** The configuration file of a deployer: the part that all deployers of upstream share. */
+/** The configuration file of a deployer: the part that all deployers of upstream have in common. */
 import { z } from 'zod';
 import { parseYaml } from '../../src/lib/yaml.ts';
 import type { DeployerSettings } from './deployer.ts';
 import { checkSelectors, InvalidSelector } from './responsible.ts';
 
-/** The file cannot be used. */
+/** The file is invalid. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

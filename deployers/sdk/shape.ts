@@ -1,17 +1,17 @@
-/** Fields of a document that nobody reads: most often slips of the pen, which would do nothing and say nothing. Pure. */
+/** Finds fields that are not read, which are usually misspelt. Pure. */
 import { hintFor } from '../../src/lib/closest.ts';
 import { isObject, type Fields } from '../../src/lib/objects.ts';
 
 /**
- * Which fields a document may have.
- * `anything`: what is below belongs to somebody else, such as a manifest or the values of a chart; `[shape]`: a list of such.
+ * Which fields a document may have. `anything`: the value is not validated here, such as a manifest or the values of
+ * a chart; `[shape]`: a list of such values.
  */
 export type Shape = 'anything' | readonly [Shape] | { readonly [field: string]: Shape };
 
-/** The shape of what may hold whatever its owner wants, and of plain values. */
+/** The shape of values with any content, and of scalars. */
 export const anything = 'anything' as const;
 
-/** @returns for each field that the shape does not know a sentence with its path, in the order of the document */
+/** @returns a sentence for each unknown field, with its path, in the order of the document */
 export function unreadFields(shape: Shape, value: unknown, path = ''): readonly string[] {
   if (shape === anything) return [];
   if (isList(shape)) {

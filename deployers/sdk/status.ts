@@ -1,4 +1,4 @@
-/** The status of an item through a job, step by step, as values. The fields and their times are upstream's. Pure. */
+/** The status of a deploy item during a job, as values. Fields and times are upstream's. Pure. */
 import { failedPhase, firstPhase, isBeingDeleted, type MetaView } from '../../src/api/job.ts';
 import { annotations, operations } from '../../src/api/labels.ts';
 import type { DeployerInformation, DeployItem, DeployItemStatus } from '../../src/api/kinds/deployitem.ts';
@@ -14,7 +14,7 @@ import type { Direction } from './intake.ts';
 import type { Outcome } from './outcome.ts';
 import { targetNameOf } from './responsible.ts';
 
-/** The problem of an item whose Target is not there. What was installed on its cluster can only be left there then. */
+/** The problem of a deploy item whose Target does not exist. Objects on its cluster can then only be left there. */
 export function targetMissing(item: View<DeployItem>): Problem {
   const { metadata } = item;
   const place = { operation: 'reconcilePrivate', reason: 'NoTargetFound' };
@@ -28,17 +28,17 @@ export function targetMissing(item: View<DeployItem>): Problem {
   return { ...place, message };
 }
 
-/** How many errors of a job are kept. */
+/** Maximum number of errors in the status. */
 const KEPT_ERRORS = 5;
 
-/** When a step is taken and by whom. */
+/** The time and the author of a change. */
 export interface Stamp {
   /** RFC 3339 with whole seconds. */
   readonly now: string;
   readonly deployer: DeployerInformation;
 }
 
-/** The status of an item whose job begins now. */
+/** The status of a deploy item whose job starts now. */
 export function begun(
   metadata: MetaView & { readonly generation?: number },
   before: DeployItemStatus | undefined,
@@ -61,7 +61,7 @@ export function begun(
   };
 }
 
-/** The job is over. */
+/** The status of a deploy item whose job ends now. */
 export const ended = (status: DeployItemStatus, phase: string, now: string): DeployItemStatus => ({
   ...status,
   phase,
@@ -69,7 +69,10 @@ export const ended = (status: DeployItemStatus, phase: string, now: string): Dep
   transitionTimes: { ...status.transitionTimes, finishedTime: now },
 });
 
-/** The status with a failure noted: as the last error, as the first if it is, and in the list, equal neighbours once. */
+/**
+ * The status with a failure: as the last error, as the first error if there is none, and in the list, without
+ * consecutive duplicates.
+ */
 export function failedWith(status: DeployItemStatus, problem: Problem, now: string): DeployItemStatus {
   const next = showing(status, problem, now);
   const { lastError } = next;
@@ -88,14 +91,14 @@ const isSame = (a: LastError, b: LastError): boolean =>
 const showing = (status: DeployItemStatus, problem: Problem | undefined, now: string): DeployItemStatus =>
   withProblem(status, problem, now);
 
-/** What becomes of the item after a look. */
+/** What happens to the deploy item after a reconcile. */
 export interface Settled {
   readonly status: DeployItemStatus;
   /** The job ended in this phase. */
   readonly end?: string;
-  /** The item was removed from its target: let it go. */
+  /** Everything was uninstalled: remove the finalizer. */
   readonly isReleased?: boolean;
-  /** A failure to tell about. */
+  /** A failure to report. */
   readonly problem?: Problem;
 }
 
@@ -103,17 +106,20 @@ interface ReconcileFacts {
   readonly direction: Direction;
   readonly metadata: MetaView;
   readonly now: string;
-  /** Whether the plugin was reached; failures before it leave the phase as it is. */
+  /** Whether the plugin was called; failures before it do not change the phase. */
   readonly isInPlugin: boolean;
 }
 
-/** From the answer of a look to the status. */
+/** The status after an outcome. */
 export function settle(before: DeployItemStatus, outcome: Outcome, look: ReconcileFacts): Settled {
   const judged = withinLimit(before, outcome, look.now);
   return settled(judged.before, judged.outcome, look);
 }
 
-/** A name that is not found for a minute ends the job; since when it is not is noted, so a restart does not matter. */
+/**
+ * A name that is not found for a minute fails the job. The start of the minute is stored, so a restart does not
+ * matter.
+ */
 function withinLimit(
   before: DeployItemStatus,
   outcome: Outcome,
@@ -168,7 +174,7 @@ function withParts(before: DeployItemStatus, { status, conditions }: Outcome, no
   };
 }
 
-/** A removal that waits stays in InitDelete: upstream blocks there, so nobody expects to see Deleting. */
+/** A removal that waits stays in InitDelete, as upstream, so users do not expect Deleting. */
 const waitingPhase = (status: DeployItemStatus, look: ReconcileFacts): string => {
   if (look.direction === 'apply') return 'Progressing';
   return status.phase === 'Deleting' ? 'Deleting' : 'InitDelete';

@@ -1,4 +1,7 @@
-/** From a Target to a connection: its content, the rules for kubeconfigs, tokens, and one client per set of credentials. */
+/**
+ * From a Target to a connection: its content, the rules for kubeconfigs, tokens, and one client per set of
+ * credentials.
+ */
 import { exactJson, refusedInteger } from '../../src/lib/exact-json.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
@@ -15,7 +18,7 @@ import type { Tokens } from './tokens.ts';
 import { foreign } from '../../src/runtime/transport/foreign.ts';
 import { isDns1123Subdomain } from '../../src/lib/names.ts';
 
-/** Where the cluster that holds targets and items can be reached, for targets that mean this very cluster. */
+/** The address of the cluster with targets and deploy items, for targets that refer to this cluster. */
 export interface SelfCluster {
   readonly server: string;
   /** PEM, in base64. */
@@ -23,7 +26,7 @@ export interface SelfCluster {
   readonly insecureSkipTlsVerify?: boolean | undefined;
 }
 
-/** A Target whose content has been read. The content is secret: never log it, never put it into a message. */
+/** A Target with its content. The content is secret: never log it or put it into a message. */
 export interface ResolvedTarget {
   readonly name: string;
   readonly namespace: string;
@@ -32,21 +35,21 @@ export interface ResolvedTarget {
   readonly annotations: Readonly<Record<string, string>>;
   /** JSON or YAML text; undefined for a target without content. */
   readonly content: string | undefined;
-  /** A field of the content as text, when the content is a map and the field a scalar. */
+  /** A field of the content as text, if the content is a map and the field a scalar. */
   text(key: string): string | undefined;
-  /** A ready client. @throws RetryError when there is no way to the cluster */
+  /** A ready client. @throws RetryError when the cluster cannot be reached */
   kube(): Promise<KubeAccess>;
-  /** For programs that connect by themselves. Files and commands of this machine in it are refused by `kube`. */
+  /** For programs that connect themselves. `kube` rejects files and commands of this machine in it. */
   kubeconfig(): Promise<string>;
 }
 
-/** Reads targets and opens the clusters they lead to. */
+/** Reads targets and connects to their clusters. */
 export interface TargetReader {
   /** @throws RetryError with reason ResolveTarget */
   resolve(target: View<Target>, signal: AbortSignal): Promise<ResolvedTarget>;
   /**
-   * Drops tokens that are kept, because credentials were refused.
-   * @returns whether new ones may do better
+   * Drops cached tokens after credentials were rejected.
+   * @returns whether new tokens may be accepted
    */
   forget(): boolean;
 }
@@ -97,8 +100,8 @@ async function open(pool: ClientPool<KubeAccess>, kubeconfig: string): Promise<K
 }
 
 /**
- * Several targets may share one connection; each is called by its name where its server refuses something.
- * @param run ends what is waited for, whatever the server does
+ * Several targets may share one connection; errors of the server contain the name of the target.
+ * @param run ends waits, whatever the server does
  */
 function foreignTo(target: string, access: KubeAccess, run: AbortSignal): KubeAccess {
   const server = `the server of target ${target}`;
@@ -178,7 +181,7 @@ const ACCESS = { operation: 'TargetAccess', reason: 'ensureTargetAccess' } as co
 const unusable = (message: string, cause?: unknown): RetryError =>
   new RetryError({ ...ACCESS, message, ...(cause === undefined ? {} : { cause }) });
 
-/** The kubeconfig text that a target's content stands for. */
+/** The kubeconfig from the content of a target. */
 async function kubeconfigFor(
   document: unknown,
   content: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * The time a job may take: `spec.timeout` from `transitionTimes.initTime` on, over all attempts. A plugin has to check it by
- * calling `assertTimeLeft(step)`; the step is the name that the error shows to users.
+ * The timeout of a job: `spec.timeout` from `transitionTimes.initTime` on, over all attempts. A plugin must check it
+ * by calling `assertTimeLeft(step)`; the error shows the step to users.
  */
 import { parseDuration } from '../../src/lib/duration.ts';
 import type { Problem } from '../../src/machine/decision.ts';
@@ -25,8 +25,8 @@ export function timeoutMsOf(timeout: string | undefined): number {
 }
 
 /**
- * Milliseconds left of the job, negative when exceeded.
- * @param initTime when the job began, RFC 3339; absent counts as now
+ * Milliseconds left of the job, negative after the timeout.
+ * @param initTime when the job started, RFC 3339; absent counts as now
  * @param wallMs now, in milliseconds since 1970
  */
 export function remainingMs(
@@ -38,24 +38,24 @@ export function remainingMs(
   return begun + timeoutMsOf(timeout) - wallMs;
 }
 
-/** The problem of a job whose time was used up before this step. */
+/** The problem of a job that timed out before this step. */
 export const timeoutAt = (step: string): Problem => ({
   ...timeoutPlace,
   message: `timeout at: "${step}"`,
   codes: ['ERR_TIMEOUT'],
 });
 
-/** Decides whether a step may begin; tests replace it. */
+/** Decides whether a step may start; tests replace it. */
 export interface TimeoutPolicy {
   /**
    * @param remaining milliseconds left
-   * @returns milliseconds the caller may use
+   * @returns milliseconds for the caller
    * @throws TimeoutError when nothing is left
    */
   check(step: string, remaining: number): number;
 }
 
-/** The timeout of the item: once it is exceeded, the next step ends the job with a TimeoutError. */
+/** The timeout of the deploy item: after it, the next step fails the job with a TimeoutError. */
 export const standardTimeouts: TimeoutPolicy = {
   check(step, remaining) {
     if (remaining > 0) return remaining;
@@ -76,7 +76,7 @@ export const failAt = (name: string): TimeoutPolicy => ({
   },
 });
 
-/** The timeout with the last known problem in a second line, since the name of the step alone explains nothing. */
+/** The timeout with the last known problem in a second line, because the name of the step explains little. */
 export function withLastProblem(timeout: Problem, last: string | undefined): Problem {
   if (last === undefined || last === '' || last.startsWith('timeout at:')) return timeout;
   return { ...timeout, message: `${timeout.message}\nlast problem: ${last}` };

@@ -1,4 +1,4 @@
-/** Tokens of service accounts of the host cluster, for targets that are reached as one; asked for again at 80 % of their life. */
+/** Tokens of service accounts of the host cluster, for targets that use one; renewed after 80 % of their lifetime. */
 import type { Clock } from '../../src/lib/clock.ts';
 import { ownField } from '../../src/lib/objects.ts';
 import type { Client } from '../../src/runtime/types.ts';
@@ -13,11 +13,11 @@ export interface TokenRequest {
 }
 
 export interface Tokens {
-  /** @throws RetryError when the host cluster gives none */
+  /** @throws RetryError when the host cluster issues none */
   of(request: TokenRequest, signal: AbortSignal): Promise<string>;
   /**
-   * Forgets tokens, because one was refused.
-   * @returns whether one of them was old enough that a new one may be taken
+   * Drops tokens, because one was rejected.
+   * @returns whether one of them was old enough that a new one may be accepted
    */
   forget(): boolean;
 }
@@ -29,13 +29,13 @@ interface Token {
   readonly until: number;
 }
 
-/** What was refused right after it had been given out will be refused again. */
+/** A token that is rejected sooner after it was issued will be rejected again. */
 const FRESH_MS = 5_000;
 const USED_SHARE = 0.8;
 
 export function createTokens(client: Client, clock: Clock): Tokens {
   const known = new Map<string, Token>();
-  /** Many items of one target ask at the same time. */
+  /** Many deploy items of one target share a request. */
   const asking = new Map<string, Promise<Token>>();
   const renew = (key: string, request: TokenRequest, signal: AbortSignal): Promise<Token> => {
     const answer = ask(client, request, clock, signal).finally(() => asking.delete(key));
@@ -47,7 +47,7 @@ export function createTokens(client: Client, clock: Clock): Tokens {
       const key = JSON.stringify(request);
       const old = known.get(key);
       if (old && old.until > clock.now()) return old.token;
-      // The look that asks may be ended, which is no answer for the others.
+      // The reconcile that sent the request may be aborted; the others then send their own.
       for (let shared = asking.get(key); shared; shared = asking.get(key)) {
         const given = await shared.catch(() => undefined);
         if (given) return given.token;
@@ -97,7 +97,7 @@ async function ask(client: Client, request: TokenRequest, clock: Clock, signal: 
   });
 }
 
-/** Servers give shorter lives than they are asked for. Milliseconds; undefined when the answer does not say. */
+/** Servers may issue shorter lifetimes than requested. Milliseconds; undefined if the response does not contain one. */
 function lifeOf(expirationTimestamp: unknown, clock: Clock): number | undefined {
   const end = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : NaN;
   return Number.isNaN(end) ? undefined : Math.max(0, end - clock.wall());

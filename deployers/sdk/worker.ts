@@ -1,6 +1,6 @@
 /**
- * The job protocol of deploy items, and the only writer of their status. A look that ends the job costs one write; only
- * what has to wait, fails, or begins to touch the outside is stored in between.
+ * The job protocol of deploy items; the only writer of their status. A reconcile that ends the job needs one write;
+ * in between, only waits, failures, and the start of changes outside of the cluster are stored.
  */
 import { annotations } from '../../src/api/labels.ts';
 import { failedPhase, isBeingDeleted } from '../../src/api/job.ts';
@@ -33,9 +33,9 @@ interface WorkerPorts extends ReconcilePorts {
   readonly deps: DeployerDeps;
   /** Unique name of this instance. */
   readonly identity: string;
-  /** Whether a job of this item runs, as far as the cache knows. */
+  /** Whether the item has an open job, according to the cache. */
   readonly isOpen: (key: Key) => boolean;
-  /** Absent when nothing is ever carried out without being asked. */
+  /** Absent if the plugin has no schedule. */
   readonly executions: Cache<ExecutionObject> | undefined;
 }
 
@@ -46,10 +46,10 @@ const requeueAfter = (ms: number): Control => ({
   requeueAfterMs: Math.max(1, Math.round(ms)),
 });
 
-/** Until a job that is due is tried again after it met one of its execution. */
+/** Delay of a scheduled job while the execution has an open job. */
 const EXECUTION_BUSY_MS = 5000;
 
-/** After a write that somebody else's write had overtaken. */
+/** Delay after a write that conflicted with that of another client. */
 const MOVED_RETRY_MS = 100;
 
 interface Worker {
@@ -72,7 +72,7 @@ export function createWorker(ports: WorkerPorts): Worker {
   };
 }
 
-/** Where the item's target stands. */
+/** State of the item's target. */
 type TargetState =
   | { readonly isOurs: false }
   | { readonly isOurs: true; readonly target?: View<Target>; readonly isMissing: boolean };
@@ -131,7 +131,7 @@ class ItemReconcile {
     return this.#work(asked.direction, asked.isNew, state.target);
   }
 
-  /** Which instance serves an item is decided by its target; the cache may lag behind for a target just made. */
+  /** The target decides which instance handles an item; the cache may not contain a target that was just created. */
   async #targetState(): Promise<TargetState> {
     const { targets, client, deps } = this.#ports;
     const name = targetNameOf(this.#item);
@@ -143,7 +143,7 @@ class ItemReconcile {
     try {
       target ??= await client.get(TARGET, key, this.#ctx.signal);
     } catch (error) {
-      // A name that no object can have is that of none, also where the item is to be removed.
+      // No object can have an invalid name, so such a target does not exist, also if the item is to be removed.
       if (error instanceof NotFound || isFinal(error)) return { isOurs: true, isMissing: true };
       throw error;
     }
@@ -171,12 +171,12 @@ class ItemReconcile {
     return this.#onJobEnded();
   }
 
-  // ---------------------------------------------------------------- work
+  // ---------------------------------------------------------------- jobs of the execution
 
   async #work(direction: Direction, isNew: boolean, target: View<Target> | undefined): Promise<Control> {
-    const before = this.#item.status as DeployItemStatus; // the job is in it
+    const before = this.#item.status as DeployItemStatus; // The draft contains the job id.
     const draft = isNew ? begun(this.#item.metadata, before, this.#stamp) : before;
-    // Whoever watches a deletion sees that it has been taken up; nothing of it can be undone.
+    // Shows that the deletion has started, because it cannot be undone.
     if (isNew && direction === 'remove') await this.#session.writeStatus(draft);
     if (isNew && direction === 'apply') this.#warnOfUnread(before);
     const memory = this.#memories.of(this.#ctx.key, this.#item, direction);
@@ -241,11 +241,11 @@ class ItemReconcile {
       settled.status.transitionTimes?.initTime,
       this.#ports.clock.wall(),
     );
-    // A pass at the very end of the time notices the timeout; later ones are for jobs without a checkpoint.
+    // A reconcile at the end of the time detects the timeout; later ones are for jobs whose plugin does not check it.
     return requeueAfter(left > 0 ? Math.min(delay, left) : delay);
   }
 
-  /** Notes what the next look needs to know; milliseconds until then. */
+  /** Remembers what the next reconcile needs. @returns milliseconds until then */
   #remember(outcome: Outcome, memory: Memory, isCrash: boolean): number {
     const now = this.#ports.clock.now();
     if (outcome.kind === 'wait') {
@@ -257,12 +257,12 @@ class ItemReconcile {
     memory.failures++;
     memory.onTimeout = undefined;
     memory.waitingSince = undefined;
-    memory.target = undefined; // the secret behind it may be what is wrong, and is read again
+    memory.target = undefined; // The secret of the target may be the problem, so it is read again.
     if (isCrash) return CRASH_RETRY_MS;
     return (outcome.kind === 'retry' ? outcome.requeueAfterMs : undefined) ?? retryMs(memory.failures);
   }
 
-  /** One write, and word of a failure that was not known before. */
+  /** One write, and an Event for a new failure. */
   async #store({ status, end, problem }: Settled): Promise<void> {
     const known = this.#item.status?.lastError;
     await this.#session.writeStatus(status);
@@ -285,9 +285,12 @@ class ItemReconcile {
     return due === undefined ? rest : requeueAfter(due - this.#ports.clock.wall());
   }
 
-  // ---------------------------------------------------------------- jobs of our own
+  // ---------------------------------------------------------------- the item's own jobs
 
-  /** Stores the id and the beginning together, so that a crash never leaves an id without a beginning. */
+  /**
+   * Stores the id and the start together, so that a crash never leaves an id without a start. Reads the item from the
+   * server, because the watch may be behind.
+   */
   async #startOwnJob(): Promise<void> {
     const { metadata } = this.#item;
     const before = (this.#item.status ?? { observedGeneration: 0 }) as DeployItemStatus;

@@ -1,4 +1,7 @@
-/** How dependents write to a cluster: guarded, so that what somebody else did meanwhile is never trodden on. */
+/**
+ * How dependents write to a cluster. Writes are guarded, so they never overwrite a concurrent change of another
+ * client.
+ */
 import { copy } from '../lib/json.ts';
 import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
 import { keyOf } from '../runtime/keys.ts';
@@ -6,19 +9,19 @@ import { getIfThere } from '../runtime/transport/read.ts';
 import type { Client, Context, Key, Kind, Obj, View, Writer } from '../runtime/types.ts';
 import { replacement } from './replace.ts';
 
-/** One cluster, as a dependent sees it. */
+/** One cluster, for dependents. */
 interface ClusterAccess {
   readonly live: Pick<Client, 'get' | 'list'>;
   readonly write: Writer;
 }
 
-/** The cluster of the controller, or another one, whose writes no cache hears of. */
+/** The controller's own cluster, or another one, whose writes are not reported to caches. */
 export function accessTo<P extends Obj>(ctx: Context<P>, client: Client | undefined): ClusterAccess {
   if (!client) return ctx;
   return { live: client, write: (write, signal) => client.send(write, signal ?? ctx.signal) };
 }
 
-/** How a wish becomes a request: `apply` sends the wish as an intent, `replace` puts it in the place of what is there. */
+/** How the desired object is sent: `apply` as an intent, `replace` instead of the existing object. */
 export type Strategy = 'apply' | 'replace';
 
 export interface Sending<R extends Obj> {
@@ -29,17 +32,20 @@ export interface Sending<R extends Obj> {
   readonly signal: AbortSignal;
 }
 
-/** No object has this resource version: an apply that names it creates the object, or fails with a conflict if there is one. */
+/**
+ * No object has this resource version: an apply that contains it creates the object, or fails with a conflict if it
+ * exists.
+ */
 export const CREATE_ONLY = '1';
 
-/** @throws Conflict or AlreadyExists when an object of the name is there */
+/** @throws Conflict or AlreadyExists when an object of this name exists */
 export async function sendCreate<R extends Obj>(desired: R, how: Sending<R>): Promise<R> {
   const { kind, access, signal } = how;
   if (how.strategy === 'apply') return sendApply(desired, { resourceVersion: CREATE_ONLY }, how);
   return access.write({ verb: 'create', kind, object: desired }, signal);
 }
 
-/** @throws Conflict when the object has changed, or has gone, since `actual` */
+/** @throws Conflict when the object has changed, or was deleted, since `actual` */
 export async function sendUpdate<R extends Obj>(actual: View<R>, desired: R, how: Sending<R>): Promise<R> {
   const { kind, access, signal } = how;
   if (how.strategy === 'replace')
@@ -59,7 +65,7 @@ const sendApply = <R extends Obj>(
   return access.write({ verb: 'apply', kind, object, manager, force: true }, signal);
 };
 
-/** @returns whether anything was there to delete */
+/** @returns whether there was an object to delete */
 export async function sendDelete<R extends Obj>(
   actual: View<R>,
   { kind, access, signal }: Pick<Sending<R>, 'kind' | 'access' | 'signal'>,
@@ -74,7 +80,7 @@ export async function sendDelete<R extends Obj>(
   } catch (error) {
     if (error instanceof NotFound) return false;
     if (!(error instanceof Conflict) || uid === undefined) throw error;
-    // A namesake that came later is not the one that was to go.
+    // A new object of the same name must not be deleted.
     const live = await readLive(kind, keyOf(actual), { access, signal });
     if (live?.metadata.uid === uid) throw error;
     return false;

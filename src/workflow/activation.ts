@@ -1,4 +1,7 @@
-/** Sources of nodes that are not always active: each is there as long as one primary wants it for one node. */
+/**
+ * Sources of nodes with an activation condition: a source exists while at least one primary has activated a node that
+ * reads it.
+ */
 import { keyOf } from '../runtime/keys.ts';
 import type { Controller } from '../runtime/controller/controller.ts';
 import type { Key, Obj, View } from '../runtime/types.ts';
@@ -6,7 +9,7 @@ import type { AnyDependent, Setup } from './dependent.ts';
 import type { SourceSwitch } from './workflow.ts';
 
 interface Live {
-  /** `ns/name node` of everybody who wants it. */
+  /** `ns/name node` of each primary and node that use it. */
   readonly users: Set<string>;
   readonly started: Promise<void>;
   readonly release?: () => void;
@@ -18,7 +21,10 @@ export class ActivationSources<P extends Obj> implements SourceSwitch<P> {
   readonly #controller: () => Pick<Controller<P>, 'addSource' | 'removeSource' | 'hasSource'>;
   readonly #live = new Map<string, Live>();
 
-  /** @param activated the dependents of nodes that are not always active; one makes the source for all that name it */
+  /**
+   * @param activated the dependents of nodes with an activation condition; one creates the source for all that name
+   * it
+   */
   constructor(
     setup: Setup<P>,
     activated: readonly AnyDependent<P>[],
@@ -47,7 +53,7 @@ export class ActivationSources<P extends Obj> implements SourceSwitch<P> {
     try {
       await live.started;
     } catch (error) {
-      // The next one who wants it tries anew.
+      // The next activation tries again.
       if (this.#live.get(name) === live) this.#end(name, live);
       throw error;
     }

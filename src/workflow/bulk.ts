@@ -1,4 +1,7 @@
-/** The standard procedure for many of one sort: what is not wanted goes first, then each of the others is brought in line. */
+/**
+ * The procedure for bulk dependents: unwanted objects are deleted first, then each of the others is created or
+ * updated.
+ */
 import type { Context, Obj, View } from '../runtime/types.ts';
 import {
   bringInLine,
@@ -11,9 +14,10 @@ import {
 } from './dependent.ts';
 
 /**
- * Brings all of a bulk dependent in line. All are tried, whatever happens to one of them.
- * @returns `updated` or `created` when anything was, with each of them in `parts`
- * @throws the first failure in the order of ids, once all have been tried; deletions that fail stop what follows
+ * Reconciles all objects of a bulk dependent. A failure does not stop the others.
+ * @returns `updated` or `created` if any object was, with all of them in `parts`
+ * @throws the first failure in the order of ids, after all were tried; if deletions fail, nothing is created or
+ * updated
  */
 export async function reconcileBulk<R, P extends Obj>(
   bulk: Bulk<R, P>,
@@ -44,7 +48,7 @@ export async function reconcileBulk<R, P extends Obj>(
   return summed(parts);
 }
 
-/** Deletes all there are, if they can be deleted. @throws the first failure, once all have been tried */
+/** Deletes all objects, if the dependent can delete. @throws the first failure, after all were tried */
 export async function deleteBulk<R, P extends Obj>(
   bulk: Bulk<R, P>,
   p: View<P>,

@@ -1,4 +1,4 @@
-/** Conditions that many need: gone for good, a field has a value, a kind is served. */
+/** Common conditions: the object is gone, a status condition is True, a kind is served. */
 import type { Clock } from '../lib/clock.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 import { CustomResourceDefinition } from '../runtime/core-kinds.ts';
@@ -6,10 +6,12 @@ import { getIfThere } from '../runtime/transport/read.ts';
 import type { Client, Obj } from '../runtime/types.ts';
 import type { Condition } from './node.ts';
 
-/** For `deleted`: nothing of it is left, however long finalizers take. Use it with `gc: false`. */
+/**
+ * For `deleted`: all objects of the node are gone, including those that wait for finalizers. Use it with `gc: false`.
+ */
 export const isGone: Condition<Obj> = async (node) => (await node.all()).size === 0;
 
-/** For `ready`: it is there, and a condition of its status has the status `True`. */
+/** For `ready`: the object exists, and a condition of its status has the status `True`. */
 export const hasStatusCondition =
   (type: string): Condition<Obj> =>
   async (node) => {
@@ -22,12 +24,12 @@ export const hasStatusCondition =
 
 // ---------------------------------------------------------------- kinds
 
-/** Looks for a kind: so often at this pace, and slowly ever after. */
+/** Number of checks for a kind at the short interval; later checks use the long one. */
 const QUICK_CHECKS = 10;
 const QUICK_MS = 10_000;
 const SLOW_MS = 600_000;
 
-/** What is known of one CustomResourceDefinition of one cluster. */
+/** What is known about one CustomResourceDefinition of one cluster. */
 interface Search {
   hasFound: boolean;
   checks: number;
@@ -51,7 +53,7 @@ function searchFor(name: string, cluster: object): Search {
 async function check(search: Search, name: string, live: Pick<Client, 'get'>, clock: Clock): Promise<void> {
   search.checks++;
   try {
-    // Many wait for this look, so it does not end with the run of one of them.
+    // Several reconciles wait for this request, so it does not end with the signal of one of them.
     const crd = await getIfThere(live, CustomResourceDefinition, name);
     search.hasFound = crd !== undefined && isEstablished(crd);
   } finally {
@@ -61,9 +63,9 @@ async function check(search: Search, name: string, live: Pick<Client, 'get'>, cl
 }
 
 /**
- * For `active`: the CustomResourceDefinition `name`, as in `widgets.example.io`, is there and established. All who ask
- * of one cluster share the looks: ten of them 10 s apart, then one every 10 min. Once it has been found, nobody looks
- * again.
+ * For `active`: the CustomResourceDefinition `name`, such as `widgets.example.io`, exists and is established. All
+ * users of a cluster share the requests: ten at intervals of 10 s, then one every 10 min. There are none after it was
+ * found.
  */
 export const crdPresent =
   (name: string): Condition<Obj> =>

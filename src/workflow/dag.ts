@@ -6,8 +6,8 @@ import { DefinitionError } from '../runtime/errors.ts';
 export { chainDag, looseDag, type Dag, type DagNode } from '../lib/plan.ts';
 
 /**
- * A graph in which every name is known, none appears twice, and nothing waits for itself.
- * @throws DefinitionError naming the duplicate, the unknown name or the circle
+ * A graph in which every name is known and unique, without cycles.
+ * @throws DefinitionError naming the duplicate, the unknown name or the cycle
  */
 export function buildDag(nodes: readonly DagNode[]): Dag {
   const edges = new Map<string, readonly string[]>();

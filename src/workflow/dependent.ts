@@ -1,6 +1,6 @@
 /**
- * Dependent resources: the contract, and the standard procedure for one of them. Optional methods are the traits: what
- * a dependent has no method for is never done to it, even when the object is missing or differs.
+ * Dependent resources: their interface, and the reconcile of one of them. Methods are optional: an object is never
+ * created, updated or deleted if the dependent has no method for it.
  *
  *     desired · actual → absent: create · present and different: update · equal: nothing
  */
@@ -9,88 +9,94 @@ import type { Source } from '../runtime/sources/sources.ts';
 import type { Caches, Context, ControllerFacts, Obj, View } from '../runtime/types.ts';
 import { DependentError } from './errors.ts';
 
-/** What a dependent may use to make its source. */
+/** What a dependent can use to create its source. */
 export interface Setup<P extends Obj> {
   readonly controller: ControllerFacts<P>;
   readonly caches: Caches;
-  /** A cache for a source that comes and goes with an activation condition: not shared, ends with its source. */
+  /**
+   * Whether the source has an activation condition and needs its own cache, which is not shared and ends with the
+   * source.
+   */
   readonly isSeparate: boolean;
 }
 
-/** A source to be attached to the controller, and what to do when it is detached. */
+/** A source to attach to the controller, and a function to call when it is detached. */
 export interface CreatedSource<P extends Obj> {
   readonly source: Source<P>;
   readonly release?: () => void;
 }
 
-/** Whether what is there is what is wanted. */
+/** Whether the actual object matches the desired one. */
 export interface Match {
   readonly matched: boolean;
-  /** Where they differ, for logs; never a value of a secret. */
+  /** The differences, for logs; never a value of a secret. */
   readonly diff?: string;
 }
 
-/** Judges whether what is there is what is wanted. */
+/** Decides whether the actual object matches the desired one. */
 export interface Matcher<R, P extends Obj> {
   match(actual: View<R>, desired: R, p: View<P>, ctx: Context<P>): Match;
 }
 
-/** What was done. `parts` are those of a bulk dependent. */
+/** The result of a reconcile. `parts` are the results of a bulk dependent. */
 export interface Done<R = unknown> {
   readonly did: 'created' | 'updated' | 'noop';
   readonly value?: View<R>;
   readonly parts?: ReadonlyMap<string, Done<R>>;
 }
 
-/** What single and bulk dependents have in common. */
+/** Fields of single and bulk dependents. */
 export interface Common<R, P extends Obj> {
   /** Unique within a workflow. */
   readonly name: string;
-  /** The cluster's garbage collection takes it away with the primary, so cleanup need not. */
+  /** The cluster's garbage collector deletes it with the primary, so cleanup does not have to. */
   readonly gc?: boolean;
-  /** Name of the source it reads; those that share one name it alike. Absent: it reads none. */
+  /** Name of its source; dependents with the same name share the source. Absent: it has none. */
   readonly source?: string;
-  /** Makes the source, unless the controller has one of that name. */
+  /** Creates the source, unless the controller has one of that name. */
   createSource?(setup: Setup<P>): CreatedSource<P>;
-  /** Called once when the controller is put together. @throws DefinitionError when the parts do not fit together */
+  /** Called once when the controller is created. @throws DefinitionError when dependent and source do not match */
   check?(setup: Setup<P>, source: Source<P> | undefined): void;
-  /** @param id which one, of a bulk dependent */
+  /** @param id of the object, for a bulk dependent */
   create?(desired: R, p: View<P>, ctx: Context<P>, id?: string): Promise<R>;
-  /** @param id which one, of a bulk dependent */
+  /** @param id of the object, for a bulk dependent */
   update?(actual: View<R>, desired: R, p: View<P>, ctx: Context<P>, id?: string): Promise<R>;
-  /** The primary has gone, cleaned up or not: lets go of what is remembered of it. */
+  /** The primary is gone, with or without cleanup: drops what is remembered about it. */
   forget?(p: View<P>): void;
-  /** Absent: what differs in nothing that is wanted is not known, so it is always updated. */
+  /** Absent: differences are unknown, so the object is always updated. */
   readonly matcher?: Matcher<R, P>;
 }
 
-/** One dependent resource: what is there, what is wanted, and what can be done about it. */
+/** One dependent resource: its actual and its desired state, and what can be done with it. */
 export interface Dependent<R, P extends Obj> extends Common<R, P> {
   actual(p: View<P>, ctx: Context<P>): Promise<View<R> | undefined>;
   /** Absent in dependents that are only read. */
   desired?(p: View<P>, ctx: Context<P>): R | Promise<R>;
   delete?(p: View<P>, ctx: Context<P>): Promise<void>;
-  /** Replaces the standard procedure. */
+  /** Replaces the default reconcile. */
   reconcile?(p: View<P>, ctx: Context<P>): Promise<Done<R>>;
 }
 
-/** Many of one sort, told apart by ids. */
+/** Several objects of one kind, identified by ids. */
 export interface Bulk<R, P extends Obj> extends Common<R, P> {
   actualAll(p: View<P>, ctx: Context<P>): Promise<ReadonlyMap<string, View<R>>>;
   /** Absent in dependents that are only read. */
   desiredAll?(p: View<P>, ctx: Context<P>): ReadonlyMap<string, R> | Promise<ReadonlyMap<string, R>>;
   deleteOne?(id: string, actual: View<R>, p: View<P>, ctx: Context<P>): Promise<void>;
-  /** Whatever its source has of a primary it takes for its own, so nobody else may make anything that is read there. */
+  /**
+   * All objects of its source that belong to the primary count as its own, so no other dependent may create objects
+   * there.
+   */
   readonly takesAll?: boolean;
 }
 
-/** A dependent resource, one or many. */
+/** A single or a bulk dependent. */
 export type AnyDependent<P extends Obj> = Dependent<unknown, P> | Bulk<unknown, P>;
 
 export const isBulk = <P extends Obj>(dependent: AnyDependent<P>): dependent is Bulk<unknown, P> =>
   'actualAll' in dependent;
 
-/** Whether it can be deleted at all. */
+/** Whether the dependent can delete. */
 export const hasDeleter = <P extends Obj>(dependent: AnyDependent<P>): boolean =>
   isBulk(dependent) ? dependent.deleteOne !== undefined : dependent.delete !== undefined;
 
@@ -98,7 +104,7 @@ export const hasDeleter = <P extends Obj>(dependent: AnyDependent<P>): boolean =
 const describePrimary = <P extends Obj>(p: View<P>, ctx: Pick<Context<P>, 'controller'>): string =>
   `${ctx.controller.kind.kind} ${keyOf(p)}`;
 
-/** The error for a dependent that is not as it should be. */
+/** The error about a dependent. */
 export const dependentError = <P extends Obj>(
   { name }: { readonly name: string },
   p: View<P>,
@@ -112,7 +118,7 @@ export const dependentError = <P extends Obj>(
 
 const wanted = new WeakMap<object, Map<unknown, Promise<unknown>>>();
 
-/** Answers with `compute`, asked at most once per run and dependent. */
+/** The result of `compute`, called at most once per reconcile and dependent. */
 export function oncePerReconcile<R>(
   ctx: object,
   dependent: object,
@@ -128,7 +134,7 @@ export function oncePerReconcile<R>(
   return answer;
 }
 
-/** What is wanted, computed at most once per run. @throws DependentError when it is nothing */
+/** The desired state, computed at most once per reconcile. @throws DependentError when it is undefined */
 export async function desiredOf<R, P extends Obj>(
   dependent: Dependent<R, P>,
   p: View<P>,
@@ -157,8 +163,8 @@ export function present<R, P extends Obj>(
 // ---------------------------------------------------------------- the procedure
 
 /**
- * Brings one dependent in line.
- * @throws DependentError, and whatever the dependent throws
+ * Reconciles one dependent.
+ * @throws DependentError, and errors of the dependent
  */
 export async function reconcileDependent<R, P extends Obj>(
   dependent: Dependent<R, P>,
@@ -172,7 +178,7 @@ export async function reconcileDependent<R, P extends Obj>(
   return bringInLine(dependent, { actual, desired: await desiredOf(dependent, p, ctx) }, p, ctx);
 }
 
-/** Deletes it, if it can be deleted; that nothing is there is success. */
+/** Deletes the object, if the dependent can delete. A missing object is not an error. */
 export async function deleteDependent<R, P extends Obj>(
   dependent: Dependent<R, P>,
   p: View<P>,
@@ -186,7 +192,7 @@ export const noop = <R>(value: View<R> | undefined): Done<R> => ({
   ...(value !== undefined && { value }),
 });
 
-/** Creates, updates, or leaves alone: one object, whoever it belongs to. */
+/** Creates or updates one object, or leaves it unchanged. */
 export async function bringInLine<R, P extends Obj>(
   dependent: Common<R, P>,
   it: { readonly actual: View<R> | undefined; readonly desired: R; readonly id?: string },

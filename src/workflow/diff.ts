@@ -1,23 +1,23 @@
-/** Where two JSON values differ, as places for a log; values are shown unless they may be secret. Pure. */
+/** The differences between two JSON values, for a log; values are shown unless they may be secret. Pure. */
 import { exactJson } from '../lib/exact-json.ts';
 import { isObject } from '../lib/objects.ts';
 import { isSameQuantity } from './shapes.ts';
 
 export interface Compared {
-  /** Values are not shown. */
+  /** Whether values must not be shown. */
   readonly isSecret: boolean;
-  /** Whether what `actual` has and `wanted` has not is no difference. */
+  /** Whether fields that exist only in `actual` are ignored. */
   readonly ignoresExtra: boolean;
-  /** Whether a place does not count; a JSON pointer. */
+  /** Whether a field is ignored; a JSON pointer. */
   isIgnored(pointer: string): boolean;
 }
 
-/** How many places are told before the rest is only counted. */
+/** Number of differences that are listed; further ones are only counted. */
 const SHOWN = 10;
 
 /**
- * Each place where `actual` is not as `wanted`: `/spec/replicas: 1, wanted 2`. Fields that are undefined are absent.
- * Elements of lists are compared by their position.
+ * Each difference between `actual` and `wanted`: `/spec/replicas: 1, wanted 2`. Undefined fields count as absent.
+ * Elements of lists are compared by position.
  */
 export function differences(actual: unknown, wanted: unknown, how: Compared, from = ''): string[] {
   const found: string[] = [];

@@ -1,30 +1,30 @@
 /**
- * Carries out plans: asks the planner, begins what may begin, and asks again whenever something has ended, until
- * nothing more can be done.
+ * Executes plans: asks the planner, starts what it allows, and asks again whenever something has ended, until nothing
+ * more can be started.
  */
 import { append } from '../lib/lists.ts';
 import type { Dag } from './dag.ts';
 import { plan, type NodeState, type Policy } from './plan.ts';
 
-/** A graph to be worked through, and the work. */
+/** A graph, and the functions that start and remove its nodes. */
 export interface Drive {
   readonly dag: Dag;
   readonly policy: Policy;
-  /** How many nodes may be worked on at a time. */
+  /** Maximum number of nodes in progress. */
   readonly limit: number;
-  /** Where the nodes are at the beginning; those missing are idle. Holds where they are at the end. */
+  /** Initial states of nodes; missing ones are idle. Contains the final states at the end. */
   readonly states: Map<string, NodeState>;
-  /** Once it aborts, nothing further begins. */
+  /** After it aborts, nothing more is started. */
   readonly signal?: AbortSignal;
-  /** @returns where the node is afterwards; `doomed` and `removed` doom what depends on it. Default: `ready` */
+  /** @returns the state of the node afterwards; `doomed` and `removed` also doom its dependents. Default: `ready` */
   start?(node: string): Promise<NodeState>;
-  /** @returns `removed`, `removing` when it is not gone yet, or `failed`. Default: `removed` */
+  /** @returns `removed`, `removing` if it still exists, or `failed`. Default: `removed` */
   remove?(node: string): Promise<NodeState>;
 }
 
 /**
- * Resolves when all that was begun has ended and nothing more may begin.
- * @throws what `start` or `remove` threw first, or the reason of the signal; nothing begins after that
+ * Resolves when everything that was started has ended and nothing more may start.
+ * @throws the first error of `start` or `remove`, or the reason of the signal; nothing is started after that
  */
 export async function drive(the: Drive): Promise<void> {
   const { dag, policy, limit, states, signal } = the;
@@ -64,8 +64,8 @@ export async function drive(the: Drive): Promise<void> {
 }
 
 /**
- * Everything that depends on a node has to go with it. None of it can have started: the node was not done. A node that has
- * been deleted has nothing left that depends on it.
+ * All dependents of a doomed node are removed with it. None of them can have been started, because the node was not
+ * done. A node that has been deleted has no dependents left.
  */
 function doom(dag: Dag, node: string, states: Map<string, NodeState>): void {
   const open = [...dag.dependents(node)];

@@ -1,13 +1,13 @@
-/** What goes wrong with dependents and their graph. */
+/** Errors of dependents and workflows. */
 import { EspalierError, isFinal, type ErrorFacts } from '../runtime/errors.ts';
 
-/** One dependent of one primary is not what it should be. Says which, and what to do about it. */
+/** An error about one dependent of one primary. The message names both, and says what to do. */
 export class DependentError extends EspalierError {
   readonly dependent: string;
 
   /**
-   * @param facts.primary its kind and key, as in `Widget ns/a`
-   * @param facts.message what is wrong with the dependent; the name of both is put in front
+   * @param facts.primary its kind and key, such as `Widget ns/a`
+   * @param facts.message about the dependent; the constructor prepends the name of both
    */
   constructor(facts: ErrorFacts & { readonly dependent: string; readonly primary: string }) {
     const { dependent, primary, message } = facts;
@@ -16,7 +16,7 @@ export class DependentError extends EspalierError {
   }
 }
 
-/** Everything that failed in one pass over a workflow, by the names of the nodes. */
+/** All failures of one reconcile of a workflow, by node. */
 export class AggregateNodeError extends EspalierError {
   readonly errors: ReadonlyMap<string, unknown>;
 
@@ -27,7 +27,7 @@ export class AggregateNodeError extends EspalierError {
     this.errors = errors;
   }
 
-  /** Another attempt is in vain only if it is for every one of them. */
+  /** Retrying is useless only if it is useless for all of them. */
   override isFinal(): boolean {
     return [...this.errors.values()].every(isFinal);
   }

@@ -1,6 +1,6 @@
 /**
- * Dependents that are no objects of a cluster: a bucket, a DNS record, a user account. What is known of them is kept in
- * memory by primary and id, corrected by our own writes, and kept up to date by polls where there are any.
+ * Dependents outside of the cluster: a bucket, a DNS record, a user account. Their values are kept in memory by
+ * primary and id, updated by own writes, and by polls if there are any.
  */
 import { keyOf } from '../runtime/keys.ts';
 import { perResourceSource, pollSource, type Correctable } from '../runtime/sources/polling.ts';
@@ -10,50 +10,50 @@ import { Values } from '../runtime/sources/values.ts';
 import { dependentError, desiredOf, type Bulk, type Dependent, type Matcher } from './dependent.ts';
 import { equalMatcher } from './match-generic.ts';
 
-/** What single and bulk external dependents have in common. */
+/** Fields of single and bulk external dependents. */
 export interface ExternalCommon<R, P extends Obj> {
   readonly name: string;
-  /** Tells apart several of one primary. Default: there is one. */
+  /** The id of a value within its primary. Default: one value per primary. */
   idOf?(value: View<R>): string;
   create?(desired: R, p: View<P>, ctx: Context<P>): Promise<R>;
   update?(actual: View<R>, desired: R, p: View<P>, ctx: Context<P>): Promise<R>;
-  /** Undoes it; that it is gone already is success. */
+  /** Deletes it; a missing one is not an error. */
   delete?(actual: View<R>, p: View<P>, ctx: Context<P>): Promise<void>;
   /** Default: deep equality. */
   readonly matcher?: Matcher<R, P>;
   readonly knowledge: Knowledge<R, P>;
 }
 
-/** One thing outside of the cluster for each primary. */
+/** One external resource per primary. */
 export interface ExternalSpec<R, P extends Obj> extends ExternalCommon<R, P> {
   desired?(p: View<P>, ctx: Context<P>): R | Promise<R>;
 }
 
-/** Many things outside of the cluster, told apart by ids. */
+/** Several external resources per primary, identified by ids. */
 export interface ExternalBulkSpec<R, P extends Obj> extends ExternalCommon<R, P> {
   desiredAll?(p: View<P>, ctx: Context<P>): ReadonlyMap<string, R> | Promise<ReadonlyMap<string, R>>;
 }
 
-/** Where what is known of external things comes from. */
+/** Where values of external resources come from. */
 export interface Knowledge<R, P extends Obj> extends Correctable<R> {
-  /** Undefined when nobody watches: it is found out when it is asked for. */
+  /** Undefined if nothing is polled: values are requested when they are needed. */
   readonly source: Source<P> | undefined;
   of(p: View<P>, ctx: Context<P>): Promise<readonly View<R>[]>;
   /**
-   * What is known of a primary may be wrong: a write failed, and may have taken effect all the same; or the primary has
-   * gone, and one that comes after it has to be asked about.
+   * The values of a primary may be wrong: a failed write may have taken effect; or the primary is gone, and the
+   * values must be requested for a new one of the same name.
    */
   doubt?(key: Key): void;
 }
 
-// ---------------------------------------------------------------- knowledge
+// ---------------------------------------------------------------- sources of values
 
-/** How several things of one primary are told apart. */
+/** How several values of one primary are identified. */
 export interface Identified<R> {
   idOf?(value: R): string;
 }
 
-/** Asked once per primary, then kept; asked again after a deletion, and after a write that failed. */
+/** Requested once per primary, then kept; requested again after a deletion, and after a failed write. */
 export function fetched<R, P extends Obj>(
   spec: Identified<R> & { fetch(p: View<P>, ctx: Context<P>): Promise<readonly R[]> },
 ): Knowledge<R, P> {
@@ -67,24 +67,24 @@ export function fetched<R, P extends Obj>(
       if (!values.has(key)) values.set(key, found);
       return values.of(key) as readonly View<R>[];
     },
-    // Where there are several, one of them is not all that is to be known.
+    // With several values per primary, one value is not the complete result.
     remember: (key, value) => void ((values.has(key) || !spec.idOf) && values.put(key, value)),
     forget: (key) => void values.remove(key),
     doubt: (key) => void values.remove(key),
   };
 }
 
-/** What is asked once for all primaries, ever again. */
+/** Polled with one request for all primaries. */
 export interface Polled<R> extends Identified<R> {
   /** Name of the source. */
   readonly name: string;
   /** Default 5 s. */
   readonly everyMs?: number;
-  /** Those of all primaries, by primary; asked periodically. */
+  /** The values of all primaries, by primary; called periodically. */
   fetch(signal: AbortSignal): Promise<ReadonlyMap<Key, readonly R[]>>;
 }
 
-/** One question for all primaries, asked again and again. */
+/** Polls with one request for all primaries. */
 export function polled<R, P extends Obj>(spec: Polled<R>): Knowledge<R, P> {
   const source = pollSource<R>({
     name: spec.name,
@@ -95,7 +95,7 @@ export function polled<R, P extends Obj>(spec: Polled<R>): Knowledge<R, P> {
   return known<R, P>(source, source);
 }
 
-/** What is asked for each primary, as long as it is there. */
+/** Polled for each primary, while it exists. */
 export interface PolledPerPrimary<R, P extends Obj> extends Identified<R> {
   readonly name: string;
   /** Default 5 s. */
@@ -107,7 +107,7 @@ export interface PolledPerPrimary<R, P extends Obj> extends Identified<R> {
 
 const DEFAULT_PERIOD_MS = 5_000;
 
-/** A question for each primary, asked again and again. */
+/** Polls for each primary. */
 export function polledPerPrimary<R, P extends Obj>(spec: PolledPerPrimary<R, P>): Knowledge<R, P> {
   const source = perResourceSource<R, P>({
     name: spec.name,
@@ -139,7 +139,7 @@ const known = <R, P extends Obj>(source: Source<P>, correctable: Correctable<R>)
 
 // ---------------------------------------------------------------- dependents
 
-/** One external thing per primary, or the one with the id that is wanted. */
+/** One external resource per primary, or the one with the desired id. */
 export function external<R, P extends Obj>(spec: ExternalSpec<R, P>): Dependent<R, P> {
   const actual = async (p: View<P>, ctx: Context<P>): Promise<View<R> | undefined> => {
     const candidates = await spec.knowledge.of(p, ctx);
@@ -163,7 +163,7 @@ export function external<R, P extends Obj>(spec: ExternalSpec<R, P>): Dependent<
   return dependent;
 }
 
-/** Many external things per primary. @throws DefinitionError is left to types: `idOf` has to be there */
+/** Several external resources per primary. The compiler requires `idOf`. */
 export function externalBulk<R, P extends Obj>(
   spec: ExternalBulkSpec<R, P> & Required<Pick<ExternalCommon<R, P>, 'idOf'>>,
 ): Bulk<R, P> {
@@ -206,7 +206,7 @@ async function remove<R, P extends Obj>(
   spec.knowledge.forget(keyOf(p), spec.idOf?.(actual));
 }
 
-/** Own writes are known at once: the next read needs no poll, and the next poll finds no news. */
+/** Own writes are stored at once: the next read needs no poll, and the next poll finds no change. */
 function commonOf<R, P extends Obj>(spec: ExternalCommon<R, P>): Omit<Dependent<R, P>, 'actual'> {
   const { knowledge, name } = spec;
   const { source } = knowledge;

@@ -1,10 +1,10 @@
 /**
- * Field sets, as `managedFields` holds them, and the part of an object that one names. Pure.
+ * Field sets, as `managedFields` contains them, and the part of an object that one selects. Pure.
  *
  *     {"f:spec": {"f:replicas": {}, "f:containers": {"k:{\"name\":\"a\"}": {".": {}, "f:image": {}}}}}
  *
- * `f:` names a field, `k:` an element of a list by its keys, `v:` an element of a set by its value, `i:` by its place;
- * `.` is the thing itself; nothing inside means all of it.
+ * `f:` names a field, `k:` an element of a list by its keys, `v:` an element of a set by its value, `i:` an element
+ * by its index; `.` is the value itself; an empty set selects the whole value.
  * @see https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.34/#fieldsv1-v1-meta
  */
 import { parseExactJson } from '../lib/exact-json.ts';
@@ -12,14 +12,14 @@ import { equal } from '../lib/json.ts';
 import { isObject, type Fields } from '../lib/objects.ts';
 
 /**
- * Fields as `managedFields` names them: `f:name`, `k:{…}` for items with keys, `v:value` in sets, `i:0`; an empty
+ * Fields as `managedFields` names them: `f:name`, `k:{…}` for elements with keys, `v:value` in sets, `i:0`; an empty
  * set means the whole value.
  */
 export interface FieldSet {
   readonly [path: string]: FieldSet;
 }
 
-/** The part of `object` that `fields` names; what it names and is not there is left out. */
+/** The part of `object` that `fields` selects; missing fields are left out. */
 export function prune(object: Readonly<Fields>, fields: FieldSet): Fields {
   const pruned = pruneValue(object, fields);
   return isObject(pruned) ? pruned : {};
@@ -27,7 +27,7 @@ export function prune(object: Readonly<Fields>, fields: FieldSet): Fields {
 
 const ABSENT = Symbol('absent');
 
-/** The path `.` says that the thing itself is there; it selects nothing inside. */
+/** The path `.` says that the value itself exists; it selects nothing inside. */
 function pruneValue(value: unknown, set: FieldSet): unknown {
   const paths = Object.keys(set);
   if (paths.length === 0) return value;
@@ -47,7 +47,7 @@ interface ElementName {
   readonly inner: FieldSet;
 }
 
-/** What the names of elements mean is found out once: the same set is asked about an object for as long as it stays. */
+/** Names of elements are parsed once: a set is used for as long as its object does not change. */
 const elementNames = new WeakMap<FieldSet, readonly ElementName[]>();
 
 function namesIn(set: FieldSet, paths: readonly string[]): readonly ElementName[] {
@@ -64,7 +64,7 @@ function pruneList(list: readonly unknown[], set: FieldSet, paths: readonly stri
   const names = namesIn(set, paths);
   return list
     .map((element, i) => {
-      // Names are often in the order of the list, too.
+      // Names are usually in the order of the list.
       const name = names[i]?.test(element, i) ? names[i] : names.find(({ test }) => test(element, i));
       return name ? pruneValue(element, name.inner) : ABSENT;
     })

@@ -1,4 +1,4 @@
-/** The public surface of dependent resources and workflows. */
+/** The public API of dependent resources and workflows. */
 export {
   type AnyDependent,
   type Bulk,

@@ -1,4 +1,4 @@
-/** Many objects of one kind in a cluster, as one dependent. */
+/** Several objects of one kind in a cluster, as one dependent. */
 import { append } from '../lib/lists.ts';
 import { keyOf } from '../runtime/keys.ts';
 import type { Context, Obj, View } from '../runtime/types.ts';
@@ -7,25 +7,26 @@ import { kubernetesVerbs, nameOfKind, type KubernetesCommon, type Desired } from
 import type { KubernetesDefaults } from './matching.ts';
 import { STATE_LABEL } from './ownership.ts';
 
-/** Many objects of one kind on a cluster for each primary. */
+/** Several objects of one kind in a cluster for each primary. */
 export interface KubernetesBulkSpec<R extends Obj, P extends Obj> extends KubernetesCommon<R, P> {
-  /** Default: the kind, beginning with a small letter. */
+  /** Default: the kind, with a lower-case first letter. */
   readonly name?: string;
-  /** What is wanted, by ids. Absent in dependents that are only read. */
+  /** The desired objects by id. Absent in dependents that are only read. */
   desiredAll?(
     p: View<P>,
     ctx: Context<P>,
   ): ReadonlyMap<string, Desired<R>> | Promise<ReadonlyMap<string, Desired<R>>>;
   /**
-   * The id of an object that is there; undefined when it is none of these. Default: its name, so all objects of the kind
-   * that belong to the primary are taken for these, and deleted when they are not wanted.
+   * The id of an existing object; undefined if it does not belong to this dependent. Default: its name, so all
+   * objects of the kind that belong to the primary are managed, and deleted if they are not desired.
    */
   idOf?(obj: View<R>, p: View<P>): string | undefined;
 }
 
 /**
- * Makes one dependent of many objects: what is not wanted goes first, then each of the others is brought in line.
- * @throws DefinitionError when parts of the description do not go together
+ * Creates one dependent for several objects: unwanted ones are deleted first, then each of the others is created or
+ * updated.
+ * @throws DefinitionError when the spec is inconsistent
  */
 export function kubernetesBulk<R extends Obj, P extends Obj>(
   spec: KubernetesBulkSpec<R, P>,

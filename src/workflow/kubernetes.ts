@@ -1,6 +1,6 @@
 /**
- * Dependents that are objects of a cluster: the author says what is wanted, the rest is here – source, mapping, matching,
- * creating, updating, deleting.
+ * Dependents that are objects in a cluster. The author provides the desired object; source, mapping, matching,
+ * create, update and delete are implemented here.
  */
 import { parseYaml } from '../lib/yaml.ts';
 import { DefinitionError } from '../runtime/errors.ts';
@@ -22,51 +22,53 @@ import { ANNOTATION_PREFIX, marked, toPrimaryOf } from './ownership.ts';
 import { kubernetesSource, type SourceChoice } from './source.ts';
 import { keyOfId, targetAmong, type Discriminator, type ObjectId } from './target.ts';
 
-/** What may be done to an object. */
+/** Operations that a dependent may perform on its object. */
 export type Trait = 'create' | 'update' | 'delete';
 
-/** What a single and a bulk dependent on a cluster have in common. */
+/** Fields of single and bulk dependents in a cluster. */
 export interface KubernetesCommon<R extends Obj, P extends Obj>
   extends SourceChoice<R, P>, MatchChoice<R, P> {
   readonly kind: Kind<R>;
-  /** Default: all three when there is something wanted, none otherwise. */
+  /** Default: all three if there is a desired state, otherwise none. */
   readonly can?: readonly Trait[];
-  /** `true`, the default: owned by the primary and collected with it. `false`: deleted by the workflow. */
+  /**
+   * `true`, the default: the primary is the owner, and the garbage collector deletes the object. `false`: the
+   * workflow deletes it.
+   */
   readonly gc?: boolean;
-  /** Prefix of the annotations that name the primary when it does not own the object. Default `espalier.dev`. */
+  /** Prefix of the annotations that name the primary if it is not the owner of the object. Default `espalier.dev`. */
   readonly annotationPrefix?: string;
-  /** Takes over an object that is there already, whoever made it. */
+  /** Takes over an existing object, even of another owner. */
   readonly adopt?: boolean;
   /** Another cluster; its objects are read as with the reader `live`, and raise no events. */
   client?(p: View<P>, ctx: Context<P>): Client;
 }
 
-/** An object, of which the kind need not be told again; without a namespace it gets that of the primary. */
+/** An object without apiVersion and kind, which the dependent adds; the default namespace is that of the primary. */
 export type Desired<R extends Obj> = Omit<R, 'apiVersion' | 'kind'> & Partial<Pick<R, 'apiVersion' | 'kind'>>;
 
-/** One object on a cluster for each primary; only kind and `desired` are needed. */
+/** One object in a cluster for each primary; only kind and `desired` are required. */
 export interface KubernetesSpec<R extends Obj, P extends Obj> extends KubernetesCommon<R, P> {
-  /** Default: the kind, beginning with a small letter. */
+  /** Default: the kind, with a lower-case first letter. */
   readonly name?: string;
-  /** What is wanted: an object, or YAML of one. Absent in dependents that are only read. */
+  /** The desired object, or its YAML. Absent in dependents that are only read. */
   desired?(p: View<P>, ctx: Context<P>): Desired<R> | string | Promise<Desired<R> | string>;
-  /** What it is called, where that is cheaper than asking `desired`. */
+  /** The name of the object, if it is cheaper to compute than `desired`. */
   targetId?(p: View<P>, ctx: Context<P>): ObjectId;
   select?(candidates: readonly View<R>[], p: View<P>, ctx: Context<P>): View<R> | undefined;
   actual?(p: View<P>, ctx: Context<P>): Promise<View<R> | undefined>;
   readonly discriminator?: Discriminator<R, P>;
 }
 
-/** A dependent on a cluster, as `kubernetes` makes it. */
+/** A dependent in a cluster, created by `kubernetes`. */
 export type KubernetesDependent<R extends Obj, P extends Obj> = Dependent<R, P> & { readonly kind: Kind<R> };
 
 export const nameOfKind = ({ kind }: Kind<never> | Kind): string =>
   kind.charAt(0).toLowerCase() + kind.slice(1);
 
 /**
- * Makes a dependent of a kind of the cluster: watched, created, updated, compared and deleted as the description
- * says.
- * @throws DefinitionError when parts of the description do not go together
+ * Creates a dependent for a kind of the cluster.
+ * @throws DefinitionError when the spec is inconsistent
  */
 export function kubernetes<R extends Obj, P extends Obj>(
   spec: KubernetesSpec<R, P>,
@@ -119,7 +121,7 @@ export function kubernetes<R extends Obj, P extends Obj>(
   return dependent;
 }
 
-/** An object of a cluster that is looked at and never written. */
+/** An object of a cluster that is read and never written. */
 export const readOnly = <R extends Obj, P extends Obj>(
   spec: Omit<KubernetesSpec<R, P>, 'desired' | 'can' | 'gc' | 'adopt'>,
 ): KubernetesDependent<R, P> => kubernetes<R, P>(spec);
@@ -131,22 +133,22 @@ function asObject<R extends Obj>(value: Desired<R> | string, kind: Kind<R>): R {
   throw new DefinitionError({ message: `the YAML of ${kind.kind} is not an object` });
 }
 
-// ---------------------------------------------------------------- what can be done to one object
+// ---------------------------------------------------------------- operations on one object
 
 interface Verbs<R extends Obj, P extends Obj> {
   readonly common: Pick<Dependent<R, P>, 'name' | 'gc' | 'source' | 'createSource' | 'check' | 'matcher'>;
   readonly isLive: boolean;
-  /** Whether an object says that it belongs to the primary. */
+  /** Whether the object has the owner reference or annotations of the primary. */
   readonly isMarked: (found: View<R>, p: View<P>, ctx: Context<P>) => boolean;
   readonly sending: (p: View<P>, ctx: Context<P>) => Sending<R>;
-  /** What is wanted, as it is sent: complete, and marked with its primary. */
+  /** The desired object as it is sent: complete, and with the owner reference or annotations of the primary. */
   readonly prepare: (desired: R, p: View<P>, ctx: Context<P>) => R;
   readonly create?: (desired: R, p: View<P>, ctx: Context<P>) => Promise<R>;
   readonly update?: (actual: View<R>, desired: R, p: View<P>, ctx: Context<P>) => Promise<R>;
   readonly delete?: (actual: View<R>, p: View<P>, ctx: Context<P>) => Promise<void>;
 }
 
-/** How often a write that met another one is tried, each time against what is there then. */
+/** Number of attempts after conflicts, each based on the then current object. */
 const TRIES = 3;
 
 export function kubernetesVerbs<R extends Obj, P extends Obj>(
@@ -186,7 +188,7 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
   };
 }
 
-/** Writes of one object; those that meet a conflict are tried again against what is there by then. */
+/** The writes of one object; after a conflict they are repeated, based on the current object. */
 function writesOf<R extends Obj, P extends Obj>(
   spec: KubernetesCommon<R, P> & { readonly name: string },
   matching: ReturnType<typeof matcherOf<R, P>>,
@@ -206,9 +208,9 @@ function writesOf<R extends Obj, P extends Obj>(
   };
 
   /**
-   * @param first the failure that led here, and what is thrown when nothing else helps
-   * @param uid of the object that was to be written, if one was known
-   * @throws DependentError when something of its name is there that is not of this primary
+   * @param first the failure that caused the retry, which is thrown if retries fail
+   * @param uid of the object to be written, if known
+   * @throws DependentError when an object of this name exists that does not belong to this primary
    */
   const retryWrite = async (
     { first, uid }: { readonly first: unknown; readonly uid?: string | undefined },
@@ -221,7 +223,7 @@ function writesOf<R extends Obj, P extends Obj>(
     for (let tries = 1; tries < TRIES && isConflict(error); tries++) {
       const found = await readLive(kind, keyOf(desired as View<R>), how);
       const isKnown = uid !== undefined && found?.metadata.uid === uid;
-      // What is marked is ours: the cache had not heard of it yet.
+      // An object with our mark is ours: the cache did not contain it yet.
       if (found && !isKnown && !spec.adopt && !isMarked(found, p, ctx)) {
         const what = `${kind.kind} ${keyOf(found)} already exists and does not belong to this primary; set adopt to take it over, or use another name`;
         throw dependentError({ name }, p, ctx, what, { cause: error });
@@ -253,7 +255,7 @@ function writesOf<R extends Obj, P extends Obj>(
   return { sending, create, update };
 }
 
-/** What the kind says already, and the namespace of the primary, need not be repeated in what is wanted. */
+/** Adds apiVersion, kind and the namespace of the primary to the desired object. */
 function complete<R extends Obj>(desired: R, kind: Kind<R>, p: View<Obj>): R {
   const namespace = kind.namespaced ? (desired.metadata.namespace ?? p.metadata.namespace) : undefined;
   return {

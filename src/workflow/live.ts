@@ -1,14 +1,14 @@
 /**
- * Reads past the caches. Dependents of one kind and label that look at the same time share one list from three objects on;
- * fewer cost a request each.
+ * Reads from the server instead of caches. Dependents of one kind and label that read at the same time share one list
+ * if there are three or more objects; otherwise each sends its own request.
  *
- * What is read is never kept: a look that comes later, such as that of a condition after a write, asks anew.
+ * Results are not kept: a later read, such as that of a condition after a write, sends another request.
  */
 import { keyOf, splitKey } from '../runtime/keys.ts';
 import type { Key, Kind, Obj, View } from '../runtime/types.ts';
 import { readLive, type Sending } from './access.ts';
 
-/** From so many on a list costs less than single requests. */
+/** From this number of objects, a list is cheaper than single requests. */
 const LIST_FROM = 3;
 
 type Access = Pick<Sending<Obj>, 'access' | 'signal'>;
@@ -19,15 +19,15 @@ interface Read {
   readonly fail: (error: unknown) => void;
 }
 
-/** Looks that wait for others of their sort to join them, by run and then by cluster and what a list would be of. */
+/** Reads that wait for others to share a list with, by reconcile, cluster, and the list's parameters. */
 const waiting = new WeakMap<object, Map<object, Map<string, Read[]>>>();
 
 /**
- * What is there of one object.
- * @param selector labels that all such objects carry; objects of dependents without one are read by themselves, for a list
- *     could be of any length
- * @param reconcile looks of one run share lists
- * @throws ApiError or TransportError, as the request does
+ * Reads one object.
+ * @param selector labels of all such objects; without it, objects are read one by one, because the list could be very
+ * long
+ * @param reconcile reads of one reconcile share lists
+ * @throws ApiError or TransportError of the request
  */
 export function readTogether<R extends Obj>(
   it: { readonly kind: Kind<R>; readonly key: Key; readonly selector: string | undefined },
@@ -45,7 +45,7 @@ export function readTogether<R extends Obj>(
   return new Promise((resolve, reject) => {
     reads.push({ key, answer: (obj) => resolve(obj as View<R> | undefined), fail: reject });
     if (reads.length > 1) return;
-    // The others of this sort get as far as this within the same turn of the event loop.
+    // The other reads of this list are made within the same turn of the event loop.
     setImmediate(() => {
       const all = reads.splice(0);
       const query = { ...(namespace !== undefined && { namespace }), labels: selector };

@@ -1,7 +1,7 @@
 /**
- * Is it what we want, told without knowing who set what: everything in desired has to be there. Pure.
+ * Compares without knowing the owners of fields: everything in the desired object must be in the actual one. Pure.
  *
- * The server adds defaults, so what is there and not wanted does not count, unless values are compared strictly.
+ * The server adds defaults, so additional fields are ignored, unless values are compared strictly.
  */
 import { append } from '../lib/lists.ts';
 import { isObject, type Fields } from '../lib/objects.ts';
@@ -11,18 +11,18 @@ import type { Matcher } from './dependent.ts';
 import { differences, type Compared } from './diff.ts';
 import { authored, metadataOf } from './shapes.ts';
 
-/** What counts when what is there is compared with what is wanted. */
+/** Options of the comparison. */
 export interface GenericMatch {
-  /** Which labels and annotations count: none, those that are wanted, or all. Default `ignore`. */
+  /** Which labels and annotations are compared: none, the desired ones, or all. Default `ignore`. */
   readonly metadata?: 'ignore' | 'subset' | 'equal';
-  /** `equal`: nothing may be there that is not wanted. Default `subset`. */
+  /** `equal`: the actual object must not have additional fields. Default `subset`. */
   readonly values?: 'subset' | 'equal';
-  /** JSON pointers to what does not count, as in `/spec/replicas`. */
+  /** JSON pointers to fields that are ignored, such as `/spec/replicas`. */
   readonly ignore?: readonly string[];
 }
 
 /**
- * A matcher for which everything wanted has to be there, and may be more.
+ * A matcher for which the actual object must have all desired fields, and may have more.
  * @throws DefinitionError for strict values together with ignored paths
  */
 export function genericMatcher<R, P extends Obj>(how: GenericMatch = {}): Matcher<R, P> {
@@ -54,7 +54,7 @@ export function genericMatcher<R, P extends Obj>(how: GenericMatch = {}): Matche
   };
 }
 
-/** Deep equality: for what no server touches. */
+/** Deep equality: for values that no server changes. */
 export const equalMatcher: Matcher<unknown, Obj> = {
   match(actual, desired) {
     const what: Compared = { isSecret: true, ignoresExtra: false, isIgnored: () => false };
@@ -63,5 +63,5 @@ export const equalMatcher: Matcher<unknown, Obj> = {
   },
 };
 
-/** Sends every time, and leaves it to the server to see that nothing changes. */
+/** Updates in every reconcile; the server finds that nothing changes. */
 export const neverMatcher: Matcher<unknown, Obj> = { match: () => ({ matched: false }) };

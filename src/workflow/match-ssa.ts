@@ -1,9 +1,9 @@
 /**
- * Is it what we want, told by what we own: of the object, only the fields that our last apply set are compared.
+ * Compares only the fields that our last apply set, according to managed fields.
  *
- * The subtle case: a webhook turns `500m` into `0.5` on every apply. What is there then never equals what is wanted,
- * and each run would apply again. So the answer of the last apply is remembered with what was asked for: the same
- * desired against the same answer counts as matched.
+ * If a webhook changes `500m` to `0.5` in every apply, the actual value never equals the desired one, and each
+ * reconcile would apply again. So the response of the last apply is remembered with the desired object: the same
+ * desired object and the same response count as a match.
  */
 import { exactJson } from '../lib/exact-json.ts';
 import { sha1Hex } from '../lib/hash.ts';
@@ -15,7 +15,7 @@ import { differences } from './diff.ts';
 import { prune, type FieldSet } from './field-set.ts';
 import { withFoldedStringData, withoutServerMetadata } from './shapes.ts';
 
-/** The fields that `manager` has applied; undefined when it has applied none, or nobody can tell which. */
+/** The fields that `manager` has applied; undefined if there are none, or if they are unknown. */
 export function appliedFields(actual: View<Obj>, manager: string): FieldSet | undefined {
   const entries = (actual.metadata.managedFields ?? []).filter(
     (entry) =>
@@ -28,7 +28,7 @@ export function appliedFields(actual: View<Obj>, manager: string): FieldSet | un
   return isObject(fields) ? (fields as FieldSet) : undefined;
 }
 
-/** What of an intent can be compared: no identity, and nothing that the server keeps. */
+/** The fields of an intent that can be compared: without identity, and without fields that the server sets. */
 export function comparableIntent(desired: Obj): Fields {
   const { apiVersion: _a, kind, metadata, ...rest } = desired as unknown as Fields;
   const { name: _n, namespace: _ns, ...meta } = withoutServerMetadata(isObject(metadata) ? metadata : {});
@@ -36,7 +36,7 @@ export function comparableIntent(desired: Obj): Fields {
   return withoutNothing({ ...body, ...(Object.keys(meta).length > 0 && { metadata: meta }) }) as Fields;
 }
 
-/** Fields that are null or undefined are as good as not asked for. */
+/** Fields that are null or undefined count as absent. */
 function withoutNothing(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNothing);
   if (!isObject(value)) return value;
@@ -44,7 +44,7 @@ function withoutNothing(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, field]) => [key, withoutNothing(field)]));
 }
 
-/** The part of an object that `manager` has applied; undefined when it has applied none. */
+/** The part of an object that `manager` has applied; undefined if there is none. */
 function appliedPart(actual: View<Obj>, manager: string): unknown {
   const fields = appliedFields(actual, manager);
   return fields && prune(actual, fields);
@@ -54,7 +54,7 @@ function appliedPart(actual: View<Obj>, manager: string): unknown {
 export const isAsApplied = (actual: View<Obj>, desired: Obj, manager: string): boolean =>
   isAsDesired(appliedPart(actual, manager), comparableIntent(desired));
 
-/** Built-in kinds store an empty list as null: an empty list that we own is there although it reads as null. */
+/** Built-in kinds store an empty list as null, so an empty list that we own exists although it is read as null. */
 function isAsDesired(mine: unknown, intent: unknown): boolean {
   if (mine === null) return Array.isArray(intent) && intent.length === 0;
   if (!isObject(mine) || !isObject(intent)) return equal(mine, intent);
@@ -62,9 +62,9 @@ function isAsDesired(mine: unknown, intent: unknown): boolean {
   return [...names].every((name) => isAsDesired(ownField(mine, name), ownField(intent, name)));
 }
 
-/** Compares, and remembers what the server made of applies. */
+/** Compares objects, and remembers the server's responses to applies. */
 export interface SsaMatcher<R extends Obj, P extends Obj> extends Matcher<R, P> {
-  /** Notes the answer to an apply of `desired`. */
+  /** Remembers the response to an apply of `desired`. */
   remember(desired: R, answer: R, manager: string): void;
 }
 
@@ -73,16 +73,16 @@ interface Echo {
   readonly answer: string;
 }
 
-/** A desired that has been found fulfilled by an object of this version, which nothing but a newer version can change. */
+/** A desired object that matched an object of this version; only a newer version can change that. */
 interface Verdict {
   readonly version: string;
   readonly desiredHash: string;
 }
 
-/** So many answers and verdicts are remembered; who falls out is compared, or applied, once more. */
+/** Maximum number of remembered responses and matches; objects beyond it are compared or applied again. */
 const REMEMBERED = 20_000;
 
-/** A map that forgets what was set first. */
+/** A map with a maximum size, which drops the oldest entry. */
 class Memory<V> {
   readonly #entries = new Map<string, V>();
   readonly #limit: number;
@@ -106,9 +106,9 @@ class Memory<V> {
 }
 
 /**
- * A matcher that compares the fields that our applies own. What the server makes of an apply is remembered, so
- * that a webhook that rewrites it causes no loop.
- * @param remembered of how many objects
+ * A matcher that compares the fields that our applies own. It remembers the server's response to an apply, so a
+ * webhook that changes the object does not cause a loop.
+ * @param remembered maximum number of objects
  */
 export function ssaMatcher<R extends Obj, P extends Obj>(remembered = REMEMBERED): SsaMatcher<R, P> {
   const echoes = new Memory<Echo>(remembered);

@@ -1,4 +1,4 @@
-/** Which matcher, and which way of writing, a dependent on a cluster gets. */
+/** Chooses the matcher and the write strategy of a dependent in a cluster. */
 import { DefinitionError } from '../runtime/errors.ts';
 import type { Kind, Obj } from '../runtime/types.ts';
 import type { Strategy } from './access.ts';
@@ -7,23 +7,24 @@ import { genericMatcher, neverMatcher, type GenericMatch } from './match-generic
 import { ssaMatcher } from './match-ssa.ts';
 
 /**
- * What dependents do that do not say it themselves. Hand the same ones to all dependents of a controller, or of a
- * process: `kubernetes(spec, defaults)`.
+ * Defaults of dependents. Pass the same object to all dependents of a controller, or of a process: `kubernetes(spec,
+ * defaults)`.
  */
 export interface KubernetesDefaults {
-  /** Server-side apply, or replacing whole objects; default `true`. */
+  /** Whether to use server-side apply or to replace whole objects; default `true`. */
   readonly ssa?: boolean;
-  /** The same for single kinds, by their names. */
+  /** The same for single kinds, by name. */
   readonly kinds?: Readonly<Record<string, boolean>>;
 }
 
-/** How a dependent on a cluster is written, and compared with what is wanted. */
+/** How a dependent in a cluster is written and compared. */
 export interface MatchChoice<R extends Obj, P extends Obj> {
-  /** Writes by server-side apply, or by create and replace. Default: as the defaults say. */
+  /** Writes by server-side apply, or by create and replace. Default: that of KubernetesDefaults. */
   readonly ssa?: boolean;
   /**
-   * `ssa`: compares the fields that our applies own; the default with server-side apply. `generic`: everything wanted
-   * has to be there; the default without, and what a GenericMatch refines. `never`: sends every time.
+   * `ssa`: compares the fields that our applies own; the default with server-side apply. `generic`: all desired
+   * fields must match; the default without server-side apply, configured by a GenericMatch. `never`: updates in every
+   * reconcile.
    */
   readonly match?: 'ssa' | 'generic' | 'never' | GenericMatch | Matcher<R, P>;
 }
@@ -31,12 +32,12 @@ export interface MatchChoice<R extends Obj, P extends Obj> {
 interface Matching<R extends Obj, P extends Obj> {
   readonly strategy: Strategy;
   readonly matcher: Matcher<R, P>;
-  /** The matcher looks at managed fields, so the source has to keep them. */
+  /** Whether the matcher reads managed fields, so the source must keep them. */
   readonly needsManagedFields: boolean;
   remember?(desired: R, answer: R, manager: string): void;
 }
 
-/** @throws DefinitionError when the choices contradict each other */
+/** @throws DefinitionError when the options contradict each other */
 export function matcherOf<R extends Obj, P extends Obj>(
   { ssa, match }: MatchChoice<R, P>,
   kind: Kind<R>,

@@ -1,28 +1,28 @@
-/** How long the work at nodes takes, for Prometheus. */
+/** Duration of the work on nodes, for Prometheus. */
 import type { Metrics } from '../observability/metrics.ts';
 import type { NodeState } from './plan.ts';
 
-/** One piece of work at a node that has ended. */
+/** One operation on a node that has ended. */
 export interface NodeWork {
   readonly node: string;
   readonly op: 'reconcile' | 'delete';
-  /** Where the node is now. */
+  /** State of the node after it. */
   readonly outcome: NodeState;
   readonly seconds: number;
 }
 
-/** Hears of the work at the nodes of a workflow. */
+/** Called after each operation on a node. */
 export type NodeMeter = (work: NodeWork) => void;
 
-/** Where work can leave a node. */
+/** Possible states after each operation. */
 const OUTCOMES: Readonly<Record<NodeWork['op'], readonly NodeState[]>> = {
   reconcile: ['ready', 'unready', 'failed', 'doomed', 'removed'],
   delete: ['removed', 'removing', 'failed'],
 };
 
 /**
- * A meter that counts into `espalier_workflow_node_seconds`, by controller, node, op and outcome; all series are there
- * from the start, at 0. Controllers made by `addWorkflowController` have one; it is for workflows that are called by hand.
+ * Counts in `espalier_workflow_node_seconds`, by controller, node, op and outcome; all series exist from the start,
+ * with value 0.
  * @param nodes names of the nodes
  */
 export function nodeMeter(metrics: Metrics, controller: string, nodes: readonly string[]): NodeMeter {

@@ -1,46 +1,48 @@
-/** A node of a workflow: a dependent, what it depends on, and the conditions that say when. */
+/** A node of a workflow: a dependent, its dependencies, and its conditions. */
 import type { Context, Obj, View } from '../runtime/types.ts';
 import { isBulk, type AnyDependent } from './dependent.ts';
 
 /**
- * Whether a condition holds; with data, which can be read from the result.
- * `requeueAfterMs`: when to evaluate the condition again if no event arrives before.
+ * Whether a condition is true; optionally with data, which can be read from the result. `requeueAfterMs`: when to
+ * evaluate the condition again if no event arrives before.
  */
 export type ConditionResult<D = unknown> =
   boolean | { readonly met: boolean; readonly data?: D; readonly requeueAfterMs?: number };
 
-/** What a condition sees of its node. */
+/** What a condition can read about its node. */
 export interface NodeView {
   readonly name: string;
-  /** What is there now; undefined when nothing is. */
+  /** The actual object; undefined if it does not exist. */
   actual(): Promise<unknown>;
-  /** All that is there of a bulk dependent, by ids; that of a single one has its node's name for an id. */
+  /** All objects of a bulk dependent, by id; the object of a single one has the node's name as its id. */
   all(): Promise<ReadonlyMap<string, unknown>>;
 }
 
-/** Asked of a node in a pass; it must not change anything. */
+/** Evaluated in a reconcile; it must not change anything. */
 export type Condition<P extends Obj, D = unknown> = (
   node: NodeView,
   p: View<P>,
   ctx: Context<P>,
 ) => ConditionResult<D> | Promise<ConditionResult<D>>;
 
-/** The conditions of a node, by what they decide; each is asked at most once in a pass. */
+/** The conditions of a node, by purpose; each is evaluated at most once per reconcile. */
 export interface Conditions<P extends Obj> {
-  /** False: the node is left alone, neither made nor deleted, its source is detached, and what depends on it goes. */
+  /**
+   * False: the node is ignored, neither created nor deleted, its source is detached, and its dependents are deleted.
+   */
   readonly active?: Condition<P>;
-  /** False: the node and what depends on it are deleted. Models what is optional. */
+  /** False: the node and its dependents are deleted. For optional nodes. */
   readonly when?: Condition<P>;
-  /** False: what depends on the node waits. */
+  /** False: its dependents wait. */
   readonly ready?: Condition<P>;
   /** False: the node does not count as deleted yet. */
   readonly deleted?: Condition<P>;
 }
 
-/** What a condition is called in results: `active`, `when`, `ready` or `deleted`. */
+/** Name of a condition in results: `active`, `when`, `ready` or `deleted`. */
 export type ConditionName = keyof Conditions<Obj>;
 
-/** A node of a workflow: the dependent, what it waits for, and its conditions. */
+/** A node of a workflow: its dependent, its dependencies, and its conditions. */
 export interface NodeSpec<P extends Obj> extends Conditions<P> {
   readonly use: AnyDependent<P>;
   /** Names of dependents. */

@@ -1,21 +1,21 @@
-/** How a secondary says whose it is: an owner reference, which collects it with its primary, or annotations, which do not. */
+/** How a secondary refers to its primary: by an owner reference, so that it is garbage collected, or by annotations. */
 import { apiVersionOf, joinKey } from '../runtime/keys.ts';
 import { anyOf, byOwner, type Mapper } from '../runtime/sources/mappers.ts';
 import { controllerReference } from '../lib/objects.ts';
 import type { Context, Kind, Obj, OwnerReference, View } from '../runtime/types.ts';
 import { dependentError } from './dependent.ts';
 
-/** Prefix of the annotations, unless a dependent names another. */
+/** Default prefix of the annotations. */
 export const ANNOTATION_PREFIX = 'espalier.dev';
 
-/** On objects in which dependents keep what only they know: whoever looks for objects of a primary passes them over. */
+/** Label of objects in which dependents store their state; they do not count as secondaries. */
 export const STATE_LABEL = `${ANNOTATION_PREFIX}/state`;
 
 /** `Widget.example.io`, or `ConfigMap` of the core group */
 const typeOf = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
   group ? `${kind}.${group}` : kind;
 
-/** Finds the primary of what `marked` marked. */
+/** Finds the primary of an object marked by `marked`. */
 export function toPrimaryOf(kind: Kind<never> | Kind, prefix: string): Mapper {
   return anyOf(byOwner(kind), (obj) => {
     const { annotations } = obj.metadata;
@@ -32,8 +32,8 @@ export interface Mark {
 }
 
 /**
- * `desired` with the mark of its primary.
- * @throws DependentError when the cluster would collect it at once: its owner is in another namespace
+ * `desired` with the owner reference or annotations of its primary.
+ * @throws DependentError if the cluster would delete it at once, because its owner is in another namespace
  */
 export function marked<R extends Obj, P extends Obj>(
   desired: R,

@@ -1,2 +1,2 @@
-/** The planner, as this layer offers it. It is at home in lib, since the data flow, which knows no cluster, orders with it too. */
+/** The planner of src/lib, which the data flow also uses to order its nodes. */
 export { plan, type NodeState, type Plan, type Policy } from '../lib/plan.ts';

@@ -1,11 +1,11 @@
-/** What to send in the place of an object, for servers and kinds with which applying is not wanted. Pure. */
+/** The object to send in a replace, for servers and kinds without server-side apply. Pure. */
 import { copy } from '../lib/json.ts';
 import { ownField, type Fields, type View } from '../lib/objects.ts';
 import type { Obj } from '../runtime/types.ts';
 
 /**
- * The wish as a whole object in place of `actual`: labels and annotations of others stay, as does what the server has
- * given out, and what other controllers hold on to the object by.
+ * The desired object as a replacement of `actual`: labels and annotations of others stay, as do values that the
+ * server has assigned, finalizers and owner references.
  */
 export function replacement<R extends Obj>(actual: View<R>, desired: R): R {
   const current = copy(actual) as unknown as Obj & Fields;
@@ -36,7 +36,10 @@ const merged = (
   ours: Record<string, string> | undefined,
 ): Fields => (theirs || ours ? { [name]: { ...theirs, ...ours } } : {});
 
-/** Fields that the server gives out once and takes back from nobody: a wish that leaves them open means the ones there are. */
+/**
+ * Fields that the server assigns once and does not accept back empty: if the desired object leaves them open, the
+ * existing values are sent.
+ */
 const GIVEN_OUT: Readonly<Record<string, readonly (readonly string[])[]>> = {
   Service: [
     ['spec', 'clusterIP'],

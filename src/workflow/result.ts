@@ -1,4 +1,4 @@
-/** What came of one pass over a workflow. */
+/** The result of one reconcile of a workflow. */
 import { DefinitionError } from '../runtime/errors.ts';
 import { closest } from '../lib/closest.ts';
 import type { Done } from './dependent.ts';
@@ -6,25 +6,25 @@ import { AggregateNodeError } from './errors.ts';
 import type { ConditionName } from './node.ts';
 import type { NodeState } from './plan.ts';
 
-/** What came of one pass over a workflow. Names are those of nodes. */
+/** The result of one reconcile of a workflow. Names are those of nodes. */
 export interface WorkflowResult {
-  /** Nodes that were brought in line, in the order in which they were. */
+  /** Nodes that were reconciled, in this order. */
   readonly reconciled: readonly string[];
-  /** Of those, the ones whose ready condition does not hold. */
+  /** Reconciled nodes whose ready condition is false. */
   readonly notReady: readonly string[];
-  /** Nodes that were deleted and are gone, in the order in which they went. */
+  /** Nodes that were deleted and are gone, in this order. */
   readonly deleted: readonly string[];
   readonly errored: ReadonlyMap<string, unknown>;
-  /** What was done to each reconciled node. */
+  /** The result of each reconciled node. */
   readonly done: ReadonlyMap<string, Done>;
-  /** Every node is ready or not there any more. */
+  /** Every node is ready or gone. */
   readonly allReady: boolean;
-  /** Every node is gone, or none of our business any more. */
+  /** Every node is gone, or not managed any more. */
   readonly allRemoved: boolean;
-  /** Milliseconds after which a condition wants to be asked requeueAfterMs, the least of all. */
+  /** Milliseconds until conditions must be evaluated again: the minimum of all nodes. */
   readonly requeueAfterMs: number | undefined;
   /**
-   * The data of a condition; undefined when it had none, or was not asked.
+   * The data of a condition; undefined if it has none, or was not evaluated.
    * @throws DefinitionError for an unknown node, and when `is` does not accept the data
    */
   data<T>(node: string, which: ConditionName, is: (value: unknown) => value is T): T | undefined;
@@ -32,7 +32,7 @@ export interface WorkflowResult {
   throwIfErrored(): void;
 }
 
-/** Gathers what happens in a pass. */
+/** Collects the results of a reconcile. */
 export class Report {
   readonly reconciled: string[] = [];
   readonly notReady: string[] = [];

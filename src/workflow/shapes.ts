@@ -1,9 +1,9 @@
-/** What servers do to objects on their way in, undone: their own metadata, `stringData`, quantities. Pure. */
+/** Reverts what servers change in objects that they store: their own metadata, `stringData`, quantities. Pure. */
 import { isObject, ownField, type Fields } from '../lib/objects.ts';
 import { canonicalQuantity } from '../lib/quantity.ts';
 import type { View } from '../lib/objects.ts';
 
-/** Fields of `metadata` that the server keeps by itself. */
+/** Fields of `metadata` that the server sets. */
 const SERVER_METADATA = [
   'uid',
   'resourceVersion',
@@ -15,14 +15,14 @@ const SERVER_METADATA = [
   'selfLink',
 ] as const;
 
-/** A copy of `metadata` without what the server keeps by itself. */
+/** A copy of `metadata` without fields that the server sets. */
 export function withoutServerMetadata(metadata: Readonly<Fields>): Fields {
   const result: Fields = { ...metadata };
   for (const field of SERVER_METADATA) delete result[field];
   return result;
 }
 
-/** `stringData` as the server stores it: in base64 among `data`. */
+/** `stringData` as the server stores it: in base64 in `data`. */
 export function withFoldedStringData(object: Readonly<Fields>): Fields {
   const { stringData, ...rest } = object;
   if (!isObject(stringData)) return { ...object };
@@ -33,7 +33,7 @@ export function withFoldedStringData(object: Readonly<Fields>): Fields {
   return { ...rest, data: { ...(isObject(data) ? data : {}), ...folded } };
 }
 
-/** What its author says of an object, but for its metadata. */
+/** The fields of an object that its author sets, without metadata. */
 export function authored(object: View<Fields>): Fields {
   const { apiVersion: _a, kind: _k, metadata: _m, status: _s, ...rest } = object;
   return object['kind'] === 'Secret' ? withFoldedStringData(rest) : rest;
@@ -46,10 +46,10 @@ export function metadataOf(object: View<Fields>): Fields {
   return { labels: part('labels'), annotations: part('annotations') };
 }
 
-/** Places where Kubernetes, and whoever follows its customs, keeps quantities. */
+/** Paths at which Kubernetes, and kinds that follow its conventions, have quantities. */
 const QUANTITY = /\/(resources\/(limits|requests)|capacity|allocatable|spec\/hard)\/[^/]+$|\/sizeLimit$/;
 
-/** Whether two values stand where quantities do and are the same amount, as `500m` and `0.5`. */
+/** Whether two values are quantities according to their path, and equal, such as `500m` and `0.5`. */
 export function isSameQuantity(a: unknown, b: unknown, path: string): boolean {
   if (!QUANTITY.test(path)) return false;
   const [x, y] = [a, b].map((value) =>

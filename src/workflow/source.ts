@@ -1,4 +1,4 @@
-/** Where dependents on the controller's own cluster are read from: a watch, shared by those that read alike. */
+/** Sources of dependents in the controller's own cluster: watches, shared by dependents that read the same objects. */
 import { DefinitionError } from '../runtime/errors.ts';
 import { apiVersionOf } from '../runtime/keys.ts';
 import type { Mapper } from '../runtime/sources/mappers.ts';
@@ -8,26 +8,26 @@ import type { CacheOptions, Kind, Obj } from '../runtime/types.ts';
 import type { Common, CreatedSource, Setup } from './dependent.ts';
 import { toPrimaryOf } from './ownership.ts';
 
-/** Where a dependent on a cluster is read from. */
+/** The source of a dependent in a cluster. */
 export interface SourceChoice<R extends Obj, P extends Obj> {
   readonly kind: Kind<R>;
   /**
-   * Name of the source to read from. Dependents that name the same one share it; a source of that name among those of
-   * the controller is used as it is. `from` names one that the controller or another dependent brings along: it is not
-   * made here, and without it the controller does not start. Default: one for the kind, the selector and the mapping.
+   * Name of the source. Dependents with the same name share it; if the controller has a source of that name, it is
+   * used. `from` requires a source that the controller or another dependent provides: without it the controller does
+   * not start. Default: one source for each kind, selector and mapping.
    */
   readonly source?: string | { readonly from: string };
-  /** Label selector: what is watched. */
+  /** Label selector of the watched objects. */
   readonly selector?: string;
   readonly namespaces?: readonly string[];
-  /** Which primaries an object concerns. Default: those that own it, or that its annotations name. */
+  /** The primaries of an object. Default: its owners, or those that its annotations name. */
   toPrimary?: Mapper<R>;
   /**
-   * `cache`, the default: watched. `live`: a request for each look, and no events; three and more with the same selector
-   * that are looked at together cost one list.
+   * `cache`, the default: watched. `live`: one request for each read, and no events; three or more reads with the
+   * same selector at the same time share one list.
    */
   readonly reader?: 'cache' | 'live';
-  /** Phantom: whose secondary it is. */
+  /** Phantom field for the type of the primary. */
   readonly primaryType?: P;
 }
 
@@ -80,7 +80,7 @@ export function kubernetesSource<R extends Obj, P extends Obj>(
   }
 }
 
-/** Dependents that read alike share a source without saying so. */
+/** Dependents that read the same objects have the same default name, so they share a source. */
 function defaultName<R extends Obj, P extends Obj>(
   choice: SourceChoice<R, P> & { readonly name: string },
 ): string {

@@ -1,6 +1,6 @@
 /**
- * Where dependents keep what only they know, as the id an external service gave out: one ConfigMap or Secret for each
- * thing, owned by the primary, read back after a restart.
+ * Storage for values that only the dependent knows, such as an id assigned by an external service: one ConfigMap or
+ * Secret for each resource, owned by the primary, and read again after a restart.
  */
 import { sha1Name } from '../lib/hash.ts';
 import { ConfigMap, Secret } from '../runtime/core-kinds.ts';
@@ -13,14 +13,14 @@ import type { Context, Kind, Obj, View } from '../runtime/types.ts';
 import { dependentError, type Common, type Setup } from './dependent.ts';
 import { ANNOTATION_PREFIX, marked, STATE_LABEL } from './ownership.ts';
 
-/** What is kept of one thing. */
+/** The stored values of one resource. */
 export type State = Readonly<Record<string, string>>;
 
-/** Where the ids of external dependents are kept. */
+/** Where the ids of external dependents are stored. */
 export interface StateChoice {
   /** Default `ConfigMap`. */
   readonly kind?: 'ConfigMap' | 'Secret';
-  /** Where primaries without a namespace keep it. */
+  /** Namespace for primaries without a namespace. */
   readonly namespace?: string;
 }
 
@@ -28,7 +28,7 @@ interface StateObject extends Obj {
   data?: Record<string, string>;
 }
 
-/** A state as it is stored; `isPending`: the thing is being created, or was when the process ended. */
+/** A stored state; `isPending`: the resource is being created, or was when the process ended. */
 export interface Stored {
   readonly item: string;
   readonly state: State;
@@ -58,7 +58,7 @@ export class StateStore<P extends Obj> {
     this.source = `state in ${this.#kind.plural}`;
   }
 
-  /** The source, which is in step before those of other sorts start. */
+  /** The source, which is synced before those of stage `normal` start. */
   readonly parts: Required<Pick<Common<unknown, P>, 'createSource'>> = {
     createSource: ({ controller, caches }: Setup<P>) => ({
       source: watchSource<StateObject, P>({
@@ -70,7 +70,7 @@ export class StateStore<P extends Obj> {
     }),
   };
 
-  /** What is kept for the primary of the run, by items. */
+  /** The stored states for the primary, by item. */
   all(ctx: Context<P>): ReadonlyMap<string, Stored> {
     const mine = ctx
       .secondaries(this.#kind, this.source)
@@ -83,7 +83,7 @@ export class StateStore<P extends Obj> {
     return `${this.#kind.kind} ${keyOf(object)}`;
   }
 
-  /** Keeps `state`; undefined notes that the thing is about to be created, an empty one that there is none. */
+  /** Stores `state`; undefined marks that the resource is about to be created, an empty state that there is none. */
   async keep(item: string, state: State | undefined, p: View<P>, ctx: Context<P>): Promise<void> {
     const wanted = this.#objectFor(item, state, p, ctx);
     const present = this.all(ctx).get(item)?.object;
@@ -110,7 +110,7 @@ export class StateStore<P extends Obj> {
     }
   }
 
-  /** Of the same primary, another dependent may keep its state under the same name: `a-b` and item `c`, `a` and `b-c`. */
+  /** Another dependent of the same primary may use the same name: `a-b` with item `c`, and `a` with `b-c`. */
   #isOurs({ metadata }: View<StateObject>, item: string, p: View<P>): boolean {
     const { ownerReferences = [], annotations = {} } = metadata;
     const isOwned = ownerReferences.some(({ uid }) => uid === p.metadata.uid);
@@ -167,7 +167,7 @@ export class StateStore<P extends Obj> {
 const VALID_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const MAX_NAME = 200;
 
-/** `a-bucket-1`, or with a hash where that is no name for an object. */
+/** `a-bucket-1`, or with a hash if that is not a valid object name. */
 function nameFor(parts: readonly string[]): string {
   const plain = parts.filter((part) => part !== '').join('-');
   if (VALID_NAME.test(plain) && plain.length <= MAX_NAME) return plain;

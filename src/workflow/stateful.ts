@@ -1,9 +1,10 @@
 /**
- * External dependents whose ids are given out when they are created: the id is kept in the cluster.
+ * External dependents whose ids are assigned when they are created: the id is stored in the cluster.
  *
- * The subtle case: the process ends between the creation and the note of its id. So that it is going to be created is
- * noted first. Who finds such a note and no id cannot know whether the thing is there, and creating a second one would
- * leave the first behind for ever: it looks for it where the author said how, and else stops and says how to go on.
+ * The process may end between the creation and the storage of its id. So a mark that the resource is going to be
+ * created is stored first. If a later reconcile finds the mark without an id, it does not know whether the resource
+ * exists, and creating a second one could leave the first one unreferenced. It calls `recover` if there is one,
+ * otherwise it stops with an error that says how to continue.
  */
 import { equal } from '../lib/json.ts';
 import { NoRetryError } from '../runtime/errors.ts';
@@ -20,43 +21,44 @@ import {
 import { equalMatcher } from './match-generic.ts';
 import { StateStore, type State, type StateChoice, type Stored } from './state.ts';
 
-/** What single and bulk dependents with a state have in common. */
+/** Fields of single and bulk dependents with a state. */
 export interface StatefulCommon<R, P extends Obj> {
   readonly name: string;
-  /** Where the state is kept. */
+  /** Where the state is stored. */
   readonly state?: StateChoice;
-  /** What has to be kept to find it again; `value => ({ id: value.id })`. */
+  /** The values needed to find it again; `value => ({ id: value.id })`. */
   stateOf(value: R): State;
-  /** Finds it by its state; undefined when it no longer exists. */
+  /** Finds it by its state; undefined if it no longer exists. */
   fetch(state: State, p: View<P>, ctx: Context<P>): Promise<R | undefined>;
   create?(desired: R, p: View<P>, ctx: Context<P>): Promise<R>;
   /**
-   * Answers with the thing as it is now; when its state is another one, as after a replacement, that is kept instead. A
-   * process that ends in between leaves the old state, so the old thing should go last.
+   * Returns the updated resource; if its state has changed, such as after a replacement, the new state is stored. If
+   * the process ends in between, the old state is kept, so delete an old resource last.
    */
   update?(actual: View<R>, desired: R, p: View<P>, ctx: Context<P>): Promise<R>;
   delete?(actual: View<R>, p: View<P>, ctx: Context<P>): Promise<void>;
   /** Default: deep equality. */
   readonly matcher?: Matcher<R, P>;
   /**
-   * Looks for what was being created when the process ended, by a mark that `create` left in it; undefined: it was not
-   * created. Without it, the run ends with an error that asks a person.
-   * @param item which one, in bulk
+   * Finds a resource that was being created when the process ended, by a mark that `create` left in it; undefined: it
+   * was not created. Without this method, the reconcile fails with an error that asks a user to check.
+   * @param item its id, in bulk dependents
    */
   recover?(p: View<P>, ctx: Context<P>, item: string): Promise<R | undefined>;
   /**
-   * Creating it twice gives the same thing, so nothing is noted first. A primary that is deleted after the process ended
-   * between the creation and its note leaves the thing behind; where that matters, have a `recover` instead.
+   * Creating it twice has the same result, so no mark is stored first. If the process ends between the creation and
+   * the storage of the id, and the primary is then deleted, the resource remains; to avoid that, implement `recover`
+   * instead.
    */
   readonly isIdempotent?: boolean;
 }
 
-/** A thing outside of the cluster whose id nobody can guess; a state object keeps it. */
+/** An external resource with an assigned id, which a state object stores. */
 export interface StatefulSpec<R, P extends Obj> extends StatefulCommon<R, P> {
   desired?(p: View<P>, ctx: Context<P>): R | Promise<R>;
 }
 
-/** Many things outside of the cluster whose ids nobody can guess; each has a state object of its own. */
+/** Several external resources with assigned ids; each has its own state object. */
 export interface StatefulBulkSpec<R, P extends Obj> extends StatefulCommon<R, P> {
   desiredAll?(p: View<P>, ctx: Context<P>): ReadonlyMap<string, R> | Promise<ReadonlyMap<string, R>>;
 }
@@ -65,7 +67,7 @@ const SINGLE = '';
 const NOTHING: State = {};
 const isEmpty = (state: State): boolean => Object.keys(state).length === 0;
 
-/** One external thing per primary, whose id is kept in the cluster. */
+/** One external resource per primary, whose id is stored in the cluster. */
 export function withState<R, P extends Obj>(spec: StatefulSpec<R, P>): Dependent<R, P> {
   const keeper = new Keeper(spec);
   return {
@@ -87,7 +89,7 @@ export function withState<R, P extends Obj>(spec: StatefulSpec<R, P>): Dependent
   };
 }
 
-/** Many external things per primary: a state object for each. */
+/** Several external resources per primary, with a state object for each. */
 export function bulkWithState<R, P extends Obj>(spec: StatefulBulkSpec<R, P>): Bulk<R, P> {
   const keeper = new Keeper(spec);
   const wanted = (p: View<P>, ctx: Context<P>): Promise<ReadonlyMap<string, R>> =>
@@ -99,7 +101,7 @@ export function bulkWithState<R, P extends Obj>(spec: StatefulBulkSpec<R, P>): B
       for (const [item, stored] of keeper.store.all(ctx)) {
         const value = await keeper.find(stored, p, ctx);
         if (value !== undefined) found.set(item, value as View<R>);
-        // Nothing is left to delete but the state itself.
+        // The resource is gone; only the state must be deleted.
         else if (spec.delete && !(await wanted(p, ctx)).has(item)) await keeper.store.drop(stored, ctx);
       }
       return found;
@@ -121,7 +123,7 @@ export function bulkWithState<R, P extends Obj>(spec: StatefulBulkSpec<R, P>): B
 class Keeper<R, P extends Obj> {
   readonly store: StateStore<P>;
   readonly #spec: StatefulCommon<R, P>;
-  /** States that could not be noted, by primary and item. */
+  /** States that could not be stored, by primary and item. */
   readonly #unwritten = new Map<string, Map<string, Unwritten>>();
 
   constructor(spec: StatefulCommon<R, P>) {
@@ -145,14 +147,14 @@ class Keeper<R, P extends Obj> {
     };
   }
 
-  /** @throws NoRetryError when nobody can know whether it was created */
+  /** @throws NoRetryError when it is unknown whether it was created */
   async find(stored: Stored, p: View<P>, ctx: Context<P>): Promise<R | undefined> {
     const unwritten = this.#unwritten.get(idOf(p))?.get(stored.item);
     if (unwritten && equal(unwritten.before, noteOf(stored))) {
       await this.#note(stored.item, unwritten.state, p, ctx);
       return this.#spec.fetch(unwritten.state, p, ctx);
     }
-    // It was noted after all, or somebody else has written the note and knows better.
+    // The state was stored after all, or another client has changed it.
     this.#written(stored.item, p);
     if (!stored.isPending) return isEmpty(stored.state) ? undefined : this.#spec.fetch(stored.state, p, ctx);
     if (this.#spec.isIdempotent) return undefined;
@@ -169,8 +171,8 @@ class Keeper<R, P extends Obj> {
     try {
       created = await this.#spec.create?.(desired, p, ctx);
     } catch (error) {
-      // Should this fail as well, the next run stops at the note, which is the safe side. The note is emptied instead of
-      // deleted: a deletion is an event, and would have the next try begin at once.
+      // If this fails, too, the next reconcile stops at the mark, which is safe. The mark is emptied instead of
+      // deleted: a deletion raises an event, which would start the next attempt at once.
       if (!isIdempotent) await this.#forgetIntent(item, p, ctx);
       throw error;
     }
@@ -201,13 +203,13 @@ class Keeper<R, P extends Obj> {
     }
   }
 
-  /** The thing first, then what is known of it. */
+  /** Deletes the resource first, then its state. */
   async remove(stored: Stored, value: R | undefined, p: View<P>, ctx: Context<P>): Promise<void> {
     if (value !== undefined) await this.#spec.delete?.(value as View<R>, p, ctx);
     await this.store.drop(stored, ctx);
   }
 
-  /** Should it fail, the next look at the note makes up for it. */
+  /** If it fails, the next read of the state writes it. */
   async #note(item: string, state: State, p: View<P>, ctx: Context<P>): Promise<void> {
     const stored = this.store.all(ctx).get(item);
     const items = this.#unwritten.get(idOf(p)) ?? new Map<string, Unwritten>();
@@ -225,7 +227,7 @@ class Keeper<R, P extends Obj> {
 
 interface Unwritten {
   readonly state: State;
-  /** What the note says as long as nobody else has written it. */
+  /** The stored state, unless another client has changed it. */
   readonly before: Note | undefined;
 }
 

@@ -1,9 +1,9 @@
-/** Which of several candidates is the one a dependent stands for. */
+/** Selects the object of a dependent among several candidates. */
 import { keyOf, joinKey } from '../runtime/keys.ts';
 import type { Context, Key, Obj, View } from '../runtime/types.ts';
 import { dependentError } from './dependent.ts';
 
-/** Tells its own candidate from those of other dependents. */
+/** Distinguishes the dependent's object from those of other dependents. */
 export type Discriminator<R extends Obj, P extends Obj> = (
   candidate: View<R>,
   p: View<P>,
@@ -22,7 +22,7 @@ export const hasLabel =
   ({ metadata }) =>
     metadata.labels?.[label] === value;
 
-/** What an object is called. */
+/** Name of an object. */
 export interface ObjectId {
   readonly name: string;
   /** Default: that of the primary. */
@@ -32,16 +32,16 @@ export interface ObjectId {
 export const keyOfId = (id: ObjectId, p: View<Obj>, isNamespaced: boolean): Key =>
   joinKey(isNamespaced ? (id.namespace ?? p.metadata.namespace) : undefined, id.name);
 
-/** The cheaper ways come first: only when none is given, `desired` has to say what it is called. */
+/** How the object is identified. The cheaper ways come first: `desired` is computed only if none of them is given. */
 export interface TargetRules<R extends Obj, P extends Obj> {
   readonly name: string;
   readonly discriminator?: Discriminator<R, P> | undefined;
   select?: ((candidates: readonly View<R>[], p: View<P>, ctx: Context<P>) => View<R> | undefined) | undefined;
-  /** Undefined: there is no way to know, so the only candidate is it. */
+  /** Undefined: the key is unknown, so there must be only one candidate. */
   keyOf(p: View<P>, ctx: Context<P>): Promise<Key | undefined>;
 }
 
-/** @throws DependentError when several candidates fit */
+/** @throws DependentError when there are several candidates */
 export async function targetAmong<R extends Obj, P extends Obj>(
   candidates: readonly View<R>[],
   rules: TargetRules<R, P>,

@@ -1,6 +1,6 @@
 /**
- * Controllers with a workflow: its nodes are wired to the controller, and it runs before the author's own logic, which
- * finds the result in its context.
+ * Controllers with a workflow: the sources of its nodes are attached to the controller, and it runs before the
+ * author's reconciler, whose context contains the result.
  */
 import { closest } from '../lib/closest.ts';
 import { DefinitionError } from '../runtime/errors.ts';
@@ -25,29 +25,35 @@ import { nodeMeter } from './node-metrics.ts';
 import type { WorkflowResult } from './result.ts';
 import { buildWorkflow, type Workflow, type WorkflowOptions } from './workflow.ts';
 
-/** The nodes of a workflow, and how they are worked through. */
+/** The nodes of a workflow, and how they are reconciled. */
 export interface WorkflowSpec<P extends Obj> extends WorkflowOptions {
   readonly nodes: readonly NodeSpec<P>[];
-  /** It runs only when the author calls it. Cleanup is the author's as well, where there is a `cleanup`. */
+  /**
+   * The workflow runs only when the reconciler calls it. The same applies to the cleanup, if the reconciler has a
+   * `cleanup`.
+   */
   readonly explicit?: boolean;
-  /** `false`: errors of nodes are in the result only, and the author decides. Default `true`. */
+  /** `false`: errors of nodes are only in the result, and the reconciler decides. Default `true`. */
   readonly throwErrors?: boolean;
 }
 
-/** The workflow, as a run sees it. Both calls end with an AggregateNodeError when nodes failed, unless told not to. */
+/**
+ * The workflow in the context of a reconciler. Both calls throw an AggregateNodeError if nodes failed, unless
+ * `throwErrors` is false.
+ */
 export interface WorkflowHandle {
-  /** Of the last call in this run. */
+  /** Of the last call in this reconcile. */
   readonly result: WorkflowResult | undefined;
   reconcile(): Promise<WorkflowResult>;
   cleanup(): Promise<WorkflowResult>;
 }
 
-/** What a run of an operator has to work with. */
+/** The context of a reconciler with a workflow. */
 export interface WorkflowContext<P extends Obj> extends Context<P> {
   readonly workflow: WorkflowHandle;
 }
 
-/** The author's part, as in Reconciler. */
+/** Like Reconciler, with the workflow in the context. */
 export interface WorkflowReconciler<P extends Obj> {
   reconcile(primary: View<P>, ctx: WorkflowContext<P>): Promise<UpdateControl<P>>;
   cleanup?(primary: View<P>, ctx: WorkflowContext<P>): Promise<DeleteControl>;
@@ -55,13 +61,13 @@ export interface WorkflowReconciler<P extends Obj> {
   forget?(primary: View<P>): void;
 }
 
-/** A controller with a workflow in front of its own logic. */
+/** A controller with a workflow that runs before its reconciler. */
 export interface WorkflowControllerSpec<P extends Obj> extends Omit<ControllerSpec<P>, 'reconciler'> {
   readonly reconciler: WorkflowReconciler<P>;
   readonly workflow: WorkflowSpec<P>;
 }
 
-/** What a dependent needs to know of the controller that reads it. */
+/** What a dependent needs to know about its controller. */
 export const setupOf = <P extends Obj>(
   spec: Pick<ControllerSpec<P>, 'name' | 'kind' | 'fieldManager'>,
   caches: Caches,
@@ -72,9 +78,9 @@ export const setupOf = <P extends Obj>(
 });
 
 /**
- * The sources of dependents that are used by hand, to be given to the controller.
- * @param present sources it has already; dependents may name one of them
- * @throws DefinitionError when a dependent and its source do not go together
+ * The sources of dependents, to attach to the controller.
+ * @param present existing sources; dependents may name one of them
+ * @throws DefinitionError when a dependent and its source do not match
  */
 export function sourcesOf<P extends Obj>(
   dependents: readonly NodeSpec<P>['use'][],
@@ -95,7 +101,7 @@ export function sourcesOf<P extends Obj>(
   return [...all.values()];
 }
 
-/** @throws DefinitionError when one dependent would delete what another one makes */
+/** @throws DefinitionError when one dependent would delete what another one creates */
 function refuseToShare<P extends Obj>(dependents: readonly AnyDependent<P>[]): void {
   for (const taker of dependents) {
     if (!isBulk(taker) || !taker.takesAll || taker.source === undefined) continue;
@@ -112,8 +118,8 @@ function refuseToShare<P extends Obj>(dependents: readonly AnyDependent<P>[]): v
 }
 
 /**
- * Makes sure that the sources of nodes with an activation condition can be had when they are wanted.
- * @param lasting those that are there anyway
+ * Checks that sources of nodes with an activation condition can be created later.
+ * @param lasting sources that always exist
  */
 function checkActivated<P extends Obj>(
   dependents: readonly NodeSpec<P>['use'][],
@@ -142,8 +148,8 @@ function unresolved(dependent: string, source: string, known: readonly string[])
 }
 
 /**
- * Adds a controller with a workflow to a manager. It keeps a finalizer when a node has to be deleted by us.
- * @throws DefinitionError when the description makes no sense
+ * Adds a controller with a workflow to a manager. It has a finalizer if the controller must delete a node.
+ * @throws DefinitionError when the spec is inconsistent
  */
 export function addWorkflowController<P extends Obj>(
   manager: Manager,
@@ -170,10 +176,10 @@ export function addWorkflowController<P extends Obj>(
   return controller;
 }
 
-/** A cleanup that waits for a condition is taken up at least so often, should no event come. */
+/** Maximum time until a cleanup that waits for a condition is repeated, if no event comes. */
 const CLEANUP_RECHECK_MS = 60_000;
 
-/** The author's reconciler with the workflow in front. */
+/** The author's reconciler, with the workflow before it. */
 function managed<P extends Obj>(
   workflow: Workflow<P>,
   { explicit = false, throwErrors = true }: WorkflowSpec<P>,
@@ -211,7 +217,7 @@ function managed<P extends Obj>(
     const isImplicit = !explicit || !author.cleanup;
     const result = isImplicit ? await extended.workflow.cleanup() : undefined;
     const control = (await author.cleanup?.(p, extended)) ?? { finalizer: 'remove' };
-    // Nobody else would try again what failed.
+    // Otherwise nothing would retry the failed nodes.
     result?.throwIfErrored();
     if (control.finalizer === 'keep') return withRequeue(control, result?.requeueAfterMs);
     if (result && !result.allRemoved)

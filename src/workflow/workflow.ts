@@ -1,9 +1,9 @@
 /**
- * Workflows: dependents in a graph, brought in line or taken away by the planner's word. Nothing is kept between passes;
- * each looks at the whole graph anew.
+ * Workflows: a graph of dependents, which are created, updated and deleted in the order of the planner. No state is
+ * kept between reconciles; each evaluates the whole graph.
  *
- * Cleanup is the same pass with every node doomed from the start. That, and what a false condition dooms, is all there
- * is to the order of deletion.
+ * A cleanup is a reconcile in which all nodes are doomed from the start, as are nodes with a false condition. The
+ * order of deletion follows from that.
  */
 import type { Context, Obj, View } from '../runtime/types.ts';
 import { DefinitionError } from '../runtime/errors.ts';
@@ -38,20 +38,20 @@ export interface MeteredOptions extends WorkflowOptions {
 
 /** Attaches and detaches the sources of nodes with an activation condition. */
 export interface SourceSwitch<P extends Obj> {
-  /** Resolves when what the node reads is in step. */
+  /** Resolves when the source of the node is synced. */
   on(use: AnyDependent<P>, p: View<P>): Promise<void>;
   off(use: AnyDependent<P>, p: View<P>): void;
 }
 
-/** A graph of dependents that can be brought in line and taken away, by hand or by a controller. */
+/** A graph of dependents that can be reconciled and cleaned up. */
 export interface Workflow<P extends Obj> {
   readonly dag: Dag;
   readonly nodes: readonly NodeSpec<P>[];
-  /** Whether cleanup has anything to delete. */
+  /** Whether there is anything to delete in a cleanup. */
   readonly isDeletable: boolean;
-  /** Brings everything in line. What fails is in the result. @throws the reason of the run's signal */
+  /** Reconciles all nodes. Failures are in the result. @throws the reason of the reconcile's signal */
   reconcile(p: View<P>, ctx: Context<P>, sources?: SourceSwitch<P>): Promise<WorkflowResult>;
-  /** Takes everything away, dependents first. @throws the reason of the run's signal */
+  /** Deletes all nodes, dependents first. @throws the reason of the reconcile's signal */
   cleanup(p: View<P>, ctx: Context<P>, sources?: SourceSwitch<P>): Promise<WorkflowResult>;
 }
 
@@ -59,8 +59,8 @@ const AS_COMPLETE_AS_POSSIBLE: Policy = { gate: 'ready', failFast: false };
 const DEFAULT_CONCURRENCY = 16;
 
 /**
- * Puts nodes together to a workflow, to be called by hand; `addWorkflowController` does it for controllers.
- * @throws DefinitionError for a name that appears twice, an unknown one, a circle, or no room to work
+ * Creates a workflow; `addWorkflowController` does it for controllers.
+ * @throws DefinitionError for duplicate or unknown names, a cycle, or an invalid concurrency
  */
 export function buildWorkflow<P extends Obj>(
   nodes: readonly NodeSpec<P>[],
@@ -111,7 +111,7 @@ interface ReconcilePorts<P extends Obj> {
   readonly meter: NodeMeter | undefined;
 }
 
-/** One pass: what is done to a node when its turn comes. Failures end in the report, never outside. */
+/** One reconcile: the operations on each node. Failures are in the report and are not thrown. */
 class WorkflowReconcile<P extends Obj> {
   readonly #nodes: ReadonlyMap<string, NodeSpec<P>>;
   readonly #p: View<P>;
@@ -173,7 +173,7 @@ class WorkflowReconcile<P extends Obj> {
     try {
       outcome = await work(this.#nodes.get(name) as NodeSpec<P>);
     } catch (error) {
-      // What fails because the run is over says nothing about the node.
+      // An error that was caused by the abort is not an error of the node.
       if (signal.aborted) throw error;
       this.#ports.report.errored.set(name, error);
     }
@@ -191,7 +191,7 @@ class WorkflowReconcile<P extends Obj> {
     return isActive;
   }
 
-  /** Whether a condition of a node holds; one that is not there does. Asked once. */
+  /** Whether a condition of a node is true; an absent one is. Evaluated once. */
   #holds(node: NodeSpec<P>, which: ConditionName): Promise<boolean> {
     const id = `${node.use.name} ${which}`;
     let answer = this.#asked.get(id);

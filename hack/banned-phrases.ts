@@ -82,25 +82,7 @@ const scope = {
   /** Titles of tests, in calls of `it` and `describe`, and in rows of tables. */
   titles: ['test'],
   /** Comments and docstrings. */
-  comments: [
-    'controllers',
-    'deployers/container',
-    'deployers/helm',
-    'deployers/manifest',
-    'deployers/mock',
-    'deployers/objects',
-    'deployers/sdk',
-    'hack',
-    'src/api',
-    'src/cli',
-    'src/components',
-    'src/dataflow',
-    'src/landscape',
-    'src/observability',
-    'src/runtime',
-    'src/webhooks',
-    'src/workflow',
-  ],
+  comments: ['controllers', 'deployers', 'hack', 'src'],
   /** Whole pages. */
   pages: ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'docs/*.md', 'docs/samples'],
   /** Sentences of upstream, Kubernetes or Spiff, and test programs. */

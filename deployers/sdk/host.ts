@@ -16,7 +16,7 @@ export interface HostApi {
   secret(name: string): Promise<Readonly<Record<string, string>> | undefined>;
   configMap(name: string): Promise<Readonly<Record<string, string>> | undefined>;
   /**
-   * Deletes a secret that the deploy item owns or exports to. It is no error if it does not exist; a secret of
+   * Deletes a secret that the deploy item owns or exports to. A missing secret is not an error; a secret of
    * another owner stays.
    */
   deleteSecret(name: string): Promise<void>;

@@ -14,7 +14,7 @@ import type { DeployItem } from './kinds.ts';
 export type Direction = 'apply' | 'remove';
 
 type Intake =
-  /** There is no open job. */
+  /** No job is open. */
   | { readonly do: 'nothing' }
   /** A developer requests a job for this item only. */
   | { readonly do: 'testReconcile' }

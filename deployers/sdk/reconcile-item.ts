@@ -84,8 +84,8 @@ export async function reconcileItem(at: ReconcileInput, ports: ReconcilePorts): 
 const seen = (outcome: Outcome): ReconcileResult => ({ outcome, isInPlugin: true, isCrash: false });
 
 /**
- * Credentials may have been replaced since they were read. A job that was waiting, or used a cached token, tries once
- * more with new ones.
+ * Credentials may have been replaced since they were read. A job that was waiting, or used a cached token, tries again
+ * with new ones.
  * @param kept the target as read by an earlier reconcile
  */
 function withFreshCredentials(

@@ -1,4 +1,7 @@
-/** The contract of a deployer, one check per rule. Every check works with items of its own, so they can run side by side. */
+/**
+ * The rules for a deployer, one check for each. Every check uses its own deploy items, so checks can run at the same
+ * time.
+ */
 import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
 import { same, holds } from './expect.ts';
 import type { Stage } from './stage.ts';
@@ -9,7 +12,7 @@ export interface Check {
   /** Stable name, for `without`. */
   readonly name: string;
   readonly sentence: string;
-  /** Configurations without which it cannot be shown. */
+  /** Fields of the subject without which the check is skipped. */
   readonly needs?: readonly (keyof Subject)[];
   /** @throws ContractBroken */
   run(stage: Stage): Promise<void>;

@@ -7,7 +7,7 @@ import { createClient } from '../../src/runtime/transport/client.ts';
 import { connect } from '../../src/runtime/transport/http.ts';
 import type { Client } from '../../src/runtime/types.ts';
 
-/** An API server in this process with the kinds of the protocol, for the time of a test. */
+/** An API server in this process with Landscaper's kinds, for the duration of a test. */
 export interface TestCluster {
   /** Text. */
   readonly kubeconfig: string;

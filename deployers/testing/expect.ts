@@ -1,4 +1,4 @@
-/** Assertions whose messages tell the author of a deployer what was seen. */
+/** Assertions whose messages contain the observed state. */
 import { exactJson } from '../../src/lib/exact-json.ts';
 import { equal } from '../../src/lib/json.ts';
 import { ContractBroken } from './stage.ts';

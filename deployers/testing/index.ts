@@ -1,6 +1,6 @@
 /**
- * The conformance suite for deployers, in whatever language they are written: it plays the core on a cluster that the
- * deployer works on, and looks at what the deployer writes.
+ * The conformance suite for deployers in any language: it acts as the core on a cluster that the deployer uses, and
+ * checks what the deployer writes.
  */
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -20,39 +20,39 @@ export { startTestCluster, type TestCluster } from './cluster.ts';
 export { ContractBroken } from './stage.ts';
 export { readSubject, SubjectError, type Subject } from './subject.ts';
 
-/** How a check ended; `skipped` ones say why in the result. */
+/** The result of a check; for `skipped` it contains the reason. */
 export type Verdict = 'passed' | 'failed' | 'skipped';
 
-/** One rule of the protocol, and whether the deployer keeps to it. */
+/** One rule of the protocol, and whether the deployer follows it. */
 export interface CheckResult {
   readonly name: string;
   /** The rule, such as `ends a job with phase, job id and time in one write`. */
   readonly sentence: string;
   readonly verdict: Verdict;
-  /** What was seen instead, or why it was not tried. */
+  /** What was seen instead, or why it was skipped. */
   readonly why?: string;
   /** Milliseconds. */
   readonly took: number;
 }
 
-/** Where a deployer is tested, and how patiently. */
+/** The cluster for the test, and its time limits. */
 export interface ConformanceOptions {
-  /** Text of the kubeconfig of a cluster with our kinds, on which the deployer runs. */
+  /** Text of the kubeconfig of a cluster with Landscaper's kinds, on which the deployer runs. */
   readonly kubeconfig: string;
-  /** Milliseconds that the deployer has for anything it has to do; default 20,000. */
+  /** Time limit for each action of the deployer in milliseconds; default 20,000. */
   readonly patienceMs?: number;
   /** Names of checks; default all. */
   readonly only?: readonly string[];
-  /** Ends everything: no check goes on, and the namespace is removed. */
+  /** Aborts all checks, and deletes the namespace. */
   readonly signal?: AbortSignal;
-  /** Called as soon as a check is over. */
+  /** Called when a check has ended. */
   readonly onResult?: (result: CheckResult) => void;
 }
 
 const PATIENCE_MS = 20_000;
 
 /**
- * Puts a deployer through the suite. All checks run side by side in a namespace that is removed afterwards.
+ * Tests a deployer. All checks run at the same time in a namespace that is deleted afterwards.
  * @returns one result per check, in the order of the suite
  * @throws the errors of src/runtime/errors.ts when the cluster cannot be used; the signal's reason
  */
@@ -61,7 +61,7 @@ export async function checkDeployer(
   { kubeconfig, patienceMs = PATIENCE_MS, only, signal: given, onResult }: ConformanceOptions,
 ): Promise<readonly CheckResult[]> {
   const signal = given && AbortSignal.any([given]);
-  if (signal) setMaxListeners(0, signal); // every check listens
+  if (signal) setMaxListeners(0, signal); // Every check adds a listener.
   const clock = systemClock;
   const log = silentLogger;
   const closing = new Closing();

@@ -1,4 +1,4 @@
-/** Where checks happen: a namespace of a cluster in which the suite plays the part of the core. */
+/** The environment of checks: a namespace of a cluster in which the suite acts as the core. */
 import { randomUUID } from 'node:crypto';
 import { contextKind } from '../../src/api/kinds/context.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
@@ -20,7 +20,7 @@ function builtin(kind: string, plural: string, namespaced: boolean): Kind<never>
   return { group: '', version: 'v1', kind, plural, namespaced };
 }
 
-/** A deployer did not do what the contract asks; the message says what was seen. */
+/** A deployer violates a rule; the message says the observed state. */
 export class ContractBroken extends Error {
   override readonly name = 'ContractBroken';
 }
@@ -32,9 +32,9 @@ interface StagePorts {
   readonly clock: Clock;
   /** The cluster itself, for subjects whose target it is. */
   readonly kubeconfig: string;
-  /** How long to wait for something that has to happen. */
+  /** Time limit for each wait. */
   readonly patienceMs: number;
-  /** Ends all waits. */
+  /** Aborts all waits. */
   readonly signal?: AbortSignal;
 }
 
@@ -65,7 +65,7 @@ export class Stage {
     });
   }
 
-  /** A namespace with a Context and, when the subject wants one, a Target. */
+  /** Creates a namespace with a Context and, if the subject has one, a Target. */
   async open(): Promise<void> {
     const { client } = this.#ports;
     const metadata = { name: this.namespace };
@@ -92,11 +92,11 @@ export class Stage {
     await client.send({ verb: 'create', kind: targetKind, object: object as never });
   }
 
-  /** Lets items go whatever state they are in, and the namespace with them. */
+  /** Removes all finalizers of deploy items, and deletes the namespace. */
   async close(): Promise<void> {
     this.#unsubscribe();
     const { client } = this.#ports;
-    // The server is asked: our watch may not have told of the last one yet.
+    // From the server, because the watch may be behind.
     for await (const { items } of client.list(deployItemKind, { namespace: this.namespace }))
       for (const { metadata } of items) await this.vanish(metadata.name);
     await client.send({ verb: 'delete', kind: namespaceKind, key: this.namespace });
@@ -114,9 +114,9 @@ export class Stage {
     $ITEM: item,
   });
 
-  // ---------------------------------------------------------------- what the core does
+  // ---------------------------------------------------------------- actions of the core
 
-  /** Creates an item; its name. */
+  /** Creates a deploy item. @returns its name */
   async create(config: Fields | undefined, more: ItemOptions = {}): Promise<string> {
     const name = `item-${String(++this.#count)}`;
     const type = more.type ?? this.subject.type;
@@ -142,7 +142,7 @@ export class Stage {
     return name;
   }
 
-  /** The next job of an item; its id. */
+  /** Starts the next job of a deploy item. @returns its id */
   async trigger(item: string): Promise<string> {
     const jobID = randomUUID();
     const now = timestamp(this.#ports.clock);
@@ -182,7 +182,7 @@ export class Stage {
     await this.#ports.client.send({ verb: 'delete', kind: deployItemKind, key: this.#key(item) });
   }
 
-  /** Removes an item as somebody does who takes its finalizers away. */
+  /** Deletes a deploy item by removing its finalizers, as a user can do. */
   async vanish(item: string): Promise<void> {
     try {
       await this.delete(item);
@@ -196,18 +196,18 @@ export class Stage {
     await this.#ports.client.send({ verb: 'merge', kind: deployItemKind, key: this.#key(item), body });
   }
 
-  // ---------------------------------------------------------------- what is seen
+  // ---------------------------------------------------------------- observed state
 
   item(name: string): View<DeployItem> | undefined {
     return this.#ports.items.get(this.#key(name));
   }
 
-  /** All states of the item's status that were seen, oldest first. */
+  /** All observed states of the item's status, oldest first. */
   history(name: string): readonly Status[] {
     return this.#histories.get(name) ?? [];
   }
 
-  /** The item as the API server has it, newer than what the watch told. */
+  /** The deploy item from the server, which may be newer than the cache. */
   #read = (item: string): Promise<View<DeployItem> | undefined> =>
     getIfThere(this.#ports.client, deployItemKind, this.#key(item));
 
@@ -231,7 +231,7 @@ export class Stage {
     };
   }
 
-  /** Waits until the item is as it should be. @throws ContractBroken that says how it was instead */
+  /** Waits until the deploy item is in the expected state. @throws ContractBroken with its actual state */
   async until(
     item: string,
     what: string,
@@ -271,7 +271,7 @@ export class Stage {
     return this.item(item)?.status ?? {};
   }
 
-  /** Creates an item, gives it a job and waits for its end. */
+  /** Creates a deploy item, starts a job and waits for its end. */
   async run(
     config: Fields,
     more: ItemOptions = {},
@@ -281,7 +281,7 @@ export class Stage {
     return { name, status };
   }
 
-  /** Until the deployer has had time for everything before: it has carried out an item that came later. */
+  /** Waits until the deployer has handled a deploy item that was created later. */
   async meanwhile(): Promise<void> {
     for (let i = 0; i < 2; i++) await this.run(this.subject.succeeds);
   }
@@ -306,7 +306,7 @@ function picture(item: View<DeployItem> | undefined): string {
   return `phase ${phase}, jobID ${jobID}, jobIDFinished ${jobIDFinished}${error}`;
 }
 
-/** The document with places filled in, in all of its texts. */
+/** The document with placeholders replaced in all its strings. */
 function filled(value: unknown, places: Readonly<Record<string, string>>): unknown {
   if (typeof value === 'string') {
     return Object.entries(places).reduce((text, [place, name]) => text.replaceAll(place, name), value);

@@ -1,4 +1,4 @@
-/** What the suite has to know about a deployer: provider configurations that make it do this and that. */
+/** What the suite needs to know about a deployer: provider configurations for different results. */
 import { z } from 'zod';
 import { parseYaml } from '../../src/lib/yaml.ts';
 
@@ -16,30 +16,30 @@ const subjectSchema = z.strictObject({
 });
 
 /**
- * Texts `$NAMESPACE` and `$ITEM` inside configurations and target stand for the namespace and the name of the item under
- * test, so that items do not get in each other's way.
+ * `$NAMESPACE` and `$ITEM` in configurations and in the target are replaced by the namespace and the name of the
+ * tested deploy item, so that items do not conflict.
  */
 export interface Subject {
-  /** `spec.type` of the items it serves. */
+  /** `spec.type` of its deploy items. */
   readonly type: string;
-  /** Spec of the Target that items refer to, or `cluster` for the cluster under test itself; none without. */
+  /** Spec of the Target of deploy items, or `cluster` for the tested cluster itself; absent: none. */
   readonly target?: 'cluster' | Readonly<Record<string, unknown>> | undefined;
-  /** A configuration whose jobs end at once and well. */
+  /** A configuration whose jobs succeed immediately. */
   readonly succeeds: Readonly<Record<string, unknown>>;
-  /** One that exports, and the value it exports. */
+  /** A configuration with exports, and the exported value. */
   readonly exports?:
     { readonly config: Readonly<Record<string, unknown>>; readonly value: unknown } | undefined;
-  /** One whose jobs do not end by themselves. */
+  /** A configuration whose jobs do not end. */
   readonly waits?: Readonly<Record<string, unknown>> | undefined;
-  /** What an item that waits is configured with to come to its end. */
+  /** A configuration that ends the job of a waiting deploy item. */
   readonly finish?: Readonly<Record<string, unknown>> | undefined;
-  /** One that the deployer cannot read. */
+  /** A configuration that the deployer cannot read. */
   readonly invalid?: Readonly<Record<string, unknown>> | undefined;
   /** Checks that do not apply: name → reason. */
   readonly without?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The description cannot be used. */
+/** The description is invalid. */
 export class SubjectError extends Error {
   override readonly name = 'SubjectError';
 }

@@ -1,4 +1,4 @@
-/** Puts the parts of a server together: who is let in, who answers what. No sockets. */
+/** Assembles the parts of a server: authentication, authorization, and handlers. No sockets. */
 import { accessReview, authorize, rulesReview, selfReview } from './auth/access.ts';
 import type { AuthorizationMode } from './auth/access.ts';
 import { WebhookAdmission } from './admission/admission.ts';

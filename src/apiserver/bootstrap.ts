@@ -99,7 +99,7 @@ const ROLES: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** Labels by which roles are gathered: who may edit may also view, and so on. */
+/** Labels of aggregated roles: `edit` includes `view`, and so on. */
 const GATHERED: Readonly<Record<string, readonly string[]>> = {
   view: ['edit'],
   edit: ['admin'],
@@ -170,7 +170,7 @@ function wanted(): Wanted[] {
   ];
 }
 
-/** Creates what is missing; what is there stays as it is. */
+/** Creates missing objects; existing ones are not changed. */
 export async function bootstrap(world: World, client: InternalClient): Promise<void> {
   for (const { resource, namespace, object } of wanted()) {
     const name = isObject(object['metadata']) ? String(object['metadata']['name']) : '';

@@ -49,7 +49,8 @@ export interface ApiServerOptions {
   /** Disables simulated controllers; by default all run. */
   readonly controllers?: Partial<Record<ControllerName, boolean>>;
   /**
-   * URLs of the services that admission webhooks reference, keyed by `namespace/name`; there is no cluster network.
+   * URLs of the services that admission webhooks reference, keyed by `namespace/name`, because there is no cluster
+   * network.
    */
   readonly services?: Readonly<Record<string, string>>;
   /** Makes workloads ready although no container runs; default false. */

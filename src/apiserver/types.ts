@@ -1,4 +1,4 @@
-/** Shapes shared by the whole API server. Stored objects are plain JSON that nobody changes after the commit. */
+/** Types of the whole API server. Stored objects are plain JSON, and are not changed after the commit. */
 import type { ObjectMeta as ClientMeta, OwnerReference } from '../lib/objects.ts';
 
 export type { OwnerReference };
@@ -33,7 +33,7 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** Who asks, as authentication found out. */
+/** The user of a request, as authentication determined it. */
 export interface UserInfo {
   readonly username: string;
   readonly uid?: string;

@@ -29,7 +29,7 @@ function goFunctionsFor(view: ComponentView | undefined): FunctionTable {
 const functionsWithoutComponent: FunctionTable = goFunctionsFor(undefined);
 const tables = new WeakMap<ComponentView, FunctionTable>();
 
-/** One table per component, because engines remember what they make of it. */
+/** One table per component, because engines cache results by table. */
 export function componentFunctionsFor(component: ComponentView | undefined): FunctionTable {
   if (!component) return functionsWithoutComponent;
   const known = tables.get(component) ?? goFunctionsFor(component);

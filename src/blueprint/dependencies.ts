@@ -1,4 +1,4 @@
-/** The edges between siblings: who exports what another imports, and whether that goes round in a circle. */
+/** Dependencies between siblings, by their imports and exports, and their cycles. */
 import { exportedNames, importedNames, type ImportsAndExports } from '../api/data-names.ts';
 import { shortestCycle, type Dependencies } from '../lib/graph.ts';
 
@@ -7,7 +7,10 @@ export interface Sibling extends ImportsAndExports {
   readonly name: string;
 }
 
-/** A shortest cycle as names, first = last; undefined when there is none. An import of one's own export is one. */
+/**
+ * A shortest cycle as names, first = last; undefined if there is none. A sibling that imports its own export is a
+ * cycle.
+ */
 export const findCycle = (siblings: readonly Sibling[]): readonly string[] | undefined =>
   shortestCycle(dependenciesOf(siblings));
 

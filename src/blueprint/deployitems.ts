@@ -61,7 +61,7 @@ function checkNumber(
   );
 }
 
-/** An execution that holds more could not be read by anybody. */
+/** A larger execution could not be read any more. */
 async function checkSize(
   items: readonly DeployItemTemplate[],
   { deployItemsMiB: limit }: InstallationLimits,

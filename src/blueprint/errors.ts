@@ -29,7 +29,7 @@ export class BlueprintUnavailable extends BlueprintProblem {
   }
 }
 
-/** blueprint.yaml (or a file it names) is not what it should be. */
+/** blueprint.yaml, or a file that it refers to, is invalid. */
 export class BlueprintInvalid extends BlueprintProblem {
   constructor(message: string, cause?: unknown) {
     super('ResolveBlueprint', message, { cause });

@@ -118,7 +118,7 @@ function select({ metadata, spec }: View<Installation>, values: JsonMap): Export
 
 // ---------------------------------------------------------------- checks
 
-/** What is wrong with the value of an export; undefined when it is fine. */
+/** The problem of an export's value; undefined if it is valid. */
 async function exportProblem(
   { name, type = '', schema, targetType }: View<ExportDefinition>,
   value: unknown,

@@ -1,4 +1,4 @@
-/** The imports of an installation as found in the cluster, before the blueprint has said what it expects. */
+/** The imports of an installation as read from the cluster, before they are compared with the blueprint. */
 import type { Target } from '../api/kinds/target.ts';
 import { API_VERSION } from '../api/labels.ts';
 import type { View } from '../lib/objects.ts';
@@ -7,7 +7,7 @@ export interface DataImport {
   readonly value: unknown;
   /** SHA-1 of the content, as the imports hash wants it. */
   readonly version: string;
-  /** Comes from a Secret: nobody may see it in a message. */
+  /** Read from a Secret: messages must not contain it. */
   readonly isSecret?: boolean;
 }
 

@@ -3,7 +3,7 @@ import { contentNeeded, retrying, type ComponentView } from '../components/view.
 import type { IssuedKubeconfigs } from './kubeconfigs/issued.ts';
 import { kubeconfigNeeded } from './kubeconfigs/request.ts';
 
-/** Where what is needed comes from. */
+/** Where missing contents are requested. */
 interface Suppliers {
   readonly component: ComponentView | undefined;
   readonly kubeconfigs?: IssuedKubeconfigs | undefined;

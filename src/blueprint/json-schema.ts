@@ -46,7 +46,7 @@ export function schemaProblem(schema: unknown, blueprint: SchemaSources): string
   return typeof validate === 'string' ? validate : undefined;
 }
 
-/** The validator, or why there is none. */
+/** The validator, or why the schema is unusable. */
 function prepared(schema: unknown, blueprint: SchemaSources): ValidateFunction | string {
   try {
     const expanded = expandReferences(schema, blueprint);
@@ -60,7 +60,7 @@ function prepared(schema: unknown, blueprint: SchemaSources): ValidateFunction |
 
 const validators = new Map<string, ValidateFunction>();
 
-/** Compiling costs milliseconds, so validators are kept by content; those used least recently go first. */
+/** Compiling takes milliseconds, so validators are cached by content; the least recently used are dropped. */
 function validatorFor(schema: unknown, dialect: Dialect): ValidateFunction {
   const text = goJson(schema);
   if (text.length > MAX_SCHEMA_LENGTH)

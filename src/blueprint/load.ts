@@ -82,7 +82,7 @@ const noBlueprintFile = (files: FileTree): string =>
     ? `there is no file "${BLUEPRINT_FILE}"`
     : `"${BLUEPRINT_FILE}" is a directory, not a file`;
 
-/** `blueprint.yaml` given as a map instead of a text is the most natural mistake: taken as what it means. */
+/** `blueprint.yaml` as a map instead of a string is a common mistake, and is accepted. */
 function withTextBlueprint(filesystem: unknown): unknown {
   const root = ownField(filesystem, BLUEPRINT_FILE);
   if (!isObject(filesystem) || !isObject(root) || '$type' in root) return filesystem;
@@ -114,7 +114,7 @@ export function parseBlueprint(text: string, where = 'inline defined blueprint')
   }
 }
 
-/** What a field that should hold a text holds, as a part of a sentence. */
+/** What a field that should hold a string holds, as a part of a sentence. */
 function valueNamed(field: string, document: Readonly<Record<string, unknown>>): string {
   const value = ownField(document, field);
   if (value === undefined || value === null || value === '') return `no ${field}`;
@@ -122,8 +122,8 @@ function valueNamed(field: string, document: Readonly<Record<string, unknown>>):
 }
 
 /**
- * What is read of a blueprint at once. Local types are checked where they are used, and sub-installations are read when
- * they are rendered, so that errors come up there.
+ * The parts of a blueprint that are validated when it is loaded. Local types are validated where they are used, and
+ * sub-installations when they are rendered, so errors are reported there.
  */
 const readAtOnce = blueprintSchema
   .omit({ apiVersion: true, kind: true, jsonSchemaVersion: true })

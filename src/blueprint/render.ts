@@ -29,20 +29,20 @@ export interface RenderContext {
   readonly scope: TemplateScope;
   /** Name of the installation; the names of state secrets contain it. */
   readonly installation: string;
-  /** What executions have remembered, and what they want to. */
+  /** Stored and new states of executions. */
   readonly states: States;
   readonly runner: TemplateRunner;
   /** Default: those of a configuration that says nothing. */
   readonly limits?: InstallationLimits | undefined;
-  /** Undefined where there is no cluster to ask. */
+  /** Undefined if there is no cluster. */
   readonly kubeconfigs?: IssuedKubeconfigs | undefined;
 }
 
 export type ExecutionKind = 'import' | 'subinstallation' | 'deploy' | 'export';
 
 /**
- * The root values of an installation.
- * @throws TemplateFailed when the blueprint wants its component in a form that nobody knows
+ * The root values of templates of an installation.
+ * @throws TemplateFailed when the blueprint requests its component in an unknown format
  */
 export function templateScope(
   installation: View<Installation>,
@@ -83,7 +83,7 @@ function definitionOf({ source }: ComponentView): unknown {
   return { ref: { ...(repositoryContext && { repositoryContext }), componentName, version } };
 }
 
-/** What goes before the message of the engine, as upstream nests it. */
+/** Prefixes of the engine's message, nested as in upstream. */
 const HEADINGS: Readonly<Record<ExecutionKind, string>> = {
   import: 'unable to template executions: ',
   subinstallation: 'unable to get installation templates of blueprint: unable to template subinstallations: ',
@@ -92,7 +92,7 @@ const HEADINGS: Readonly<Record<ExecutionKind, string>> = {
 };
 
 /**
- * The result of an execution. What it wants to remember is noted in the context's states.
+ * The result of an execution. Its new state is added to the states of the context.
  * @param more root values of this kind besides the common ones
  * @throws TemplateFailed
  */
@@ -134,7 +134,7 @@ const whichExecution = (
   return `\nin ${kind} execution "${name}"${isFile ? `, file ${file}` : ''}`;
 };
 
-/** The failure to read what a template produced as what it should be. */
+/** The error when the output of a template is not a valid result. */
 export function unreadableResult(
   kind: ExecutionKind,
   execution: View<TemplateExecutor>,

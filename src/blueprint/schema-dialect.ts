@@ -1,7 +1,7 @@
 /**
- * Brings a JSON schema to the form the validator knows. Upstream's dialect is a mixture of drafts 4, 6 and 7 whatever
- * `$schema` says, while the validator is strict about drafts. Who names draft 2019-09 or 2020-12 in the schema gets that
- * one; old forms are understood there, too, because blueprints were written with them.
+ * Converts a JSON schema to the form that the validator supports. Upstream's dialect is a mixture of drafts 4, 6 and
+ * 7, whatever `$schema` says, while the validator is strict about drafts. Draft 2019-09 or 2020-12 is used if the
+ * schema names it; old keywords are then supported as well, because existing blueprints contain them.
  */
 import { define } from '../lib/json.ts';
 import { isObject, type Fields } from '../lib/objects.ts';

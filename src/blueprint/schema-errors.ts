@@ -1,4 +1,4 @@
-/** Says what is wrong with a value in upstream's words: place and expectation, never the value itself. */
+/** Describes validation errors in upstream's words: the path and the expectation, never the value itself. */
 import type { ErrorObject } from 'ajv';
 import { goJson } from '../lib/gojson.ts';
 import { isObject } from '../lib/objects.ts';

@@ -1,12 +1,12 @@
 /**
- * Values of secrets in names. Names show in lists, events, logs and paths of requests, to people who may not read secrets, so
- * nothing is created under such a name. The sentences do not repeat the name.
+ * Detects values of secrets in names. Names are visible in lists, events, logs and URLs, to users who may not read
+ * secrets, so no object is created with such a name. The messages do not contain the name.
  */
 import { valuesIn } from '../lib/masking.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 import type { ImportSet } from './import-set.ts';
 
-/** Name of the import whose value is in a text, if one of a secret is. */
+/** Name of the import whose value is in a string, if one of a secret is. */
 type FindSecret = (text: string) => string | undefined;
 
 /** Shorter values are found in names by chance: `admin`, `prod`. */
@@ -28,7 +28,7 @@ export function secretFinder({ data }: Pick<ImportSet, 'data'>): FindSecret {
   };
 }
 
-/** What is wrong with the names of sub-installations; undefined when nothing is. */
+/** The problem of names of sub-installations; undefined if there is none. */
 export function secretInChildren(
   templates: readonly { readonly name: string }[],
   find: FindSecret,
@@ -46,7 +46,7 @@ interface Item {
   readonly config?: unknown;
 }
 
-/** What is wrong with the names and labels of deploy items, and with names of objects in their configurations. */
+/** The problem of names and labels of deploy items, and of names of objects in their configurations. */
 export function secretInItems(items: readonly Item[], find: FindSecret): string | undefined {
   for (const [i, { name, labels = {}, config }] of items.entries()) {
     const inName = find(name);

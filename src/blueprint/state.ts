@@ -1,4 +1,6 @@
-/** State that executions keep between jobs: the names of its secrets, the secrets themselves, and who reads them. */
+/**
+ * State that executions keep between jobs: the names of its secrets, their contents, and which executions read them.
+ */
 import type { Installation } from '../api/kinds/installation.ts';
 import type { ApiObject } from '../api/shared.ts';
 import { goJson } from '../lib/gojson.ts';
@@ -36,12 +38,12 @@ export class States {
     this.#noted = new Map([...this.#noted, [update.secretName, update]]);
   }
 
-  /** All documents, for those who must not show them. */
+  /** All documents, to be masked. */
   get documents(): readonly unknown[] {
     return [...this.#stored.values(), ...this.updates.map(({ state }) => state)];
   }
 
-  /** What is to be stored, one for each secret. */
+  /** The states to store, one for each secret. */
   get updates(): readonly StateUpdate[] {
     return [...this.#noted.values()];
   }
@@ -81,8 +83,8 @@ export function stateSecretNames(
 }
 
 /**
- * Most templates have no state, and a secret costs a request in every job. Nobody gets at it but by its name, or by
- * way of the whole of the values: a bare `.` or `$`, which also is what an included file is given.
+ * Most templates have no state, and a secret costs a request in every job. A template reads the state by its name, or
+ * with all values: a bare `.` or `$`, which an included file also receives.
  */
 function mayUseState(
   { type, template, file = '' }: View<TemplateExecutor>,
@@ -96,7 +98,7 @@ function mayUseState(
 
 const WHOLE_VALUES = /(?<![\w)\]"`])\.(?![\w.])|\$(?![\w.])/;
 
-/** The document in a state secret; an empty map when there is none. */
+/** The document in a state secret; an empty map if there is none. */
 export function readState(secret: { readonly data?: Readonly<Record<string, string>> | undefined }): unknown {
   const encoded = secret.data?.[KEY];
   if (encoded === undefined) return {};

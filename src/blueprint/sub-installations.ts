@@ -128,7 +128,7 @@ export function childInstallation(
   };
 }
 
-/** The spec of a child: everything from the template, context, component and the wish to verify it from the parent. */
+/** The spec of a child: everything from the template; context, component and verification from the parent. */
 function childSpec(
   parent: View<Installation>,
   template: View<InstallationTemplate>,
@@ -178,7 +178,7 @@ function byReference(ref: string, name: string, component: ComponentView | undef
   }
 }
 
-/** References say what they say before overwrites: the child will apply them itself. */
+/** References are resolved without overwrites, because the child applies them itself. */
 function descriptorFor(
   component: ComponentView,
   path: RelativeReference['path'],

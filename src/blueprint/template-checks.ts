@@ -11,7 +11,7 @@ const MAX_NAME_LENGTH = 52;
 const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const UNSATISFIED = 'Not found: "import not satisfied"';
 
-/** What is not there, in which kind, and what could have been meant. */
+/** The missing object and its kind, with a suggestion. */
 function unsatisfied(ref: string, kind: string, { parentImports, exported, bound }: Offer): string {
   const type = parentImports.get(ref);
   const known = [...parentImports.keys(), ...exported];

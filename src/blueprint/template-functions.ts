@@ -8,8 +8,8 @@ import type { IssuedByKey } from './kubeconfigs/request.ts';
 const tables = new WeakMap<FunctionTable, WeakMap<FunctionTable, FunctionTable>>();
 
 /**
- * One table for each pair, because engines remember what they make of it.
- * @param issued undefined where there is no cluster to ask for kubeconfigs
+ * One table for each pair, because engines cache results by table.
+ * @param issued undefined if there is no cluster that issues kubeconfigs
  */
 export function templateFunctions(component: ComponentView | undefined, issued?: IssuedByKey): FunctionTable {
   const own = componentFunctionsFor(component);

@@ -1,4 +1,7 @@
-/** Large lists of deploy items, which executions hold compressed: a few kilobytes may stand for any amount of work. */
+/**
+ * Large lists of deploy items, which executions contain in compressed form: a few kilobytes can contain a very long
+ * list.
+ */
 import type { InstallationLimits } from '../api/limits.ts';
 import { readDeployItems } from '../api/kinds/execution.ts';
 import { templateProblems } from '../api/validation/execution.ts';
@@ -10,13 +13,13 @@ export interface UnpackJob {
   readonly packed: string;
   /** Default: those of a configuration that says nothing. */
   readonly limits?: InstallationLimits | undefined;
-  /** Whether nobody wants to have the items themselves. */
+  /** Whether the items themselves are not needed. */
   readonly isOnlyChecked?: boolean;
 }
 
 /** A list that has been read and checked. */
 export interface UnpackedItems {
-  /** One by one as JSON, so that whoever reads them can do something else in between. */
+  /** One JSON text for each item, so that they can be parsed with pauses. */
   readonly items: readonly string[];
   /** What validation finds wrong with them. */
   readonly problem: string | undefined;

@@ -43,7 +43,7 @@ export interface RenderJob {
   /** What the execution remembered in the last job, an empty map at first; without it nothing is remembered. */
   readonly stored?: unknown;
   readonly refuseNoValueIn?: EngineOptions['refuseNoValueIn'];
-  /** Kubeconfigs issued so far; undefined where there is no cluster to ask for them. */
+  /** Kubeconfigs issued so far; undefined if there is no cluster that issues them. */
   readonly kubeconfigs?: IssuedByKey | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface SchemaJob {
 
 /** Does the work: here or aside. All of it may be interrupted, see interruptions.ts. */
 export interface TemplateRunner {
-  /** The result of an execution, read as JSON, and what it wants to remember. @throws RenderError */
+  /** The result of an execution, read as JSON, and its new state. @throws RenderError */
   render(job: RenderJob): Promise<Rendering>;
   /** The value of a mapping. @throws MappingFailed */
   map(job: MappingJob): Promise<unknown>;

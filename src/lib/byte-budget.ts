@@ -1,6 +1,6 @@
 /** Bytes that may be in memory at the same time, shared fairly. */
 
-/** Bytes that somebody holds. */
+/** Reserved bytes. */
 export interface ByteShare {
   /** Gives the bytes back; more than once does no harm. */
   release(): void;
@@ -18,9 +18,9 @@ interface Waiter {
 }
 
 /**
- * Shares of a number of bytes. A request takes its whole share at once, so two of them never hold each other up halfway;
- * whoever finds too little left waits. Those who wait are served in turn by key, and a key that holds something already
- * gets no more than half of all, so that no single server takes it all.
+ * Divides a number of bytes among requests. A request reserves all its bytes at once, so two requests never block
+ * each other. If too little is left, it waits. Waiting requests are served by key, in turn, and a key that has a
+ * reservation gets at most half of the budget, so that a single server does not use all of it.
  */
 export class ByteBudget {
   readonly total: number;
@@ -96,7 +96,7 @@ export class ByteBudget {
     }
   }
 
-  /** The first in turn that may have more. When there is too little for it nobody passes it, however little they want. */
+  /** The next waiter by key. If too little is left for it, all others wait, too, however little they need. */
   #next(): { readonly key: string; readonly waiter: Waiter } | undefined {
     for (const [key, [waiter]] of this.#waiting) {
       if (!waiter) continue;

@@ -172,7 +172,7 @@ function ipv6(address: string): Buffer {
   );
 }
 
-/** The subject exactly as it is written: who compares names compares bytes. */
+/** The subject exactly as encoded, because names are compared by their bytes. */
 function subjectOf(certificate: string): Buffer {
   const [whole] = elementsOf(new X509Certificate(certificate).raw);
   const [body] = elementsOf(whole?.content ?? Buffer.alloc(0));

@@ -1,7 +1,7 @@
 /** A child program's side of what connects it to the process that started it; see `child-program.ts`. */
 import { writeFileSync } from 'node:fs';
 
-/** The JSON that it was started with; undefined when there is none. */
+/** The JSON argument of this process; undefined if there is none. */
 export function givenArgument(): unknown {
   const [, , text] = process.argv;
   return text === undefined ? undefined : JSON.parse(text);

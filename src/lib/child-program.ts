@@ -1,6 +1,6 @@
 /**
- * A program of ours in a process of its own, for work whose size somebody else decides. A thread would not do: when a
- * single value does not fit into the heap of a thread, V8 ends the whole process.
+ * Runs one of our programs in a separate process, for work whose size a tenant decides. A thread would not be enough:
+ * if a single value does not fit into the heap of a thread, V8 ends the whole process.
  */
 import { fork, type ChildProcess, type ForkOptions } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ interface ChildProgramHooks {
   onEnd(end: ChildEnd): void;
 }
 
-/** Of what it wrote last; enough for what V8 says of the heap. */
+/** Maximum length of the kept output; enough for V8's message about the heap. */
 const MAX_COMPLAINT = 4096;
 /** Stack of the main thread in KiB: more than by default, less than the 8 MiB that systems give. */
 const STACK_KIB = 3800;

@@ -1,6 +1,6 @@
-/** Finds the word that somebody meant who mistyped it. */
+/** Finds the known word that a misspelt one is most similar to. */
 
-/** @returns the known word that differs least, if it is close enough to be what was meant; capitals do not count */
+/** @returns the most similar known word, if it is similar enough; case is ignored */
 export function closest(word: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;

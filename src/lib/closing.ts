@@ -1,4 +1,4 @@
-/** What has to be closed when something ends, in the reverse order of its opening, once. */
+/** Functions that release resources, called once, in the reverse order of their registration. */
 export class Closing {
   readonly #steps: (() => Promise<void>)[] = [];
   readonly #life = new AbortController();

@@ -1,18 +1,19 @@
 /**
- * Why no connection came about, judged by what Node, undici and OpenSSL throw. Pure. The codes are those that real servers
- * cause: test/unit/lib/connection.test.ts starts them.
+ * Why a connection failed, according to errors of Node, undici and OpenSSL. Pure. The codes are those that real
+ * servers cause: test/unit/lib/connection.test.ts starts them.
  */
 
 /**
- * `certificate`, `protocol`: the same until somebody changes the address, the server or what is trusted. `name`: the name of
- * the server is not found, which is a hiccup of DNS or a misspelling. `passing`: all else, such as refused connections.
+ * `certificate`, `protocol`: permanent until the address, the server or the trusted certificates are changed. `name`:
+ * the name of the server is not found, because of a DNS failure or a misspelling. `passing`: all others, such as
+ * refused connections.
  */
 export type ConnectionFault = 'certificate' | 'protocol' | 'name' | 'passing';
 
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|ERR_TLS_CERT_ALTNAME_)/;
 
-/** What comes back is not TLS, or TLS that cannot be agreed on; or it is not HTTP. */
+/** The response is not TLS, the TLS versions do not match, or it is not HTTP. */
 const PROTOCOL = /^(ERR_SSL_|EPROTO$|ERR_TLS_(PROTOCOL|INVALID_PROTOCOL)|HPE_)/;
 const NOT_HTTP = 'HTTPParserError';
 

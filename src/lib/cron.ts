@@ -59,7 +59,7 @@ function splitZone(text: string): { readonly zone?: string; readonly rest: strin
   return zone === undefined || rest === undefined ? { rest: text } : { zone, rest };
 }
 
-/** @throws InvalidCron when there is no such time zone */
+/** @throws InvalidCron for an unknown time zone */
 function clockOf(zone: string): (at: number) => number {
   let format: Intl.DateTimeFormat;
   try {
@@ -164,9 +164,7 @@ const DAY = 24 * HOUR;
 /** Five years: a date that does not come until then (30 February) never comes. */
 const HORIZON = 5 * 366 * DAY;
 
-/**
- * The first time after `from` that the schedule names, in milliseconds since 1970; undefined when there is none.
- */
+/** The first time of the schedule after `from`, in milliseconds since 1970; undefined if there is none. */
 export function nextTime(cron: Cron, from: number): number | undefined {
   if ('everyMs' in cron) return from + cron.everyMs;
   let at = Math.floor(from / MINUTE) * MINUTE + MINUTE;

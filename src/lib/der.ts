@@ -1,4 +1,4 @@
-/** DER, as far as certificates need it: writing, and finding elements in what somebody else wrote. */
+/** DER for certificates: writes it, and finds elements in DER of others. */
 
 /** One element: tag, length, content. */
 import { append } from './lists.ts';
@@ -43,7 +43,7 @@ export interface DerElement {
   readonly raw: Buffer;
 }
 
-/** The elements one after the other in `bytes`. @throws RangeError for what is no DER */
+/** The elements in `bytes`, in order. @throws RangeError for invalid DER */
 export function elementsOf(bytes: Buffer): readonly DerElement[] {
   const found: DerElement[] = [];
   let at = 0;

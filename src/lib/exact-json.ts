@@ -1,6 +1,7 @@
 /**
- * JSON whose integers keep all their digits. JSON.parse rounds those that a double cannot hold, silently; here they
- * come as bigint. Everything else is as it always is, and costs no more: only texts with a run of digits are looked at.
+ * JSON whose integers keep all their digits. JSON.parse silently rounds integers that a double cannot represent; here
+ * they are bigint. Everything else is parsed as usual at the same speed: only texts with a long run of digits are
+ * scanned.
  */
 
 /** A shorter run of digits fits into a double. */
@@ -92,7 +93,7 @@ function afterNumber(text: string, start: number): number {
 /** More than a double can hold, so no server of Kubernetes stores it; reading a million digits takes a second. */
 const MAX_DIGITS = 300;
 
-/** What is written as a fraction or with an exponent was a double before. @throws SyntaxError */
+/** Fractions and numbers with exponents were doubles before. @throws SyntaxError */
 function wouldBeRounded(number: string): boolean {
   if (!/^-?[0-9]{16,}$/.test(number)) return false;
   if (number.length > MAX_DIGITS)
@@ -125,6 +126,6 @@ function stepTo(path: string, key: string, parent: object): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** The sentence for whoever wrote the value. @param digits left out for secrets */
+/** The message for the author of the value. @param digits omitted for secrets */
 export const refusedInteger = (where: string, digits?: string): string =>
   `${where} is ${digits === undefined ? 'an integer' : `the integer ${digits}`} beyond 2^53, which cannot be passed on without losing digits; write it as a string, in quotes`;

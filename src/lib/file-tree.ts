@@ -8,17 +8,17 @@ import { toYaml } from './yaml.ts';
 export interface FileTree {
   /** All of it as plain data, which threads can hand to each other: see fileTreeAt. */
   readonly root: Folder;
-  /** undefined when there is no such file */
+  /** Undefined if there is no such file. */
   read(path: string): Uint8Array | undefined;
-  /** undefined when there is no such folder; sorted by name */
+  /** Sorted by name; undefined if there is no such folder. */
   list(path: string): readonly FileEntry[] | undefined;
 }
 
 interface FileEntry {
   readonly name: string;
-  /** Links count as what they lead to. */
+  /** A link counts as its target. */
   readonly isDirectory: boolean;
-  /** Whoever walks through a whole tree must not enter links: they can lead in circles. */
+  /** Code that walks a whole tree must not follow links, because they can be cyclic. */
   readonly isLink: boolean;
   /** bytes, 0 for folders */
   readonly size: number;
@@ -64,7 +64,7 @@ const BINARY_END = '---End Binary---';
 export const inlineFileTree = (filesystem: unknown): FileTree => fileTreeAt(folder(filesystem, []));
 
 /**
- * @param files contents by path, without `.` and `..`; the folders are those that the paths name
+ * @param files contents by path, without `.` and `..`; folders are created for the paths
  * @throws FileTreeError
  */
 export function fileTreeOf(files: ReadonlyMap<string, Uint8Array>): FileTree {
@@ -209,10 +209,10 @@ interface Way {
 }
 
 /**
- * Walks the tree; `..` never leaves the root, links are followed within it. Paths that are too long, and those that
- * lead over too many links, lead nowhere.
+ * Resolves a path; `..` never leaves the root, and links are followed within it. Paths that are too long or contain
+ * too many links do not resolve.
  * @param start the folders from the root to the one where relative paths begin
- * @param budget what it may cost; what it has cost is taken off
+ * @param budget the maximum cost, from which the actual cost is subtracted
  */
 function find(
   start: readonly Folder[],

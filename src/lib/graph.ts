@@ -7,8 +7,8 @@ export type Dependencies = ReadonlyMap<string, readonly string[]>;
 const ANY_ORDER: Policy = { gate: 'ready', failFast: false };
 
 /**
- * Nodes such that each comes after all it depends on; among those that may come next, the order of the map.
- * @returns `blocked`: nodes in a cycle or behind one, in the order of the map; empty when all is well
+ * Nodes in the order of their dependencies, otherwise in the order of the map.
+ * @returns `blocked`: nodes in a cycle, or behind one, in the order of the map; empty if there is none
  */
 export function dependencyOrder(graph: Dependencies): {
   readonly order: readonly string[];
@@ -24,7 +24,7 @@ export function dependencyOrder(graph: Dependencies): {
   }
 }
 
-/** A shortest cycle, first node = last node; undefined when there is none. Ties: the first in the map's order. */
+/** A shortest cycle, first node = last node; undefined if there is none. Ties: the first in the order of the map. */
 export function shortestCycle(graph: Dependencies): readonly string[] | undefined {
   const { blocked } = dependencyOrder(graph);
   const inside = new Set(blocked);
@@ -36,7 +36,7 @@ export function shortestCycle(graph: Dependencies): readonly string[] | undefine
   return best;
 }
 
-/** A shortest cycle through `node`, first node = last node; undefined when there is none. */
+/** A shortest cycle through `node`, first node = last node; undefined if there is none. */
 export const shortestCycleThrough = (graph: Dependencies, node: string): readonly string[] | undefined =>
   cycleThrough(graph, node, new Set(graph.keys()));
 

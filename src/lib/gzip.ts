@@ -1,10 +1,10 @@
-/** Compressed bytes, told by their first two, with a limit on what they unpack to. */
+/** Compressed data, recognised by its first two bytes, with a limit on the uncompressed size. */
 import { promisify } from 'node:util';
 import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
 
 export const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
-/** The bytes are damaged, or unpacked they are more than what was allowed. */
+/** The data is damaged, or larger than the limit when uncompressed. */
 export class UnpackError extends Error {
   override readonly name = 'UnpackError';
 }

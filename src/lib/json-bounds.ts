@@ -1,6 +1,6 @@
 /**
- * How much a JSON text may stand for. `JSON.parse` cannot be stopped: a text of a few MiB that stands for millions of
- * values makes V8 end the whole process when the heap is full, even in a worker thread that has a limit of its own.
+ * Limits the number of values in a JSON text. `JSON.parse` cannot be interrupted: a string of a few MiB with millions
+ * of values makes V8 end the whole process when the heap is full, even in a worker thread with its own limit.
  */
 
 import { structureExcess, type StructureExcess } from './json-scan.ts';

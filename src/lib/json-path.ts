@@ -14,12 +14,12 @@ export class JsonPathError extends Error {
 
 export interface JsonPath {
   /**
-   * All values at the path; undefined when a field on the way does not exist, which is not the same as no result of a
-   * wildcard.
-   * @param spend is told before values are visited how many they are, and may throw
+   * All values at the path; undefined if a field on the way does not exist, which is different from a wildcard
+   * without results.
+   * @param spend called with the number of values before they are visited; may throw
    */
   find(value: unknown, spend?: Spend): readonly unknown[] | undefined;
-  /** The first value at the path, passing over elements that lack a field; undefined when there is none. */
+  /** The first value at the path, skipping elements without a field; undefined if there is none. */
   first(value: unknown): unknown;
 }
 
@@ -44,7 +44,7 @@ type Spend = (steps: number) => void;
 
 interface How {
   readonly spend: Spend;
-  /** Whether an element that lacks a field is passed over; otherwise there is no result at all. */
+  /** Whether elements without a field are skipped; otherwise there is no result. */
   readonly isLenient: boolean;
 }
 

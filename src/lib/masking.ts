@@ -8,16 +8,16 @@ const MIN_LENGTH = 4;
 const MIN_INNER_LENGTH = 8;
 /** Words and lines of longer texts: those of keys and certificates, which templates indent. */
 const MIN_PART_LENGTH = 10;
-/** Fields of a kubeconfig that everybody may see, and that would be found everywhere. */
+/** Fields of a kubeconfig that are not secret and occur everywhere. */
 const OPEN = ['apiVersion', 'kind', 'name', 'current-context', 'cluster', 'user', 'namespace', 'server'];
 
 export type Mask = (text: string) => string;
 
 /**
- * A function that replaces all leaves of these values, those of YAML within texts, the words of other long texts, and
- * what they are in base64.
+ * A function that replaces all leaves of these values: also those of YAML in strings, the words of other long
+ * strings, and their base64.
  * @param values JSON
- * @param shown what stands in their place
+ * @param shown the replacement
  */
 export function maskOf(values: readonly unknown[], shown = '[...]'): Mask {
   let leaves: ReadonlySet<string> | undefined;
@@ -37,8 +37,9 @@ function leavesOf(values: readonly unknown[]): ReadonlySet<string> {
 }
 
 /**
- * The text with `shown` in place of each value; those that overlap are replaced as one. Without a regular expression: one that
- * is made of megabytes of values takes minutes, ends the process, or is refused with a message that shows it.
+ * The text with `shown` instead of each value; overlapping values are replaced as one. Does not use a regular
+ * expression: one with megabytes of values takes minutes, ends the process, or is rejected with a message that
+ * contains it.
  */
 function covered(text: string, leaves: Iterable<string>, shown: string): string {
   /** By the place where a value begins, how long the longest one there is. */
@@ -92,7 +93,7 @@ function collectText(text: string, found: Set<string>): void {
   }
 }
 
-/** A kubeconfig is YAML in a text, and templates take it apart. */
+/** A kubeconfig is YAML in a string, and templates take it apart. */
 function documentsIn(text: string): readonly unknown[] {
   if (!/[:{[]/.test(text)) return [];
   try {
@@ -132,7 +133,7 @@ const endOf = (message: string): string =>
     .toString('utf8')
     .replace(/^\ufffd+/, '');
 
-/** Masks an error with all its causes, stacks included: logs show them. What is too long is cut. */
+/** Masks an error with all its causes, including stacks, because logs contain them. Too long texts are shortened. */
 export function maskError<E>(error: E, mask: Mask): E {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const { message, stack } = at;

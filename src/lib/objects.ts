@@ -21,7 +21,7 @@ export function without<K extends string, T extends Readonly<Partial<Record<K, u
 
 type MaybeMissing<T> = { [K in keyof T]: undefined extends T[K] ? K : never }[keyof T];
 
-/** The fields without those that are undefined. */
+/** The fields without undefined values. */
 export function present<T extends object>(
   fields: T,
 ): { [K in Exclude<keyof T, MaybeMissing<T>>]: T[K] } & {
@@ -42,7 +42,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
-/** `metadata` of any object, as far as clients use it. */
+/** `metadata` of any object: the fields that clients use. */
 export interface ObjectMeta {
   name: string;
   namespace?: string;

@@ -7,7 +7,7 @@ export const MAX_PATH_PARTS = 255;
 export const partsOf = (path: string): string[] =>
   path.split('/').filter((part) => part !== '' && part !== '.');
 
-/** What is wrong with a path that is too long, as the end of a sentence that begins with the path. */
+/** The problem of a path that is too long, as the end of a sentence that begins with the path. */
 export function pathProblem(path: string): string | undefined {
   // A text has at least as many bytes as characters: most long ones are known without a look at them.
   if (path.length > MAX_PATH_BYTES || Buffer.byteLength(path) > MAX_PATH_BYTES) {

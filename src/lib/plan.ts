@@ -1,7 +1,7 @@
 /**
- * The one graph algorithm: given what every node is doing, who may start and who may go. Executions run it over
- * deploy items, siblings are ordered with it, the manifest deployer runs it over stages and deletion groups, workflows
- * over dependents. Pure.
+ * The planner: given the states of all nodes of a graph, which nodes may be started or removed. Executions use it for
+ * deploy items, siblings for their order, the manifest deployer for stages and deletion groups, workflows for
+ * dependents. Pure.
  */
 
 /** A directed graph of names, read in both directions. */
@@ -50,7 +50,7 @@ export interface Policy {
   readonly failFast: boolean;
 }
 
-/** What is to be done now. Nodes in none of the lists are done with. */
+/** What can be done now. Nodes in none of the lists are done. */
 export interface Plan {
   readonly start: readonly string[];
   readonly remove: readonly string[];

@@ -4,7 +4,7 @@ const FORM = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** Nothing smaller is kept; what is, is rounded up. */
+/** Smaller fractions are rounded up. */
 const NANO = 1_000_000_000n;
 
 export const QUANTITY_RULE =
@@ -21,7 +21,7 @@ function formOf(text: string): RegExpExecArray | undefined {
   return match && Math.abs(Number(match[4] ?? 0)) <= MAX_EXPONENT ? match : undefined;
 }
 
-/** `1000m` → `1`, `0.5Gi` → `512Mi`, `12000` → `12k`; undefined when `text` is no quantity. */
+/** `1000m` → `1`, `0.5Gi` → `512Mi`, `12000` → `12k`; undefined if `text` is not a valid quantity. */
 export function canonicalQuantity(text: string): string | undefined {
   const match = formOf(text);
   if (!match) return undefined;

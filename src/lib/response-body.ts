@@ -1,7 +1,7 @@
 /**
- * Reads the body of an answer within limits. They hold while it streams in: what is beyond them ends the connection, so
- * that nothing else of it arrives. Small bodies are read at once, for larger ones a share of the budget is waited for;
- * meanwhile nothing is read, and the sender waits too.
+ * Reads the body of a response within limits, which are checked while it arrives: if it exceeds them, the connection
+ * is closed. Small bodies are read at once. Larger ones wait for a share of the budget; the socket is not read
+ * meanwhile, so the sender waits.
  */
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -18,7 +18,7 @@ export interface Answer {
 interface BodyLimits {
   /** Unpacked. */
   readonly maxBytes: number;
-  /** Absent: the body is not JSON, or nobody parses it. */
+  /** Absent: the body is not JSON, or is not parsed. */
   readonly structure?: StructureLimits;
   /** For archives, which some servers declare to be compressed because they are: the bytes as they come. */
   readonly keepsEncoding?: boolean;
@@ -147,7 +147,7 @@ export function unpackedBody({ headers, body }: Answer): Readable {
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding === 'identity' || encoding === '') return body;
   if (encoding === 'gzip' || encoding === 'x-gzip') {
-    // Ended early, each of the two ends the other; the error reaches whoever reads.
+    // If one of the two ends early, it ends the other; the reader receives the error.
     return pipeline(body, createGunzip(), () => undefined);
   }
   body.destroy();
@@ -157,7 +157,7 @@ export function unpackedBody({ headers, body }: Answer): Readable {
   );
 }
 
-/** Whoever reads hears of errors anyway; a body that nobody reads may be ended too. */
+/** Readers receive errors in another way; the error of a body without a reader is ignored. */
 const quietly = (body: Readable): Readable => body.on('error', () => undefined);
 
 function lengthOf({ headers }: Answer): number | undefined {

@@ -1,4 +1,4 @@
-/** Chance that nobody can guess, for passwords and keys: `systemRng` is not fit for those. */
+/** Cryptographically secure random numbers, for passwords and keys; `systemRng` is not. */
 import { randomBytes } from 'node:crypto';
 import type { Rng } from './rng.ts';
 

@@ -112,7 +112,7 @@ function paxRecords(content: Buffer): Record<string, string> {
 
 // ---------------------------------------------------------------- writing
 
-/** What goes into an archive; a path that ends with a slash is a directory. */
+/** An entry of an archive; a path with a trailing slash is a directory. */
 export type TarInput = readonly [path: string, content: Uint8Array, mode?: number];
 
 /** An archive that depends on nothing but names, contents and permissions: times are zero, owners are root. */

@@ -35,7 +35,7 @@ export class Cursor {
     this.column += count;
   }
 
-  /** Goes over a line break and answers what it stands for in a scalar; nothing when there is none. */
+  /** Skips a line break. @returns its text within a scalar; empty if there is none */
   takeBreak(): string {
     const c = this.code();
     if (!isBreakCode(c)) return '';

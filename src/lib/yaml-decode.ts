@@ -24,7 +24,7 @@ const MANY_NODES = 4_000_000;
  */
 const MAX_ALIASED_MIB = 16;
 
-/** The value of a text without quotes. */
+/** The value of a string without quotes. */
 function resolve(text: string): Scalar {
   if (isYamlNull(text)) return null;
   if (isYamlBool(text)) return yamlBool(text);
@@ -160,7 +160,7 @@ export class YamlDecoder {
     }
   }
 
-  /** JSON has only keys of text. @param value what stands at the key, for the message @throws YamlError */
+  /** JSON keys are strings. @param value the value of the key, for the message @throws YamlError */
   key(node: YamlNode, value?: YamlNode): string {
     this.#count();
     const target = node.kind === 'alias' ? node.target : node;

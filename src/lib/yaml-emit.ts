@@ -54,9 +54,9 @@ function floatText(value: number | bigint): string {
 /** Where programs that write YAML differ. */
 export interface YamlDialect {
   readonly numberText: (value: number | bigint) => string;
-  /** Whether a text would be taken for something else without quotes. */
+  /** Whether a string would be taken for something else without quotes. */
   readonly needsQuotes: (text: string) => boolean;
-  /** Whether a text is written as a block, if it can be. */
+  /** Whether a string is written as a block, if it can be. */
   readonly isBlock: (text: string) => boolean;
   /** Whether characters beyond ASCII are written as escapes, in quotes. */
   readonly isAscii: boolean;

@@ -1,4 +1,4 @@
-/** Text that is no YAML, or YAML that JSON cannot hold. The message is worded like go-yaml's. */
+/** Invalid YAML, or YAML that cannot be represented as JSON. The message is like go-yaml's. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
   /** 1-based; undefined when it is not known. */
@@ -21,7 +21,7 @@ export const yamlErrorAt = (problem: string, line: number): YamlError =>
 export const excessiveAliasing = (outermost: { readonly name: string; readonly line: number }): YamlError =>
   yamlErrorAt(`document contains excessive aliasing, at *${outermost.name}`, outermost.line);
 
-/** Aliases that stand for more text than anybody works with. @param outermost as above */
+/** Aliases expand to more text than is allowed. @param outermost as above */
 export const tooMuchAliased = (
   outermost: { readonly name: string; readonly line: number },
   limitMib: number,

@@ -15,7 +15,7 @@ interface Extent {
 export interface ScalarNode extends Readonly<Extent> {
   readonly kind: 'scalar';
   readonly value: string;
-  /** The full tag; empty when there is none. */
+  /** The full tag; empty if there is none. */
   readonly tag: string;
   /** Whether it may be something else than text. */
   readonly isPlain: boolean;
@@ -54,7 +54,7 @@ const AFTER_FLOW_VALUE = new Set<YamlTokenKind>(['flow-entry', 'mapping-end']);
 const AFTER_PAIR_KEY = new Set<YamlTokenKind>(['value', 'flow-entry', 'sequence-end']);
 const AFTER_PAIR_VALUE = new Set<YamlTokenKind>(['flow-entry', 'sequence-end']);
 
-/** What stands before a node. */
+/** Tag and anchor of a node. */
 interface Properties {
   readonly anchor: string | undefined;
   readonly tag: string;

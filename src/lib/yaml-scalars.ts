@@ -18,7 +18,7 @@ export const isYamlNull = (text: string): boolean => text.length <= 4 && NULL.ha
 export const isYamlBool = (text: string): boolean => text.length <= 5 && (TRUE.has(text) || FALSE.has(text));
 export const yamlBool = (text: string): boolean => TRUE.has(text);
 
-/** The integer in a plain scalar; undefined when it is none or does not fit 64 bits. */
+/** The integer in a plain scalar; undefined if it is not an integer, or does not fit into 64 bits. */
 export function yamlInteger(text: string): bigint | undefined {
   const first = text.charCodeAt(0);
   if (!((first >= 48 && first <= 57) || first === 43 || first === 45)) return undefined;
@@ -33,7 +33,7 @@ export function yamlInteger(text: string): bigint | undefined {
   return value >= MIN_INT64 && value <= MAX_UINT64 ? value : undefined;
 }
 
-/** The double in a plain scalar that is no integer; undefined when it is none. */
+/** The double in a plain scalar; undefined if it is an integer, or not a number. */
 export function yamlFloat(text: string): number | undefined {
   const first = text.charCodeAt(0);
   if (!((first >= 48 && first <= 57) || first === 43 || first === 45 || first === 46)) return undefined;
@@ -59,7 +59,7 @@ export function isYamlDate(text: string): boolean {
 
 const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 
-/** Whether a text would be read as something else than text when it were written without quotes. */
+/** Whether a string would be read as something else than text when it were written without quotes. */
 export function needsYamlQuotes(text: string): boolean {
   if (isYamlNull(text) || isYamlBool(text)) return true;
   const first = text.charCodeAt(0);

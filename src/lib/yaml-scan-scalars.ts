@@ -2,7 +2,7 @@
 import { type Cursor, END, isBlankCode, isBlankOrEnd, isBreakCode, isBreakOrEnd } from './yaml-cursor.ts';
 import { yamlErrorAt } from './yaml-error.ts';
 
-/** White space between two pieces of a scalar: what it comes to depends on the line breaks in it. */
+/** White space between two parts of a scalar: its value depends on the line breaks in it. */
 class Gap {
   #blanks = '';
   #first = '';

@@ -1,4 +1,4 @@
-/** Reads what is about a node and not in it: anchors, tags, and the directives before a document. */
+/** Reads properties of nodes: anchors, tags, and the directives before a document. */
 import { type Cursor, isBlankCode, isBlankOrEnd, isBreakOrEnd } from './yaml-cursor.ts';
 import { yamlErrorAt } from './yaml-error.ts';
 

@@ -60,7 +60,7 @@ export class YamlScanner {
     return false;
   }
 
-  /** A token that no character stands for. */
+  /** A token without characters. */
   #push(kind: YamlTokenKind): void {
     const { line, index } = this.#cursor;
     this.#tokens.push(markOf(kind, line, index));

@@ -1,4 +1,4 @@
-/** What the YAML emitter must know about a text: the styles it may be written in, and its place among other keys. */
+/** What the YAML emitter must know about a string: the styles it may be written in, and its place among other keys. */
 
 export const isBreak = (c: string): boolean =>
   c === '\n' || c === '\r' || c === '\u0085' || c === '\u2028' || c === '\u2029';
@@ -12,7 +12,7 @@ export function isPrintable(c: string): boolean {
   return code >= 0xa0 && code <= 0xfffd && code !== 0xfeff && (code < 0xd800 || code > 0xdfff);
 }
 
-/** Which styles a text allows. */
+/** Which styles a string allows. */
 interface TextAnalysis {
   readonly isMultiline: boolean;
   readonly plain: boolean;

@@ -26,7 +26,7 @@ function checkCharacters(text: string): void {
 }
 
 /**
- * The first document of a YAML text, as JSON; null when it is empty. What follows it is not looked at.
+ * The first document of a YAML text, as JSON; null if it is empty. Further documents are ignored.
  * @throws YamlError
  */
 export function parseYaml(text: string, options: YamlOptions = {}): unknown {
@@ -45,7 +45,7 @@ export const yamlKey = (key: YamlNode): string => new YamlDecoder({}).key(key);
 export const parseYamlAll = (text: string, options: YamlOptions = {}): unknown[] =>
   parseYamlNodes(text).map((node) => new YamlDecoder(options).decode(node));
 
-/** All documents of a YAML stream as trees, for those who give scalars another meaning. @throws YamlError */
+/** All documents of a YAML stream as trees, for callers with their own rules for scalars. @throws YamlError */
 export const parseYamlNodes = (text: string, options: YamlScanOptions = {}): YamlNode[] => [
   ...yamlNodes(text, options),
 ];

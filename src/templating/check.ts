@@ -10,15 +10,15 @@ import { fromJsonValue } from './spiff/json.ts';
 import { offsetOf } from './spiff/place.ts';
 import { readSpiffYaml } from './spiff/yaml/index.ts';
 
-/** A template that is no template. */
+/** A syntax error of a template. */
 export interface SyntaxProblem {
   readonly kind: 'broken';
   readonly message: string;
-  /** 1-based; undefined when the engine does not tell. */
+  /** 1-based; undefined if the engine does not report it. */
   readonly line: number | undefined;
   /** 0-based, in characters; undefined when only the line is known. */
   readonly column: number | undefined;
-  /** Of a tree: fields and `[0]` on the way to what is broken. */
+  /** For trees: fields and `[0]` on the path to the error. */
   readonly path?: readonly string[] | undefined;
 }
 
@@ -32,7 +32,7 @@ interface TemplateToCheck {
   readonly type: string;
   /** A text; for Spiff also a tree. */
   readonly template: unknown;
-  /** Names that may be called besides those that come with the engine. */
+  /** Names of functions in addition to those of the engine. */
   readonly functions: FunctionTable;
 }
 

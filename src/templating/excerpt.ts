@@ -60,7 +60,7 @@ export function withoutValues(
 ): string {
   const secret = Object.entries(values).filter(([key]) => MASKED.has(key));
   const mask = maskOf(secret.map(([, value]) => value));
-  // Who writes `fail` decides what it says.
+  // The template's call of `fail` has its own message.
   if (message.includes('error calling fail: ')) return message;
   return message
     .split(QUOTED_SOURCE)

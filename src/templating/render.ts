@@ -58,19 +58,19 @@ type Values = Readonly<Record<string, unknown>>;
 
 export interface Rendering {
   readonly output: unknown;
-  /** What the execution wants to remember, when it says so. */
+  /** The new state of the execution, if it returns one. */
   readonly state?: RenderedState;
 }
 
 export interface RenderedState {
   readonly state: unknown;
-  /** How it is written into the secret, so that upstream's controllers find what they know; JSON unless said. */
+  /** The format in the secret, for compatibility with upstream's controllers; default JSON. */
   readonly format?: 'yaml';
 }
 
 /**
- * Runs an execution that may remember something from job to job.
- * @param stored what it remembered the last time; an empty map at first
+ * Runs an execution that can keep a state from job to job.
+ * @param stored the state of the last job; an empty map in the first one
  * @throws RenderError as renderExecution
  */
 export function renderWithState(
@@ -226,7 +226,7 @@ function renderGoTemplate(source: string, values: Values, options: EngineOptions
   return text;
 }
 
-/** Strict by itself: what is missing has no text that could be looked for. */
+/** The engine is strict, so the output contains no placeholders for missing values. */
 function renderHandlebarsTemplate(source: string, values: Values, options: EngineOptions): string {
   try {
     return renderHandlebars(TEMPLATE_NAME, source, values, { ...options, functions: functionsOf(options) });

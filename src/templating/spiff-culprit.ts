@@ -10,14 +10,14 @@ export interface FoundCulprit {
   readonly place: TemplatePlace;
   /** 0-based, in characters. */
   readonly column: number;
-  /** The failure with its place, for those who look for it in a file. */
+  /** The error with its position, for callers that look it up in a file. */
   readonly failure: TemplateExecutionError;
 }
 
 /**
- * The first of what is left without value; undefined when it does not stand in the source.
- * @param name what the source is called
- * @param above the fields that the source has around the document
+ * The first unresolved expression; undefined if it is not in the source.
+ * @param name of the source
+ * @param above the fields in the source around the document
  */
 export function culpritIn(
   error: SpiffProblem,
@@ -36,7 +36,7 @@ export function culpritIn(
   return { place, column, failure };
 }
 
-/** In one line, for those who see the place. */
+/** In one line, for users who see the position. */
 function reasonOf({ value, why, others }: Culprit): string {
   const what = isExpr(value) ? `(( ${print(value)} ))` : typeof value === 'string' ? value : 'this';
   const more = others === 0 ? '' : `; ${others} more ${others === 1 ? 'node is' : 'nodes are'} unresolved`;

@@ -1,4 +1,4 @@
-/** Runs executions of type Spiff: finds the document, evaluates it, explains what it was given when that fails. */
+/** Runs executions of type Spiff: finds the document, evaluates it, and lists its inputs when that fails. */
 import { toYamlAsGiven, YamlError } from '../lib/yaml.ts';
 import { TEMPLATE_NAME } from './blueprint-functions.ts';
 import { ResultUnreadable, TemplateBroken, TemplateNotFound } from './errors.ts';
@@ -20,7 +20,7 @@ type Values = Readonly<Record<string, unknown>>;
 interface SpiffOptions extends Omit<SpiffWorld, 'functions'> {
   /** Functions on the component. */
   readonly spiffFunctions?: SpiffFunctionTable | undefined;
-  /** What was remembered the last time; undefined where nothing can be. */
+  /** The state of the last job; undefined if there can be none. */
   readonly state?: unknown;
 }
 

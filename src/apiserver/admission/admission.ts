@@ -21,8 +21,8 @@ export class WebhookAdmission implements Admission {
   readonly #services: Readonly<Record<string, string>>;
 
   /**
-   * @param services URLs of the services that webhooks reference, keyed by `namespace/name`; there is no cluster
-   * network
+   * @param services URLs of the services that webhooks reference, keyed by `namespace/name`, because there is no
+   * cluster network
    */
   constructor(world: World, services: Readonly<Record<string, string>>) {
     this.#world = world;

@@ -1,9 +1,9 @@
 /**
- * Server-side apply: a manager says what it wants of an object, and the server works out what to change, what
- * to take away, and whose fields stand in the way.
+ * Server-side apply: a manager applies its intent, and the server determines which fields to set and to remove, and
+ * which conflict with other managers.
  *
- * Two managers may both want a value; neither can change it alone. What a manager wanted before, does not want
- * now, and nobody else wants, is removed.
+ * Two managers may own the same value; then neither can change it alone. A field that a manager owned and does not
+ * apply any more is removed, unless another manager owns it.
  */
 import { equal } from '../../lib/json.ts';
 import { goQuote } from '../schema/field-errors.ts';
@@ -47,7 +47,7 @@ interface Conflict {
 }
 
 interface ApplyOptions {
-  /** The stored object in the version of the request; absent when there is none. */
+  /** The stored object in the version of the request; absent if there is none. */
   readonly live?: KubeObject | undefined;
   readonly applied: KubeObject;
   readonly manager: string;
@@ -140,7 +140,7 @@ function attempt(options: ApplyOptions, force: boolean): ApplyResult {
   return { object: withManaged(object, writeManaged([...kept, ...mine])), isChanged };
 }
 
-/** An object that nobody tracked yet counts as written by one unknown manager. */
+/** An object without managed fields counts as written by one unknown manager. */
 function entriesOf(live: KubeObject, options: ApplyOptions): Managed[] {
   const entries = readManaged(live.metadata.managedFields) ?? [];
   if (entries.length > 0) return entries;
@@ -166,7 +166,7 @@ const withManaged = (object: KubeObject, managedFields: ManagedFieldsEntry[] | u
   metadata: { ...object.metadata, ...(managedFields ? { managedFields } : {}) },
 });
 
-/** Takes away what the manager wanted last time, unless it or anybody else wants it still. */
+/** Removes fields of the manager's last intent that are not in the new one, unless another manager owns them. */
 function prune(
   type: ObjectType,
   merged: JsonObject,
@@ -215,7 +215,7 @@ function conflictMessage(conflicts: readonly Conflict[]): string {
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;
 }
 
-/** Fields that a client-side apply set and nobody has changed since; kubectl may take them over. */
+/** Fields that a client-side apply set and that have not been changed since; kubectl may take them over. */
 function unchangedSinceClientApply(type: ObjectType, live: KubeObject): ReadonlySet<string> {
   const text = live.metadata.annotations?.[LAST_APPLIED];
   const config = text === undefined ? undefined : parseObject(text);

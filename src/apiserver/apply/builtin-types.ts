@@ -56,8 +56,8 @@ export const customType = (schema: JsonSchema | undefined): ObjectType => ({
 });
 
 /**
- * The object of a kind as a typed program prints it when nothing is set: structs are there and empty, required
- * lists are null, required texts empty. Setting nothing there is no change.
+ * The object of a kind as a Go program serialises it when no field is set: structs are present and empty, required
+ * lists are null, required strings empty. Setting such a field is not a change.
  */
 function zeroOf(schema: NamedSchema): JsonObject {
   const zero: JsonObject = {};

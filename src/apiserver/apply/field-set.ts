@@ -1,11 +1,11 @@
 /**
- * Sets of fields of an object, kept in the form in which `managedFields` carries them (FieldsV1), so that
- * nothing is encoded or decoded on the way.
+ * Sets of fields of an object, in the format of `managedFields` (FieldsV1), so that they do not have to be encoded or
+ * decoded.
  *
- * A set is a tree. Its keys are path elements: `f:name` a member, `k:{"name":"c"}` an item of a list map,
- * `v:"x"` an item of a list set. A node belongs to the set itself when it has the key `.` or no keys at all:
- * `{"f:data":{"f:a":{}}}` holds `.data.a` but not `.data`. The root is not a field; an empty root is the empty
- * set. Sets are never changed, and share what they can.
+ * A set is a tree. Its keys are path elements: `f:name` a member, `k:{"name":"c"}` an item of a list map, `v:"x"` an
+ * item of a list set. A node itself belongs to the set if it has the key `.` or no keys at all:
+ * `{"f:data":{"f:a":{}}}` contains `.data.a` but not `.data`. The root is not a field; an empty root is the empty
+ * set. Sets are immutable, and share subtrees.
  */
 import { isObject } from '../types.ts';
 

@@ -1,8 +1,9 @@
 /**
- * `metadata.managedFields`: who set which fields.
+ * `metadata.managedFields`: which manager set which fields.
  *
- * Every write that is no apply is compared with what was there: the writer gains what it added or changed, all
- * others lose what was changed or removed. The entries are kept as they are on the wire.
+ * After every write other than an apply, the object is compared with its previous state: the writer becomes the owner
+ * of fields that it added or changed, all others lose fields that were changed or removed. Entries are kept in their
+ * wire format.
  */
 import {
   difference,
@@ -38,7 +39,7 @@ export interface Managed extends ManagedFieldsEntry {
 const MAX_UPDATERS = 10;
 const ANCIENT = 'ancient-changes';
 
-/** Members of metadata that nobody owns. */
+/** Members of metadata without an owner. */
 const UNOWNED = [
   'name',
   'namespace',
@@ -110,7 +111,7 @@ function startingEntries(
   return read && read.length > 0 ? read : stored;
 }
 
-/** What a write changed, as far as it can be owned. */
+/** The changes of a write, in fields that can have an owner. */
 interface Changes {
   readonly touched: FieldSet;
   readonly removed: FieldSet;
@@ -147,10 +148,10 @@ export interface UpdateOptions {
 }
 
 /**
- * The managedFields of an object after a write that is no apply; undefined when there are none.
+ * The managedFields of an object after a write other than an apply; undefined if there are none.
  *
- * An object without entries is tracked only from its creation on. When nothing changed the stored array itself
- * is handed back.
+ * An object without entries is tracked only from its creation on. If nothing has changed, the stored array itself is
+ * returned.
  */
 export function updateManagedFields(options: UpdateOptions): ManagedFieldsEntry[] | undefined {
   const { before, after } = options;

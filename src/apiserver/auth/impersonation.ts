@@ -1,4 +1,4 @@
-/** Acting as somebody else, for those who may. */
+/** Impersonation of another user, for users with the permission. */
 import type { World } from '../api.ts';
 import { check, refusal } from './access.ts';
 import type { AuthorizationMode } from './access.ts';

@@ -1,8 +1,8 @@
 /**
- * Garbage collection: what owns what decides what may stay.
+ * Garbage collection by owner references.
  *
- * An owner is absent when no object with that uid exists where the reference points, waiting when it is being deleted
- * in the foreground, and solid otherwise. Dependents of none but absent owners go.
+ * An owner is absent if no object with that uid exists at the reference, waiting if it is being deleted in the
+ * foreground, and solid otherwise. Dependents whose owners are all absent are deleted.
  */
 import { timestamp } from '../../lib/clock.ts';
 import { randomSuffix } from '../../lib/rng.ts';
@@ -56,7 +56,7 @@ export class GarbageCollector {
     if (resource.id === CRDS && change.next) this.#recheckUnknown();
   }
 
-  /** An owner that waits for its dependents looks again when one of them goes or lets go of it. */
+  /** Queues owners that wait for dependents, when one of these is deleted or removes its owner reference. */
   #wakeOwners(owners: readonly OwnerReference[]): void {
     for (const owner of owners) {
       const ref = this.#world.store.byUid(owner.uid);

@@ -1,6 +1,6 @@
 /**
- * Workloads that become ready although nothing runs them: pods are put on an imaginary node and succeed, their
- * owners count them. Each object is looked at when it changes, and what is missing for its next state is written.
+ * Simulated workloads, which become ready although nothing runs them: pods are assigned to an imaginary node and
+ * succeed, and their owners count them. Each object is handled when it changes, and its next state is written.
  */
 import type { World } from '../api.ts';
 import type { InternalClient } from '../internal.ts';

@@ -1,4 +1,7 @@
-/** What the simulated workloads share: finding dependents, writing statuses, reading the wish for trouble. */
+/**
+ * Common functions of simulated workloads: find dependents, write statuses, read the annotation that requests
+ * failures.
+ */
 import { timestamp } from '../../lib/clock.ts';
 import type { World } from '../api.ts';
 import type { InternalClient } from '../internal.ts';

@@ -40,9 +40,9 @@ interface HandlerParts {
   readonly services: Services;
   readonly authenticator: Authenticator;
   readonly audit: AuditLog;
-  /** Who somebody without credentials is, if not `system:anonymous`. */
+  /** The user of requests without credentials, if not `system:anonymous`. */
   readonly anonymous?: UserInfo;
-  /** Whom the request acts as, if not the one who asks. @throws ApiError 403 */
+  /** The impersonated user, if there is one. @throws ApiError 403 */
   readonly impersonate: (user: UserInfo, headers: Incoming['headers']) => UserInfo | undefined;
   /** @throws ApiError 403 */
   readonly authorize: (user: UserInfo, info: RequestInfo, query: URLSearchParams) => void;
@@ -52,7 +52,7 @@ interface HandlerParts {
 
 const JSON_ACCEPT: Accept = { media: 'json', version: 'v1', pretty: false };
 
-/** A request on its way: what is known of it so far. */
+/** The state of a request while it is handled. */
 interface Visit {
   readonly incoming: Incoming;
   readonly path: string;
@@ -63,7 +63,7 @@ interface Visit {
   readonly warnings: string[];
   readonly noted: { name?: string };
   user: UserInfo;
-  /** Who asked, where the request acts as somebody else. */
+  /** The authenticated user, if the request impersonates another one. */
   original?: UserInfo;
   info?: RequestInfo;
   accept: Accept;
@@ -120,7 +120,7 @@ export class Handler {
     };
   }
 
-  /** Who asks for what, and whether that may be. @throws ApiError */
+  /** Authenticates and authorizes the request. @throws ApiError */
   #admit(visit: Visit): RequestInfo {
     const { incoming, path, query } = visit;
     const { authenticator, anonymous, impersonate, authorize, sabotage } = this.#parts;

@@ -1,4 +1,4 @@
-/** Serves the OpenAPI documents, made when somebody asks and kept until the catalogue changes. */
+/** Serves the OpenAPI documents, which are created on request and cached until the catalogue changes. */
 import type { Answer, Call, World } from '../api.ts';
 import type { Registry } from '../kinds/kinds.ts';
 import { documentHash, documentKey, openApiIndex, openApiV3 } from './openapi.ts';
@@ -63,7 +63,7 @@ function oldDocument(call: Call): Answer {
     protobufField(2, info),
     protobufField(8, Buffer.alloc(0)),
   ]);
-  // The media type asked for is none by the letter of MIME, so upstream answers with this one.
+  // The requested media type is invalid according to MIME, so upstream responds with this one.
   const type = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
   return { type: 'bytes', code: 200, headers: { 'content-type': type }, body };
 }

@@ -1,9 +1,9 @@
 /**
- * Strategic merge patch: a merge patch that knows which lists are maps in disguise, with directives for what
- * plain merging cannot say.
+ * Strategic merge patch: a merge patch that merges lists by keys, with directives for operations that a plain merge
+ * cannot express.
  *
- * The order of a merged list: items of the patch come as the patch has them (or as `$setElementOrder` says),
- * items it does not name keep their place before an old neighbour, and new items go first.
+ * The order of a merged list: items of the patch have the order of the patch (or of `$setElementOrder`), other items
+ * keep their position before their previous neighbour, and new items come first.
  */
 import { equal } from '../../lib/json.ts';
 import { plainText } from '../schema/field-errors.ts';

@@ -25,7 +25,7 @@ export interface Change {
   frames?: Map<string, Buffer>;
 }
 
-/** What a commit leaves behind for whoever makes it durable. */
+/** The record of a commit, for the log on disk. */
 export interface LogRecord {
   readonly rev: Rev;
   readonly resource: string;
@@ -152,7 +152,7 @@ export class Store {
   readonly #byUid = new Map<string, OwnedRef>();
   readonly #limits: HistoryLimits;
   readonly #now: () => number;
-  /** Called within the commit, before anybody can see the change. */
+  /** Called within the commit, before the change is visible. */
   onCommit: ((record: LogRecord) => void) | undefined;
   /** Called after each commit with the resource and the change. */
   readonly listeners = new Set<(resource: Resource, change: Change) => void>();
@@ -196,7 +196,7 @@ export class Store {
     return this.#byUid.get(uid);
   }
 
-  /** Puts back what a log says, without telling anybody. */
+  /** Applies a record of the log, without notifying watchers. */
   restore(record: LogRecord): void {
     const resource = this.resource(record.resource);
     const prev = resource.entries.get(record.key);
@@ -213,8 +213,8 @@ export class Store {
   }
 
   /**
-   * Makes `next` the state of `key` (undefined removes it) and tells everybody.
-   * @param expect revision the current state must have; 0 means absent, undefined means whatever
+   * Stores `next` as the state of `key` (undefined removes it) and notifies watchers.
+   * @param expect required revision of the current state; 0 means absent, undefined means any
    * @throws Stale when the current state has another revision
    */
   commit(id: string, key: string, expect: Rev | undefined, next: KubeObject | undefined): Change {
@@ -226,7 +226,7 @@ export class Store {
     this.onCommit?.({ rev, resource: id, key, obj: next ?? null });
     this.#rev = rev;
     const entry = next && { rev, key, obj: next };
-    // A past state is rarely asked for again; its bytes can be made anew.
+    // An old state is rarely requested; its bytes can be computed again.
     if (prev?.view?.json) delete prev.view.json;
     this.#install(resource, key, prev, entry);
     const change: Change = { rev, key, at: this.#now(), prev, next: entry };

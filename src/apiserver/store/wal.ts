@@ -1,6 +1,6 @@
 /**
- * The store on disk: a snapshot and a log of JSON lines, one per commit, written before anybody hears of the commit.
- * A process that is killed loses nothing that was answered; a last line that was cut short was never answered.
+ * The store on disk: a snapshot and a log of JSON lines, one per commit, written before the commit is visible. A
+ * killed process loses no commit that was acknowledged; an incomplete last line was never acknowledged.
  */
 import {
   closeSync,
@@ -42,8 +42,8 @@ export class FileLog {
   #cancelFsync: (() => void) | undefined;
 
   /**
-   * Takes the folder, reads what is there into `store`, and records every commit from then on.
-   * @throws DataUnusable when another server has the folder, or its contents cannot be read
+   * Locks the folder, reads its contents into `store`, and records every commit from then on.
+   * @throws DataUnusable when another server uses the folder, or its contents cannot be read
    */
   constructor(dir: string, store: Store, fsync: Fsync, clock: Clock) {
     this.#dir = dir;
@@ -150,7 +150,7 @@ export class FileLog {
 
 const headerLine = (rev: number): string => `${JSON.stringify({ format: FORMAT, rev })}\n`;
 
-/** Whole lines of a file; what follows the last line end was cut short and does not count. */
+/** Complete lines of a file; an incomplete last line is ignored. */
 function readLines(file: string): { lines: string[]; bytes: number } {
   const content = readFileSync(file);
   const bytes = content.lastIndexOf(10) + 1;

@@ -58,7 +58,7 @@ export async function insert(
   if (base !== undefined) meta.name = base + randomSuffix(world.rng);
   setSystemFields(world, kind, object);
   if (kind.status) clearStatus(kind, object);
-  track(object); // before the server adds what nobody asked for: that is owned by nobody
+  track(object); // Before the server adds defaults, which have no owner.
   kind.strategy?.prepareForCreate?.(object, strategyContext(world, call));
   assertPlace(writer, object);
 

@@ -55,7 +55,7 @@ export async function deleteCollection(deleter: Deleter): Promise<Answer> {
   return { type: 'list', kind, entries, rev };
 }
 
-/** @throws ApiError 500 for a body that is no JSON, as upstream */
+/** @throws ApiError 500 for an invalid JSON body, as upstream */
 function readOptions(call: Call): DeleteOptions {
   if (call.body.length === 0) return deleteOptions(undefined, call.query);
   let body: unknown;

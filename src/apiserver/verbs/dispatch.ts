@@ -21,7 +21,7 @@ export interface Services {
   readonly subresources: SubresourceHandlers;
   /** Virtual kinds, by `group/plural`. */
   readonly virtual: ReadonlyMap<string, (call: Call, kind: Kind) => Answer>;
-  /** Paths outside the resources, such as /version; undefined when there is none. */
+  /** Paths outside of the resources, such as /version; undefined for an unknown path. */
   readonly page: (call: Call) => Answer | undefined;
 }
 

@@ -7,8 +7,8 @@ import { settleNamespace } from './writer.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * Checks and carries over what no client may change.
- * @param isPut PUT must bring what it does not want to change; patches inherit it from the live object
+ * Validates and restores fields that clients must not change.
+ * @param isPut a PUT contains the whole object; patches inherit omitted fields from the live object
  */
 export function settleIdentity(writer: Writer, isPut: boolean, next: KubeObject, live: KubeObject): void {
   const { kind, call } = writer;

@@ -137,7 +137,7 @@ function finalizersAfterDeletion(next: KubeObject, live: KubeObject): FieldError
   ];
 }
 
-/** A terminating object without finalizers goes with the write that took the last one. */
+/** A terminating object is deleted by the write that removes its last finalizer. */
 function isGone(kind: Kind, object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
   if (deletionTimestamp === undefined || (finalizers?.length ?? 0) > 0) return false;

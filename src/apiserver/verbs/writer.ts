@@ -136,7 +136,7 @@ export async function admit(
   return normalize(writer, changed, []);
 }
 
-/** Commits and answers with what is stored now. @param expect 0 when there must be none yet */
+/** Commits and returns the stored object. @param expect 0 if the object must not exist yet */
 export function stored(writer: Writer, object: KubeObject, expect: number, code: number): Answer {
   const { world, kind } = writer;
   const { namespace, name } = object.metadata;

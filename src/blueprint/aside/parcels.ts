@@ -100,7 +100,7 @@ interface FileFacts {
 
 const fileFacts = new WeakMap<FileTree, FileFacts>();
 
-/** Blueprints are read anew for each pass; equal ones have the same id. */
+/** A blueprint is read for each reconcile; equal ones have the same id. */
 function factsOf(files: FileTree): FileFacts {
   const known = fileFacts.get(files);
   if (known !== undefined) return known;
@@ -126,7 +126,7 @@ function factsOf(files: FileTree): FileFacts {
 const objectIds = new WeakMap<object, string>();
 let objects = 0;
 
-/** For what is the same only when it is the same object. */
+/** Identifies an object by reference. */
 function idOf(object: object): string {
   const id = objectIds.get(object) ?? `object ${String(++objects)}`;
   objectIds.set(object, id);

@@ -56,8 +56,8 @@ interface WorkerLimits {
 }
 
 /**
- * What a stop means, as the sentence for the user.
- * @throws what is no stop, or not the fault of the work: that is tried again
+ * The message for users about stopped work.
+ * @throws any other error, and stops that the work did not cause, which are retried
  */
 function whyStopped(error: unknown, what: string, { timeoutMs, maxBytes, memory }: WorkerLimits): string {
   if (error instanceof ResultTooLarge) {

@@ -62,7 +62,7 @@ export function unpackJob({ data, blueprint, chart }: WireJob, found: (id: strin
   };
 }
 
-/** All errors that work may end with and that somebody tells apart. */
+/** All errors of work that callers distinguish by class. */
 export const errorClasses = classesOf(
   renderErrors,
   helmErrors,

@@ -2,7 +2,7 @@
 import { isObject, ownField } from '../../lib/objects.ts';
 import { parseYaml, toYaml } from '../../lib/yaml.ts';
 
-/** The kubeconfig of a target cannot be used; the sentence says why, and nothing of what is in it. */
+/** The kubeconfig of a target is unusable; the message says why, without its contents. */
 export class KubeconfigUnusable extends Error {
   override readonly name = 'KubeconfigUnusable';
 }
@@ -11,7 +11,9 @@ export class KubeconfigUnusable extends Error {
 export const withToken = (kubeconfig: string, account: string, token: string): string =>
   withUser(kubeconfig, { token }, account);
 
-/** Access of whoever logs in at an issuer of OpenID Connect: a plugin of kubectl asks for it. @throws KubeconfigUnusable */
+/**
+ * A kubeconfig for users of an OpenID Connect issuer; a kubectl plugin handles the login. @throws KubeconfigUnusable
+ */
 export const withOidcLogin = (kubeconfig: string, issuerUrl: string, clientId: string): string =>
   withUser(kubeconfig, {
     exec: {

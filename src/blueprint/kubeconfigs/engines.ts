@@ -38,7 +38,7 @@ function goValue(result: string | ExpiringKubeconfig): Value {
 const without = goFunctions(undefined);
 const asking = goFunctions({});
 
-/** For GoTemplate and Handlebars. The tables of those who have nothing yet are the same each time. */
+/** For GoTemplate and Handlebars. Without issued kubeconfigs, the table is always the same. */
 export function kubeconfigFunctionsFor(issued: IssuedByKey | undefined): FunctionTable {
   if (!issued) return without;
   return Object.keys(issued).length === 0 ? asking : goFunctions(issued);

@@ -47,7 +47,7 @@ const ACCOUNT: Words = {
   target: 'target',
 };
 
-/** @param issued undefined where there is no cluster to ask: the functions say so */
+/** @param issued undefined if there is no cluster: the functions fail with a message about it */
 export function kubeconfigFunctions(issued: IssuedByKey | undefined): KubeconfigFunctions {
   const answer = (request: KubeconfigRequest): Exclude<Issued, { readonly problem: string }> => {
     if (!issued) {
@@ -91,7 +91,7 @@ export function kubeconfigFunctions(issued: IssuedByKey | undefined): Kubeconfig
   };
 }
 
-/** What stands in the target itself need not be asked for. */
+/** A kubeconfig in the target itself does not have to be requested. */
 function ownKubeconfig(
   target: unknown,
   answer: (request: KubeconfigRequest) => { kubeconfig: string },

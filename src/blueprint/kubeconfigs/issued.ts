@@ -4,8 +4,8 @@ import { keyOf } from './request.ts';
 import { TooManyKubeconfigs } from './errors.ts';
 
 /**
- * Asks a cluster. What it refuses for good is an answer.
- * @throws KubeconfigProblem when asking another time may help
+ * Requests a kubeconfig from a cluster. A permanent rejection is a result.
+ * @throws KubeconfigProblem if a retry may help
  */
 export type IssueKubeconfig = (request: KubeconfigRequest) => Promise<Issued>;
 
@@ -23,7 +23,7 @@ export class IssuedKubeconfigs {
     return this.#byKey;
   }
 
-  /** All kubeconfigs as texts, for those who must not show them. */
+  /** All kubeconfigs as texts, to be masked. */
   get secrets(): readonly string[] {
     return Object.values(this.#byKey).flatMap((issued) =>
       'problem' in issued

@@ -1,11 +1,11 @@
 /**
- * Kubeconfigs that templates ask for. A template runs without waiting for anybody, so it is interrupted with
- * KubeconfigNeeded; whoever runs it has the kubeconfig issued and runs it again, as with contents of components.
+ * Kubeconfigs that templates request. A template runs synchronously, so the request interrupts it with
+ * KubeconfigNeeded; the runner has the kubeconfig issued and runs the template again, as for contents of components.
  */
 import { createHash } from 'node:crypto';
 import { goJson } from '../../lib/gojson.ts';
 
-/** What is asked for, as a template said it. */
+/** A request, as written in the template. */
 export interface KubeconfigRequest {
   /**
    * - `shoot`: an administrator's access to a shoot cluster, from the Gardener project of the target
@@ -21,7 +21,7 @@ export interface KubeconfigRequest {
   readonly target: unknown;
 }
 
-/** A kubeconfig, or the sentence that says why there is none. */
+/** A kubeconfig, or the message why it was not issued. */
 export type Issued =
   | {
       /** Text in base64. */
@@ -31,7 +31,7 @@ export type Issued =
     }
   | { readonly problem: string };
 
-/** What was issued, by the keys of the requests. Plain data, so that other processes can have it. */
+/** Issued kubeconfigs by the keys of their requests. Plain data, so that it can be sent to other processes. */
 export type IssuedByKey = Readonly<Record<string, Issued>>;
 
 /** The same for equal requests; it does not contain them. */
@@ -50,7 +50,7 @@ export class KubeconfigNeeded extends Error {
   }
 }
 
-/** What is asked for, without anything that is secret. */
+/** The request, without secrets. */
 export function describe({ kind, name, namespace }: KubeconfigRequest): string {
   if (kind === 'own') return 'the target itself';
   return `${kind === 'shoot' ? 'shoot' : 'service account'} ${namespace}/${name}`;

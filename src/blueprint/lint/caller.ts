@@ -78,7 +78,7 @@ function inspectSupplied({ blueprint: { info } }: Subject, caller: Caller, say: 
       const why = hintFor(name, [...declared.keys()], 'nothing reads it');
       say('import-not-declared', at, `the blueprint of ${caller.name} has no import "${name}"; ${why}`);
     } else if (type !== given && type !== '') {
-      // Mappings may make of it what is wanted.
+      // A mapping may convert the value.
       if (mappedNames(caller).includes(name)) return;
       say('import-of-other-kind', at, `the blueprint expects a ${type} as "${name}", but gets a ${given}`);
     } else if (given !== 'data') {
@@ -163,8 +163,8 @@ function inspectMappings({ blueprint: { info } }: Subject, caller: Caller, say: 
 }
 
 /**
- * Names that an expression refers to, if it is a plain row of references and texts; what is harder to understand is left
- * to the engine.
+ * Names in an expression, if it is a simple sequence of references and texts; other expressions are left to the
+ * engine.
  */
 function namesIn(text: string): readonly string[] {
   const code = /^\s*\(\((?!!)([\s\S]*)\)\)\s*$/.exec(text)?.[1];

@@ -9,7 +9,7 @@ import type { SourceFiles } from './source-files.ts';
 import type { Child, Subject } from './subject.ts';
 import type { YamlText } from './yaml-text.ts';
 
-/** Entries that cannot be read are left out; what is wrong with their documents is among the findings. */
+/** Entries that cannot be read are omitted; other findings are about their documents. */
 export function findChildren(
   document: YamlText,
   blueprint: LoadedBlueprint,

@@ -153,7 +153,7 @@ function inspectType(
 const GROUP_OF_TYPES = 'landscaper.gardener.cloud';
 const WELL_KNOWN = 'kubernetes-cluster';
 
-/** Anybody may make up types, so only what is very close to a known one is suspicious. */
+/** Custom types are allowed, so only names that are very similar to a known type are reported. */
 function inspectSpelling(
   { document }: Pick<Subject, 'document'>,
   report: Report<RuleName>,

@@ -1,6 +1,6 @@
 /**
- * Rules about deploy items, as far as they can be read off their templates: a template without loops and conditions has
- * the shape of its result. Actions in it are replaced by marks of the same length, so places stay what they are.
+ * Rules about deploy items, based on their templates: a template without loops and conditions has the structure of
+ * its result. Actions in it are replaced by placeholders of the same length, so positions stay the same.
  */
 import { deployItemSpecification } from '../../api/blueprint.ts';
 import { shortestCycle } from '../../lib/graph.ts';
@@ -45,7 +45,7 @@ interface Item {
   readonly document: YamlText;
 }
 
-/** Stands for what an action will print: a character for private use, which YAML takes as a letter. */
+/** Placeholder for the output of an action: a private-use character, which YAML treats as a letter. */
 const MARK = '\ue000';
 const isOpen = (text: string): boolean => text.includes(MARK);
 

@@ -1,4 +1,4 @@
-/** Rules about the documents themselves: that they are YAML, of the right kind, and that somebody reads their fields. */
+/** Rules about documents: valid YAML, the right kind, and no unknown fields. */
 import type { z } from 'zod';
 import {
   blueprint as blueprintSchema,
@@ -40,7 +40,7 @@ const finding = (rule: RuleName, place: Place, message: string): Finding => ({
   message,
 });
 
-/** What was read; without a value there is nothing to look at any further. */
+/** The parsed document; without a value, no other rules are applied. */
 export interface Read {
   readonly readable:
     { readonly document: YamlText; readonly value: Readonly<Record<string, unknown>> } | undefined;

@@ -36,7 +36,7 @@ export function enclosingObjectOf(document: YamlText, value: unknown): Enclosing
     caller: isSound ? callerFrom(document, value, name) : undefined,
     findings: [
       ...shape,
-      // A wrong type has been told already, and with a better place.
+      // A wrong type is already reported, with a better position.
       ...(refusal !== undefined && shape.every(({ level }) => level !== 'error')
         ? [invalidInstallation(document.at(pathIn(refusal)), refusal)]
         : []),

@@ -87,7 +87,7 @@ function inspectSyntax(
 
 const isTree = (template: unknown): boolean => typeof template === 'object' && template !== null;
 
-/** The way to what is broken in a tree, as documents are asked for it. */
+/** The path to an error in a tree, in the form that documents use. */
 const stepsTo = ({ path = [] }: SyntaxProblem): Path =>
   path.map((step) => {
     const [, index] = /^\[(\d+)\]$/.exec(step) ?? [];
@@ -100,7 +100,7 @@ function placeOf({ line, column }: SyntaxProblem, source: Source) {
   return source.place(source.lineStart(line - 1) + column);
 }
 
-/** `include "/part.tpl"` and the like, as far as the name is written out. */
+/** Calls such as `include "/part.tpl"` with a literal name. */
 function inspectFileCalls(
   { files }: Subject,
   report: Report<RuleName>,

@@ -1,4 +1,4 @@
-/** Rules about exports: that something makes them, and that somebody wants those of sub-installations. */
+/** Rules about exports: every export has a source, and exports of sub-installations are used. */
 import { exportedNames, importedNames } from '../../api/data-names.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import { knowsAllChildren } from './sub-installations.ts';

@@ -27,7 +27,7 @@ export interface RuleGroup {
   inspect(subject: Subject): readonly Finding[];
 }
 
-/** @param inspect reports what it finds, in any order */
+/** @param inspect reports its findings, in any order */
 export function ruleGroup<R extends string>(
   rules: Readonly<Record<R, RuleFacts>>,
   inspect: (subject: Subject, report: Report<R>) => void,

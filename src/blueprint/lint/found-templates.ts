@@ -32,7 +32,7 @@ function sourceOf(
   return slice && part(document.source, slice);
 }
 
-/** A stretch of a text as a source of its own. */
+/** A stretch of a string as a source of its own. */
 function part(outer: Source, { text, offset }: { readonly text: string; readonly offset: number }): Source {
   const first = outer.lineAt(offset);
   const indent = offset - outer.lineStart(first);

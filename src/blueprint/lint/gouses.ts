@@ -23,7 +23,7 @@ interface FileCall {
   readonly pos: number;
 }
 
-/** undefined when it is no Go template, or a broken one */
+/** Undefined if it is not a Go template, or has a syntax error. */
 export function parsedGoTemplate({ type }: View<TemplateExecutor>, source: Source): ParsedSource | undefined {
   if (type !== 'GoTemplate') return undefined;
   try {
@@ -56,7 +56,7 @@ export function usesIn(source: ParsedSource): readonly Use[] {
   return uses;
 }
 
-/** Whether a template decides by itself what it prints: loops, conditions, named templates. */
+/** Whether the output of a template depends on control structures: loops, conditions, named templates. */
 export const hasControl = (source: ParsedSource): boolean =>
   source.definitions.size > 1 || source.root.nodes.some(({ kind }) => !['text', 'action'].includes(kind));
 
@@ -125,7 +125,7 @@ function visitOperand(node: Operand, scope: Scope): void {
   if (path) scope.uses.push({ path, pos: node.pos, isAsking: isAsking(scope) });
 }
 
-/** The path from the root that an operand stands for, if it does. */
+/** The path from the root that an operand refers to, if it does. */
 function rootPath(node: Operand, { isRoot, isMain }: Scope): readonly string[] | undefined {
   switch (node.kind) {
     case 'field':

@@ -36,10 +36,10 @@ export const ruleTable: Readonly<Record<string, Readonly<Record<string, RuleFact
   ...Object.fromEntries(Object.entries(groups).map(([title, { rules }]) => [title, rules])),
 };
 
-/** Where a blueprint is to be read, and who uses it. */
+/** The location of a blueprint, and its user. */
 export interface BlueprintInput {
   readonly files: SourceFiles;
-  /** `blueprint.yaml` when it is not a text but a map in another document. */
+  /** `blueprint.yaml` when it is not a string but a map in another document. */
   readonly written?: { readonly document: YamlText; readonly value: unknown } | undefined;
   readonly caller?: Caller | undefined;
   /** Where the blueprint stands if it has no file. */

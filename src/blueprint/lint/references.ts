@@ -1,4 +1,4 @@
-/** Rules about what templates and sub-installations read of the imports: what is not there, and what nobody reads. */
+/** Rules about references to imports in templates and sub-installations: unknown and unused imports. */
 import { ownField } from '../../lib/objects.ts';
 import { declaredImports } from '../template-checks.ts';
 import { ruleGroup, type Report } from './finding.ts';
@@ -63,7 +63,7 @@ function textUses(text: string): readonly TextUse[] {
   });
 }
 
-// ---------------------------------------------------------------- what is not there
+// ---------------------------------------------------------------- unknown imports
 
 const COMMON = ['imports', 'cd', 'components', 'blueprint', 'blueprintDef', 'componentDescriptorDef'];
 const MORE = {
@@ -105,8 +105,8 @@ function inspectUses(
 }
 
 /**
- * Where the first two names of a path stand.
- * @param pos somewhere in it: engines tell the last name, or a key beside it
+ * The positions of the first two names of a path.
+ * @param pos a position in it: engines report the last name, or a key beside it
  */
 function placesOf(
   text: string,
@@ -125,11 +125,11 @@ const isBound = ({ templates }: Subject, name: string): boolean =>
     ({ kind, source }) => kind === 'import' && source !== undefined && mentions(source.text, name),
   );
 
-// ---------------------------------------------------------------- what nobody reads
+// ---------------------------------------------------------------- unused imports
 
 function inspectUnused(subject: Subject, report: Report<RuleName>, uses: readonly TextUse[]): void {
   const isAllUsed = uses.some(({ path: [root, name] }) => root === 'imports' && name === undefined);
-  // What a template reads that is not there, nobody can tell.
+  // The references of a missing template are unknown.
   if (isAllUsed || subject.templates.some(({ source }) => source === undefined)) return;
   const read = new Set(uses.flatMap(({ path: [root, name] }) => (root === 'imports' ? [name] : [])));
   const others = otherTexts(subject, uses);

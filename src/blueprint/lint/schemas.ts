@@ -27,7 +27,7 @@ export const schemaRules = ruleGroup<RuleName>(rules, (subject, report) => {
   const { info } = subject.blueprint;
   for (const [path, schema] of schemasOf(subject)) {
     const [list, type] = path;
-    // What is wrong with a local type in use shows where it is used.
+    // Errors in a local type that is used are reported where it is used.
     if (list !== 'localTypes') inspectSchema(subject, report, schema, path);
     else if (!isInUse(subject, String(type)))
       inspectSchema(subject, report, schema, path, 'local-type-invalid');
@@ -80,7 +80,7 @@ function inspectSchema(
   path: Path,
   rule: RuleName = 'schema-invalid',
 ): void {
-  // What lies in components is not at hand here; `render --component` sees it.
+  // Contents of components are not available here; `render --component` checks them.
   const references = referencesIn(schema);
   if (references.some(([, ref]) => ref.startsWith('cd://'))) return;
   const problem = schemaProblem(schema, blueprint);
@@ -166,7 +166,7 @@ const KEYWORDS: readonly string[] = [
   'then',
   'else',
 ];
-/** Of later drafts than those that count here. */
+/** Keywords of later drafts than the supported ones. */
 const TOO_NEW: readonly string[] = [
   'unevaluatedProperties',
   'unevaluatedItems',

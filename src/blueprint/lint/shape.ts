@@ -1,4 +1,4 @@
-/** Says how YAML values differ from the schemas of src/api: fields that nobody reads, and values of the wrong type. */
+/** Compares YAML values with the schemas of src/api: unknown fields, and values of the wrong type. */
 import type { z } from 'zod';
 import { misfits, typeName, type Misfit, type Path } from '../../api/decode.ts';
 import { hintFor } from './words.ts';

@@ -8,7 +8,7 @@ export interface SourceFiles {
   readonly tree: FileTree;
   /** Of all files, without a leading `/`, in order. */
   readonly paths: readonly string[];
-  /** undefined when there is no such file */
+  /** Undefined if there is no such file. */
   source(path: string): Source | undefined;
 }
 

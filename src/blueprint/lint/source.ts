@@ -1,9 +1,9 @@
 /**
- * Texts under inspection. A template may stand in a blueprint that stands in an Installation: a place in the innermost
- * text is told as line and column of the file on disk.
+ * Sources of the lint. A template may be in a blueprint that is in an Installation: a position in the innermost text
+ * is reported as line and column of the file on disk.
  */
 
-/** A place in a file that somebody can open. */
+/** A position in a file. */
 export interface Place {
   readonly file: string;
   /** 1-based. */
@@ -16,7 +16,7 @@ export interface Place {
   readonly sourceLine: string;
 }
 
-/** Where a text stands within another one: an offset in it for each place of the inner text. */
+/** Where a string stands within another one: an offset in it for each place of the inner text. */
 export interface Embedding {
   readonly outer: Source;
   /** @param line 0-based @param column 0-based. @returns offset in the outer text */
@@ -55,7 +55,7 @@ export class Source {
     };
   }
 
-  /** @param line 0-based. The first character of the line that is no blank. */
+  /** @param line 0-based. The first character of the line that is not white space. */
   placeOfLine(line: number): Place {
     const text = this.lineText(line);
     const indent = text.length - text.trimStart().length;

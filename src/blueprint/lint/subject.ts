@@ -1,4 +1,4 @@
-/** What rules look at: a blueprint with the places of everything in it, its templates, its children, and who uses it. */
+/** The input of rules: a blueprint with positions, its templates, its children, and its caller. */
 import type { InstallationTemplate, TemplateExecutor } from '../../api/blueprint.ts';
 import type { InstallationExports, InstallationImports } from '../../api/kinds/installation.ts';
 import type { View } from '../../lib/objects.ts';
@@ -15,10 +15,10 @@ export interface Subject {
   readonly blueprint: LoadedBlueprint;
   readonly files: SourceFiles;
   readonly templates: readonly FoundTemplate[];
-  /** The entries of `subinstallations`, as far as they can be read. */
+  /** The readable entries of `subinstallations`. */
   readonly children: readonly Child[];
   readonly unreadable: readonly { readonly index: number; readonly why: string }[];
-  /** Who uses the blueprint, if that is known. */
+  /** The installation that uses the blueprint, if known. */
   readonly caller: Caller | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface FoundTemplate {
   /** Of the execution in `blueprint.yaml`. */
   readonly path: Path;
   readonly executor: View<TemplateExecutor>;
-  /** undefined when there is no template, or its file is missing */
+  /** Undefined if there is no template, or its file is missing. */
   readonly source: Source | undefined;
 }
 

@@ -1,7 +1,7 @@
 /** Small questions about texts that several rules ask. */
 import { closest } from '../../lib/closest.ts';
 
-/** Whether a name stands in a text as a word of its own; names may have dashes. */
+/** Whether a name stands in a string as a word of its own; names may have dashes. */
 export const mentions = (text: string, name: string): boolean =>
   new RegExp(`(?<![\\w-])${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`).test(text);
 

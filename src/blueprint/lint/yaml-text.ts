@@ -1,4 +1,7 @@
-/** A YAML text with the places of everything in it; it answers with the nearest thing around what it does not find. */
+/**
+ * A YAML text with the positions of all values; if a path does not exist, it returns the position of the nearest
+ * parent.
+ */
 import { decodeYaml, yamlKey, yamlNodes, type YamlNode } from '../../lib/yaml.ts';
 import { Source, type Embedding, type Place } from './source.ts';
 
@@ -15,13 +18,13 @@ interface ReadYaml {
   readonly document: YamlText;
 }
 
-/** The first document of a text; null when it is empty. What follows it is not looked at. @throws YamlError */
+/** The first document of a string; null if it is empty. Further documents are ignored. @throws YamlError */
 export function readYaml(source: Source): ReadYaml {
   const document = YamlText.of(source);
   return { value: document.decode(), document };
 }
 
-/** All documents of a text. @throws YamlError */
+/** All documents of a string. @throws YamlError */
 export const readYamlAll = (source: Source): readonly ReadYaml[] =>
   YamlText.all(source).map((document) => ({ value: document.decode(), document }));
 
@@ -36,7 +39,7 @@ export class YamlText {
     this.#base = base;
   }
 
-  /** The first document of a text. @throws YamlError */
+  /** The first document of a string. @throws YamlError */
   static of(source: Source): YamlText {
     const [root] = yamlNodes(source.text);
     return new YamlText(source, root);
@@ -69,7 +72,7 @@ export class YamlText {
     return this.source.place(0);
   }
 
-  /** The text of a field as a source of its own, whose places are those in this text; undefined when it is no text. */
+  /** The text of a field as a source, with positions in this text; undefined if it is not a string. */
   textAt(path: Path, text: string): Source | undefined {
     const found = this.#find([...this.#base, ...path]);
     const node = found && targetOf(found.value);
@@ -115,7 +118,7 @@ export class YamlText {
     return found;
   }
 
-  /** What is worth underlining: a word, or the first character of something larger. */
+  /** The range to mark: a word, or the first character of a larger value. */
   #placeOf(node: YamlNode): Place {
     const isWord = node.kind === 'alias' || (node.kind === 'scalar' && !this.#isBlock(node));
     return this.source.place(node.start, isWord ? node.end - node.start : 1);
@@ -126,8 +129,8 @@ export class YamlText {
   }
 
   /**
-   * Lines of a literal block correspond one to one, shifted by the indentation; a text on one line corresponds if no
-   * escapes are in it. Everything else is told as the place where the text begins.
+   * Lines of a literal block correspond one to one, shifted by the indentation; a string in one line corresponds if
+   * it has no escapes. For all others, the start of the text is reported.
    */
   #embeddingOf(node: YamlNode, text: string): Embedding {
     const { start, end } = node;

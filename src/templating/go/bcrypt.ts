@@ -15,7 +15,7 @@ export class BcryptError extends Error {
 
 /**
  * @param salt 16 bytes
- * @param cost costs below 4 stand for 10
+ * @param cost a cost below 4 counts as 10
  * @throws BcryptError
  */
 export function bcryptHash(password: string, salt: Uint8Array, cost: bigint | number = DEFAULT_COST): string {

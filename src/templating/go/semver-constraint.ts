@@ -65,7 +65,7 @@ type Test = (v: Version, c: Constraint) => string | undefined;
 
 const unless = (holds: boolean, reason: string): string | undefined => (holds ? undefined : reason);
 
-/** `~1.2`, `1.x`: what the constraint names must be equal, what it leaves open may be more. */
+/** `~1.2`, `1.x`: given parts must be equal, the others may be larger. */
 const isWithinTilde: Test = (v, c) => {
   if (compareVersions(v, c.version) < 0) return LESS;
   const { major, minor, patch } = c.version;
@@ -137,7 +137,7 @@ const TESTS: Readonly<Record<string, Test>> = {
 
 const HIDDEN = 'is a prerelease version and the constraint is only looking for release versions';
 
-/** What is wrong with `v` by constraints that must hold together; nothing when all hold. */
+/** Which of several constraints `v` violates; empty if none. */
 function complaints(v: Version, all: readonly Constraint[]): string[] {
   if (v.pre !== '' && all.every((c) => c.version.pre === '')) return [`${versionText(v)} ${HIDDEN}`];
   return all.flatMap((c) => {
@@ -160,7 +160,7 @@ export function constraintComplaints(
   return found.filter((text, i) => text !== hidden || found.indexOf(text) === i);
 }
 
-/** Whether a version is within a constraint such as `>=1.20 <2`. @throws GoError when one of them is none */
+/** Whether a version is within a constraint such as `>=1.20 <2`. @throws GoError when one of them is invalid */
 export const satisfies = (version: string, constraint: string): boolean => {
   const alternatives = parseConstraints(constraint);
   return constraintComplaints(alternatives, parseVersion(version)).length === 0;

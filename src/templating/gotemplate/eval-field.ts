@@ -40,7 +40,7 @@ export function evalPath(
   return receiver.value;
 }
 
-/** What has no value, and what could have been meant. @param parent where the last name was looked for */
+/** The missing value, with a suggestion. @param parent where the last name was looked up */
 function whyNothing(path: readonly string[], parent: Value): string | undefined {
   const name = path.at(-1);
   if (name === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { Node, Operand } from './ast.ts';
 import type { Env } from './env.ts';
 import type { Value } from './values.ts';
 
-/** Marks that there is no value from an earlier command of the pipeline. */
+/** Marks that an earlier command of the pipeline returned no value. */
 export const MISSING = Symbol('missing');
 export type Piped = Value | typeof MISSING;
 

@@ -1,6 +1,6 @@
 /**
- * Walks the tree of a Handlebars template and writes its output. Blocks are in blocks.ts. It is strict: what is missing
- * is an error that names it, except where a function or a block is made for missing values.
+ * Walks the tree of a Handlebars template and writes its output. Blocks are in blocks.ts. It is strict: a missing
+ * value is an error that names it, except in functions and blocks for missing values.
  */
 import { outputTooLarge } from '../budget.ts';
 import type { Env } from '../gotemplate/env.ts';
@@ -23,7 +23,7 @@ import { meant, placeOfNode, writtenAs, type Source } from './source.ts';
 import { fieldOf, kindOf, textOf } from './values.ts';
 
 type Node = hbs.AST.Node;
-/** What is common to `{{name a b}}`, `(name a b)` and `{{#name a b}}`. */
+/** Common fields of `{{name a b}}`, `(name a b)` and `{{#name a b}}`. */
 interface Call {
   readonly path: hbs.AST.Expression;
   readonly params: readonly hbs.AST.Expression[];
@@ -86,7 +86,7 @@ export class Evaluation {
     throw new TemplateExecutionError(...this.#described(node, reason, cause));
   }
 
-  /** Runs work and adds the place to what it throws. */
+  /** Runs a function and adds the position to its errors. */
   at<T>(node: Node, prefix: string, work: () => T): T {
     try {
       return work();
@@ -140,7 +140,7 @@ export class Evaluation {
     }
   }
 
-  /** Limits are told at the statement; what is deeper has told its place already. */
+  /** Exceeded limits are reported with the position of the statement, unless a nested one already has a position. */
   #limited(node: Node, work: () => void): void {
     try {
       work();
@@ -239,7 +239,7 @@ export class Evaluation {
     return findFunction(this.env.functions, name);
   }
 
-  /** @param more arguments after those that are written */
+  /** @param more arguments in addition to those in the template */
   invoke(node: Node, name: string, { params, hash }: Call, frame: Frame, more: readonly Value[] = []): Value {
     if (name === 'lookup') return this.#lookup(node, params, frame);
     if (name === 'and' || name === 'or') return this.#shortCircuit(name, params, frame);

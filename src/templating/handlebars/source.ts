@@ -32,7 +32,7 @@ export function readSource(name: string, text: string): Source {
 /** The grammar does not know paths from the root, `{{> /a.hbs}}`; a blank instead of the slash moves nothing. */
 const FROM_ROOT = /(?<!\\)(\{\{~?#?>\s*)\/(?=[\w.])/g;
 
-/** Deeper than anybody writes; the parser's time grows with the square of it. */
+/** Deeper than real templates; the parser's time grows quadratically with it. */
 const MAX_DEPTH = 200;
 
 /** Where blocks or parentheses are nested too deeply; undefined when they are not. */
@@ -80,7 +80,7 @@ interface Complaint {
   readonly reason: string;
 }
 
-/** Where a text is wrong, and what is: the parser says it in three ways. */
+/** Position and message of a syntax error, which the parser reports in three formats. */
 function complaint(
   text: string,
   error: Error & { readonly lineNumber?: number; readonly column?: number },
@@ -126,7 +126,7 @@ function lastOpenBlock(text: string): { readonly name: string; readonly pos: num
   return open.at(-1);
 }
 
-/** Tokens of the grammar in words; those that nobody would write there are left out. */
+/** Readable names of tokens; tokens that are unlikely at the position are omitted. */
 const WORDS: Readonly<Record<string, string>> = {
   CLOSE: '}}',
   CLOSE_RAW_BLOCK: '}}}}',

@@ -76,7 +76,7 @@ export function mergeTables(into: Fields, from: Fields, way: Way): Fields {
   return into;
 }
 
-/** The map at a dotted path; undefined when there is none. */
+/** The map at a dotted path; undefined if there is none. */
 export function tableAt(values: Fields, path: string): Fields | undefined {
   let at: unknown = values;
   for (const step of path.split('.')) at = ownField(at, step);

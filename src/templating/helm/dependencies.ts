@@ -14,7 +14,7 @@ import { isInRange, type Dependency } from './metadata.ts';
 export const withDependencies = (chart: Chart, values: Fields): Chart =>
   withImports(withEnabled(chart, values, ''));
 
-// ---------------------------------------------------------------- who takes part
+// ---------------------------------------------------------------- enabled subcharts
 
 function withEnabled(chart: Chart, values: Fields, path: string): Chart {
   const { dependencies: wanted } = chart.metadata;

@@ -17,7 +17,7 @@ export const WARN_END = 'HELM_ERR_END';
 /** How often a template may include itself, directly or by way of others. */
 const MAX_INCLUDES = 1000;
 
-/** An object of the cluster, a list of objects, or an empty map. Answers at once; what is not known is noted. */
+/** An object of the cluster, a list of objects, or an empty map. Returns immediately; unknown lookups are recorded. */
 export type Lookup = (wanted: LookupKey) => unknown;
 
 export interface LookupKey {

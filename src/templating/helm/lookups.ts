@@ -18,7 +18,7 @@ export type ReadLookup = (wanted: LookupKey) => Promise<unknown>;
 
 /** The input of one round. */
 export interface Round {
-  /** Known results as JSON, keyed by the lookup as JSON; undefined: there is no cluster, and every result is empty. */
+  /** Known results as JSON, keyed by the lookup as JSON; undefined: without a cluster, every result is empty. */
   readonly known: readonly (readonly [key: string, json: string])[] | undefined;
   /** Duration of the previous rounds. */
   readonly spentMs: number;

@@ -1,4 +1,4 @@
-/** From the output of templates to single manifests: split, told apart from hooks, in the order of installation. */
+/** From the output of templates to single manifests: split, without hooks, in the order of installation. */
 import { byCodePoint } from '../../lib/gojson.ts';
 import { isObject, ownField } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
@@ -11,7 +11,7 @@ export interface RenderedManifest {
   readonly content: string;
   /** Empty when the document names none. */
   readonly kind: string;
-  /** The document as JSON; anything but a map is no object of Kubernetes. */
+  /** The document as JSON; only a map can be a Kubernetes object. */
   readonly document: unknown;
 }
 
@@ -95,7 +95,7 @@ export function sortManifests(printed: ReadonlyMap<string, string>): Manifests {
       if (hook === undefined) manifests.push(manifest);
       else {
         const events = hook.split(',').map((event) => EVENTS[event.trim().toLowerCase()]);
-        // A hook for an event that nobody knows is never run, and Helm drops it.
+        // A hook for an unknown event is never run, and Helm drops it.
         if (events.every((event) => event !== undefined)) hooks.push({ ...manifest, events });
       }
     }
@@ -103,7 +103,7 @@ export function sortManifests(printed: ReadonlyMap<string, string>): Manifests {
   return { manifests: manifests.sort(byKind), hooks: hooks.sort(byKind) };
 }
 
-/** The documents of a text, trimmed; the empty ones are left out. */
+/** The documents of a string, trimmed; the empty ones are left out. */
 export const splitManifests = (text: string): readonly string[] =>
   text
     .trim()

@@ -41,7 +41,7 @@ export interface ChartRoundJob extends ChartJob {
 
 interface ChartRenderJob extends ChartJob {
   readonly inputs: Inputs;
-  /** Absent: there is no cluster, and every lookup is empty. */
+  /** Absent: without a cluster, every lookup is empty. */
   readonly lookup?: ReadLookup;
 }
 

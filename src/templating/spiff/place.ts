@@ -1,6 +1,7 @@
 /**
- * Finds what is left without value in the text of its document. Nodes do not know where they were written, so the text
- * is read a second time, for messages only. Merging moves things: what is not at its path is looked for everywhere.
+ * Finds the position of an unresolved expression in the text of its document. Nodes have no positions, so the text is
+ * parsed again, only for messages. Merging moves values: an expression that is not at its path is searched
+ * everywhere.
  */
 import { parseYamlNodes, type YamlNode } from '../../lib/yaml.ts';
 import type { ScalarNode } from '../../lib/yaml-parse.ts';
@@ -47,7 +48,7 @@ function first<T>(all: Iterable<T>, fits: (one: T) => boolean): T | undefined {
   return undefined;
 }
 
-/** The same expression, in whatever layout; the same text when it is no expression. */
+/** The same expression, apart from white space; or the same text if it is not an expression. */
 function isMeant({ scalar, path }: Written, { value }: Sought): boolean {
   if (!isExpr(value)) return scalar.value === value;
   const source = embedded(scalar.value);
@@ -63,8 +64,8 @@ function isMeant({ scalar, path }: Written, { value }: Sought): boolean {
 const targetOf = (node: YamlNode): YamlNode => (node.kind === 'alias' ? targetOf(node.target) : node);
 
 /**
- * The text at a path, or the expression on the way to it that makes the rest; of a map the key that says what is merged
- * into it, else its first.
+ * The text at a path, or the expression on the way that produces the rest; in a map, the key of its merge, otherwise
+ * its first key.
  */
 function scalarAt(root: YamlNode, path: Path): ScalarNode | undefined {
   let target = targetOf(root);
@@ -117,7 +118,7 @@ function* scalarsIn(node: YamlNode, path: Path = []): Generator<Written> {
       yield* scalarsIn(node.items[i + 1] as YamlNode, [...path, step]);
     }
   }
-  // Aliases: what they stand for is found where it is written.
+  // Aliases: their values are found where they are defined.
 }
 
 /** Behind the quote; of a block, behind the indentation of its first line. */

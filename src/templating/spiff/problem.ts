@@ -13,7 +13,7 @@ export class SpiffProblem extends Error {
     this.#culprit = culprit;
   }
 
-  /** The expression to look at first; undefined when it is none of the document. */
+  /** The expression to report first; undefined if none belongs to the document. */
   get culprit(): Culprit | undefined {
     return this.#culprit;
   }

@@ -1,4 +1,4 @@
-/** What of an evaluated document is its result, and what is its state. */
+/** The result and the state of an evaluated document. */
 import { FLAG, hasFlag, isFields, isList, type Node } from './tree/node.ts';
 import { toSpiff, written } from './tree/plain.ts';
 import { isExpr } from './syntax/ast.ts';
@@ -14,12 +14,12 @@ function without(root: Node, isLeftOut: (it: Node) => boolean): Node {
   return { ...root, value: new Map(kept.map(([key, it]) => [key, keep(it)])) };
 }
 
-/** A stub hides what is marked `&local` from the document. */
+/** The document without values that a stub marks as `&local`. */
 export const withoutLocal = (root: Node): Node => without(root, ({ flags }) => hasFlag(flags, FLAG.local));
 
 const isHelp = ({ flags }: Node): boolean => hasFlag(flags, FLAG.local | FLAG.temporary);
 
-/** Without what is temporary, and with escaped expressions as the texts they stand for. */
+/** Without temporary values, and with escaped expressions as texts. */
 export const finished = (root: Node): Node => unescaped(without(root, isHelp), (key) => key);
 
 export const output = (root: Node): SpiffValue => {
@@ -27,7 +27,7 @@ export const output = (root: Node): SpiffValue => {
   return isExpr(value) ? null : written(toSpiff(value));
 };
 
-/** What is marked `&state` at the top of the document. */
+/** Values marked as `&state` at the top level of the document. */
 export function stateIn(root: Node): SpiffValue {
   const { value } = root;
   if (!isFields(value)) return new Map();

@@ -18,7 +18,7 @@ interface SpiffInput {
   readonly document: SpiffValue;
   /** Names that the document sees besides its own. */
   readonly values: SpiffMap;
-  /** What was remembered the last time; undefined where nothing can be. */
+  /** The state of the last job; undefined if there can be none. */
   readonly state?: SpiffValue | undefined;
   /** Name of the document in messages. */
   readonly source: string;

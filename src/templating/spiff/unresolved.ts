@@ -1,4 +1,4 @@
-/** What is left without value when nothing changes any more, and how that is told. */
+/** Expressions that are unresolved when nothing changes any more, and the message about them. */
 import { byCodePoint } from '../../lib/gojson.ts';
 import type { Culprit } from './culprit.ts';
 import { isExpr, type Path } from './syntax/ast.ts';

@@ -1,8 +1,9 @@
 /**
- * Decides whose work a worker does next, so that no namespace can delay another by more than the work at hand.
+ * Decides which work a worker does next, so that a namespace delays others by at most one job.
  *
- * Namespaces take turns. Each has a budget of processor time that fills up slowly: who has used it up is served only when
- * nobody else waits, and who had work stopped again and again comes last. Neither takes the last free worker.
+ * Namespaces take turns. Each has a budget of processor time that refills slowly: a namespace without budget is
+ * served only when no other waits, and one whose work was stopped repeatedly comes last. Neither gets the last free
+ * worker.
  */
 
 export interface FairQueueOptions {
@@ -26,7 +27,7 @@ const STOPS_OF_OFFENDER = 2;
 /** What a piece of work has cost. */
 export interface Cost {
   readonly cpuMs: number;
-  /** Whether it was stopped for what it did itself. */
+  /** Whether it was stopped because of its own behaviour. */
   readonly isStopped?: boolean;
 }
 
@@ -119,7 +120,7 @@ export class FairQueue<T extends Owned> {
     this.#forget(now);
   }
 
-  /** Takes away all that waits. */
+  /** Removes all waiting work. */
   drain(): readonly T[] {
     return [...this.#accounts.values()].flatMap(({ waiting }) => waiting.splice(0));
   }
@@ -137,7 +138,7 @@ export class FairQueue<T extends Owned> {
     return now - stoppedAt < this.#pardonMs ? stops : 0;
   }
 
-  /** Whoever is as if never seen needs no account. */
+  /** Accounts that are equal to a new one are removed. */
   #forget(now: number): void {
     for (const [namespace, account] of this.#accounts) {
       const isIdle = account.running === 0 && account.waiting.length === 0;

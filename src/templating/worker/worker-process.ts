@@ -11,7 +11,7 @@ export interface WorkerOptions {
   /** The module that the workers run; it calls `serve`. */
   readonly entry: URL;
   readonly clock: Clock;
-  /** Processor time of a worker in ms since its start; undefined where it cannot be told. */
+  /** Processor time of a worker in ms since its start; undefined if it cannot be measured. */
   readonly cpuTimeOf: (worker: string) => number | undefined;
   /** Limit of a worker's heap. */
   readonly memoryMiB: number;
@@ -19,7 +19,7 @@ export interface WorkerOptions {
   readonly data: unknown;
 }
 
-/** Why a worker had to be stopped; `starved`: it got too little of the processor to tell whether its work is too long. */
+/** Why a worker was stopped; `starved`: it got too little processor time to decide whether its work takes too long. */
 export type StopReason = 'time' | 'memory' | 'crash' | 'closed' | 'starved';
 
 /** Work that has no result because its worker was stopped. */
@@ -70,7 +70,7 @@ export type FromWorker =
   | { readonly kind: 'ready'; readonly worker: string | undefined; readonly cpuMs: number }
   | { readonly kind: 'answer'; readonly answer: unknown; readonly cpuMs: number };
 
-/** Work as it is sent, and what it shares with other work. */
+/** Work as it is sent, and the data that it shares with other work. */
 export interface Load {
   readonly work: unknown;
   readonly parcels?: readonly SharedData[];
@@ -79,7 +79,7 @@ export interface Load {
 export interface Order {
   /** Whose work it is. */
   readonly namespace: string;
-  /** Called when a worker takes the work: what is packed takes memory, and many may wait. */
+  /** Called when a worker takes the work: packed work needs memory, and many may wait. */
   readonly load: () => Load;
   /** Processor time it may use. */
   readonly cpuMs: number;
@@ -214,7 +214,7 @@ export class WorkerProcess {
     this.#at(cpuMs, look);
   }
 
-  /** A worker that has ended does not tell any more what it has used. */
+  /** A worker that has ended does not report its processor time any more. */
   #mostUsedMs(): number {
     return Math.min(this.#order?.cpuMs ?? 0, this.#options.clock.now() - this.#begun);
   }
@@ -224,7 +224,7 @@ export class WorkerProcess {
     this.#cancelWatch = clock.at(clock.now() + delayMs, fn);
   }
 
-  /** @returns ids of what it forgets for that, which is nothing of these */
+  /** @returns ids that it forgets to make room, never those of these parcels */
   #remember(parcels: readonly SharedData[]): readonly string[] {
     const others = new Map(this.#has);
     for (const { id, isPassing = false, bytes = 0 } of parcels) {

@@ -121,7 +121,7 @@ function callValue(engine: Engine, expr: CallExpr, binding: Binding): Outcome {
   return withArguments(expr, outcome, args.info);
 }
 
-/** What is said of the arguments is said of the result: of what is undefined comes what is undefined. */
+/** An undefined argument makes the result undefined. */
 function withArguments(expr: CallExpr, outcome: Called, said: Info): Outcome {
   const info = join(outcome.info, said);
   if (outcome.kind === 'waiting' || outcome.kind === 'open') return open(expr, info);

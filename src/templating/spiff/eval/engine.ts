@@ -7,10 +7,10 @@ import type { Issue, Node, Value } from '../tree/node.ts';
 import type { Culprit } from '../culprit.ts';
 import { fail, failed, join, type Failed, type Info, type Outcome } from './outcome.ts';
 
-/** A document that was evaluated as far as it goes. */
+/** A document that was evaluated until nothing changes. */
 export interface Flowed {
   readonly node: Node;
-  /** What is left: each with its text; undefined when everything has a value. */
+  /** Unresolved expressions with their texts; undefined if everything has a value. */
   readonly unresolved: Unresolved | undefined;
 }
 
@@ -59,7 +59,7 @@ export class CascadeFailed extends Error {
   }
 }
 
-/** Evaluates one operand after another; all of them, even if one has to wait: a failure is told at once. */
+/** Evaluates all operands in order, even if one is not resolved yet, because another one may fail. */
 export function operands(
   engine: Engine,
   exprs: readonly Expr[],
@@ -85,7 +85,8 @@ export function operands(
 }
 
 /**
- * Operands that have to be integers; null counts as 0. What is none fails at once, whatever the next ones wait for.
+ * Operands that must be integers; null counts as 0. Any other value fails at once, even if other operands are not
+ * resolved yet.
  */
 export function integers(
   engine: Engine,

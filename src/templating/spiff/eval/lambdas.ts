@@ -109,7 +109,7 @@ export function callLambda(
   return evaluateBody(engine, target, values, binding);
 }
 
-/** Too few arguments are no mistake: nothing stands for those that are missing. */
+/** Missing arguments are not an error: their parameters have no value. */
 const isOpenEnded = ({ parameters, hasRest }: LambdaExpr): boolean =>
   !hasRest && parameters.at(-1)?.value === undefined;
 

@@ -1,4 +1,4 @@
-/** A pass over a list: what is spliced into it, and its entries. */
+/** A pass over a list: splices lists into it, and evaluates its entries. */
 import { append } from '../../../lib/lists.ts';
 import { isExpr, type Expr } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
@@ -9,10 +9,10 @@ import { flagsOf, tagOf, TEMPLATE } from '../eval/documents.ts';
 import type { Pass } from './pass.ts';
 import { inheritedFlags, isOptionalMerge, templateBody } from './merging.ts';
 
-/** Entries are told apart by their place only. */
+/** Entries are identified by their index only. */
 const NO_KEY = '<<<NO LIST KEY>>';
 
-/** What became of the entries that stand for several. */
+/** The result of splicing. */
 interface Splicing {
   items: Node[];
   keyName: string;
@@ -74,7 +74,7 @@ function finished(root: Node, given: List, value: Node['value'], splicing: Splic
   };
 }
 
-/** Puts lists in the place of the entries that stand for them. */
+/** Replaces splice entries by the entries of their lists. */
 function spliced(pass: Pass, root: Node, given: List, binding: Binding, flags: number): Splicing {
   const state: Splicing = {
     items: [],
@@ -145,7 +145,7 @@ function splice(
   return undefined;
 }
 
-/** Those that the list has not got already, by their name. */
+/** Entries whose name is not in the list yet. */
 function newEntries(added: List, list: List, keyName: string): Node[] {
   const field = keyName || 'name';
   const old: Node = { ...node(list, ''), keyName: field };
@@ -157,7 +157,7 @@ function newEntries(added: List, list: List, keyName: string): Node[] {
     .map((entry) => ({ ...entry, isMerged: true }));
 }
 
-/** `key:name: x` says that `name` tells the entries of this list apart; `key:!name` that nothing does. */
+/** `key:name: x` means that `name` identifies the entries of this list; `key:!name` that no field does. */
 function withoutKeyTag(entry: Node): readonly [Node, string] {
   const { value } = entry;
   if (!isFields(value)) return [entry, ''];

@@ -1,4 +1,4 @@
-/** A pass over a map: what is merged into it, its markers, its entries in the order of their keys. */
+/** A pass over a map: its merges, its markers, and its entries in the order of their keys. */
 import { byCodePoint } from '../../../lib/gojson.ts';
 import { isExpr } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
@@ -94,7 +94,7 @@ function mergeInto(
   };
 }
 
-/** The entries of the map on top of what is merged; undefined ones are left out. */
+/** The entries of the map, merged over the inherited ones; undefined ones are omitted. */
 function entries(
   pass: Pass,
   given: Fields,

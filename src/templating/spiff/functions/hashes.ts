@@ -18,7 +18,7 @@ const ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['sha512/224', 'sha512-224'],
   ['sha512/256', 'sha512-256'],
 ]);
-/** The original writes the text itself and the MD4 of nothing; who stored such values wants them again. */
+/** The original writes the text itself and the MD4 of the empty string; stored values must stay the same. */
 const MD4_OF_NOTHING = '31d6cfe0d16ae931b73c59d7e0c089c0';
 
 const digest = (algorithm: string, source: string): string =>

@@ -1,4 +1,4 @@
-/** The functions of Spiff that need only their arguments. The evaluator implements those that need expressions. */
+/** Spiff functions that depend only on their arguments. The evaluator implements those that need expressions. */
 import type { SpiffFunctionTable } from '../function.ts';
 import { addressFunctions } from './addresses.ts';
 import { cryptFunctions } from './crypt.ts';

@@ -16,7 +16,7 @@ export function separated<T>({ cursor }: Grammar, item: () => T | undefined): T[
   }
 }
 
-/** An element; `l...` stands for all elements of the list. */
+/** An element; `l...` inserts all elements of the list. */
 function element(grammar: Grammar): Expr | undefined {
   const over = grammar.expression();
   if (!over || !grammar.cursor.sign('...')) return over;

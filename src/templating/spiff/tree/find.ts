@@ -8,7 +8,7 @@ const MERGE_KEYS = ['<<', '<<<'] as const;
 /** The merge key of a map. */
 export const mergeKeyOf = (fields: Fields): string | undefined => MERGE_KEYS.find((key) => fields.has(key));
 
-/** An entry that stands for several: `- <<<: (( l ))`. */
+/** A splice entry, which inserts several entries: `- <<<: (( l ))`. */
 export function splicedEntry({ value }: Node): { readonly key: string; readonly inner: Node } | undefined {
   if (!isFields(value) || value.size !== 1) return undefined;
   const key = mergeKeyOf(value);

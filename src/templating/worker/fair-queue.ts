@@ -6,20 +6,12 @@
  * worker.
  */
 
-export interface FairQueueOptions {
-  /** Workers. One namespace has at most one less at the same time, unless there is only one. */
-  readonly size: number;
-  /** Processor time that a namespace may use at once, in ms; a debt grows to no more than that. */
-  readonly burstMs?: number;
-  /** What a budget regains, in ms of processor time for each ms that passes. */
-  readonly refill?: number;
-  /** How long stopped work is remembered after the last time. */
-  readonly pardonMs?: number;
-}
-
-const DEFAULT_BURST_MS = 5_000;
-const DEFAULT_REFILL = 0.1;
-const DEFAULT_PARDON_MS = 10 * 60_000;
+/** Processor time that a namespace may use at once, in ms, and its maximum debt. */
+const BURST_MS = 5_000;
+/** How fast a budget refills, in ms of processor time for each ms that passes. */
+const REFILL = 0.1;
+/** How long a namespace counts as one whose work was stopped, after the last stop. */
+const PARDON_MS = 10 * 60_000;
 
 /** From that many stops on a namespace is served last. */
 const STOPS_OF_OFFENDER = 2;
@@ -53,30 +45,20 @@ type Rank = 0 | 1 | 2;
 /** Pure: time comes in with each call, in ms of a clock that never goes back. */
 export class FairQueue<T extends Owned> {
   readonly #size: number;
-  readonly #burstMs: number;
-  readonly #refill: number;
-  readonly #pardonMs: number;
   readonly #accounts = new Map<string, Account<T>>();
   #running = 0;
   #served = 0;
 
-  constructor({
-    size,
-    burstMs = DEFAULT_BURST_MS,
-    refill = DEFAULT_REFILL,
-    pardonMs = DEFAULT_PARDON_MS,
-  }: FairQueueOptions) {
+  /** @param size number of workers. One namespace uses at most one less at the same time, unless there is only one. */
+  constructor(size: number) {
     this.#size = size;
-    this.#burstMs = burstMs;
-    this.#refill = refill;
-    this.#pardonMs = pardonMs;
   }
 
   add(work: T, now: number): void {
     const account = this.#accounts.get(work.namespace) ?? {
       waiting: [],
       running: 0,
-      balanceMs: this.#burstMs,
+      balanceMs: BURST_MS,
       balanceAt: now,
       stops: 0,
       stoppedAt: now,
@@ -111,7 +93,7 @@ export class FairQueue<T extends Owned> {
     this.#running--;
     account.running--;
     const balance = this.#balance(account, now);
-    account.balanceMs = Math.max(-this.#burstMs, balance - cpuMs);
+    account.balanceMs = Math.max(-BURST_MS, balance - cpuMs);
     account.balanceAt = now;
     if (isStopped) {
       account.stops = this.#stops(account, now) + 1;
@@ -131,18 +113,18 @@ export class FairQueue<T extends Owned> {
   }
 
   #balance({ balanceMs, balanceAt }: Account<T>, now: number): number {
-    return Math.min(this.#burstMs, balanceMs + (now - balanceAt) * this.#refill);
+    return Math.min(BURST_MS, balanceMs + (now - balanceAt) * REFILL);
   }
 
   #stops({ stops, stoppedAt }: Account<T>, now: number): number {
-    return now - stoppedAt < this.#pardonMs ? stops : 0;
+    return now - stoppedAt < PARDON_MS ? stops : 0;
   }
 
   /** Accounts that are equal to a new one are removed. */
   #forget(now: number): void {
     for (const [namespace, account] of this.#accounts) {
       const isIdle = account.running === 0 && account.waiting.length === 0;
-      if (isIdle && this.#balance(account, now) >= this.#burstMs && this.#stops(account, now) === 0) {
+      if (isIdle && this.#balance(account, now) >= BURST_MS && this.#stops(account, now) === 0) {
         this.#accounts.delete(namespace);
       }
     }

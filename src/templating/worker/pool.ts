@@ -2,10 +2,13 @@
  * A pool of worker processes that run one piece of work at a time for all namespaces. They start on demand, do not
  * keep the process alive while idle, and are replaced when they are stopped; other work is not affected.
  */
-import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
+import { FairQueue } from './fair-queue.ts';
 import { WorkerProcess, WorkStopped, type Load, type Order, type WorkerOptions } from './worker-process.ts';
 
-export interface PoolOptions extends WorkerOptions, FairQueueOptions {}
+export interface PoolOptions extends WorkerOptions {
+  /** Number of worker processes. */
+  readonly size: number;
+}
 
 interface WorkOptions {
   /** The namespace that the work belongs to. */
@@ -22,7 +25,7 @@ export class WorkerPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#queue = new FairQueue(options);
+    this.#queue = new FairQueue(options.size);
   }
 
   /**

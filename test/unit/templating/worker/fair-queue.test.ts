@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FairQueue, type FairQueueOptions } from '../../../../src/templating/worker/fair-queue.ts';
+import { FairQueue } from '../../../../src/templating/worker/fair-queue.ts';
 import { FakeClock } from '../../../support/clock.ts';
 
 interface Work {
@@ -7,14 +7,19 @@ interface Work {
   readonly name: string;
 }
 
+/** The limits of the queue. */
+const BURST_MS = 5_000;
+const REFILL = 0.1;
+const PARDON_MS = 600_000;
+
 /** A queue with workers that end their work only when a test says so. */
 class Bench {
   readonly clock = new FakeClock();
   readonly #queue: FairQueue<Work>;
   readonly #running: Work[] = [];
 
-  constructor(options: FairQueueOptions) {
-    this.#queue = new FairQueue(options);
+  constructor(size: number) {
+    this.#queue = new FairQueue(size);
   }
 
   /** Work such as `a1`: the first letter is the namespace. */
@@ -65,7 +70,7 @@ describe('the order in which namespaces are served', () => {
   for (const [title, size, names, wanted] of rows) {
     it(title, () => {
       expect(
-        new Bench({ size })
+        new Bench(size)
           .add(...names)
           .all()
           .join(' '),
@@ -74,14 +79,14 @@ describe('the order in which namespaces are served', () => {
   }
 
   it('gives one namespace all workers but one, and the only one', () => {
-    expect(new Bench({ size: 3 }).add(...many('a', 9)).start()).to.deep.equal(['a1', 'a2']);
-    expect(new Bench({ size: 2 }).add(...many('a', 9)).start()).to.deep.equal(['a1']);
-    expect(new Bench({ size: 1 }).add(...many('a', 9)).start()).to.deep.equal(['a1']);
+    expect(new Bench(3).add(...many('a', 9)).start()).to.deep.equal(['a1', 'a2']);
+    expect(new Bench(2).add(...many('a', 9)).start()).to.deep.equal(['a1']);
+    expect(new Bench(1).add(...many('a', 9)).start()).to.deep.equal(['a1']);
   });
 
   for (const size of [1, 2, 4]) {
     it(`never delays a namespace by more than one of a thousand tasks on ${String(size)} workers`, () => {
-      const b = new Bench({ size }).add(...many('a', 1000));
+      const b = new Bench(size).add(...many('a', 1000));
       const [first = ''] = b.start();
       b.add('b1');
       const served = size === 1 ? b.end(first).start() : b.start();
@@ -90,7 +95,7 @@ describe('the order in which namespaces are served', () => {
   }
 
   it('does not let a new namespace catch up on earlier work of others', () => {
-    const b = new Bench({ size: 1 }).add(...many('a', 3));
+    const b = new Bench(1).add(...many('a', 3));
     b.start();
     b.add('b1', 'b2', 'b3').end('a1');
     expect(b.all()).to.deep.equal(['b1', 'a2', 'b2', 'a3', 'b3']);
@@ -99,9 +104,9 @@ describe('the order in which namespaces are served', () => {
 
 describe('the budget of a namespace', () => {
   const used = (size = 1): Bench => {
-    const b = new Bench({ size, burstMs: 1000, refill: 0.1 }).add('a1');
+    const b = new Bench(size).add('a1');
     b.start();
-    return b.end('a1', 1000);
+    return b.end('a1', BURST_MS);
   };
 
   it('is yielded to others when it is used up, however much they have', () => {
@@ -134,10 +139,10 @@ describe('the budget of a namespace', () => {
   });
 
   it('has limited debt', async () => {
-    const b = new Bench({ size: 1, burstMs: 1000, refill: 0.1 }).add('a1');
+    const b = new Bench(1).add('a1');
     b.start();
     b.end('a1', 1_000_000);
-    await b.clock.advance(9_999);
+    await b.clock.advance(BURST_MS / REFILL - 1);
     expect(b.add('a2', 'b1').all()).to.deep.equal(['b1', 'a2']);
     await b.clock.advance(10_000);
     expect(b.add('b2').all()).to.deep.equal(['b2']);
@@ -147,7 +152,7 @@ describe('the budget of a namespace', () => {
 
 describe('a namespace whose work was stopped', () => {
   const offender = (stops: number): Bench => {
-    const b = new Bench({ size: 1, burstMs: 1000, refill: 0.1, pardonMs: 60_000 });
+    const b = new Bench(1);
     for (const name of many('a', stops)) {
       b.add(name).start();
       b.end(name, 1, true);
@@ -164,13 +169,13 @@ describe('a namespace whose work was stopped', () => {
   it('repeatedly comes after those whose budget is used up', () => {
     const b = offender(2).add('c1');
     b.start();
-    b.end('c1', 5000);
+    b.end('c1', BURST_MS);
     expect(b.add('a8', 'c2', 'b1', 'c3').all()).to.deep.equal(['b1', 'c2', 'c3', 'a8']);
   });
 
   it('is served like others after it was idle for a while', async () => {
     const b = offender(2);
-    await b.clock.advance(59_999);
+    await b.clock.advance(PARDON_MS - 1);
     expect(b.add('a7', 'b1', 'b2').all()).to.deep.equal(['b1', 'b2', 'a7']);
     await b.clock.advance(1);
     expect(b.add('a8', 'b3', 'b4').all()).to.deep.equal(['b3', 'a8', 'b4']);

@@ -10,11 +10,17 @@ import { ScriptedApi, statusError, thing, THINGS, type Thing } from '../../suppo
 
 function world(metrics?: Metrics) {
   const warnings: unknown[] = [];
-  const log: Logger = { ...silentLogger, warn: (fields) => warnings.push(fields), child: () => log };
+  const errors: unknown[] = [];
+  const log: Logger = {
+    ...silentLogger,
+    warn: (fields) => warnings.push(fields),
+    error: (fields) => errors.push(fields),
+    child: () => log,
+  };
   const api = new ScriptedApi();
   const clock = new FakeClock();
   const caches = createCaches({ client: api, clock, rng: seededRng(1), log, ...(metrics && { metrics }) });
-  return { api, clock, caches, warnings, signal: new AbortController().signal };
+  return { api, clock, caches, warnings, errors, signal: new AbortController().signal };
 }
 
 describe('the caches of a process', () => {
@@ -66,7 +72,53 @@ describe('the caches of a process', () => {
     expect(await failed).to.have.property('source', 'things.example.io[x=y]');
   });
 
+  it('are logged if a late one cannot be read', async () => {
+    const { api, clock, caches, errors, signal } = world();
+    await caches.start(signal);
+    for (let i = 0; i < 99; i++) api.faults.watch.push(statusError(500));
+    caches.of(THINGS, { labels: 'x=y' });
+    await clock.advance(121_000);
+    expect(errors).to.have.length(1);
+    expect(errors[0]).to.have.property('source', 'things.example.io[x=y]');
+  });
+
+  it('are not shared if they are separate, and receive own writes until they are released', () => {
+    const { caches } = world();
+    const shared = caches.of(THINGS);
+    const first = caches.separate(THINGS);
+    const second = caches.separate(THINGS);
+    expect(new Set([shared, first.cache, second.cache]).size).to.equal(3);
+    expect([...caches.all()]).to.include.members([shared, first.cache, second.cache]);
+    first.release();
+    expect([...caches.all()])
+      .to.have.length(2)
+      .and.not.include(first.cache);
+  });
+
+  it('do not warn of other kinds, in the same group or of the same name', () => {
+    const { caches, warnings } = world();
+    caches.of(THINGS);
+    caches.of({ ...THINGS, kind: 'Other', plural: 'others' });
+    caches.of({ ...THINGS, group: 'other.io' });
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('are named in a warning if they may contain the same object', () => {
+    const { caches, warnings } = world();
+    caches.of(THINGS);
+    caches.of(THINGS, { labels: 'a=b' });
+    expect(warnings).to.deep.equal([{ sources: ['things.example.io', 'things.example.io[a=b]'] }]);
+  });
+
   const rows: [string, CacheOptions<Thing>, CacheOptions<Thing>, number][] = [
+    ['all namespaces and one', {}, { namespaces: ['n1'] }, 1],
+    ['one namespace and all', { namespaces: ['n1'] }, {}, 1],
+    [
+      'several namespaces, of which one is common',
+      { namespaces: ['n1', 'n2'] },
+      { namespaces: ['n2', 'n3'] },
+      1,
+    ],
     ['everything and a part of it', {}, { labels: 'a=b' }, 1],
     ['two values of one label', { labels: 'a=b' }, { labels: 'a=c' }, 0],
     ['sets of values without a common one', { labels: 'a in (b, c)' }, { labels: 'a in (d)' }, 0],

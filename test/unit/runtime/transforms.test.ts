@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   dropLastApplied,
   dropManagedFields,
+  keepAppliedBy,
   pipe,
   keepFields,
 } from '../../../src/runtime/cache/transforms.ts';
@@ -21,6 +22,38 @@ describe('RUN-C6: transforms', () => {
     expect(annotations).to.deep.equal({ own: 'yes' });
     expect(dropLastApplied(thing('b')).metadata.annotations).to.equal(undefined);
   });
+
+  it('keep the managed fields that one manager has applied', () => {
+    const entry = (manager: string, operation: string) => ({ manager, operation });
+    const [mine, updated, other] = [entry('m', 'Apply'), entry('m', 'Update'), entry('n', 'Apply')];
+    const kept = keepAppliedBy('m')(thing('a', { managedFields: [updated, mine, other] }));
+    expect(kept.metadata.managedFields).to.deep.equal([mine]);
+    expect(keepAppliedBy('m')(thing('a')).metadata.managedFields).to.deep.equal([]);
+    expect(keepAppliedBy('m')).to.equal(keepAppliedBy('m'));
+    expect(keepAppliedBy('m')).not.to.equal(keepAppliedBy('n'));
+  });
+
+  const shown: readonly (readonly [string, Parameters<typeof harness>[0], boolean])[] = [
+    ['if they drop all', {}, false],
+    ['if they keep those of another manager', { transform: keepAppliedBy('n') }, false],
+    ['if only metadata is kept', { transform: keepAppliedBy('m'), metadataOnly: true }, false],
+    ['if they keep those of the manager', { transform: keepAppliedBy('m') }, true],
+    ['if they keep everything', { transform: (obj) => obj }, true],
+    [
+      'unless they cannot be applied to an object of another kind',
+      {
+        transform: (obj) => {
+          if (obj.kind !== 'Thing') throw new Error('not a Thing');
+          return obj;
+        },
+      },
+      true,
+    ],
+  ];
+  for (const [title, options, expected] of shown)
+    it(`${expected ? 'may show' : 'do not show'} managed fields ${title}`, () => {
+      expect(harness(options).cache.showsFieldsOf('m')).to.equal(expected);
+    });
 
   it('keep the named fields, at any depth', () => {
     const kept = keepFields('status.phase', 'status.job.id', 'spec.size', 'spec.none', 'data')(full());

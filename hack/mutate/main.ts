@@ -4,7 +4,7 @@
  *     hack/mutate/main.ts --node PATH [--concurrency N] [--changed] [FOLDER or FILE of the product…]
  *
  * The results of all runs are kept by file. A folder gets its row in docs/testing.md as soon as each of its files has a
- * result for its present content. With --changed, files that have one are not measured again. Exit code 3 when Stryker
+ * result for its present code. With --changed, files that have one are not measured again. Exit code 3 when Stryker
  * cannot be installed.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,14 +1,16 @@
 /**
- * Results by file, so that a row of docs/testing.md can be put together from runs over parts of its folder. A result
- * counts as long as its file has the content that was measured. They lie in .cache/mutation, outside of version control.
+ * Results by file, so that several runs over parts of a folder can produce its row in docs/testing.md. A result is valid
+ * while the code of its file is the measured one; comments and layout may change. They are stored in .cache/mutation,
+ * outside of version control.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import ts from 'typescript';
 import type { FileResult } from './report.ts';
 
 interface Stored {
-  /** Of the content that was measured. */
+  /** Digest of the measured code. */
   readonly sha256: string;
   readonly result: FileResult;
 }
@@ -21,7 +23,7 @@ export class StoredResults {
     this.#root = root;
   }
 
-  /** @returns undefined when the file was never measured, or has changed since */
+  /** @returns undefined if the file was never measured, or its code has changed since */
   read(file: string): FileResult | undefined {
     const path = this.#pathOf(file);
     if (!existsSync(path)) return undefined;
@@ -29,7 +31,7 @@ export class StoredResults {
     return sha256 === this.#digestOf(file) ? result : undefined;
   }
 
-  /** @param source that was measured; the file itself may have changed meanwhile */
+  /** @param source the measured text; the file itself may have changed meanwhile */
   write(result: FileResult, source: string): void {
     const path = this.#pathOf(result.file);
     const stored: Stored = { sha256: digest(source), result };
@@ -46,4 +48,9 @@ export class StoredResults {
   }
 }
 
-const digest = (source: string): string => createHash('sha256').update(source).digest('hex');
+const printer = ts.createPrinter({ removeComments: true });
+
+function digest(source: string): string {
+  const code = printer.printFile(ts.createSourceFile('measured.ts', source, ts.ScriptTarget.Latest));
+  return createHash('sha256').update(code).digest('hex');
+}

@@ -81,7 +81,7 @@ function conflictFor(
     return `two targets would have the name ${where}; choose another targetToSourceName`;
   }
   if (target.as === 'unavailable') return target.why;
-  const existing = targets.find((t) => t.metadata.name === target.name);
+  const existing = targets.get(target.name);
   if (existing && !isSyncedTarget(existing)) {
     return `target ${where} was not created by a TargetSync and is not changed; rename one of the two`;
   }
@@ -119,7 +119,7 @@ function writesFor(self: Sync, target: Wanted, host: Host): Effect[] {
 const ownSecret = (name: string): Access => ({ name, key: SECRET_KEY });
 
 function secretWrites(self: Sync, name: string, { type, data }: Content, { secrets }: Host): Effect[] {
-  const existing = secrets.find((s) => s.metadata.name === name);
+  const existing = secrets.get(name);
   const object = { apiVersion: 'v1', kind: 'Secret', metadata: ownMeta(self, name), type, data };
   if (!existing) return [create(secretKind, object)];
   // The type of a secret is immutable.
@@ -136,7 +136,7 @@ function targetWrites(
   stamps: Readonly<Record<string, string>> = {},
 ): Effect[] {
   const spec = { type: TARGET_TYPE, secretRef: { ...secretRef } };
-  const existing = targets.find((t) => t.metadata.name === name);
+  const existing = targets.get(name);
   if (!existing) {
     const metadata: Meta = { ...ownMeta(self, name), ...(hasEntries(stamps) && { annotations: stamps }) };
     return [create(targetKind, { apiVersion: API_VERSION, kind: 'Target', metadata, spec } as Obj)];
@@ -166,10 +166,10 @@ interface Kept {
 /** Secrets are deleted first: after a failure in between, the target still shows that something is left. */
 function removalsExcept(kept: Kept, self: Sync, { targets, secrets }: Host): Effect[] {
   const access = accessOf(self).name;
-  const staleSecrets = secrets.filter(
+  const staleSecrets = [...secrets.values()].filter(
     (s) => isSynced(s) && isStale(s, kept.secrets) && s.metadata.name !== access,
   );
-  const staleTargets = targets.filter((t) => isSyncedTarget(t) && isStale(t, kept.targets));
+  const staleTargets = [...targets.values()].filter((t) => isSyncedTarget(t) && isStale(t, kept.targets));
   return [
     ...staleSecrets.map((s) => remove(secretKind, s)),
     ...staleTargets.map((t) => remove(targetKind, t)),

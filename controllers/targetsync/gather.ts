@@ -5,7 +5,7 @@ import { ApiError, NotFound, ResponseTooLarge, TransportError } from '../../src/
 import type { Client } from '../../src/runtime/types.ts';
 import { isSynced, isSyncedTarget, SECRET_KEY } from './decide.ts';
 import { nameFilter } from './names.ts';
-import type { Host, Sync, Wanted } from './snapshot.ts';
+import { byName, type Host, type Sync, type Wanted } from './snapshot.ts';
 import { IncompleteAnswer, listWhere, requestShootAccess, secretsOf, shootsOf } from './source.ts';
 
 /** The spec is invalid; the message says why. */
@@ -26,12 +26,12 @@ export async function gatherHost(
   const { namespace = '' } = self.metadata;
   const labelled = { namespace, labels: `${labels.targetSync}=${TARGET_SYNC_OK}` };
   const secrets = await listWhere(client, secretKind, labelled, isSynced, signal);
-  const ours = new Set(secrets.map(({ metadata }) => metadata.name));
+  const ours = byName(secrets);
   const query = { namespace, metadataOnly: true };
   const others = await listWhere(client, secretKind, query, (s) => !ours.has(s.metadata.name), signal);
   return {
-    targets: [...world.targets.list(namespace)],
-    secrets,
+    targets: byName(world.targets.list(namespace)),
+    secrets: ours,
     foreignSecrets: new Set(others.map(({ metadata }) => metadata.name)),
   };
 }
@@ -101,8 +101,10 @@ async function wantedShoot(query: SourceQuery, name: string): Promise<Wanted> {
 }
 
 /** The target will not be written, so its kubeconfig is not requested either. */
-const isForeign = ({ targets, foreignSecrets }: Host, name: string): boolean =>
-  foreignSecrets.has(name) || targets.some((t) => t.metadata.name === name && !isSyncedTarget(t));
+function isForeign({ targets, foreignSecrets }: Host, name: string): boolean {
+  const target = targets.get(name);
+  return foreignSecrets.has(name) || (target !== undefined && !isSyncedTarget(target));
+}
 
 const isAnswer = (error: unknown): error is Error =>
   error instanceof ApiError ||
@@ -114,8 +116,8 @@ const isAnswer = (error: unknown): error is Error =>
 const RENEW_AFTER_MS = 12 * 3_600_000;
 
 export function isAccessFresh({ targets, secrets }: Host, name: string, nowMs: number): boolean {
-  const target = targets.find(({ metadata }) => metadata.name === name);
-  const secret = secrets.find(({ metadata }) => metadata.name === name);
+  const target = targets.get(name);
+  const secret = secrets.get(name);
   if (!target || !isSyncedTarget(target) || !secret?.data?.[SECRET_KEY]) return false;
   const renewedAt = Date.parse(target.metadata.annotations?.[annotations.lastTargetSync] ?? '');
   return nowMs - renewedAt <= RENEW_AFTER_MS;

@@ -2,9 +2,12 @@
 import type { Target } from '../../src/api/kinds/target.ts';
 import type { TargetSync } from '../../src/api/kinds/targetsync.ts';
 import type { Secret } from '../../src/landscape/world.ts';
-import type { View } from '../../src/runtime/types.ts';
+import type { Obj, View } from '../../src/runtime/types.ts';
 
 export type Sync = View<TargetSync>;
+
+export const byName = <T extends View<Obj>>(objects: Iterable<T>): ReadonlyMap<string, T> =>
+  new Map([...objects].map((object) => [object.metadata.name, object]));
 
 /** Desired content of a secret in the namespace of the TargetSync. */
 export interface Content {
@@ -26,11 +29,11 @@ export type Wanted = {
   | { readonly as: 'source' }
 );
 
-/** The objects in the namespace of the TargetSync. */
+/** The objects in the namespace of the TargetSync, by name: there may be tens of thousands. */
 export interface Host {
-  readonly targets: readonly View<Target>[];
+  readonly targets: ReadonlyMap<string, View<Target>>;
   /** Secrets with the label of the target sync. */
-  readonly secrets: readonly View<Secret>[];
+  readonly secrets: ReadonlyMap<string, View<Secret>>;
   /** Names of all other secrets. */
   readonly foreignSecrets: ReadonlySet<string>;
 }

@@ -2,13 +2,13 @@
 import { expect } from 'chai';
 import { gatherWanted, isAccessFresh } from '../../../controllers/targetsync/gather.ts';
 import { isRotationDue, renewable, RotationImpossible } from '../../../controllers/targetsync/rotation.ts';
-import type { Host, Sync } from '../../../controllers/targetsync/snapshot.ts';
+import type { Sync } from '../../../controllers/targetsync/snapshot.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import { Forbidden, ResponseTooLarge, TransportError } from '../../../src/runtime/errors.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { NOW } from '../../support/given.ts';
-import { sync, target, secret, host } from './support/target-syncs.ts';
+import { sync, target, secret, host, type HostObjects } from './support/target-syncs.ts';
 
 describe('the rotation of the token', () => {
   const day = 24 * 3_600_000;
@@ -68,20 +68,16 @@ describe('the rotation of the token', () => {
 
 describe('the access to a shoot', () => {
   const { data: _, ...withoutData } = secret('s');
-  const renewed = (hours: number): Host => {
+  const renewed = (hours: number) => {
     const at = new Date(Date.parse(NOW) - hours * 3_600_000).toISOString();
     const stamped = target('s', {}, { annotations: { [annotations.lastTargetSync]: at } });
-    return host({ targets: [stamped], secrets: [secret('s')] });
+    return { targets: [stamped], secrets: [secret('s')] };
   };
-  const rows: [string, Host, boolean][] = [
+  const rows: [string, HostObjects, boolean][] = [
     ['is fresh for 12 hours', renewed(12), true],
     ['is renewed after that', renewed(12.1), false],
-    ['is requested if there is none', host(), false],
-    [
-      'is requested if only another shoot has it',
-      host({ targets: [target('t')], secrets: [secret('t')] }),
-      false,
-    ],
+    ['is requested if there is none', {}, false],
+    ['is requested if only another shoot has it', { targets: [target('t')], secrets: [secret('t')] }, false],
     ['is requested if its secret has no data', { ...renewed(1), secrets: [withoutData] }, false],
     ['is requested if its secret has no kubeconfig', { ...renewed(1), secrets: [secret('s', '')] }, false],
     [
@@ -102,11 +98,11 @@ describe('the access to a shoot', () => {
       true,
     ],
     ['is requested if its secret is gone', { ...renewed(1), secrets: [] }, false],
-    ['is requested if its age is unknown', host({ targets: [target('s')], secrets: [secret('s')] }), false],
+    ['is requested if its age is unknown', { targets: [target('s')], secrets: [secret('s')] }, false],
   ];
   for (const [title, there, answer] of rows) {
     it(title, () => {
-      expect(isAccessFresh(there, 's', Date.parse(NOW))).to.equal(answer);
+      expect(isAccessFresh(host(there), 's', Date.parse(NOW))).to.equal(answer);
     });
   }
 
@@ -124,16 +120,22 @@ describe('the access to a shoot', () => {
       },
     }) as unknown as Client;
 
-  const wantedOf = async (there: Host, shoots: readonly string[]) => {
+  const wantedOf = async (there: HostObjects, shoots: readonly string[]) => {
     const asked: string[] = [];
     const { signal } = new AbortController();
     const self = sync({ shootNameExpression: '^(s|broken|two)' });
-    const wanted = await gatherWanted({ self, source: garden(shoots, asked), host: there, now: NOW, signal });
+    const wanted = await gatherWanted({
+      self,
+      source: garden(shoots, asked),
+      host: host(there),
+      now: NOW,
+      signal,
+    });
     return { wanted, asked };
   };
 
   it('is requested from the shoot, and one that returns none does not block the others', async () => {
-    const { wanted, asked } = await wantedOf(host(), ['s', 'broken', 'other']);
+    const { wanted, asked } = await wantedOf({}, ['s', 'broken', 'other']);
     expect(asked[0]).to.equal(
       '/apis/core.gardener.cloud/v1beta1/namespaces/clusters/shoots/s/adminkubeconfig',
     );
@@ -204,10 +206,10 @@ describe('the access to a shoot', () => {
 
   it('is not requested if a target of another owner has its name', async () => {
     const foreign = target('s', {}, { labels: {} });
-    const rows: readonly (readonly [Host, number])[] = [
-      [host({ targets: [foreign] }), 0],
-      [host({ targets: [target('t', {}, { labels: {} })] }), 1],
-      [host({ targets: [target('s')] }), 1],
+    const rows: readonly (readonly [HostObjects, number])[] = [
+      [{ targets: [foreign] }, 0],
+      [{ targets: [target('t', {}, { labels: {} })] }, 1],
+      [{ targets: [target('s')] }, 1],
     ];
     for (const [there, times] of rows) expect((await wantedOf(there, ['s'])).asked).to.have.length(times);
   });

@@ -11,7 +11,7 @@ import type { Host, Wanted } from '../../../controllers/targetsync/snapshot.ts';
 import { API_VERSION, annotations, labels } from '../../../src/api/labels.ts';
 import { effectsOf } from '../../support/ask.ts';
 import { NOW } from '../../support/given.ts';
-import { OK, sync, target, secret, host } from './support/target-syncs.ts';
+import { OK, sync, target, secret, host, type HostObjects } from './support/target-syncs.ts';
 
 const copy = (name: string, value = 'one', type = 'Opaque'): Wanted => ({
   as: 'copy',
@@ -33,7 +33,7 @@ describe('the writes of a target sync', () => {
   const rows: {
     title: string;
     wanted: Wanted[];
-    host?: Partial<Host>;
+    host?: HostObjects;
     writes?: string[];
     removals?: string[];
     problem?: RegExp;
@@ -222,6 +222,30 @@ describe('the writes of a target sync', () => {
         spec: { type: TARGET_TYPE, secretRef: { name: 'prod-1', key: 'kubeconfig' } },
       },
     ]);
+  });
+
+  it('look at each object of the namespace a few times, however many there are', () => {
+    let looks = 0;
+    const counted = <T extends object>(object: T): T =>
+      new Proxy(object, {
+        get(of, key) {
+          looks++;
+          return Reflect.get(of, key) as unknown;
+        },
+      });
+    const names = Array.from({ length: 2_000 }, (_, i) => `s-${String(i)}`);
+    const there = host({
+      targets: names.map((name) => counted(target(name))),
+      secrets: names.map((name) => counted(secret(name))),
+    });
+    looks = 0;
+    const { writes, removals } = planSync(
+      sync(),
+      names.map((name) => copy(name)),
+      there,
+    );
+    expect([writes, removals]).to.deep.equal([[], []]);
+    expect(looks / names.length).to.be.at.most(30);
   });
 
   it('have no empty groups', () => {

@@ -1,10 +1,11 @@
 /** TargetSyncs and the objects they create, with good defaults. */
 import { TARGET_TYPE } from '../../../../controllers/targetsync/decide.ts';
-import type { Host, Sync } from '../../../../controllers/targetsync/snapshot.ts';
+import { byName, type Host, type Sync } from '../../../../controllers/targetsync/snapshot.ts';
 import { API_VERSION, labels } from '../../../../src/api/labels.ts';
 import type { Target } from '../../../../src/api/kinds/target.ts';
 import type { TargetSync, TargetSyncSpec } from '../../../../src/api/kinds/targetsync.ts';
 import type { Secret } from '../../../../src/landscape/world.ts';
+import type { View } from '../../../../src/runtime/types.ts';
 
 export const OK = { [labels.targetSync]: 'ok' };
 
@@ -37,9 +38,15 @@ export const secret = (name: string, value = 'one', more: Partial<Secret> = {}):
   ...more,
 });
 
-export const host = (parts: Partial<Host> = {}): Host => ({
-  targets: [],
-  secrets: [],
-  foreignSecrets: new Set(),
-  ...parts,
+/** The objects in the namespace, as lists. */
+export interface HostObjects {
+  readonly targets?: readonly View<Target>[];
+  readonly secrets?: readonly View<Secret>[];
+  readonly foreignSecrets?: ReadonlySet<string>;
+}
+
+export const host = ({ targets = [], secrets = [], foreignSecrets = new Set() }: HostObjects = {}): Host => ({
+  targets: byName(targets),
+  secrets: byName(secrets),
+  foreignSecrets,
 });

@@ -14,8 +14,8 @@ import { verifyReference } from './verify.ts';
 
 /** The largest known descriptors have some hundred KiB. */
 export const MAX_DESCRIPTOR_BYTES = 4 * 2 ** 20;
-/** As for YAML. Stacks of JavaScript end at other depths on each version of Node.js, so they decide nothing. */
-const MAX_DEPTH = 1000;
+/** JSON of this depth can be written on the stack of every version of Node.js. Known descriptors have about ten levels. */
+const MAX_DEPTH = 3000;
 /** Larger descriptors are processed in a worker process; parsing this much YAML takes about 10 ms. */
 const HERE_BYTES = 16 * 2 ** 10;
 

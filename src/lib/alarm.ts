@@ -1,4 +1,4 @@
-/** One timer of the clock for all that waits, set for the earliest of it. */
+/** One timer of the clock for several deadlines, set for the earliest of them. */
 import type { Clock } from './clock.ts';
 
 export class Alarm {
@@ -6,13 +6,13 @@ export class Alarm {
   readonly #ring: () => void;
   #set: { readonly when: number; readonly cancel: () => void } | undefined;
 
-  /** @param ring called once for each alarm that was set; one without a cause must do no harm */
+  /** @param ring called when the timer expires; it may be called without a due deadline, and must then do nothing */
   constructor(clock: Clock, ring: () => void) {
     this.#clock = clock;
     this.#ring = ring;
   }
 
-  /** It rings at `when` or before. @param when as of the clock; Infinity asks for nothing */
+  /** Calls `ring` at `when` or earlier. @param when as of the clock; Infinity sets no timer */
   by(when: number): void {
     if (this.#set && this.#set.when <= when) return;
     this.cancel();

@@ -2,11 +2,11 @@
 
 /** Reserved bytes. */
 export interface ByteShare {
-  /** Gives the bytes back; more than once does no harm. */
+  /** Releases the bytes; further calls have no effect. */
   release(): void;
 }
 
-/** For contents that are fetched as they are: blobs of registries, charts, indexes of chart repositories. */
+/** For downloads that are not parsed while they arrive: blobs of registries, charts, indexes of chart repositories. */
 export interface DownloadLimits {
   readonly maxBytes: number;
   readonly budget: ByteBudget;
@@ -26,21 +26,21 @@ export class ByteBudget {
   readonly total: number;
   #used = 0;
   readonly #heldBy = new Map<string, number>();
-  /** In the order in which keys are served next. */
+  /** In the order in which keys are served. */
   readonly #waiting = new Map<string, Waiter[]>();
 
   constructor(total: number) {
     this.total = total;
   }
 
-  /** Bytes that are taken. */
+  /** Reserved bytes. */
   get used(): number {
     return this.#used;
   }
 
   /**
-   * @param bytes more than there are at all counts as all
-   * @param key whose share it is, such as the address of a server
+   * @param bytes more than the whole budget counts as the whole budget
+   * @param key who reserves it, such as the address of a server
    * @throws the reason of `signal`
    */
   take(bytes: number, key: string, signal?: AbortSignal): Promise<ByteShare> {
@@ -87,7 +87,7 @@ export class ByteBudget {
       const { key, waiter } = next;
       const line = this.#waiting.get(key) ?? [];
       line.shift();
-      // To the end of the line, where its others wait until all keys have had their turn.
+      // Moves the key to the end, so that all other keys are served before its next request.
       this.#waiting.delete(key);
       if (line.length > 0) this.#waiting.set(key, line);
       this.#used += waiter.bytes;

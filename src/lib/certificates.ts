@@ -1,4 +1,4 @@
-/** A private certificate authority: EC P-256 keys and X.509 v3 certificates, written in DER by hand on `node:crypto`. */
+/** A private certificate authority: EC P-256 keys and X.509 v3 certificates, encoded in DER with `node:crypto`. */
 import {
   createHash,
   createPublicKey,
@@ -22,7 +22,7 @@ export interface Authority extends KeyAndCertificate {
   readonly name: string;
 }
 
-/** Milliseconds since 1970; certificates know whole seconds. */
+/** Milliseconds since 1970; certificates contain whole seconds. */
 interface Validity {
   readonly from: number;
   readonly until: number;
@@ -31,7 +31,7 @@ interface Validity {
 interface LeafOptions {
   readonly commonName: string;
   readonly organizations?: readonly string[];
-  /** DNS names and IP addresses a server answers for; none for a client. */
+  /** DNS names and IP addresses of a server; none for a client. */
   readonly hosts?: readonly string[];
   readonly usage: 'server' | 'client';
   readonly validity?: Validity;
@@ -75,7 +75,7 @@ export function createAuthority(name: string, validity: Validity = AGES): Author
 }
 
 /**
- * @param authority whose certificate names the issuer, as it stands there
+ * @param authority its certificate names the issuer
  * @param signer its private key, EC or RSA
  */
 export function issueCertificate(
@@ -181,7 +181,7 @@ function subjectOf(certificate: string): Buffer {
   return subject.raw;
 }
 
-/** What the authority's certificate says its key is called; others compute it in other ways. */
+/** The key id in the authority's certificate, because other programs compute it in other ways. */
 function authorityKeyId({ certificate }: Pick<Authority, 'certificate'>, signer: KeyObject): Buffer {
   const { raw } = new X509Certificate(certificate);
   const marker = Buffer.concat([oid(OID.subjectKeyId), Buffer.of(0x04, 0x16, 0x04, 0x14)]);

@@ -1,4 +1,4 @@
-/** A child program's side of what connects it to the process that started it; see `child-program.ts`. */
+/** The child's side of the channel to its parent process; see `child-program.ts`. */
 import { writeFileSync } from 'node:fs';
 
 /** The JSON argument of this process; undefined if there is none. */
@@ -7,25 +7,25 @@ export function givenArgument(): unknown {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** Sends a message to the process that started this one. */
+/** Sends a message to the parent process. */
 export function sendToParent(message: object): void {
   process.send?.(message);
 }
 
-/** Hands on the messages of the process that started this one, and lives as long as it does. */
+/** Passes on the messages of the parent process, and ends when the parent ends. */
 export function listenToParent(onMessage: (message: unknown) => void): void {
   process.on('message', onMessage);
   process.on('disconnect', () => process.exit());
-  // A terminal sends these to all processes, but the parent decides when this one ends.
+  // A terminal sends these signals to all processes, but the parent decides when this one ends.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   withoutMemoryInDumps();
 }
 
-/** Where the system keeps dumps of processes that V8 aborts, they hold nothing of the secrets that were being worked on. */
+/** Excludes memory from core dumps, because it may contain secrets. */
 function withoutMemoryInDumps(): void {
   try {
     writeFileSync('/proc/self/coredump_filter', '0');
   } catch {
-    // Other systems than Linux have no such file.
+    // This file exists on Linux only.
   }
 }

@@ -9,30 +9,30 @@ import type { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
 
 interface ChildProgramOptions {
-  /** The module that it runs; see `child-channel.ts` for its side. */
+  /** The module that the child runs; `child-channel.ts` is its side of the channel. */
   readonly entry: URL;
-  /** Limit of its heap. */
+  /** Heap limit. */
   readonly memoryMiB: number;
-  /** JSON that it is given at its start. */
+  /** JSON argument. */
   readonly argument?: unknown;
 }
 
-/** How a program ended without being asked to. */
+/** Why a program ended by itself. */
 export interface ChildEnd {
-  /** It needed more memory than its limit. */
+  /** It exceeded its memory limit. */
   readonly isMemory: boolean;
   readonly cause: Error;
 }
 
 interface ChildProgramHooks {
   onMessage(message: unknown): void;
-  /** Called once, when it has ended for whatever reason. */
+  /** Called once when it has ended, for any reason. */
   onEnd(end: ChildEnd): void;
 }
 
 /** Maximum length of the kept output; enough for V8's message about the heap. */
 const MAX_COMPLAINT = 4096;
-/** Stack of the main thread in KiB: more than by default, less than the 8 MiB that systems give. */
+/** Stack of the main thread in KiB: more than the default, less than the usual limit of 8 MiB. */
 const STACK_KIB = 3800;
 
 export class ChildProgram {
@@ -47,7 +47,7 @@ export class ChildProgram {
         `--stack-size=${String(STACK_KIB)}`,
         ...loaderOf(entry),
       ],
-      // Nothing of the process is handed down but the time zone: no environment, no input, no output.
+      // The child inherits only the time zone: no environment, no input, no output.
       env: process.env['TZ'] === undefined ? {} : { TZ: process.env['TZ'] },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
@@ -65,7 +65,7 @@ export class ChildProgram {
       hooks.onMessage(message);
     });
     this.#child.on('error', (error) => {
-      // Otherwise something could not be sent to it, because it is about to end.
+      // Sending fails because the child is about to end.
       if (this.#child.pid === undefined) end(error);
     });
     this.#child.on('close', (code, signal) => {
@@ -77,24 +77,24 @@ export class ChildProgram {
 
   /** @throws when the message cannot be cloned */
   send(message: object): void {
-    // Whatever does not reach it, it ends without.
+    // A message that does not arrive is not needed, because the child has ended.
     this.#child.send(message, () => undefined);
   }
 
-  /** Its parent lives at least as long as it. */
+  /** While it works, the child keeps its parent alive. */
   hold(): void {
     this.#child.ref();
     this.#child.channel?.ref();
   }
 
-  /** Its parent may end, which ends it. */
+  /** An idle child does not keep its parent alive, and ends with it. */
   release(): void {
     this.#child.unref();
     this.#child.channel?.unref();
     (this.#child.stderr as Socket | null)?.unref();
   }
 
-  /** Ends it at once. */
+  /** Kills it. */
   async stop(): Promise<void> {
     if (this.#hasEnded) return;
     this.hold();
@@ -104,14 +104,14 @@ export class ChildProgram {
 }
 
 /**
- * The module that a program runs, beside the module that starts it.
+ * The module of a child program in the folder of the module that starts it.
  * @param base `import.meta.url` of the latter
- * @param name of the file, without its ending
+ * @param name of the file, without its extension
  */
 export const programBeside = (base: string, name: string): URL =>
   new URL(`${name}${base.endsWith('.ts') ? '.ts' : '.js'}`, base);
 
-/** Sources, as tests run them, need a loader. */
+/** TypeScript sources, as in tests, need a loader. */
 function loaderOf(entry: URL): readonly string[] {
   if (!entry.pathname.endsWith('.ts')) return [];
   return ['--import', pathToFileURL(createRequire(entry).resolve('tsx')).href];

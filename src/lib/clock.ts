@@ -1,18 +1,18 @@
-/** Time, injected everywhere so that tests decide when it passes. The only file that touches the real clock. */
+/** Time, which is injected everywhere so that tests control it. Only this file uses the system clock. */
 
 export interface Clock {
   /** Monotonic milliseconds, for durations and timers. */
   now(): number;
-  /** Milliseconds since 1970-01-01T00:00:00Z, for timestamps that leave the process. */
+  /** Milliseconds since 1970-01-01T00:00:00Z, for timestamps outside of the process. */
   wall(): number;
-  /** Calls `fn` once when `now()` has reached `when`, never synchronously; the answer cancels it. */
+  /** Calls `fn` once when `now()` has reached `when`, never synchronously. @returns a function that cancels it */
   at(when: number, fn: () => void): () => void;
 }
 
-/** Longest delay that `setTimeout` takes; it fires at once for anything longer. */
+/** Maximum delay of `setTimeout`, which fires at once for longer ones. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** The machine's own clock. Timers keep the process alive. */
+/** The system clock. Its timers keep the process alive. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),

@@ -11,7 +11,7 @@ export function closest(word: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** The end of a sentence about a word that is not there: which one was meant, or else what could be. */
+/** The end of a sentence about an unknown word: a similar known word, or all known words. */
 export function hintFor(
   word: string,
   known: readonly string[],
@@ -21,7 +21,7 @@ export function hintFor(
   return meant === undefined ? otherwise : `did you mean ${meant}?`;
 }
 
-/** How many letters have to be put in, left out, replaced, or swapped with their neighbour. */
+/** Number of letters to insert, remove, replace, or swap with their neighbour. */
 function editDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -17,7 +17,7 @@ const CERTIFICATE =
 const PROTOCOL = /^(ERR_SSL_|EPROTO$|ERR_TLS_(PROTOCOL|INVALID_PROTOCOL)|HPE_)/;
 const NOT_HTTP = 'HTTPParserError';
 
-/** The most telling code in an error and its causes; a name or sentence where none has a code. */
+/** The most specific code of an error and its causes; a name or message if none has a code. */
 export function connectionCode(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return connectionCode(error.errors[0]);
   if (!(error instanceof Error)) return String(error);
@@ -28,7 +28,7 @@ export function connectionCode(error: unknown): string {
   return code ?? (error.message || error.name);
 }
 
-/** What a failure to connect amounts to; anything that is not known to be definite counts as passing. */
+/** The kind of a connection error; unknown errors count as passing. */
 export function connectionFault(error: unknown): ConnectionFault {
   const code = connectionCode(error);
   if (CERTIFICATE.test(code)) return 'certificate';
@@ -36,14 +36,14 @@ export function connectionFault(error: unknown): ConnectionFault {
   return code === 'ENOTFOUND' ? 'name' : 'passing';
 }
 
-/** Whether another attempt ends the same way. */
+/** Whether retrying is useless. */
 export const isDefiniteFault = (error: unknown): boolean =>
   ['certificate', 'protocol'].includes(connectionFault(error));
 
 /**
- * What to do about a connection that fails for good.
- * @param trust where a certificate authority is added for servers of this sort
- * @returns undefined for what may pass
+ * What to do about a permanent connection error.
+ * @param trust where to add a certificate authority for servers of this kind
+ * @returns undefined for errors that may be temporary
  */
 export function connectionAdvice(error: unknown, trust: string): string | undefined {
   switch (connectionFault(error)) {
@@ -65,6 +65,6 @@ function certificateAdvice(code: string, trust: string): string {
   return `its certificate is not trusted; to trust it, ${trust}`;
 }
 
-/** For servers that have no setting of their own for it. */
+/** For servers without a setting of their own. */
 export const TRUST_BY_ENVIRONMENT =
   'add its certificate authority to the PEM file that the environment variable NODE_EXTRA_CA_CERTS of Espalier names';

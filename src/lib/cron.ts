@@ -1,4 +1,4 @@
-/** Cron in five fields, with names, ranges, steps and the `@` words. Times are UTC unless `CRON_TZ=…` goes before. */
+/** Cron with five fields, names, ranges, steps and the `@` keywords. Times are UTC unless prefixed with `CRON_TZ=…`. */
 import { InvalidDuration, parseDuration } from './duration.ts';
 
 export class InvalidCron extends Error {
@@ -13,10 +13,10 @@ type Cron =
       readonly days: ReadonlySet<number>;
       readonly months: ReadonlySet<number>;
       readonly weekdays: ReadonlySet<number>;
-      /** A day field that is restricted; when both are, either may match. */
+      /** Restricted days; if both day fields are restricted, either may match. */
       readonly isDayGiven: boolean;
       readonly isWeekdayGiven: boolean;
-      /** How far the clocks there are ahead of UTC, in milliseconds, at a time. */
+      /** Offset of the time zone from UTC at a time, in milliseconds. */
       readonly aheadMs: (at: number) => number;
     };
 
@@ -87,7 +87,7 @@ function clockOf(zone: string): (at: number) => number {
   };
 }
 
-/** Whether `parseCron` takes the text. */
+/** Whether `parseCron` accepts the text. */
 export function isCron(text: string): boolean {
   try {
     parseCron(text);
@@ -161,7 +161,7 @@ function number(text: string, names: readonly string[], base: number): number {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Five years: a date that does not come until then (30 February) never comes. */
+/** Five years: a date without an occurrence until then (30 February) never occurs. */
 const HORIZON = 5 * 366 * DAY;
 
 /** The first time of the schedule after `from`, in milliseconds since 1970; undefined if there is none. */
@@ -180,7 +180,7 @@ export function nextTime(cron: Cron, from: number): number | undefined {
   return undefined;
 }
 
-/** Almost to the next day, then by the hour: clocks may be moved on the way. */
+/** Nearly to the next day, then hour by hour, because of changes to daylight saving time. */
 function untilDay(local: number): number {
   const left = DAY - (local % DAY);
   return left > LEEWAY + HOUR ? left - LEEWAY : HOUR - (local % HOUR);

@@ -2,7 +2,10 @@
 
 const MARK = ' … ';
 
-/** A text of at most `max` characters: its beginning and its end, the beginning twice as long. Whole surrogate pairs. */
+/**
+ * A string of at most `max` characters: its beginning and its end, the beginning twice as long. Surrogate pairs stay
+ * whole.
+ */
 export function cutMiddle(text: string, max: number): string {
   if (text.length <= max) return text;
   const room = Math.max(max - MARK.length, 0);
@@ -10,9 +13,7 @@ export function cutMiddle(text: string, max: number): string {
   return `${cutEnd(text, room - end)}${MARK}${cutStart(text, end)}`;
 }
 
-/**
- * The same, without halves of words: for texts that are masked later, by masks that know secrets and their words as a whole.
- */
+/** The same, without partial words: for texts that are masked later, because masks replace whole words. */
 export function cutBetweenWords(text: string, max: number): string {
   if (text.length <= max) return text;
   const room = Math.max(max - MARK.length, 0);
@@ -20,7 +21,7 @@ export function cutBetweenWords(text: string, max: number): string {
   return `${text.slice(0, room - end).replace(/\S+$/, '')}${MARK}${cutStart(text, end).replace(/^\S+/, '')}`;
 }
 
-/** Half a character is stored as another one. */
+/** Half of a surrogate pair would be stored as another character. */
 export const cutEnd = (text: string, max: number): string =>
   text.length <= max ? text : text.slice(0, Math.max(max, 0)).replace(/[\uD800-\uDBFF]$/, '');
 

@@ -1,4 +1,4 @@
-/** Go durations (`90s`, `1h30m`, `1.5h`) and the word `none`, which Landscaper writes for zero. Kept in nanoseconds. */
+/** Go durations (`90s`, `1h30m`, `1.5h`) and `none`, which Landscaper writes for zero. Stored in nanoseconds. */
 
 const NANOSECONDS: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -14,7 +14,7 @@ const NANOSECONDS: Readonly<Record<string, bigint>> = {
 const MAX_NANOSECONDS = 2n ** 63n - 1n;
 const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
 
-/** The text is not a duration; the message says what one looks like. */
+/** The text is not a valid duration; the message shows the format. */
 export class InvalidDuration extends Error {
   override readonly name = 'InvalidDuration';
   readonly text: string;
@@ -26,8 +26,9 @@ export class InvalidDuration extends Error {
 }
 
 /**
- * Milliseconds of a duration; a fraction where the text goes below one. `none` is 0.
- * @throws InvalidDuration where Go's time.ParseDuration fails: an empty text, a number without unit, more than 292 years
+ * Milliseconds of a duration, possibly a fraction. `none` is 0.
+ * @throws InvalidDuration where Go's time.ParseDuration fails: an empty text, a number without unit, more than 292
+ * years
  * @see gardener/landscaper apis/core/v1alpha1/types_shared.go Duration
  */
 export function parseDuration(text: string): number {
@@ -36,11 +37,11 @@ export function parseDuration(text: string): number {
   return Number(nanoseconds / 1_000_000n) + Number(nanoseconds % 1_000_000n) / 1e6;
 }
 
-/** Whether `parseDuration` takes the text. */
+/** Whether `parseDuration` accepts the text. */
 export const isDuration = (text: string): boolean => nanosecondsOf(text) !== undefined;
 
 /**
- * The text Go prints for a duration: `5m0s`, `1h0m0s`, `1.5s`, `250ms`.
+ * A duration as Go formats it: `5m0s`, `1h0m0s`, `1.5s`, `250ms`.
  * @param ms milliseconds; rounded to whole nanoseconds
  */
 export function formatGoDuration(ms: number): string {
@@ -51,7 +52,7 @@ export function formatGoDuration(ms: number): string {
   return sign + formatPositive(nanoseconds < 0n ? -nanoseconds : nanoseconds);
 }
 
-/** Like `formatGoDuration`, but zero is `none`: the form in which Landscaper's objects carry a duration. */
+/** Like `formatGoDuration`, but `none` for zero: the format in Landscaper's objects. */
 export const formatDuration = (ms: number): string => {
   const text = formatGoDuration(ms);
   return text === '0s' ? 'none' : text;

@@ -18,9 +18,9 @@ export function parseExactJson(text: string): unknown {
 }
 
 /**
- * A value as JSON text; bigint as the integer it is.
+ * A value as JSON text, with bigint as integers.
  * @param indent spaces for each level; default: all in one line
- * @throws TypeError for circles
+ * @throws TypeError for cycles
  */
 export function exactJson(value: unknown, indent?: number): string {
   try {
@@ -34,11 +34,14 @@ export function exactJson(value: unknown, indent?: number): string {
   }
 }
 
-/** No text of an object begins like this: it is another one in each process. */
+/** A random prefix for each process, so that no string of an object starts with it. */
 const MARK = `integer-${globalThis.crypto.randomUUID()}:`;
 const MARKED = new RegExp(`"${MARK}(-?[0-9]+)"`, 'g');
 
-/** Whether so many digits are in a row. One of them is at a place that `LONG` divides, and only there is looked. */
+/**
+ * Whether the text has so many consecutive digits. One of them is at a multiple of `LONG`, so only these positions
+ * are checked.
+ */
 function hasLongRun(text: string): boolean {
   for (let at = 0; at < text.length; at += LONG) {
     if (!isDigit(text.charCodeAt(at))) continue;
@@ -51,7 +54,7 @@ function hasLongRun(text: string): boolean {
   return false;
 }
 
-/** The text with integers that would be rounded as marked strings; undefined when there are none. */
+/** The text with marked strings instead of integers that would be rounded; undefined if there are none. */
 function withMarks(text: string): string | undefined {
   let result = '';
   let copied = 0;
@@ -90,7 +93,7 @@ function afterNumber(text: string, start: number): number {
   return NUMBER.test(text) ? NUMBER.lastIndex : start + 1;
 }
 
-/** More than a double can hold, so no server of Kubernetes stores it; reading a million digits takes a second. */
+/** More than a double can represent, so no Kubernetes server stores it; parsing a million digits takes a second. */
 const MAX_DIGITS = 300;
 
 /** Fractions and numbers with exponents were doubles before. @throws SyntaxError */
@@ -103,9 +106,9 @@ function wouldBeRounded(number: string): boolean {
   return BigInt(number) !== BigInt(Number(number));
 }
 
-/** Where a value has an integer that does not fit into a double, and its digits; the first one found. */
+/** Path and digits of the first integer that does not fit into a double. */
 export interface InexactInteger {
-  /** In JSON, such as `spec.ports[0]`; empty for the value itself. */
+  /** Path such as `spec.ports[0]`; empty for the value itself. */
   readonly path: string;
   readonly digits: string;
 }

@@ -1,4 +1,4 @@
-/** Read-only trees of folders and files in memory: from YAML, as installations hold them, and from unpacked archives. */
+/** Read-only trees of folders and files in memory: from YAML in installations, and from archives. */
 import { byCodePoint, goJson } from './gojson.ts';
 import { isObject, ownField } from './objects.ts';
 import { MAX_PATH_PARTS, partsOf, pathProblem, shortPath } from './path-limits.ts';
@@ -6,7 +6,7 @@ import { toYaml } from './yaml.ts';
 
 /** Paths are relative to the root, a leading `/` is allowed. */
 export interface FileTree {
-  /** All of it as plain data, which threads can hand to each other: see fileTreeAt. */
+  /** The tree as plain data, which can be sent to other threads: see fileTreeAt. */
   readonly root: Folder;
   /** Undefined if there is no such file. */
   read(path: string): Uint8Array | undefined;
@@ -20,7 +20,7 @@ interface FileEntry {
   readonly isDirectory: boolean;
   /** Code that walks a whole tree must not follow links, because they can be cyclic. */
   readonly isLink: boolean;
-  /** bytes, 0 for folders */
+  /** Bytes, 0 for folders. */
   readonly size: number;
 }
 
@@ -33,32 +33,32 @@ export interface Folder {
   readonly entries: ReadonlyMap<string, FileNode>;
 }
 
-/** A folder that is being filled. */
+/** A folder under construction. */
 interface OpenFolder {
   readonly kind: 'folder';
   readonly entries: Map<string, FileNode>;
 }
 const isOpenFolder = (node: FileNode | undefined): node is OpenFolder => node?.kind === 'folder';
 
-/** The file tree is larger than what we handle: definite, the same tree is refused each time. */
+/** The file tree exceeds a limit; retrying is useless. */
 export class FileTreeError extends Error {
   override readonly name = 'FileTreeError';
 }
 
-/** Links that one path may lead over, as on Linux. */
+/** Maximum number of links in the resolution of one path, as on Linux. */
 const MAX_LINKS = 40;
-/** Names that the way of one path may have, links included. */
+/** Maximum number of names in the resolution of one path, links included. */
 const MAX_STEPS = 2048;
-/** The same for all links of a folder that is listed; those beyond lead nowhere. */
+/** The same for all links of a listed folder; further links do not resolve. */
 const MAX_LISTING_STEPS = 100_000;
-/** It is work to take a target apart, too: this many characters count as one step. */
+/** Splitting a link target also costs time: this many characters count as one step. */
 const CHARACTERS_A_STEP = 64;
 const MAX_FOLDERS = 100_000;
 const BINARY_START = '---Start Binary---';
 const BINARY_END = '---End Binary---';
 
 /**
- * @param filesystem the tree as it stands in the Installation; anything but a map is an empty tree
+ * @param filesystem the tree in the Installation; any value other than a map is an empty tree
  * @throws FileTreeError
  */
 export const inlineFileTree = (filesystem: unknown): FileTree => fileTreeAt(folder(filesystem, []));
@@ -89,7 +89,7 @@ export function fileTreeOf(files: ReadonlyMap<string, Uint8Array>): FileTree {
   return fileTreeAt(root);
 }
 
-/** The tree with this root. */
+/** The tree with this root folder. */
 export function fileTreeAt(root: Folder): FileTree {
   return {
     root,
@@ -104,15 +104,15 @@ export function fileTreeAt(root: Folder): FileTree {
   };
 }
 
-/** Text of a file, or undefined. */
+/** Text of a file; undefined if it does not exist. */
 export function readText(files: FileTree, path: string): string | undefined {
   const content = files.read(path);
   return content === undefined ? undefined : Buffer.from(content).toString('utf8');
 }
 
-// ---------------------------------------------------------------- building
+// ---------------------------------------------------------------- construction
 
-/** @param place the names of the folders down to this one; while entries are looked at, their names are added */
+/** @param place the names of the folders down to this one; names of entries are appended while they are processed */
 function folder(value: unknown, place: string[]): Folder {
   if (place.length > MAX_PATH_PARTS) {
     throw new FileTreeError(
@@ -131,7 +131,7 @@ function folder(value: unknown, place: string[]): Folder {
   return { kind: 'folder', entries };
 }
 
-/** Lists and null are no nodes, as upstream has it; numbers and booleans are files with that text. */
+/** Lists and null are ignored, as in upstream; numbers and booleans are files with their text. */
 function nodeOf(value: unknown, place: string[]): FileNode | undefined {
   if (typeof value === 'string') return file(textContent(value));
   if (['number', 'bigint', 'boolean'].includes(typeof value)) return file(Buffer.from(String(value)));
@@ -171,7 +171,7 @@ function textContent(text: string): Uint8Array {
   return Buffer.from(lines.slice(1, -1).join(''), 'base64');
 }
 
-// ---------------------------------------------------------------- looking up
+// ---------------------------------------------------------------- lookup
 
 /** @param trail the folders from the root to this one */
 function entriesOf(node: Folder, trail: readonly Folder[]): readonly FileEntry[] {
@@ -198,11 +198,11 @@ function entriesOf(node: Folder, trail: readonly Folder[]): readonly FileEntry[]
 
 interface Found {
   readonly node: Exclude<FileNode, { kind: 'link' }>;
-  /** The folders from the root to the node, or to the one that it lies in. */
+  /** The folders from the root to the node, or to its parent. */
   readonly trail: readonly Folder[];
 }
 
-/** A path that is being walked along. */
+/** A path during its resolution. */
 interface Way {
   readonly parts: readonly string[];
   next: number;
@@ -221,7 +221,7 @@ function find(
 ): Found | undefined {
   if (pathProblem(path) !== undefined) return undefined;
   const trail = path.startsWith('/') ? start.slice(0, 1) : [...start];
-  // The path, and above it the targets of links that are not walked to their ends; at most MAX_LINKS of them.
+  // The path, and on top of it the unresolved targets of links, at most MAX_LINKS.
   const ways: Way[] = [{ parts: partsOf(path), next: 0 }];
   let links = 0;
   for (; budget.steps > 0; budget.steps--) {

@@ -1,4 +1,4 @@
-/** Many findings as one message of a size that people read and an API server takes. */
+/** Combines many findings into one message of limited size. */
 import { shorten } from './masking.ts';
 
 /** Maximum number of listed findings. Producers may stop after one more. */

@@ -3,7 +3,7 @@
 interface Decimal {
   /** Significant digits without leading zeros. */
   readonly digits: string;
-  /** Place of the decimal point, counted from the start of the digits: 0.5 is `5` with 0. */
+  /** Position of the decimal point from the start of the digits: 0.5 is `5` with 0. */
   readonly point: number;
 }
 
@@ -12,7 +12,7 @@ function shortest(value: number): Decimal {
   return { digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
 }
 
-/** Every digit of the double; there are finitely many. */
+/** All digits of the double; their number is finite. */
 function exact(value: number): Decimal {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, Math.abs(value));

@@ -1,12 +1,12 @@
 /**
- * JSON text byte for byte as Go's encoding/json writes it: keys sorted, markup characters escaped.
- * Hashes on the wire are taken over such text, so it must not depend on the order of fields or on the platform.
+ * JSON byte for byte as Go's encoding/json writes it: keys sorted, markup characters escaped. Hashes on the wire are
+ * computed from it, so it must not depend on the order of fields or on the platform.
  */
 import { isObject } from './objects.ts';
 
 /**
- * @param indent blanks per level, 0 for compact text
- * @throws TypeError for what JSON cannot hold: functions, NaN, infinities
+ * @param indent spaces per level, 0 for compact text
+ * @throws TypeError for values that JSON does not support: functions, NaN, infinities
  * @see encoding/json Marshal, MarshalIndent
  */
 export function goJson(value: unknown, indent = 0): string {
@@ -55,7 +55,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const goString = (text: string): string =>
   JSON.stringify(text).replace(/[<>&\u2028\u2029]/g, (c) => ESCAPES[c] ?? c);
 
-/** The order of UTF-8 bytes; differs from that of JavaScript only beyond U+FFFF. */
+/** The order of UTF-8 bytes; differs from JavaScript's order only beyond U+FFFF. */
 export function byCodePoint(a: string, b: string): number {
   if (a === b) return 0;
   if (!SURROGATE.test(a) && !SURROGATE.test(b)) return a < b ? -1 : 1;

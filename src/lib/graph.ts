@@ -1,7 +1,7 @@
-/** Order and cycles in a graph of names. The order is the planner's: what may start when all before it is done. */
+/** Order and cycles in a graph of names, by the rules of the planner: a node comes after its dependencies. */
 import { looseDag, plan, type Policy } from './plan.ts';
 
-/** What each node depends on; names that are no nodes are ignored. */
+/** The dependencies of each node; names that are not nodes are ignored. */
 export type Dependencies = ReadonlyMap<string, readonly string[]>;
 
 const ANY_ORDER: Policy = { gate: 'ready', failFast: false };
@@ -40,7 +40,7 @@ export function shortestCycle(graph: Dependencies): readonly string[] | undefine
 export const shortestCycleThrough = (graph: Dependencies, node: string): readonly string[] | undefined =>
   cycleThrough(graph, node, new Set(graph.keys()));
 
-/** Whether `from` depends on `to`, directly or by way of others. */
+/** Whether `from` depends on `to`, directly or indirectly. */
 export function dependsOn(graph: Dependencies, from: string, to: string): boolean {
   const seen = new Set<string>();
   const open = [from];

@@ -10,7 +10,7 @@ export class UnpackError extends Error {
 }
 
 /**
- * The bytes themselves when they are not compressed.
+ * Returns the bytes unchanged if they are not compressed.
  * @throws UnpackError
  */
 export function unpacked(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
@@ -23,7 +23,7 @@ export function unpacked(bytes: Uint8Array, maxBytes: number): Promise<Uint8Arra
   });
 }
 
-/** Whether unpacking ended because there was more than `maxOutputLength`. */
+/** Whether decompression stopped because of `maxOutputLength`. */
 export const isTooLarge = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
 
@@ -32,14 +32,14 @@ function unpackError(cause: Error, maxBytes: number): UnpackError {
   return new UnpackError(message, { cause });
 }
 
-/** The same for something small, at once. @throws Error when the bytes are damaged or too many */
+/** The same for small data, synchronously. @throws Error when the data is damaged or too large */
 export const unpackedSmall = (bytes: Uint8Array, maxBytes: number): Uint8Array =>
   isGzip(bytes) ? gunzipSync(bytes, { maxOutputLength: maxBytes }) : bytes;
 
-/** The same bytes for the same contents: no name, no time. */
+/** Deterministic: without name and time. */
 export const packed = (bytes: Uint8Array): Uint8Array => gzipSync(bytes);
 
 const gzipAside = promisify(gzip);
 
-/** The same bytes as `packed`, compressed in another thread. */
+/** The same result as `packed`, in another thread. */
 export const packedAside = (bytes: Uint8Array): Promise<Uint8Array> => gzipAside(bytes);

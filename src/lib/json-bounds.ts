@@ -18,7 +18,7 @@ export function parseBoundedJson(text: string): unknown {
   return JSON.parse(text) as unknown;
 }
 
-/** Linear, and nothing for texts that are too short to hold so much. @throws JsonTooLarge */
+/** Linear, and free for texts that are too short to exceed the limits. @throws JsonTooLarge */
 export function checkJsonBounds(text: string): void {
   if (text.length <= MAX_JSON_DEPTH) return;
   const limits = { maxDepth: MAX_JSON_DEPTH, maxElements: MAX_JSON_VALUES - 1 };

@@ -1,5 +1,5 @@
 /**
- * Kubernetes JSONPath as exports, readiness checks and printer columns use it: without braces, the leading dot optional.
+ * Kubernetes JSONPath for exports, readiness checks and printer columns: without braces, the leading dot is optional.
  * Fields, quoted fields, indices, slices, unions, wildcards, recursive descent, and filters with one comparison.
  * @see https://kubernetes.io/docs/reference/kubectl/jsonpath/
  */
@@ -7,7 +7,7 @@ import { equal } from './json.ts';
 import { append } from './lists.ts';
 import { isObject } from './objects.ts';
 
-/** The path cannot be read. */
+/** The path has a syntax error. */
 export class JsonPathError extends Error {
   override readonly name = 'JsonPathError';
 }
@@ -119,7 +119,7 @@ function sliced(step: Extract<Step, { do: 'slice' }>, value: readonly unknown[])
 const childrenOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? (value as unknown[]) : isObject(value) ? Object.values(value) : [];
 
-/** The value, and all lists and maps below it, each before those within it. Without recursion: they may be deep. */
+/** The value, and all lists and maps below it, parents first. Not recursive, because they may be deep. */
 function descendants(value: unknown, spend: Spend): readonly unknown[] {
   const result: unknown[] = [];
   const open = [value];
@@ -172,7 +172,7 @@ function dot(text: string, at: number, steps: Step[]): number {
   if (text[at] !== '.')
     throw new JsonPathError(`JSON path "${text}": unexpected "${text[at] ?? ''}" at ${String(at)}`);
   let i = at + 1;
-  if (i >= text.length && steps.length === 0) return i; // the object itself
+  if (i >= text.length && steps.length === 0) return i; // The object itself.
   if (text[i] === '.') {
     steps.push({ do: 'descend' });
     i++;

@@ -1,16 +1,16 @@
 /**
- * Counts the structure of a JSON text while its bytes arrive, so that nothing is parsed that would cost more than it may.
- * A flat loop over bytes: strings and escapes are followed, nothing is checked that a parser checks anyway.
+ * Counts the structure of a JSON text while its bytes arrive, so that texts beyond a limit are not parsed. A simple
+ * loop over bytes: it skips strings and escapes, and validates nothing, because a parser does it later.
  */
 
 export interface StructureLimits {
-  /** How deep arrays and objects may lie in each other. */
+  /** Maximum nesting of arrays and objects. */
   readonly maxDepth: number;
-  /** How many values there may be, counted as commas and opening brackets. */
+  /** Maximum number of values, counted as commas and opening brackets. */
   readonly maxElements: number;
 }
 
-/** Which of the limits was passed. */
+/** The exceeded limit. */
 export type StructureExcess = 'depth' | 'elements';
 
 const QUOTE = 0x22;
@@ -21,7 +21,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** One text, fed piece by piece; characters of several bytes may be cut anywhere. */
+/** One text, in pieces; multi-byte characters may be split between them. */
 export class JsonScan {
   readonly #limits: StructureLimits;
   #depth = 0;
@@ -38,7 +38,7 @@ export class JsonScan {
     return this.#elements;
   }
 
-  /** @returns the limit that the text has passed by the end of these bytes; undefined: none */
+  /** @returns the limit that the text exceeds after these bytes; undefined: none */
   feed(bytes: Uint8Array): StructureExcess | undefined {
     const { maxDepth, maxElements } = this.#limits;
     let at = 0;
@@ -70,7 +70,7 @@ export class JsonScan {
     return undefined;
   }
 
-  /** Where the string ends, or the bytes do. */
+  /** Position of the end of the string, or of the bytes. */
   #afterString(bytes: Uint8Array, start: number): number {
     let at = start;
     if (this.#isEscaped) {
@@ -91,10 +91,10 @@ export class JsonScan {
   }
 }
 
-/** Memory of a value, however short its JSON is. */
+/** Minimum memory of a value, for the count. */
 export const BYTES_OF_VALUE = 32;
 
-/** Bytes that a JSON document counts: those of its text, or 32 for each value if that is more. */
+/** Size of a JSON document for limits: the bytes of its text, or 32 for each value if that is more. */
 export function weightOf(json: string): number {
   const bytes = Buffer.from(json);
   const scan = new JsonScan({ maxDepth: Infinity, maxElements: Infinity });

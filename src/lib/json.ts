@@ -1,8 +1,8 @@
 /** Plain JSON values: a fast deep copy, equality, and freezing. */
 
 /**
- * A deep copy of a JSON value; ten times as fast as `structuredClone` because it knows only objects,
- * arrays and scalars. Fields that are `undefined` are left out, as in JSON.
+ * A deep copy of a JSON value; ten times as fast as `structuredClone`, because it supports only objects, arrays and
+ * scalars. Undefined fields are omitted, as in JSON.
  */
 export function copy<T>(value: T): T {
   return copyAny(value) as T;
@@ -27,12 +27,12 @@ function copyAny(value: unknown): unknown {
   return result;
 }
 
-/** Sets a field whose name may be `__proto__`, which plain assignment would swallow. */
+/** Sets a field whose name may be `__proto__`, which an assignment would ignore. */
 export function define(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Deep equality of JSON values; the order of fields does not matter, `undefined` counts as absent. */
+/** Deep equality of JSON values; the order of fields does not matter, and `undefined` counts as absent. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) {
@@ -56,7 +56,7 @@ function equalFields(a: Record<string, unknown>, b: Record<string, unknown>): bo
   return count === 0;
 }
 
-/** Freezes a JSON value all the way down and hands it back. */
+/** Freezes a JSON value at all levels and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

@@ -1,12 +1,12 @@
-/** Takes secret values out of texts that leave the process: statuses, events, logs, what commands print. */
+/** Masks secret values in texts that leave the process: statuses, events, logs, output of commands. */
 import { isObject, ownField } from './objects.ts';
 import { parseYamlAll, YamlError } from './yaml.ts';
 
-/** Shorter values would tear ordinary sentences apart, and are none that a secret may rest on. */
+/** Shorter values would also occur in ordinary sentences, and are too short for a secret. */
 const MIN_LENGTH = 4;
-/** From here on a value is found inside words, too. */
+/** Values of at least this length are also masked inside words. */
 const MIN_INNER_LENGTH = 8;
-/** Words and lines of longer texts: those of keys and certificates, which templates indent. */
+/** Minimum length of words and lines of longer texts, such as keys and certificates, which templates indent. */
 const MIN_PART_LENGTH = 10;
 /** Fields of a kubeconfig that are not secret and occur everywhere. */
 const OPEN = ['apiVersion', 'kind', 'name', 'current-context', 'cluster', 'user', 'namespace', 'server'];
@@ -27,7 +27,7 @@ export function maskOf(values: readonly unknown[], shown = '[...]'): Mask {
   };
 }
 
-/** What a mask over this value looks for. @param value JSON */
+/** The strings that a mask for this value searches. @param value JSON */
 export const valuesIn = (value: unknown): ReadonlySet<string> => leavesOf([value]);
 
 function leavesOf(values: readonly unknown[]): ReadonlySet<string> {
@@ -42,7 +42,7 @@ function leavesOf(values: readonly unknown[]): ReadonlySet<string> {
  * contains it.
  */
 function covered(text: string, leaves: Iterable<string>, shown: string): string {
-  /** By the place where a value begins, how long the longest one there is. */
+  /** Length of the longest value that begins at each position. */
   const lengths = new Map<number, number>();
   for (const leaf of leaves) {
     for (let at = text.indexOf(leaf); at >= 0;) {
@@ -65,7 +65,7 @@ const WORD = /[\w-]/;
 const standsAlone = (text: string, start: number, end: number): boolean =>
   !WORD.test(text.charAt(start - 1)) && !WORD.test(text.charAt(end));
 
-/** @param open names of fields whose texts are no secrets */
+/** @param open names of fields with public values */
 function collect(value: unknown, found: Set<string>, open: readonly string[] = []): void {
   if (Array.isArray(value)) for (const item of value) collect(item, found, open);
   else if (isObject(value)) {
@@ -82,18 +82,18 @@ function collectText(text: string, found: Set<string>): void {
   add(text, found);
   add(trimmed, found);
   add(Buffer.from(text).toString('base64'), found);
-  // Messages show texts as Go and JSON write them.
+  // Messages contain texts as Go and JSON quote them.
   add(JSON.stringify(trimmed).slice(1, -1), found);
   const documents = documentsIn(text);
   for (const one of documents) collect(one, found, ownField(one, 'kind') === 'Config' ? OPEN : []);
   if (documents.length > 0 || !/\s/.test(trimmed)) return;
   for (const part of [...trimmed.split(/\s*\n\s*/), ...trimmed.split(/[\s"',{}[\]]+/)]) {
-    // Keys of documents that cannot be read, such as `current-context:`, are no secrets.
+    // Keys of unreadable documents, such as `current-context:`, are public.
     if (part.length >= MIN_PART_LENGTH && !part.endsWith(':')) add(part, found);
   }
 }
 
-/** A kubeconfig is YAML in a string, and templates take it apart. */
+/** A kubeconfig is YAML in a string, and templates can parse it. */
 function documentsIn(text: string): readonly unknown[] {
   if (!/[:{[]/.test(text)) return [];
   try {
@@ -108,16 +108,16 @@ function add(text: string, found: Set<string>): void {
   if (text.length >= MIN_LENGTH) found.add(text);
 }
 
-/** All of a message; status fields and events have limits too. */
+/** Maximum length of a message; status fields and events have limits, too. */
 const MAX_MESSAGE_BYTES = 8192;
 
-/** What stays of the end where there are no such lines. */
+/** Length of the kept end without such lines. */
 const END_BYTES = 2048;
 
 /**
- * Cuts the middle of a message that would be too long for a status; what two short last lines say of the way out and of
- * its origin stays, and otherwise the end: the causes of causes are there. Only after the mask, which does not know one
- * half of a secret.
+ * Shortens the middle of a message that is too long for a status. Two short last lines with the remedy and the origin
+ * stay; otherwise the end stays, which has the innermost cause. Called after masking, because a mask does not
+ * recognise a part of a secret.
  */
 export function shorten(message: string): string {
   if (Buffer.byteLength(message) <= MAX_MESSAGE_BYTES) return message;

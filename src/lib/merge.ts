@@ -5,7 +5,10 @@
 import { copy, define, equal } from './json.ts';
 import { isObject, ownField, type Fields, type View } from './objects.ts';
 
-/** A merge patch of a `T`: fields that are left out stay, null removes an optional field, arrays are replaced whole. */
+/**
+ * A merge patch for a `T`: omitted fields stay unchanged, null removes an optional field, arrays are replaced
+ * completely.
+ */
 export type MergePatch<T> = T extends readonly unknown[]
   ? View<T>
   : T extends object
@@ -13,11 +16,10 @@ export type MergePatch<T> = T extends readonly unknown[]
     : T;
 
 /**
- * The merge patch that turns `base` into `next`, or undefined when they are equal.
+ * The merge patch that turns `base` into `next`, or undefined if they are equal.
  *
- * A merge patch cannot set a field to null; a null in `next` where `base` has a value therefore removes the
- * field, which is how Kubernetes reads it too. Arrays are replaced whole. Nothing in the patch is shared with
- * `next`.
+ * A merge patch cannot set a field to null; a null in `next` where `base` has a value removes the field, as in
+ * Kubernetes. Arrays are replaced completely. The patch shares nothing with `next`.
  */
 export function mergeDiff(base: object, next: object): object | undefined {
   const patch: Fields = {};
@@ -48,7 +50,7 @@ export function mergeDiff(base: object, next: object): object | undefined {
   return isEmpty ? undefined : patch;
 }
 
-/** `patch` applied to `target`: a new value; parts that the patch does not touch are shared with `target`. */
+/** `patch` applied to `target`: a new value, which shares unchanged parts with `target`. */
 export function mergePatch<T>(target: T, patch: unknown): T {
   return applied(target, patch) as T;
 }
@@ -65,7 +67,7 @@ function applied(target: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** Nulls inside an object that is new as a whole say nothing, but a patch would read them as removals. */
+/** Nulls in a new object mean nothing, but a patch would treat them as removals. */
 function withoutNulls(value: Fields): Fields {
   const result: Fields = {};
   for (const key of Object.keys(value)) {

@@ -1,4 +1,4 @@
-/** What Kubernetes accepts as names, label keys and label values; each check answers with the complaints of Kubernetes. */
+/** Validates names, label keys and label values; each check returns the messages of Kubernetes. */
 
 import { append } from './lists.ts';
 
@@ -15,7 +15,7 @@ const label1035 = whole(LABEL_1035);
 const qualified = whole(QUALIFIED);
 const labelValue = whole(LABEL_VALUE);
 
-/** `MESSAGE (e.g. 'a',  or 'b', regex used for validation is 'R')`, with upstream's double blanks. */
+/** `MESSAGE (e.g. 'a',  or 'b', regex used for validation is 'R')`, with upstream's double spaces. */
 function regexError(message: string, pattern: string, ...examples: readonly string[]): string {
   const list = examples
     .map((example, index) => (index === 0 ? `'${example}'` : ` or '${example}'`))
@@ -56,7 +56,7 @@ export function isDns1035Label(text: string): string[] {
   return errors;
 }
 
-/** `[prefix/]name`, the form of label keys, annotation keys and finalizers. */
+/** `[prefix/]name`, the format of label keys, annotation keys and finalizers. */
 export function isQualifiedName(text: string): string[] {
   const message =
     "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -95,7 +95,7 @@ export function isLabelValue(text: string): string[] {
   return errors;
 }
 
-/** Names that need only be one segment of a path: the rule of RBAC objects. */
+/** Names that only have to be a path segment: the rule for RBAC objects. */
 export function isPathSegment(text: string): string[] {
   if (text === '.' || text === '..') return [`may not be '${text}'`];
   return ['/', '%'].filter((char) => text.includes(char)).map((char) => `may not contain '${char}'`);

@@ -1,9 +1,9 @@
-/** Plain maps among unknown values, and what every object of Kubernetes has. */
+/** Plain maps in unknown values, and the common fields of Kubernetes objects. */
 
-/** A plain map, of which no more is known than that. */
+/** A plain map with unknown fields. */
 export type Fields = Record<string, unknown>;
 
-/** Read-only, all the way down. */
+/** Read-only at all levels. */
 export type View<T> = T extends readonly (infer E)[]
   ? readonly View<E>[]
   : T extends object
@@ -32,7 +32,7 @@ export function present<T extends object>(
 
 // ---------------------------------------------------------------- Kubernetes
 
-/** One entry of `metadata.ownerReferences`; the cluster collects an object when its owners are gone. */
+/** One entry of `metadata.ownerReferences`; an object is garbage collected when its owners are gone. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -59,7 +59,7 @@ export interface ObjectMeta {
   managedFields?: unknown[];
 }
 
-/** The reference to an object that controls others; they are collected when it is gone. */
+/** The reference to a controlling object; the controlled objects are deleted when it is gone. */
 export const controllerReference = ({
   apiVersion,
   kind,
@@ -82,11 +82,11 @@ export const controllerReference = ({
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The field of that name if it is the object's own; safe for `constructor` and `__proto__`. */
+/** The own field of that name; safe for `constructor` and `__proto__`. */
 export const ownField = (value: unknown, key: string): unknown =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
-/** The field whose name equals `key` whatever the case; the exact one wins, as in Go's decoder. */
+/** The field whose name equals `key`, ignoring case; an exact match wins, as in Go's decoder. */
 export function anyCaseField(value: unknown, key: string): unknown {
   if (!isObject(value)) return undefined;
   if (Object.hasOwn(value, key)) return value[key];

@@ -1,4 +1,7 @@
-/** Lets the event loop turn between runs that never wait for anything, so that probes and renewals get their share. */
+/**
+ * Gives other tasks of the event loop a turn between synchronous pieces of work, so that probes and renewals are not
+ * delayed.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 
@@ -12,7 +15,7 @@ export class Pace {
     this.#clock = clock;
   }
 
-  /** Undefined as long as the current turn of the event loop is young; otherwise wait for the next one. */
+  /** Undefined while the current turn of the event loop is short; otherwise wait for the next one. */
   rest(): Promise<void> | undefined {
     if (this.#since === undefined) {
       this.#since = this.#clock.now();

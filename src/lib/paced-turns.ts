@@ -1,14 +1,14 @@
-/** Work that keeps the thread for a while, and what else has to be done. */
+/** Runs long synchronous work with pauses for other tasks. */
 import { sleep, type Clock } from './clock.ts';
 
 /**
- * One piece of work at a time: after each one everything else has the thread for as long as the piece took, so that such
- * work never gets more than half of it.
+ * One piece of work at a time. After each, other tasks have the thread for as long as the piece took, so such work
+ * uses at most half of the time.
  */
 export class PacedTurns {
   #free: Promise<void> = Promise.resolve();
 
-  /** @throws what `work` throws */
+  /** @throws errors of `work` */
   run<R>(clock: Clock, work: () => R): Promise<R> {
     let tookMs = 0;
     const turn = this.#free.then(() => {

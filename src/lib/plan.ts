@@ -7,19 +7,19 @@
 /** A directed graph of names, read in both directions. */
 export interface Dag {
   readonly nodes: readonly string[];
-  /** Names a node waits for. */
+  /** The dependencies of a node. */
   dependencies(node: string): readonly string[];
-  /** Names that wait for a node. */
+  /** The dependents of a node. */
   dependents(node: string): readonly string[];
 }
 
-/** A node and the names it waits for. */
+/** A node and its dependencies. */
 export interface DagNode {
   readonly name: string;
   readonly dependsOn?: readonly string[] | undefined;
 }
 
-/** The graph as it is: edges to unknown names are kept as dependencies, circles are not looked for. */
+/** The graph without validation: edges to unknown names stay dependencies, and cycles are not detected. */
 export function looseDag(nodes: readonly DagNode[]): Dag {
   const forward = new Map(nodes.map((n) => [n.name, n.dependsOn ?? []]));
   const backward = new Map<string, string[]>(nodes.map((n) => [n.name, []]));
@@ -31,22 +31,22 @@ export function looseDag(nodes: readonly DagNode[]): Dag {
   };
 }
 
-/** One after the other, in the order given: each waits for the one before it. */
+/** A chain in the given order: each node depends on the previous one. */
 export const chainDag = (names: readonly string[]): Dag =>
   looseDag(names.map((name, i) => ({ name, dependsOn: names.slice(Math.max(0, i - 1), i) })));
 
 /**
- * `idle` not started · `running` · `ready` done and good · `unready` done, not good yet · `failed` ·
- * `doomed` to be removed · `removing` · `removed`
+ * `idle` not started · `running` · `ready` done and ready · `unready` done, not ready yet · `failed` · `doomed` to be
+ * removed · `removing` · `removed`
  */
 export type NodeState =
   'idle' | 'running' | 'ready' | 'unready' | 'failed' | 'doomed' | 'removing' | 'removed';
 
-/** What the planner may do when not all is well. */
+/** How the planner handles failures and nodes that are not ready. */
 export interface Policy {
-  /** What lets dependents start: `ready` wants success, `finished` any end. */
+  /** When dependents may start: `ready` after success, `finished` after any end. */
   readonly gate: 'ready' | 'finished';
-  /** After a failure nothing further starts or goes; what runs finishes. */
+  /** After a failure, no more nodes are started or removed; running ones finish. */
   readonly failFast: boolean;
 }
 
@@ -63,9 +63,9 @@ export interface Plan {
 const FINISHED: ReadonlySet<NodeState> = new Set(['ready', 'unready', 'failed']);
 
 /**
- * Says of each node whether it may start or go, given what all are doing. Pure, and linear in the edges: *start*
- * are idle nodes whose every dependency has opened the gate, *remove* doomed ones whose every dependent is
- * removed, *blocked* the rest of both.
+ * Decides for each node whether it may be started or removed, given the states of all. Pure, and linear in the edges:
+ * *start* are idle nodes whose dependencies are all done, *remove* doomed ones whose dependents are all removed,
+ * *blocked* the rest of both.
  */
 export function plan(dag: Dag, state: (node: string) => NodeState, policy: Policy): Plan {
   const nodes = dag.nodes.map((name) => ({ name, state: state(name) }));

@@ -1,13 +1,13 @@
-/** Processes long lists in portions, and lets the event loop turn between them. */
+/** Processes long lists in portions, with turns for other tasks in between. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 /** Size of a portion, in characters or bytes of JSON: some milliseconds of work. */
 const PORTION = 256 << 10;
 
 /**
- * The results of `work` on each element, in order.
+ * The results of `work` for each element, in order.
  * @param sizeOf size of an element, in characters or bytes of JSON
- * @throws what `work` throws
+ * @throws errors of `work`
  */
 export async function inPortions<T, R>(
   list: readonly T[],

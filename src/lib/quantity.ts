@@ -1,4 +1,4 @@
-/** Quantities such as `500m` and `1Gi`, in the form in which Kubernetes stores them. Pure. */
+/** Quantities such as `500m` and `1Gi`, in the form that Kubernetes stores. Pure. */
 
 const FORM = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
@@ -12,7 +12,7 @@ export const QUANTITY_RULE =
 
 type Family = 'decimal' | 'binary' | 'exponent';
 
-/** Far more than Kubernetes can store; a number of a million digits takes seconds to print, and `1e999999` is one. */
+/** Far more than Kubernetes can store. A number with a million digits takes seconds to print, and `1e999999` is one. */
 const MAX_LENGTH = 200;
 const MAX_EXPONENT = 200;
 
@@ -64,7 +64,7 @@ function print(nanos: bigint, family: Family): string {
   return step === 3 ? String(value) : `${value}e${(step - 3) * 3}`;
 }
 
-/** Negative, zero or positive as `a` is less than, equal to or more than `b`; texts that are no quantities count as 0. */
+/** Negative, zero or positive if `a` is less than, equal to or greater than `b`; invalid quantities count as 0. */
 export function compareQuantities(a: string, b: string): number {
   const difference = nanosOf(a) - nanosOf(b);
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;

@@ -9,34 +9,34 @@ import type { ByteBudget, ByteShare } from './byte-budget.ts';
 import type { Clock } from './clock.ts';
 import { JsonScan, type StructureExcess, type StructureLimits } from './json-scan.ts';
 
-/** An answer whose body has not been read, as HTTP clients give it. */
+/** A response whose body has not been read. */
 export interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
 }
 
 interface BodyLimits {
-  /** Unpacked. */
+  /** Uncompressed. */
   readonly maxBytes: number;
   /** Absent: the body is not JSON, or is not parsed. */
   readonly structure?: StructureLimits;
-  /** For archives, which some servers declare to be compressed because they are: the bytes as they come. */
+  /** For archives, which some servers declare as compressed because they are: the bytes unchanged. */
   readonly keepsEncoding?: boolean;
   readonly budget: ByteBudget;
-  /** Whose share of the budget it is. */
+  /** Key for the budget. */
   readonly key: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
-  /** The error for a limit that was passed. */
+  /** The error for an exceeded limit. */
   readonly tooLarge: (excess: StructureExcess | 'bytes') => Error;
 }
 
-/** Read without asking for a share: most answers, in number, and next to nothing, in bytes. */
+/** Bodies up to this size are read without a reservation: they are most of the responses, and few of the bytes. */
 export const FREE_BYTES = 256 * 1024;
-/** A server that takes longer for a body, however small, is not listened to any more; it may have a share of the budget, too. */
+/** Time limit for a body of any size, because it may hold a reservation. */
 const MAX_ARRIVAL_MS = 60_000;
 
-/** The body arrived too slowly, or in an encoding that was not asked for. */
+/** The body arrived too slowly, or in an unknown encoding. */
 export class BodyUnreadable extends Error {
   readonly code: 'ERR_BODY_TIMEOUT' | 'ERR_CONTENT_ENCODING';
 
@@ -47,8 +47,8 @@ export class BodyUnreadable extends Error {
 }
 
 /**
- * The bytes as `use` made something of them; they are in the budget until it has.
- * @throws what `tooLarge` gives; BodyUnreadable; what the connection throws; the reason of the signal
+ * The result of `use` for the bytes, which stay reserved until then.
+ * @throws the error of `tooLarge`; BodyUnreadable; errors of the connection; the reason of the signal
  */
 export async function withBody<R>(
   response: Answer,
@@ -97,7 +97,7 @@ class Reading {
 
   async #takeShare(): Promise<void> {
     const { budget, maxBytes, key, signal } = this.#limits;
-    // That others hold the budget is not the server's fault.
+    // The time limit does not include the wait for the budget.
     this.#cancelDeadline();
     this.#share = await budget.take(this.#declared ?? maxBytes, key, signal);
     this.#startDeadline();
@@ -107,7 +107,7 @@ class Reading {
     this.#cancelDeadline = deadlineOf(this.#body, this.#limits.clock);
   }
 
-  /** Of a body that was not read to its end the connection is closed. */
+  /** The connection of a body that was not read completely is closed. */
   end(): void {
     this.#cancelDeadline();
     this.#share?.release();
@@ -116,14 +116,14 @@ class Reading {
   }
 }
 
-/** Ends a body that takes too long. @returns takes that back */
+/** Ends a body that takes too long. @returns a function that cancels it */
 const deadlineOf = (body: Readable, clock: Clock): (() => void) =>
   clock.at(clock.now() + MAX_ARRIVAL_MS, () => {
     const seconds = String(MAX_ARRIVAL_MS / 1000);
     body.destroy(new BodyUnreadable('ERR_BODY_TIMEOUT', `the answer took more than ${seconds} s to arrive`));
   });
 
-/** The beginning of a body of which no more is needed, such as the reason of a refusal. @throws BodyUnreadable */
+/** The beginning of a body of which no more is needed, such as an error message. @throws BodyUnreadable */
 export async function beginningOf(response: Answer, maxBytes: number, clock: Clock): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -141,7 +141,7 @@ export async function beginningOf(response: Answer, maxBytes: number, clock: Clo
   return Buffer.concat(chunks);
 }
 
-/** The body without the compression that the server says it has. @throws BodyUnreadable for one we do not know */
+/** The uncompressed body. @throws BodyUnreadable for an unknown encoding */
 export function unpackedBody({ headers, body }: Answer): Readable {
   quietly(body);
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();

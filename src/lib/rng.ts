@@ -1,11 +1,11 @@
-/** Chance, injected like time: tests seed it, the composition root takes the machine's. */
+/** Random numbers, injected like time: tests use a seed. */
 
 export interface Rng {
   /** A number in [0, 1). */
   next(): number;
 }
 
-/** Chance as the machine has it; tests use a seeded one. */
+/** Random numbers of the system; not for secrets. */
 export const systemRng: Rng = { next: () => Math.random() };
 
 /** A small reproducible generator (mulberry32) for tests and simulations. */
@@ -23,6 +23,6 @@ export function seededRng(seed: number): Rng {
 
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** A random suffix in the alphabet that Kubernetes uses for generated names. */
+/** A random suffix with the alphabet of generated names in Kubernetes. */
 export const randomSuffix = (rng: Rng, length = 5): string =>
   Array.from({ length }, () => SUFFIX_ALPHABET[Math.floor(rng.next() * SUFFIX_ALPHABET.length)]).join('');

@@ -1,4 +1,4 @@
-/** Reads and writes tar archives in memory: ustar, with the extensions of GNU and POSIX for long names. */
+/** Reads and writes tar archives in memory: ustar, with the GNU and POSIX extensions for long names. */
 
 interface TarEntry {
   readonly path: string;
@@ -6,11 +6,11 @@ interface TarEntry {
   readonly content: Uint8Array;
   /** Permissions, such as 0o755. */
   readonly mode: number;
-  /** Where a link points to. */
+  /** Target of a link. */
   readonly target?: string;
 }
 
-/** The bytes are no tar archive, or a damaged one. */
+/** The bytes are not a tar archive, or a damaged one. */
 export class TarError extends Error {
   override readonly name = 'TarError';
 }
@@ -19,7 +19,7 @@ const BLOCK = 512;
 const NOTHING = new Uint8Array();
 
 /**
- * The entries in their order. Contents share memory with `bytes`.
+ * The entries in order. Contents share memory with `bytes`.
  * @throws TarError
  */
 export function* readTar(bytes: Uint8Array): Generator<TarEntry> {
@@ -79,7 +79,7 @@ function checkSum(header: Buffer, at: number): void {
   if (sum !== number(header, 148, 8)) throw new TarError(`there is no tar header at byte ${String(at)}`);
 }
 
-/** Octal digits, or, with the highest bit set, the number itself. */
+/** Octal digits or, if the highest bit is set, a binary number. */
 function number(header: Buffer, start: number, length: number): number {
   const field = header.subarray(start, start + length);
   if (((field[0] ?? 0) & 0x80) !== 0) {
@@ -94,7 +94,7 @@ function text(field: Uint8Array): string {
   return Buffer.from(end < 0 ? field : field.subarray(0, end)).toString('utf8');
 }
 
-/** `<length> <key>=<value>\n`, the length being that of the whole record in bytes. */
+/** `<length> <key>=<value>\n`, where the length is that of the whole record in bytes. */
 function paxRecords(content: Buffer): Record<string, string> {
   const records: Record<string, string> = {};
   for (let at = 0; at < content.length;) {
@@ -115,7 +115,7 @@ function paxRecords(content: Buffer): Record<string, string> {
 /** An entry of an archive; a path with a trailing slash is a directory. */
 export type TarInput = readonly [path: string, content: Uint8Array, mode?: number];
 
-/** An archive that depends on nothing but names, contents and permissions: times are zero, owners are root. */
+/** An archive that depends only on names, contents and permissions: times are zero, owners are root. */
 export function writeTar(entries: Iterable<TarInput>): Uint8Array {
   const blocks: Uint8Array[] = [];
   const add = (path: string, content: Uint8Array, flag: string, mode = 0o644): void => {

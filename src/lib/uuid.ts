@@ -1,4 +1,4 @@
-/** Random UUIDs (version 4) from injected chance, so that a simulation can be repeated. */
+/** Random UUIDs (version 4) from an injected generator, so that a simulation can be repeated. */
 import { v4 } from 'uuid';
 import type { Rng } from './rng.ts';
 

@@ -1,10 +1,10 @@
-/** A place in a YAML text, and what the scanner asks about the characters there. */
+/** A position in a YAML text, and functions of the scanner for the characters there. */
 
 const NEL = 0x85;
 const LINE_SEPARATOR = 0x2028;
 const PARAGRAPH_SEPARATOR = 0x2029;
 
-/** The character beyond the end. */
+/** The character after the end. */
 export const END = 0;
 
 export const isBreakCode = (c: number): boolean =>
@@ -23,13 +23,13 @@ export class Cursor {
     this.text = text;
   }
 
-  /** Code of the character `ahead` places from here. */
+  /** Code of the character `ahead` positions from here. */
   code(ahead = 0): number {
     const at = this.index + ahead;
     return at < this.text.length ? this.text.charCodeAt(at) : END;
   }
 
-  /** Goes on within the line. */
+  /** Moves forward within the line. */
   skip(count = 1): void {
     this.index += count;
     this.column += count;

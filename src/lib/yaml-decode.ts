@@ -1,11 +1,11 @@
-/** Makes JSON of a YAML tree: resolves scalars, keys, merges and aliases as go-yaml and sigs.k8s.io/yaml do. */
+/** Converts a YAML tree to JSON: resolves scalars, keys, merges and aliases as go-yaml and sigs.k8s.io/yaml do. */
 import { formatGoFloat } from './go-float.ts';
 import { excessiveAliasing, IntegerTooLong, tooMuchAliased, YamlError, yamlErrorAt } from './yaml-error.ts';
 import type { AliasNode, MappingNode, ScalarNode, YamlNode } from './yaml-parse.ts';
 import { isYamlBool, isYamlDate, isYamlNull, yamlBool, yamlFloat, yamlInteger } from './yaml-scalars.ts';
 
 export interface YamlOptions {
-  /** What becomes of integers beyond ±(2^53 - 1); `refuse` unless said. */
+  /** How integers beyond ±(2^53 - 1) are handled; default `refuse`. */
   readonly integers?: 'refuse' | 'exact' | 'rounded';
 }
 
@@ -15,16 +15,16 @@ type ScalarType = 'null' | 'bool' | 'int' | 'float' | 'str' | 'timestamp';
 const PREFIX = 'tag:yaml.org,2002:';
 const RESOLVABLE = new Set<string>(['null', 'bool', 'int', 'float', 'str', 'timestamp']);
 
-/** go-yaml's limits: how much of a document may come from aliases. */
+/** go-yaml's limits for the part of a document that is expanded from aliases. */
 const FEW_NODES = 400_000;
 const MANY_NODES = 4_000_000;
 /**
- * And one of ours: characters of scalars that may come from aliases. In memory an aliased text is there once, but
- * everything that is made of the document, JSON first of all, has it as often as it is named.
+ * Maximum number of characters of scalars that are expanded from aliases; not in go-yaml. An aliased string is in
+ * memory once, but JSON of the document contains it for each alias.
  */
 const MAX_ALIASED_MIB = 16;
 
-/** The value of a string without quotes. */
+/** The value of an unquoted string. */
 function resolve(text: string): Scalar {
   if (isYamlNull(text)) return null;
   if (isYamlBool(text)) return yamlBool(text);
@@ -40,9 +40,9 @@ function typeOf(value: Scalar): ScalarType {
 
 export class YamlDecoder {
   readonly #integers: 'refuse' | 'exact' | 'rounded';
-  /** Targets of the aliases that are being followed. */
+  /** Targets of the aliases that are being expanded. */
   readonly #open = new Set<YamlNode>();
-  /** The first of these aliases, which stands in the document itself. */
+  /** The outermost of these aliases, in the document itself. */
   #outermost: AliasNode | undefined;
   #nodes = 0;
   #fromAliases = 0;
@@ -134,7 +134,7 @@ export class YamlDecoder {
     return map;
   }
 
-  /** Later entries win, and a merge counts as an entry at its place. */
+  /** Later entries win, and a merge counts at its position. */
   #fill(map: Record<string, unknown>, { items }: MappingNode): void {
     for (let i = 0; i < items.length; i += 2) {
       const key = items[i] as YamlNode;
@@ -178,7 +178,7 @@ export class YamlDecoder {
 const isMerge = (node: YamlNode): boolean =>
   node.kind === 'scalar' && node.value === '<<' && (node.isPlain || node.tag === `${PREFIX}merge`);
 
-/** `__proto__` is a key like any other. */
+/** `__proto__` is a normal key. */
 function setOwn(map: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') map[key] = value;
   else Object.defineProperty(map, key, { value, configurable: true, enumerable: true, writable: true });

@@ -1,4 +1,4 @@
-/** Writes YAML as sigs.k8s.io/yaml does (the emitter of go-yaml 2): same quotes, same folds, same indentation. */
+/** Writes YAML as sigs.k8s.io/yaml does (the emitter of go-yaml 2): same quotes, folds and indentation. */
 import { formatGoFloat } from './go-float.ts';
 import { analyzeText, compareKeys, isBreak, isPrintable } from './yaml-text.ts';
 import { needsYamlQuotes } from './yaml-scalars.ts';
@@ -34,7 +34,7 @@ function escape(c: string): string {
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 }
 
-/** A number as JSON would hold it and go-yaml would read and write it. */
+/** A number as JSON represents it, and as go-yaml reads and writes it. */
 function numberText(value: number | bigint): string {
   if (typeof value === 'bigint') return value.toString();
   if (value === 0) return '0';
@@ -51,21 +51,21 @@ function floatText(value: number | bigint): string {
   return formatGoFloat(value, 'g').replace('+Inf', '.inf').replace('-Inf', '-.inf').replace('NaN', '.nan');
 }
 
-/** Where programs that write YAML differ. */
+/** Differences between programs that write YAML. */
 export interface YamlDialect {
   readonly numberText: (value: number | bigint) => string;
-  /** Whether a string would be taken for something else without quotes. */
+  /** Whether a string must be quoted, because it would be read as another type. */
   readonly needsQuotes: (text: string) => boolean;
-  /** Whether a string is written as a block, if it can be. */
+  /** Whether a string is written as a block, if possible. */
   readonly isBlock: (text: string) => boolean;
-  /** Whether characters beyond ASCII are written as escapes, in quotes. */
+  /** Whether non-ASCII characters are written as escapes, in quotes. */
   readonly isAscii: boolean;
-  /** Whether every block that ends with a line break is marked `|+`. */
+  /** Whether every block that ends with a line break is written with `|+`. */
   readonly keepsBreaks: boolean;
   readonly compareKeys: (a: string, b: string) => number;
   /** Whether lists are indented below their key. */
   readonly indentsLists: boolean;
-  /** Whether long texts are folded. */
+  /** Whether long strings are folded. */
   readonly folds: boolean;
 }
 
@@ -88,10 +88,10 @@ export const PRETTY_YAML: YamlDialect = {
   folds: false,
 };
 
-/** The same with keys in the order in which they were given. */
+/** The same with keys in their original order. */
 export const GIVEN_YAML: YamlDialect = { ...PRETTY_YAML, indentsLists: false, compareKeys: () => 0 };
 
-/** The text of a scalar, and whether it is a string (which may need quotes). */
+/** The text of a scalar, and whether it is a string, which may need quotes. */
 interface Scalar {
   readonly text: string;
   readonly isString: boolean;
@@ -109,7 +109,7 @@ export class YamlEmitter {
     this.#dialect = dialect;
   }
 
-  /** @throws TypeError for what JSON cannot hold */
+  /** @throws TypeError for values that JSON does not support */
   emit(value: unknown): string {
     this.#node(value, false);
     this.#indent = 0;
@@ -222,7 +222,7 @@ export class YamlEmitter {
     else this.#double(text, !isKey);
   }
 
-  /** Whether a blank at this place becomes a line break. */
+  /** Whether a space at this position becomes a line break. */
   #isFold(chars: readonly string[], i: number, wasSpace: boolean): boolean {
     if (!this.#dialect.folds) return false;
     return chars[i] === ' ' && !wasSpace && this.#column > BEST_WIDTH && i > 0 && i < chars.length - 1;
@@ -235,7 +235,7 @@ export class YamlEmitter {
     this.#isIndention = false;
   }
 
-  /** Text with folds; line breaks in it (Unicode's) start a new indented line. */
+  /** Folded text; Unicode line breaks in it start a new indented line. */
   #words(text: string, canFold: boolean, write: (c: string) => string): void {
     if (!isBreakable(text) && (!canFold || this.#column + text.length <= BEST_WIDTH)) {
       for (const c of text) this.#put1(write(c));

@@ -1,7 +1,7 @@
 /** Invalid YAML, or YAML that cannot be represented as JSON. The message is like go-yaml's. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
-  /** 1-based; undefined when it is not known. */
+  /** 1-based; undefined if unknown. */
   readonly line: number | undefined;
 
   constructor(message: string, line?: number, options?: ErrorOptions) {
@@ -10,14 +10,14 @@ export class YamlError extends Error {
   }
 }
 
-/** An integer that a double cannot hold; the message has its digits. */
+/** An integer that a double cannot represent; the message contains its digits. */
 export class IntegerTooLong extends YamlError {}
 
-/** A complaint about the text at a line. @param line 0-based */
+/** An error at a line. @param line 0-based */
 export const yamlErrorAt = (problem: string, line: number): YamlError =>
   new YamlError(`yaml: line ${String(line + 1)}: ${problem}`, line + 1);
 
-/** Aliases that repeat more than a document may hold. @param outermost the alias in the text that leads to all others */
+/** Aliases expand to more values than are allowed. @param outermost the alias in the text that contains all others */
 export const excessiveAliasing = (outermost: { readonly name: string; readonly line: number }): YamlError =>
   yamlErrorAt(`document contains excessive aliasing, at *${outermost.name}`, outermost.line);
 

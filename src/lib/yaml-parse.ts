@@ -1,15 +1,15 @@
-/** Builds the tree of a YAML document from its tokens, as libyaml does: same texts accepted, same complaints. */
+/** Builds the tree of a YAML document from its tokens, with the rules and messages of libyaml. */
 import { yamlErrorAt } from './yaml-error.ts';
 import { YamlScanner, type YamlScanOptions } from './yaml-scan.ts';
 import type { YamlToken, YamlTokenKind } from './yaml-tokens.ts';
 
-/** Where a node stands in the text, without its anchor and tag. */
+/** The position of a node in the text, without its anchor and tag. */
 interface Extent {
   /** 0-based. */
   readonly line: number;
-  /** Offset in UTF-16 code units; of a scalar that of its quote or block sign. */
+  /** Offset in UTF-16 code units; for a scalar that of its quote or block indicator. */
   readonly start: number;
-  /** Offset behind it; the same as `start` when nothing is written. */
+  /** Offset after it; the same as `start` for an empty node. */
   end: number;
 }
 export interface ScalarNode extends Readonly<Extent> {
@@ -17,7 +17,7 @@ export interface ScalarNode extends Readonly<Extent> {
   readonly value: string;
   /** The full tag; empty if there is none. */
   readonly tag: string;
-  /** Whether it may be something else than text. */
+  /** Whether it can have another type than string. */
   readonly isPlain: boolean;
 }
 interface SequenceNode extends Extent {
@@ -26,7 +26,7 @@ interface SequenceNode extends Extent {
 }
 export interface MappingNode extends Extent {
   readonly kind: 'mapping';
-  /** Keys and values by turns. */
+  /** Keys and values alternate. */
   readonly items: YamlNode[];
 }
 export interface AliasNode extends Readonly<Extent> {
@@ -38,7 +38,7 @@ type Collection = SequenceNode | MappingNode;
 export type YamlNode = ScalarNode | SequenceNode | MappingNode | AliasNode;
 
 const MAX_DEPTH = 1000;
-/** Tokens before which nothing is written. */
+/** Tokens that follow an empty node. */
 const AFTER_DOCUMENT_START = new Set<YamlTokenKind>([
   'version',
   'tag-directive',
@@ -90,7 +90,7 @@ export class YamlParser {
     return node;
   }
 
-  /** A document that begins with `---`, perhaps after directives. */
+  /** A document that begins with `---`, possibly after directives. */
   #marked(): YamlNode {
     this.#directives();
     const { kind, end } = this.#peek();
@@ -128,7 +128,7 @@ export class YamlParser {
     throw yamlErrorAt(problem, this.#peek().line);
   }
 
-  /** @param context `loose` is a place where a list may stand at the indentation of its key */
+  /** @param context `loose`: a list may have the indentation of its key */
   #node(context: 'block' | 'loose' | 'flow'): YamlNode {
     const token = this.#peek();
     if (token.kind === 'alias') {
@@ -209,7 +209,7 @@ export class YamlParser {
     return this.#remember(properties, { kind: 'mapping', line, start, end, items: [] });
   }
 
-  /** Ends a block, which reaches to the end of its last item. */
+  /** Ends a block at the end of its last item. */
   #endBlock(node: Collection, problem: string): void {
     if (this.#peek().kind !== 'block-end') this.#fail(problem);
     this.#scanner.skip();
@@ -229,7 +229,7 @@ export class YamlParser {
     return node;
   }
 
-  /** A list at the indentation of its key: no token marks its end. */
+  /** A list with the indentation of its key: no token marks its end. */
   #looseSequence(properties: Properties): SequenceNode {
     const node = this.#sequence(properties);
     this.#entries(node, AFTER_LOOSE_ENTRY);
@@ -274,7 +274,7 @@ export class YamlParser {
     return token.kind === 'flow-entry' ? this.#next() : this.#fail(problem);
   }
 
-  /** `[a: b]`: a map of one entry in a list. */
+  /** `[a: b]`: a map with one entry in a list. */
   #pair({ line, start, end }: YamlToken): MappingNode {
     const first = this.#next();
     let key: YamlNode = empty(first.line, end);
@@ -304,7 +304,7 @@ export class YamlParser {
     return node;
   }
 
-  /** @param ends tokens before which nothing is written */
+  /** @param ends tokens that follow an empty node */
   #valueOf(key: YamlNode, context: 'loose' | 'flow', ends: ReadonlySet<YamlTokenKind>): YamlNode {
     const { kind, line, end } = this.#peek();
     if (kind !== 'value') return empty(line, key.end);
@@ -316,7 +316,7 @@ function endAtLastItem(node: Collection): void {
   node.end = node.items.at(-1)?.end ?? node.end;
 }
 
-/** @param at offset where it might have been written */
+/** @param at offset of the missing node */
 const empty = (line: number, at: number): ScalarNode => ({
   kind: 'scalar',
   line,

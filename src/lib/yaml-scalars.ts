@@ -1,4 +1,4 @@
-/** What a plain YAML scalar means to sigs.k8s.io/yaml: YAML 1.1 booleans and octals, no dates, no base 60. */
+/** The types of plain YAML scalars in sigs.k8s.io/yaml: YAML 1.1 booleans and octals, no dates, no base 60. */
 
 const TRUE = new Set(['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON']);
 const FALSE = new Set(['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF']);
@@ -45,7 +45,7 @@ export function yamlFloat(text: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** Whether go-yaml takes the text for a date; it reads it as text all the same, but quotes it when it writes. */
+/** Whether go-yaml treats the text as a date; it is read as a string anyway, but quoted when it is written. */
 export function isYamlDate(text: string): boolean {
   const match = DATE.exec(text);
   if (!match) return false;
@@ -59,7 +59,7 @@ export function isYamlDate(text: string): boolean {
 
 const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 
-/** Whether a string would be read as something else than text when it were written without quotes. */
+/** Whether a string would be read as another type without quotes. */
 export function needsYamlQuotes(text: string): boolean {
   if (isYamlNull(text) || isYamlBool(text)) return true;
   const first = text.charCodeAt(0);

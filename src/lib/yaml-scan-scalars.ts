@@ -1,4 +1,4 @@
-/** Reads the scalars of YAML: plain, quoted, literal and folded, with their rules about line breaks. */
+/** Reads YAML scalars: plain, quoted, literal and folded, with their rules about line breaks. */
 import { type Cursor, END, isBlankCode, isBlankOrEnd, isBreakCode, isBreakOrEnd } from './yaml-cursor.ts';
 import { yamlErrorAt } from './yaml-error.ts';
 
@@ -9,12 +9,12 @@ class Gap {
   #rest = '';
   hasBreak = false;
 
-  /** An escaped line break: the blanks after it count for nothing. */
+  /** An escaped line break: the white space after it is ignored. */
   escape(): void {
     this.hasBreak = true;
   }
 
-  /** Blanks and breaks up to the next other character. @param indent for plain scalars: where tabs are wrong */
+  /** White space up to the next other character. @param indent for plain scalars: where tabs are invalid */
   take(cursor: Cursor, indent = -1): void {
     for (;;) {
       const c = cursor.code();
@@ -35,7 +35,7 @@ class Gap {
     }
   }
 
-  /** The text for it: one break folds into a blank, more lose the first. */
+  /** Its text: one break becomes a space, of several the first is dropped. */
   flush(): string {
     let text = this.#blanks;
     if (this.hasBreak) {
@@ -52,12 +52,12 @@ class Gap {
 
 interface ScannedScalar {
   readonly text: string;
-  /** Offset behind its last character; the cursor is behind the white space that follows. */
+  /** Offset after its last character; the cursor is after the white space that follows. */
   readonly end: number;
 }
 
 interface PlainScalar extends ScannedScalar {
-  /** Whether a line break follows; then a key may come. */
+  /** Whether a line break follows; then the next token may be a key. */
   readonly endsInBreak: boolean;
 }
 
@@ -65,10 +65,10 @@ const isFlowIndicator = (c: number): boolean =>
   c === 44 || c === 63 || c === 91 || c === 93 || c === 123 || c === 125;
 
 interface PlainOptions {
-  /** Of the block around; deeper lines belong to the scalar. */
+  /** Indentation of the enclosing block; deeper lines belong to the scalar. */
   readonly indent: number;
   readonly isFlow: boolean;
-  /** Whether `:` must not stand inside of a scalar in a flow collection, as before libyaml 0.2. */
+  /** Whether a scalar in a flow collection must not contain `:`, as before libyaml 0.2. */
   readonly refusesColon: boolean;
 }
 
@@ -163,7 +163,7 @@ export function scanQuoted(cursor: Cursor, quote: '"' | "'"): string {
   return text;
 }
 
-/** Text up to a blank, a break or the closing quote. */
+/** Text up to white space, a break or the closing quote. */
 function takeQuotedWord(cursor: Cursor, end: number, gap: Gap): string {
   let text = '';
   for (let c = cursor.code(); !isBlankOrEnd(c); c = cursor.code()) {
@@ -194,9 +194,9 @@ function takeQuotedWord(cursor: Cursor, end: number, gap: Gap): string {
 
 interface BlockHeader {
   readonly chomping: '+' | '-' | '';
-  /** Columns that the author names; 0 when they are to be found out. */
+  /** Explicit indentation; 0 if it must be detected. */
   readonly increment: number;
-  /** Offset behind it. */
+  /** Offset after it. */
   readonly end: number;
 }
 
@@ -223,7 +223,7 @@ function takeBlockHeader(cursor: Cursor): BlockHeader {
   return { chomping, increment, end };
 }
 
-/** Empty lines; finds out the indentation when `indent` is 0. */
+/** Empty lines; detects the indentation if `indent` is 0. */
 function takeBlockBreaks(cursor: Cursor, indent: number, parent: number): { breaks: string; indent: number } {
   let breaks = '';
   let deepest = 0;
@@ -239,7 +239,7 @@ function takeBlockBreaks(cursor: Cursor, indent: number, parent: number): { brea
   return { breaks, indent: indent === 0 ? Math.max(deepest, parent + 1, 1) : indent };
 }
 
-/** A literal or folded scalar; the cursor is at `|` or `>`. @param parent indentation of the block around */
+/** A literal or folded scalar; the cursor is at `|` or `>`. @param parent indentation of the enclosing block */
 export function scanBlock(cursor: Cursor, parent: number, isLiteral: boolean): ScannedScalar {
   const { chomping, increment, end: headerEnd } = takeBlockHeader(cursor);
   const wanted = increment === 0 ? 0 : Math.max(parent, 0) + increment;

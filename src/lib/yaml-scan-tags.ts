@@ -43,7 +43,7 @@ function takeHandle(cursor: Cursor): string {
 }
 
 interface Tag {
-  /** Empty for a tag that is complete in itself. */
+  /** Empty for a verbatim tag. */
   readonly handle: string;
   readonly suffix: string;
 }

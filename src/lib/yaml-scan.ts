@@ -1,6 +1,6 @@
 /**
- * Cuts YAML into tokens. Blocks are marked by tokens of their own, made from the indentation; whether something is a
- * key shows only at the `:` after it, so tokens wait while one of them may still turn out to be one.
+ * Splits YAML into tokens. Tokens for the start and the end of blocks are derived from the indentation. Whether a
+ * node is a key is known only at the `:` after it, so tokens are held back while one of them may be a key.
  */
 import { Cursor, END, isBlankCode, isBlankOrEnd, isBreakCode } from './yaml-cursor.ts';
 import { yamlErrorAt } from './yaml-error.ts';
@@ -15,7 +15,7 @@ const OPENING: Readonly<Record<string, YamlTokenKind>> = { '[': 'sequence', '{':
 const CLOSING: Readonly<Record<string, YamlTokenKind>> = { ']': 'sequence-end', '}': 'mapping-end' };
 const NOT_PLAIN = new Set('-?:,[]{}#&*!|>\'"%@`');
 
-/** Where programs that read YAML differ. */
+/** Differences between programs that read YAML. */
 export interface YamlScanOptions {
   /** Whether `[http://x]` is an error; otherwise it is a string. */
   readonly refusesColonInFlow?: boolean;
@@ -40,7 +40,7 @@ export class YamlScanner {
     if (text.startsWith('\ufeff')) this.#cursor.index = 1;
   }
 
-  /** The next token, which stays. @throws YamlError */
+  /** The next token, without removing it. @throws YamlError */
   peek(): YamlToken {
     while (!this.#isDone && (this.#head === this.#tokens.length || this.#mayBeKey())) this.#fetch();
     return this.#tokens[this.#head] as YamlToken;
@@ -54,7 +54,7 @@ export class YamlScanner {
     this.#head = 0;
   }
 
-  /** Whether the next token waits for a `:`. */
+  /** Whether the next token may still be a key. */
   #mayBeKey(): boolean {
     for (const key of this.#keys) if (key.token === this.#taken && this.#isValid(key)) return true;
     return false;
@@ -73,12 +73,12 @@ export class YamlScanner {
     this.#tokens.push(markOf(kind, line, index, index + length));
   }
 
-  /** The same before a key that has been taken already. */
+  /** The same, before a key that has already been read. */
   #insert({ token, line, index }: SimpleKey, kind: YamlTokenKind): void {
     this.#tokens.splice(this.#head + token - this.#taken, 0, markOf(kind, line, index));
   }
 
-  /** A key is on one line, and not endless. */
+  /** A key is in one line, and has a maximum length. */
   #isValid(key: SimpleKey): boolean {
     if (!key.isPossible) return false;
     const { line, index } = this.#cursor;
@@ -112,7 +112,7 @@ export class YamlScanner {
     key.isPossible = false;
   }
 
-  /** Opens a block when the column is deeper. @param key where the block begins; undefined for here */
+  /** Opens a block if the column is deeper. @param key start of the block; undefined for here */
   #roll(column: number, kind: YamlTokenKind, key?: SimpleKey): void {
     if (this.#flowLevel > 0 || this.#indent >= column) return;
     this.#indents.push(this.#indent);
@@ -232,7 +232,7 @@ export class YamlScanner {
     this.#take('flow-entry');
   }
 
-  /** What may stand only where a line of a block begins. */
+  /** Tokens that are allowed only at the start of a line of a block. */
   #checkBlockStart(problem: string, kind: YamlTokenKind): void {
     if (this.#flowLevel > 0) return;
     const { line, column } = this.#cursor;

@@ -1,18 +1,18 @@
-/** What the YAML emitter must know about a string: the styles it may be written in, and its place among other keys. */
+/** What the YAML emitter needs to know about a string: the allowed styles, and its order among other keys. */
 
 export const isBreak = (c: string): boolean =>
   c === '\n' || c === '\r' || c === '\u0085' || c === '\u2028' || c === '\u2029';
 const isBlankOrEnd = (c: string | undefined): boolean =>
   c === undefined || c === ' ' || c === '\t' || isBreak(c);
 
-/** What the emitter prints as it is; emoji and tabs are not among it. */
+/** Characters that the emitter prints unchanged; without emoji and tabs. */
 export function isPrintable(c: string): boolean {
   const code = c.codePointAt(0) as number;
   if (code < 0x80) return code === 0x0a || (code >= 0x20 && code <= 0x7e);
   return code >= 0xa0 && code <= 0xfffd && code !== 0xfeff && (code < 0xd800 || code > 0xdfff);
 }
 
-/** Which styles a string allows. */
+/** The allowed styles of a string. */
 interface TextAnalysis {
   readonly isMultiline: boolean;
   readonly plain: boolean;
@@ -64,8 +64,8 @@ export function analyzeText(text: string): TextAnalysis {
 }
 
 /**
- * Go's order of keys: like text, but runs of digits count as numbers (`a2` before `a10`) and other characters come
- * before letters.
+ * Go's order of keys: like strings, but runs of digits count as numbers (`a2` before `a10`), and other characters
+ * come before letters.
  */
 export function compareKeys(a: string, b: string): number {
   const x = Array.from(a);
@@ -93,7 +93,7 @@ function compareFrom(x: readonly string[], y: readonly string[], at: number): nu
   return xEnd === yEnd ? byCode : xEnd - yEnd;
 }
 
-/** 1 when a digit other than 0 stands before, so that a zero here counts. */
+/** 1 after a digit other than 0, because a zero is then significant. */
 function leadOf(chars: readonly string[], at: number): bigint {
   for (let i = at - 1; i >= 0 && /\p{Nd}/u.test(chars[i] as string); i--) if (chars[i] !== '0') return 1n;
   return 0n;

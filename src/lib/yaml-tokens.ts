@@ -1,4 +1,4 @@
-/** The tokens that YAML is cut into, on the way from yaml-scan.ts to yaml-parse.ts. */
+/** The tokens between yaml-scan.ts and yaml-parse.ts. */
 
 export type YamlTokenKind =
   | 'stream-end'
@@ -30,11 +30,11 @@ export interface YamlToken {
   readonly value: string;
   /** Suffix of a tag, prefix of a tag directive. */
   readonly suffix: string;
-  /** A scalar without quotes and on its own; only such ones can be numbers and the like. */
+  /** A plain scalar; only these can be numbers and other types. */
   readonly isPlain: boolean;
-  /** Offset in the text, in UTF-16 code units; of a scalar that of its quote or block sign. */
+  /** Offset in the text, in UTF-16 code units; for a scalar that of its quote or block indicator. */
   readonly start: number;
-  /** Offset behind it; of a block scalar behind its last line. */
+  /** Offset after it; for a block scalar after its last line. */
   readonly end: number;
 }
 
@@ -49,10 +49,10 @@ export const markOf = (kind: YamlTokenKind, line: number, start: number, end = s
   end,
 });
 
-/** A token that may turn out to be a key; one for each level of flow collections. */
+/** A token that may be a key; one for each level of flow collections. */
 export interface SimpleKey {
   isPossible: boolean;
-  /** At the start of a block's line: there it has to be one. */
+  /** Whether it is at the start of a block's line, where it must be a key. */
   isRequired: boolean;
   token: number;
   index: number;

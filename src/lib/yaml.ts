@@ -1,9 +1,9 @@
 /**
- * YAML as Kubernetes reads and writes it (sigs.k8s.io/yaml, go-yaml 2): `on` is true, `0777` is 511, a date is text,
- * the last of equal keys wins, keys become text. Complaints are go-yaml's too, but always name the right line.
+ * YAML as Kubernetes reads and writes it (sigs.k8s.io/yaml, go-yaml 2): `on` is true, `0777` is 511, a date is a
+ * string, the last of equal keys wins, keys become strings. Messages are go-yaml's, with correct line numbers.
  *
- * Integers that a double cannot hold are never rounded silently. By default such a document is refused; a caller that
- * can carry `bigint` asks for `integers: 'exact'`, one that wants upstream's doubles for `'rounded'`.
+ * Integers that a double cannot represent are never rounded silently. By default such a document is rejected; a
+ * caller that supports `bigint` passes `integers: 'exact'`, one that needs upstream's doubles `'rounded'`.
  */
 import { YamlDecoder, type YamlOptions } from './yaml-decode.ts';
 import { GIVEN_YAML, PRETTY_YAML, YamlEmitter } from './yaml-emit.ts';
@@ -15,7 +15,7 @@ export { YamlError, type YamlNode };
 
 const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u;
 
-/** Whether the text has characters that no YAML document may have. */
+/** Whether the text has characters that are invalid in YAML. */
 export const hasControlCharacters = (text: string): boolean => CONTROL.test(text);
 
 function checkCharacters(text: string): void {
@@ -38,7 +38,7 @@ export function parseYaml(text: string, options: YamlOptions = {}): unknown {
 /** A document as JSON. @throws YamlError */
 export const decodeYaml = (node: YamlNode): unknown => new YamlDecoder({}).decode(node);
 
-/** The name in JSON of a key in a document. @throws YamlError when JSON cannot have it */
+/** The JSON name of a key in a document. @throws YamlError if JSON cannot represent it */
 export const yamlKey = (key: YamlNode): string => new YamlDecoder({}).key(key);
 
 /** All documents of a YAML stream. @throws YamlError */
@@ -50,7 +50,7 @@ export const parseYamlNodes = (text: string, options: YamlScanOptions = {}): Yam
   ...yamlNodes(text, options),
 ];
 
-/** The same one by one: those before a mistake come before the error. @throws YamlError */
+/** The same one by one: documents before an error are returned first. @throws YamlError */
 export function* yamlNodes(text: string, options: YamlScanOptions = {}): Generator<YamlNode, void> {
   checkCharacters(text);
   const parser = new YamlParser(text, options);
@@ -58,13 +58,14 @@ export function* yamlNodes(text: string, options: YamlScanOptions = {}): Generat
 }
 
 /**
- * A JSON value as YAML, ending with a line break: keys sorted, lists not indented below their key, long texts folded.
+ * A JSON value as YAML, with a final line break: keys sorted, lists not indented below their key, long strings
+ * folded.
  * @throws TypeError for functions and symbols
  */
 export const toYaml = (value: unknown): string => new YamlEmitter().emit(value);
 
-/** The same as go-yaml 3 lays it out: lists indented below their key, long texts in one line. */
+/** The same in the layout of go-yaml 3: lists indented below their key, long strings in one line. */
 export const toYamlPretty = (value: unknown): string => new YamlEmitter(PRETTY_YAML).emit(value);
 
-/** A JSON value as its author may have written it: keys in their order, long texts in one line. */
+/** A JSON value as a person writes it: keys in their order, long strings in one line. */
 export const toYamlAsGiven = (value: unknown): string => new YamlEmitter(GIVEN_YAML).emit(value);

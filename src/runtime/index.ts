@@ -101,4 +101,11 @@ export {
 export { exponential, type Exponential, type RetryPolicy, type RetryPreset } from './queue/retry.ts';
 export type { RateLimit } from './queue/rate-limit.ts';
 export type { EventFacts, Recorder } from './controller/recorder.ts';
-export { dropLastApplied, pipe, keepFields, type Transform } from './cache/transforms.ts';
+export {
+  dropLastApplied,
+  dropManagedFields,
+  keepAppliedBy,
+  keepFields,
+  pipe,
+  type Transform,
+} from './cache/transforms.ts';

@@ -1,5 +1,7 @@
 /** The public API of dependent resources and workflows. */
 export {
+  deleteDependent,
+  reconcileDependent,
   type AnyDependent,
   type Bulk,
   type Common,
@@ -10,6 +12,7 @@ export {
   type Matcher,
   type Setup,
 } from './dependent.ts';
+export { deleteBulk, reconcileBulk } from './bulk.ts';
 export { AggregateNodeError, DependentError } from './errors.ts';
 export {
   kubernetes,
@@ -49,12 +52,23 @@ export type { State, StateChoice } from './state.ts';
 export { equalMatcher, genericMatcher, neverMatcher, type GenericMatch } from './match-generic.ts';
 export { ssaMatcher, type SsaMatcher } from './match-ssa.ts';
 export type { Condition, ConditionName, Conditions, ConditionResult, NodeSpec, NodeView } from './node.ts';
+export { nodeMeter, type NodeMeter, type NodeWork } from './node-metrics.ts';
 export { crdPresent, hasStatusCondition, isGone } from './conditions.ts';
 export type { WorkflowResult } from './result.ts';
-export type { Policy } from './plan.ts';
-export type { WorkflowOptions } from './workflow.ts';
+export { buildDag, chainDag, looseDag, type Dag, type DagNode } from './dag.ts';
+export { drive, type Drive } from './drive.ts';
+export { plan, type NodeState, type Plan, type Policy } from './plan.ts';
+export {
+  buildWorkflow,
+  type MeteredOptions,
+  type SourceSwitch,
+  type Workflow,
+  type WorkflowOptions,
+} from './workflow.ts';
 export {
   addWorkflowController,
+  setupOf,
+  sourcesOf,
   type WorkflowControllerSpec,
   type WorkflowContext,
   type WorkflowHandle,

@@ -26,7 +26,7 @@ export interface FeedHost<T extends Obj> {
   /** @param isListed the changes were found by a list, not by an event */
   publish(changes: readonly Change<T>[], isListed: boolean): void;
   /** The server's history has restarted: own writes in scope are no longer valid. */
-  startAnew(contains: (key: Key) => boolean): void;
+  reset(contains: (key: Key) => boolean): void;
   /** A complete list of the scope is stored. */
   complete(version: string, contains: (key: Key) => boolean): void;
   /** The first list will never complete. */
@@ -98,13 +98,13 @@ export class Feed<T extends Obj> {
     }
   }
 
-  #begin({ reason, isAnew }: Extract<WatchEvent<T>, { type: 'init' }>): void {
+  #begin({ reason, acceptsOlder }: Extract<WatchEvent<T>, { type: 'init' }>): void {
     if (reason !== 'start') {
       this.#host.metrics?.relisted(this.#host.name, reason);
       this.#host.log.info({ reason }, 'listing all objects again');
     }
-    if (isAnew) this.#host.startAnew(this.contains);
-    const origin = isAnew ? 'relist-anew' : this.isSynced ? 'relist' : 'first-list';
+    if (acceptsOlder) this.#host.reset(this.contains);
+    const origin = acceptsOlder ? 'relist-older' : this.isSynced ? 'relist' : 'first-list';
     this.#picture = { origin, unseen: new Set([...this.#host.store.keys()].filter(this.contains)) };
   }
 

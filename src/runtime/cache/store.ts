@@ -13,7 +13,7 @@ import type { CompareVersions } from './versions.ts';
  * How an object was delivered: by the first list, a later list, a list that is believed even if it is older than the
  * stored state, or an event.
  */
-export type Origin = 'first-list' | 'relist' | 'relist-anew' | 'event';
+export type Origin = 'first-list' | 'relist' | 'relist-older' | 'event';
 
 const BY_NAMESPACE = ' namespace';
 
@@ -106,7 +106,7 @@ export class ObjectStore<T extends Obj> implements Store<T> {
   #isNews(old: View<T>, obj: View<T>, origin: Origin): boolean {
     const order = this.#compare(obj.metadata.resourceVersion, old.metadata.resourceVersion);
     if (order === undefined) return true;
-    if (origin === 'relist-anew' && order !== 0) return true;
+    if (origin === 'relist-older' && order !== 0) return true;
     return order > 0 || (order === 0 && isAnother(old, obj));
   }
 }

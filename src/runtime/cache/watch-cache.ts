@@ -280,7 +280,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
       publish: (changes, isListed) => {
         this.#publish(changes, isListed);
       },
-      startAnew: (contains) => {
+      reset: (contains) => {
         this.#overlay.clear(contains);
       },
       complete: (version, contains) => {

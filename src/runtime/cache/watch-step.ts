@@ -28,8 +28,8 @@ interface Pause {
 export type WatchState = { readonly phase: 'listing' | 'watching' } | ({ readonly phase: 'waiting' } & Pause);
 
 export type WatchEvent<T> =
-  /** A complete list begins. `isAnew`: older versions must be accepted, because the server's history went back. */
-  | { readonly type: 'init'; readonly reason: RelistReason; readonly isAnew: boolean }
+  /** A complete list begins. `acceptsOlder`: older versions must be accepted, because the server's history went back. */
+  | { readonly type: 'init'; readonly reason: RelistReason; readonly acceptsOlder: boolean }
   | { readonly type: 'object'; readonly object: T }
   /** The list is complete as of `version`; objects that it did not contain are gone. */
   | { readonly type: 'initDone'; readonly version: string }
@@ -112,7 +112,7 @@ export const start = (isStreaming: boolean): State => ({
 
 export const isOpen = (state: State): state is Open => state.at === 'listing' || state.at === 'resuming';
 
-/** The minimum version of the next list, after a list was too old; undefined: any version. */
+/** The minimum version of the next list, after a list was too old; undefined if there is no minimum. */
 export const floorOf = ({ staleLists, newest }: State): string | undefined =>
   staleLists > 0 && staleLists < MAX_STALE_LISTS ? newest : undefined;
 
@@ -165,10 +165,10 @@ function begun<T>(state: Open, version: string, around: Surroundings): Step<T> {
 
 function begin<T>(state: Listing): readonly [readonly WatchEvent<T>[], Listing] {
   if (state.hasBegun) return [[], state];
-  const isAnew = state.staleLists >= MAX_STALE_LISTS;
+  const acceptsOlder = state.staleLists >= MAX_STALE_LISTS;
   return [
-    [{ type: 'init', reason: state.reason, isAnew }],
-    { ...state, hasBegun: true, newest: isAnew ? undefined : state.newest },
+    [{ type: 'init', reason: state.reason, acceptsOlder }],
+    { ...state, hasBegun: true, newest: acceptsOlder ? undefined : state.newest },
   ];
 }
 

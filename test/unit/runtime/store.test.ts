@@ -27,12 +27,12 @@ describe('the store of watched objects', () => {
     const rows: readonly Row[] = [
       ['a newer version by an event', at(6), 'event', ['update ns/a 5→6'], '6'],
       ['a newer version in a list', at(6), 'relist', ['update ns/a 5→6 relisted'], '6'],
-      ['a newer version in a fresh list', at(6), 'relist-anew', ['update ns/a 5→6 relisted'], '6'],
+      ['a newer version in a fresh list', at(6), 'relist-older', ['update ns/a 5→6 relisted'], '6'],
       ['the same version', at(5), 'event', [], '5'],
-      ['the same version in a fresh list', at(5), 'relist-anew', [], '5'],
+      ['the same version in a fresh list', at(5), 'relist-older', [], '5'],
       ['an older version', at(4), 'event', [], '5'],
       ['an older version in a list', at(4), 'relist', [], '5'],
-      ['an older version in a fresh list', at(4), 'relist-anew', ['update ns/a 5→4 relisted'], '4'],
+      ['an older version in a fresh list', at(4), 'relist-older', ['update ns/a 5→4 relisted'], '4'],
       ['another object', at(6, 'new'), 'event', ['delete ns/a 5 unknown', 'add ns/a 6'], '6'],
       [
         'another object in the first list',

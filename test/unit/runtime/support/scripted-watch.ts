@@ -61,7 +61,7 @@ const told = ({ metadata }: Obj): string => `${metadata.name} ${metadata.resourc
 function toldEvent(event: WatchEvent<Thing>): string {
   switch (event.type) {
     case 'init':
-      return `init ${event.reason}${event.isAnew ? ' anew' : ''}`;
+      return `init ${event.reason}${event.acceptsOlder ? ' accepting older' : ''}`;
     case 'object':
       return `object ${told(event.object)}`;
     case 'initDone':

@@ -107,37 +107,34 @@ export function readDescriptor(document: unknown, what = 'the component descript
 }
 
 function ofV2({ meta: _, component, ...more }: z.output<typeof v2>): Component {
-  const { name, version, provider = '', labels, creationTime } = component;
-  const { repositoryContexts, sources } = component;
-  const { componentReferences: references, resources } = component;
-  return {
-    schemaVersion: V2,
-    name,
-    version,
-    provider,
-    labels,
-    creationTime,
-    repositoryContexts,
-    sources,
-    more,
-    ...withoutEmptyFields(version, resources, references),
-  };
+  const { repositoryContexts, sources, resources, componentReferences: references } = component;
+  return componentOf(V2, component, { repositoryContexts, sources, more, resources, references });
 }
 
 function ofV3({ apiVersion: _, kind: __, metadata, ...rest }: z.output<typeof v3>): Component {
   const { repositoryContexts, spec, ...more } = rest;
-  const { name, version, provider = '', labels, creationTime } = metadata;
   const { resources = [], references = [], sources = [] } = spec ?? {};
+  return componentOf(V3, metadata, { repositoryContexts, sources, more, resources, references });
+}
+
+function componentOf(
+  schemaVersion: Component['schemaVersion'],
+  head: z.output<typeof v2>['component'] | z.output<typeof v3>['metadata'],
+  {
+    resources,
+    references,
+    ...parts
+  }: Pick<Component, 'repositoryContexts' | 'sources' | 'more' | 'resources' | 'references'>,
+): Component {
+  const { name, version, provider = '', labels, creationTime } = head;
   return {
-    schemaVersion: V3,
+    schemaVersion,
     name,
     version,
     provider,
     labels,
     creationTime,
-    repositoryContexts,
-    sources,
-    more,
+    ...parts,
     ...withoutEmptyFields(version, resources, references),
   };
 }

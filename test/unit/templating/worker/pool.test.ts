@@ -11,7 +11,7 @@ const ENTRY = new URL('burner.ts', import.meta.url);
 
 describe('workers shared by namespaces', () => {
   const pools: WorkerPool[] = [];
-  const start = (options: Partial<PoolOptions> = {}) => {
+  const poolOf = (options: Partial<PoolOptions>): WorkerPool => {
     const pool = new WorkerPool({
       entry: ENTRY,
       clock: systemClock,
@@ -22,6 +22,10 @@ describe('workers shared by namespaces', () => {
       ...options,
     });
     pools.push(pool);
+    return pool;
+  };
+  const start = (options: Partial<PoolOptions> = {}) => {
+    const pool = poolOf(options);
     return (namespace: string, work: Burning, cpuMs = 10_000) =>
       pool.run(() => ({ work }), { namespace, cpuMs });
   };
@@ -135,15 +139,7 @@ describe('workers shared by namespaces', () => {
   });
 
   it('serialize work only when a worker takes it', async () => {
-    const pool = new WorkerPool({
-      entry: ENTRY,
-      clock: systemClock,
-      cpuTimeOf,
-      memoryMiB: 64,
-      data: undefined,
-      size: 1,
-    });
-    pools.push(pool);
+    const pool = poolOf({ size: 1 });
     const packed: number[] = [];
     const echo = (value: number): Promise<unknown> => {
       const load = (): { work: Burning } => {
@@ -159,15 +155,7 @@ describe('workers shared by namespaces', () => {
   });
 
   it('continue after work that cannot be serialized or sent', async () => {
-    const pool = new WorkerPool({
-      entry: ENTRY,
-      clock: systemClock,
-      cpuTimeOf,
-      memoryMiB: 64,
-      data: undefined,
-      size: 1,
-    });
-    pools.push(pool);
+    const pool = poolOf({ size: 1 });
     const wrong = [
       pool.run(
         () => {
@@ -187,14 +175,7 @@ describe('workers shared by namespaces', () => {
   });
 
   it('reject waiting work when they are closed', async () => {
-    const pool = new WorkerPool({
-      entry: ENTRY,
-      clock: systemClock,
-      cpuTimeOf,
-      memoryMiB: 64,
-      data: undefined,
-      size: 1,
-    });
+    const pool = poolOf({ size: 1 });
     const runs = ['a', 'b'].map((namespace) =>
       stopped(pool.run(() => ({ work: { kind: 'burn', ms: 60_000 } }), { namespace, cpuMs: 60_000 })),
     );

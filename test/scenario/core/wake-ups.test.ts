@@ -48,7 +48,7 @@ describe('an installation that is about to wait', () => {
       log: silentLogger,
       configuration: defaults,
       controllers: ['installation', 'execution'],
-      deployers: [],
+      deployers: ['none'],
       crds: false,
       wrapClient: (client) => gate.around(client),
     });

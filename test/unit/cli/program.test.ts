@@ -68,6 +68,14 @@ describe('the command line', () => {
       'webhooks --webhook-service ls/hooks --disable-webhooks targets,contexts',
       'there is no webhook "contexts"; known are installations, deployitems, executions, targets, all',
     ],
+    [
+      'start --kubeconfig kc.yaml --deployers none,mock',
+      'none cannot be combined with the name of a deployer',
+    ],
+    [
+      'start --kubeconfig kc.yaml --deployers helmet',
+      'there is no deployer "helmet"; known are helm, manifest, container, mock, and none',
+    ],
     ['version -o xml', 'there is no output format "xml"; choose text or json'],
   ];
   for (const [args, line] of mistakes)

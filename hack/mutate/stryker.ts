@@ -95,7 +95,7 @@ function configOf(run: Run, work: string, report: string): object {
     ignoreStatic: true,
     concurrency: run.concurrency,
     // A survivor must not count as a timeout because the machine is busy.
-    timeoutMS: 10_000,
+    timeoutMS: 20_000,
     tempDirName: work,
     symlinkNodeModules: false,
     ignorePatterns: ['dist', 'coverage', '.cache', 'docs/images'],

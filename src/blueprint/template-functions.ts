@@ -9,7 +9,7 @@ const tables = new WeakMap<FunctionTable, WeakMap<FunctionTable, FunctionTable>>
 
 /**
  * One table for each pair, because engines cache results by table.
- * @param issued undefined if there is no cluster that issues kubeconfigs
+ * @param issued undefined if there is no cluster to request kubeconfigs from
  */
 export function templateFunctions(component: ComponentView | undefined, issued?: IssuedByKey): FunctionTable {
   const own = componentFunctionsFor(component);

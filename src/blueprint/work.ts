@@ -43,7 +43,7 @@ export interface RenderJob {
   /** What the execution remembered in the last job, an empty map at first; without it nothing is remembered. */
   readonly stored?: unknown;
   readonly refuseNoValueIn?: EngineOptions['refuseNoValueIn'];
-  /** Kubeconfigs issued so far; undefined if there is no cluster that issues them. */
+  /** Kubeconfigs issued so far; undefined if there is no cluster to request them from. */
   readonly kubeconfigs?: IssuedByKey | undefined;
 }
 

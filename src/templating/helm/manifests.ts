@@ -1,4 +1,4 @@
-/** From the output of templates to single manifests: split, without hooks, in the order of installation. */
+/** From the output of templates to single manifests: split, separated from hooks, in the order of installation. */
 import { byCodePoint } from '../../lib/gojson.ts';
 import { isObject, ownField } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';

@@ -170,7 +170,7 @@ describe('an execution that waits', () => {
       jobIDGenerationTime: new Date(Date.parse(NOW) - secondsAgo * 1000).toISOString(),
       ...more,
     });
-  const missingDeployer = (type: string) => `nobody serves ${type}`;
+  const missingDeployer = (type: string) => `no deployer handles ${type}`;
   const wait = (items: readonly DeployItem[], starting: readonly DeployItem[] = []) =>
     awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, starting);
 
@@ -190,7 +190,7 @@ describe('an execution that waits', () => {
     const { awaited, requeueAfterMs } = wait([given(10)]);
     expect(awaited).to.deep.equal({
       reason: 'NotTakenUp',
-      message: 'deploy item plan-a-x is not picked up: nobody serves test.example/fake',
+      message: 'deploy item plan-a-x is not picked up: no deployer handles test.example/fake',
     });
     expect(requeueAfterMs).to.equal(undefined);
   });

@@ -93,7 +93,7 @@ describe('the message of a wait', () => {
   });
 
   it('is about the deploy item that no deployer picks up, if there is one', () => {
-    const message = 'nobody serves it; so far';
+    const message = 'no deployer handles it; so far';
     const { conditions = [] } = waitingFor(none, { reason: 'NotTakenUp', message }, NOW);
     expect(conditions.map((condition) => condition.message)).to.deep.equal([message]);
     expect(notPickedUpMessage(conditions)).to.equal(message);

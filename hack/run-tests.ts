@@ -41,7 +41,7 @@ const LONG: readonly string[] = [
   'scenario/deployers/container-runs.test.ts',
   'scenario/cli/plan-charts.test.ts',
   'simulation',
-  'unit/blueprint/aside-charts.test.ts',
+  'unit/blueprint/workers-charts.test.ts',
   'unit/templating/hostile',
 ];
 

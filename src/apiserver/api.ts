@@ -1,4 +1,4 @@
-/** What a request is once it is read, what an answer is before it is written, and the world between the two. */
+/** The types of a parsed request and of an answer, and the environment of the handlers between them. */
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
@@ -20,11 +20,11 @@ export interface Call {
   readonly user: UserInfo;
   readonly userAgent: string;
   readonly accept: Accept;
-  /** Sentences for Warning headers. */
+  /** Messages for Warning headers. */
   readonly warnings: string[];
-  /** Checks that the user may do this with another verb too. @throws ApiError 403 */
+  /** Checks that the user may also use another verb. @throws ApiError 403 */
   readonly demand: (verb: string) => void;
-  /** What the audit log shall know beyond the URL. */
+  /** Details for the audit log that the URL does not contain. */
   readonly noted: { name?: string };
 }
 
@@ -57,10 +57,10 @@ export type Answer =
       readonly body: Buffer;
       readonly headers: Record<string, string>;
     }
-  /** `open` starts the stream and answers with what to call when the client has gone. */
+  /** `open` starts the stream and returns a function to call when the client has disconnected. */
   | { readonly type: 'watch'; readonly open: (sink: Sink) => () => void };
 
-/** Decides once a write is ready to be committed; may refuse it, or change it when mutating. */
+/** Called when a write is ready to be committed; may refuse it, or change it if mutating. */
 export interface Admission {
   readonly active: boolean;
   admit(request: AdmissionRequest): Promise<KubeObject | undefined>;
@@ -89,6 +89,6 @@ export interface World {
   readonly rng: Rng;
   readonly log: Logger;
   newUid(): string;
-  /** Names and namespaces of the audience of tokens, and the like. */
+  /** Names, namespaces, the audience of tokens and similar values. */
   readonly issuer: string;
 }

@@ -27,14 +27,14 @@ interface Parts {
   readonly users: readonly StaticUser[];
   readonly anonymousIsAdmin: boolean;
   readonly isReady: () => boolean;
-  /** URLs of services that webhooks name, by `namespace/name`. */
+  /** URLs of services that webhooks reference, by `namespace/name`. */
   readonly services: Readonly<Record<string, string>>;
 }
 
 export interface Assembled {
   readonly handler: Handler;
   readonly authenticator: Authenticator;
-  /** A token without end for a service account, bound to a Secret. */
+  /** A token without expiry for a service account, bound to a Secret. */
   readonly mint: (account: KubeObject, secret: KubeObject) => string;
 }
 

@@ -18,7 +18,7 @@ const READ = ['get', 'list', 'watch'];
 const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update'];
 const urls = (...nonResourceURLs: string[]): JsonObject => ({ verbs: ['get'], nonResourceURLs });
 
-/** What the aggregated roles grant, as one rule over the kinds of this server. */
+/** The permissions of the aggregated roles, as one rule for the kinds of this server. */
 const NAMESPACED: readonly JsonObject[] = [
   {
     apiGroups: [''],

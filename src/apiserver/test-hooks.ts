@@ -1,4 +1,4 @@
-/** What tests may do to a running server: forget history, cut watches, fail requests. */
+/** Functions for tests on a running server: drop the history, end watches, let requests fail. */
 import type { World } from './api.ts';
 import type { RequestInfo } from './http/routes.ts';
 import { ApiError } from './status.ts';
@@ -27,7 +27,7 @@ export class TestHooks {
     this.#world = world;
   }
 
-  /** Forgets all changes up to now: older watches and pages get 410. */
+  /** Drops all changes up to now: older watches and pages get 410. */
   compact(): void {
     const { store } = this.#world;
     for (const resource of store.resources()) resource.compact(store.rev);

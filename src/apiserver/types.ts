@@ -1,4 +1,4 @@
-/** Types of the whole API server. Stored objects are plain JSON, and are not changed after the commit. */
+/** Types of the whole API server. Stored objects are plain JSON and are not changed after the commit. */
 import type { ObjectMeta as ClientMeta, OwnerReference } from '../lib/objects.ts';
 
 export type { OwnerReference };
@@ -26,7 +26,7 @@ export interface KubeObject {
   [member: string]: unknown;
 }
 
-/** One finding of a validation: where, which kind of offence (the cause's reason), and the cause's message. */
+/** One finding of a validation: path, reason of the cause, and message of the cause. */
 export interface FieldError {
   readonly field: string;
   readonly type: string;
@@ -47,5 +47,5 @@ export type Predicate = (object: KubeObject) => boolean;
 export { isObject, type Fields as JsonObject } from '../lib/objects.ts';
 export { copy as cloneJson, equal as equalJson } from '../lib/json.ts';
 
-/** The text that a member should hold; anything else counts as none. */
+/** The member if it is a string; undefined for all other values. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

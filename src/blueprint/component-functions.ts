@@ -1,4 +1,4 @@
-/** Template functions that look into components. Without a component they exist and say why they cannot answer. */
+/** Template functions that read components. Without a component they exist, and fail with the reason. */
 import { componentFunctionNames, componentFunctions } from '../components/functions.ts';
 import { ComponentProblem } from '../components/errors.ts';
 import type { ComponentView } from '../components/view.ts';

@@ -17,7 +17,7 @@ export const findCycle = (siblings: readonly Sibling[]): readonly string[] | und
 /** `a -{depends_on}-> b -{depends_on}-> a` */
 export const cycleText = (cycle: readonly string[]): string => cycle.join(' -{depends_on}-> ');
 
-/** For each sibling the names of those it needs, itself included if it imports its own export. */
+/** For each sibling, the names of the siblings it needs, including itself if it imports its own export. */
 export function dependenciesOf(siblings: readonly Sibling[]): Dependencies {
   const exporters = new Map<string, string[]>();
   for (const sibling of siblings) {

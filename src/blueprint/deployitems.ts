@@ -48,7 +48,7 @@ export async function renderDeployItems(
   return items;
 }
 
-/** Before any of them is read: reading takes time and memory for each. */
+/** Checked before any of them is read, because reading each one takes time and memory. */
 function checkNumber(
   count: number,
   { name = '' }: View<TemplateExecutor>,
@@ -61,7 +61,7 @@ function checkNumber(
   );
 }
 
-/** A larger execution could not be read any more. */
+/** A larger execution could not be read again. */
 async function checkSize(
   items: readonly DeployItemTemplate[],
   { deployItemsMiB: limit }: InstallationLimits,
@@ -74,7 +74,7 @@ async function checkSize(
   );
 }
 
-/** Upstream marks failures of deploy executions, and of no others, as information only. */
+/** Like upstream: only failures of deploy executions are marked as information. */
 const asRendering = (failure: TemplateFailed): TemplateFailed =>
   new TemplateFailed(`Op: RenderDeployItemTemplates - Reason: Template - Message: ${failure.message}`, {
     cause: failure,
@@ -126,7 +126,7 @@ function storedDuration(text: string, path: string): string {
   return formatDuration(parseDuration(text));
 }
 
-/** Name of the Target object that an item means. */
+/** Name of the Target object that an item refers to. */
 function targetName(
   item: string,
   { import: name = '', index, key, name: object = '' }: NonNullable<Specification['target']>,

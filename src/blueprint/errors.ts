@@ -1,4 +1,6 @@
-/** What can be wrong with a blueprint and its results: one class per situation, with the reason that goes on the wire. */
+/**
+ * Errors of a blueprint and its results: one class for each situation, with the reason that is written to the status.
+ */
 import type { ErrorCode } from '../api/error-codes.ts';
 
 export interface ProblemOptions {
@@ -6,7 +8,10 @@ export interface ProblemOptions {
   readonly codes?: readonly ErrorCode[];
 }
 
-/** Base of all: `reason` is upstream's (e.g. `SchemaValidationFailed`), `codes` go to lastError; ends the job. */
+/**
+ * Base of all. `reason` is upstream's (for example `SchemaValidationFailed`); `codes` go to lastError. The error ends
+ * the job.
+ */
 export class BlueprintProblem extends Error {
   readonly reason: string;
   readonly codes: readonly ErrorCode[];
@@ -19,7 +24,7 @@ export class BlueprintProblem extends Error {
   }
 }
 
-/** The referenced blueprint cannot be had. */
+/** The referenced blueprint is not available. */
 export class BlueprintUnavailable extends BlueprintProblem {
   readonly ref: string;
 
@@ -50,14 +55,14 @@ export class SchemaValidationFailed extends BlueprintProblem {
   }
 }
 
-/** A definition of the blueprint makes no sense (unknown type, unusable default, …). */
+/** A definition of the blueprint is invalid: unknown type, unusable default … */
 export class DefinitionInvalid extends BlueprintProblem {
   constructor(message: string, cause?: unknown) {
     super('InvalidDefinition', message, { cause });
   }
 }
 
-/** Import executions found the imports wanting: their `errors`. */
+/** The import executions rejected the imports: their `errors`. */
 export class ImportsRejected extends BlueprintProblem {
   readonly errors: readonly string[];
 
@@ -67,17 +72,17 @@ export class ImportsRejected extends BlueprintProblem {
   }
 }
 
-/** The value of a target import, from a binding, that no Target can hold. */
+/** The value that a binding gives to a target import cannot be the content of a Target. */
 export class NotStorable extends BlueprintProblem {}
 
-/** A template could not be rendered, or its result not be read. */
+/** A template cannot be rendered, or its result cannot be read. */
 export class TemplateFailed extends BlueprintProblem {
   constructor(message: string, options: ProblemOptions = {}) {
     super('Template', message, options);
   }
 }
 
-/** A deploy item template is wrong. */
+/** A deploy item template is invalid. */
 export class DeployItemsInvalid extends BlueprintProblem {
   constructor(message: string) {
     super('ValidateDeployItems', message);
@@ -91,7 +96,7 @@ export class SubInstallationsInvalid extends BlueprintProblem {
   }
 }
 
-/** An export is missing or of the wrong kind. */
+/** An export is missing or has the wrong type. */
 export class ExportInvalid extends BlueprintProblem {
   constructor(message: string, cause?: unknown) {
     super('ConstructExports', message, { cause });

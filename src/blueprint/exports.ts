@@ -1,4 +1,6 @@
-/** Export executions and mappings: from what items and children gave to the values an installation exports. */
+/**
+ * Export executions and mappings: from the exports of items and children to the values that an installation exports.
+ */
 import { z } from 'zod';
 import type { ExportDefinition, TemplateExecutor } from '../api/blueprint.ts';
 import { decode } from '../api/decode.ts';
@@ -17,7 +19,7 @@ import type { TemplateRunner } from './work.ts';
 
 /** What export executions see besides the common scope. */
 export interface ExportSources {
-  /** export value of each deploy item, null when it gave none; {} without execution */
+  /** export value of each deploy item, null if it exports nothing; {} without execution */
   readonly deployitems: JsonMap;
   /** values of all DataObjects in the own context, by key */
   readonly dataobjects: JsonMap;
@@ -49,7 +51,7 @@ export interface ExportValues {
 }
 
 /**
- * Runs the export executions, then the mappings, then picks what the installation exports, in its order.
+ * * Runs the export executions, then the mappings; then selects the exports of the installation, in its order.
  * @throws TemplateFailed, ExportInvalid, MappingFailed
  */
 export async function renderExports(

@@ -5,7 +5,7 @@ import type { View } from '../lib/objects.ts';
 
 export interface DataImport {
   readonly value: unknown;
-  /** SHA-1 of the content, as the imports hash wants it. */
+  /** SHA-1 of the content, for the hash of all imports. */
   readonly version: string;
   /** Read from a Secret: messages must not contain it. */
   readonly isSecret?: boolean;
@@ -26,7 +26,7 @@ export const emptyImportSet: ImportSet = {
   targetMaps: new Map(),
 };
 
-/** All imports as plain values by name: what data mappings see. */
+/** All imports as plain values by name, as data mappings see them. */
 export function importValues(found: ImportSet): Record<string, unknown> {
   return {
     ...mapValues(found.data, ({ value }) => value),
@@ -36,7 +36,7 @@ export function importValues(found: ImportSet): Record<string, unknown> {
   };
 }
 
-/** A target as templates see it: complete, but without the server's bookkeeping of field owners. */
+/** A target as templates see it: complete, except for managed fields. */
 export function plainTarget(target: View<Target>): Record<string, unknown> {
   const { managedFields: _, ...metadata } = target.metadata;
   return { ...target, apiVersion: API_VERSION, kind: 'Target', metadata };

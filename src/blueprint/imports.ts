@@ -1,4 +1,6 @@
-/** From the imports found to the values templates see: mappings, defaults, conditions, types and schemas. */
+/**
+ * From the imports that were found to the values that templates see: mappings, defaults, conditions, types and schemas.
+ */
 import { z } from 'zod';
 import type { ImportDefinition, TemplateExecutor } from '../api/blueprint.ts';
 import { decode } from '../api/decode.ts';
@@ -49,7 +51,7 @@ export async function constructImports(
   return constructed;
 }
 
-/** Undefined when nothing supplies a value; null is one, except as default. */
+/** Undefined if nothing supplies a value. null is a value, except as a default. */
 function valueOf(
   definition: Definition,
   sources: { found: ImportSet; values: JsonMap; mapped: JsonMap; path: string },
@@ -129,8 +131,8 @@ async function checkData(
 }
 
 /**
- * Runs the import executions; answers the values with the bindings merged in. Each execution sees the bindings of
- * those before it; the first that returns errors ends the run.
+ * Runs the import executions; returns the values with the bindings merged in. Each execution sees the bindings of those
+ * before it; the first that returns errors is the last one to run.
  * @throws ImportsRejected, TemplateFailed
  */
 export async function runImportExecutions(context: RenderContext): Promise<JsonMap> {

@@ -1,4 +1,7 @@
-/** Work of templates and schemas that is interrupted when it needs something from outside, and done again when that is there. */
+/**
+ * Work of templates and schemas that is interrupted when it needs data from outside, and repeated when the data is
+ * available.
+ */
 import { contentNeeded, retrying, type ComponentView } from '../components/view.ts';
 import type { IssuedKubeconfigs } from './kubeconfigs/issued.ts';
 import { kubeconfigNeeded } from './kubeconfigs/request.ts';
@@ -10,8 +13,8 @@ interface Suppliers {
 }
 
 /**
- * Runs work, again for each content and kubeconfig that it turns out to need. It must be repeatable.
- * @throws what the work throws; ComponentProblem, KubeconfigProblem for what may be had another time
+ * Runs repeatable work again for each content and kubeconfig that it turns out to need.
+ * @throws what the work throws; ComponentProblem, KubeconfigProblem if a retry may help
  */
 export const withSupplies = <T>(
   { component, kubeconfigs }: Suppliers,

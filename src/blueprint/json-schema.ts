@@ -1,4 +1,6 @@
-/** Validates values against the JSON schemas of a blueprint, with upstream's wording and without the values. */
+/**
+ * Validates values against the JSON schemas of a blueprint, with upstream's messages, which do not contain the values.
+ */
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { goJson } from '../lib/gojson.ts';
 import { sha1Hex } from '../lib/hash.ts';
@@ -13,10 +15,10 @@ import { expandReferences } from './schema-refs.ts';
 export type SchemaVerdict =
   | { readonly kind: 'valid' }
   | { readonly kind: 'invalid'; readonly message: string }
-  /** the schema itself is wrong */
+  /** the schema itself is invalid */
   | { readonly kind: 'unusable'; readonly message: string };
 
-/** As much of a blueprint as schemas may refer to. */
+/** The parts of a blueprint that schemas may refer to. */
 export interface SchemaSources extends Pick<LoadedBlueprint, 'files' | 'component'> {
   readonly info: Pick<Blueprint, 'localTypes'>;
 }
@@ -24,7 +26,7 @@ export interface SchemaSources extends Pick<LoadedBlueprint, 'files' | 'componen
 const MAX_SCHEMA_LENGTH = 1_000_000;
 const MAX_VALIDATORS = 500;
 
-/** A schema that cannot be used is an answer too. @throws ContentNeeded, see components/view.ts, and nothing else */
+/** An unusable schema is a result, not an exception. @throws ContentNeeded, see components/view.ts, and nothing else */
 export function checkSchema(schema: unknown, value: unknown, blueprint: SchemaSources): SchemaVerdict {
   const validate = prepared(schema, blueprint);
   if (typeof validate === 'string') return { kind: 'unusable', message: validate };
@@ -40,13 +42,13 @@ export function checkSchema(schema: unknown, value: unknown, blueprint: SchemaSo
   return { kind: 'invalid', message: describeErrors(validate.errors as ErrorObject[]) };
 }
 
-/** Why a schema cannot be used; undefined when it can. @throws ContentNeeded */
+/** Why a schema cannot be used; undefined if it can. @throws ContentNeeded */
 export function schemaProblem(schema: unknown, blueprint: SchemaSources): string | undefined {
   const validate = prepared(schema, blueprint);
   return typeof validate === 'string' ? validate : undefined;
 }
 
-/** The validator, or why the schema is unusable. */
+/** The validator, or why the schema cannot be used. */
 function prepared(schema: unknown, blueprint: SchemaSources): ValidateFunction | string {
   try {
     const expanded = expandReferences(schema, blueprint);

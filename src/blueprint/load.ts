@@ -30,8 +30,8 @@ export interface LoadedBlueprint {
 
 /**
  * The blueprint of an installation.
- * @throws BlueprintUnavailable when its component does not have it, BlueprintInvalid when it is unusable; ComponentProblem
- * when it may be had another time
+ * @throws BlueprintUnavailable if its component does not contain it, BlueprintInvalid if it is unusable;
+ *     ComponentProblem if a retry may help
  */
 export async function loadBlueprint(
   source: BlueprintDefinition,
@@ -76,7 +76,7 @@ function inlineFiles(filesystem: unknown): FileTree {
   }
 }
 
-/** Why a tree of files has no text at the place of the blueprint. */
+/** Why a tree of files has no string at the place of the blueprint. */
 const noBlueprintFile = (files: FileTree): string =>
   files.list(BLUEPRINT_FILE) === undefined
     ? `there is no file "${BLUEPRINT_FILE}"`
@@ -89,7 +89,7 @@ function withTextBlueprint(filesystem: unknown): unknown {
   return { ...filesystem, [BLUEPRINT_FILE]: { $type: 'json', value: root } };
 }
 
-/** @param where it stands, for messages. @throws BlueprintInvalid */
+/** @param where its position, for messages. @throws BlueprintInvalid */
 export function parseBlueprint(text: string, where = 'inline defined blueprint'): Blueprint {
   const fail = (why: string, cause?: unknown): never => {
     throw new BlueprintInvalid(`unable to decode blueprint definition from ${where}: ${why}`, cause);
@@ -114,7 +114,7 @@ export function parseBlueprint(text: string, where = 'inline defined blueprint')
   }
 }
 
-/** What a field that should hold a string holds, as a part of a sentence. */
+/** The type of a value that should be a string, as a part of a message. */
 function valueNamed(field: string, document: Readonly<Record<string, unknown>>): string {
   const value = ownField(document, field);
   if (value === undefined || value === null || value === '') return `no ${field}`;

@@ -1,4 +1,4 @@
-/** Data mappings: Spiff documents that see values and nothing else, no files, no component. */
+/** Data mappings: Spiff documents that see only values, no files and no component. */
 import { toYamlAsGiven } from '../lib/yaml.ts';
 import { blockAt, mappingInputBlock } from '../templating/excerpt.ts';
 import { noFiles } from '../templating/files.ts';
@@ -11,12 +11,12 @@ import { renderSpiff, type SpiffWorld } from '../templating/spiff/spiff.ts';
 import type { SpiffMap } from '../templating/spiff/value.ts';
 import { BlueprintProblem } from './errors.ts';
 
-/** A mapping cannot be evaluated: a name it refers to is missing, for instance. */
+/** A mapping cannot be evaluated, for example because it refers to a missing name. */
 export class MappingFailed extends BlueprintProblem {}
 
-/** What a mapping is called in messages. */
+/** The name of a mapping in messages. */
 export interface MappingName {
-  /** Name of the value that it makes. */
+  /** Name of the value that it produces. */
   readonly key: string;
   /** e.g. `import mapping template shop.url` */
   readonly what: string;
@@ -26,8 +26,8 @@ export interface MappingName {
 
 /**
  * The value of one mapping.
- * @param document the mapping as it stands in the installation
- * @param bindings names the mapping may refer to
+ * @param document the mapping, as in the installation
+ * @param bindings names that the mapping may refer to
  * @throws MappingFailed
  */
 export function evaluateMapping(
@@ -49,7 +49,7 @@ export function evaluateMapping(
     if (!(error instanceof SpiffProblem) && !(error instanceof Unresolvable)) throw error;
     const message = `unable to template ${what}: ${error.message}`;
     if (error instanceof Unresolvable) throw new MappingFailed(reason, message, { cause: error });
-    // The mapping has lost its layout: it is shown as YAML has it, behind its name.
+    // The source text of the mapping is lost: it is shown as YAML, after its name.
     const source = toYamlAsGiven({ [key]: document }).trimEnd();
     const found = culpritIn(error, source, key, [key]);
     throw new MappingFailed(reason, message + blockOf(found, source) + mappingInputBlock(bindings), {

@@ -1,4 +1,4 @@
-/** What every template execution sees, and how one is run: the bridge to the template engines. */
+/** The root values of every template execution, and how an execution runs: the bridge to the template engines. */
 import type { TemplateExecutor } from '../api/blueprint.ts';
 import type { InstallationLimits } from '../api/limits.ts';
 import type { Installation } from '../api/kinds/installation.ts';
@@ -32,7 +32,7 @@ export interface RenderContext {
   /** Stored and new states of executions. */
   readonly states: States;
   readonly runner: TemplateRunner;
-  /** Default: those of a configuration that says nothing. */
+  /** Default: the limits of an empty configuration. */
   readonly limits?: InstallationLimits | undefined;
   /** Undefined if there is no cluster. */
   readonly kubeconfigs?: IssuedKubeconfigs | undefined;
@@ -63,7 +63,7 @@ export function templateScope(
   };
 }
 
-/** Annotation of a blueprint: the form of descriptors that its templates were written for. */
+/** Annotation of a blueprint: the descriptor format that its templates expect. */
 const FORM_ANNOTATION = 'ocmSchemaVersion';
 
 function formOf({ component, info }: Pick<LoadedBlueprint, 'component' | 'info'>): SchemaVersion | undefined {
@@ -76,14 +76,14 @@ function formOf({ component, info }: Pick<LoadedBlueprint, 'component' | 'info'>
   }
 }
 
-/** Where the component comes from, after overwrites. */
+/** Where the component is read from, after overwrites. */
 function definitionOf({ source }: ComponentView): unknown {
   if (source.kind === 'inline') return { inline: source.document };
   const { repositoryContext, componentName, version } = source.effective;
   return { ref: { ...(repositoryContext && { repositoryContext }), componentName, version } };
 }
 
-/** Prefixes of the engine's message, nested as in upstream. */
+/** Prefixes of the engine's message, nested like upstream's. */
 const HEADINGS: Readonly<Record<ExecutionKind, string>> = {
   import: 'unable to template executions: ',
   subinstallation: 'unable to get installation templates of blueprint: unable to template subinstallations: ',
@@ -125,7 +125,7 @@ export async function runExecution(
   }
 }
 
-/** The last line of a message: upstream never says which of the executions it was. */
+/** The last line of a message: which execution it was, which upstream does not say. */
 const whichExecution = (
   kind: ExecutionKind,
   { name = '', file, template }: View<TemplateExecutor>,
@@ -134,7 +134,7 @@ const whichExecution = (
   return `\nin ${kind} execution "${name}"${isFile ? `, file ${file}` : ''}`;
 };
 
-/** The error when the output of a template is not a valid result. */
+/** The error if the output of a template is not a valid result. */
 export function unreadableResult(
   kind: ExecutionKind,
   execution: View<TemplateExecutor>,

@@ -1,4 +1,4 @@
-/** What blueprints take from components: other blueprints, and JSON schemas. */
+/** What blueprints use from components: other blueprints, and JSON schemas. */
 import { parseBoundedJson } from '../lib/json-bounds.ts';
 import { unpackedSmall } from '../lib/gzip.ts';
 import type { FileTree } from '../lib/file-tree.ts';

@@ -34,20 +34,20 @@ export const SCHEMAS: ReadonlySet<string> = new Set([
   'anyOf',
   'oneOf',
 ]);
-/** Identifiers would register the schema; `nullable` is not of JSON schema. */
+/** Identifiers would register the schema; `nullable` is not a keyword of JSON schema. */
 const DROPPED: ReadonlySet<string> = new Set(['$schema', 'id', '$id', '$async', 'nullable']);
-/** Means something from draft 2019-09 on. */
+/** Keywords that exist since draft 2019-09. */
 const LATER: ReadonlySet<string> = new Set(['$anchor', '$recursiveRef']);
 const KEPT_BESIDE_REF: ReadonlySet<string> = new Set(['$ref', 'definitions', '$defs']);
 
-/** What the schema itself says it is written in; upstream's mixture unless it names a later draft. */
+/** The draft that the schema names, if it is a later one; otherwise upstream's mixture. */
 export function dialectOf(schema: unknown): Dialect {
   const name = isObject(schema) ? schema['$schema'] : undefined;
   const draft = typeof name === 'string' && /\bdraft\/(2019-09|2020-12)\b/.exec(name)?.[1];
   return draft ? (draft as Dialect) : 'draft-07';
 }
 
-/** The schema in the one form of its dialect. */
+/** The schema in the form of its draft. */
 export function normalSchema(schema: unknown, dialect: Dialect): unknown {
   if (Array.isArray(schema)) return schema.map((element) => normalSchema(element, dialect));
   if (!isObject(schema)) return schema;
@@ -85,7 +85,7 @@ function moveExclusive(schema: Fields, limit: string, exclusive: string): void {
   delete schema[limit];
 }
 
-/** Before 2020-12 a list of `items` was a tuple, and `additionalItems` the rest. */
+/** Before 2020-12 a list of `items` described a tuple, and `additionalItems` the other elements. */
 function moveTuple(schema: Fields): void {
   if (!Array.isArray(schema['items'])) return;
   const { items, additionalItems } = schema;

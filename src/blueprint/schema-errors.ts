@@ -1,4 +1,4 @@
-/** Describes validation errors in upstream's words: the path and the expectation, never the value itself. */
+/** Describes validation errors with upstream's messages: the path and the expectation, never the value itself. */
 import type { ErrorObject } from 'ajv';
 import { goJson } from '../lib/gojson.ts';
 import { isObject } from '../lib/objects.ts';
@@ -13,8 +13,8 @@ const WHOLES: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'contains', 'prop
 const isWhole = ({ keyword }: ErrorObject): boolean => WHOLES.has(keyword);
 
 /**
- * Of alternatives that all failed only the closest is described: the one with the fewest failures. The failure of a
- * whole comes before those of its parts.
+ * If all alternatives failed, only the closest is described: the one with the fewest failures. A failure of the whole
+ * value comes before those of its parts.
  */
 function relevant(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   let rest = [...errors];

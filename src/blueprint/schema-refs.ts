@@ -31,7 +31,7 @@ export function expandReferences(schema: unknown, blueprint: SchemaSources): unk
 interface Place {
   readonly blueprint: SchemaSources;
   readonly path: string;
-  /** references being expanded around this place */
+  /** references that are being expanded around this position */
   readonly open: readonly string[];
   /** the component whose schema this is; undefined in the blueprint */
   readonly owner?: FoundComponent;

@@ -6,13 +6,16 @@ import { valuesIn } from '../lib/masking.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 import type { ImportSet } from './import-set.ts';
 
-/** Name of the import whose value is in a string, if one of a secret is. */
+/** Name of the import whose secret value occurs in a string, if any. */
 type FindSecret = (text: string) => string | undefined;
 
-/** Shorter values are found in names by chance: `admin`, `prod`. */
+/** Shorter values occur in names by chance: `admin`, `prod`. */
 const MIN_LENGTH = 8;
 
-/** Looks for what imports read from secrets; names are lower case, so templates may have made values so. */
+/**
+ * Searches for values that imports read from secrets, ignoring upper and lower case: names are lower case, so templates
+ * may have converted the values.
+ */
 export function secretFinder({ data }: Pick<ImportSet, 'data'>): FindSecret {
   const imports = [...data]
     .filter(([, { isSecret }]) => isSecret)
@@ -28,7 +31,7 @@ export function secretFinder({ data }: Pick<ImportSet, 'data'>): FindSecret {
   };
 }
 
-/** The problem of names of sub-installations; undefined if there is none. */
+/** The problem in names of sub-installations; undefined if there is none. */
 export function secretInChildren(
   templates: readonly { readonly name: string }[],
   find: FindSecret,
@@ -46,7 +49,7 @@ interface Item {
   readonly config?: unknown;
 }
 
-/** The problem of names and labels of deploy items, and of names of objects in their configurations. */
+/** The problem in names and labels of deploy items, and in names of objects in their configurations. */
 export function secretInItems(items: readonly Item[], find: FindSecret): string | undefined {
   for (const [i, { name, labels = {}, config }] of items.entries()) {
     const inName = find(name);
@@ -69,7 +72,7 @@ const sentence = (what: string, source: string): string =>
   `${what} contains a value of import "${source}", which comes from a secret; ` +
   'names are visible to users who may not read secrets, so take the value from another import, such as a config map';
 
-/** Objects of Kubernetes wherever they are in a configuration. */
+/** Kubernetes objects anywhere in a configuration. */
 function* objectsIn(config: unknown): Generator<{ readonly kind: string; readonly name: string }> {
   const open = [config];
   while (open.length > 0) {

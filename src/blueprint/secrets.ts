@@ -1,10 +1,10 @@
-/** Which of the values that templates see are secret: those of secrets and targets, and what deploy items export. */
+/** Which of the values that templates see are secret: values from secrets and targets, and exports of deploy items. */
 import { maskOf, type Mask } from '../lib/masking.ts';
 import { ownField } from '../lib/objects.ts';
 import type { ExportSources } from './exports.ts';
 import type { ImportSet } from './import-set.ts';
 
-/** Hides them in messages. @param states documents that executions keep between jobs */
+/** Masks them in messages. @param states documents that executions keep between jobs */
 export const maskFor = (imports: ImportSet, sources?: ExportSources, states: readonly unknown[] = []): Mask =>
   maskOf([
     ...secretValues(imports, Object.values(sources?.targets ?? {}).flat()),
@@ -13,7 +13,7 @@ export const maskFor = (imports: ImportSet, sources?: ExportSources, states: rea
   ]);
 
 /**
- * A name, a type and other facts about a target are none.
+ * Names, types and similar facts about a target are not secret.
  * @param others targets besides the imported ones
  */
 export function secretValues(

@@ -1,4 +1,6 @@
-/** Functions of Spiff executions that look into components; `getResourceContent` may interrupt them, see components/view.ts. */
+/**
+ * Functions of Spiff executions that read components; `getResourceContent` may interrupt them, see components/view.ts.
+ */
 import { YamlError } from '../lib/yaml.ts';
 import { componentFunctions, type ComponentFunctionName } from '../components/functions.ts';
 import { ComponentProblem } from '../components/errors.ts';
@@ -8,10 +10,10 @@ import { fromJsonValue, toJsonValue } from '../templating/spiff/json.ts';
 import { readSpiffYaml } from '../templating/spiff/yaml/index.ts';
 import type { SpiffValue } from '../templating/spiff/value.ts';
 
-/** `getResources` and `getRepositoryContext` are GoTemplate's alone. */
+/** `getResources` and `getRepositoryContext` exist only in GoTemplate. */
 const NAMES = ['getResource', 'getComponent', 'getResourceKey', 'getResourceContent'] as const;
 
-/** What the functions make of their JSON results. */
+/** How a JSON result is returned to the template. */
 const READERS: Partial<Record<ComponentFunctionName, (result: unknown) => SpiffValue>> = {
   getResourceContent: (result) => parsed(String(result)),
 };
@@ -32,14 +34,14 @@ export function spiffFunctionsFor(view: ComponentView | undefined): SpiffFunctio
   return Object.fromEntries(NAMES.map((name) => [name, wrap(name)]));
 }
 
-/** References may also be given as a map, and not only as text. */
+/** References may be maps as well as strings. */
 function argument(name: ComponentFunctionName, arg: SpiffValue): unknown {
   const value = toJsonValue(arg);
   const isReference = name === 'getResourceKey' || name === 'getResourceContent';
   return isReference && typeof value === 'object' ? JSON.stringify(value) : value;
 }
 
-/** Contents are values where they are YAML, and texts otherwise. */
+/** Contents are returned as values if they are YAML, and as strings otherwise. */
 function parsed(text: string): SpiffValue {
   try {
     return readSpiffYaml(text);

@@ -19,17 +19,17 @@ export interface StateUpdate extends RenderedState {
   readonly secretName: string;
 }
 
-/** The states of one pass: as they are stored, with what its executions have changed so far. */
+/** The states of one reconcile: as stored, with the changes of its executions so far. */
 export class States {
   readonly #stored: ReadonlyMap<string, unknown>;
   #noted: ReadonlyMap<string, StateUpdate> = new Map();
 
-  /** @param stored documents by the name of their secret; missing means none yet */
+  /** @param stored documents by the name of their secret; an execution without one has no state yet */
   constructor(stored: ReadonlyMap<string, unknown> = new Map()) {
     this.#stored = stored;
   }
 
-  /** What the execution finds: an empty map at first. */
+  /** The state that the execution reads: an empty map at first. */
   get(secretName: string): unknown {
     return this.#noted.get(secretName)?.state ?? this.#stored.get(secretName) ?? {};
   }
@@ -48,7 +48,7 @@ export class States {
     return [...this.#noted.values()];
   }
 
-  /** Work that may be interrupted and repeated: the repetition finds what the first attempt found. */
+  /** Work that may be interrupted and repeated: the repetition reads the same state as the first attempt. */
   async attempt<T>(work: () => T | Promise<T>): Promise<T> {
     const before = this.#noted;
     try {
@@ -61,14 +61,17 @@ export class States {
 }
 
 /**
- * Deploy and sub-installation executions of one name share a secret, as they do upstream: with names of our own
- * the state would be lost when controllers are exchanged.
+ * Deploy and sub-installation executions of the same name share a secret, as in upstream: with names of our own, the
+ * state would be lost when the controllers are exchanged.
  */
 export function stateSecretName(installation: string, kind: 'deploy' | 'export', execution: string): string {
   return sha1Name(`${installation}/${kind}${execution}`);
 }
 
-/** Secrets to read before rendering, each once, in the order of the blueprint: those of executions that may look at it. */
+/**
+ * Secrets to read before rendering, each once, in the order of the blueprint: those of executions that may read their
+ * state.
+ */
 export function stateSecretNames(
   installation: string,
   { info, files }: Pick<LoadedBlueprint, 'info' | 'files'>,
@@ -83,8 +86,8 @@ export function stateSecretNames(
 }
 
 /**
- * Most templates have no state, and a secret costs a request in every job. A template reads the state by its name, or
- * with all values: a bare `.` or `$`, which an included file also receives.
+ * Most templates have no state, and reading a secret costs a request in every job. A template reads the state by its
+ * name, or with all values: a bare `.` or `$`, which an included file also receives.
  */
 function mayUseState(
   { type, template, file = '' }: View<TemplateExecutor>,
@@ -105,19 +108,19 @@ export function readState(secret: { readonly data?: Readonly<Record<string, stri
   return parseYaml(Buffer.from(encoded, 'base64').toString('utf8')) ?? {};
 }
 
-/** A Secret as the core API has it; `data` is base64. */
+/** A Secret of the core API; `data` is base64. */
 interface StateSecret extends ApiObject {
   type: 'Opaque';
   data: Record<string, string>;
 }
 
-/** As upstream writes it: JSON, or for Spiff YAML. */
+/** In upstream's format: JSON, or YAML for Spiff. */
 export function stateData({ state, format }: StateUpdate): Record<string, string> {
   const text = format === 'yaml' ? toYaml(state) : goJson(state);
   return { [KEY]: Buffer.from(text).toString('base64') };
 }
 
-/** The secret that keeps a state, controlled by the installation. */
+/** The secret that stores a state, controlled by the installation. */
 export function stateSecret(installation: View<Installation>, update: StateUpdate): StateSecret {
   const { namespace } = installation.metadata;
   return {

@@ -24,7 +24,7 @@ import { renderedTemplates, staticTemplates } from './templates.ts';
 
 /**
  * Renders, prunes and checks the templates. A cycle among them is an error with code ERR_CYCLIC_DEPENDENCIES.
- * @returns the rendered ones first, then the static ones; references to parent imports without value are gone
+ * @returns the rendered ones first, then the static ones, without references to parent imports that have no value
  * @throws TemplateFailed, SubInstallationsInvalid
  */
 export async function renderSubInstallations(
@@ -54,7 +54,7 @@ export async function renderSubInstallations(
   return templates;
 }
 
-/** Before any of them is read: reading takes time and memory for each. */
+/** Checked before any of them is read, because reading each one takes time and memory. */
 function checkNumber(count: number, { subinstallations: limit }: InstallationLimits): void {
   if (count <= limit) return;
   throw new SubInstallationsInvalid(
@@ -62,7 +62,7 @@ function checkNumber(count: number, { subinstallations: limit }: InstallationLim
   );
 }
 
-/** Imports that refer to an optional import of the parent which has no value are taken out. */
+/** Removes imports that refer to an optional import of the parent without value. */
 function withoutAbsent(template: InstallationTemplate, absent: ReadonlySet<string>): InstallationTemplate {
   if (!template.imports || absent.size === 0) return template;
   const refersToAbsent = (ref: string): boolean =>
@@ -90,7 +90,7 @@ const parentRefs = ({
 
 // ---------------------------------------------------------------- children
 
-/** A child installation as it is to be created. To update one, take over its spec, labels and annotations. */
+/** A child installation to create. To update an existing one, use its spec, labels and annotations. */
 export interface ChildInstallation {
   readonly apiVersion: string;
   readonly kind: 'Installation';
@@ -102,7 +102,7 @@ export interface ChildInstallation {
   readonly spec: InstallationSpec;
 }
 
-/** @throws SubInstallationsInvalid when the blueprint of the template cannot be had */
+/** @throws SubInstallationsInvalid if the blueprint of the template is not available */
 export function childInstallation(
   parent: View<Installation>,
   template: View<InstallationTemplate>,
@@ -128,7 +128,7 @@ export function childInstallation(
   };
 }
 
-/** The spec of a child: everything from the template; context, component and verification from the parent. */
+/** The spec of a child: context, component and verification from the parent, everything else from the template. */
 function childSpec(
   parent: View<Installation>,
   template: View<InstallationTemplate>,
@@ -161,7 +161,9 @@ const withoutEmptyLists = <T extends object>(lists: T | undefined): Partial<T> =
     Object.entries(lists ?? {}).filter(([, list]) => Array.isArray(list) && list.length > 0),
   ) as Partial<T>;
 
-/** Component and blueprint of a child, from what its template refers to: the component that owns the blueprint. */
+/**
+ * Component and blueprint of a child, from the reference in its template: the component that contains the blueprint.
+ */
 function byReference(ref: string, name: string, component: ComponentView | undefined) {
   const fail = (why: string, cause?: unknown): never => {
     throw new SubInstallationsInvalid(`unable to create installation for ${name}: ${why}`, { cause });

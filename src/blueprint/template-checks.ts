@@ -1,4 +1,4 @@
-/** The rules for the sub-installations of one blueprint: names, and that imports and exports fit together. */
+/** Rules for the sub-installations of one blueprint: names, and that imports and exports match. */
 import type { ImportDefinition, InstallationTemplate } from '../api/blueprint.ts';
 import { isRepeated } from '../api/validation/fields.ts';
 import { targetSourceProblems } from '../api/validation/installation.ts';
@@ -25,7 +25,7 @@ function unsatisfied(ref: string, kind: string, { parentImports, exported, bound
   return `${UNSATISFIED}: ${why}${type === undefined && meant !== undefined ? `; did you mean "${meant}"?` : ''}`;
 }
 
-/** Type of each declared import by name, conditional ones included. */
+/** Type of each declared import by name, including conditional ones. */
 export function declaredImports({ imports = [] }: Blueprint): ReadonlyMap<string, string> {
   const declared = new Map<string, string>();
   const visit = (definitions: readonly View<ImportDefinition>[]): void => {
@@ -40,7 +40,7 @@ export function declaredImports({ imports = [] }: Blueprint): ReadonlyMap<string
 
 /**
  * @param parentImports see declaredImports
- * @param bound names that import executions have given values to
+ * @param bound names to which import executions have given values
  * @throws SubInstallationsInvalid naming all violations
  */
 export function checkTemplates(

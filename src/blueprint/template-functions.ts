@@ -1,4 +1,7 @@
-/** All functions that blueprints add to those of Go templates, but for the ones that need nothing from outside. */
+/**
+ * The template functions that blueprints have in addition to those of Go templates, except for those that depend on
+ * nothing outside.
+ */
 import type { ComponentView } from '../components/view.ts';
 import type { FunctionTable } from '../templating/gotemplate/env.ts';
 import { componentFunctionsFor } from './component-functions.ts';

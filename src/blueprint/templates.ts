@@ -1,4 +1,4 @@
-/** Reads InstallationTemplates: from results of executions, from files, and those written into the blueprint. */
+/** Reads InstallationTemplates: from results of executions, from files, and from the blueprint itself. */
 import { z } from 'zod';
 import {
   installationTemplate,
@@ -20,7 +20,7 @@ import { MAX_READ_HERE, READ_HERE_RULE } from './read-here.ts';
 import { unreadableResult } from './render.ts';
 
 const fileEntry = open({ file: z.string() });
-/** Forbidden references are kept, so that the check can name them. */
+/** Forbidden references are kept, so the check can name them. */
 const dataImport = open({
   name: z.string(),
   dataRef: z.string().optional(),
@@ -53,14 +53,17 @@ export function staticTemplates(blueprint: LoadedBlueprint): readonly Installati
   return (blueprint.info.subinstallations ?? []).map((entry, i) => staticTemplate(entry, i, blueprint, room));
 }
 
-/** Characters that files of templates may still have; a file counts as often as it is named, because it is read as often. */
+/**
+ * The remaining characters that files of templates may have; a file counts each time it is named, because it is read
+ * each time.
+ */
 interface Room {
   left: number;
 }
 
 const templateRoom = (): Room => ({ left: MAX_READ_HERE });
 
-/** One of them. @throws SubInstallationsInvalid */
+/** One of these entries. @throws SubInstallationsInvalid */
 export function staticTemplate(
   entry: JsonMap,
   index: number,
@@ -76,7 +79,7 @@ export function staticTemplate(
   }
 }
 
-/** The file that an entry of `subinstallations` names; empty when it is a template itself. @throws WrongType */
+/** The file that an entry of `subinstallations` names; empty if the entry is a template itself. @throws WrongType */
 export const fileOf = (entry: JsonMap, index: number): string =>
   decode(fileEntry, entry, `subinstallations[${index}]`).file;
 

@@ -11,17 +11,17 @@ import { exactJson } from '../lib/exact-json.ts';
 export interface UnpackJob {
   /** `spec.deployItemsCompressed` */
   readonly packed: string;
-  /** Default: those of a configuration that says nothing. */
+  /** Default: the limits of an empty configuration. */
   readonly limits?: InstallationLimits | undefined;
-  /** Whether the items themselves are not needed. */
+  /** Whether only the check is needed, not the items. */
   readonly isOnlyChecked?: boolean;
 }
 
 /** A list that has been read and checked. */
 export interface UnpackedItems {
-  /** One JSON text for each item, so that they can be parsed with pauses. */
+  /** One JSON string for each item, so they can be parsed with pauses. */
   readonly items: readonly string[];
-  /** What validation finds wrong with them. */
+  /** Findings of the validation. */
   readonly problem: string | undefined;
 }
 

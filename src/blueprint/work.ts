@@ -1,6 +1,6 @@
 /**
- * The work that users can make as long as they like: executions, mappings and schemas of blueprints, and charts.
- * Each is a pure function of plain data, so it can be done here or aside, in a process that can be stopped.
+ * Work whose length users decide: executions, mappings and schemas of blueprints, and charts. Each is a pure function
+ * of plain data, so it can run in this process or in a worker process that can be stopped.
  */
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
@@ -26,7 +26,7 @@ import { componentValues } from '../components/functions.ts';
 import { descriptorsHere, descriptorWork, type DescriptorRunner } from '../components/descriptor-work.ts';
 import { templateFunctions } from './template-functions.ts';
 
-/** What a piece of work may use of the world. */
+/** The data from outside that work may use. */
 export interface WorkWorld {
   readonly clock: Clock;
   readonly rng: Rng;
@@ -40,7 +40,7 @@ export interface RenderJob {
   readonly blueprint: SchemaSources;
   /** Descriptor format of the component for templates; undefined without a component. */
   readonly form?: SchemaVersion | undefined;
-  /** What the execution remembered in the last job, an empty map at first; without it nothing is remembered. */
+  /** The state that the execution stored in the last job, an empty map at first; without it no state is stored. */
   readonly stored?: unknown;
   readonly refuseNoValueIn?: EngineOptions['refuseNoValueIn'];
   /** Kubeconfigs issued so far; undefined if there is no cluster to request them from. */
@@ -58,19 +58,19 @@ export interface SchemaJob {
   readonly blueprint: SchemaSources;
 }
 
-/** Does the work: here or aside. All of it may be interrupted, see interruptions.ts. */
+/** Runs work here or in a worker. All of it may be interrupted, see interruptions.ts. */
 export interface TemplateRunner {
   /** The result of an execution, read as JSON, and its new state. @throws RenderError */
   render(job: RenderJob): Promise<Rendering>;
   /** The value of a mapping. @throws MappingFailed */
   map(job: MappingJob): Promise<unknown>;
-  /** Whether a value is as a schema wants it. */
+  /** Whether a value matches a schema. */
   check(job: SchemaJob): Promise<SchemaVerdict>;
 }
 
 export interface Runner extends TemplateRunner, ChartRunner, ItemsUnpacker, DescriptorRunner {}
 
-/** The runner for what users of a namespace have written: each namespace has its own share of the workers. */
+/** The runner for the work of users of a namespace: each namespace has its own share of the workers. */
 export type RunnerOf = (namespace: string) => Runner;
 
 function renderWork(job: RenderJob, world: WorkWorld): Rendering {
@@ -106,7 +106,7 @@ export const work = {
 
 export type WorkKind = keyof typeof work;
 
-/** Everything at once in this thread: for virtual time, where order must not depend on other processes. */
+/** Runs everything immediately in this thread: for virtual time, where the order must not depend on other processes. */
 export const inThisThread = (world: WorkWorld): Runner => ({
   ...descriptorsHere,
   render: (job) => settled(() => work.render(job, world)),

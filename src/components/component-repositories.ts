@@ -13,7 +13,7 @@ import { createContentCache, type CacheFacts } from './cache.ts';
 import { openRepository } from './context.ts';
 import type { Credentials } from './credentials.ts';
 import { nameOf, type JsonMap } from './descriptor.ts';
-import { descriptorsHere, largeAside, type DescriptorRunner } from './descriptor-work.ts';
+import { descriptorsHere, inWorkerIfLarge, type DescriptorRunner } from './descriptor-work.ts';
 import { BlobMissing, ContentInvalid } from './errors.ts';
 import { overwritten, type ComponentReference, type Overwrite } from './overwrites.ts';
 import { defaultLimits, Registry, type Limits } from './registry.ts';
@@ -92,7 +92,7 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
     new Registry(address, credentials, { transport, authorization, cache, limits });
   const pace = new Pace(options.clock);
   const descriptors: ComponentRepositories['descriptors'] = ({ runner = descriptorsHere }) =>
-    largeAside(runner, pace);
+    inWorkerIfLarge(runner, pace);
   const open = opener((context, request) =>
     openRepository(context, {
       localRoot: options.localRoot,

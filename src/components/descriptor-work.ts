@@ -81,10 +81,10 @@ export const descriptorsHere: DescriptorRunner = {
     }),
 };
 
-/** Small descriptors are processed in this thread, because sending them takes as long; large ones by `aside`. */
-export function largeAside(aside: DescriptorRunner, pace: Pace): DescriptorRunner {
+/** Small descriptors are processed in this thread, because sending them takes as long; large ones by `worker`. */
+export function inWorkerIfLarge(worker: DescriptorRunner, pace: Pace): DescriptorRunner {
   const placeFor = async (bytes: number): Promise<DescriptorRunner> => {
-    if (bytes > HERE_BYTES) return aside;
+    if (bytes > HERE_BYTES) return worker;
     await pace.rest();
     return descriptorsHere;
   };

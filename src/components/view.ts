@@ -41,7 +41,7 @@ export interface ComponentData {
 }
 
 /** Fetched contents, or the errors of fetching them. */
-export type Shelf = ReadonlyMap<string, Content | ComponentProblem>;
+export type FetchedContents = ReadonlyMap<string, Content | ComponentProblem>;
 
 interface ViewPorts extends AccessPorts {
   /** Maximum size of all contents that are fetched for one reconcile; default 64 MiB. */
@@ -53,17 +53,22 @@ export class ComponentView {
   readonly own: Component;
   readonly #resolved: Resolved;
   readonly #ports: ViewPorts;
-  readonly #shelf: Map<string, Content | ComponentProblem>;
+  readonly #fetched: Map<string, Content | ComponentProblem>;
   #contentBytes = 0;
 
-  constructor(source: ComponentSource, resolved: Resolved, ports: ViewPorts, shelf: Shelf = new Map()) {
+  constructor(
+    source: ComponentSource,
+    resolved: Resolved,
+    ports: ViewPorts,
+    fetched: FetchedContents = new Map(),
+  ) {
     const [first] = resolved.all;
     if (!first) throw new TypeError('a view needs a component');
     this.source = source;
     this.own = first.component;
     this.#resolved = resolved;
     this.#ports = ports;
-    this.#shelf = new Map(shelf);
+    this.#fetched = new Map(fetched);
   }
 
   /** The same object for all views of one resolved component. */
@@ -81,8 +86,8 @@ export class ComponentView {
     return this.#resolved.all.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
   }
 
-  get shelf(): Shelf {
-    return this.#shelf;
+  get fetched(): FetchedContents {
+    return this.#fetched;
   }
 
   data(): ComponentData {
@@ -149,7 +154,7 @@ export class ComponentView {
   /** @throws ContentNeeded; ComponentProblem if fetching it has failed */
   content(place: ResourcePlace): Content {
     const key = keyOf(place);
-    const found = this.#shelf.get(key);
+    const found = this.#fetched.get(key);
     if (found === undefined) throw new ContentNeeded(key);
     if (found instanceof ComponentProblem) throw found;
     return found;
@@ -172,7 +177,7 @@ export class ComponentView {
       throw new ContentTooLarge(
         `the contents of resources that the blueprint of one installation uses have more than ${sizeText(maxContentBytes)} together; limits.downloadMiB in the configuration raises this limit`,
       );
-    this.#shelf.set(key, content);
+    this.#fetched.set(key, content);
   }
 
   /** @throws ComponentProblem for temporary failures; permanent ones are stored and thrown by `content` */
@@ -183,16 +188,19 @@ export class ComponentView {
       this.#put(key, await fetchResource(place.owner, place.resource, this.#ports));
     } catch (error) {
       if (!(error instanceof ComponentProblem) || error.isPassing) throw error;
-      this.#shelf.set(key, error);
+      this.#fetched.set(key, error);
     }
   }
 }
 
 /** A view on plain data in a worker process; contents have to be requested from the main process. */
-export function viewOf({ source, components, targets }: ComponentData, shelf: Shelf): ComponentView {
+export function viewOf(
+  { source, components, targets }: ComponentData,
+  fetched: FetchedContents,
+): ComponentView {
   const all = components.map((component) => ({ component, repository: nowhere }));
   const found = targets.flatMap(([key, at]) => (all[at] ? [[key, all[at]] as const] : []));
-  return new ComponentView(source, { all, targets: new Map(found), unverified: [] }, noPorts, shelf);
+  return new ComponentView(source, { all, targets: new Map(found), unverified: [] }, noPorts, fetched);
 }
 
 const unreachable = (): never => {

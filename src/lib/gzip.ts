@@ -39,7 +39,7 @@ export const unpackedSmall = (bytes: Uint8Array, maxBytes: number): Uint8Array =
 /** Deterministic: without name and time. */
 export const packed = (bytes: Uint8Array): Uint8Array => gzipSync(bytes);
 
-const gzipAside = promisify(gzip);
+const gzipInBackground = promisify(gzip);
 
 /** The same result as `packed`, in another thread. */
-export const packedAside = (bytes: Uint8Array): Promise<Uint8Array> => gzipAside(bytes);
+export const packInBackground = (bytes: Uint8Array): Promise<Uint8Array> => gzipInBackground(bytes);

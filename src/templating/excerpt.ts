@@ -10,7 +10,7 @@ const NUMBER_WIDTH = 6;
 const TEMPLATE_SOURCE = 'template source';
 const MARKER = `\u02c6${'\u2248'.repeat(7)}`;
 
-/** Lines around a place, each with its number, and a marker below the line. @param column 0-based */
+/** Lines around a position, each with its number, and a marker below the line. @param column 0-based */
 export function excerpt(source: string, line: number, column: number): string {
   const lines = source.split('\n');
   const first = Math.max(line - LINES_AROUND, 1);
@@ -23,7 +23,7 @@ export function excerpt(source: string, line: number, column: number): string {
   return out;
 }
 
-/** `template source:` and the lines around a place. @param line 1-based @param column 0-based */
+/** `template source:` and the lines around a position. @param line 1-based @param column 0-based */
 export const blockAt = (
   source: string,
   line: number,
@@ -31,7 +31,7 @@ export const blockAt = (
   title: string = TEMPLATE_SOURCE,
 ): string => `\n${title}:\n${excerpt(source, line, column)}`;
 
-/** The same around the first place that the message names. */
+/** The same around the first position that the message names. */
 export function sourceBlock(message: string, source: string): string {
   const place = /:(\d+)(?::(\d+))?:/.exec(message);
   if (!place) return '';
@@ -52,7 +52,7 @@ function mask(value: unknown, depth = 0): unknown {
     : `[...] (${typeName(fromJson(value))})`;
 }
 
-/** A message of an engine without the values that it quotes; what the template says itself may stay. */
+/** An engine's message without the values that it quotes; what the template itself contains may stay. */
 export function withoutValues(
   message: string,
   source: string,
@@ -82,7 +82,7 @@ export function inputBlock(values: Readonly<Record<string, unknown>>): string {
   return `\ntemplate input:\n${inputLines(values, (key) => MASKED.has(key))}`;
 }
 
-/** The same of a mapping, whose values may all be secret. */
+/** The same for a mapping, whose values may all be secret. */
 export const mappingInputBlock = (bindings: Readonly<Record<string, unknown>>): string =>
   `\nmapping input:\n${inputLines(bindings, () => true)}`;
 

@@ -1,4 +1,4 @@
-/** Runs the template execution of a blueprint: finds its text, picks the engine, reads the result as YAML. */
+/** Runs a template execution of a blueprint: finds the template, selects the engine, reads the result as YAML. */
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import { closest } from '../lib/closest.ts';
@@ -30,12 +30,12 @@ import { renderHandlebars } from './handlebars/render.ts';
 import type { SpiffFunctionTable } from './spiff/function.ts';
 import { renderSpiffExecution } from './spiff-execution.ts';
 
-/** An entry of a blueprint's `deployExecutions` and the like. */
+/** An entry of a blueprint's `deployExecutions` and similar lists. */
 export interface TemplateExecution {
   readonly name?: string | undefined;
   /** GoTemplate, Spiff or Handlebars. */
   readonly type: string;
-  /** The text; wins over `file`. A tree is for Spiff only. */
+  /** The template; takes precedence over `file`. A tree is valid only for Spiff. */
   readonly template?: unknown;
   /** Path of the template within the blueprint. */
   readonly file?: string | undefined;
@@ -45,12 +45,12 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly files: TemplateFiles;
-  /** Functions besides Go's, sprig's and those on files and YAML: `getResource` and its relatives. */
+  /** Functions in addition to Go's, sprig's and those for files and YAML: `getResource` and similar ones. */
   readonly functions?: FunctionTable;
   /** The same for Spiff. */
   readonly spiffFunctions?: SpiffFunctionTable;
   readonly limits?: Partial<TemplateLimits>;
-  /** What the messages call an execution that must not print `<no value>`; without it that is allowed. */
+  /** The name in messages of an execution that must not print `<no value>`; undefined: allowed. */
   readonly refuseNoValueIn?: 'deploy execution' | 'subinstallation execution' | 'export execution';
 }
 
@@ -69,9 +69,9 @@ export interface RenderedState {
 }
 
 /**
- * Runs an execution that can keep a state from job to job.
+ * Runs an execution that can keep a state between jobs.
  * @param stored the state of the last job; an empty map in the first one
- * @throws RenderError as renderExecution
+ * @throws RenderError like renderExecution
  */
 export function renderWithState(
   execution: TemplateExecution,
@@ -89,10 +89,9 @@ export function renderWithState(
 }
 
 /**
- * Runs an execution and reads its result, first document, as JSON.
+ * Runs an execution and reads the first document of its result as JSON.
  * @param values root values; they are not changed
- * @throws RenderError: TemplateNotFound, TemplateTypeUnknown, TemplateBroken,
- * ResultHasNoValue, ResultUnreadable
+ * @throws RenderError: TemplateNotFound, TemplateTypeUnknown, TemplateBroken, ResultHasNoValue, ResultUnreadable
  * @see gardener/landscaper pkg/landscaper/installations/executions/template
  */
 export function renderExecution(
@@ -106,7 +105,7 @@ export function renderExecution(
     return readResult(text);
   } catch (error) {
     if (!(error instanceof ResultUnreadable)) throw error;
-    // Complaints about YAML quote it.
+    // Error messages about YAML quote it.
     const said = withoutValues(error.message, '', values);
     const { cause } = error;
     const origin = cause instanceof YamlError ? originOf(cause, text, execution, values, options) : undefined;
@@ -123,7 +122,7 @@ export function renderExecution(
   }
 }
 
-/** The result of an execution before it is read as YAML; those of Spiff make none. @throws RenderError */
+/** The result of an execution before it is read as YAML; Spiff's results are values already. @throws RenderError */
 export function renderText(execution: TemplateExecution, values: Values, options: EngineOptions): string {
   switch (execution.type) {
     case 'GoTemplate':
@@ -145,7 +144,7 @@ function readResult(text: string): unknown {
   }
 }
 
-/** The template itself, given in place or as a file. @throws TemplateNotFound */
+/** The template itself, inline or from a file. @throws TemplateNotFound */
 function templateText({ template, file }: TemplateExecution, files: TemplateFiles): string {
   if (typeof template === 'string') return template;
   if (template !== undefined && template !== null) {
@@ -158,7 +157,7 @@ function templateText({ template, file }: TemplateExecution, files: TemplateFile
   return Buffer.from(content).toString('utf8');
 }
 
-/** The part of a Go template that wrote the line of its result which YAML complains about. */
+/** The part of a Go template that wrote the line of the result with the YAML error. */
 function originOf(
   error: YamlError,
   text: string,
@@ -173,7 +172,7 @@ function originOf(
     const env = newEnv({ ...options, functions, deadline });
     const template = parseTemplate(TEMPLATE_NAME, templateText(execution, options.files), functions);
     const traced = executeTraced(env, template, fromJson(values));
-    // With other random values the lines may be others, too.
+    // With other random values the lines may differ.
     if (toValidText(traced.text) !== text) return undefined;
     const lines = traced.text.split('\n');
     const start = lines.slice(0, error.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
@@ -190,10 +189,10 @@ function originOf(
   }
 }
 
-/** To say where a failure comes from is worth that much, and no timeout. */
+/** The time limit for finding the source of a failure: it is not worth more. */
 const MAX_TRACE_MS = 1_000;
 
-/** What Go says of a function that does not exist is short. */
+/** Go's message about an unknown function is short. */
 function withHint(error: unknown, functions: FunctionTable): unknown {
   if (!(error instanceof TemplateParseError)) return error;
   const [, name] = /^function "(\w+)" not defined$/.exec(error.reason) ?? [];
@@ -237,7 +236,7 @@ function renderHandlebarsTemplate(source: string, values: Values, options: Engin
   }
 }
 
-/** The error of an engine with the lines around its place and what the template was given. */
+/** The error of an engine with the lines around its position and the input of the template. */
 function broken(error: unknown, source: string, values: Values): unknown {
   if (!(error instanceof TemplateError)) return error;
   const said = withoutValues(error.message, source, values);
@@ -253,8 +252,8 @@ function broken(error: unknown, source: string, values: Values): unknown {
 const NO_VALUE = '<no value>';
 
 /**
- * Refuses a result with `<no value>` in it. Upstream shows the rendered lines, secrets included; we show the places of
- * the template that printed it.
+ * Refuses a result that contains `<no value>`. Upstream shows the rendered lines, including secrets; we show the
+ * positions in the template that printed it.
  */
 function checkNoValue(text: string, name: string, env: Env, values: Values): void {
   if (!text.includes(NO_VALUE)) return;

@@ -1,4 +1,4 @@
-/** Runs executions of type Spiff: finds the document, evaluates it, and lists its inputs when that fails. */
+/** Runs executions of type Spiff: finds the document, evaluates it, and lists its inputs if that fails. */
 import { toYamlAsGiven, YamlError } from '../lib/yaml.ts';
 import { TEMPLATE_NAME } from './blueprint-functions.ts';
 import { ResultUnreadable, TemplateBroken, TemplateNotFound } from './errors.ts';
@@ -20,7 +20,7 @@ type Values = Readonly<Record<string, unknown>>;
 interface SpiffOptions extends Omit<SpiffWorld, 'functions'> {
   /** Functions on the component. */
   readonly spiffFunctions?: SpiffFunctionTable | undefined;
-  /** The state of the last job; undefined if there can be none. */
+  /** The state of the last job; undefined if the execution has no state. */
   readonly state?: unknown;
 }
 
@@ -51,16 +51,16 @@ export function renderSpiffExecution(
   }
 }
 
-/** The message of the engine with the lines around the expression and what the template was given. */
+/** The message of the engine with the lines around the expression and the input of the template. */
 function broken(error: SpiffProblem, template: unknown, values: Values): TemplateBroken {
-  // A tree has lost its layout: it is shown as YAML has it.
+  // The source text of a tree is lost: it is shown as YAML.
   const source = typeof template === 'string' ? template : toYamlAsGiven(template);
   const found = culpritIn(error, source, TEMPLATE_NAME);
   const block = found ? blockAt(source, found.place.line, found.column) : '';
   return new TemplateBroken(error.message + block + inputBlock(values), { cause: found?.failure ?? error });
 }
 
-/** A tree, or the text of one; that may be in a file. */
+/** A tree, or the source text of one, which may be in a file. */
 function templateOf(
   { template, file }: { readonly template?: unknown; readonly file?: string | undefined },
   files: TemplateFiles,

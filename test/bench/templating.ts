@@ -4,7 +4,7 @@
  */
 import { GoMissing, withOracle, type Oracle } from '../../hack/go-oracle/oracle.ts';
 import { API_VERSION } from '../../src/api/labels.ts';
-import { asideRunners } from '../../src/blueprint/aside/runner.ts';
+import { workerRunners } from '../../src/blueprint/workers/runner.ts';
 import { inThisThread, type RenderJob, type TemplateRunner } from '../../src/blueprint/work.ts';
 import { inlineFileTree } from '../../src/lib/file-tree.ts';
 import { execute, parseTemplate } from '../../src/templating/gotemplate/template.ts';
@@ -70,7 +70,7 @@ async function thousand(runner: TemplateRunner, type: 'GoTemplate' | 'Handlebars
 }
 
 async function benchRunners(): Promise<void> {
-  const runners = asideRunners({ clock: systemClock });
+  const runners = workerRunners({ clock: systemClock });
   const aside = runners.of('bench');
   const start = performance.now();
   await aside.render(job(0, 'GoTemplate'));

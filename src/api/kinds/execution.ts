@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { exactJson, parseExactJson } from '../../lib/exact-json.ts';
 import { checkJsonBounds } from '../../lib/json-bounds.ts';
 import { findingsText } from '../../lib/findings.ts';
-import { isTooLarge, packedAside } from '../../lib/gzip.ts';
+import { isTooLarge, packInBackground } from '../../lib/gzip.ts';
 import { inPortions } from '../../lib/portions.ts';
 import { defaultLimits, wayOut, type InstallationLimits } from '../limits.ts';
 import {
@@ -207,7 +207,7 @@ export async function writeManyDeployItems(
   if (templates.length === 0) return {};
   const bytes = Buffer.from(`[${(await templateTexts(templates)).join(',')}]`);
   if (bytes.length <= SMALL_DEPLOY_ITEMS_BYTES) return packed(bytes);
-  return { deployItemsCompressed: asBase64(await packedAside(bytes)) };
+  return { deployItemsCompressed: asBase64(await packInBackground(bytes)) };
 }
 
 /** Unpacked size of these templates in the compressed form, in bytes. */

@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly ca?: string;
 }
 
-/** The webhook could not be called, or its response is invalid. The failure policy decides about the consequence. */
+/** The webhook could not be called, or its response is invalid. The failure policy decides what follows. */
 export class WebhookFailure extends Error {
   override readonly name = 'WebhookFailure';
 }

@@ -1,4 +1,4 @@
-/** Which webhooks want to hear of a request. Pure. */
+/** Which webhooks match a request. Pure. */
 import type { AdmissionRequest } from '../api.ts';
 import type { LabelSelector } from '../selectors/selectors.ts';
 import { labelSelectorOf } from '../selectors/selectors.ts';

@@ -35,13 +35,13 @@ import { isObject, type JsonObject, type KubeObject, type ManagedFieldsEntry } f
 export { updateManagedFields, equalButForTimes } from './managed-fields.ts';
 export type { ObjectType, UpdateOptions } from './managed-fields.ts';
 
-/** The configuration is not of its kind; upstream answers 500 with this message and no reason. */
+/** The configuration does not match its kind; upstream answers 500 with this message and no reason. */
 export class ApplyTypeError extends Error {
   override readonly name = 'ApplyTypeError';
 }
 
 interface Conflict {
-  /** As messages print the manager: `"upd" using v1`. */
+  /** The manager in the format of messages: `"upd" using v1`. */
   readonly manager: string;
   readonly field: string;
 }
@@ -57,7 +57,7 @@ interface ApplyOptions {
   /** RFC 3339, whole seconds. */
   readonly time: string;
   readonly subresource?: string | undefined;
-  /** Which top-level members this endpoint may write; all unless given. */
+  /** Which top-level members this endpoint may write; default: all. */
   readonly owns?: (member: string) => boolean;
 }
 
@@ -68,8 +68,8 @@ export type ApplyResult =
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * Applies a configuration. The object answered has its managedFields; it is not yet defaulted or validated.
- * @throws ApplyTypeError when the configuration does not fit its kind
+ * Applies a configuration. The returned object has its managedFields; it is not yet defaulted or validated.
+ * @throws ApplyTypeError if the configuration does not match its kind
  */
 export function applyServerSide(options: ApplyOptions): ApplyResult {
   const { live, manager, type } = options;
@@ -215,7 +215,7 @@ function conflictMessage(conflicts: readonly Conflict[]): string {
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;
 }
 
-/** Fields that a client-side apply set and that have not been changed since; kubectl may take them over. */
+/** Fields that a client-side apply set and that are unchanged since; kubectl may take them over. */
 function unchangedSinceClientApply(type: ObjectType, live: KubeObject): ReadonlySet<string> {
   const text = live.metadata.annotations?.[LAST_APPLIED];
   const config = text === undefined ? undefined : parseObject(text);
@@ -237,7 +237,7 @@ function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** Brings the annotation of client-side apply up to date, where there is one. */
+/** Updates the annotation of client-side apply, if there is one. */
 function withLastApplied(result: ApplyResult, applied: KubeObject): ApplyResult {
   if ('conflicts' in result || result.object.metadata.annotations?.[LAST_APPLIED] === undefined)
     return result;

@@ -1,4 +1,4 @@
-/** How the fields of built-in kinds are owned, and what their objects hold before anything is set. */
+/** Ownership of the fields of built-in kinds, and the content of their empty objects. */
 import { customObjectType, objectMeta, typeOfSchema, type FieldType, type MapType } from './field-types.ts';
 import { kindsData, REF, type NamedSchema } from '../kinds/schemas.ts';
 import type { ObjectType } from './managed-fields.ts';
@@ -18,7 +18,7 @@ function resolve(ref: string): FieldType {
   return type;
 }
 
-/** Members that a typed program always prints although the schema does not say so. */
+/** Members that Go programs always write although the schema does not require them. */
 const ALWAYS_PRINTED: Readonly<Record<string, JsonObject>> = {
   'io.k8s.api.core.v1.Event': {
     eventTime: null,
@@ -34,7 +34,7 @@ const ALWAYS_PRINTED: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** The type of a built-in kind; undefined when upstream has no such kind. */
+/** The type of a built-in kind; undefined if upstream has no such kind. */
 export function builtinObjectType(group: string, version: string, kind: string): ObjectType | undefined {
   const name = kindsData().nameOf(group, version, kind);
   if (name === undefined) return undefined;

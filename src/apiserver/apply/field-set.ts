@@ -36,7 +36,7 @@ export function isEmptySet(set: FieldSet): boolean {
 
 const children = (node: FieldNode): string[] => Object.keys(node).filter((key) => key !== SELF);
 
-/** A node of these children that does or does not belong to the set; undefined when nothing would be left. */
+/** A node with these children that does or does not belong to the set; undefined if it would be empty. */
 export function nodeOf(below: Record<string, FieldNode>, isSelf: boolean): FieldNode | undefined {
   for (const _ in below) return isSelf ? { [SELF]: LEAF, ...below } : below;
   return isSelf ? LEAF : undefined;
@@ -92,7 +92,7 @@ function differBelow(a: FieldNode, b: FieldNode): Record<string, FieldNode> {
   return result;
 }
 
-/** Whether both hold the same fields. */
+/** Whether both contain the same fields. */
 export function equalSets(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true;
   const keys = children(a);
@@ -104,13 +104,13 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
   });
 }
 
-/** The set without the given top-level members and all below them. */
+/** The set without the given top-level members and everything below them. */
 export function keepTopLevel(set: FieldSet, isKept: (member: string) => boolean): FieldSet {
   if (children(set).every((key) => isKept(key.slice(2)))) return set;
   return Object.fromEntries(Object.entries(set).filter(([key]) => isKept(key.slice(2))));
 }
 
-/** All fields as texts such as `.spec.containers[name="c"].image`, in the order of the tree. */
+/** All fields as strings such as `.spec.containers[name="c"].image`, in the order of the tree. */
 export function pathsOf(set: FieldSet): string[] {
   const paths: string[] = [];
   const visit = (node: FieldNode, prefix: string): void => {
@@ -125,7 +125,7 @@ export function pathsOf(set: FieldSet): string[] {
   return paths;
 }
 
-/** A path element as messages print it. */
+/** A path element in the format of messages. */
 export function elementText(element: string): string {
   const rest = element.slice(2);
   switch (element.charAt(0)) {
@@ -151,7 +151,7 @@ export function sortedSet(set: FieldSet): FieldSet {
   return result;
 }
 
-/** Whether a value from outside can be a set: objects all the way down, with the known kinds of keys. */
+/** Whether a value from outside is a valid set: only objects, with known kinds of keys. */
 export const isFieldSet = (value: unknown): value is FieldSet =>
   isObject(value) &&
   Object.entries(value).every(([key, below]) => (key === SELF || /^[fkvi]:/.test(key)) && isFieldSet(below));

@@ -21,21 +21,21 @@ import type { MapType } from './field-types.ts';
 import { compareValues } from './typed-compare.ts';
 import { isObject, type JsonObject, type KubeObject, type ManagedFieldsEntry } from '../types.ts';
 
-/** How objects of a kind are owned. */
+/** Field ownership of a kind. */
 export interface ObjectType {
   readonly root: MapType;
-  /** What an object of the kind holds before anything is set: members that always exist. Never tracked. */
+  /** The content of an empty object of the kind: members that always exist, which are never tracked. */
   readonly zero: JsonObject;
   /** Whether null means an empty value, as for built-in kinds. */
   readonly dropsNulls: boolean;
 }
 
-/** An entry of managedFields with its set; all of it is optional on the wire. */
+/** An entry of managedFields with its set; all fields are optional on the wire. */
 export interface Managed extends ManagedFieldsEntry {
   readonly set: FieldSet;
 }
 
-/** More Update entries than this are folded into one. */
+/** If there are more Update entries than this, the oldest are combined into one. */
 const MAX_UPDATERS = 10;
 const ANCIENT = 'ancient-changes';
 
@@ -67,7 +67,7 @@ export function ownable(set: FieldSet): FieldSet {
   return result;
 }
 
-/** The identity of an entry; an applier is the same through all versions. */
+/** The identity of an entry; an applier is the same in all versions. */
 export const identity = (entry: ManagedFieldsEntry): string =>
   JSON.stringify([
     entry.manager ?? '',
@@ -76,7 +76,7 @@ export const identity = (entry: ManagedFieldsEntry): string =>
     entry.subresource ?? '',
   ]);
 
-/** The entries of an object; undefined when one of them cannot be read. */
+/** The entries of an object; undefined if one of them cannot be parsed. */
 export function readManaged(entries: readonly ManagedFieldsEntry[] | undefined): Managed[] | undefined {
   const result: Managed[] = [];
   for (const entry of entries ?? []) {
@@ -89,14 +89,14 @@ export function readManaged(entries: readonly ManagedFieldsEntry[] | undefined):
   return result;
 }
 
-/** Whether the request asks for managedFields to be forgotten: `[]` or `[{}]`. */
+/** Whether the request resets managedFields: `[]` or `[{}]`. */
 function isReset(entries: unknown): boolean {
   if (!Array.isArray(entries)) return false;
   const only: unknown = entries[0];
   return entries.length === 0 || (entries.length === 1 && isObject(only) && Object.keys(only).length === 0);
 }
 
-/** The entries that a write starts from: those it brings when they can be read, else those stored. */
+/** The entries before a write: those in the request if they can be parsed, otherwise the stored ones. */
 function startingEntries(
   before: KubeObject | undefined,
   after: KubeObject,
@@ -135,7 +135,7 @@ export function changesBetween(
 export interface UpdateOptions {
   /** The object before the write; absent when it is created. */
   readonly before?: KubeObject | undefined;
-  /** The object as it will be stored, with managedFields as the request sent them. */
+  /** The object to store, with managedFields as in the request. */
   readonly after: KubeObject;
   readonly manager: string;
   readonly type: ObjectType;
@@ -143,7 +143,7 @@ export interface UpdateOptions {
   /** RFC 3339, whole seconds; empty for an entry without time. */
   readonly time: string;
   readonly subresource?: string | undefined;
-  /** Which top-level members this endpoint may write; all unless given. */
+  /** Which top-level members this endpoint may write; default: all. */
   readonly owns?: (member: string) => boolean;
 }
 
@@ -180,7 +180,7 @@ function unchanged(
   return isSame ? stored : writeManaged(start);
 }
 
-/** The entries after an Update: the writer's entry gains, all others lose. */
+/** The entries after an Update: the writer becomes the owner, all others lose the changed fields. */
 export function bookUpdate(
   entries: readonly Managed[],
   changes: Changes,
@@ -203,7 +203,7 @@ export function bookUpdate(
   return capUpdaters(result);
 }
 
-/** Folds the oldest Update entries of a version into one when there are too many. */
+/** Combines the oldest Update entries of a version into one if there are too many. */
 function capUpdaters(entries: Managed[]): Managed[] {
   const updaters = entries.filter((entry) => entry.operation === 'Update');
   if (updaters.length <= MAX_UPDATERS) return entries;
@@ -235,7 +235,7 @@ function capUpdaters(entries: Managed[]): Managed[] {
 const seconds = (entry: ManagedFieldsEntry): number =>
   entry.time ? Math.floor(Date.parse(entry.time) / 1000) : 0;
 
-/** Entries in their wire form and order; undefined when there are none. */
+/** Entries in their wire format and order; undefined if there are none. */
 export function writeManaged(entries: readonly Managed[]): ManagedFieldsEntry[] | undefined {
   if (entries.length === 0) return undefined;
   return [...entries].sort(compareEntries).map(({ set, ...entry }) => ({
@@ -261,7 +261,7 @@ function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
   );
 }
 
-/** Whether two managedFields say the same but for their times. */
+/** Whether two managedFields are equal except for their times. */
 export function equalButForTimes(
   a: readonly ManagedFieldsEntry[] | undefined,
   b: readonly ManagedFieldsEntry[] | undefined,

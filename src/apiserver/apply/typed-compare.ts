@@ -1,4 +1,4 @@
-/** What differs between two values of a type, and which fields a value has, as field sets. */
+/** The differences between two values of a type, and the fields of a value, as field sets. */
 import { equal } from '../../lib/json.ts';
 import { LEAF, nodeOf, type FieldNode, type FieldSet } from './field-set.ts';
 import { deduceFrom, type FieldType, type ListType, type MapType } from './field-types.ts';
@@ -39,8 +39,8 @@ class Collector {
 }
 
 /**
- * Compares two values of a type; undefined means absent, and the answer undefined means equal.
- * A container that is new counts itself besides all it holds; a value that is one piece counts only itself.
+ * Compares two values of a type; undefined means absent, and the result undefined means equal.
+ * A new container counts as a field itself, with everything in it; an atomic value counts only itself.
  */
 export function compareValues(type: FieldType, before: unknown, after: unknown): Comparison | undefined {
   if (before === after) return undefined;
@@ -62,7 +62,10 @@ function compareLeaf(before: unknown, after: unknown): Comparison | undefined {
   return equal(before, after) ? undefined : MODIFIED;
 }
 
-/** A value that changes its kind is modified itself, and loses and gains what its two selves hold. */
+/**
+ * A value whose type has changed counts as modified; the fields of the old value are removed, those of the new one
+ * added.
+ */
 function compareDeduced(before: unknown, after: unknown): Comparison | undefined {
   const from = deduceFrom(before ?? after);
   const to = deduceFrom(after ?? before);
@@ -95,7 +98,7 @@ function compareMembers(type: MapType, before: JsonObject, after: JsonObject, co
 
 const DEDUCED: FieldType = { shape: 'deduced' };
 
-/** The type of a member; one that should not exist is judged by its value. */
+/** The type of a member; that of an undeclared member is deduced from its value. */
 export const memberType = (type: MapType, name: string): FieldType =>
   type.field(name) ?? type.values ?? DEDUCED;
 
@@ -113,7 +116,7 @@ function compareItems(
     if (!next.has(element)) collector.add(element, compareTwins(type, values, []));
 }
 
-/** Items under one key; when a key occurs more than once they are compared as one piece. */
+/** Items with the same key; if a key occurs more than once, they are compared as one value. */
 function compareTwins(
   type: ListType,
   before: readonly unknown[],
@@ -187,7 +190,7 @@ const withSelf = (node: FieldNode | undefined): FieldNode =>
     ? LEAF
     : (nodeOf(Object.fromEntries(Object.entries(node).filter(([key]) => key !== '.')), true) ?? LEAF);
 
-/** Adds to a set the members that have a type of their own and fields below them, but are not in it themselves. */
+/** Adds to a set the members that have a type of their own and fields below them, but are not in the set themselves. */
 export function withNamedParents(type: FieldType, set: FieldSet): FieldSet {
   const result: Below = {};
   for (const [element, node] of Object.entries(set)) {

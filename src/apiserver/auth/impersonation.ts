@@ -16,8 +16,8 @@ const listOf = (value: string | string[] | undefined): string[] =>
   value === undefined ? [] : Array.isArray(value) ? value : value.split(/,\s*/);
 
 /**
- * The user that a request asks to act as; undefined when it asks for none.
- * @throws ApiError 403 when the requester may not, 500 for a request that names no user
+ * The user that a request impersonates; undefined if it does not impersonate.
+ * @throws ApiError 403 if the requester may not, 500 for a request that names no user
  */
 export function impersonated(
   world: World,

@@ -1,4 +1,4 @@
-/** ClusterRoles that gather the rules of others, by their labels. */
+/** ClusterRoles that combine the rules of others, by their labels. */
 import type { World } from '../api.ts';
 import type { InternalClient } from '../internal.ts';
 import { labelSelectorOf } from '../selectors/selectors.ts';
@@ -31,7 +31,7 @@ export class RoleAggregation {
     this.#queue.stop();
   }
 
-  /** Brings all roles up to date; repeated, as gathered roles may be gathered again. */
+  /** Updates all roles; repeated, because aggregated roles may be aggregated again. */
   async settle(): Promise<void> {
     for (let round = 0; round < 3; round++) for (const name of this.#gatherers()) await this.#sync(name);
   }

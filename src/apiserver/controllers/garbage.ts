@@ -65,7 +65,7 @@ export class GarbageCollector {
     }
   }
 
-  /** A kind that is served now may be the owner that was unknown before. */
+  /** A kind that is newly served may be the owner that was unknown before. */
   #recheckUnknown(): void {
     for (const resource of this.#world.store.resources())
       for (const entry of resource.entries.values())

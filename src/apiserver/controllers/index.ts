@@ -1,4 +1,4 @@
-/** The simulated controllers: which there are, and how they are started and stopped together. */
+/** The simulated controllers: starts and stops them together. */
 import type { World } from '../api.ts';
 import type { Handler } from '../http/handler.ts';
 import { InternalClient } from '../internal.ts';
@@ -21,10 +21,10 @@ export async function startControllers(parts: {
   readonly world: World;
   readonly handler: Handler;
   readonly ca: string;
-  /** Signs the tokens that Secrets ask for. */
+  /** Signs the tokens that Secrets request. */
   readonly mint: (account: KubeObject, secret: KubeObject) => string;
   readonly enabled: Partial<Record<ControllerName, boolean>>;
-  /** Lets workloads become ready although nothing runs. */
+  /** Makes workloads ready although nothing runs. */
   readonly simulate: boolean;
 }): Promise<Controllers> {
   const { world, handler, ca, enabled } = parts;

@@ -1,4 +1,7 @@
-/** Gives every namespace its `default` service account and the certificate of the authority; fills token Secrets. */
+/**
+ * Creates the `default` service account and the ConfigMap with the certificate authority in every namespace; adds
+ * tokens to Secrets that request one.
+ */
 import type { World } from '../api.ts';
 import type { InternalClient } from '../internal.ts';
 import { itemUrl } from '../internal.ts';
@@ -14,7 +17,7 @@ interface Parts {
   readonly publisher: InternalClient;
   /** PEM. */
   readonly ca: string;
-  /** A token without end for a service account, bound to the Secret that holds it. */
+  /** A token without expiry for a service account, bound to the Secret that contains it. */
   readonly mint: (account: KubeObject, secret: KubeObject) => string;
 }
 
@@ -25,7 +28,7 @@ const TOKEN_TYPE = 'kubernetes.io/service-account-token';
 export class ServiceAccountController {
   readonly #parts: Parts;
   readonly #queue: KeyQueue<string>;
-  /** Keys of Secrets that want a token. */
+  /** Keys of Secrets that request a token. */
   readonly #secrets: KeyQueue<string>;
   readonly #stop: () => void;
 
@@ -52,7 +55,7 @@ export class ServiceAccountController {
     this.#secrets.stop();
   }
 
-  /** Settles all namespaces there are; done once before the server is ready. */
+  /** Processes all existing namespaces, once before the server is ready. */
   async settle(): Promise<void> {
     for (const name of [...this.#parts.world.store.resource('/namespaces').entries.keys()])
       await this.#sync(name);

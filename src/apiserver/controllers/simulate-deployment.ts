@@ -1,4 +1,4 @@
-/** Deployments: one ReplicaSet per template, the old ones scaled down once the new one is ready. */
+/** Deployments: one ReplicaSet per template; old ones are scaled down when the new one is ready. */
 import { createHash } from 'node:crypto';
 import { largest } from '../../lib/lists.ts';
 import { isObject } from '../types.ts';
@@ -11,7 +11,7 @@ const HASH_LABEL = 'pod-template-hash';
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const REVISION = 'deployment.kubernetes.io/revision';
 
-/** A short name for a template, whatever the order of its members; upstream's is another. */
+/** A short name for a template, independent of the order of its members; upstream uses another hash. */
 export function templateHash(template: JsonObject): string {
   const digest = createHash('sha256')
     .update(JSON.stringify(sorted(template)))

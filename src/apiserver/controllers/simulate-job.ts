@@ -44,7 +44,7 @@ const isFinished = (live: KubeObject): boolean =>
     (c) => (c['type'] === 'Complete' || c['type'] === 'Failed') && c['status'] === 'True',
   );
 
-/** Pods of a finished job need not be counted any more. */
+/** Pods of a finished job are no longer counted. */
 async function release(bench: Workbench, live: KubeObject): Promise<undefined> {
   for (const pod of bench.controlled(live, PODS)) {
     if (!pod.metadata.finalizers?.includes(TRACKING)) continue;

@@ -1,4 +1,4 @@
-/** Pods that run nowhere: scheduled, started, ready, or in the trouble that they ask for. */
+/** Simulated pods: scheduled, started, ready, or with the failure that their annotation requests. */
 import { isObject, textOf } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
 import { specOf, statusOf, troubleOf, withConditions } from './simulator.ts';

@@ -1,4 +1,4 @@
-/** ReplicaSets and StatefulSets: as many pods as wanted, and a status that counts them. */
+/** ReplicaSets and StatefulSets: the desired number of pods, and a status that counts them. */
 import type { JsonObject, KubeObject } from '../types.ts';
 import { templateHash } from './simulate-deployment.ts';
 import { isActive, isReady, numberIn, specOf, templateOf } from './simulator.ts';
@@ -61,7 +61,7 @@ interface Step {
   readonly ordinal?: number;
 }
 
-/** One pod at a time: missing ordinals first, then those too many, then those of an old revision. */
+/** One pod at a time: missing ordinals first, then surplus pods, then pods of an old revision. */
 function nextStep(
   live: KubeObject,
   pods: readonly KubeObject[],

@@ -52,7 +52,7 @@ export class WorkloadSimulation {
       for (const key of world.store.resource(resource).entries.keys()) this.#queue.add({ resource, key });
   }
 
-  /** Puts the imaginary node there. */
+  /** Creates the imaginary node. */
   async settle(): Promise<void> {
     await createNode(this.#bench);
   }

@@ -9,12 +9,12 @@ import type { Kind } from '../kinds/kinds.ts';
 import { cloneJson, equalJson, isObject } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
 
-/** Brings one object a step further; the answer is after how many milliseconds to look again, if at all. */
+/** Advances one object by a step; returns the milliseconds until the next step, if any. */
 export type Simulator = (bench: Workbench, live: KubeObject) => Promise<number | undefined>;
 
 const SIMULATE = 'espalier.dev/simulate';
 
-/** Trouble that a pod template asks for. */
+/** The failure that a pod template requests. */
 type Trouble =
   { readonly kind: 'fail' | 'never-ready' | 'crash-loop' } | { readonly kind: 'delay'; readonly ms: number };
 
@@ -65,7 +65,7 @@ export class Workbench {
     await client.update(this.kind(resource), next, 'status');
   }
 
-  /** A pod made from a template, owned by `owner`. */
+  /** A pod created from a template, owned by `owner`. */
   podFrom(
     owner: KubeObject,
     template: JsonObject,
@@ -116,7 +116,7 @@ export function troubleOf(annotations: Readonly<Record<string, string>> | undefi
   return { kind: 'delay', ms: Number(delay[1]) * unit };
 }
 
-/** Conditions with `wanted` merged in: the transition time moves only when the status does. */
+/** Conditions with `wanted` merged in: the transition time changes only with the status. */
 export function withConditions(old: unknown, wanted: readonly JsonObject[], now: string): JsonObject[] {
   const result = Array.isArray(old) ? [...(old as JsonObject[])] : [];
   for (const want of wanted) {

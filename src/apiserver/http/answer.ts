@@ -1,4 +1,4 @@
-/** Serialises answers: plain objects, lists from cached bytes, Tables and metadata-only forms. */
+/** Serialises answers: plain objects, lists from cached bytes, Tables and forms with only metadata. */
 import { toYaml } from '../../lib/yaml.ts';
 import type { Answer, Call, World } from '../api.ts';
 import type { Kind } from '../kinds/kinds.ts';

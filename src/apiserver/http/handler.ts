@@ -46,7 +46,7 @@ interface HandlerParts {
   readonly impersonate: (user: UserInfo, headers: Incoming['headers']) => UserInfo | undefined;
   /** @throws ApiError 403 */
   readonly authorize: (user: UserInfo, info: RequestInfo, query: URLSearchParams) => void;
-  /** A refusal that a test has asked for; undefined lets the request pass. */
+  /** A failure that a test has requested; undefined lets the request pass. */
   readonly sabotage: (method: string, info: RequestInfo) => ApiError | undefined;
 }
 
@@ -76,7 +76,7 @@ export class Handler {
     this.#parts = parts;
   }
 
-  /** Never rejects: whatever goes wrong becomes an answer. */
+  /** Never rejects: every error becomes an answer. */
   async handle(
     incoming: Incoming,
   ): Promise<Outgoing & { readonly extra: Record<string, string | string[]> }> {

@@ -127,7 +127,7 @@ const SUBRESOURCES = [
   'approval',
 ];
 
-/** Kinds whose objects are stored as those of another one. */
+/** Kinds whose objects are stored as objects of another kind. */
 const TWINS: Readonly<
   Record<string, Readonly<Record<string, Required<Pick<Kind, 'resource' | 'storageVersion' | 'convert'>>>>>
 > = {

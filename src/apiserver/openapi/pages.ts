@@ -48,8 +48,8 @@ export function openApiAnswer(world: World, call: Call): Answer | undefined {
 }
 
 /**
- * The OpenAPI v2 document, without any kind in it. kubectl reads it before it sends a list of objects, to check them
- * itself; kinds that it does not find there it leaves to the server, which checks everything anyway.
+ * The OpenAPI v2 document, without any kinds. kubectl reads it before it sends a list of objects, to check them itself;
+ * it leaves kinds that are not in the document to the server, which checks everything anyway.
  */
 function oldDocument(call: Call): Answer {
   const title = 'Kubernetes';

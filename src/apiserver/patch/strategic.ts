@@ -167,8 +167,8 @@ function mergeLists(old: readonly unknown[], patch: readonly unknown[], keys: Pa
 }
 
 /**
- * `list` with the items that `leading` names in that order. The others keep their order, and stand before a
- * leading item only if they stood before it in `old`.
+ * `list` with the items that `leading` names in that order. The others keep their order, and precede a leading item
+ * only if they preceded it in `old`.
  */
 function inOrder(
   list: readonly unknown[],
@@ -194,7 +194,7 @@ function inOrder(
   return result;
 }
 
-/** A value that is new as a whole: its directives and nulls have nothing to work on. */
+/** A completely new value: its directives and nulls have nothing to apply to. */
 function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.filter((item) => !isDirective(item, 'delete')).map(withoutDirectives);
@@ -211,7 +211,7 @@ function withoutDirectives(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, member]) => [name, withoutDirectives(member)]));
 }
 
-/** A map as Go's `%v` prints it: `map[image:x name:c]`. */
+/** A map in the format of Go's `%v`: `map[image:x name:c]`. */
 export function goMap(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goMap).join(' ')}]`;
   if (!isObject(value)) return value === null ? '<nil>' : plainText(value);

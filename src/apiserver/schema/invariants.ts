@@ -1,4 +1,4 @@
-/** Rules that hold beside the schema's keywords: unique items of sets and maps, and members of embedded resources. */
+/** Rules in addition to the schema's keywords: unique items of sets and maps, and members of embedded resources. */
 import { append } from '../../lib/lists.ts';
 import { duplicate, invalid, required } from './field-errors.ts';
 import type { Shape } from './shape.ts';
@@ -48,7 +48,7 @@ function collectMap(
   reportTwins(list, keyOf, path, errors);
 }
 
-/** Reports the second of equal items; a third one says nothing new. */
+/** Reports the second of equal items, but no further ones. */
 function reportTwins(
   list: readonly unknown[],
   keyOf: (item: unknown) => unknown,
@@ -92,7 +92,7 @@ export function embeddedResources(value: unknown, shape: Shape, path = '', isRoo
   return errors;
 }
 
-/** Whether any embedded resource can occur, so that most kinds are passed over. */
+/** Whether any embedded resource can occur; most kinds can skip the check. */
 export const hasEmbedded = (shape: Shape, isRoot = true): boolean =>
   (!isRoot && shape.isEmbedded) ||
   [

@@ -1,13 +1,13 @@
 /**
- * The store: newest state per resource, a ring of recent changes, and one counter for all of them.
- * It runs in one event loop, so a commit is one synchronous step and needs no lock. Old states are not kept: a list
- * at an earlier revision starts from the newest one and undoes the changes made since.
+ * The store: the newest state per resource, a ring of recent changes, and one counter for all of them.
+ * It runs in one event loop, so a commit is one synchronous step and needs no lock. Old states are not kept: a list at
+ * an earlier revision starts from the newest one and reverts the changes since.
  */
 import type { KubeObject } from '../types.ts';
 
 type Rev = number;
 
-/** A stored state of an object. `view` caches how a served kind shows it, together with its bytes. */
+/** A stored state of an object. `view` caches its form for a served kind, together with its bytes. */
 export interface Entry {
   readonly rev: Rev;
   readonly key: string;
@@ -21,7 +21,7 @@ export interface Change {
   readonly at: number;
   readonly prev: Entry | undefined;
   readonly next: Entry | undefined;
-  /** Watch frames already built for this change, by form. */
+  /** Watch frames already encoded for this change, by form. */
   frames?: Map<string, Buffer>;
 }
 
@@ -34,9 +34,9 @@ export interface LogRecord {
 }
 
 interface HistoryLimits {
-  /** Changes kept per resource, however old. */
+  /** Number of changes kept per resource, regardless of age. */
   readonly events: number;
-  /** Changes younger than this are kept too, up to `MAX_FACTOR` times as many: memory is finite. */
+  /** Changes younger than this are kept too, up to `MAX_FACTOR` times as many, because memory is limited. */
   readonly seconds: number;
 }
 
@@ -60,7 +60,7 @@ export class Resource {
     this.#compactedBefore = rev;
   }
 
-  /** Watches and lists may ask for this revision and any later one. */
+  /** Watches and lists may request this revision and any later one. */
   get compactedBefore(): Rev {
     return this.#compactedBefore;
   }
@@ -100,7 +100,7 @@ export class Resource {
     if (dropped) this.#compactedBefore = dropped.rev;
   }
 
-  /** Forgets every change up to and including `rev`. */
+  /** Drops every change up to and including `rev`. */
   compact(rev: Rev): void {
     while ((this.#log[this.#logStart]?.rev ?? Infinity) <= rev) this.#forget();
     this.#compactedBefore = Math.max(this.#compactedBefore, rev);
@@ -118,7 +118,7 @@ export class Resource {
     return this.#log.slice(low);
   }
 
-  /** Entries under `prefix` as they were at `at`, in key order. The caller has checked `compactedBefore`. */
+  /** Entries under `prefix` at revision `at`, in key order. The caller has checked `compactedBefore`. */
   list(prefix: string, after = '', at?: Rev): Entry[] {
     const changes = at === undefined ? [] : this.changesAfter(at);
     if (changes.length === 0) {
@@ -187,7 +187,7 @@ export class Store {
     return this.#resources.get(id)?.entries.get(key);
   }
 
-  /** Objects that name `uid` among their owners. */
+  /** Objects that have `uid` among their owners. */
   byOwner(uid: string): OwnedRef[] {
     return [...(this.#byOwner.get(uid)?.values() ?? [])];
   }
@@ -205,7 +205,7 @@ export class Store {
     this.#rev = Math.max(this.#rev, record.rev);
   }
 
-  /** Ends restoring: history starts here. */
+  /** Ends restoring: the history starts here. */
   restored(rev: Rev = this.#rev): void {
     this.#rev = Math.max(this.#rev, rev);
     this.#startRev = this.#rev;
@@ -215,7 +215,7 @@ export class Store {
   /**
    * Stores `next` as the state of `key` (undefined removes it) and notifies watchers.
    * @param expect required revision of the current state; 0 means absent, undefined means any
-   * @throws Stale when the current state has another revision
+   * @throws Stale if the current state has another revision
    */
   commit(id: string, key: string, expect: Rev | undefined, next: KubeObject | undefined): Change {
     const resource = this.resource(id);

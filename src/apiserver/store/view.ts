@@ -19,14 +19,14 @@ export function jsonOf(entry: Entry, kind: Kind): Buffer {
   return (view.json ??= kept(JSON.stringify(obj)));
 }
 
-/** A separate buffer: small buffers share memory slabs, and one that is kept would keep its whole slab alive. */
+/** A separate buffer: small buffers share memory slabs, and a kept one would keep its whole slab in memory. */
 function kept(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return bytes;
 }
 
-/** Objects are read with the current schema, whatever they were written with. */
+/** Objects are read with the current schema, regardless of the schema at the time of the write. */
 function show(stored: KubeObject, kind: Kind): KubeObject {
   if (kind.convert) return kind.convert.fromStorage(stored);
   if (!kind.schema && stored.apiVersion === kind.apiVersion) return stored;

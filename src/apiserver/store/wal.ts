@@ -19,14 +19,17 @@ import { join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import type { LogRecord, Store } from './storage.ts';
 
-/** always: before the answer; interval: within 50 ms; never: when the machine likes. A killed process loses nothing either way, a machine without power does. */
+/**
+ * always: before the answer; interval: within 50 ms; never: left to the operating system. A killed process loses
+ * nothing in any mode; a power failure loses unsynced commits.
+ */
 export type Fsync = 'always' | 'interval' | 'never';
 
 const FORMAT = 1;
 const FSYNC_MS = 50;
 const MIN_ROTATE_BYTES = 64 * 1024 * 1024;
 
-/** The data on disk cannot be used as it is. */
+/** The data on disk is unusable. */
 export class DataUnusable extends Error {
   override readonly name = 'DataUnusable';
 }
@@ -43,7 +46,7 @@ export class FileLog {
 
   /**
    * Locks the folder, reads its contents into `store`, and records every commit from then on.
-   * @throws DataUnusable when another server uses the folder, or its contents cannot be read
+   * @throws DataUnusable if another server uses the folder, or its contents cannot be read
    */
   constructor(dir: string, store: Store, fsync: Fsync, clock: Clock) {
     this.#dir = dir;
@@ -123,7 +126,7 @@ export class FileLog {
     });
   }
 
-  /** Writes the whole state down and begins a new log. */
+  /** Writes a snapshot and starts a new log. */
   snapshot(): void {
     if (this.#store.onCommit === undefined) return;
     const { rev } = this.#store;
@@ -141,7 +144,7 @@ export class FileLog {
     renameSync(`${target}.tmp`, target);
     this.#snapshotSize = size;
     closeSync(this.#file);
-    // Records up to `rev` in a log that outlives a crash here are skipped when it is read.
+    // If the process crashes here, the log still contains records up to `rev`; they are skipped when it is read.
     this.#file = openSync(this.#path('log.jsonl'), 'w', 0o600);
     this.#size = 0;
     this.#write(headerLine(rev));

@@ -1,4 +1,4 @@
-/** Tables, the form in which kubectl asks for objects: columns of a kind, and a row of cells for each object. */
+/** Tables, the form of objects that kubectl requests: the columns of a kind, and a row of cells for each object. */
 import { exactJson } from '../../lib/exact-json.ts';
 import { compileJsonPath, type JsonPath } from '../../lib/json-path.ts';
 import { ageOf } from './human-duration.ts';
@@ -43,7 +43,7 @@ const AGE_COLUMN: PrinterColumn = {
   description: 'When the object was created.',
 };
 
-/** The printer of a custom kind; without columns of its own it shows the age. */
+/** The printer of a custom kind; without its own columns it shows the age. */
 export function crdPrinter(columns: readonly PrinterColumn[] | undefined): Printer {
   const shown = columns && columns.length > 0 ? columns : [AGE_COLUMN];
   const readers = shown.map((column) => ({ type: column.type, path: compiled(column.jsonPath ?? '') }));
@@ -73,7 +73,7 @@ const definitionOf = (column: PrinterColumn): ColumnDefinition => ({
   priority: column.priority ?? 0,
 });
 
-/** A value that does not suit the column's type is shown as missing. */
+/** A value that does not match the column's type is shown as missing. */
 function cellOf(type: string, value: unknown, nowMs: number): unknown {
   if (value === undefined) return null;
   if (value === null) return type === 'string' ? '<no value>' : null;
@@ -99,7 +99,7 @@ export const printerOf = (group: string, kind: string): Printer => builtinPrinte
 /**
  * A Table of objects.
  * @param options.metadata of the list, or of the single object
- * @param options.columns false leaves the columns out, as in every event of a watch but the first
+ * @param options.columns false omits the columns, as in every event of a watch except the first
  * @param options.nullWhenEmpty built-in lists without items have `rows: null`, custom ones `rows: []`
  */
 export function toTable(

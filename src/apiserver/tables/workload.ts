@@ -1,4 +1,4 @@
-/** Table cells of pods and of the kinds that make pods. */
+/** Table cells of pods and of the kinds that create pods. */
 import { humanDuration } from './human-duration.ts';
 import {
   at,
@@ -194,7 +194,7 @@ interface PodState {
 
 const later = (a: string, b: string): string => (b > a ? b : a);
 
-/** What kubectl shows of a pod: the most telling reason of its containers, init containers first. */
+/** The status that kubectl shows for a pod: the most important reason of its containers, init containers first. */
 function podState(pod: KubeObject): PodState {
   const state: PodState = {
     ready: 0,
@@ -229,7 +229,7 @@ function podState(pod: KubeObject): PodState {
 
 const orElse = (text: string, other: string): string => (text === '' ? other : text);
 
-/** Goes through the init containers up to the first that is not done; true when there is one. */
+/** Checks the init containers up to the first that is not done; returns whether there is one. */
 function judgeInit(
   pod: KubeObject,
   state: PodState,

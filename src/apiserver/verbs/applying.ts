@@ -1,4 +1,4 @@
-/** Server-side apply as a request: checks the configuration, asks the engine, and creates or updates. */
+/** Server-side apply as a request: checks the configuration, computes the result, and creates or updates the object. */
 import { timestamp } from '../../lib/clock.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import { applyServerSide, ApplyTypeError } from '../apply/apply.ts';
@@ -60,7 +60,7 @@ async function create(writer: Writer, applied: KubeObject): Promise<Answer> {
   return insert(writer, object, () => undefined);
 }
 
-/** @throws ApiError 400 for bodies that are no configuration of this kind */
+/** @throws ApiError 400 for bodies that are not a configuration of this kind */
 function readConfiguration({ call, kind }: Writer): KubeObject {
   let value: unknown;
   try {

@@ -46,7 +46,7 @@ export async function createObject(
   });
 }
 
-/** Stores a normalized object under a new name. @param track books the fields of the object in managedFields */
+/** Stores a normalized object under a new name. @param track records the owners of its fields in managedFields */
 export async function insert(
   writer: Writer,
   object: KubeObject,
@@ -79,7 +79,7 @@ export async function insert(
   return stored(writer, next, 0, 201);
 }
 
-/** @throws ApiError when the namespace or the definition takes no new objects */
+/** @throws ApiError if the namespace or the definition accepts no new objects */
 function assertPlace({ world, kind }: Writer, { metadata }: KubeObject): void {
   if (kind.namespaced) assertNamespaceOpen(world, kind, metadata.namespace ?? '', metadata.name);
   assertDefinitionStays(world, kind, metadata.name);
@@ -88,7 +88,7 @@ function assertPlace({ world, kind }: Writer, { metadata }: KubeObject): void {
 const MAX_NAMES = 8;
 
 /**
- * Makes sure that the name is free; a generated one may be generated again.
+ * Ensures that the name is unused; a generated one may be generated again.
  * @throws ApiError 409
  */
 function claimName({ world, kind }: Writer, { metadata }: KubeObject, base: string | undefined): void {

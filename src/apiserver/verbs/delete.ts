@@ -121,7 +121,7 @@ function checkPreconditions(kind: Kind, entry: Entry, { preconditions }: DeleteO
     );
 }
 
-/** Removes the object, or marks it as terminating when something still holds it. */
+/** Removes the object, or marks it as terminating if finalizers or a grace period remain. */
 function mark(deleter: Deleter, entry: Entry, options: DeleteOptions): Answer {
   const { kind } = deleter;
   const live = viewOf(entry, kind);
@@ -142,7 +142,7 @@ function remove({ world, kind }: Deleter, entry: Entry, next: KubeObject, option
   const live = viewOf(entry, kind);
   const { name, uid, deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
   if (!options.dryRun) {
-    // A pod that was given time shows that the time has been taken back before it goes.
+    // A pod with a grace period is first updated to one of zero, then removed.
     if (kind.resource === '/pods' && deletionTimestamp !== undefined && deletionGracePeriodSeconds !== 0) {
       next.metadata.deletionGracePeriodSeconds = 0;
       world.store.commit(kind.resource, entry.key, entry.rev, ordered(toStorage(next, kind)));
@@ -209,7 +209,7 @@ const withFinalizer = (present: readonly string[], others: string[], finalizer: 
 const sameFinalizers = (a: readonly string[], b: readonly string[] = []): boolean =>
   a.length === b.length && a.every((f, i) => f === b[i]);
 
-/** Seconds that a pod gets to end; 0 for everything else. */
+/** Grace period of a pod in seconds; 0 for all other kinds. */
 function gracePeriod(kind: Kind, live: KubeObject, options: DeleteOptions): number {
   if (kind.resource !== '/pods') return 0;
   const spec = live['spec'] as { nodeName?: string; terminationGracePeriodSeconds?: number } | undefined;
@@ -220,7 +220,7 @@ function gracePeriod(kind: Kind, live: KubeObject, options: DeleteOptions): numb
   return running === undefined ? asked : Math.min(asked, running);
 }
 
-/** Namespaces carry finalizers of their own in the spec. */
+/** Namespaces have their own finalizers in the spec. */
 function holdsItself(kind: Kind, live: KubeObject): boolean {
   if (kind.resource !== '/namespaces') return false;
   return ((live['spec'] as { finalizers?: string[] } | undefined)?.finalizers?.length ?? 0) > 0;

@@ -1,4 +1,4 @@
-/** From a request to its answer: which kind, which subresource, which verb. */
+/** From a request to its answer: selects kind, subresource and verb. */
 import type { Admission, Answer, Call, World } from '../api.ts';
 import { decodeObject } from '../http/body.ts';
 import { deleteCollection, deleteObject } from './delete.ts';
@@ -21,7 +21,7 @@ export interface Services {
   readonly subresources: SubresourceHandlers;
   /** Virtual kinds, by `group/plural`. */
   readonly virtual: ReadonlyMap<string, (call: Call, kind: Kind) => Answer>;
-  /** Paths outside of the resources, such as /version; undefined for an unknown path. */
+  /** Paths outside the resources, such as /version; undefined for an unknown path. */
   readonly page: (call: Call) => Answer | undefined;
 }
 
@@ -113,7 +113,7 @@ async function putObject(services: Services, call: Call, kind: Kind, sub: string
   const writer: Writer = { world, call, kind, admission, options };
   const { object, duplicates } = decodeObject(call, kind, options.fieldValidation !== 'Ignore');
   try {
-    // A body is used up by one attempt; a repeated one starts from the bytes again.
+    // An attempt consumes the body; a repeated one starts from the bytes again.
     let first: ReturnType<typeof normalize> | undefined = normalize(writer, object, duplicates);
     return await updateObject(writer, {
       isPut: true,

@@ -1,4 +1,4 @@
-/** What stays the same over an update: name, namespace, uid, times; and the lock that a resource version is. */
+/** What an update cannot change: name, namespace, uid, times; and the check of the resource version. */
 import * as field from '../schema/field-errors.ts';
 import type { Kind } from '../kinds/kinds.ts';
 import { ApiError, badRequest, invalid, plainFailure, resourceText, staleObject } from '../status.ts';

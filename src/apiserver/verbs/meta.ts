@@ -38,7 +38,7 @@ function labelErrors(labels: Record<string, string> | undefined, path: string): 
 }
 
 /**
- * @param warnings receives texts for Warning headers
+ * @param warnings receives messages for Warning headers
  * @param live the old object; its existing problems cause no warnings
  */
 export function metadataErrors(

@@ -1,4 +1,4 @@
-/** From a patch to an object: the engines by media type, and what any patched object has to be. Pure. */
+/** From a patch to an object: applies the patch by media type, and checks the result. Pure. */
 import { append } from '../../lib/lists.ts';
 import type { Call } from '../api.ts';
 import { mediaType, wholeJson } from '../http/body.ts';
@@ -19,7 +19,7 @@ const MERGE_PATCH = 'application/merge-patch+json';
 const STRATEGIC = 'application/strategic-merge-patch+json';
 export const APPLY = 'application/apply-patch+yaml';
 
-/** @throws ApiError 415 for types that the kind does not take */
+/** @throws ApiError 415 for media types that the kind does not support */
 export function engine(type: string, kind: Kind, call: Call): (live: KubeObject) => KubeObject {
   switch (type) {
     case MERGE_PATCH: {
@@ -59,7 +59,9 @@ function rescued<T>(run: () => T): T {
   }
 }
 
-/** The patched object in shape: metadata checked, unknown members dropped, nothing shared with the live object. */
+/**
+ * The patched object in stored form: metadata checked, unknown members dropped, nothing shared with the live object.
+ */
 export function shape(
   kind: Kind,
   call: Call,
@@ -98,7 +100,7 @@ export function shape(
   return result;
 }
 
-/** What a refusal shows: a strategic patch itself, or what another patch has made of the object. */
+/** What an error message shows: a strategic patch itself, or the result of another patch. */
 const blamed = (call: Call, patched: KubeObject): string =>
   mediaType(call) === STRATEGIC ? goMap(parse(call.body)) : JSON.stringify(sortedMembers(patched));
 

@@ -1,8 +1,8 @@
 /**
  * Update and patch: from the live object to its next state.
  *
- * Everything between "load the current object" and "commit" is one synchronous step unless admission webhooks have
- * to be asked; then the object may have moved meanwhile, and the step is repeated on the new state.
+ * Everything between "load the current object" and "commit" is one synchronous step, unless admission webhooks have to
+ * be called; then the object may have changed meanwhile, and the step is repeated with the new state.
  */
 import { timestamp } from '../../lib/clock.ts';
 import type { Answer } from '../api.ts';
@@ -22,14 +22,16 @@ import type { Writer } from './writer.ts';
 
 interface Change {
   /**
-   * The wanted object, made from the live one, and owned by the caller from then on. Its `managedFields` say what
-   * the client sent: absent or null keeps the old ones.
+   * The desired object, created from the live one; the caller owns it from then on. Its `managedFields` are those of
+   * the request: absent or null keeps the old ones.
    */
   readonly mutate: (live: KubeObject) => KubeObject;
-  /** PUT and status PUT say rv explicitly or leave it out; patches inherit it from the live object. */
+  /**
+   * PUT of an object or its status contains the resource version or omits it; patches inherit it from the live object.
+   */
   readonly isPut: boolean;
   readonly subresource: string;
-  /** Replaces the book-keeping of managedFields, as server-side apply does. */
+  /** Replaces the update of managedFields, for server-side apply. */
   readonly track?: (next: KubeObject, live: KubeObject) => void;
 }
 
@@ -88,7 +90,7 @@ async function updateOnce(writer: Writer, change: Change, entry: Entry): Promise
   return stored(writer, next, entry.rev, 200);
 }
 
-/** What a write through this resource or subresource may take from the wanted object. */
+/** The parts of the desired object that a write through this resource or subresource may change. */
 function mergeSubresource(kind: Kind, subresource: string, next: KubeObject, live: KubeObject): KubeObject {
   if (subresource === 'status') {
     const metadata = kind.builtIn

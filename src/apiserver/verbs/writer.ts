@@ -1,4 +1,4 @@
-/** What creating and updating have in common: objects in shape, webhooks, the commit. */
+/** Common steps of create and update: normalise the object, call webhooks, commit. */
 import { timestamp } from '../../lib/clock.ts';
 import { append } from '../../lib/lists.ts';
 import type { Admission, Answer, Call, World } from '../api.ts';
@@ -32,7 +32,7 @@ export const strategyContext = (world: World, call: Pick<Call, 'user'>): Strateg
   },
 });
 
-/** Metadata in shape, unknown members gone, defaults in place. */
+/** Normalised metadata, without unknown members, with defaults. */
 export function normalize(writer: Writer, raw: JsonObject, duplicates: readonly string[]): KubeObject {
   const { kind, call, options } = writer;
   const unknown: string[] = [];
@@ -51,7 +51,7 @@ export function normalize(writer: Writer, raw: JsonObject, duplicates: readonly 
   return withDefaults(kind, object);
 }
 
-/** Paths in the order in which the document has their first members. */
+/** Paths in the order of their first members in the document. */
 export function inOrderOf(document: object, paths: readonly string[]): string[] {
   const members = Object.keys(document);
   const place = (path: string): number => members.indexOf(/^[^.[]*/.exec(path)?.[0] ?? '');
@@ -89,7 +89,7 @@ function dropNulls(value: unknown): void {
     else dropNulls(object[key]);
 }
 
-/** @throws ApiError 400 when the body says another namespace than the URL */
+/** @throws ApiError 400 if the body names another namespace than the URL */
 export function settleNamespace(kind: Kind, object: KubeObject, namespace: string): void {
   if (!kind.namespaced) {
     delete object.metadata.namespace;
@@ -104,7 +104,7 @@ export function refuseInvalid(kind: Kind, object: KubeObject, errors: readonly F
   if (errors.length > 0) throw invalid(kind, object.metadata.name, errors);
 }
 
-/** Asks the webhooks; the answer is the object as they changed it, if they did. */
+/** Calls the webhooks; returns the object with their changes, if any. */
 export async function admit(
   writer: Writer,
   phase: 'mutating' | 'validating',

@@ -1,4 +1,4 @@
-/** Kubeconfigs made from others: the same cluster, another user. Texts in, base64 out, as templates expect it. */
+/** Creates kubeconfigs from others: the same cluster, another user. Strings in, base64 out, as templates expect. */
 import { isObject, ownField } from '../../lib/objects.ts';
 import { parseYaml, toYaml } from '../../lib/yaml.ts';
 
@@ -7,7 +7,7 @@ export class KubeconfigUnusable extends Error {
   override readonly name = 'KubeconfigUnusable';
 }
 
-/** Access with the token of a service account, whose name the user gets. @throws KubeconfigUnusable */
+/** Access with the token of a service account; the user is named after it. @throws KubeconfigUnusable */
 export const withToken = (kubeconfig: string, account: string, token: string): string =>
   withUser(kubeconfig, { token }, account);
 
@@ -33,7 +33,7 @@ export const withOidcLogin = (kubeconfig: string, issuerUrl: string, clientId: s
     },
   });
 
-/** Reduced to the current context. @param name of the user; the one that it has when not given */
+/** Reduced to the current context. @param name of the user; default: the current name */
 function withUser(kubeconfig: string, user: object, name?: string): string {
   const document = readKubeconfig(kubeconfig);
   const current = textOf(document['current-context']);
@@ -64,7 +64,7 @@ function readKubeconfig(text: string): Readonly<Record<string, unknown>> {
   try {
     document = parseYaml(text);
   } catch {
-    // The complaint may quote the text, which holds credentials.
+    // The parser's message may quote the text, which contains credentials.
     throw new KubeconfigUnusable('the kubeconfig of the target is not valid YAML');
   }
   if (isObject(document)) return document;
@@ -78,6 +78,6 @@ function named(list: unknown, name: string, field: string): Readonly<Record<stri
   return isObject(body) ? body : undefined;
 }
 
-/** A name without quotes may have been read as a number. */
+/** YAML reads some names without quotes as numbers. */
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';

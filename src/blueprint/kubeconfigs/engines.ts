@@ -56,7 +56,7 @@ export function spiffKubeconfigFunctions(issued: IssuedByKey | undefined): Spiff
   return Object.fromEntries(kubeconfigFunctionNames.map((name) => [name, wrap(name)]));
 }
 
-/** Problems in the class that the engine shows with their place. */
+/** Throws problems in the class that the engine reports with their position. */
 function telling<T>(work: () => T, asError: (message: string, options: ErrorOptions) => Error): T {
   try {
     return work();

@@ -1,7 +1,7 @@
-/** Why a kubeconfig cannot be had. */
+/** Why a kubeconfig is not available. */
 
 export class KubeconfigProblem extends Error {
-  /** Whether asking again may help. */
+  /** Whether a retry may help. */
   readonly isPassing: boolean = false;
 
   override get name(): string {
@@ -9,12 +9,12 @@ export class KubeconfigProblem extends Error {
   }
 }
 
-/** The cluster that issues kubeconfigs cannot be reached, or is busy. */
+/** The cluster that issues kubeconfigs is unreachable or busy. */
 export class IssuerUnavailable extends KubeconfigProblem {
   override readonly isPassing = true;
 }
 
-/** A template asks for more than it can be meant to. */
+/** A template requests more kubeconfigs than the limit. */
 export class TooManyKubeconfigs extends KubeconfigProblem {
   constructor(limit: number) {
     super(

@@ -1,4 +1,4 @@
-/** The template functions that give kubeconfigs, on plain JSON values: each engine wraps them in its own way. */
+/** The template functions that return kubeconfigs, on plain JSON values; each engine wraps them. */
 import { isObject, ownField } from '../../lib/objects.ts';
 import { withOidcLogin } from './document.ts';
 import { KubeconfigProblem } from './errors.ts';
@@ -22,12 +22,14 @@ export interface ExpiringKubeconfig {
   readonly expirationTimestampReadable: string;
 }
 
-/** Arguments are as the template gave them, as JSON. @throws KubeconfigProblem with a sentence; KubeconfigNeeded */
+/**
+ * Arguments as the template passes them, as JSON. @throws KubeconfigProblem with a message for users; KubeconfigNeeded
+ */
 type KubeconfigFunctions = Readonly<
   Record<KubeconfigFunctionName, (args: readonly unknown[]) => string | ExpiringKubeconfig>
 >;
 
-/** What a call is about, for its messages. The service account's calls itself after the token, as upstream's does. */
+/** What a call requests, for messages. Calls for a service account are named after the token, as upstream does. */
 interface Words {
   readonly kind: 'shoot' | 'account';
   readonly called: string;
@@ -118,7 +120,7 @@ function requestFrom({ kind, called, subject, target }: Words, args: readonly un
     ['name', name],
     ['namespace', namespace],
   ] as const) {
-    // They become parts of the address of a request.
+    // They become parts of a URL.
     if (!DNS_NAME.test(text))
       throw wrong(called, `a ${subject} ${what} of lower-case letters, digits, "-" and "."`);
   }

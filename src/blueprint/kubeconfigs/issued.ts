@@ -1,4 +1,4 @@
-/** The kubeconfigs that one pass over a blueprint has been given. */
+/** The kubeconfigs that were issued in one reconcile for a blueprint. */
 import type { Issued, IssuedByKey, KubeconfigRequest } from './request.ts';
 import { keyOf } from './request.ts';
 import { TooManyKubeconfigs } from './errors.ts';
@@ -23,7 +23,7 @@ export class IssuedKubeconfigs {
     return this.#byKey;
   }
 
-  /** All kubeconfigs as texts, to be masked. */
+  /** All kubeconfigs as strings, to be masked. */
   get secrets(): readonly string[] {
     return Object.values(this.#byKey).flatMap((issued) =>
       'problem' in issued

@@ -1,6 +1,6 @@
 /**
  * Kubeconfigs that templates request. A template runs synchronously, so the request interrupts it with
- * KubeconfigNeeded; the runner has the kubeconfig issued and runs the template again, as for contents of components.
+ * KubeconfigNeeded; the runner gets the kubeconfig and runs the template again, as for contents of components.
  */
 import { createHash } from 'node:crypto';
 import { goJson } from '../../lib/gojson.ts';
@@ -13,20 +13,20 @@ export interface KubeconfigRequest {
    * - `own`: the kubeconfig of the target itself
    */
   readonly kind: 'shoot' | 'account' | 'own';
-  /** Of the shoot or service account; empty for `own`. */
+  /** Name of the shoot or service account; empty for `own`. */
   readonly name: string;
   readonly namespace: string;
   readonly expirationSeconds: number;
-  /** A Target object, or what the template takes for one. */
+  /** A Target object, or the value that the template passes as one. */
   readonly target: unknown;
 }
 
-/** A kubeconfig, or the message why it was not issued. */
+/** A kubeconfig, or why it was not issued. */
 export type Issued =
   | {
       /** Text in base64. */
       readonly kubeconfig: string;
-      /** RFC 3339; not every access ends. */
+      /** RFC 3339; undefined for access that does not expire. */
       readonly expirationTimestamp?: string | undefined;
     }
   | { readonly problem: string };
@@ -34,14 +34,14 @@ export type Issued =
 /** Issued kubeconfigs by the keys of their requests. Plain data, so that it can be sent to other processes. */
 export type IssuedByKey = Readonly<Record<string, Issued>>;
 
-/** The same for equal requests; it does not contain them. */
+/** Equal for equal requests; does not contain the request. */
 export const keyOf = (request: KubeconfigRequest): string =>
   createHash('sha256').update(goJson(request)).digest('base64');
 
-/** Not a failure: the kubeconfig has to be issued, then the work is done again. */
+/** Not a failure: the kubeconfig has to be issued, then the work is repeated. */
 export class KubeconfigNeeded extends Error {
   override readonly name = 'KubeconfigNeeded';
-  /** JSON of the request: errors travel between processes with fields of text only. Never to be logged. */
+  /** JSON of the request, because fields of errors that cross processes are strings. Must never be logged. */
   readonly request: string;
 
   constructor(request: KubeconfigRequest) {
@@ -56,7 +56,7 @@ export function describe({ kind, name, namespace }: KubeconfigRequest): string {
   return `${kind === 'shoot' ? 'shoot' : 'service account'} ${namespace}/${name}`;
 }
 
-/** Engines wrap what functions throw, each in its own words; the cause stays. */
+/** Engines wrap the errors of functions in their own; the cause is kept. */
 export function kubeconfigNeeded(error: unknown): KubeconfigRequest | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (at instanceof KubeconfigNeeded) return JSON.parse(at.request) as KubeconfigRequest;

@@ -1,4 +1,4 @@
-/** Rules about an installation, or a template of one, and the blueprint that it uses: that they speak of the same names. */
+/** Rules about a blueprint and the installation, or template of one, that uses it: their names must match. */
 import type { ImportDefinition } from '../../api/blueprint.ts';
 import type { TargetImport } from '../../api/kinds/installation.ts';
 import type { View } from '../../lib/objects.ts';
@@ -163,7 +163,7 @@ function inspectMappings({ blueprint: { info } }: Subject, caller: Caller, say: 
 }
 
 /**
- * Names in an expression, if it is a simple sequence of references and texts; other expressions are left to the
+ * Names in an expression, if it is a simple sequence of references and strings; other expressions are left to the
  * engine.
  */
 function namesIn(text: string): readonly string[] {

@@ -1,4 +1,4 @@
-/** Finds the sub-installations that are written down in a blueprint, in it or in files beside it. */
+/** Finds the sub-installations in a blueprint or in files beside it. */
 import { append } from '../../lib/lists.ts';
 import { SubInstallationsInvalid } from '../errors.ts';
 import type { LoadedBlueprint } from '../load.ts';

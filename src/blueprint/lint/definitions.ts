@@ -1,4 +1,4 @@
-/** Rules about the imports, exports and executions of a blueprint, each looked at by itself. */
+/** Rules about each import, export and execution of a blueprint on its own. */
 import { exportTypes, importTypes, type ImportDefinition } from '../../api/blueprint.ts';
 import { closest } from '../../lib/closest.ts';
 import type { View } from '../../lib/objects.ts';

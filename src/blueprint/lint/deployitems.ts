@@ -35,7 +35,7 @@ export const deployItemRules = ruleGroup<RuleName>(rules, (subject, report) => {
   const items = read.flatMap((found) => found ?? []);
   for (const item of items) inspectItem(subject, item, report);
   inspectNames(items, report);
-  // Items that cannot be read may be what others depend on.
+  // Other items may depend on items that cannot be read.
   if (read.every((found) => found !== undefined)) inspectDependencies(items, report);
 });
 
@@ -49,11 +49,11 @@ interface Item {
 const MARK = '\ue000';
 const isOpen = (text: string): boolean => text.includes(MARK);
 
-/** undefined when the result cannot be foreseen */
+/** undefined if the result cannot be predicted */
 function itemsOf({ executor, source }: FoundTemplate): readonly Item[] | undefined {
   const parsed = source && parsedGoTemplate(executor, source);
   if (!parsed || hasControl(parsed)) return undefined;
-  // Line breaks within an action would end its mark.
+  // A line break within an action would end its placeholder.
   const text = source.text.replace(/\{\{[\s\S]*?\}\}/g, (action) =>
     action.startsWith('{{/*') || /^\{\{-?\s*\$\w+\s*:?=/.test(action) || action.includes('\n')
       ? action.replace(/[^\n]/g, ' ')

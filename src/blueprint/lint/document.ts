@@ -49,7 +49,7 @@ export interface Read {
 
 const unreadable = (...findings: readonly Finding[]): Read => ({ readable: undefined, findings });
 
-/** Reads a document, first one of the text. */
+/** Reads a document, the first one of the text. */
 function readDocument(source: Source, schema: z.ZodType, kind: string): Read {
   try {
     const { document, value } = readYaml(source);
@@ -60,7 +60,7 @@ function readDocument(source: Source, schema: z.ZodType, kind: string): Read {
   }
 }
 
-/** The same for one that is part of another document. */
+/** The same for a document that is part of another one. */
 export function checkDocument(document: YamlText, value: unknown, schema: z.ZodType, kind: string): Read {
   if (value === null && kind === BLUEPRINT_KIND) {
     const message = 'the blueprint is empty, so it does nothing';
@@ -82,7 +82,7 @@ export function checkDocument(document: YamlText, value: unknown, schema: z.ZodT
 
 const article = (word: string): string => (/^[aeiou]/i.test(word) ? 'an' : 'a');
 
-/** Templates of installations may leave both out; a blueprint may not. */
+/** Templates of installations may omit both; a blueprint may not. */
 function kindFindings(
   document: YamlText,
   value: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** The object that a blueprint is written into: an Installation, or a template of one in a file of its own. */
+/** The object that contains a blueprint: an Installation, or a template of one in its own file. */
 import { installationTemplate, INSTALLATION_TEMPLATE_KIND } from '../../api/blueprint.ts';
 import { installation, installationKind, type Installation } from '../../api/kinds/installation.ts';
 import { refusalForJob } from '../../api/validation/index.ts';
@@ -9,16 +9,16 @@ import type { Caller } from './subject.ts';
 import type { Path, YamlText } from './yaml-text.ts';
 
 interface EnclosingObject {
-  /** Of the files within the object; undefined when it has no inline blueprint. */
+  /** Of the files within the object; undefined if it has no inline blueprint. */
   readonly filesystem: { readonly value: unknown; readonly document: YamlText } | undefined;
-  /** For people: `installation shop`. */
+  /** For messages: `installation shop`. */
   readonly name: string;
-  /** undefined when the object is too broken to be compared with its blueprint */
+  /** undefined if the object cannot be compared with its blueprint because it is invalid itself */
   readonly caller: Caller | undefined;
   readonly findings: readonly Finding[];
 }
 
-/** undefined when the object holds no blueprints */
+/** undefined if the object contains no blueprints */
 export function enclosingObjectOf(document: YamlText, value: unknown): EnclosingObject | undefined {
   const kind = ownField(value, 'kind');
   const isTemplate = kind === INSTALLATION_TEMPLATE_KIND;
@@ -56,7 +56,7 @@ function callerFrom(document: YamlText, value: Readonly<Record<string, unknown>>
   };
 }
 
-/** The first field that a refusal names: `spec.imports.data[0].name`. */
+/** The first field that an error message names: `spec.imports.data[0].name`. */
 function pathIn(refusal: string): Path {
   const text = /^\[?((?:spec|metadata)[\w.[\]]*):/.exec(refusal)?.[1] ?? '';
   return [...text.matchAll(/(\w+)|\[(\d+)\]/g)].map(([word]) =>

@@ -1,4 +1,4 @@
-/** Rules about template executions and the files they name: that there is a template, and that it can be parsed. */
+/** Rules about template executions and their files: that a template exists, and that it can be parsed. */
 import { templateTypes } from '../../api/blueprint.ts';
 import { closest, hintFor } from '../../lib/closest.ts';
 import { checkTemplate, type SyntaxProblem } from '../../templating/check.ts';
@@ -120,7 +120,7 @@ function inspectFileCalls(
   }
 }
 
-/** A file that a template includes is one of the same kind. */
+/** A template may only include files of its own engine. */
 function inspectText(report: Report<RuleName>, type: string, source: Source): void {
   const verdict = checkTemplate({
     type,
@@ -130,7 +130,7 @@ function inspectText(report: Report<RuleName>, type: string, source: Source): vo
   if (verdict.kind === 'broken') report('template-syntax', placeOf(verdict, source), verdict.message);
 }
 
-/** Mappings are written in Spiff. */
+/** Mappings are Spiff documents. */
 function inspectMappings({ caller }: Subject, report: Report<RuleName>): void {
   for (const field of ['importDataMappings', 'exportDataMappings'] as const) {
     for (const [key, template] of Object.entries(caller?.[field] ?? {})) {

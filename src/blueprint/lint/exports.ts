@@ -31,7 +31,7 @@ const exportTexts = ({ templates }: Subject): readonly string[] =>
 function inspectMade(subject: Subject, report: Report<RuleName>): void {
   const { blueprint, caller, document } = subject;
   const texts = exportTexts(subject);
-  // A loop may make names that are written nowhere.
+  // A loop may produce names that are not in the source.
   if (texts.some((text) => /\{\{-?\s*range|sum\[|map\[|#each/.test(text))) return;
   for (const [i, { name }] of (blueprint.info.exports ?? []).entries()) {
     if (name === '' || texts.some((text) => mentions(text, name))) continue;
@@ -44,7 +44,7 @@ function inspectMade(subject: Subject, report: Report<RuleName>): void {
   }
 }
 
-/** Names on the first level below `exports:`, where they are written out as a block. */
+/** Names on the first level below `exports:`, if they are a block of YAML. */
 function inspectDeclared({ templates, blueprint, caller }: Subject, report: Report<RuleName>): void {
   const declared = (blueprint.info.exports ?? []).map(({ name }) => name);
   if (caller?.exportDataMappings) return;

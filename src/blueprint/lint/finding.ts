@@ -1,8 +1,8 @@
-/** What inspections find, and how rules are written down. */
+/** What inspections find, and how rules are defined. */
 import type { Place } from './source.ts';
 import type { Subject } from './subject.ts';
 
-/** error: cannot work · warning: works otherwise than it looks · info: worth knowing */
+/** error: cannot work · warning: does not work as it seems to · info: good to know */
 export type Level = 'error' | 'warning' | 'info';
 
 export interface RuleFacts {
@@ -21,7 +21,7 @@ export interface Finding {
 
 export type Report<R extends string> = (rule: R, place: Place, message: string) => void;
 
-/** Rules about one thing, and the inspection that applies them. */
+/** Rules about one subject, and the inspection that applies them. */
 export interface RuleGroup {
   readonly rules: Readonly<Record<string, RuleFacts>>;
   inspect(subject: Subject): readonly Finding[];

@@ -1,4 +1,4 @@
-/** Finds the templates of a blueprint's executions: texts in it, trees in it, files beside it. */
+/** Finds the templates of a blueprint's executions: strings and trees in it, and files beside it. */
 import type { TemplateExecutor } from '../../api/blueprint.ts';
 import type { View } from '../../lib/objects.ts';
 import type { Blueprint } from '../model.ts';
@@ -32,7 +32,7 @@ function sourceOf(
   return slice && part(document.source, slice);
 }
 
-/** A stretch of a string as a source of its own. */
+/** A range of a string as a source of its own. */
 function part(outer: Source, { text, offset }: { readonly text: string; readonly offset: number }): Source {
   const first = outer.lineAt(offset);
   const indent = offset - outer.lineStart(first);

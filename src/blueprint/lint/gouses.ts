@@ -1,4 +1,4 @@
-/** What Go templates use, read off their syntax trees: root values by their paths, and files by their names. */
+/** What Go templates use, according to their syntax trees: root values by their paths, and files by their names. */
 import type { TemplateExecutor } from '../../api/blueprint.ts';
 import type { View } from '../../lib/objects.ts';
 import { TEMPLATE_NAME, withBlueprintFunctions } from '../../templating/blueprint-functions.ts';
@@ -9,11 +9,11 @@ import { parseTemplate } from '../../templating/gotemplate/template.ts';
 import { templateFunctions } from '../template-functions.ts';
 import type { Source } from './source.ts';
 
-/** A root value that is looked at: `['imports', 'name']`; shorter when all of it is used. */
+/** A root value that is used: `['imports', 'name']`; shorter if all of it is used. */
 interface Use {
   readonly path: readonly string[];
   readonly pos: number;
-  /** Whether a missing value is what the template asks about: `hasKey .imports "x"`, `if .imports.x`. */
+  /** Whether the template checks for a missing value: `hasKey .imports "x"`, `if .imports.x`. */
   readonly isAsking: boolean;
 }
 
@@ -50,7 +50,7 @@ export function fileCallsIn(source: ParsedSource): readonly FileCall[] {
 export function usesIn(source: ParsedSource): readonly Use[] {
   const uses: Use[] = [];
   for (const [name, list] of source.definitions) {
-    // What the dot of a named template is, its callers decide.
+    // The callers of a named template decide what its dot is.
     visitList(list, { uses, isRoot: name === source.name, isMain: name === source.name });
   }
   return uses;
@@ -66,7 +66,7 @@ interface Scope {
   readonly uses: Use[];
   /** Whether the dot is the map of all root values. */
   readonly isRoot: boolean;
-  /** Whether `$` is. */
+  /** Whether `$` is the map of all root values. */
   readonly isMain: boolean;
   readonly isAsking?: boolean;
 }
@@ -125,7 +125,7 @@ function visitOperand(node: Operand, scope: Scope): void {
   if (path) scope.uses.push({ path, pos: node.pos, isAsking: isAsking(scope) });
 }
 
-/** The path from the root that an operand refers to, if it does. */
+/** The path from the root that an operand refers to, if any. */
 function rootPath(node: Operand, { isRoot, isMain }: Scope): readonly string[] | undefined {
   switch (node.kind) {
     case 'field':

@@ -1,4 +1,6 @@
-/** Inspects a blueprint with everything in it: the documents first, then all rules, then the blueprints of its children. */
+/**
+ * Inspects a blueprint and everything in it: the documents first, then all rules, then the blueprints of its children.
+ */
 import { BLUEPRINT_FILE, BLUEPRINT_KIND, blueprint as schema } from '../../api/blueprint.ts';
 import { isObject, ownField } from '../../lib/objects.ts';
 import { parseBlueprint } from '../load.ts';
@@ -39,19 +41,19 @@ export const ruleTable: Readonly<Record<string, Readonly<Record<string, RuleFact
 /** The location of a blueprint, and its user. */
 export interface BlueprintInput {
   readonly files: SourceFiles;
-  /** `blueprint.yaml` when it is not a string but a map in another document. */
+  /** Set if `blueprint.yaml` is not a string but a map in another document. */
   readonly written?: { readonly document: YamlText; readonly value: unknown } | undefined;
   readonly caller?: Caller | undefined;
-  /** Where the blueprint stands if it has no file. */
+  /** Position of a blueprint that has no file. */
   readonly at?: Place | undefined;
 }
 
-/** In the order of files and lines. A blueprint that cannot be read is not looked at any further. */
+/** In the order of files and lines. A blueprint that cannot be read is not inspected further. */
 export function inspectBlueprint(input: BlueprintInput): readonly Finding[] {
   return inOrder(inspectAll(input));
 }
 
-/** The blueprint that stands in an installation or a template. @param document begins at the files */
+/** The blueprint in an installation or a template. @param document begins at the files */
 export function inlineInput(
   document: YamlText,
   filesystem: unknown,
@@ -63,7 +65,7 @@ export function inlineInput(
   return { files: sourceFilesIn(document, filesystem), written, caller, at: document.at([], 'key') };
 }
 
-/** The texts of all templates of a blueprint and of its children, and all files that templates may include. */
+/** All templates of a blueprint and of its children, and all files that templates may include. */
 export function templateSources(input: BlueprintInput): readonly Source[] {
   const { files, written } = input;
   const source = files.source(BLUEPRINT_FILE);

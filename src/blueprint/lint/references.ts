@@ -49,10 +49,13 @@ function usesOf({ executor, source }: FoundTemplate): readonly TextUse[] {
       : textUses(source.text);
 }
 
-/** For engines without a tree to walk: `imports.name` within braces or parentheses, else anything that says imports. */
+/**
+ * For engines without a syntax tree: `imports.name` within braces or parentheses, else anything that contains
+ * `imports`.
+ */
 function textUses(text: string): readonly TextUse[] {
   return [...text.matchAll(/\(\([\s\S]*?\)\)|\{\{[\s\S]*?\}\}/g)].flatMap((expression) => {
-    // Texts within expressions are no references; blanks keep the places right.
+    // Strings within expressions are not references; blanks preserve the positions.
     const code = expression[0].replace(/"(?:[^"\\]|\\.)*"/g, (quoted) => ' '.repeat(quoted.length));
     const isAsking = /\|\||\/\/|valid|defined|#if|#unless|#with|#each|default|lookup/.test(code);
     return [...code.matchAll(/(?<![\w.-])imports(?:\.([A-Za-z_][\w-]*))?/g)].map((use) => ({
@@ -119,7 +122,9 @@ function placesOf(
   return [rootAt, behind < 0 ? pos : behind];
 }
 
-/** What import executions bind shows only when they run; it is enough that they mention the name. */
+/**
+ * The bindings of import executions are only known when they run; it is enough that the executions mention the name.
+ */
 const isBound = ({ templates }: Subject, name: string): boolean =>
   templates.some(
     ({ kind, source }) => kind === 'import' && source !== undefined && mentions(source.text, name),
@@ -140,8 +145,8 @@ function inspectUnused(subject: Subject, report: Report<RuleName>, uses: readonl
 }
 
 /**
- * Where a name needs only to be mentioned: what sub-installations import, targets of items, exports that pass an import
- * on as `dataobjects.name`, and files that get all root values.
+ * Where mentioning a name counts as use: imports of sub-installations, targets of items, exports that pass an import on
+ * as `dataobjects.name`, and files that get all root values.
  */
 function otherTexts(subject: Subject, uses: readonly TextUse[]): readonly string[] {
   const { children, templates, files, caller } = subject;
@@ -156,7 +161,7 @@ function otherTexts(subject: Subject, uses: readonly TextUse[]): readonly string
   ];
 }
 
-/** Lines of a template that name targets and data objects. */
+/** Lines of a template that mention targets and data objects. */
 const wordsOutside = (text: string): string =>
   text
     .split('\n')

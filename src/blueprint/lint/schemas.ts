@@ -1,4 +1,4 @@
-/** Rules about JSON schemas: that they can be used, and that defaults fit them. */
+/** Rules about JSON schemas: that they are usable, and that defaults match them. */
 import { isObject, type View } from '../../lib/objects.ts';
 import type { ImportDefinition } from '../../api/blueprint.ts';
 import { checkSchema, schemaProblem } from '../json-schema.ts';
@@ -39,7 +39,7 @@ export const schemaRules = ruleGroup<RuleName>(rules, (subject, report) => {
   inspectUse(subject, report);
 });
 
-/** The rule on words alone, which needs no schema to be compiled. */
+/** The rule about keywords, which needs no compiled schema. */
 export const schemaWordRules = ruleGroup<'schema-keyword'>(
   { 'schema-keyword': rules['schema-keyword'] },
   (subject, report) => {
@@ -93,7 +93,7 @@ function inspectSchema(
   report(rule, document.at([...path, ...(deeper ?? [])]), `the schema cannot be used: ${text}`);
 }
 
-/** The reason without the steps that led to it, and the path of the reference that it is about. */
+/** The reason without the steps that led to it, and the path of the reference. */
 function wordsOf(problem: string): readonly [string, Path | undefined] {
   const text = problem.replace(/^validator creation failed: error compiling jsonschema: /, '');
   const [, at, why] = /^error resolving reference at \[\](\S*)\.\$ref: (.*)$/s.exec(text) ?? [];
@@ -110,7 +110,7 @@ function referencesIn(schema: unknown, path: Path = []): readonly (readonly [Pat
   return [...own, ...Object.entries(schema).flatMap(([key, item]) => referencesIn(item, [...path, key]))];
 }
 
-// ---------------------------------------------------------------- words
+// ---------------------------------------------------------------- keywords
 
 const KEYWORDS: readonly string[] = [
   '$schema',
@@ -228,7 +228,7 @@ function inspectDefault(
   report('default-mismatch', document.at([...path, 'default', 'value']), message);
 }
 
-/** Whether imports and exports lead to a local type, over others perhaps. */
+/** Whether imports and exports refer to a local type, perhaps through others. */
 function isInUse(subject: Subject, type: string): boolean {
   const reached = new Set<string>();
   const follow = (schema: unknown): void => {

@@ -1,4 +1,4 @@
-/** The files of a blueprint with their places: from a folder, or from the YAML that they are written in. */
+/** The files of a blueprint with their positions: from a folder, or from the YAML that contains them. */
 import { fileTreeOf, inlineFileTree, readText, type FileTree } from '../../lib/file-tree.ts';
 import { isObject, ownField } from '../../lib/objects.ts';
 import { Source } from './source.ts';
@@ -14,7 +14,7 @@ export interface SourceFiles {
 
 /**
  * @param contents by path below the folder
- * @param fileName of a path, for people
+ * @param fileName of a path, for messages
  */
 export function sourceFilesOf(
   contents: ReadonlyMap<string, Uint8Array>,
@@ -24,7 +24,7 @@ export function sourceFilesOf(
   return withSources(tree, (path, text) => new Source(fileName(path), text));
 }
 
-/** @param filesystem the value that stands in `document` */
+/** @param filesystem the value in `document` */
 export function sourceFilesIn(document: YamlText, filesystem: unknown): SourceFiles {
   const tree = inlineFileTree(filesystem);
   return withSources(tree, (path, text) => {
@@ -51,7 +51,7 @@ function withSources(tree: FileTree, make: (path: string, text: string) => Sourc
   };
 }
 
-/** Without `.`, `..` and slashes at the ends. */
+/** Without `.`, `..` and slashes at both ends. */
 function plainPath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {

@@ -1,6 +1,6 @@
 /**
- * Sources of the lint. A template may be in a blueprint that is in an Installation: a position in the innermost text
- * is reported as line and column of the file on disk.
+ * Sources of the lint. A template can be in a blueprint that is in an Installation: a position in the innermost text is
+ * reported as line and column of the file on disk.
  */
 
 /** A position in a file. */
@@ -10,13 +10,13 @@ export interface Place {
   readonly line: number;
   /** 1-based, in characters. */
   readonly column: number;
-  /** Characters to underline, at least 1; never beyond the line. */
+  /** Characters to underline: at least 1, never beyond the line. */
   readonly length: number;
   /** The whole line. */
   readonly sourceLine: string;
 }
 
-/** Where a string stands within another one: an offset in it for each place of the inner text. */
+/** The position of a string within another one: an offset in the outer string for each offset of the inner one. */
 export interface Embedding {
   readonly outer: Source;
   /** @param line 0-based @param column 0-based. @returns offset in the outer text */
@@ -29,7 +29,7 @@ export class Source {
   readonly #embedding: Embedding | undefined;
   readonly #starts: readonly number[];
 
-  /** @param file path for people */
+  /** @param file path for messages */
   constructor(file: string, text: string, embedding?: Embedding) {
     this.file = file;
     this.text = text;
@@ -73,7 +73,7 @@ export class Source {
     return low;
   }
 
-  /** Offset of the beginning of a line; the end of the text for lines beyond it. */
+  /** Offset of the beginning of a line; the end of the text if the line does not exist. */
   lineStart(line: number): number {
     return this.#starts[line] ?? this.text.length;
   }

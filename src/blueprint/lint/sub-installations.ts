@@ -1,4 +1,6 @@
-/** Rules about the sub-installations of a blueprint: their names, their blueprints, and where their imports come from. */
+/**
+ * Rules about the sub-installations of a blueprint: their names, their blueprints, and the sources of their imports.
+ */
 import { parseComponentUri } from '../../components/relative-reference.ts';
 import { ComponentProblem } from '../../components/errors.ts';
 import { isDns1123Label } from '../../lib/names.ts';
@@ -67,7 +69,7 @@ export const subInstallationRules = ruleGroup<RuleName>(rules, (subject, report)
   inspectCycle(subject, say);
 });
 
-/** Whether there are no other children than those: rendered ones, or such that cannot be read, may export anything. */
+/** Whether these are all children: rendered ones, and those that cannot be read, may export anything. */
 export const knowsAllChildren = ({ templates, children, blueprint: { info } }: Subject): boolean =>
   templates.every(({ kind }) => kind !== 'subinstallation') &&
   children.length === (info.subinstallations ?? []).length;
@@ -212,7 +214,7 @@ function inspectCycle({ children }: Subject, say: Say): void {
   say('child-cycle', at, `these wait for each other: ${cycleText(cycle)}`);
 }
 
-/** The controllers' own check has the last word. */
+/** The controllers' own check decides. */
 function inspectTheRest({ children, blueprint, document }: Subject, say: Say): void {
   try {
     checkTemplates(

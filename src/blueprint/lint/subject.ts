@@ -22,7 +22,7 @@ export interface Subject {
   readonly caller: Caller | undefined;
 }
 
-/** A template execution, and where its template stands. */
+/** A template execution, and the position of its template. */
 export interface FoundTemplate {
   readonly kind: ExecutionKind;
   /** Of the execution in `blueprint.yaml`. */
@@ -32,7 +32,7 @@ export interface FoundTemplate {
   readonly source: Source | undefined;
 }
 
-/** A sub-installation that is written down in the blueprint. */
+/** A sub-installation that the blueprint contains. */
 export interface Child {
   /** Position in `subinstallations`. */
   readonly index: number;
@@ -45,15 +45,15 @@ export interface Child {
 export interface Caller {
   /** `installation shop`, `sub-installation db` */
   readonly name: string;
-  /** Begins where imports and exports are. */
+  /** Where its imports and exports are. */
   readonly document: YamlText;
   readonly imports?: View<InstallationImports> | undefined;
   readonly exports?: View<InstallationExports> | undefined;
   readonly importDataMappings?: Readonly<Record<string, unknown>> | undefined;
   readonly exportDataMappings?: Readonly<Record<string, unknown>> | undefined;
-  /** Whether there is a component to refer to; undefined when that is not known. */
+  /** Whether the reference can be to a component; undefined if that is not known. */
   readonly hasComponent?: boolean | undefined;
-  /** Type of what a target import refers to, where that is known: that of the parent's import. */
+  /** Type of the object that a target import refers to, if known: the type of the parent's import. */
   targetTypeOf(importName: string): string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a controller says of a blueprint that works all the same: the structural rules, which take time in proportion to
- * the definitions. Templates, schemas and their patterns are programs of strangers, and are not looked into here.
+ * Warnings of a controller about a blueprint that works: the structural rules, which take time in proportion to the
+ * definitions. Templates, schemas and their patterns are not inspected, because a user could make that slow.
  */
 import { BLUEPRINT_FILE } from '../../api/blueprint.ts';
 import { readText } from '../../lib/file-tree.ts';
@@ -15,7 +15,7 @@ import { YamlText } from './yaml-text.ts';
 
 const groups = [definitionRules, schemaWordRules];
 
-/** In the order of lines; places are those in `blueprint.yaml`. */
+/** In the order of lines; positions are in `blueprint.yaml`. */
 export function warningsOn(blueprint: LoadedBlueprint): readonly Finding[] {
   const source = new Source(BLUEPRINT_FILE, readText(blueprint.files, BLUEPRINT_FILE) ?? '');
   const files: SourceFiles = { tree: blueprint.files, paths: [], source: () => undefined };

@@ -12,7 +12,7 @@ interface Found {
   readonly value: YamlNode;
 }
 
-/** A document as JSON, and as text. */
+/** A document as JSON and as source text. */
 interface ReadYaml {
   readonly value: unknown;
   readonly document: YamlText;
@@ -60,7 +60,7 @@ export class YamlText {
     return new YamlText(this.source, this.#root, [...this.#base, ...path]);
   }
 
-  /** Where a field or an element stands: its name, or the value itself. */
+  /** Position of a field or an element: its name, or the value itself. */
   at(path: Path, part: 'key' | 'value' = 'value'): Place {
     const all = [...this.#base, ...path];
     for (let end = all.length; end >= 0; end--) {
@@ -72,7 +72,7 @@ export class YamlText {
     return this.source.place(0);
   }
 
-  /** The text of a field as a source, with positions in this text; undefined if it is not a string. */
+  /** The string value of a field as a source, with positions in this text; undefined if it is not a string. */
   textAt(path: Path, text: string): Source | undefined {
     const found = this.#find([...this.#base, ...path]);
     const node = found && targetOf(found.value);
@@ -88,7 +88,7 @@ export class YamlText {
     return { text: this.source.text.slice(start, end), offset: start };
   }
 
-  /** Names that a map has a second time; the places are those of the later ones, which win. */
+  /** Duplicate names in a map; the positions are those of the later ones, which win. */
   repeatedKeys(): readonly { readonly key: string; readonly place: Place }[] {
     const repeated: { key: string; place: Place }[] = [];
     const visit = (node: YamlNode): void => {
@@ -165,7 +165,10 @@ const entriesOf = ({ items }: YamlNode & { kind: 'mapping' }): readonly Entry[] 
     return i % 2 === 0 && value ? [{ key, value }] : [];
   });
 
-/** The last field of that name, as in lib/yaml.ts; else one that differs in capitals only, as in decode.ts. */
+/**
+ * The last field of that name, as in lib/yaml.ts; otherwise one that differs only in upper and lower case, as in
+ * decode.ts.
+ */
 function childOf(node: YamlNode, step: string | number): Found | undefined {
   if (node.kind === 'sequence') {
     const value = typeof step === 'number' ? node.items[step] : undefined;

@@ -1,6 +1,6 @@
 /** The deployers of this program as plugins, for commands that ask them for plans instead of running them. */
 import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
-import { asideRunners } from '../../blueprint/aside/runner.ts';
+import { workerRunners } from '../../blueprint/workers/runner.ts';
 import { createComponentRepositories } from '../../components/component-repositories.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
@@ -22,7 +22,7 @@ export function pluginsByType(
   const clock = systemClock;
   const repositories = createComponentRepositories({ clock, rng: secureRng, signal, ...registry });
   signal.addEventListener('abort', () => void repositories.close(), { once: true });
-  const runners = asideRunners({ clock, ...templating });
+  const runners = workerRunners({ clock, ...templating });
   signal.addEventListener('abort', () => void runners.close(), { once: true });
   const charts = { repositories, clock, chartsOf: runners.of, ...helm };
   const pods = { client, settings: container };

@@ -3,7 +3,7 @@
  * the division of work among replicas.
  */
 import { hostname } from 'node:os';
-import { asideRunners } from '../../blueprint/aside/runner.ts';
+import { workerRunners } from '../../blueprint/workers/runner.ts';
 import type { RunnerOf } from '../../blueprint/work.ts';
 import {
   createComponentRepositories,
@@ -102,7 +102,7 @@ export async function createProcessServices(
     componentLimits: configuration.limits,
   });
   closing.add(() => repositories.close());
-  const runners = asideRunners({ clock, ...configuration.templating });
+  const runners = workerRunners({ clock, ...configuration.templating });
   closing.add(() => runners.close());
   observeCache(repositories, metrics);
   const caches = createCaches({ client, clock, rng, log, metrics });

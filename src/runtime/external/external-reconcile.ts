@@ -11,7 +11,7 @@ import { Conditions, type StepEvent } from './conditions.ts';
 import type { Marks } from './creation.ts';
 import type { NameStrategy } from './names.ts';
 import type { ExternalObject, Observation } from './types.ts';
-import { filledIn } from './late.ts';
+import { filledIn } from './late-initialization.ts';
 
 export interface ExternalReconcilePorts<M extends ExternalObject> {
   readonly kind: Kind<M>;

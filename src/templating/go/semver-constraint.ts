@@ -5,9 +5,9 @@ import { comparePre, compareVersions, parseVersion, versionText, type Version } 
 /** Longer ones are refused: the patterns here take more than linear time. */
 const MAX_LENGTH = 512;
 
-/** One comparison. `*` alone is partial, but neither of its later places counts as free; upstream's rules need that. */
+/** One comparison. `*` alone is partial, but its later parts do not count as wildcards; upstream's rules need that. */
 interface Constraint {
-  /** The version as it is written, for complaints. */
+  /** The version as written, for messages. */
   readonly text: string;
   readonly operator: string;
   readonly version: Version;
@@ -60,7 +60,7 @@ export function parseConstraints(text: string): Constraint[][] {
   });
 }
 
-/** Why a version is not within a constraint: `is less than`; undefined when it is. */
+/** Why a version does not meet a constraint: `is less than`; undefined if it does. */
 type Test = (v: Version, c: Constraint) => string | undefined;
 
 const unless = (holds: boolean, reason: string): string | undefined => (holds ? undefined : reason);
@@ -137,7 +137,7 @@ const TESTS: Readonly<Record<string, Test>> = {
 
 const HIDDEN = 'is a prerelease version and the constraint is only looking for release versions';
 
-/** Which of several constraints `v` violates; empty if none. */
+/** The constraints that `v` violates; empty if none. */
 function complaints(v: Version, all: readonly Constraint[]): string[] {
   if (v.pre !== '' && all.every((c) => c.version.pre === '')) return [`${versionText(v)} ${HIDDEN}`];
   return all.flatMap((c) => {
@@ -148,7 +148,7 @@ function complaints(v: Version, all: readonly Constraint[]): string[] {
   });
 }
 
-/** Why a version is within no alternative; empty when it is within one. */
+/** Why a version meets no alternative; empty if it meets one. */
 export function constraintComplaints(
   alternatives: readonly (readonly Constraint[])[],
   version: Version,
@@ -160,7 +160,7 @@ export function constraintComplaints(
   return found.filter((text, i) => text !== hidden || found.indexOf(text) === i);
 }
 
-/** Whether a version is within a constraint such as `>=1.20 <2`. @throws GoError when one of them is invalid */
+/** Whether a version meets a constraint such as `>=1.20 <2`. @throws GoError if one of them is invalid */
 export const satisfies = (version: string, constraint: string): boolean => {
   const alternatives = parseConstraints(constraint);
   return constraintComplaints(alternatives, parseVersion(version)).length === 0;

@@ -1,4 +1,4 @@
-/** Follows a chain of fields through maps and objects, with Go's complaints. */
+/** Follows a chain of fields through maps and objects, with Go's error messages. */
 import { closest } from '../../lib/closest.ts';
 import type { Node, Operand } from './ast.ts';
 import { callFunction } from './eval-call.ts';
@@ -40,7 +40,7 @@ export function evalPath(
   return receiver.value;
 }
 
-/** The missing value, with a suggestion. @param parent where the last name was looked up */
+/** The missing value, with a suggestion. @param parent the value that lacks the last name */
 function whyNothing(path: readonly string[], parent: Value): string | undefined {
   const name = path.at(-1);
   if (name === undefined) return undefined;

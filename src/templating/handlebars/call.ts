@@ -1,4 +1,4 @@
-/** Calls the functions that Go templates have, with arguments as Handlebars writes them. */
+/** Calls the functions of Go templates with arguments in the form of Handlebars. */
 import { FunctionError } from '../gotemplate/errors.ts';
 import type { Env, FunctionTable } from '../gotemplate/env.ts';
 import { rejoin, stringOf } from '../go/go-string.ts';
@@ -6,13 +6,13 @@ import { forImplementation, isAssignable } from '../gotemplate/signature.ts';
 import { GoInt, isList, type GoFunction, type Value } from '../gotemplate/values.ts';
 import { kindOf } from './values.ts';
 
-/** The language's own words, and what would need functions as values. */
+/** The language's own keywords, and functions that would need functions as values. */
 const HIDDEN: ReadonlySet<string> = new Set(['call', 'html', 'js', 'and', 'or']);
 
 export const findFunction = (functions: FunctionTable, name: string): GoFunction | undefined =>
   Object.hasOwn(functions, name) && !HIDDEN.has(name) ? functions[name] : undefined;
 
-/** Functions that know what to do without a value. */
+/** Functions that accept a missing value. */
 const TOLERANT: ReadonlySet<string> = new Set([
   'default',
   'empty',
@@ -62,7 +62,7 @@ function argument(value: Value, param: string, index: number): Value {
   );
 }
 
-/** undefined when the value is of another kind. */
+/** undefined if the value has another type. */
 function converted(value: Value, param: string): Value {
   switch (param) {
     case 'any':

@@ -31,7 +31,7 @@ interface Call {
 }
 type Path = hbs.AST.PathExpression;
 
-/** The output of one execution, shared by all that it includes. */
+/** The output of one execution, shared with everything that it includes. */
 interface Output {
   text: string;
   bytes: number;
@@ -48,7 +48,9 @@ export class Evaluation {
     this.#output = output;
   }
 
-  /** Runs a part of the template; partials defined in it are known in all of it. @throws TemplateExecutionError */
+  /**
+   * Executes a part of the template; partials defined in it are visible in all of it. @throws TemplateExecutionError
+   */
   run({ body }: hbs.AST.Program, frame: Frame): void {
     const partials = new Map(frame.partials);
     const inner = { ...frame, partials };
@@ -56,7 +58,7 @@ export class Evaluation {
     for (const node of body) this.#statement(node, inner);
   }
 
-  /** What a program of another source writes. */
+  /** The output of a program from another source. */
   textOf({ source, program }: Pick<Partial, 'source' | 'program'>, frame: Frame): string {
     const output: Output = { text: '', bytes: 0 };
     new Evaluation(this.env, source, output).run(program, frame);
@@ -70,7 +72,7 @@ export class Evaluation {
     this.#output.text += text;
   }
 
-  /** What work writes, instead of writing it. */
+  /** The output of `work`, instead of writing it. */
   captured(work: () => void): string {
     const { text } = this.#output;
     this.#output.text = '';
@@ -179,7 +181,7 @@ export class Evaluation {
 
   // -------------------------------------------------------------- expressions
 
-  /** A value; undefined when it is missing. */
+  /** A value; undefined if it is missing. */
   value(node: hbs.AST.Expression, frame: Frame): Value {
     this.#charged(node);
     switch (node.type) {
@@ -281,7 +283,7 @@ export class Evaluation {
     return value;
   }
 
-  /** Says which part of a path is missing. @throws TemplateExecutionError always */
+  /** Reports which part of a path is missing. @throws TemplateExecutionError always */
   missing(node: Node, expression: hbs.AST.Expression, frame: Frame): never {
     if (expression.type !== 'PathExpression') {
       const name =
@@ -317,7 +319,7 @@ export function executeSource(env: Env, source: Source, dot: Value): string {
   return output.text;
 }
 
-/** What `include` does: a file with a value of its own. @throws FunctionError, TemplateLimitExceeded */
+/** What `include` does: executes a file with its own value. @throws FunctionError, TemplateLimitExceeded */
 export function includeFile(env: Env, path: string, data: Value): string {
   env.enter();
   try {

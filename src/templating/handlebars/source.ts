@@ -1,13 +1,13 @@
 /**
- * Reads Handlebars templates. The grammar is the package's; it is never asked to compile or run anything, so no text
- * of a user becomes code.
+ * Parses Handlebars templates. Only the package's parser is used; it never compiles or runs anything, so no text of a
+ * user becomes code.
  */
 import { createHash } from 'node:crypto';
 import Handlebars from 'handlebars';
 import { closest } from '../../lib/closest.ts';
 import { placeOf, TemplateParseError, type TemplatePlace } from '../gotemplate/errors.ts';
 
-/** A parsed text; immutable, and good for any number of executions. */
+/** A parsed template; immutable, can be executed repeatedly. */
 export interface Source {
   /** Name in messages: the execution, or the path of a file. */
   readonly name: string;
@@ -18,7 +18,7 @@ export interface Source {
 const CACHE_SIZE = 512;
 const cache = new Map<string, Source>();
 
-/** A text, or one of the last 512 that were read. @throws TemplateParseError */
+/** A template, or one of the last 512 that were parsed. @throws TemplateParseError */
 export function readSource(name: string, text: string): Source {
   const key = createHash('sha256').update(`${name}\0`).update(text).digest('base64');
   const known = cache.get(key);
@@ -29,13 +29,13 @@ export function readSource(name: string, text: string): Source {
   return source;
 }
 
-/** The grammar does not know paths from the root, `{{> /a.hbs}}`; a blank instead of the slash moves nothing. */
+/** The grammar does not know paths from the root, `{{> /a.hbs}}`; a blank instead of the slash keeps all positions. */
 const FROM_ROOT = /(?<!\\)(\{\{~?#?>\s*)\/(?=[\w.])/g;
 
 /** Deeper than real templates; the parser's time grows quadratically with it. */
 const MAX_DEPTH = 200;
 
-/** Where blocks or parentheses are nested too deeply; undefined when they are not. */
+/** Where blocks or parentheses are nested too deeply; undefined if they are not. */
 function tooDeep(text: string): number | undefined {
   let [blocks, parentheses, isCode] = [0, 0, false];
   for (const { 0: token, index } of text.matchAll(/\{\{~?[#/]?|\}\}|[()]/g)) {
@@ -146,7 +146,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EOF: 'the end of the template',
 };
 
-/** The parser shows the text before the place, shortened and without line breaks. */
+/** The parser shows the text before the position, shortened and without line breaks. */
 function columnIn(text: string, line: number, before: string): number {
   const written = text.split('\n')[line - 1] ?? '';
   for (let length = before.length; length > 0; length--) {
@@ -168,14 +168,14 @@ export const placeOfNode = ({ name, text }: Source, { loc }: hbs.AST.Node): Temp
 
 const MAX_SHOWN = 60;
 
-/** A node as it is written, for messages; long ones are cut. */
+/** A node in its source form, for messages; long ones are cut. */
 export function writtenAs({ text }: Source, { loc }: hbs.AST.Node): string {
   const [start, end] = [loc.start, loc.end].map(({ line, column }) => positionOf(text, line, column));
   const written = text.slice(start, end).replace(/\s+/g, ' ').trim();
   return written.length > MAX_SHOWN ? `${written.slice(0, MAX_SHOWN)}…` : written;
 }
 
-/** ` (did you mean …?)`, where one of the names is near. */
+/** ` (did you mean …?)`, if one of the names is similar. */
 export function meant(name: string, known: readonly string[]): string {
   const near = closest(name, known);
   return near === undefined ? '' : `; did you mean ${near}?`;

@@ -1,7 +1,7 @@
 /**
- * How values come together: what a parent says wins over what a subchart says, maps are merged, all else is replaced,
- * and null takes a default away. Two ways of doing it: `coalesce` drops keys that were set to null, `merge` keeps the
- * nulls, for steps that are followed by another one.
+ * How values are combined: values of a parent win over those of a subchart, maps are merged, everything else is
+ * replaced, and null removes a default. There are two variants: `coalesce` drops keys that were set to null; `merge`
+ * keeps the nulls, for steps that are followed by another one.
  */
 import { copy, define } from '../../lib/json.ts';
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
@@ -12,7 +12,10 @@ type Way = 'coalesce' | 'merge';
 
 const GLOBAL = 'global';
 
-/** The values of a chart and all its dependencies, under what a user gave. Nothing given is changed. @throws ValuesInvalid */
+/**
+ * The values of a chart and all its dependencies, below the values that a user gave. The arguments are not changed.
+ * @throws ValuesInvalid
+ */
 export const coalesceValues = (chart: Chart, given: Fields): Fields =>
   together(chart, copy(given), 'coalesce');
 
@@ -42,14 +45,14 @@ function addDefaults(chart: Chart, values: Fields, way: Way): void {
     else if (values[key] === null && way === 'coalesce') Reflect.deleteProperty(values, key);
     else {
       const value = values[key];
-      // Nulls for a subchart are its own affair and must reach it.
+      // A subchart needs the nulls that are meant for it.
       if (isObject(value) && isObject(fallback))
         mergeTables(value, fallback, subcharts.has(key) ? 'merge' : way);
     }
   }
 }
 
-/** Global values of a chart become those of its subchart, over what the subchart says itself. */
+/** Global values of a chart become those of its subchart, and win over the subchart's own. */
 function handGlobalsDown(into: Fields, from: Fields): void {
   const own = Object.hasOwn(into, GLOBAL) ? into[GLOBAL] : {};
   const above = Object.hasOwn(from, GLOBAL) ? from[GLOBAL] : {};
@@ -64,7 +67,7 @@ function handGlobalsDown(into: Fields, from: Fields): void {
   define(into, GLOBAL, own);
 }
 
-/** Fills `into` with what `from` has besides. Both may be changed. */
+/** Adds to `into` what only `from` contains. Both may be changed. */
 export function mergeTables(into: Fields, from: Fields, way: Way): Fields {
   for (const [key, value] of Object.entries(into)) if (value === null) define(from, key, null);
   for (const [key, value] of Object.entries(from)) {

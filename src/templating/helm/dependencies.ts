@@ -1,6 +1,6 @@
 /**
- * Which dependencies take part, under which names, and what values a chart takes over from them. A dependency that is
- * not listed in `Chart.yaml` takes part as it is; a listed one may have aliases, a condition, tags and imports.
+ * Which dependencies are used, under which names, and which of their values a chart imports. A dependency that is not
+ * listed in `Chart.yaml` is used unchanged; a listed one may have aliases, a condition, tags and imports.
  */
 import { copy, define } from '../../lib/json.ts';
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
@@ -10,7 +10,7 @@ import type { Chart } from './chart.ts';
 import { coalesceValues, mergeTables, mergeValues, tableAt } from './coalesce.ts';
 import { isInRange, type Dependency } from './metadata.ts';
 
-/** The chart as it is to be rendered with these values. @throws ValuesInvalid */
+/** The chart to render with these values. @throws ValuesInvalid */
 export const withDependencies = (chart: Chart, values: Fields): Chart =>
   withImports(withEnabled(chart, values, ''));
 
@@ -51,7 +51,7 @@ const withDependencyList = (
   listed: readonly Dependency[],
 ): Chart => ({ ...chart, dependencies, metadata: { ...chart.metadata, dependencies: listed } });
 
-/** The first condition that is a boolean decides; without one the tags do. */
+/** The first condition that is a boolean decides; without one, the tags decide. */
 function isEnabled(dependency: Dependency, values: Fields, path: string): boolean {
   for (const condition of dependency.condition.trim().split(',')) {
     if (condition === '') continue;
@@ -86,7 +86,7 @@ function withImports(chart: Chart): Chart {
   return { ...own, values: mergeTables(copy(known), imported, 'merge') };
 }
 
-/** An import is the name of an export, or says from where to where. */
+/** An import is the name of an export, or a source and a destination. */
 function importOf(wish: unknown): { readonly child: string | undefined; readonly parent: string } {
   if (typeof wish === 'string') return { child: `exports.${wish}`, parent: '.' };
   if (!isObject(wish)) return { child: undefined, parent: '.' };
@@ -94,7 +94,7 @@ function importOf(wish: unknown): { readonly child: string | undefined; readonly
   return { child: text('child'), parent: text('parent') };
 }
 
-/** The table below a dotted path. */
+/** The map at a dotted path. */
 function under(path: string, table: Fields): Fields {
   if (path === '.') return table;
   return path

@@ -1,4 +1,7 @@
-/** The functions that Helm adds to Go's and sprig's: text and data in several formats, templates by name, the cluster. */
+/**
+ * The functions that Helm adds to Go's and sprig's: strings and data in several formats, templates by name, the
+ * cluster.
+ */
 import { isObject } from '../../lib/objects.ts';
 import { toYamlPretty } from '../../lib/yaml.ts';
 import type { Env, FunctionTable } from '../gotemplate/env.ts';
@@ -10,11 +13,11 @@ import { addToSet, executeNamed, executeIn, parseTemplate } from '../gotemplate/
 import { fromJson, GoMap, isList, kindName, type Value } from '../gotemplate/values.ts';
 import { readToml, writeToml } from './toml.ts';
 
-/** What a chart's author says with `required` and `fail` stands between these, and is shown alone. */
+/** The message of `required` and `fail` is between these marks, and is shown alone. */
 export const WARN_START = 'HELM_ERR_START';
 export const WARN_END = 'HELM_ERR_END';
 
-/** How often a template may include itself, directly or by way of others. */
+/** How often a template may include itself, directly or through others. */
 const MAX_INCLUDES = 1000;
 
 /** An object of the cluster, a list of objects, or an empty map. Returns immediately; unknown lookups are recorded. */
@@ -24,7 +27,7 @@ export interface LookupKey {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace: string;
-  /** Empty for all of them. */
+  /** An empty result for all lookups. */
   readonly name: string;
 }
 
@@ -32,7 +35,7 @@ const failure = (message: string): FunctionError => new FunctionError(`${WARN_ST
 
 const withoutNoValue = (text: string): string => text.replaceAll('<no value>', '');
 
-/** Like `read`, with the complaint as a value: a template looks for it there. */
+/** Like `read`, with the error as a value: the template checks for it there. */
 function answering<T>(read: (text: string) => T, otherwise: (message: string) => T) {
   return fn('string', ((text: string) => {
     try {
@@ -47,7 +50,7 @@ function answering<T>(read: (text: string) => T, otherwise: (message: string) =>
 const errorMap = (message: string): Value => fromJson({ Error: message });
 const errorList = (message: string): Value => [message];
 
-/** Go's complaint about JSON of another type. */
+/** Go's error message about JSON of another type. */
 function expectType(value: Value, wanted: 'map' | 'list', prefix: string): Value {
   if (value === null || value === undefined) return wanted === 'map' ? new GoMap() : [];
   if (wanted === 'map' ? value instanceof GoMap : isList(value)) return value;
@@ -95,7 +98,7 @@ function required(message: string, value: Value): Value {
 
 const getHostByName = fn('string', () => '');
 
-/** All of them, for one rendering. */
+/** The functions for one rendering. */
 export function helmFunctions(lookup: Lookup): FunctionTable {
   const counts = new Map<string, number>();
   const table: FunctionTable = {
@@ -131,7 +134,7 @@ export function helmFunctions(lookup: Lookup): FunctionTable {
 
 const objectOr = (value: unknown): object => (isObject(value) ? value : {});
 
-/** The text is a value, which may be secret, so that complaints do not repeat it as Helm's do. */
+/** The string is a value, which may be secret, so error messages do not repeat it as Helm's do. */
 function tpl(env: Env, text: string, data: Value): string {
   const outer = env.templates;
   const set = new Map(outer);

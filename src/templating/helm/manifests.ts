@@ -1,4 +1,4 @@
-/** From the output of templates to single manifests: split, separated from hooks, in the order of installation. */
+/** Splits the output of templates into manifests, separates the hooks, and sorts by the order of installation. */
 import { byCodePoint } from '../../lib/gojson.ts';
 import { isObject, ownField } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
@@ -9,14 +9,14 @@ export interface RenderedManifest {
   /** Path of the template. */
   readonly source: string;
   readonly content: string;
-  /** Empty when the document names none. */
+  /** Empty if the document has none. */
   readonly kind: string;
   /** The document as JSON; only a map can be a Kubernetes object. */
   readonly document: unknown;
 }
 
 export interface Hook extends RenderedManifest {
-  /** Such as `pre-install`. */
+  /** For example `pre-install`. */
   readonly events: readonly string[];
 }
 
@@ -95,7 +95,7 @@ export function sortManifests(printed: ReadonlyMap<string, string>): Manifests {
       if (hook === undefined) manifests.push(manifest);
       else {
         const events = hook.split(',').map((event) => EVENTS[event.trim().toLowerCase()]);
-        // A hook for an unknown event is never run, and Helm drops it.
+        // A hook with an unknown event never runs, and Helm drops it.
         if (events.every((event) => event !== undefined)) hooks.push({ ...manifest, events });
       }
     }
@@ -103,7 +103,7 @@ export function sortManifests(printed: ReadonlyMap<string, string>): Manifests {
   return { manifests: manifests.sort(byKind), hooks: hooks.sort(byKind) };
 }
 
-/** The documents of a string, trimmed; the empty ones are left out. */
+/** The documents of a string, trimmed, without empty ones. */
 export const splitManifests = (text: string): readonly string[] =>
   text
     .trim()
@@ -137,7 +137,7 @@ function read(source: string, content: string): RenderedManifest {
   return { source, content, kind: typeof kind === 'string' ? kind : '', document };
 }
 
-/** What Helm needs to read of any document. */
+/** The fields that Helm reads from every document. */
 function checkHead(source: string, document: unknown): void {
   const expectText = (value: unknown, what: string): void => {
     if (value === undefined || value === null || typeof value === 'string') return;

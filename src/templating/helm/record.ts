@@ -1,6 +1,6 @@
 /**
- * Helm's record of a revision, a secret on the target. A user with write access there can craft one that takes
- * arbitrary time, so it is unpacked in a worker that can be stopped.
+ * Helm's record of a revision, a secret on the target. A user with write access to it can craft one that takes
+ * arbitrarily long to unpack, so it is unpacked in a worker that can be stopped.
  */
 import { gunzipSync } from 'node:zlib';
 import { exactJson } from '../../lib/exact-json.ts';
@@ -20,12 +20,12 @@ export interface RecordJob {
 /** Characters; Kubernetes stores no secret with more than 1 MiB. */
 const MAX_PACKED = 2 * 2 ** 20;
 const MAX_UNPACKED_MIB = 32;
-/** The default limits for responses of a target, which the record is compared with. */
+/** The default limits for responses of a target, to which the record is compared. */
 const OBJECT = { maxDepth: 1000, maxElements: 131_072 };
 
 /**
- * The documents of a revision, each as JSON, so that the caller can parse them one by one. A damaged record has
- * none.
+ * The documents of a revision, each as JSON, so that the caller can parse them one by one; none if the record is
+ * damaged.
  * @throws ChartInvalid
  */
 export function recordDocuments({ release }: RecordJob): readonly string[] {

@@ -1,4 +1,4 @@
-/** `values.schema.json`: the values of a chart and its dependencies against what their schemas ask for. */
+/** `values.schema.json`: validates the values of a chart and its dependencies. */
 import { parseBoundedJson } from '../../lib/json-bounds.ts';
 import type { AnySchema, ErrorObject } from 'ajv';
 import { append } from '../../lib/lists.ts';
@@ -8,7 +8,7 @@ import type { Chart } from './chart.ts';
 import { ValuesInvalid } from './errors.ts';
 
 /**
- * Names the chart, the place and the rule, never the value.
+ * The message names the chart, the path and the rule, never the value.
  * @throws ValuesInvalid
  */
 export function checkValues(chart: Chart, values: Fields): void {
@@ -30,7 +30,7 @@ function complaintsOf(chart: Chart, values: Fields): readonly string[] {
   return lines;
 }
 
-/** What the schema says it is written in; draft 7 for all that is older. */
+/** The draft that the schema names; draft 7 for older ones. */
 function dialectOf(name: string): Dialect {
   if (name.includes('2020-12')) return '2020-12';
   return name.includes('2019-09') ? '2019-09' : 'draft-07';

@@ -1,4 +1,4 @@
-/** What to look at when a document fails. */
+/** Describes why a document fails. */
 import type { Path } from './syntax/ast.ts';
 import type { Node } from './tree/node.ts';
 
@@ -6,13 +6,13 @@ import type { Node } from './tree/node.ts';
 export interface Culprit {
   /** Name of the document. */
   readonly source: string;
-  /** Where it may stand in the document, likeliest first. */
+  /** Possible positions in the document, the most likely first. */
   readonly paths: readonly Path[];
   readonly value: Node['value'];
   /** The problem, without its position; empty if unknown. */
   readonly why: string;
   /** For a syntax error: how much of the text between the parentheses is valid. */
   readonly offset?: number | undefined;
-  /** How many others are left. */
+  /** Number of the others. */
   readonly others: number;
 }

@@ -12,7 +12,7 @@ import { print } from './syntax/print.ts';
 import { embedded } from './tree/resolved.ts';
 import type { Culprit } from './culprit.ts';
 
-/** Of a culprit what its place is found by. */
+/** The fields of a culprit that determine its position. */
 type Sought = Pick<Culprit, 'paths' | 'value' | 'offset'>;
 
 interface Written {
@@ -21,9 +21,9 @@ interface Written {
 }
 
 /**
- * Where the expression begins in the text (UTF-16 code units), or where it stops to be one; undefined when the text does
- * not have it.
- * @param text YAML that has been read before
+ * Where the expression begins in the text (UTF-16 code units), or where its syntax error is; undefined if the text does
+ * not contain it.
+ * @param text YAML that has been parsed before
  */
 export function offsetOf(text: string, sought: Sought): number | undefined {
   const [root] = parseYamlNodes(text, { refusesColonInFlow: true });
@@ -35,7 +35,7 @@ export function offsetOf(text: string, sought: Sought): number | undefined {
   const found =
     near.find((one) => isMeant(one, sought)) ??
     first(scalarsIn(root), (one) => isMeant(one, sought)) ??
-    // It may have been evaluated in part, and look different now.
+    // It may have been evaluated in part, and differ from the source.
     near.find(({ scalar }) => !isExpr(sought.value) || embedded(scalar.value) !== undefined);
   if (!found) return undefined;
   const start = startOf(found.scalar, text);
@@ -118,10 +118,10 @@ function* scalarsIn(node: YamlNode, path: Path = []): Generator<Written> {
       yield* scalarsIn(node.items[i + 1] as YamlNode, [...path, step]);
     }
   }
-  // Aliases: their values are found where they are defined.
+  // Aliases: their values are at the position of the anchor.
 }
 
-/** Behind the quote; of a block, behind the indentation of its first line. */
+/** After the quote; for a block, after the indentation of its first line. */
 function startOf({ start, end }: ScalarNode, text: string): number | undefined {
   if (start === end) return undefined;
   const sign = text.charAt(start);
@@ -139,7 +139,7 @@ function behindBlanks(text: string, start: number): number {
   return at;
 }
 
-/** The place behind a part of a scalar; blanks differ where its lines are folded. The start when escapes are in it. */
+/** The position after a part of a scalar; blanks differ in folded lines. If it contains escapes, the start. */
 function alignedTo(part: string, text: string, start: number): number {
   let at = start;
   for (const char of part.replace(/\s+/g, '')) {

@@ -1,8 +1,8 @@
 import type { Culprit } from './culprit.ts';
 
-/** The document has no value; the message says why, and nothing of any value. */
+/** The document has no value; the message gives the reason without any values. */
 export class SpiffProblem extends Error {
-  /** Private, so that nothing that prints errors shows the values in it. */
+  /** Private, so that printing the error does not show the values in it. */
   readonly #culprit: Culprit | undefined;
 
   constructor(

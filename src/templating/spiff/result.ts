@@ -4,7 +4,7 @@ import { toSpiff, written } from './tree/plain.ts';
 import { isExpr } from './syntax/ast.ts';
 import type { SpiffValue } from './value.ts';
 
-/** Leaves out parts, all the way down. */
+/** Omits parts at every level. */
 function without(root: Node, isLeftOut: (it: Node) => boolean): Node {
   const { value } = root;
   const keep = (it: Node): Node => without(it, isLeftOut);
@@ -19,7 +19,7 @@ export const withoutLocal = (root: Node): Node => without(root, ({ flags }) => h
 
 const isHelp = ({ flags }: Node): boolean => hasFlag(flags, FLAG.local | FLAG.temporary);
 
-/** Without temporary values, and with escaped expressions as texts. */
+/** Without temporary values, and with escaped expressions as strings. */
 export const finished = (root: Node): Node => unescaped(without(root, isHelp), (key) => key);
 
 export const output = (root: Node): SpiffValue => {
@@ -39,7 +39,7 @@ const ESCAPED = /^\(\(!([^]*)\)\)$/;
 
 const bareKey = (key: string): string => key.replace(/^(<<<?)!/, '$1');
 
-/** Keys are escaped everywhere but at the top. */
+/** Keys are escaped everywhere except at the top level. */
 function unescaped(root: Node, nameOf = bareKey): Node {
   const { value } = root;
   if (typeof value === 'string') return { ...root, value: value.replace(ESCAPED, '(($1))') };

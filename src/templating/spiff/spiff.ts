@@ -1,4 +1,7 @@
-/** Evaluates Spiff documents: values and stored state in, a value and new state out. No way leads to the host. */
+/**
+ * Evaluates Spiff documents: values and stored state in, a value and new state out. Documents have no access to the
+ * host.
+ */
 import { Budget, DEFAULT_LIMITS, LimitError, type TemplateLimits } from '../budget.ts';
 import { evaluate } from './evaluate.ts';
 import { CascadeFailed, type Engine, type Flowed } from './eval/engine.ts';
@@ -16,9 +19,9 @@ import { unresolvedIn } from './unresolved.ts';
 
 interface SpiffInput {
   readonly document: SpiffValue;
-  /** Names that the document sees besides its own. */
+  /** Names that the document can refer to besides its own. */
   readonly values: SpiffMap;
-  /** The state of the last job; undefined if there can be none. */
+  /** The state of the last job; undefined if the document has no state. */
   readonly state?: SpiffValue | undefined;
   /** Name of the document in messages. */
   readonly source: string;
@@ -36,8 +39,8 @@ interface SpiffResult {
 }
 
 /**
- * Evaluates a document until nothing changes any more.
- * @throws SpiffProblem when something in it has no value, or it takes too much time or space
+ * Evaluates a document until nothing changes.
+ * @throws SpiffProblem if a part of it has no value, or it exceeds the limits for time or size
  * @see github.com/mandelsoft/spiff flow, spiffing
  */
 export function renderSpiff(input: SpiffInput, { functions, limits, ...world }: SpiffWorld): SpiffResult {
@@ -50,7 +53,7 @@ export function renderSpiff(input: SpiffInput, { functions, limits, ...world }: 
     return { value: output(result), state: stateIn(result) };
   } catch (error) {
     if (error instanceof CascadeFailed) {
-      // The stored state is a document too, but none that the author can look at.
+      // The stored state is a document as well, but the author cannot see it.
       const culprit = error.culprit.source === 'stateHdl' ? undefined : error.culprit;
       throw new SpiffProblem(error.message, { cause: error, culprit });
     }
@@ -62,7 +65,7 @@ export function renderSpiff(input: SpiffInput, { functions, limits, ...world }: 
   }
 }
 
-/** The stored state is a document too, which is evaluated first. */
+/** The stored state is a document as well, which is evaluated first. */
 function stateStub(engine: Engine, values: Binding, state: SpiffValue): Node {
   const stub =
     isSpiffMap(state) && state.size === 0 ? node(new Map(), 'stateHdl') : toNode(state, 'stateHdl');
@@ -101,7 +104,7 @@ function newEngine(budget: Budget, functions: SpiffFunctionTable, world: Engine[
   return engine;
 }
 
-/** Passes over a document until one changes nothing. */
+/** Repeats passes over a document until one changes nothing. */
 function flowDocument(engine: Engine, document: Node, here: Binding, isOverridden: boolean): Flowed {
   const pass = passOf(engine);
   const binding = isList(document.value) ? here.withList(document.value) : here;
@@ -123,7 +126,7 @@ function flowDocument(engine: Engine, document: Node, here: Binding, isOverridde
   return { node: current, unresolved: unresolvedIn(current, engine) };
 }
 
-/** Visits the places that lambdas and templates of a document look up their names in. */
+/** Visits the scopes in which lambdas and templates of a document look up their names. */
 function everyCallable({ value }: Node, visit: (home: Binding) => void): void {
   const inner = isList(value) ? value : isFields(value) ? value.values() : [];
   for (const it of inner) {

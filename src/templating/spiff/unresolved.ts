@@ -12,12 +12,12 @@ interface Found {
   readonly node: Node;
   /** Where it is in the result. */
   readonly at: Path;
-  /** Where it comes from, if that is somewhere else. */
+  /** Where it comes from, if that differs. */
   readonly from: Path;
   readonly offset?: number;
 }
 
-/** undefined when everything has a value */
+/** undefined if everything has a value */
 export function unresolvedIn(root: Node, engine: Engine): Unresolved | undefined {
   const found = sorted([...findAll(root, [], engine)]);
   const [first] = found;
@@ -78,7 +78,7 @@ function syntaxProblem(text: string, engine: Engine): SyntaxProblem | undefined 
   }
 }
 
-/** Errors first, then what waits, then what waits for something that failed. */
+/** Errors first, then expressions that are unresolved, then those that depend on a failed one. */
 function sorted(found: readonly Found[]): readonly Found[] {
   const isError = ({ node }: Found): boolean => node.hasError === true;
   const hasFailed = ({ node }: Found): boolean => node.hasFailed === true;

@@ -13,10 +13,10 @@ const REFILL = 0.1;
 /** How long a namespace counts as one whose work was stopped, after the last stop. */
 const PARDON_MS = 10 * 60_000;
 
-/** From that many stops on a namespace is served last. */
+/** After this many stops, a namespace is served last. */
 const STOPS_OF_OFFENDER = 2;
 
-/** What a piece of work has cost. */
+/** The cost of completed work. */
 export interface Cost {
   readonly cpuMs: number;
   /** Whether it was stopped because of its own behaviour. */
@@ -35,14 +35,14 @@ interface Account<T> {
   balanceAt: number;
   stops: number;
   stoppedAt: number;
-  /** When it was served last, as a running number. */
+  /** When it was last served, as a sequence number. */
   servedAs: number;
 }
 
-/** The lower, the sooner. */
+/** The lowest value is served first. */
 type Rank = 0 | 1 | 2;
 
-/** Pure: time comes in with each call, in ms of a clock that never goes back. */
+/** Pure: each call passes the time, in ms of a monotonic clock. */
 export class FairQueue<T extends Owned> {
   readonly #size: number;
   readonly #accounts = new Map<string, Account<T>>();
@@ -68,7 +68,7 @@ export class FairQueue<T extends Owned> {
     account.waiting.push(work);
   }
 
-  /** What starts now, if anything may; it counts as running until `done`. */
+  /** The work that starts now, if any; it counts as running until `done`. */
   take(now: number): T | undefined {
     const free = this.#size - this.#running;
     if (free <= 0) return undefined;
@@ -86,7 +86,7 @@ export class FairQueue<T extends Owned> {
     return account.waiting.shift();
   }
 
-  /** Work of the namespace has ended, one way or another. */
+  /** Work of the namespace has ended, successfully or not. */
   done(namespace: string, { cpuMs, isStopped = false }: Cost, now: number): void {
     const account = this.#accounts.get(namespace);
     if (!account) return;

@@ -4,22 +4,22 @@ import { ownThread } from './cpu-time.ts';
 import type { Assignment, FromWorker } from './worker-process.ts';
 
 interface ServeOptions {
-  /** Never throws. @param parcel returns shared data by id */
-  readonly answer: (work: unknown, parcel: (id: string) => unknown) => unknown;
+  /** Never throws. @param sharedData returns the data of an id */
+  readonly answer: (work: unknown, sharedData: (id: string) => unknown) => unknown;
   /** Processor time of this worker in ms. */
   readonly cpuMs: () => number;
 }
 
 export function serve({ answer, cpuMs }: ServeOptions): void {
-  const parcels = new Map<string, unknown>();
+  const shared = new Map<string, unknown>();
   const send = (message: FromWorker): void => {
     sendToParent(message);
   };
   listenToParent((message) => {
-    const { work, parcels: fresh, forget } = message as Assignment;
-    for (const id of forget) parcels.delete(id);
-    for (const [id, content] of fresh) parcels.set(id, content);
-    const result = answer(work, (id) => parcels.get(id));
+    const { work, shared: fresh, forget } = message as Assignment;
+    for (const id of forget) shared.delete(id);
+    for (const [id, content] of fresh) shared.set(id, content);
+    const result = answer(work, (id) => shared.get(id));
     send({ kind: 'answer', answer: result, cpuMs: cpuMs() });
   });
   send({ kind: 'ready', worker: ownThread(), cpuMs: cpuMs() });

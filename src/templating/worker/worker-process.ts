@@ -1,6 +1,6 @@
 /**
- * A process that does one piece of work at a time and can be stopped in the middle of it. What counts against its work is
- * the processor time it has used; only a process that gets none for long is stopped by the time that has passed.
+ * A process that runs one piece of work at a time and can be stopped at any moment. The limit applies to the processor
+ * time that the work has used; elapsed time stops only a process that gets no processor time for long.
  */
 import { ChildProgram, type ChildEnd } from '../../lib/child-program.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -15,7 +15,7 @@ export interface WorkerOptions {
   readonly cpuTimeOf: (worker: string) => number | undefined;
   /** Limit of a worker's heap. */
   readonly memoryMiB: number;
-  /** JSON that the workers are given at their start. */
+  /** JSON that each worker receives at its start. */
   readonly data: unknown;
 }
 
@@ -46,26 +46,26 @@ const sentences: Readonly<Record<StopReason, string>> = {
   starved: 'the template was stopped because it got too little CPU time; it is retried',
 };
 
-/** Data that several pieces of work share, by an id that never means anything else. */
+/** Data that several jobs share, by an id that always means the same data. */
 export interface SharedData {
   readonly id: string;
-  /** Called for each worker that has not had it yet. */
+  /** Called for each worker that does not have the data yet. */
   readonly content: () => unknown;
-  /** Large, and soon of no use: a worker forgets it with the first work that does without. */
+  /** Large and used briefly: a worker drops it with the first job that does not need it. */
   readonly isPassing?: boolean;
   /** Approximate memory that it needs in a worker; default: almost none. */
   readonly bytes?: number;
 }
 
-/** What a worker is sent. */
+/** A message to a worker. */
 export interface Assignment {
   readonly work: unknown;
-  readonly parcels: readonly (readonly [id: string, content: unknown])[];
-  /** Ids of parcels that will not be needed any more. */
+  readonly shared: readonly (readonly [id: string, content: unknown])[];
+  /** Ids of shared data that is no longer needed. */
   readonly forget: readonly string[];
 }
 
-/** What a worker sends, with the processor time it has used since its start. */
+/** A message from a worker, with the processor time it has used since its start. */
 export type FromWorker =
   | { readonly kind: 'ready'; readonly worker: string | undefined; readonly cpuMs: number }
   | { readonly kind: 'answer'; readonly answer: unknown; readonly cpuMs: number };
@@ -73,42 +73,42 @@ export type FromWorker =
 /** Work as it is sent, and the data that it shares with other work. */
 export interface Load {
   readonly work: unknown;
-  readonly parcels?: readonly SharedData[];
+  readonly shared?: readonly SharedData[];
 }
 
 export interface Order {
-  /** Whose work it is. */
+  /** The namespace of the work. */
   readonly namespace: string;
-  /** Called when a worker takes the work: packed work needs memory, and many may wait. */
+  /** Called when a worker starts the work: serialised work needs memory, and many may wait. */
   readonly load: () => Load;
-  /** Processor time it may use. */
+  /** Limit of processor time. */
   readonly cpuMs: number;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
 }
 
 interface WorkerHooks {
-  /** The order has ended; the worker may have, too. */
+  /** The order has ended, perhaps together with the worker. */
   onDone(order: Order, cost: Cost): void;
   onEnd(): void;
 }
 
-/** Parcels that a worker remembers, and bytes of them: its memory is for its work. */
-const MAX_PARCELS = 64;
-const MAX_PARCEL_BYTES = 16 * 2 ** 20;
+/** Number and bytes of shared data that a worker keeps: its memory is needed for its work. */
+const MAX_SHARED = 64;
+const MAX_SHARED_BYTES = 16 * 2 ** 20;
 /** How long a worker may take to load its code. */
 const START_MS = 60_000;
-/** How much longer than its processor time a piece of work may last, and how long at least. */
+/** Elapsed time that work may take in addition to its processor time, and the minimum. */
 const PATIENCE = 6;
 const MIN_PATIENCE_MS = 60_000;
-/** Between two looks at the processor time. */
+/** Interval between two checks of the processor time. */
 const MIN_LOOK_MS = 20;
 
 export class WorkerProcess {
   readonly #program: ChildProgram;
   readonly #options: WorkerOptions;
   readonly #hooks: WorkerHooks;
-  /** Parcels it has, by id, those used last at the end. */
+  /** Ids of the shared data that it has, most recently used last. */
   readonly #has = new Map<string, Pick<SharedData, 'isPassing' | 'bytes'>>();
   #order: Order | undefined;
   #cancelWatch = (): void => undefined;
@@ -117,7 +117,7 @@ export class WorkerProcess {
   #id: string | undefined;
   /** Processor time before the current order. */
   #cpuBefore = 0;
-  /** Processor time of the current order when it was looked at last. */
+  /** Processor time of the current order at the last check. */
   #seenMs = 0;
   #begun = 0;
 
@@ -150,7 +150,7 @@ export class WorkerProcess {
     try {
       this.#send(order.load());
     } catch (error) {
-      // Something that cannot be sent: a mistake of ours, not of the worker.
+      // Something that cannot be serialised: a bug of ours, not of the worker.
       this.#finish(0)?.reject(error);
       return;
     }
@@ -158,12 +158,12 @@ export class WorkerProcess {
     else this.#at(START_MS, () => void this.stop('starved'));
   }
 
-  #send({ work, parcels = [] }: Load): void {
-    const fresh = parcels.filter(({ id }) => !this.#has.has(id));
-    const forget = this.#remember(parcels);
+  #send({ work, shared = [] }: Load): void {
+    const fresh = shared.filter(({ id }) => !this.#has.has(id));
+    const forget = this.#remember(shared);
     try {
       const contents = fresh.map(({ id, content }) => [id, content()] as const);
-      const assignment: Assignment = { work, parcels: contents, forget };
+      const assignment: Assignment = { work, shared: contents, forget };
       this.#program.send(assignment);
     } catch (error) {
       for (const { id } of fresh) this.#has.delete(id);
@@ -197,7 +197,7 @@ export class WorkerProcess {
     this.#finish(usedMs)?.resolve(message.answer);
   }
 
-  /** Looks at the processor time whenever it may have been used up, which is never sooner than that time has passed. */
+  /** Checks the processor time when it may have been used up, which is never before that time has elapsed. */
   #watch({ cpuMs }: Order): void {
     const { clock, cpuTimeOf } = this.#options;
     this.#begun = clock.now();
@@ -214,7 +214,7 @@ export class WorkerProcess {
     this.#at(cpuMs, look);
   }
 
-  /** A worker that has ended does not report its processor time any more. */
+  /** A worker that has ended no longer reports its processor time. */
   #mostUsedMs(): number {
     return Math.min(this.#order?.cpuMs ?? 0, this.#options.clock.now() - this.#begun);
   }
@@ -224,16 +224,16 @@ export class WorkerProcess {
     this.#cancelWatch = clock.at(clock.now() + delayMs, fn);
   }
 
-  /** @returns ids that it forgets to make room, never those of these parcels */
-  #remember(parcels: readonly SharedData[]): readonly string[] {
+  /** @returns ids of data that it drops to free memory, never of these */
+  #remember(shared: readonly SharedData[]): readonly string[] {
     const others = new Map(this.#has);
-    for (const { id, isPassing = false, bytes = 0 } of parcels) {
+    for (const { id, isPassing = false, bytes = 0 } of shared) {
       others.delete(id);
       this.#has.delete(id);
       this.#has.set(id, { isPassing, bytes });
     }
-    let surplus = this.#has.size - MAX_PARCELS;
-    let surplusBytes = [...this.#has.values()].reduce((sum, { bytes = 0 }) => sum + bytes, -MAX_PARCEL_BYTES);
+    let surplus = this.#has.size - MAX_SHARED;
+    let surplusBytes = [...this.#has.values()].reduce((sum, { bytes = 0 }) => sum + bytes, -MAX_SHARED_BYTES);
     const forget = [...others].flatMap(([id, { isPassing, bytes = 0 }]) => {
       if (!isPassing && surplus <= 0 && surplusBytes <= 0) return [];
       surplus--;

@@ -8,7 +8,7 @@ import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import { checkDeployer, type CheckResult, type Subject } from '../../../deployers/testing/index.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { asideRunners } from '../../../src/blueprint/aside/runner.ts';
+import { workerRunners } from '../../../src/blueprint/workers/runner.ts';
 import { createComponentRepositories } from '../../../src/components/component-repositories.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
@@ -178,7 +178,7 @@ describe('the conformance suite for deployers', function () {
 
   it('is passed by the helm deployer that applies charts itself', async () => {
     const repositories = createComponentRepositories({ clock, rng: seededRng(1) });
-    const charts = asideRunners({ clock });
+    const charts = workerRunners({ clock });
     try {
       expect(
         failures(
@@ -198,7 +198,7 @@ describe('the conformance suite for deployers', function () {
     const executable = realHelm();
     if (executable === undefined) skip(this, NO_HELM);
     const repositories = createComponentRepositories({ clock, rng: seededRng(1) });
-    const charts = asideRunners({ clock });
+    const charts = workerRunners({ clock });
     try {
       const plugin = helmDeployer({ repositories, chartsOf: charts.of, clock, executable });
       expect(failures(await put(plugin, helmSubject({ helmDeployment: true }), 90_000))).to.deep.equal([]);

@@ -4,7 +4,7 @@ import { readDescriptor } from '../../../src/components/descriptor.ts';
 import {
   descriptorsHere,
   descriptorWork,
-  largeAside,
+  inWorkerIfLarge,
   type DescriptorRunner,
 } from '../../../src/components/descriptor-work.ts';
 import { ContentTooLarge, ContentInvalid } from '../../../src/components/errors.ts';
@@ -86,7 +86,7 @@ describe('work on descriptors', () => {
       asked.push(name);
       return work(job);
     };
-  const runner = largeAside(
+  const runner = inWorkerIfLarge(
     {
       readDescriptor: noting('readDescriptor', descriptorsHere.readDescriptor),
       verifyReference: noting('verifyReference', descriptorsHere.verifyReference),

@@ -9,7 +9,7 @@ import { checkStrings, dropEmpty, immutableErrors, keyErrors, members } from './
 const MAX_BYTES = 1_048_576;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Keys that a type demands; of each group at least one. */
+/** Keys that a type requires; at least one of each group. */
 const DEMANDED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'kubernetes.io/tls': [['tls.crt'], ['tls.key']],
   'kubernetes.io/dockerconfigjson': [['.dockerconfigjson']],

@@ -2,7 +2,7 @@
 import { UnreadableDeployItems } from '../../../api/kinds/execution.ts';
 import type { InstallationLimits } from '../../../api/limits.ts';
 import { validatedResources, type ValidatedResource } from '../../../api/validation/index.ts';
-import { asideRunners } from '../../../blueprint/aside/runner.ts';
+import { workerRunners } from '../../../blueprint/workers/runner.ts';
 import type { RunnerOf } from '../../../blueprint/work.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { systemRng } from '../../../lib/rng.ts';
@@ -49,7 +49,7 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
     const [clock, rng] = [systemClock, systemRng];
     const connection = await connect({ kubeconfig, userAgent: 'espalier-webhooks', clock, rng, log });
     const client = createClient(connection);
-    const runners = asideRunners({ clock, ...templating, workers: 1 });
+    const runners = workerRunners({ clock, ...templating, workers: 1 });
     try {
       const { host, port, install, certNs, webhookService } = options;
       const certNamespace = certNs ?? webhookService?.namespace ?? connection.namespace;

@@ -10,7 +10,7 @@ import { parseYaml } from '../../../lib/yaml.ts';
 
 interface Style {
   readonly escapeHtml: boolean;
-  /** Blanks per level; 0 writes everything on one line. */
+  /** Spaces per level; 0 writes everything on one line. */
   readonly indent: number;
 }
 
@@ -30,7 +30,7 @@ function numberText(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** @throws FunctionError for what JSON cannot hold */
+/** @throws FunctionError for values that JSON cannot represent */
 export function writeJson(value: Value, style: Style, depth = 0): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return quote(value, style.escapeHtml);
@@ -90,7 +90,7 @@ export function toPlain(value: Value): unknown {
 
 const MAY_LOSE_DIGITS = /\d{16}/;
 
-/** @throws FunctionError worded as by encoding/json */
+/** @throws FunctionError with the message of encoding/json */
 export function readJson(text: string): Value {
   try {
     const value = parseBoundedJson(text);

@@ -1,4 +1,4 @@
-/** sprig's functions on lists. They return new lists; `must…` variants differ in nothing here. */
+/** sprig's functions on lists. They return new lists; the `must…` variants are the same here. */
 import type { Env, FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
 import { envFn, fn } from '../signature.ts';
@@ -18,7 +18,7 @@ import { toInt64 } from './cast.ts';
 
 const NIL_POINTER = 'runtime error: invalid memory address or nil pointer dereference';
 
-/** The elements of a list. @throws FunctionError with the words of the function */
+/** The elements of a list. @throws FunctionError with the function's message */
 function items(value: Value, complaint: (kind: string) => string): readonly Value[] {
   if (isSlice(value)) return itemsOf(value);
   if (value === undefined || value === null) throw new FunctionError(NIL_POINTER);
@@ -53,7 +53,7 @@ function slice(list: Value, ...bounds: Value[]): Value {
   return isList(list) && elemType(list) !== 'interface {}' ? typedList(elemType(list), part) : part;
 }
 
-/** Whether something is in the list; compares by Go's DeepEqual, and counts the work. */
+/** Whether a list contains a value; compares with Go's DeepEqual, and counts the work. */
 function isIn(env: Env, list: readonly Value[], wanted: Value): boolean {
   env.charge(list.length / 8);
   return list.some((item) => deepEqual(item, wanted));

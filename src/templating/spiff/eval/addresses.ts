@@ -1,4 +1,4 @@
-/** Arithmetic on IP addresses and networks, as `+ - * /` do it. */
+/** Arithmetic on IP addresses and networks, for `+ - * /`. */
 import {
   cidrOf,
   formatCidr,
@@ -13,7 +13,7 @@ import type { Value } from '../tree/node.ts';
 
 interface Address {
   readonly ip: IpAddress;
-  /** That it was written with. */
+  /** The address with which it was written. */
   readonly cidr: Cidr | undefined;
 }
 
@@ -23,7 +23,7 @@ function parseAddress(text: string): Address | undefined {
   return ip === undefined ? undefined : { ip, cidr };
 }
 
-/** Counts on from IPv4 into IPv6, as the original does; only networks end. */
+/** Counts from IPv4 into IPv6, like the original; only networks have an end. */
 function moved({ ip, cidr }: Address, offset: bigint): string | Error {
   const address = BigInt.asUintN(128, ip + offset);
   if (!cidr) return formatIp(address);
@@ -41,7 +41,7 @@ export function addToAddress(text: string, offset: Value): Value | Error {
   return moved(address, offset);
 }
 
-/** The address so much before, or the distance of two addresses. */
+/** The address this far before another one, or the distance between two addresses. */
 export function subtractAddresses(text: string, other: Value): Value | Error {
   const address = parseAddress(text);
   if (!address) return new Error('first argument for substraction must be IP address, CIDR or number');
@@ -54,7 +54,7 @@ export function subtractAddresses(text: string, other: Value): Value | Error {
   return BigInt.asIntN(64, address.ip - second.ip);
 }
 
-/** The first of the so many networks of equal size that a network is divided into. */
+/** The first network when a network is divided into this many of equal size. */
 export function divideNetwork(text: string, by: Value): Value | Error {
   const network = parseCidr(text);
   if (!network) {
@@ -67,7 +67,7 @@ export function divideNetwork(text: string, by: Value): Value | Error {
   return formatCidr(cidrOf(network.first, prefix, network.bits));
 }
 
-/** The network of the same size so many further on. */
+/** The network of the same size this many positions later. */
 export function multiplyNetwork(text: string, by: Value): Value | Error {
   const network = parseCidr(text);
   if (!network) {

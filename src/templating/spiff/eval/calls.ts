@@ -1,4 +1,4 @@
-/** Calls: of lambdas, of functions that look at their arguments before they are evaluated, and of all others. */
+/** Calls: of lambdas, of functions that receive unevaluated arguments, and of all others. */
 import { Unresolvable, type FunctionWorld } from '../function.ts';
 import { literal, type CallExpr, type Expr } from '../syntax/ast.ts';
 import { print } from '../syntax/print.ts';
@@ -34,7 +34,7 @@ export function call(engine: Engine, expr: CallExpr, binding: Binding): Outcome 
   return named(engine, { name, values, info, expr }, binding);
 }
 
-/** A name of its own is a function's; everything else has to be a lambda. */
+/** A plain name refers to a function; everything else must be a lambda. */
 const functionName = (callee: Expr): string => {
   if (callee.kind !== 'reference' || callee.tag !== '' || callee.path.length !== 1) return '';
   const [name = ''] = callee.path;
@@ -76,7 +76,7 @@ function named(engine: Engine, { name, values, info, expr }: NamedCall, binding:
   }
 }
 
-/** A lambda that a function called has to wait for something. */
+/** A lambda called by a function is not resolved yet. */
 class StillOpen extends Error {}
 
 function callFromFunction(engine: Engine, callable: SpiffCallable, args: readonly Value[], binding: Binding) {
@@ -87,7 +87,7 @@ function callFromFunction(engine: Engine, callable: SpiffCallable, args: readonl
   throw new StillOpen();
 }
 
-/** `f*(1)` of a function: a lambda that takes the rest of its arguments. */
+/** `f*(1)` for a function: a lambda that takes the remaining arguments. */
 function curried(callee: Expr, values: readonly Value[], binding: Binding): Lambda {
   const rest: Expr = { kind: 'expansion', over: { kind: 'reference', tag: '', path: ['__args'] } };
   const body: Expr = { kind: 'call', callee, args: [...values.map(literal), rest], isCurried: false };
@@ -110,7 +110,7 @@ function callValue(engine: Engine, expr: CallExpr, binding: Binding): Outcome {
   }
   const names = new Map<string, Node>();
   const positional: Value[] = [];
-  // Named arguments come first, and expansions only among the others.
+  // Named arguments come first; expansions are only allowed among the others.
   for (const [i, value] of args.values.entries()) {
     const argument = expr.args[i];
     if (argument?.kind === 'named') names.set(argument.name, made(value, binding.source));

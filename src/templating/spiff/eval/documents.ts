@@ -40,7 +40,7 @@ const MARKED: ReadonlyMap<string, number> = new Map([
 export const flagsOf = ({ markers }: MarkerExpr): number =>
   markers.reduce((flags, marker) => flags | (MARKED.get(marker) ?? 0), 0);
 
-/** The name in `&tag:name`; empty without. */
+/** The name in `&tag:name`; empty if there is none. */
 export const tagOf = ({ markers }: MarkerExpr): string =>
   markers.find((marker) => marker.startsWith('&tag:'))?.slice('&tag:'.length) ?? '';
 

@@ -1,4 +1,4 @@
-/** What the evaluation of one kind of expression needs of the whole. */
+/** The interface of the evaluator for the evaluation of each kind of expression. */
 import type { Budget } from '../../budget.ts';
 import type { FunctionWorld, SpiffFunctionTable } from '../function.ts';
 import type { Expr, ExprOf, Path } from '../syntax/ast.ts';
@@ -10,18 +10,18 @@ import { fail, failed, join, type Failed, type Info, type Outcome } from './outc
 /** A document that was evaluated until nothing changes. */
 export interface Flowed {
   readonly node: Node;
-  /** Unresolved expressions with their texts; undefined if everything has a value. */
+  /** Unresolved expressions with their source text; undefined if everything has a value. */
   readonly unresolved: Unresolved | undefined;
 }
 
 export interface Unresolved {
-  /** One of them cannot be evaluated; otherwise all wait for something. */
+  /** One of them cannot be evaluated; otherwise all are unresolved because of others. */
   readonly hasError: boolean;
   readonly hasFailed: boolean;
   readonly issues: readonly Issue[];
   /** `unresolved nodes:` and a line for each */
   readonly text: string;
-  /** The one to look at first. */
+  /** The one to report first. */
   readonly culprit: Culprit;
 }
 
@@ -32,11 +32,11 @@ export interface Engine {
   readonly functions: SpiffFunctionTable;
   /** Nodes that no further pass can change. */
   readonly settled: WeakSet<Node>;
-  /** The elements that projections are at. */
+  /** The current elements of projections. */
   readonly projected: Map<object, Value>;
-  /** @param isLocal a map or list may still have parts without value */
+  /** @param isLocal a map or list may still contain unresolved parts */
   evaluate(expr: Expr, binding: Binding, isLocal: boolean): Outcome;
-  /** Evaluates a document at this place. */
+  /** Evaluates a document at this position. */
   flow(document: Node, binding: Binding): Flowed;
   /** A document on top of others. @throws CascadeFailed */
   cascade(binding: Binding, document: Node, stubs: readonly Node[]): Node;
@@ -44,7 +44,7 @@ export interface Engine {
   parse(text: string, path: Path, stubPath: Path): Expr;
 }
 
-/** Nodes of a document are left without value; the message lists them. */
+/** Nodes of a document are unresolved; the message lists them. */
 export class CascadeFailed extends Error {
   readonly #culprit: Culprit;
 
@@ -53,7 +53,7 @@ export class CascadeFailed extends Error {
     this.#culprit = culprit;
   }
 
-  /** The one to look at first. */
+  /** The one to report first. */
   get culprit(): Culprit {
     return this.#culprit;
   }
@@ -114,7 +114,7 @@ export function integers(
     : { kind: 'values', values, info };
 }
 
-/** Two operands: fails, waits with what became of them, or goes on with both values. */
+/** Two operands: returns the failure or the unresolved expression, or continues with both values. */
 export function both(
   engine: Engine,
   expr: ExprOf<'concatenation' | 'comparison' | 'arithmetic'>,

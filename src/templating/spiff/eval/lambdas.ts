@@ -1,4 +1,4 @@
-/** Lambdas and how they are called. */
+/** Lambdas and their calls. */
 import type { Expr, ExprOf, LambdaExpr, Parameter } from '../syntax/ast.ts';
 import { literal } from '../syntax/ast.ts';
 import { SyntaxProblem } from '../syntax/cursor.ts';
@@ -8,13 +8,13 @@ import { isList, Lambda, made, type Fields, type Node, type Value } from '../tre
 import type { Engine } from './engine.ts';
 import { answer, fail, failed, issue, open, type Info, type Outcome } from './outcome.ts';
 
-/** Where the names in a lambda are looked up: inside of another one, where that one stands. */
+/** The scope of the names in a lambda: for a nested lambda, the scope of its definition. */
 const home = (binding: Binding): Binding => binding.findReference(['_'])?.resolver ?? binding;
 
 const lambdaOf = (expr: LambdaExpr, locals: Fields, binding: Binding): Lambda =>
   new Lambda(expr, locals, binding, `${locals.size > 0 ? describeNames(locals.keys()) : ''}${print(expr)}`);
 
-/** Defaults are evaluated where the lambda stands. */
+/** Defaults are evaluated in the scope of the definition. */
 export function lambda(engine: Engine, expr: LambdaExpr, binding: Binding, isLocal: boolean): Outcome {
   const parameters: Parameter[] = [];
   for (const [i, parameter] of expr.parameters.entries()) {
@@ -35,7 +35,7 @@ export function lambda(engine: Engine, expr: LambdaExpr, binding: Binding, isLoc
 
 const nested = ({ issue: cause }: Info) => (cause ? [cause] : []);
 
-/** `lambda e`: the lambda that e is, or that its text describes. */
+/** `lambda e`: the lambda that is the value of e, or that its string describes. */
 export function lambdaFrom(
   engine: Engine,
   expr: ExprOf<'lambdaOf'>,
@@ -61,20 +61,20 @@ export function lambdaFrom(
 }
 
 interface CallOptions {
-  /** Written where it is used: it sees the names there, and cannot call itself. */
+  /** A lambda that is defined where it is used: it sees the names there, and cannot call itself. */
   readonly isInline?: boolean;
   readonly isCurried?: boolean;
-  /** With too few arguments the answer is a lambda of the rest. */
+  /** With too few arguments, the result is a lambda of the remaining ones. */
   readonly mayCurry?: boolean;
   readonly named?: Fields;
 }
 
-/** An answer, or word that it has to wait. */
+/** A result, or an unresolved expression. */
 export type Called = Outcome | { readonly kind: 'waiting'; readonly info: Info };
 
 /**
  * Calls a lambda.
- * @param binding where it is called
+ * @param binding the scope of the call
  */
 export function callLambda(
   engine: Engine,
@@ -130,7 +130,7 @@ function gatherRest(args: readonly Value[], count: number, binding: Binding): re
   return [...args.slice(0, required), args.slice(required).map((value) => made(value, binding.source))];
 }
 
-/** Named arguments may also say the number of the parameter, from 1. */
+/** Named arguments may also be the number of the parameter, from 1. */
 function namesOf(named: Fields, parameters: readonly Parameter[]): Map<string, Node> | string {
   const names = new Map<string, Node>();
   for (const [given, value] of named) {

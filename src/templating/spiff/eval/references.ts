@@ -104,7 +104,7 @@ export function dynamic(
   return found.kind === 'value' && !isResolved(found.value) ? open(expr, found.info) : found;
 }
 
-/** The steps of an index, or the error in it. */
+/** The steps of an index, or its error. */
 function stepsFrom(index: Value, root: Value): Path | string {
   const single = isList(index) && index.length === 1 ? (index[0] as Node).value : index;
   if (typeof single === 'bigint') return isList(root) ? [`[${single}]`] : 'index requires array expression';

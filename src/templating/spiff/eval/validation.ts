@@ -1,4 +1,4 @@
-/** `validate(value, condition…)` answers the value or fails; `check` answers whether the conditions hold. */
+/** `validate(value, condition…)` returns the value or fails; `check` returns whether the conditions hold. */
 import type { Binding } from '../tree/binding.ts';
 import { isList, Lambda, type Value } from '../tree/node.ts';
 import { typeName } from '../value.ts';
@@ -8,10 +8,10 @@ import { answer, fail, open, type Outcome } from './outcome.ts';
 import { isTruthy } from './truth.ts';
 import { ConditionProblem, textOf, validators, verdict, type Check, type Verdict } from './validators.ts';
 
-/** A lambda among the conditions has to wait. */
+/** A lambda among the conditions is not resolved yet. */
 class ConditionOpen extends Error {}
 
-/** Conditions: a word, a lambda, or a list of one of these and its arguments; `!word` is its opposite. */
+/** Conditions: a word, a lambda, or a list of one of these and its arguments; `!word` negates it. */
 function asker(engine: Engine, binding: Binding): Check['ask'] {
   const ask: Check['ask'] = (value, condition) => {
     engine.budget.charge(1);
@@ -40,7 +40,7 @@ function asker(engine: Engine, binding: Binding): Check['ask'] {
   return ask;
 }
 
-/** Its answer is whether, or a list of that and the texts for both cases. */
+/** It returns a boolean, or a list of a boolean and the messages for both cases. */
 function byLambda(engine: Engine, lambda: Lambda, args: readonly Value[], binding: Binding): Verdict {
   const expected = lambda.expr.parameters.length;
   if (expected !== args.length) {

@@ -22,7 +22,7 @@ interface Splicing {
   isReplacing: boolean;
   isMerged: boolean;
   isTemplate: boolean;
-  /** The entries have to wait. */
+  /** The entries are unresolved. */
   isWaiting: boolean;
 }
 
@@ -99,7 +99,7 @@ function spliced(pass: Pass, root: Node, given: List, binding: Binding, flags: n
   return state;
 }
 
-/** @returns the entry that stays; undefined when it is done, `all` when it is the whole list */
+/** @returns the entry that remains; undefined if it is done, `all` if it is the whole list */
 function splice(
   pass: Pass,
   state: Splicing,
@@ -174,7 +174,7 @@ function withoutKeyTag(entry: Node): readonly [Node, string] {
 interface Step {
   readonly step: string;
   readonly hasKey: boolean;
-  /** Otherwise its name is still to be evaluated. */
+  /** Otherwise its name is still unresolved. */
   readonly isReady: boolean;
 }
 
@@ -198,7 +198,7 @@ function entries(pass: Pass, { items, keyName }: Splicing, given: List, binding:
   return results;
 }
 
-/** All entries have a name, and no two the same. */
+/** All entries have different names. */
 function haveNames(pass: Pass, items: List, keyName: string, binding: Binding): boolean {
   const seen = new Set<string>();
   return items.every((item, i) => {
@@ -231,7 +231,7 @@ function stepTo(
     : byIndex;
 }
 
-/** Its order would change, or its entries come twice, if the stub were asked again for each entry. */
+/** Merging each entry with the stub would change the order, or duplicate entries. */
 function takesFromStub(expr: Expr): boolean {
   switch (expr.kind) {
     case 'merge':

@@ -10,15 +10,15 @@ import { flagsOf, tagOf, TEMPLATE } from '../eval/documents.ts';
 import type { Pass } from './pass.ts';
 import { inheritedFlags, isOptionalMerge, templateBody } from './merging.ts';
 
-/** What the entry `<<<` makes of its map. */
+/** How the entry `<<<` changes its map. */
 interface Merging {
   readonly fields: Map<string, Node>;
-  /** What `<<<` still holds; undefined when it is done. */
+  /** The remaining value of `<<<`; undefined if it is done. */
   readonly rest: Node | undefined;
   readonly flags: number;
   readonly tag: string | undefined;
   readonly isTemplate: boolean;
-  /** The entries have to wait. */
+  /** The entries are unresolved. */
   readonly isWaiting: boolean;
   readonly isMerged: boolean;
   readonly isReplacing: boolean;
@@ -119,7 +119,7 @@ function entries(
   return fields;
 }
 
-/** Entries of the stub that are marked `&inject` or `&default`, where the document has none. */
+/** Entries of the stub marked `&inject` or `&default` that the document does not have. */
 function inject(fields: Map<string, Node>, stub: Node | undefined, flags: number): void {
   if (!stub || !isFields(stub.value) || hasFlag(flags, FLAG.injected)) return;
   for (const [key, entry] of stub.value) {

@@ -6,7 +6,7 @@ import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import { isSpiffList, type SpiffValue, typeName } from '../value.ts';
 import { count, fail } from './arguments.ts';
 
-/** @param name of the function, with whatever stands before it in complaints */
+/** @param name of the function, as messages begin */
 function versionOf(name: string, value: SpiffValue): Version {
   if (typeof value !== 'string') {
     return fail(`${name} requires one string argument, but got ${typeName(value)}`);
@@ -18,7 +18,7 @@ function versionOf(name: string, value: SpiffValue): Version {
   }
 }
 
-/** A changed version keeps the `v` before it. */
+/** A changed version keeps its prefix `v`. */
 const changedText = (original: string, changed: Version): string =>
   (original.startsWith('v') ? 'v' : '') + versionText(changed);
 
@@ -34,14 +34,14 @@ const grown = (name: string, place: 'major' | 'minor' | 'patch'): SpiffFunction 
 
 interface Part {
   readonly name: string;
-  /** What the part is called in complaints. */
+  /** The name of the part in messages. */
   readonly attribute: string;
   readonly get: (version: Version) => string;
   /** @throws GoError */
   readonly set: (version: Version, value: string) => string;
 }
 
-/** With one argument it reads the part, with two it changes it. */
+/** With one argument it returns the part, with two it changes it. */
 const part =
   ({ name, attribute, get, set }: Part): SpiffFunction =>
   (args) => {
@@ -90,7 +90,7 @@ const PARTS: readonly Part[] = [
   },
 ];
 
-/** Why a version is not within the constraints; undefined when it is. */
+/** Why a version does not meet the constraints; undefined if it does. */
 function complaint(name: string, version: Version, constraints: readonly SpiffValue[]): string | undefined {
   for (const [i, constraint] of constraints.entries()) {
     if (typeof constraint !== 'string') {
@@ -142,7 +142,7 @@ function compare(args: readonly SpiffValue[]): SpiffValue {
 }
 
 export const versionFunctions: SpiffFunctionTable = {
-  // The original calls itself by the wrong name in complaints.
+  // The original uses the wrong name for itself in messages.
   semver: ofVersion('semver', versionText, 'semverprerelease'),
   semvermajor: ofVersion('semvermajor', ({ major }) => major),
   semverminor: ofVersion('semverminor', ({ minor }) => minor),

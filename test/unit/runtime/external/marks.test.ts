@@ -15,7 +15,7 @@ import {
   pendingMarks,
   succeededMarks,
 } from '../../../../src/runtime/external/creation.ts';
-import { filledIn } from '../../../../src/runtime/external/late.ts';
+import { filledIn } from '../../../../src/runtime/external/late-initialization.ts';
 import { assigned, byObjectName, byUid, shortened } from '../../../../src/runtime/external/names.ts';
 import {
   deletesResource,

@@ -3,7 +3,7 @@ import { exactJson } from '../../../../src/lib/exact-json.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
 import { DefinitionError } from '../../../../src/runtime/errors.ts';
 import { Conditions } from '../../../../src/runtime/external/conditions.ts';
-import { filledIn } from '../../../../src/runtime/external/late.ts';
+import { filledIn } from '../../../../src/runtime/external/late-initialization.ts';
 import { Secret } from '../../../../src/runtime/core-kinds.ts';
 import { settle } from '../../../support/clock.ts';
 import { buckets, createScene, FINALIZER, KEY, made, NAME, type Bucket, type Scene } from './cloud.ts';

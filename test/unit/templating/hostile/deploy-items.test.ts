@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { templateReader } from '../../../../controllers/execution/templates.ts';
 import type { Execution } from '../../../../src/api/kinds/execution.ts';
-import { asideRunners } from '../../../../src/blueprint/aside/runner.ts';
+import { workerRunners } from '../../../../src/blueprint/workers/runner.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { execution } from '../../../support/given.ts';
 import { watched, WITHIN_MS } from './support.ts';
@@ -14,7 +14,7 @@ const holding = (json: string): Execution => ({
 
 describe('the deploy items of an execution', () => {
   it('block nothing, however large they unpack', async () => {
-    const runners = asideRunners({ clock: systemClock });
+    const runners = workerRunners({ clock: systemClock });
     try {
       const reader = templateReader(runners.of);
       const keys = Array.from({ length: 500_000 }, (_, i) => `"k${String(i)}":1`);

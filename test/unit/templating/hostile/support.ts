@@ -1,5 +1,5 @@
 /** Runs malicious code in a worker, and checks that this process continues. */
-import { asideRunners, type AsideRunners } from '../../../../src/blueprint/aside/runner.ts';
+import { workerRunners, type WorkerRunners } from '../../../../src/blueprint/workers/runner.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import type { TemplateRunner } from '../../../../src/blueprint/work.ts';
 import { blueprint } from '../../dataflow/given.ts';
@@ -41,10 +41,10 @@ export async function watched(work: () => Promise<unknown>): Promise<Ending> {
 
 /** A runner for the tests of the describe block that calls this, with its worker started. */
 export function useRunner(): { readonly runner: TemplateRunner } {
-  let runners: AsideRunners | undefined;
+  let runners: WorkerRunners | undefined;
   before(async function () {
     this.timeout(30_000);
-    runners = asideRunners({ clock: systemClock, limits: { timeoutMs: TIMEOUT_MS } });
+    runners = workerRunners({ clock: systemClock, limits: { timeoutMs: TIMEOUT_MS } });
     const execution = { type: 'GoTemplate', template: 'a: 1' };
     await runners.of('bad').render({ execution, values: {}, blueprint: blueprint() });
   });

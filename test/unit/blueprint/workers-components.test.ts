@@ -1,6 +1,6 @@
 /** Components in worker processes: root values of templates, and large descriptors of tenants. */
 import { expect } from 'chai';
-import { asideRunners, type AsideRunners } from '../../../src/blueprint/aside/runner.ts';
+import { workerRunners, type WorkerRunners } from '../../../src/blueprint/workers/runner.ts';
 import { ContentInvalid } from '../../../src/components/errors.ts';
 import { readDescriptor } from '../../../src/components/descriptor.ts';
 import { viewOf } from '../../../src/components/view.ts';
@@ -33,9 +33,9 @@ const component = viewOf(
 const loaded = { ...blueprint(), component };
 
 describe('components in worker processes', () => {
-  let runners: AsideRunners;
+  let runners: WorkerRunners;
   before(() => {
-    runners = asideRunners({ clock: systemClock });
+    runners = workerRunners({ clock: systemClock });
   });
   after(() => runners.close());
 
@@ -63,7 +63,7 @@ describe('components in worker processes', () => {
   });
 
   it('are parsed there: reading that takes too long fails permanently, with the key that allows more', async () => {
-    const short = asideRunners({ clock: systemClock, limits: { timeoutMs: 1 } });
+    const short = workerRunners({ clock: systemClock, limits: { timeoutMs: 1 } });
     const text = JSON.stringify(document(Array.from({ length: 400_000 }, () => ({ name: 'r', type: 't' }))));
     const reading = short.of('shop').readDescriptor({ source: { text }, what: 'it' });
     expect(await outcome(reading)).to.throw(ContentInvalid, /^reading it was stopped .+templating\.timeout/);
@@ -79,7 +79,7 @@ describe('components in worker processes', () => {
   });
 
   it('leave room for work: files of blueprints are forgotten when they are more than 16 MiB together', async () => {
-    const small = asideRunners({ clock: systemClock, workers: 1 });
+    const small = workerRunners({ clock: systemClock, workers: 1 });
     let sent = 0;
     const trees = [1, 2, 3].map((i) => {
       const tree = fileTreeOf(new Map([['f', Buffer.alloc(6 * 2 ** 20, i)]]));

@@ -1,7 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { asideRunners, type AsideOptions, type AsideRunners } from '../../../src/blueprint/aside/runner.ts';
+import {
+  workerRunners,
+  type WorkerOptions,
+  type WorkerRunners,
+} from '../../../src/blueprint/workers/runner.ts';
 import type { TemplateRunner } from '../../../src/blueprint/work.ts';
 import { MappingFailed } from '../../../src/blueprint/mapping.ts';
 import { ComponentView, viewOf, withContents } from '../../../src/components/view.ts';
@@ -22,9 +26,9 @@ const go = (template: string) => ({ name: 'main', type: 'GoTemplate', template }
 const empty = blueprint();
 
 describe('work in another process', () => {
-  const open: AsideRunners[] = [];
-  const start = (options: Partial<AsideOptions> = {}): TemplateRunner => {
-    const runners = asideRunners({ clock: systemClock, ...options });
+  const open: WorkerRunners[] = [];
+  const start = (options: Partial<WorkerOptions> = {}): TemplateRunner => {
+    const runners = workerRunners({ clock: systemClock, ...options });
     open.push(runners);
     return runners.of('shop');
   };
@@ -233,8 +237,8 @@ describe('work in another process', () => {
       },
     });
     const data = { source: { kind: 'inline' as const, document: {} }, components: [component], targets: [] };
-    const shelf = new Map(contents.map((one, i) => [`example.org/a:1 name=r${String(i)} 1`, one]));
-    const loaded = { ...empty, component: viewOf(data, shelf) };
+    const fetched = new Map(contents.map((one, i) => [`example.org/a:1 name=r${String(i)} 1`, one]));
+    const loaded = { ...empty, component: viewOf(data, fetched) };
     const first = 'a: {{ getResourceContent "cd://resources/r0" }}';
     const last = 'a: {{ getResourceContent "cd://resources/r69" }}';
 
@@ -259,7 +263,7 @@ describe('work in another process', () => {
   });
 
   it('of one namespace does not delay that of another', async () => {
-    const shared = asideRunners({ clock: systemClock, limits: { timeoutMs: 1_000 } });
+    const shared = workerRunners({ clock: systemClock, limits: { timeoutMs: 1_000 } });
     open.push(shared);
     const bcrypt = go('{{ range until 100000 }}{{ bcrypt "secret" }}{{ end }}');
     let stopped = 0;
@@ -283,7 +287,7 @@ describe('work in another process', () => {
   });
 
   it('ends however busy the processor is', async () => {
-    const shared = asideRunners({ clock: systemClock, limits: { timeoutMs: 2_000 } });
+    const shared = workerRunners({ clock: systemClock, limits: { timeoutMs: 2_000 } });
     const hogs = Array.from(
       { length: 4 * availableParallelism() },
       () => new Worker('const end = Date.now() + 5_000; while (Date.now() < end);', { eval: true }),

@@ -1,8 +1,11 @@
-/** Work as messages between processes: what several pieces share is sent once, the rest as JSON text, which is fastest. */
+/**
+ * Work as messages between processes. Data that several jobs share is sent once; the rest is JSON text, which is
+ * fastest to send.
+ */
 import { createHash } from 'node:crypto';
 import { ComponentProblem } from '../../components/errors.ts';
 import type { Content } from '../../components/repository.ts';
-import { viewOf, type ComponentData, type Shelf } from '../../components/view.ts';
+import { viewOf, type ComponentData, type FetchedContents } from '../../components/view.ts';
 import { exactJson } from '../../lib/exact-json.ts';
 import { fileTreeAt, type FileNode, type FileTree, type Folder } from '../../lib/file-tree.ts';
 import { weightOf } from '../../lib/json-scan.ts';
@@ -10,7 +13,7 @@ import type { PackedChart } from '../../templating/helm/work.ts';
 import type { SharedData } from '../../templating/worker/worker-process.ts';
 import type { SchemaSources } from '../json-schema.ts';
 
-/** JSON text, or the value itself where JSON would lose something. */
+/** JSON text, or the value itself if JSON cannot represent it. */
 export type Packed = { readonly json: string } | { readonly value: unknown };
 
 export function pack(value: unknown): Packed {
@@ -23,27 +26,27 @@ export function pack(value: unknown): Packed {
   }
 }
 
-/** Bytes that a value counts, which bounds the time that another thread takes to parse it. */
+/** Bytes that a value counts; limits the time that another thread needs to parse it. */
 export const sizeOf = (packed: Packed): number =>
   weightOf('json' in packed ? packed.json : exactJson(packed.value));
 
 export const unpack = (packed: Packed): unknown =>
   'json' in packed ? (JSON.parse(packed.json) as unknown) : packed.value;
 
-/** A blueprint by the ids of its parcels. */
+/** A blueprint by the ids of its shared data. */
 export interface PackedBlueprint {
   readonly files: string;
   readonly component: string | undefined;
   readonly localTypes: Packed;
-  readonly shelf: PackedShelf;
+  readonly fetched: PackedContents;
 }
 
-/** Contents that were fetched, by the ids of their parcels, or the sentence that says why they cannot be. */
-type PackedShelf = readonly (readonly [key: string, found: string | { readonly problem: string }])[];
+/** Fetched contents by the ids of their shared data, or the message that says why they could not be fetched. */
+type PackedContents = readonly (readonly [key: string, found: string | { readonly problem: string }])[];
 
 export function packBlueprint({ files, component, info }: SchemaSources): {
   readonly packed: PackedBlueprint;
-  readonly parcels: readonly SharedData[];
+  readonly shared: readonly SharedData[];
 } {
   const { id, bytes } = factsOf(files);
   const tree = { id, bytes, content: () => files.root };
@@ -54,23 +57,23 @@ export function packBlueprint({ files, component, info }: SchemaSources): {
     content: () => pack(component.data()),
   };
   const contents: SharedData[] = [];
-  const shelf = [...(component?.shelf ?? [])].map(([key, found]) => {
+  const fetched = [...(component?.fetched ?? [])].map(([key, found]) => {
     if (found instanceof ComponentProblem) return [key, { problem: found.message }] as const;
-    const parcel = { id: idOf(found), content: () => found, isPassing: true };
-    contents.push(parcel);
-    return [key, parcel.id] as const;
+    const sharedData = { id: idOf(found), content: () => found, isPassing: true };
+    contents.push(sharedData);
+    return [key, sharedData.id] as const;
   });
   return {
-    packed: { files: tree.id, component: view?.id, localTypes: pack(info.localTypes ?? null), shelf },
-    parcels: view ? [tree, view, ...contents] : [tree],
+    packed: { files: tree.id, component: view?.id, localTypes: pack(info.localTypes ?? null), fetched },
+    shared: view ? [tree, view, ...contents] : [tree],
   };
 }
 
-/** @param found the contents of parcels */
+/** @param found the contents of the shared data */
 export function unpackBlueprint(packed: PackedBlueprint, found: (id: string) => unknown): SchemaSources {
   const { files, component, localTypes } = packed;
-  const shelf: Shelf = new Map(
-    packed.shelf.map(([key, entry]) => [
+  const fetched: FetchedContents = new Map(
+    packed.fetched.map(([key, entry]) => [
       key,
       typeof entry === 'string' ? (found(entry) as Content) : new ComponentProblem(entry.problem),
     ]),
@@ -82,11 +85,11 @@ export function unpackBlueprint(packed: PackedBlueprint, found: (id: string) => 
     component:
       component === undefined
         ? undefined
-        : viewOf(unpack(found(component) as Packed) as ComponentData, shelf),
+        : viewOf(unpack(found(component) as Packed) as ComponentData, fetched),
   };
 }
 
-/** Charts unpack to much, so a worker keeps one only for jobs in a row. */
+/** Charts are large when unpacked, so a worker keeps one only for consecutive jobs. */
 export const packChart = (chart: PackedChart): SharedData => ({
   id: `chart ${chart.digest}`,
   content: (): PackedChart => ({ digest: chart.digest, bytes: Uint8Array.from(chart.bytes) }),

@@ -3,7 +3,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { asideRunners, type AsideOptions, type AsideRunners } from '../../../src/blueprint/aside/runner.ts';
+import {
+  workerRunners,
+  type WorkerOptions,
+  type WorkerRunners,
+} from '../../../src/blueprint/workers/runner.ts';
 import { inThisThread, type Runner } from '../../../src/blueprint/work.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { Fields } from '../../../src/lib/objects.ts';
@@ -36,9 +40,9 @@ const inputs = { release, values: {} };
 const here = inThisThread({ clock: systemClock, rng: seededRng(1) });
 
 describe('charts in separate processes', () => {
-  const open: AsideRunners[] = [];
-  const start = (options: Partial<AsideOptions> = {}): Runner => {
-    const runners = asideRunners({ clock: systemClock, ...options });
+  const open: WorkerRunners[] = [];
+  const start = (options: Partial<WorkerOptions> = {}): Runner => {
+    const runners = workerRunners({ clock: systemClock, ...options });
     open.push(runners);
     return runners.of('shop');
   };

@@ -1,4 +1,4 @@
-/** Does the work of templates in processes of its own, so that nothing a user writes holds up or ends the controllers. */
+/** Runs the work of templates in separate processes, so nothing a user writes blocks or ends the controllers. */
 import { UnreadableDeployItems } from '../../api/kinds/execution.ts';
 import { programBeside } from '../../lib/child-program.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -20,20 +20,20 @@ import { MappingFailed } from '../mapping.ts';
 import type { SchemaVerdict } from '../json-schema.ts';
 import type { Rendering } from '../../templating/render.ts';
 import type { RunnerOf, WorkKind } from '../work.ts';
-import { unpack } from './parcels.ts';
-import { errorClasses, packJob, type AnyJob, type WireAnswer } from './work-on-the-wire.ts';
+import { unpack } from './messages.ts';
+import { errorClasses, packJob, type AnyJob, type WireAnswer } from './wire.ts';
 
-export interface AsideOptions {
+export interface WorkerOptions {
   readonly clock: Clock;
   readonly limits?: Partial<TemplateLimits> | undefined;
-  /** Processes; 2 when not given. */
+  /** Number of processes; default 2. */
   readonly workers?: number | undefined;
-  /** Heap of a process; 192 when not given. */
+  /** Heap of a process in MiB; default 192. */
   readonly memoryMiB?: number | undefined;
 }
 
-/** Processes that all namespaces share, each in its turn. */
-export interface AsideRunners {
+/** Processes that all namespaces share in turn. */
+export interface WorkerRunners {
   readonly of: RunnerOf;
   close(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export interface AsideRunners {
 const DEFAULT_WORKERS = 2;
 /** Two workers at their limit and the rest of a busy process stay below the 1 GiB of the pods of `espalier install`. */
 const DEFAULT_MEMORY_MIB = 192;
-/** The engines keep the time limit themselves, and know the place; the worker is stopped when they cannot look. */
+/** The engines check the time limit themselves and know the position; the worker is stopped when they cannot check. */
 const GRACE_MS = 500;
 const ENTRY = programBeside(import.meta.url, 'entry');
 
@@ -76,7 +76,7 @@ function whyStopped(error: unknown, what: string, { timeoutMs, maxBytes, memory 
 
 type RunJob = <T>(kind: WorkKind, job: AnyJob) => Promise<T>;
 
-/** @param sentence describes why work was stopped; rethrows other errors */
+/** @param sentence describes why the work was stopped; rethrows other errors */
 function descriptorRunner(run: RunJob, sentence: (error: unknown, what: string) => string): DescriptorRunner {
   const withReason = <T>(work: Promise<T>, what: string): Promise<T> =>
     work.catch((error: unknown) => {
@@ -96,12 +96,12 @@ function descriptorRunner(run: RunJob, sentence: (error: unknown, what: string) 
 }
 
 /** Workers start with the first job. */
-export function asideRunners({
+export function workerRunners({
   clock,
   limits = {},
   workers = DEFAULT_WORKERS,
   memoryMiB = DEFAULT_MEMORY_MIB,
-}: AsideOptions): AsideRunners {
+}: WorkerOptions): WorkerRunners {
   const { timeoutMs, maxOutputBytes: maxBytes } = { ...DEFAULT_LIMITS, ...limits };
   const pool = new WorkerPool({ entry: ENTRY, clock, cpuTimeOf, memoryMiB, data: limits, size: workers });
   const cpuMs = timeoutMs + GRACE_MS;

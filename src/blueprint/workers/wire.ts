@@ -1,4 +1,4 @@
-/** The kinds of work as messages, and back. */
+/** Converts each kind of work to messages and back. */
 import type { DescriptorJob, ReferenceJob, SignatureJob } from '../../components/descriptor-work.ts';
 import * as componentErrors from '../../components/errors.ts';
 import * as yamlErrors from '../../lib/yaml-error.ts';
@@ -23,18 +23,20 @@ import {
   unpackBlueprint,
   type Packed,
   type PackedBlueprint,
-} from './parcels.ts';
+} from './messages.ts';
 
-/** A job: its data, and the blueprint it belongs to. */
+/** A job: its data, and the blueprint that it belongs to. */
 export interface WireJob {
   readonly kind: WorkKind;
   readonly data: Packed;
   readonly blueprint?: PackedBlueprint;
-  /** Id of its parcel. */
+  /** Id of its shared data. */
   readonly chart?: string;
 }
 
-/** A result that is `tooLarge` stays where it is: reading it would take the thread of the controllers too long. */
+/**
+ * A result that is `tooLarge` stays in the worker: reading it would block the thread of the controllers for too long.
+ */
 export type WireAnswer =
   { readonly result: Packed } | { readonly error: WireError } | { readonly tooLarge: true };
 
@@ -45,13 +47,13 @@ export type AnyJob = RenderJob | UnpackJob | MappingJob | SchemaJob | ComponentJ
 export function packJob(kind: WorkKind, job: AnyJob): Load & { readonly work: WireJob } {
   if ('chart' in job) {
     const { chart, ...data } = job;
-    const parcel = packChart(chart);
-    return { work: { kind, data: pack(data), chart: parcel.id }, parcels: [parcel] };
+    const sharedData = packChart(chart);
+    return { work: { kind, data: pack(data), chart: sharedData.id }, shared: [sharedData] };
   }
   if (!('blueprint' in job)) return { work: { kind, data: pack(job) } };
   const { blueprint, ...data } = job;
-  const { packed, parcels } = packBlueprint(blueprint);
-  return { work: { kind, data: pack(data), blueprint: packed }, parcels };
+  const { packed, shared } = packBlueprint(blueprint);
+  return { work: { kind, data: pack(data), blueprint: packed }, shared };
 }
 
 export function unpackJob({ data, blueprint, chart }: WireJob, found: (id: string) => unknown): AnyJob {

@@ -67,7 +67,7 @@ export function drift(self: Parent, below: readonly Child[]): PhaseCondition[] {
   if (!isFinished(self) || self.status?.phase !== 'Succeeded') return [];
   const causes = below.flatMap((object) => {
     const why = object.kind === 'DeployItem' ? failureSince(object, jobID) : driftOf(object);
-    return why === undefined ? [] : [`${named(object)}: ${why}`];
+    return why === undefined ? [] : [{ text: `${named(object)}: ${why}` }];
   });
   if (causes.length === 0) return [];
   const reason = conditionReasons.FailedAfterJob;

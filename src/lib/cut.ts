@@ -25,5 +25,6 @@ export function cutBetweenWords(text: string, max: number): string {
 export const cutEnd = (text: string, max: number): string =>
   text.length <= max ? text : text.slice(0, Math.max(max, 0)).replace(/[\uD800-\uDBFF]$/, '');
 
-const cutStart = (text: string, max: number): string =>
+/** The last characters of a string. */
+export const cutStart = (text: string, max: number): string =>
   max <= 0 ? '' : text.slice(-max).replace(/^[\uDC00-\uDFFF]/, '');

@@ -1,6 +1,6 @@
 /** Uninstalls the items in reverse dependency order, then releases the execution. */
 import { executionKind } from '../../../src/api/kinds/execution.ts';
-import { causesText, listed } from '../../../src/machine/causes.ts';
+import { causeOf, causesText, listed } from '../../../src/machine/causes.ts';
 import { fail, release, removeFinalizer, wait, type Problem } from '../../../src/machine/decision.ts';
 import { awaiting } from '../awaiting.ts';
 import { planRemoval } from '../classify.ts';
@@ -22,9 +22,7 @@ export const deleting = phase({
     if (items.length === 0) return release([removeFinalizer(executionKind, self)]);
     const { remove, running, blocked, failed } = planRemoval(self, templates, items);
     if (running.length === 0 && failed.length > 0) {
-      const causes = failed.map(
-        (i) => `${i.metadata.name}: ${i.status?.lastError?.message ?? i.status?.phase ?? ''}`,
-      );
+      const causes = failed.map((i) => causeOf(i.metadata.name, i.status?.lastError, i.status?.phase));
       return fail(problem(`has failed items: ${causesText(causes)}`));
     }
     if (running.length === 0 && remove.length === 0 && blocked.length > 0) {

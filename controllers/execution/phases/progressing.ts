@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../../../src/api/error-codes.ts';
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
-import { causesText, listed } from '../../../src/machine/causes.ts';
+import { causeOf, causesText, listed } from '../../../src/machine/causes.ts';
 import {
   advance,
   fail,
@@ -118,8 +118,8 @@ export const startRemoval =
 function failedItems(items: readonly Item[], names: readonly string[] = items.map(nameOf)): Problem {
   const causes = names.map((name) => {
     const item = items.find((i) => nameOf(i) === name);
-    if (!item) return `${name} is missing`;
-    return `${name}: ${item.status?.lastError?.message ?? `phase ${item.status?.phase ?? 'unknown'}`}`;
+    if (!item) return { text: `${name} is missing` };
+    return causeOf(name, item.status?.lastError, `phase ${item.status?.phase ?? 'unknown'}`);
   });
   return problem(`has failed or missing deploy items: ${causesText(causes)}`, ['ERR_FOR_INFO_ONLY']);
 }

@@ -6,7 +6,7 @@
 import { annotations } from '../../../src/api/labels.ts';
 import { hasAnnotation, hasFinishedJob, isBeingDeleted, isRoot } from '../../../src/api/job.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
-import { causesText } from '../../../src/machine/causes.ts';
+import { causeOf, causesText } from '../../../src/machine/causes.ts';
 import { fail, named, release, removeFinalizer, wait } from '../../../src/machine/decision.ts';
 import { deleteAll, handDown, type SubObject } from '../job.ts';
 import { ownExecution } from '../related-objects.ts';
@@ -51,9 +51,7 @@ export const deleting = phase({
         },
       );
     }
-    const causes = remaining.map(
-      (o) => `${o.kind} ${o.metadata.name}: ${o.status?.lastError?.message ?? ''}`,
-    );
+    const causes = remaining.map((o) => causeOf(`${o.kind} ${o.metadata.name}`, o.status?.lastError));
     const message = `not all sub objects were deleted: ${causesText(causes)}`;
     return fail({ operation, reason: 'UndeletedSubobjects', message, codes: ['ERR_FOR_INFO_ONLY'] });
   },

@@ -40,7 +40,7 @@ function remedyFor(sibling: Inst): string {
   if (!isBeingDeleted(sibling.metadata)) return 'delete it too';
   if (!isFinished(sibling) || sibling.status?.phase !== 'DeleteFailed') return 'it is being deleted';
   const why = sibling.status.lastError?.message ?? '';
-  return `its deletion failed (${causesText([why])}); repeat the deletion`;
+  return `its deletion failed (${causesText([{ text: why }])}); repeat the deletion`;
 }
 
 const deleteSubObjects = step(['children', 'execution'], (snapshot) => {

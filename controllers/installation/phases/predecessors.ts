@@ -10,6 +10,7 @@ import {
   isSuspended,
 } from '../../../src/api/job.ts';
 import { operations } from '../../../src/api/labels.ts';
+import { predecessorReasons } from '../../../src/api/predecessors.ts';
 import {
   ambiguousImports,
   cycleThrough,
@@ -79,16 +80,18 @@ export const predecessorStillRunning = step(['predecessors'], ({ self, predecess
   const awaited = { reason: 'PredecessorsUnfinished', objects: unfinished.map(named) } as const;
   for (const predecessor of predecessors) {
     if (isBeingUninstalled(predecessor)) {
-      return fail(problem('AllPredecessorsSucceeded', predecessor, 'is being deleted'));
+      return fail(problem(predecessorReasons.succeeded, predecessor, 'is being deleted'));
     }
     if (isRoot(self.metadata)) {
       if (isJobRequested(predecessor)) {
-        return wait(problem('AllPredecessorsFinished', predecessor, 'has reconcile annotation'), { awaited });
+        return wait(problem(predecessorReasons.finished, predecessor, 'has reconcile annotation'), {
+          awaited,
+        });
       }
       if (isFinished(predecessor)) continue;
     } else if (hasFinishedJob(predecessor, jobID)) continue;
     const what = `not finished current job "${jobID}"`;
-    return wait(problem('AllPredecessorsFinished', predecessor, what), { awaited });
+    return wait(problem(predecessorReasons.finished, predecessor, what), { awaited });
   }
   return undefined;
 });
@@ -106,7 +109,7 @@ const isBeingUninstalled = (predecessor: Inst): boolean =>
 
 export const predecessorFailed = step(['predecessors'], ({ predecessors }) => {
   const failed = predecessors.find((p) => p.status?.phase !== 'Succeeded');
-  return failed && fail(problem('AllPredecessorsSucceeded', failed, 'is not succeeded'));
+  return failed && fail(problem(predecessorReasons.succeeded, failed, 'is not succeeded'));
 });
 
 export const importMissing = step(['imports'], ({ imports }) => {

@@ -4,7 +4,7 @@
  * job they do not start.
  */
 import { hasFinishedJob, isTriggeredFor } from '../../../src/api/job.ts';
-import { causesText, listed } from '../../../src/machine/causes.ts';
+import { causeOf, causesText, listed } from '../../../src/machine/causes.ts';
 import { advance, fail, named, wait, type Awaited, type Problem } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
 import { handDown, type SubObject } from '../job.ts';
@@ -84,9 +84,8 @@ function failed({ self, children, execution }: Below): string[] {
 }
 
 function causes(objects: readonly SubObject[]): string {
-  const texts = objects.flatMap((o) => {
-    const message = o.status?.lastError?.message;
-    return message ? [`${o.metadata.name}: ${message}`] : [];
-  });
-  return texts.length > 0 ? ` (${causesText(texts)})` : '';
+  const found = objects
+    .filter((o) => o.status?.lastError?.message)
+    .map((o) => causeOf(o.metadata.name, o.status?.lastError));
+  return found.length > 0 ? ` (${causesText(found)})` : '';
 }

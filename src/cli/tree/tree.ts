@@ -8,6 +8,8 @@ import type { DeployItem } from '../../api/kinds/deployitem.ts';
 import type { Execution } from '../../api/kinds/execution.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
 import { annotations, labels } from '../../api/labels.ts';
+import { concernsPredecessor } from '../../api/predecessors.ts';
+import { predecessorsOf, siblingOf } from '../../dataflow/siblings.ts';
 import type { View } from '../../lib/objects.ts';
 import { notPickedUpMessage } from '../../machine/status.ts';
 import { joinKey, keyOf } from '../../runtime/keys.ts';
@@ -107,7 +109,7 @@ function installationNode(self: View<Installation>, job: string | undefined, ind
   );
   const title = titleOf(self);
   return node(self, 'Installation', job, title, [
-    ...withPredecessors(subs.map((sub) => installationNode(sub, job, index))),
+    ...withPredecessors(subs, job, index),
     ...(execution ? [executionNode(execution, title, job, index)] : []),
   ]);
 }
@@ -115,26 +117,21 @@ function installationNode(self: View<Installation>, job: string | undefined, ind
 const titleOf = ({ metadata }: View<Installation>): string =>
   metadata.annotations?.[annotations.subinstallationName] ?? metadata.name;
 
-/**
- * Reason in the status of an installation that waits for a sibling or failed because of it; also in the reason of a
- * nested step.
- */
-const WAITS_FOR_SIBLINGS = 'NotCompletedDependents';
-
-const dependsOnSiblings = ({ condition, object: { status } }: Node): boolean =>
-  (condition === 'running' || condition === 'failed') &&
-  [status?.lastError?.reason, status?.lastError?.message].some((text) => text?.includes(WAITS_FOR_SIBLINGS));
-
-/** The status contains object names; users know siblings by their titles. */
-const withPredecessors = (siblings: readonly Node[]): readonly Node[] =>
-  siblings.map((self) => {
-    if (!dependsOnSiblings(self)) return self;
-    const named = siblings.filter(
-      (other) =>
-        other !== self && other.condition !== 'succeeded' && self.message?.includes(`/${other.name}"`),
-    );
-    return { ...self, blockedBy: named.map((other) => other.title) };
-  });
+/** The nodes of sub-installations, each with the titles of the siblings that it waits for or that made it fail. */
+function withPredecessors(
+  subs: readonly View<Installation>[],
+  job: string | undefined,
+  index: Index,
+): readonly Node[] {
+  const nodes = subs.map((sub) => ({ sub, node: installationNode(sub, job, index) }));
+  const unfinished = nodes.filter(({ node: { condition } }) => condition !== 'succeeded');
+  const siblings = unfinished.map(({ sub, node: { title } }) => ({ ...siblingOf(sub), title }));
+  return nodes.map(({ sub, node }) =>
+    node.condition !== 'succeeded' && concernsPredecessor(sub.status?.lastError)
+      ? { ...node, blockedBy: predecessorsOf(siblingOf(sub), siblings).map(({ title }) => title) }
+      : node,
+  );
+}
 
 function executionNode(self: View<Execution>, title: string, job: string | undefined, index: Index): Node {
   const order = (self.status?.deployItemCache?.activeDIs ?? []).map(({ objectName }) => objectName);

@@ -130,3 +130,7 @@ export const failedLandscape = (): (Installation | Execution | DeployItem)[] => 
   execution('app', { phase: 'Succeeded' }),
   item('app-web-x', { execution: 'app', phase: 'Succeeded', job: 'q' }),
 ];
+
+/** Specs of siblings of which the second imports what the first exports. */
+export const exporting = { exports: { data: [{ name: 'url', dataRef: 'url' }] } };
+export const importing = { imports: { data: [{ name: 'url', dataRef: 'url' }] } };

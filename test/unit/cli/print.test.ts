@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pico from 'picocolors';
 import { elapsedText, plainMessage, treeLines, type PrintOptions } from '../../../src/cli/tree/print.ts';
-import { execution, installation, item, trees } from './given.ts';
+import { exporting, importing, execution, installation, item, trees } from './given.ts';
 
 const plain = pico.createColors(false);
 const now = Date.parse('2026-01-01T00:01:00Z');
@@ -99,13 +99,14 @@ describe('a tree in columns', () => {
   it('names the siblings it waits for', () => {
     const lines = print([
       installation('shop', { phase: 'Progressing' }),
-      installation('db-1', { parent: 'shop', template: 'db', phase: 'Init' }),
+      installation('db-1', { parent: 'shop', template: 'db', phase: 'Init', spec: exporting }),
       installation('web-1', {
         parent: 'shop',
         template: 'web',
         phase: 'Init',
-        reason: 'NotCompletedDependents',
+        reason: 'AllPredecessorsFinished',
         error: 'depending on installation "proj/db-1" which not finished',
+        spec: importing,
       }),
     ]);
     expect(lines[2]).to.match(/waits for db$/);

@@ -1,6 +1,15 @@
 import { expect } from 'chai';
 import { failedOnly, rootCauses, treesOf, type Node } from '../../../src/cli/tree/tree.ts';
-import { collected, execution, failedLandscape, installation, item, trees } from './given.ts';
+import {
+  exporting,
+  importing,
+  collected,
+  execution,
+  failedLandscape,
+  installation,
+  item,
+  trees,
+} from './given.ts';
 
 /** `kind name condition`, indented by depth. */
 const outline = (nodes: readonly Node[], depth = 0): string[] =>
@@ -91,29 +100,32 @@ describe('the tree of an installation', () => {
   it('shows for which siblings an installation waits', () => {
     const [root] = trees(
       installation('app', { phase: 'Progressing' }),
-      installation('db-1', { parent: 'app', template: 'db', phase: 'Progressing' }),
-      installation('mq-1', { parent: 'app', template: 'mq', phase: 'Succeeded' }),
+      installation('db-1', { parent: 'app', template: 'db', phase: 'Progressing', spec: exporting }),
+      installation('mq-1', { parent: 'app', template: 'mq', phase: 'Succeeded', spec: exporting }),
+      installation('dns-1', { parent: 'app', template: 'dns', phase: 'Progressing' }),
       installation('web-1', {
         parent: 'app',
         template: 'web',
         phase: 'Init',
-        reason: 'NotCompletedDependents',
-        error: 'depending on installation "proj/db-1" which did not finish; see also "proj/mq-1"',
+        reason: 'AllPredecessorsFinished',
+        error: 'depending on installation "proj/db-1" which did not finish',
+        spec: importing,
       }),
     );
-    expect(root?.children.map((c) => c.blockedBy)).to.deep.equal([[], [], ['db']]);
+    expect(root?.children.map((c) => c.blockedBy)).to.deep.equal([[], [], [], ['db']]);
   });
 
   it('shows which siblings made an installation fail, and does not count it as the failed one', () => {
     const [root] = trees(
       installation('app', { phase: 'Failed' }),
-      installation('db-1', { parent: 'app', template: 'db', phase: 'Failed' }),
+      installation('db-1', { parent: 'app', template: 'db', phase: 'Failed', spec: exporting }),
       installation('web-1', {
         parent: 'app',
         template: 'web',
         phase: 'Failed',
-        error:
-          'Op: NotCompletedDependents - Reason: NotCompletedDependents - Message: depending on installation "proj/db-1" which is not succeeded',
+        reason: 'AllPredecessorsSucceeded',
+        error: 'depending on installation "proj/db-1" which is not succeeded',
+        spec: importing,
       }),
     );
     expect(root?.children.map((c) => c.blockedBy)).to.deep.equal([[], ['db']]);

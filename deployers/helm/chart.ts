@@ -10,7 +10,7 @@ import { download, DownloadFailed, DownloadTooLarge } from './download.ts';
 import { TARGET_KEYWORDS } from './target-facts.ts';
 import { configurationError, retryError } from './errors.ts';
 import { chartFromComponent, chartFromRegistry } from './registry.ts';
-import { chartFromRepository, RepositoryProblem } from './repository.ts';
+import { ChartNotPublished, chartFromRepository, RepositoryProblem } from './repository.ts';
 import { IndexTooLarge } from './repository-process.ts';
 import { chartsFor, oncePerJob, type HelmOptions, type HelmContext } from './helm-context.ts';
 
@@ -62,7 +62,7 @@ async function bytesOf(
     const isTooLarge =
       error instanceof DownloadTooLarge || error instanceof ContentTooLarge || error instanceof IndexTooLarge;
     if (isTooLarge) throw configurationError('GetHelmChart', messageOf(error), error);
-    throw retryError('GetHelmChart', messageOf(error), error, mayBePublished(messageOf(error)));
+    throw retryError('GetHelmChart', messageOf(error), error, error instanceof ChartNotPublished);
   }
 }
 
@@ -104,8 +104,3 @@ async function fetched(
       return chartFromComponent(source.key, ctx, options);
   }
 }
-
-/** Whether the chart may be published soon; such failures are logged as information. */
-const mayBePublished = (message: string): boolean =>
-  message.includes('no chart name found') ||
-  (message.startsWith('cannot download repository index') && message.includes('404'));

@@ -8,7 +8,7 @@ import { sizeText } from '../../src/lib/sizes.ts';
 import { connectionAdvice, connectionCode } from '../../src/lib/connection.ts';
 import { messageOf } from '../sdk/errors.ts';
 
-interface Download {
+export interface Download {
   readonly url: string;
   /** Value of the Authorization header; only sent to the origin of the URL. */
   readonly authorization?: string | undefined;
@@ -23,6 +23,22 @@ interface Download {
 /** The download failed. The message contains the URL without its query, which may hold a signature. */
 export class DownloadFailed extends Error {
   override readonly name = 'DownloadFailed';
+  /** Of the response; undefined if there was none, or it was not an error. */
+  readonly statusCode: number | undefined;
+
+  constructor(message: string, options: ErrorOptions & { readonly statusCode?: number | undefined } = {}) {
+    super(message, options);
+    this.statusCode = options.statusCode;
+  }
+}
+
+class ErrorResponse extends Error {
+  readonly statusCode: number;
+
+  constructor(statusCode: number) {
+    super(`${String(statusCode)} ${STATUS_CODES[statusCode] ?? ''}`.trim());
+    this.statusCode = statusCode;
+  }
 }
 
 /** The response exceeds the size limit; a retry cannot help. */
@@ -59,7 +75,8 @@ export async function download(what: string, from: Download): Promise<Uint8Array
     if (signal.aborted || error instanceof DownloadTooLarge) throw error;
     const advice = connectionAdvice(error, TRUST);
     const why = advice ? `${connectionCode(error)}: ${advice}` : messageOf(error);
-    throw new DownloadFailed(`${what} from "${shownUrl(url)}": ${why}`, { cause: error });
+    const statusCode = error instanceof ErrorResponse ? error.statusCode : undefined;
+    throw new DownloadFailed(`${what} from "${shownUrl(url)}": ${why}`, { cause: error, statusCode });
   } finally {
     await agent.destroy();
   }
@@ -82,7 +99,7 @@ async function followed(what: string, from: Download, dispatcher: Agent): Promis
     const { location } = headers;
     if (statusCode < 300) return readAll(response, what, from);
     if (statusCode >= 400 || typeof location !== 'string') {
-      throw new Error(`${String(statusCode)} ${STATUS_CODES[statusCode] ?? ''}`.trim());
+      throw new ErrorResponse(statusCode);
     }
     await body.dump();
     at = new URL(location, at);

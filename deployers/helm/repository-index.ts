@@ -8,6 +8,9 @@ export class RepositoryProblem extends Error {
   override readonly name: string = 'RepositoryProblem';
 }
 
+/** The repository does not have the chart, which may be published later. */
+export class ChartNotPublished extends RepositoryProblem {}
+
 /** The chart to find, and the URL of its repository without secret parts, for messages. */
 export interface WantedChart {
   readonly url: string;
@@ -33,7 +36,7 @@ function readIndex(bytes: Uint8Array, url: string): unknown {
 function locationOf(index: unknown, { url, name, version }: WantedChart): string {
   const entries = ownField(ownField(index, 'entries'), name);
   if (!Array.isArray(entries))
-    throw new RepositoryProblem(`no chart name found: ${url} has no chart ${name}`);
+    throw new ChartNotPublished(`no chart name found: ${url} has no chart ${name}`);
   const versions = entries
     .filter(isObject)
     .map((entry) => ({ version: String(entry['version']), urls: entry['urls'] }));

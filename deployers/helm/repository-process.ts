@@ -5,14 +5,15 @@
 import { ByteBudget } from '../../src/lib/byte-budget.ts';
 import { ChildProgram, programBeside } from '../../src/lib/child-program.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { locationIn, RepositoryProblem, type WantedChart } from './repository-index.ts';
+import { ChartNotPublished, locationIn, RepositoryProblem, type WantedChart } from './repository-index.ts';
 
 export interface IndexRequest {
   readonly index: Uint8Array;
   readonly wanted: WantedChart;
 }
 
-export type IndexResponse = { readonly location: string } | { readonly problem: string };
+export type IndexResponse =
+  { readonly location: string } | { readonly problem: string; readonly isNotPublished: boolean };
 
 /** Reading the index exceeds the time or memory limit; a retry cannot help. */
 export class IndexTooLarge extends RepositoryProblem {
@@ -40,7 +41,8 @@ export async function locationInProcess(
   try {
     const response = await responseOf({ index, wanted }, clock, signal);
     if ('location' in response) return response.location;
-    throw new RepositoryProblem(response.problem);
+    const { problem, isNotPublished } = response;
+    throw isNotPublished ? new ChartNotPublished(problem) : new RepositoryProblem(problem);
   } finally {
     place.release();
   }

@@ -1,12 +1,12 @@
 /** Fetches charts from chart repositories: an index of versions with archives, and credentials from the Context. */
 import type { DownloadLimits } from '../../src/lib/byte-budget.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
-import { download, shownUrl } from './download.ts';
-import { RepositoryProblem } from './repository-index.ts';
+import { download, DownloadFailed, shownUrl, type Download } from './download.ts';
+import { ChartNotPublished, RepositoryProblem } from './repository-index.ts';
 import { locationInProcess } from './repository-process.ts';
 import type { HelmContext } from './helm-context.ts';
 
-export { RepositoryProblem } from './repository-index.ts';
+export { ChartNotPublished, RepositoryProblem } from './repository-index.ts';
 
 interface RepoChart {
   readonly url: string;
@@ -28,13 +28,7 @@ export async function chartFromRepository(
   const auth = await authFor(url, ctx);
   const base = url.replace(/\/+$/, '');
   const { clock, signal } = ctx;
-  const index = await download('cannot download repository index', {
-    url: `${base}/index.yaml`,
-    ...auth,
-    clock,
-    signal,
-    limits,
-  });
+  const index = await indexOf(`${base}/index.yaml`, { ...auth, clock, signal, limits });
   const shown = shownUrl(base);
   const location = await locationInProcess(index, { url: shown, name, version }, { clock, signal });
   const archive = new URL(location, `${base}/`);
@@ -47,6 +41,16 @@ export async function chartFromRepository(
     signal,
     limits,
   });
+}
+
+/** @throws ChartNotPublished if there is no index, DownloadFailed */
+async function indexOf(url: string, options: Omit<Download, 'url'>): Promise<Uint8Array> {
+  try {
+    return await download('cannot download repository index', { url, ...options });
+  } catch (error) {
+    if (!(error instanceof DownloadFailed) || error.statusCode !== 404) throw error;
+    throw new ChartNotPublished(error.message, { cause: error });
+  }
 }
 
 // ---------------------------------------------------------------- credentials

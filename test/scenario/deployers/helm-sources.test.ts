@@ -200,6 +200,15 @@ describe('sources of charts', () => {
     expect((await world.item('nochart')).status?.lastError?.codes).to.deep.equal(['ERR_FOR_INFO_ONLY']);
   });
 
+  it('a repository that has no index yet is retried as well', async () => {
+    const repo = { helmChartRepoUrl: `${server.url}/absent`, helmChartName: 'a', helmChartVersion: '1.0.0' };
+    const message = await complaint('noindex', { helmChartRepo: repo });
+    expect(message).to.contain(
+      `cannot download repository index from "${server.url}/absent/index.yaml": 404`,
+    );
+    expect((await world.item('noindex')).status?.lastError?.codes).to.deep.equal(['ERR_FOR_INFO_ONLY']);
+  });
+
   for (const [what, index, text] of [
     ['has no such chart', '{}', 'no chart name found'],
     ['has no such version', '{"entries": {"small": []}}', 'no chart version found'],

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { systemClock } from '../../../../src/lib/clock.ts';
-import { RepositoryProblem } from '../../../../deployers/helm/repository-index.ts';
+import { ChartNotPublished } from '../../../../deployers/helm/repository-index.ts';
 import { IndexTooLarge, locationInProcess } from '../../../../deployers/helm/repository-process.ts';
 import { FakeClock } from '../../../support/clock.ts';
 
@@ -33,7 +33,7 @@ describe('a large index of a chart repository', function () {
     const small = Buffer.from(`entries:\n${entry('web', '1.2.7')}`);
     expect(await locationInProcess(small, wanted, { clock: systemClock, signal })).to.equal('web-1.2.7.tgz');
     const missing = await failureOf(locationInProcess(large(), wanted, { clock: systemClock, signal }));
-    expect(missing).to.be.instanceOf(RepositoryProblem).and.not.instanceOf(IndexTooLarge);
+    expect(missing).to.be.instanceOf(ChartNotPublished);
     expect(missing.message).to.equal('no chart name found: https://charts.example.org has no chart web');
     const broken = Buffer.concat([large(), Buffer.from('\n}')]);
     expect(

@@ -28,13 +28,12 @@ import { Store } from './store/storage.ts';
 import { TestHooks } from './test-hooks.ts';
 import type { UserInfo } from './types.ts';
 import { FileLog } from './store/wal.ts';
-import type { Fsync } from './store/wal.ts';
 import { WatchHub } from './store/watch-hub.ts';
 
 type StorageOptions =
   | { readonly kind: 'memory' }
   /** `dir` also stores the certificates, so that kubeconfigs stay valid after a restart. */
-  | { readonly kind: 'file'; readonly dir: string; readonly fsync?: Fsync };
+  | { readonly kind: 'file'; readonly dir: string };
 
 export interface ApiServerOptions {
   /** Default: 127.0.0.1, any free port, TLS. Without TLS, requests without credentials have administrator rights. */
@@ -58,8 +57,6 @@ export interface ApiServerOptions {
   readonly clock?: Clock;
   readonly rng?: Rng;
   readonly log?: Logger;
-  /** Receives each audit event as a JSON line. */
-  readonly auditSink?: (line: string) => void;
 }
 
 interface ClientCredentials {
@@ -101,7 +98,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const store = new Store(options.history ?? { events: 10_000, seconds: 300 }, () => clock.now());
   const { storage } = options;
   if (storage?.kind !== 'file') return serve(options, createWorld(options, clock, store), new Identity());
-  const file = new FileLog(storage.dir, store, storage.fsync ?? 'interval', clock);
+  const file = new FileLog(storage.dir, store, clock);
   try {
     const server = await serve(options, createWorld(options, clock, store), new Identity(storage.dir));
     return {
@@ -119,7 +116,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
 
 async function serve(options: ApiServerOptions, world: World, identity: Identity): Promise<ApiServer> {
   const { host = '127.0.0.1', port = 0, tls = true } = options.listen ?? {};
-  const audit = new AuditLog(options.auditSink);
+  const audit = new AuditLog();
   const test = new TestHooks(world);
   let isReady = false;
   const { handler, authenticator, mint } = assemble({

@@ -1,4 +1,4 @@
-/** The audit log: a ring buffer of audit events in memory, and optionally a JSON line for each event. */
+/** The audit log: a ring buffer of audit events in memory. */
 import type { UserInfo } from '../types.ts';
 
 interface AuditEvent {
@@ -74,12 +74,6 @@ class AuditSlice {
 export class AuditLog {
   readonly #events: AuditEvent[] = [];
   #dropped = 0;
-  readonly #sink: ((line: string) => void) | undefined;
-
-  /** @param sink receives each event as a JSON line, without the line end */
-  constructor(sink?: (line: string) => void) {
-    this.#sink = sink;
-  }
 
   record(event: AuditEvent): void {
     this.#events.push(event);
@@ -87,7 +81,6 @@ export class AuditLog {
       this.#events.splice(0, CAPACITY / 10);
       this.#dropped += CAPACITY / 10;
     }
-    this.#sink?.(JSON.stringify(event));
   }
 
   /** A position in the log, for `since`. */

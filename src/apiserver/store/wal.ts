@@ -19,13 +19,8 @@ import { join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import type { LogRecord, Store } from './storage.ts';
 
-/**
- * always: before the answer; interval: within 50 ms; never: left to the operating system. A killed process loses
- * nothing in any mode; a power failure loses unsynced commits.
- */
-export type Fsync = 'always' | 'interval' | 'never';
-
 const FORMAT = 1;
+/** Commits are synced after this time: a killed process loses nothing, a power failure loses unsynced commits. */
 const FSYNC_MS = 50;
 const MIN_ROTATE_BYTES = 64 * 1024 * 1024;
 
@@ -37,7 +32,6 @@ export class DataUnusable extends Error {
 export class FileLog {
   readonly #dir: string;
   readonly #store: Store;
-  readonly #fsync: Fsync;
   readonly #clock: Clock;
   #file = -1;
   #size = 0;
@@ -48,10 +42,9 @@ export class FileLog {
    * Locks the folder, reads its contents into `store`, and records every commit from then on.
    * @throws DataUnusable if another server uses the folder, or its contents cannot be read
    */
-  constructor(dir: string, store: Store, fsync: Fsync, clock: Clock) {
+  constructor(dir: string, store: Store, clock: Clock) {
     this.#dir = dir;
     this.#store = store;
-    this.#fsync = fsync;
     this.#clock = clock;
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     takeLock(this.#path('lock'));
@@ -69,7 +62,7 @@ export class FileLog {
   close(): void {
     this.#cancelFsync?.();
     this.#store.onCommit = undefined;
-    if (this.#fsync !== 'never') fsyncSync(this.#file);
+    fsyncSync(this.#file);
     closeSync(this.#file);
     rmSync(this.#path('lock'), { force: true });
   }
@@ -107,8 +100,7 @@ export class FileLog {
 
   #append(entry: LogRecord): void {
     this.#write(`${JSON.stringify(entry)}\n`);
-    if (this.#fsync === 'always') fsyncSync(this.#file);
-    else if (this.#fsync === 'interval') this.#scheduleFsync();
+    this.#scheduleFsync();
     if (this.#size > Math.max(MIN_ROTATE_BYTES, 2 * this.#snapshotSize)) setImmediate(() => this.snapshot());
   }
 

@@ -20,7 +20,7 @@ describe('the file log', () => {
 
   const open = (): { store: Store; log: FileLog } => {
     const store = new Store({ events: 100, seconds: 0 }, () => clock.now());
-    return { store, log: new FileLog(dir, store, 'never', clock) };
+    return { store, log: new FileLog(dir, store, clock) };
   };
   const object = (name: string): KubeObject => ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } });
   const put = (store: Store, name: string): void =>

@@ -25,8 +25,9 @@ export function awaiting(
   items: readonly Item[],
   starting: readonly Item[],
 ): Wait {
+  const started = new Set(starting);
   const left = (item: Item): number => {
-    if (starting.includes(item)) return PICKED_UP_WITHIN_MS;
+    if (started.has(item)) return PICKED_UP_WITHIN_MS;
     if (isFinished(item) || isPickedUp(item)) return Infinity;
     const since = item.status?.jobIDGenerationTime;
     return since === undefined ? Infinity : PICKED_UP_WITHIN_MS - (Date.parse(now) - Date.parse(since));

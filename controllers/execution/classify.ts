@@ -87,6 +87,12 @@ export const jobOf = ({ status }: View<Execution>): string => status?.jobID ?? '
 /** After a failure, no other item starts or is removed. */
 const FAIL_FAST: Policy = { gate: 'finished', failFast: true };
 
+/** The items with these object names, in their own order. */
+export function itemsNamed(items: readonly Item[], names: readonly string[]): readonly Item[] {
+  const wanted = new Set(names);
+  return items.filter(({ metadata }) => wanted.has(metadata.name));
+}
+
 /** The state of each template's item in the execution's job, and the items that may start. */
 export function planStart(
   self: View<Execution>,
@@ -118,12 +124,18 @@ export function planRemoval(
 ): Plan & { readonly failed: readonly Item[] } {
   const jobID = jobOf(self);
   const dependsOn = new Map(templates.map((t) => [t.name, t.dependsOn ?? []]));
-  const objectNames = (template: string): string[] =>
-    items.filter((i) => templateName(i) === template).map((i) => i.metadata.name);
+  const objectNames = new Map<string, string[]>();
+  for (const item of items) {
+    const names = objectNames.get(templateName(item));
+    if (names) names.push(item.metadata.name);
+    else objectNames.set(templateName(item), [item.metadata.name]);
+  }
   const dag = looseDag(
     items.map((item) => ({
       name: item.metadata.name,
-      dependsOn: (dependsOn.get(templateName(item)) ?? []).flatMap(objectNames),
+      dependsOn: (dependsOn.get(templateName(item)) ?? []).flatMap(
+        (template) => objectNames.get(template) ?? [],
+      ),
     })),
   );
   const states = new Map(items.map((item) => [item.metadata.name, removalOf(item, jobID)]));
@@ -151,8 +163,7 @@ export function dueForRemoval(
     const jobID = jobOf(self);
     return items.filter((item) => isBeingDeleted(item.metadata) && !isTriggeredFor(item, jobID));
   }
-  const { remove } = planRemoval(self, templates, items);
-  return items.filter(({ metadata }) => remove.includes(metadata.name));
+  return itemsNamed(items, planRemoval(self, templates, items).remove);
 }
 
 /**
@@ -167,8 +178,7 @@ export function mayBeStarting(
   const policy = { gate: 'ready', failFast: false } as const;
   const phase = self.status?.phase;
   if (phase === 'Deleting') {
-    const due = new Set(planRemoval(self, templates, items, policy).remove);
-    return items.filter(({ metadata }) => due.has(metadata.name));
+    return itemsNamed(items, planRemoval(self, templates, items, policy).remove);
   }
   if (phase !== 'Progressing') return [];
   const { active, orphans } = assign(self, templates, items);

@@ -63,9 +63,9 @@ const abandoned: Rule = (self, { below, isAbandoned }) =>
  * reconcile.
  */
 const successorsToStart: Rule = (self, { dependents }) => {
-  const names = (self.status?.dependentsToTrigger ?? []).map((d) => d.name);
-  if (names.length === 0) return undefined;
-  const roots = dependents().filter((s) => names.includes(s.metadata.name) && isRoot(s.metadata));
+  const names = new Set(self.status?.dependentsToTrigger?.map((d) => d.name));
+  if (names.size === 0) return undefined;
+  const roots = dependents().filter((s) => names.has(s.metadata.name) && isRoot(s.metadata));
   const idle = roots.filter((s) => !isWaitingForUs(s) && !hasOperation(s.metadata, operations.reconcile));
   return {
     effects: [
@@ -96,7 +96,7 @@ const interruptRequested: Rule = (self, facts) => {
       ...(endsHere
         ? fence(
             self,
-            objects.filter((o) => !uninterrupted.includes(o)),
+            objects.filter((o) => hasOperation(o.metadata, operations.interrupt)),
           )
         : []),
       ...(endsHere ? [patchStatus(installationKind, self, interrupted(self, facts))] : []),

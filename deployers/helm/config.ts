@@ -223,10 +223,12 @@ function decodeAllExports(fields: Fields): readonly ExportSpec[] {
   const newer = decodeExports(fields['exports'], 'exports') ?? [];
   const list = optionalList(fields['exportsFromManifests'], 'exportsFromManifests');
   const older = decodeExports(list && { exports: list }, 'exportsFromManifests') ?? [];
+  const keys = new Set(newer.map((e) => e.key));
   for (const { key, from } of older) {
-    if (newer.some((e) => e.key === key) || older.filter((e) => e.key === key).length > 1) {
+    if (keys.has(key)) {
       throw new CodecError({ step: 'validate', message: `exportsFromManifests: Duplicate value: "${key}"` });
     }
+    keys.add(key);
     if (from && from.namespace === undefined) {
       throw required(`exportsFromManifests[${key}].fromResource.namespace`);
     }

@@ -30,7 +30,6 @@ const RUNTIME = [
   'fleet',
   'keys.ts',
   'manager',
-  'operator',
   'queue',
   'sources',
   'transport',
@@ -60,9 +59,12 @@ export const SUITES: readonly Suite[] = [
   { folder: 'controllers/health', tests: controller('health', 'health-check') },
   { folder: 'controllers/targetsync', tests: ['test/unit/controllers'] },
   { folder: 'src/machine', tests: ['test/unit/machine'] },
+  { folder: 'src/landscape', tests: CONTROLLERS },
   { folder: 'src/workflow', tests: ['test/unit/workflow'] },
   { folder: 'deployers/sdk', tests: DEPLOYERS },
   { folder: 'deployers/objects', tests: DEPLOYERS },
+  // The other tests of operators run them as programs.
+  { folder: 'src/runtime/operator', tests: ['test/scenario/operators/run-operator.test.ts'] },
   ...RUNTIME.map((part) => ({ folder: `src/runtime/${part}`, tests: ['test/unit/runtime'] })),
 ];
 

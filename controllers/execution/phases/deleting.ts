@@ -3,7 +3,7 @@ import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { causeOf, causesText, listed } from '../../../src/machine/causes.ts';
 import { fail, release, removeFinalizer, wait, type Problem } from '../../../src/machine/decision.ts';
 import { awaiting } from '../awaiting.ts';
-import { planRemoval } from '../classify.ts';
+import { itemsNamed, planRemoval } from '../classify.ts';
 import { phase } from '../snapshot.ts';
 import { startRemoval } from './progressing.ts';
 
@@ -28,8 +28,8 @@ export const deleting = phase({
     if (running.length === 0 && remove.length === 0 && blocked.length > 0) {
       return fail(problem(`has pending items: ${listed(blocked)}`));
     }
-    const inRemoval = items.filter((i) => [...running, ...remove].includes(i.metadata.name));
-    const starting = inRemoval.filter((i) => remove.includes(i.metadata.name));
+    const inRemoval = itemsNamed(items, [...running, ...remove]);
+    const starting = itemsNamed(inRemoval, remove);
     return wait(undefined, {
       ...awaiting(snapshot, 'DeletionPending', inRemoval, starting),
       effects: starting.map(startRemoval(snapshot)),

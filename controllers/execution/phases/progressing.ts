@@ -20,6 +20,7 @@ import {
   assign,
   isUninstallSkipped,
   isUnusedDuplicate,
+  itemsNamed,
   jobOf,
   planRemoval,
   planStart,
@@ -56,7 +57,7 @@ const orphansLeft = step(['templates', 'items', 'itemsWithoutCluster', 'missingD
   const { remove: startable, running, failed } = planRemoval(self, [], inRemoval);
   const isBusy = running.length > 0 || planStart(self, templates, active).running.length > 0;
   if (!isBusy && failed.length > 0) return fail(failedItems(failed));
-  const starting = inRemoval.filter((o) => startable.includes(o.metadata.name));
+  const starting = itemsNamed(inRemoval, startable);
   return wait(stillRunning, {
     ...awaiting(snapshot, 'DeletionPending', inRemoval, starting),
     effects: starting.map((o) =>
@@ -79,12 +80,7 @@ const itemsUnfinished = step(['templates', 'items', 'missingDeployer', 'ancestor
   const interruption = interruptionOf(self, snapshot.ancestors);
   const start = interruption ? [] : planned.start;
   if (running.length === 0 && failed.length > 0) {
-    return fail(
-      failedItems(
-        items.filter((i) => failed.includes(nameOf(i))),
-        failed,
-      ),
-    );
+    return fail(failedItems(items, failed));
   }
   if (running.length === 0 && interruption && planned.start.length > 0) return fail(interruption);
   if (running.length === 0 && start.length === 0 && blocked.length > 0) {
@@ -116,8 +112,10 @@ export const startRemoval =
 
 /** Upstream's sentence, followed by the message of each item. */
 function failedItems(items: readonly Item[], names: readonly string[] = items.map(nameOf)): Problem {
+  // The first item of a name wins.
+  const byName = new Map(items.toReversed().map((item) => [nameOf(item), item]));
   const causes = names.map((name) => {
-    const item = items.find((i) => nameOf(i) === name);
+    const item = byName.get(name);
     if (!item) return { text: `${name} is missing` };
     return causeOf(name, item.status?.lastError, `phase ${item.status?.phase ?? 'unknown'}`);
   });

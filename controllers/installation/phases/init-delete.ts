@@ -26,9 +26,8 @@ const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
       return failed(`a sibling that is not being deleted imports the exports: ${name}`);
   }
   const message = `a sibling still imports some of the exports: ${name}; ${remedyFor(sibling)}, or annotate this installation with ${annotations.deleteIgnoreSuccessors}=true`;
-  const objects = siblings
-    .filter((s) => successors.some((other) => other.name === s.metadata.name))
-    .map(named);
+  const importing = new Set(successors.map((successor) => successor.name));
+  const objects = siblings.filter((s) => importing.has(s.metadata.name)).map(named);
   return wait(
     { operation: 'CheckSuccessorSibling', reason: 'SiblingImport', message, codes },
     { awaited: { reason: 'SuccessorsExist', objects } },

@@ -22,7 +22,7 @@ export const progressing = phase({
     const interruption = interruptionOf(snapshot.self, snapshot.ancestors);
     const unstarted = below.filter((o) => !isTriggeredFor(o, jobID));
     const running = below.filter(
-      (o) => !hasFinishedJob(o, jobID) && !(interruption && unstarted.includes(o)),
+      (o) => !hasFinishedJob(o, jobID) && !(interruption && !isTriggeredFor(o, jobID)),
     );
     const [first] = running;
     if (first) {

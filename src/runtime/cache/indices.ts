@@ -27,8 +27,14 @@ export class Indices<T> {
     for (const { valuesOf, keys } of this.#indices.values()) {
       const before = old === undefined ? [] : valuesOf(old);
       const after = obj === undefined ? [] : valuesOf(obj);
-      for (const value of before) if (!after.includes(value)) remove(keys, value, key);
-      for (const value of after) insert(keys, value, key);
+      // Most objects have one value in an index, which rarely changes.
+      if (before.length === 1 && after.length === 1 && before[0] === after[0]) continue;
+      const dropped = new Set(before);
+      for (const value of after) {
+        dropped.delete(value);
+        insert(keys, value, key);
+      }
+      for (const value of dropped) remove(keys, value, key);
     }
   }
 

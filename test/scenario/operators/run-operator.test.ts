@@ -15,8 +15,11 @@ import {
   type OperatorOptions,
   type OperatorProcess,
 } from '../../../src/runtime/operator/start-operator.ts';
+import { runOperator } from '../../../src/runtime/operator/run-operator.ts';
 import { watchSource } from '../../../src/runtime/sources/sources.ts';
+import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { AnyObj, Page } from '../../support/operators.ts';
+import { recordingLogger, type LogLine } from '../../support/recording-logger.ts';
 import {
   kindOfTest,
   pages,
@@ -176,6 +179,112 @@ describe('an operator as a process', function () {
     } finally {
       await other.stop();
     }
+  });
+});
+
+describe('runOperator in this process', function () {
+  this.timeout(60_000);
+  let cluster: OperatorCluster;
+  before(async () => {
+    cluster = await startOperatorCluster();
+  });
+  after(() => cluster?.stop());
+
+  /** Runs an operator; returns its log, what it wrote to standard error, and the exit code that it set. */
+  const run = async (options: Partial<OperatorOptions>) => {
+    const { log, lines } = recordingLogger();
+    const errors: string[] = [];
+    const { write } = process.stderr;
+    const { exitCode } = process;
+    const listeners = process.listenerCount('SIGTERM');
+    process.stderr.write = (text: string | Uint8Array) => errors.push(String(text)) > 0;
+    try {
+      const { kubeconfig } = cluster;
+      await runOperator({ name: 'page-operator', kubeconfig, log, add: () => undefined, ...options });
+      return { lines, errors, exitCode: process.exitCode };
+    } finally {
+      process.stderr.write = write;
+      process.exitCode = exitCode;
+      expect(process.listenerCount('SIGTERM')).to.equal(listeners);
+    }
+  };
+  const fieldsOf = (lines: readonly LogLine[], message: string) =>
+    lines.find((line) => line.message === message)?.fields;
+  const terminate = (): Promise<void> => {
+    setTimeout(() => process.kill(process.pid, 'SIGTERM'), 50);
+    return Promise.resolve();
+  };
+
+  it('ends in order at SIGTERM', async () => {
+    const metricsAddress = { host: '127.0.0.1', port: 0 };
+    const { lines, errors, exitCode } = await run({ metricsAddress, add: terminate });
+    expect([errors, exitCode]).to.deep.equal([[], undefined]);
+    expect(fieldsOf(lines, 'starting')).to.include({ operator: 'page-operator' });
+    expect(fieldsOf(lines, 'starting'))
+      .to.have.property('health')
+      .that.matches(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const without = await run({ add: terminate });
+    expect(fieldsOf(without.lines, 'starting')).to.deep.equal({ operator: 'page-operator' });
+  });
+
+  it('sets exit code 1 when it abandons a reconcile', async () => {
+    const namespace = await cluster.namespace();
+    const metadata = { name: 'endless', namespace };
+    const object = { apiVersion: 'runtime.test.example/v1', kind: 'Page', metadata, spec: {} };
+    await cluster.client.send({ verb: 'create', kind: pages, object });
+    const { errors, exitCode } = await run({
+      drainMs: 20,
+      add: (operator) =>
+        operator.add<Page>({
+          name: 'pages',
+          kind: pages,
+          cache: { namespaces: [namespace] },
+          reconciler: {
+            reconcile: () => {
+              void terminate();
+              return new Promise(() => undefined);
+            },
+          },
+        }),
+    });
+    expect([errors, exitCode]).to.deep.equal([[], 1]);
+  });
+
+  it('prints an error of the runtime in one line, and throws any other', async () => {
+    const kubeconfig = { text: 'a: [' };
+    const { errors, exitCode } = await run({ kubeconfig });
+    expect(errors.join('')).to.match(/^error: the kubeconfig is not valid YAML[^\n]*\n$/);
+    expect(exitCode).to.equal(1);
+    const bug = new RangeError('bug');
+    const failing = run({
+      add: () => {
+        throw bug;
+      },
+    });
+    expect(await failing.catch((error: unknown) => error)).to.equal(bug);
+  });
+
+  it('reports why it stopped by itself', async () => {
+    const namespace = await cluster.namespace();
+    const lease = { namespace, durationMs: 1_500, renewDeadlineMs: 1_000, retryMs: 50 };
+    const { lines, errors, exitCode } = await run({
+      lease,
+      add: () => {
+        void until('it leads', async () => {
+          const key = `${namespace}/page-operator`;
+          const held = await getIfThere(cluster.client, leaseKind, key);
+          if (!held) return false;
+          const spec = { holderIdentity: 'thief', renewTime: '2100-01-01T00:00:00.000000Z' };
+          await cluster.client.send({ verb: 'merge', kind: leaseKind, key, body: { spec } });
+          return true;
+        });
+      },
+    });
+    expect(errors.join('')).to.match(/^error: writes are blocked, lease \S+: thief took the lease\n$/);
+    expect(exitCode).to.equal(1);
+    expect(fieldsOf(lines, 'operator stopped'))
+      .to.have.property('err')
+      .that.is.instanceOf(LeadershipLostError);
   });
 });
 

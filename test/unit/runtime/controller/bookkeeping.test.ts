@@ -8,7 +8,7 @@ import type { ReconcileResult } from '../../../../src/runtime/controller/decide.
 import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
 import type { ControllerMetrics } from '../../../../src/observability/controller-metrics.ts';
 import { FakeClock } from '../../../support/clock.ts';
-import { recordingLogger } from '../support/recording-logger.ts';
+import { recordingLogger } from '../../../support/recording-logger.ts';
 import { objectOf } from '../support/source-host.ts';
 
 describe('the slot of an object', () => {

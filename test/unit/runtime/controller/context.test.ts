@@ -4,7 +4,7 @@ import type { EventFacts } from '../../../../src/runtime/controller/recorder.ts'
 import { NotWatchedError } from '../../../../src/runtime/errors.ts';
 import type { Kind, Obj, View } from '../../../../src/runtime/types.ts';
 import { FakeClock } from '../../../support/clock.ts';
-import { recordingLogger } from '../support/recording-logger.ts';
+import { recordingLogger } from '../../../support/recording-logger.ts';
 import { objectOf } from '../support/source-host.ts';
 import { parts, widgets } from '../support/world.ts';
 

@@ -13,7 +13,7 @@ import type {
   View,
   Write,
 } from '../../../../src/runtime/types.ts';
-import { recordingLogger } from '../support/recording-logger.ts';
+import { recordingLogger } from '../../../support/recording-logger.ts';
 import { nothing, widgets, type Widget } from '../support/world.ts';
 
 const OURS = 'widgets.example.io/finalizer';

@@ -9,7 +9,7 @@ import type { ControllerMetrics } from '../../../../src/observability/controller
 import type { ObjectMetrics } from '../../../../src/observability/object-metrics.ts';
 import { createQueue, type WorkItem } from '../../../../src/runtime/queue/queue.ts';
 import { FakeClock } from '../../../support/clock.ts';
-import { recordingLogger } from '../support/recording-logger.ts';
+import { recordingLogger } from '../../../support/recording-logger.ts';
 import { FakeCache, objectOf } from '../support/source-host.ts';
 import { doubling, noChance, nothing, widgets, type Widget } from '../support/world.ts';
 

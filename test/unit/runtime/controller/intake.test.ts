@@ -8,7 +8,7 @@ import type { ControllerMetrics } from '../../../../src/observability/controller
 import { createQueue, INITIAL_PRIORITY } from '../../../../src/runtime/queue/queue.ts';
 import type { Change, View } from '../../../../src/runtime/types.ts';
 import { FakeClock } from '../../../support/clock.ts';
-import { recordingLogger } from '../support/recording-logger.ts';
+import { recordingLogger } from '../../../support/recording-logger.ts';
 import { FakeCache, objectOf } from '../support/source-host.ts';
 import { noChance, nothing, widgets, type Widget } from '../support/world.ts';
 

@@ -14,7 +14,7 @@ import { leaseKind } from '../../../../src/runtime/manager/lease.ts';
 import type { Cache, Caches, Kind, Obj } from '../../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
-import { recordingLogger } from '../support/recording-logger.ts';
+import { recordingLogger } from '../../../support/recording-logger.ts';
 import { createWorld, nothing, parts, succeeding, taking, widget, widgets } from '../support/world.ts';
 
 interface FakeCacheState {

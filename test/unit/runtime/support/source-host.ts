@@ -3,7 +3,7 @@ import { keyOf } from '../../../../src/runtime/keys.ts';
 import type { SourceHost } from '../../../../src/runtime/sources/sources.ts';
 import type { Cache, Change, Key, Obj, Subscriber, View } from '../../../../src/runtime/types.ts';
 import { FakeClock } from '../../../support/clock.ts';
-import { recordingLogger, type LogLine } from './recording-logger.ts';
+import { recordingLogger, type LogLine } from '../../../support/recording-logger.ts';
 import { widgets } from './world.ts';
 
 /** Objects without a watch: a test says what happens to them. */

@@ -3,7 +3,7 @@ import { KubeconfigError } from '../../../../src/runtime/errors.ts';
 import { CredentialKeeper } from '../../../../src/runtime/transport/credentials.ts';
 import type { Access, Credentials } from '../../../../src/runtime/transport/kubeconfig.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
-import { recordingLogger } from '../support/recording-logger.ts';
+import { recordingLogger } from '../../../support/recording-logger.ts';
 
 const token = (value: string, ca?: string): Credentials => ({
   headers: { authorization: `Bearer ${value}` },

@@ -1,5 +1,5 @@
 /** A logger that keeps what it is given. */
-import type { Logger } from '../../../../src/observability/log.ts';
+import type { Logger } from '../../src/observability/log.ts';
 
 export interface LogLine {
   readonly level: string;

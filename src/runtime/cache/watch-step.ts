@@ -99,9 +99,10 @@ const MAX_STALE_LISTS = 3;
 /** A list was older than a version already seen. */
 class StaleList extends Error {}
 
-export const start = (isStreaming: boolean): State => ({
+/** Requests the list as a stream until the server rejects that. */
+export const start = (): State => ({
   at: 'start',
-  isStreaming,
+  isStreaming: true,
   reason: 'start',
   from: undefined,
   newest: undefined,

@@ -27,8 +27,6 @@ export interface WatchOptions extends Scope {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly compare: CompareVersions;
-  /** Whether to request the list as a stream first; default true. */
-  readonly streaming?: boolean;
 }
 
 export async function* watchKind<T extends Obj>(
@@ -39,7 +37,7 @@ export async function* watchKind<T extends Obj>(
 ): AsyncGenerator<WatchEvent<T>, void, void> {
   const { clock, rng, compare } = options;
   const scope = scopeOf(options);
-  let state = start(options.streaming ?? true);
+  let state = start();
 
   /** Yields before it advances: a consumer that stops in between receives the event again. */
   function* take(input: WatchInput<T>): Generator<WatchEvent<T>, void, void> {

@@ -22,6 +22,8 @@ import {
 
 /** A list of `a`, at version 10, that took a second and is watched from then on. */
 const streamed: Reply = [OPEN, added('a', 5), listed(10), 1_000];
+/** The server rejects the list as a stream. */
+const rejected = ['listing', '> watch stream', 'listing'];
 const seen = ['listing', '> watch stream', 'init start', 'object a 5', 'complete 10', 'watching'];
 const older = (version: number, newest: number): string =>
   `the server listed version ${String(version)}, older than ${String(newest)} seen before`;
@@ -354,10 +356,9 @@ describe('the requests of a watch and its deliveries', () => {
       },
       {
         title: 'a list of pages that is at least as new as the last version',
-        replies: [[page(90)], [2_000, failed(410)], [page(60, at('a', 5))], [page(90)]],
-        options: { streaming: false },
+        replies: [[noStreaming], [page(90)], [2_000, failed(410)], [page(60, at('a', 5))], [page(90)]],
         expected: [
-          'listing',
+          ...rejected,
           '> list',
           'init start',
           'complete 90',
@@ -417,10 +418,14 @@ describe('the requests of a watch and its deliveries', () => {
       },
       {
         title: 'pages of any version after three that are too old, and accepts them',
-        replies: [[page(90)], [2_000, failed(410)], ...[60, 60, 60, 60].map((version) => [page(version)])],
-        options: { streaming: false },
+        replies: [
+          [noStreaming],
+          [page(90)],
+          [2_000, failed(410)],
+          ...[60, 60, 60, 60].map((version) => [page(version)]),
+        ],
         expected: [
-          'listing',
+          ...rejected,
           '> list',
           'init start',
           'complete 90',
@@ -516,9 +521,17 @@ describe('the requests of a watch and its deliveries', () => {
       },
       {
         title: 'that part of pages',
-        replies: [[page(10)]],
-        options: { ...scope, streaming: false },
-        expected: ['listing', `> list ${told}`, 'init start', 'complete 10', `> watch from 10 ${told}`],
+        replies: [[noStreaming], [page(10)]],
+        options: scope,
+        expected: [
+          'listing',
+          `> watch stream ${told}`,
+          'listing',
+          `> list ${told}`,
+          'init start',
+          'complete 10',
+          `> watch from 10 ${told}`,
+        ],
       },
     ]);
   });

@@ -1,9 +1,9 @@
 /**
  * Records when, by our own clock, each member last renewed its lease. Clocks of machines differ, so time stamps of
- * others are not used.
+ * others only count for a lease that expired long ago.
  */
 import type { Clock } from '../../lib/clock.ts';
-import type { LeaseObject } from '../manager/lease.ts';
+import { durationOf, expiredLongAgo, type LeaseObject } from '../manager/lease.ts';
 import type { View } from '../types.ts';
 import type { FleetState } from './fleet-state.ts';
 
@@ -36,10 +36,10 @@ export class FailureDetector {
       if (member === self) continue;
       const version = lease.metadata.resourceVersion ?? '';
       const before = this.#seen.get(member);
-      const since = before?.version === version ? before : { version, at: now };
+      const isDead = !before && expiredLongAgo(lease, this.#durationMs, this.#clock);
+      const since = before?.version === version ? before : { version, at: isDead ? -Infinity : now };
       seen.set(member, since);
-      const seconds = lease.spec?.leaseDurationSeconds;
-      const leftMs = since.at + (seconds === undefined ? this.#durationMs : seconds * 1_000) - now;
+      const leftMs = since.at + durationOf(lease.spec, this.#durationMs) - now;
       if (leftMs <= 0) dead.push(lease);
       else nextMs = Math.min(nextMs, leftMs);
     }

@@ -2,8 +2,8 @@
  * Leader election: one replica holds a Lease and renews it; the others wait until they have not seen a renewal for
  * its whole duration.
  *
- * Clocks of machines differ, so time stamps of others are not used: a replica records when, by its own clock, it saw
- * the lease change. The holder stops writing before the others may start, because it counts from before it sent its
+ * Clocks of machines differ, so a replica does not rely on time stamps of others: it records when, by its own clock, it
+ * saw the lease change. Only a lease that expired ten minutes ago or more is taken at once. The holder stops writing before the others may start, because it counts from before it sent its
  * last renewal, and gives up after 10 of the 15 seconds.
  */
 import { microTimestamp, sleep, type Clock } from '../../lib/clock.ts';
@@ -13,7 +13,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import { LeadershipLostError } from '../errors.ts';
 import { joinKey } from '../keys.ts';
 import { getIfThere } from '../transport/read.ts';
-import type { Client, Kind, Obj } from '../types.ts';
+import type { Client, Kind, Obj, View } from '../types.ts';
 
 export interface LeaseObject extends Obj {
   spec?: {
@@ -73,6 +73,19 @@ export interface Lease {
   /** Stops renewing and writes nothing: the lease expires. */
   abandon(): void;
 }
+
+/** Clocks of machines differ by less than this. */
+const MAX_CLOCK_DIFFERENCE_MS = 600_000;
+
+/** Whether a lease expired so long ago that its holder has stopped, by any clock. @param durationMs if it has none */
+export function expiredLongAgo({ spec }: View<LeaseObject>, durationMs: number, clock: Clock): boolean {
+  const renewedAt = Date.parse(spec?.renewTime ?? '');
+  return renewedAt + durationOf(spec, durationMs) + MAX_CLOCK_DIFFERENCE_MS < clock.wall();
+}
+
+/** @param otherwise if the lease has no duration */
+export const durationOf = (spec: View<LeaseObject>['spec'], otherwise: number): number =>
+  spec?.leaseDurationSeconds === undefined ? otherwise : spec.leaseDurationSeconds * 1_000;
 
 /** Random share by which the time between attempts is extended. */
 const JITTER = 0.2;
@@ -257,8 +270,12 @@ class HeldLease implements Lease {
   }
 
   #see(object: LeaseObject): void {
-    const isSame = this.#seen && contentOf(this.#seen.object) === contentOf(object);
-    this.#seen = { object, at: isSame && this.#seen ? this.#seen.at : this.#options.clock.now() };
+    const { clock } = this.#options;
+    const before = this.#seen;
+    if (before && contentOf(before.object) === contentOf(object)) this.#seen = { object, at: before.at };
+    else if (!before && expiredLongAgo(object, this.#durationMs, clock))
+      this.#seen = { object, at: -Infinity };
+    else this.#seen = { object, at: clock.now() };
   }
 
   /** A member that was evicted stays evicted, whatever its lease contains. */
@@ -279,9 +296,8 @@ class HeldLease implements Lease {
 
   #expiresInMs(): number {
     if (!this.#seen) return 0;
-    const seconds = this.#seen.object.spec?.leaseDurationSeconds;
-    const durationMs = seconds === undefined ? this.#durationMs : seconds * 1_000;
-    return this.#seen.at + durationMs - this.#options.clock.now();
+    const { object, at } = this.#seen;
+    return at + durationOf(object.spec, this.#durationMs) - this.#options.clock.now();
   }
 
   /** At the latest when the lease expires, so that a takeover is not delayed. */

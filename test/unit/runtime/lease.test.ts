@@ -107,6 +107,16 @@ describe('a lease', () => {
       5_000,
     ],
     ['after 15 s if the other holder sets no duration', { holderIdentity: 'you' }, 15_000],
+    [
+      'at once if it expired more than ten minutes ago',
+      { holderIdentity: 'you', leaseDurationSeconds: 5, renewTime: '2025-12-31T23:49:54.999000Z' },
+      0,
+    ],
+    [
+      'when its duration is over if it expired ten minutes ago',
+      { holderIdentity: 'you', leaseDurationSeconds: 5, renewTime: '2025-12-31T23:49:55.000000Z' },
+      5_000,
+    ],
   ] as const)
     it(`is acquired ${title}`, async () => {
       held(spec);
@@ -133,6 +143,17 @@ describe('a lease', () => {
     await clock.advance(60_000);
     // Observed with the request at 6.6 s.
     expect(one.since).to.equal(6_600 + 15_000);
+  });
+
+  it('is not taken from a holder that renews it, however far its clock is behind', async () => {
+    const renewal = (minute: number) => ({ renewTime: `2025-12-31T00:0${String(minute)}:00.000000Z` });
+    held({ holderIdentity: 'you', leaseDurationSeconds: 15, renewTime: at(0) });
+    const one = await wanting();
+    for (const minute of [1, 2, 3]) {
+      cluster.edit(leaseKind, KEY, { spec: renewal(minute) });
+      await clock.advance(10_000);
+    }
+    expect(one.since).to.equal(undefined);
   });
 
   it('is released, so that it can be acquired a second later at the latest', async () => {

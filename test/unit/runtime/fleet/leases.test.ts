@@ -26,13 +26,19 @@ const lease = (
   },
   spec,
 });
-const member = (identity: string | undefined, version = '1', seconds?: number): LeaseObject =>
+const member = (
+  identity: string | undefined,
+  version = '1',
+  seconds?: number,
+  renewTime?: string,
+): LeaseObject =>
   lease(
     `member-${identity ?? 'gone'}`,
     'member',
     {
       ...(identity !== undefined && { holderIdentity: identity }),
       ...(seconds !== undefined && { leaseDurationSeconds: seconds }),
+      ...(renewTime !== undefined && { renewTime }),
     },
     { resourceVersion: version },
   );
@@ -55,8 +61,8 @@ describe('the leases of a fleet', () => {
     expect(held(read(shard('0', 'a'), member('a'), shard('3', 'a')))).to.deep.equal(['0 a', '3 a']);
   });
   it('list no holder that is not a member', () => {
-    const ledger = read(shard('0', 'dead'), shard('1'), shard('2', ''));
-    expect([held(ledger), known(ledger)]).to.deep.equal([[], [0, 1, 2]]);
+    const state = read(shard('0', 'dead'), shard('1'), shard('2', ''));
+    expect([held(state), known(state)]).to.deep.equal([[], [0, 1, 2]]);
   });
   it('have one entry for each shard, whatever leases exist', () => {
     const { shards, holders } = read(
@@ -106,63 +112,70 @@ describe('the name of a lease', () => {
 });
 
 describe('a silent replica', () => {
-  const ledgerOf = (...members: readonly LeaseObject[]) => readFleetState(members, 'main');
+  const stateOf = (...members: readonly LeaseObject[]) => readFleetState(members, 'main');
   /** Reads leases, and returns the time until the next one that could expire. */
   const watching = () => {
     const clock = new FakeClock();
-    const obituaries = new FailureDetector(clock, 15_000);
+    const detector = new FailureDetector(clock, 15_000);
     return {
       clock,
-      look(...members: readonly LeaseObject[]) {
-        const { dead, nextMs } = obituaries.read(ledgerOf(...members), 'self');
+      detect(...members: readonly LeaseObject[]) {
+        const { dead, nextMs } = detector.read(stateOf(...members), 'self');
         return [dead.map(({ spec }) => spec?.holderIdentity), nextMs];
       },
     };
   };
   it('is treated as dead after the lease time of the group, and not before', async () => {
-    const { clock, look } = watching();
-    expect(look(member('a'))).to.deep.equal([[], 15_000]);
+    const { clock, detect } = watching();
+    expect(detect(member('a'))).to.deep.equal([[], 15_000]);
     await clock.advance(14_999);
-    expect(look(member('a'))).to.deep.equal([[], 1]);
+    expect(detect(member('a'))).to.deep.equal([[], 1]);
     await clock.advance(1);
-    expect(look(member('a'))).to.deep.equal([['a'], Infinity]);
+    expect(detect(member('a'))).to.deep.equal([['a'], Infinity]);
   });
   it('is treated as dead after its own lease time', async () => {
-    const { clock, look } = watching();
-    expect(look(member('a', '1', 40))).to.deep.equal([[], 40_000]);
+    const { clock, detect } = watching();
+    expect(detect(member('a', '1', 40))).to.deep.equal([[], 40_000]);
     await clock.advance(40_000);
-    expect(look(member('a', '1', 40))).to.deep.equal([['a'], Infinity]);
+    expect(detect(member('a', '1', 40))).to.deep.equal([['a'], Infinity]);
+  });
+  it('is treated as dead at once if its lease expired more than ten minutes ago', () => {
+    const { detect } = watching();
+    const old = member('a', '1', 15, '2025-12-31T23:49:44.999000Z');
+    const recent = member('b', '1', 15, '2025-12-31T23:49:45.000000Z');
+    expect(detect(old, recent)).to.deep.equal([['a'], 15_000]);
+    expect(detect(member('a', '2', 15, '2025-12-31T23:49:44.999000Z'))).to.deep.equal([[], 15_000]);
   });
   it('is live again when it has renewed', async () => {
-    const { clock, look } = watching();
-    look(member('a'));
+    const { clock, detect } = watching();
+    detect(member('a'));
     await clock.advance(10_000);
-    expect(look(member('a', '2'))).to.deep.equal([[], 15_000]);
+    expect(detect(member('a', '2'))).to.deep.equal([[], 15_000]);
     await clock.advance(10_000);
-    expect(look(member('a', '2'))).to.deep.equal([[], 5_000]);
+    expect(detect(member('a', '2'))).to.deep.equal([[], 5_000]);
   });
   it('is treated as new when it returns', async () => {
-    const { clock, look } = watching();
-    look(member('a'));
+    const { clock, detect } = watching();
+    detect(member('a'));
     await clock.advance(10_000);
-    look();
-    expect(look(member('a'))).to.deep.equal([[], 15_000]);
+    detect();
+    expect(detect(member('a'))).to.deep.equal([[], 15_000]);
   });
   it('is never the replica itself', async () => {
-    const { clock, look } = watching();
-    look(member('self'));
+    const { clock, detect } = watching();
+    detect(member('self'));
     await clock.advance(60_000);
-    expect(look(member('self'))).to.deep.equal([[], Infinity]);
+    expect(detect(member('self'))).to.deep.equal([[], Infinity]);
   });
   it('is distinguished from those that renew, and the next one counts', async () => {
-    const { clock, look } = watching();
-    look(member('a'), member('b'), member('c'));
+    const { clock, detect } = watching();
+    detect(member('a'), member('b'), member('c'));
     await clock.advance(6_000);
-    look(member('a'), member('b', '2'), member('c'));
+    detect(member('a'), member('b', '2'), member('c'));
     await clock.advance(4_000);
-    look(member('a'), member('b', '2'), member('c', '2'));
+    detect(member('a'), member('b', '2'), member('c', '2'));
     await clock.advance(5_000);
-    expect(look(member('a'), member('b', '2'), member('c', '2'))).to.deep.equal([['a'], 6_000]);
+    expect(detect(member('a'), member('b', '2'), member('c', '2'))).to.deep.equal([['a'], 6_000]);
   });
 });
 

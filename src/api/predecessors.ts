@@ -1,5 +1,5 @@
 /** Errors of an installation about its predecessors: the siblings that export what it imports. */
-import type { View } from '../runtime/types.ts';
+import type { View } from '../lib/objects.ts';
 import type { LastError } from './shared.ts';
 
 /** Reasons in `status.lastError`. */

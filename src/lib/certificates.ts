@@ -1,4 +1,4 @@
-/** A private certificate authority: EC P-256 keys and X.509 v3 certificates, encoded in DER with `node:crypto`. */
+/** A private certificate authority: X.509 v3 certificates, encoded in DER with `node:crypto`. */
 import {
   createHash,
   createPublicKey,
@@ -12,7 +12,7 @@ import { isIP } from 'node:net';
 import { bits, der, elementsOf, octets, oid, positive, sequence } from './der.ts';
 
 export interface KeyAndCertificate {
-  /** PKCS#8, PEM. */
+  /** PEM: PKCS#8 for EC keys, PKCS#1 for RSA. */
   readonly key: string;
   /** PEM. */
   readonly certificate: string;
@@ -20,6 +20,12 @@ export interface KeyAndCertificate {
 
 export interface Authority extends KeyAndCertificate {
   readonly name: string;
+}
+
+/** Both of the same key, EC or RSA. */
+export interface KeyPair {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
 }
 
 /** Milliseconds since 1970; certificates contain whole seconds. */
@@ -35,6 +41,8 @@ interface LeafOptions {
   readonly hosts?: readonly string[];
   readonly usage: 'server' | 'client';
   readonly validity?: Validity;
+  /** Default: new EC keys. */
+  readonly keys?: KeyPair;
 }
 
 /** For certificates of development servers, which must not depend on an injected clock. */
@@ -55,8 +63,13 @@ const OID = {
   clientAuth: '1.3.6.1.5.5.7.3.2',
 } as const;
 
-export function createAuthority(name: string, validity: Validity = AGES): Authority {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const ecKeys = (): KeyPair => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+export function createAuthority(
+  name: string,
+  validity: Validity = AGES,
+  { privateKey, publicKey } = ecKeys(),
+): Authority {
   const subject = distinguishedName(name, []);
   const extensions = [
     extension(OID.basicConstraints, true, sequence(TRUE)),
@@ -71,7 +84,7 @@ export function createAuthority(name: string, validity: Validity = AGES): Author
     validity,
     signer: privateKey,
   });
-  return { name, key: pkcs8(privateKey), certificate };
+  return { name, key: keyText(privateKey), certificate };
 }
 
 /**
@@ -83,12 +96,12 @@ export function issueCertificate(
   signer: KeyObject,
   options: LeafOptions,
 ): KeyAndCertificate {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { privateKey, publicKey } = options.keys ?? ecKeys();
   const hosts = options.hosts ?? [];
   const usage = options.usage === 'server' ? OID.serverAuth : OID.clientAuth;
   const extensions = [
     extension(OID.basicConstraints, true, sequence()),
-    extension(OID.keyUsage, true, bits(Buffer.of(0x80), 7)),
+    extension(OID.keyUsage, true, isRsa(publicKey) ? bits(Buffer.of(0xa0), 5) : bits(Buffer.of(0x80), 7)),
     extension(OID.extendedUsage, false, sequence(oid(usage))),
     extension(OID.authorityKeyId, false, sequence(der(0x80, authorityKeyId(authority, signer)))),
     ...(hosts.length === 0 ? [] : [extension(OID.altName, false, sequence(...hosts.map(generalName)))]),
@@ -101,7 +114,7 @@ export function issueCertificate(
     signer,
     validity: options.validity ?? AGES,
   });
-  return { key: pkcs8(privateKey), certificate };
+  return { key: keyText(privateKey), certificate };
 }
 
 function certify(parts: {
@@ -113,10 +126,9 @@ function certify(parts: {
   validity: Validity;
 }): string {
   const { signer, validity } = parts;
-  const algorithm =
-    signer.asymmetricKeyType === 'rsa'
-      ? sequence(oid(OID.rsaWithSha256), der(0x05))
-      : sequence(oid(OID.ecdsaWithSha256));
+  const algorithm = isRsa(signer)
+    ? sequence(oid(OID.rsaWithSha256), der(0x05))
+    : sequence(oid(OID.ecdsaWithSha256));
   const serial = randomBytes(16);
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40;
   const body = sequence(
@@ -195,7 +207,11 @@ const keyId = (key: KeyObject): Buffer =>
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest();
 
-const pkcs8 = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string;
+const isRsa = (key: KeyObject): boolean => key.asymmetricKeyType === 'rsa';
+
+/** Go programs such as Landscaper read RSA keys only in PKCS#1. */
+const keyText = (key: KeyObject): string =>
+  key.export({ type: isRsa(key) ? 'pkcs1' : 'pkcs8', format: 'pem' }) as string;
 
 const pem = (content: Buffer): string =>
   `-----BEGIN CERTIFICATE-----\n${(content.toString('base64').match(/.{1,64}/g) ?? []).join('\n')}\n-----END CERTIFICATE-----\n`;

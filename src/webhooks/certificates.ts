@@ -1,5 +1,5 @@
 /**
- * Creates and renews the certificates of the webhook server. Pure except for the random keys.
+ * Creates and renews the certificates of the webhook server. Pure except for the keys, which the caller creates.
  *
  * A new authority is created long before the old one expires, and certificates of the old one stay in use
  * meanwhile. First the API server learns to trust both authorities; months later, the new one signs a server
@@ -8,7 +8,7 @@
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
-import { createAuthority, issueCertificate } from '../lib/certificates.ts';
+import { createAuthority, issueCertificate, type Authority, type KeyPair } from '../lib/certificates.ts';
 
 /** All in PEM. */
 export interface Certificates {
@@ -34,6 +34,8 @@ const BACKDATED_MS = 3_600_000;
 /** A certificate is renewed when less than this share of its lifetime is left. */
 const RENEWAL_SHARE = 1 / 3;
 
+const NOT_RSA = 'Landscaper only reads RSA keys';
+
 const AUTHORITY_NAME = 'webhook-ca';
 const SERVER_NAME = 'landscaper-webhook';
 
@@ -41,18 +43,22 @@ const SERVER_NAME = 'landscaper-webhook';
  * undefined if the stored certificates are still good.
  * @param hosts names and addresses of the server
  * @param now milliseconds since 1970
+ * @param newKeys called for each new certificate; upstream's webhook server only reads RSA keys
  */
-export function renewal(
+export async function renewal(
   stored: Certificates | undefined,
   hosts: readonly string[],
   now: number,
-): Renewal | undefined {
+  newKeys: () => Promise<KeyPair>,
+): Promise<Renewal | undefined> {
+  const newAuthority = async (): Promise<Authority> =>
+    createAuthority(AUTHORITY_NAME, lifeFrom(now, AUTHORITY_MS), await newKeys());
   const bundle = readBundle(stored?.caBundle ?? '').filter((ca) => untilOf(ca) > now);
   // The API server trusts no certificate of an authority that is not valid yet, so a new authority signs at once.
   const isEarly = bundle[0] !== undefined && fromOf(bundle[0]) > now;
   const signer = stored && !isEarly && signerOf(bundle[0], stored.caKey);
   if (!stored || !bundle[0] || !signer) {
-    const authority = createAuthority(AUTHORITY_NAME, lifeFrom(now, AUTHORITY_MS));
+    const authority = await newAuthority();
     const issuer = {
       certificate: new X509Certificate(authority.certificate),
       key: createPrivateKey(authority.key),
@@ -61,17 +67,19 @@ export function renewal(
       certificates: {
         caBundle: writeBundle([issuer.certificate, ...bundle]),
         caKey: authority.key,
-        ...serverCertificate(issuer, hosts, now),
+        ...serverCertificate(issuer, await newKeys(), hosts, now),
       },
       why: stored ? authorityProblem(isEarly) : 'there are no certificates yet',
     };
   }
   const problem = serverProblem(stored, bundle, hosts, now);
-  const isAuthorityOld = isDueForRenewal(bundle[0], now);
+  const isAuthorityOld = isDueForRenewal(bundle[0], now) || !isRsa(signer);
   if (problem === undefined && !isAuthorityOld) return undefined;
   const server =
-    problem === undefined ? {} : serverCertificate({ certificate: bundle[0], key: signer }, hosts, now);
-  const next = isAuthorityOld ? createAuthority(AUTHORITY_NAME, lifeFrom(now, AUTHORITY_MS)) : undefined;
+    problem === undefined
+      ? {}
+      : serverCertificate({ certificate: bundle[0], key: signer }, await newKeys(), hosts, now);
+  const next = isAuthorityOld ? await newAuthority() : undefined;
   return {
     certificates: {
       ...stored,
@@ -79,7 +87,7 @@ export function renewal(
       caBundle: writeBundle([...(next ? [new X509Certificate(next.certificate)] : []), ...bundle]),
       ...(next && { caKey: next.key }),
     },
-    why: problem ?? 'the certificate authority expires soon',
+    why: problem ?? (isRsa(signer) ? 'the certificate authority expires soon' : NOT_RSA),
   };
 }
 
@@ -96,11 +104,13 @@ function serverProblem(
   now: number,
 ): string | undefined {
   const certificate = read(stored.certificate);
-  if (!certificate || !keyOf(stored.key, certificate)) return 'the certificate is missing or unreadable';
+  const key = certificate && keyOf(stored.key, certificate);
+  if (!key) return 'the certificate is missing or unreadable';
   if (!bundle.some((ca) => isIssuedBy(certificate, ca))) return 'its certificate authority no longer exists';
   const unknown = hosts.filter((host) => !isFor(certificate, host));
   if (unknown.length > 0) return `it is not valid for ${unknown.join(', ')}`;
   if (isDueForRenewal(certificate, now)) return 'the certificate expires soon';
+  if (!isRsa(key)) return NOT_RSA;
   return undefined;
 }
 
@@ -112,6 +122,7 @@ interface Issuer {
 /** Its validity ends with that of its authority. */
 function serverCertificate(
   issuer: Issuer,
+  keys: KeyPair,
   hosts: readonly string[],
   now: number,
 ): Pick<Certificates, 'certificate' | 'key'> {
@@ -122,6 +133,7 @@ function serverCertificate(
     usage: 'server',
     hosts,
     validity,
+    keys,
   });
 }
 
@@ -142,6 +154,8 @@ const isIssuedBy = (certificate: X509Certificate, ca: X509Certificate): boolean 
 
 const isFor = (certificate: X509Certificate, host: string): boolean =>
   (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
+
+const isRsa = ({ asymmetricKeyType }: KeyObject): boolean => asymmetricKeyType === 'rsa';
 
 const signerOf = (ca: X509Certificate | undefined, key: string): KeyObject | undefined =>
   ca && keyOf(key, ca);

@@ -2,6 +2,9 @@
  * Stores the certificates in a secret that all replicas share. If two replicas create certificates, the first write
  * wins.
  */
+import { generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { KeyPair } from '../lib/certificates.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { Secret } from '../runtime/core-kinds.ts';
@@ -31,6 +34,11 @@ interface SecretPorts {
   readonly hosts: readonly string[];
 }
 
+const newKeyPair = promisify(generateKeyPair);
+
+/** Upstream's webhook server, which may take over, reads no other keys. */
+const rsaKeys = (): Promise<KeyPair> => newKeyPair('rsa', { modulusLength: 2048 });
+
 /**
  * The certificates to use from now on; new ones are stored first.
  * @param inUse replace the content of a deleted secret, so that API servers continue to trust the server
@@ -41,7 +49,7 @@ export async function currentCertificates(ports: SecretPorts, inUse?: Certificat
   for (let attempt = 1; ; attempt++) {
     const secret = await readSecret(client, namespace);
     const stored = secret ? certificatesIn(secret) : inUse;
-    const due = renewal(stored, hosts, clock.wall());
+    const due = await renewal(stored, hosts, clock.wall(), rsaKeys);
     if (!due && secret && stored) return stored;
     const certificates = due?.certificates ?? stored;
     if (!certificates) throw new TypeError('no certificates exist and none were due');

@@ -331,7 +331,7 @@ export async function candidates(
   for (const namespace of scopes) {
     for await (const page of access.client.list(kind, namespace === undefined ? {} : { namespace }, signal)) {
       for (const object of page.items) {
-        if (!type.names || type.names.includes(object.metadata.name)) found.push({ kind, object });
+        if (!type.names || type.names.has(object.metadata.name)) found.push({ kind, object });
       }
     }
   }

@@ -21,8 +21,8 @@ type PredefinedType = (typeof predefinedTypes)[number];
 export interface ResourceType {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly namespaces?: readonly string[];
-  readonly names?: readonly string[];
+  readonly namespaces?: ReadonlySet<string>;
+  readonly names?: ReadonlySet<string>;
 }
 
 export type DeletionGroup =
@@ -128,8 +128,8 @@ function decodeResourceType(entry: unknown, path: string): ResourceType {
   return {
     apiVersion: optionalString(entry['apiVersion'], `${path}.apiVersion`) ?? '',
     kind: optionalString(entry['kind'], `${path}.kind`) ?? '',
-    ...(namespaces && namespaces.length > 0 && { namespaces }),
-    ...(names && names.length > 0 && { names }),
+    ...(namespaces && namespaces.length > 0 && { namespaces: new Set(namespaces) }),
+    ...(names && names.length > 0 && { names: new Set(names) }),
   };
 }
 
@@ -164,5 +164,5 @@ function fits(group: DeletionGroup, ref: ResourceRef): boolean {
 const isOfType = (type: ResourceType, ref: ResourceRef): boolean =>
   type.apiVersion === ref.apiVersion &&
   type.kind === ref.kind &&
-  (!type.namespaces || type.namespaces.includes(ref.namespace ?? '')) &&
-  (!type.names || type.names.includes(ref.name));
+  (!type.namespaces || type.namespaces.has(ref.namespace ?? '')) &&
+  (!type.names || type.names.has(ref.name));

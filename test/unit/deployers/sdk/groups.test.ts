@@ -46,7 +46,7 @@ describe('the deletion groups of a configuration', () => {
           isForced: true,
           isEverything: true,
           targetName: 'b',
-          resources: [{ ...type, namespaces: ['app'], names: ['one'] }],
+          resources: [{ ...type, namespaces: new Set(['app']), names: new Set(['one']) }],
         },
       ],
     ],

@@ -102,7 +102,9 @@ export const installationTemplate = open({
   exportDataMappings: dataMappings.optional().describe('Computes exports.'),
   optimization: optimization
     .optional()
-    .describe('Optimizations: declarations about siblings that save work.'),
+    .describe(
+      'Declares that there are no dependencies between siblings, so that controllers need not look for them.',
+    ),
 });
 export type InstallationTemplate = z.infer<typeof installationTemplate>;
 

@@ -19,8 +19,8 @@ export const errorCodes = {
     unrecoverable: false,
   },
   ERR_UNFINISHED: {
-    meaning: 'Objects below have not finished the job yet.',
-    effect: 'None; the job continues when they finish.',
+    meaning: 'Sub-installations, executions or deploy items of this object have not finished the job.',
+    effect: 'None; the job continues when these objects finish.',
     unrecoverable: false,
   },
   ERR_FOR_INFO_ONLY: {
@@ -60,7 +60,7 @@ export const errorCodes = {
   },
   ERR_CLEANUP: {
     meaning: 'Objects that are no longer wanted could not be removed.',
-    effect: 'None; reserved by upstream and read, never written.',
+    effect: 'None. Reserved by upstream; Espalier accepts the code but never writes it.',
     unrecoverable: false,
   },
 } as const satisfies Readonly<Record<string, ErrorCodeEntry>>;

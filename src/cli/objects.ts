@@ -25,7 +25,10 @@ const known: readonly Kind[] = [namespaceKind, configMapKind, installationKind, 
 export async function applyAll(client: Client, objects: readonly Obj[]): Promise<void> {
   for (const object of objects) {
     const kind = known.find((k) => k.kind === object.kind);
-    if (!kind) throw new CommandError(`objects of kind ${object.kind} are not supported here`);
+    if (!kind)
+      throw new CommandError(
+        `cannot apply an object of kind ${object.kind}; supported kinds are ${known.map((k) => k.kind).join(', ')}`,
+      );
     await client.send({ verb: 'apply', kind, object, manager: 'espalier-cli', force: true });
   }
 }

@@ -54,7 +54,7 @@ export function listed(names: readonly string[]): string {
   return more > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${more} more` : names.join(', ');
 }
 
-/** The beginning and the end of a text, without the halves of words beside the cut. */
+/** The beginning and the end of a message, without the halves of words beside the cut. */
 function shortened(text: string, max: number): string {
   if (text.length <= max) return text;
   const beginning = cutEnd(text, max - CUT.length - MAX_END).replace(/\s\S{0,40}$/, '');

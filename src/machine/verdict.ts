@@ -18,7 +18,7 @@ type Verdict =
   { readonly outcome: 'repeat' } | { readonly outcome: 'fail' | 'retry'; readonly problem: Problem };
 
 /**
- * Judges a refused write: `repeat` at once with the current objects, `retry` with back-off, or `fail`.
+ * Judges a refused write: `repeat` with the current objects when the event of the other write arrives, `retry` with back-off, or `fail`.
  * @param self metadata of the object that has the job. A terminating namespace accepts no new objects, so a deletion job in it
  *     must fail instead of waiting for the namespace
  */

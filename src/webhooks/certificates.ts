@@ -106,9 +106,10 @@ function serverProblem(
   const certificate = read(stored.certificate);
   const key = certificate && keyOf(stored.key, certificate);
   if (!key) return 'the certificate is missing or unreadable';
-  if (!bundle.some((ca) => isIssuedBy(certificate, ca))) return 'its certificate authority no longer exists';
+  if (!bundle.some((ca) => isIssuedBy(certificate, ca)))
+    return 'the certificate authority of the certificate no longer exists';
   const unknown = hosts.filter((host) => !isFor(certificate, host));
-  if (unknown.length > 0) return `it is not valid for ${unknown.join(', ')}`;
+  if (unknown.length > 0) return `the certificate is not valid for ${unknown.join(', ')}`;
   if (isDueForRenewal(certificate, now)) return 'the certificate expires soon';
   if (!isRsa(key)) return NOT_RSA;
   return undefined;

@@ -52,7 +52,7 @@ export async function currentCertificates(ports: SecretPorts, inUse?: Certificat
     const due = await renewal(stored, hosts, clock.wall(), rsaKeys);
     if (!due && secret && stored) return stored;
     const certificates = due?.certificates ?? stored;
-    if (!certificates) throw new TypeError('no certificates exist and none were due');
+    if (!certificates) throw new TypeError('bug: no certificates are stored and none were created');
     try {
       await store(client, namespace, secret, certificates);
       const why = due?.why ?? 'the secret was deleted';

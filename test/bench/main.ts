@@ -1,10 +1,12 @@
 /**
- * `npm run bench -- [requests|trees|verbs|templating|runtime|start|soak] [--envtest] [--trees N] [--objects N]`: measures; asserts nothing.
- * The start on API servers that have to be filled first and the soak take minutes, and are run only when they are asked for. With `--envtest` requests and trees are measured on a kube-apiserver as well.
+ * `npm run bench -- [requests|trees|growth|verbs|templating|runtime|start|soak] [--envtest] [--trees N] [--objects N]`: measures; asserts nothing.
+ * Growth, verbs, the start on API servers that have to be filled first, and the soak take minutes, and only run if they are named.
+ * With `--envtest` requests, trees and growth are measured on a kube-apiserver as well.
  */
 import { parseArgs } from 'node:util';
 import { benchRequests } from './requests.ts';
 import { benchPopulated, benchRuntime, benchSoak } from './runtime/index.ts';
+import { benchGrowth } from './growth.ts';
 import { embedded, real } from './servers.ts';
 import { subjectOn } from './subject.ts';
 import { benchTemplating } from './templating.ts';
@@ -26,12 +28,14 @@ if (wanted('runtime')) await benchRuntime(Number(values.objects));
 if (positionals.includes('start')) await benchPopulated(Number(values.objects), values.envtest);
 if (positionals.includes('verbs')) await benchVerbs();
 if (positionals.includes('soak')) await benchSoak(Number(values.objects));
-if (wanted('requests') || wanted('trees')) {
+const isGrowing = positionals.includes('growth');
+if (wanted('requests') || wanted('trees') || isGrowing) {
   for (const server of values.envtest ? [embedded, real] : [embedded]) {
     const subject = await subjectOn(await server());
     try {
       if (wanted('requests')) await benchRequests(subject);
       if (wanted('trees')) await benchTrees(subject, Number(values.trees));
+      if (isGrowing) await benchGrowth(subject, Number(values.trees));
     } finally {
       await subject.stop();
     }

@@ -33,7 +33,7 @@ const deployItemSpec = open({
   updateOnChangeOnly: z
     .boolean()
     .optional()
-    .describe('The deployer has nothing to do in jobs in which the item did not change.'),
+    .describe('If true, the deployer skips jobs in which the item has not changed.'),
   onDelete: onDelete.optional().describe('What to do instead of uninstalling.'),
 });
 

@@ -46,7 +46,7 @@ export const deployItemTemplate = open({
   updateOnChangeOnly: z
     .boolean()
     .optional()
-    .describe('The deployer has nothing to do in jobs in which the item did not change.'),
+    .describe('If true, the deployer skips jobs in which the item has not changed.'),
   onDelete: onDelete.optional().describe('What to do instead of uninstalling.'),
 });
 export type DeployItemTemplate = z.infer<typeof deployItemTemplate>;

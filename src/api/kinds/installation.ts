@@ -177,7 +177,9 @@ const installationSpec = open({
   automaticReconcile: automaticReconcile.optional().describe('Starts jobs on a schedule. Only for roots.'),
   optimization: optimization
     .optional()
-    .describe('Optimizations: declarations about siblings that save work.'),
+    .describe(
+      'Declares that there are no dependencies between siblings, so that controllers need not look for them.',
+    ),
 });
 export type InstallationSpec = z.infer<typeof installationSpec>;
 

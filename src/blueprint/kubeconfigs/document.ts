@@ -43,7 +43,7 @@ function withUser(kubeconfig: string, user: object, name?: string): string {
   const cluster = named(document['clusters'], clusterName, 'cluster');
   if (!cluster) {
     throw new KubeconfigUnusable(
-      'the kubeconfig of the target does not have the cluster of its current context',
+      'the current context of the kubeconfig of the target refers to a cluster that the kubeconfig does not contain',
     );
   }
   const userName = name ?? textOf(context['user']);

@@ -143,7 +143,10 @@ const DNS_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 function targetOf(value: unknown, called: string, position: string): unknown {
   if (!isObject(value) || !isObject(value['spec'])) {
-    throw wrong(called, `a target object as ${position} argument: it has no spec; give it the whole import`);
+    throw wrong(
+      called,
+      `a target object as ${position} argument, but the value has no spec; pass the whole import`,
+    );
   }
   const { metadata, spec } = value;
   const { name, namespace } = isObject(metadata) ? metadata : {};

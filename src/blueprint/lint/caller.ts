@@ -80,7 +80,11 @@ function inspectSupplied({ blueprint: { info } }: Subject, caller: Caller, say: 
     } else if (type !== given && type !== '') {
       // A mapping may convert the value.
       if (mappedNames(caller).includes(name)) return;
-      say('import-of-other-kind', at, `the blueprint expects a ${type} as "${name}", but gets a ${given}`);
+      say(
+        'import-of-other-kind',
+        at,
+        `the import "${name}" of the blueprint has type ${type}, but the installation supplies a ${given}`,
+      );
     } else if (given !== 'data') {
       const [is, wanted] = [caller.targetTypeOf(name), types.get(name)];
       if (is === undefined || wanted === undefined || is === wanted) return;

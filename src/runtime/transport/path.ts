@@ -26,12 +26,12 @@ export function pathOf(
   if (name !== undefined && kind.namespaced && namespace === undefined) {
     const wanted = 'namespace/name';
     throw new DefinitionError({
-      message: `${kind.kind} in ${apiVersionOf(kind)} is addressed by ${wanted}, not by "${name}"`,
+      message: `${kind.kind} (${apiVersionOf(kind)}) is namespaced: use ${wanted}, not "${name}"`,
     });
   }
   if (name !== undefined && !kind.namespaced && namespace !== undefined) {
     throw new InvalidObjectName({
-      message: `${kind.kind} in ${apiVersionOf(kind)} is addressed by a name without a namespace, not by ${quoted(`${namespace}/${name}`)}`,
+      message: `${kind.kind} (${apiVersionOf(kind)}) is cluster-scoped: use a name without a namespace, not ${quoted(`${namespace}/${name}`)}`,
     });
   }
   const parts = [groupPath(kind)];

@@ -256,7 +256,7 @@ describe('espalier deployitems run', function () {
     [
       'another kind of object',
       [{ ...item('x', 'mock', mock({})), kind: 'Deploment' }],
-      /objects of kind Deploment/,
+      /an object of kind Deploment/,
     ],
     [
       'a type without deployer',

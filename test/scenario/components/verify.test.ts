@@ -84,7 +84,7 @@ describe('espalier components verify', () => {
     expect(output).to.contain(
       'resource text of component example.org/shop:1.0.0+build.1 has the digest of an artifact',
     );
-    expect(output).to.contain('1 component of 1 cannot be trusted');
+    expect(output).to.contain('verification failed for 1 of 1 component');
   });
 
   it('finds a blob that was changed in an archive', async () => {

@@ -52,7 +52,9 @@ describe('certificates of the webhooks', () => {
 
   it('are reissued for a name that they do not have, but not for an optional one', async () => {
     const stored = await made();
-    expect((await after(stored, 1, [...HOSTS, 'other']))?.why).to.equal('it is not valid for other');
+    expect((await after(stored, 1, [...HOSTS, 'other']))?.why).to.equal(
+      'the certificate is not valid for other',
+    );
     expect(await after(stored, 1, ['hooks'])).to.equal(undefined);
   });
 
@@ -134,7 +136,7 @@ describe('certificates of the webhooks', () => {
     [
       'the signer is unknown',
       async () => authorityOf(await made()),
-      'its certificate authority no longer exists',
+      'the certificate authority of the certificate no longer exists',
     ],
   ];
   for (const [title, change, why] of unusable) {

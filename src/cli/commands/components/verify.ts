@@ -36,7 +36,7 @@ export async function verify(
     }
     if (failedCount > 0)
       throw new CommandError(
-        `${counted(failedCount, 'component')} of ${String(wanted.length)} cannot be trusted`,
+        `verification failed for ${String(failedCount)} of ${counted(wanted.length, 'component')}`,
       );
   };
   if (existsSync(place)) {

@@ -125,9 +125,7 @@ function otherFrom(object: Fields, place: string): { kind: Kind; object: Obj } {
   if (!kind) {
     const known = [deployItemKind.kind, ...additionalKinds.map((k) => k.kind)];
     const given = String(object['kind']);
-    throw new UsageError(
-      `${place}: objects of kind ${given} are not supported here; ${hintFor(given, known)}`,
-    );
+    throw new UsageError(`${place}: cannot use an object of kind ${given}; ${hintFor(given, known)}`);
   }
   const {
     name,

@@ -28,25 +28,25 @@ export const clusterRights: readonly Need[] = [
     group: GROUP,
     resources: ['installations', 'deployitems'],
     verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-    why: 'create, change and delete the trees; an update where a patch cannot express null',
+    why: 'create, change and delete the installations and deploy items of a landscape; `update` stores a field with the value null, which a merge patch would delete',
   },
   {
     group: GROUP,
     resources: ['executions'],
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
-    why: 'the trees',
+    why: 'create, change and delete the executions of a landscape',
   },
   {
     group: GROUP,
     resources: ['installations/status', 'executions/status', 'deployitems/status', 'targetsyncs/status'],
     verbs: ['patch'],
-    why: 'write the status of the trees',
+    why: 'write their status',
   },
   {
     group: GROUP,
     resources: ['installations/finalizers', 'executions/finalizers'],
     verbs: ['update'],
-    why: 'set them as owners with blockOwnerDeletion, where the API server checks that (OwnerReferencesPermissionEnforcement)',
+    why: 'set installations and executions as owners with `blockOwnerDeletion`; needed if the admission plugin OwnerReferencesPermissionEnforcement is enabled',
   },
   {
     group: GROUP,
@@ -58,7 +58,7 @@ export const clusterRights: readonly Need[] = [
     group: GROUP,
     resources: ['contexts'],
     verbs: ['get', 'list', 'watch', 'create', 'patch'],
-    why: 'one Context per namespace with its settings',
+    why: 'read Contexts; create the Context `default` in each namespace',
   },
   {
     group: GROUP,
@@ -154,7 +154,7 @@ export const podNamespaceRights: readonly Need[] = [
     group: RBAC,
     resources: ['roles', 'rolebindings'],
     verbs: ['get', 'list', 'create', 'patch', 'delete'],
-    why: 'rights of these accounts: always a subset of the rights in this table',
+    why: 'permissions of these accounts: always a subset of this table',
   },
   {
     group: '',

@@ -14,7 +14,7 @@ export function addPlanCommand(program: Command, terminal: Terminal, onExit: (co
         'one by one. Nothing is written: the API servers get dry-run requests. Values of secrets are masked.',
     )
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
-    .option('--delete', 'show what deleting it would delete')
+    .option('--delete', 'show what a deletion of the object would delete')
     .option('-d, --show-details', 'show whole objects that would be created or deleted')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
     .option('--exit-code', 'exit with 2 if something would change')

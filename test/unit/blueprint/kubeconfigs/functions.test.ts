@@ -175,7 +175,7 @@ users:
     [
       'without cluster',
       toYaml({ ...whole, clusters: [] }),
-      'does not have the cluster of its current context',
+      'refers to a cluster that the kubeconfig does not contain',
     ],
   ];
   for (const [title, text, message] of broken) {

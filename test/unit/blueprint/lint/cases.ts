@@ -457,7 +457,7 @@ export const cases: readonly Case[] = [
     file: 'db.yaml',
     replace: 'target: cluster\n',
     by: 'targetListRef: nodes\n',
-    says: 'db.yaml:9:13: error: the blueprint expects a target as "cluster", but gets a targetList [import-of-other-kind]',
+    says: 'db.yaml:9:13: error: the import "cluster" of the blueprint has type target, but the installation supplies a targetList [import-of-other-kind]',
   },
   {
     title: 'a target of another type',

@@ -276,7 +276,7 @@ describe('the page about the installation', () => {
   const quoted = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 
   it('lists each right with its purpose, and no other', () => {
-    const [, rights = ''] = page.split(/^## Rights$|^## When it does not start$/m);
+    const [, rights = ''] = page.split(/^## Permissions$|^## When it does not start$/m);
     const rows = [...rights.matchAll(/^(\| `.*\|)$/gm)].map(([row]) => row);
     const needs = [
       clusterRights,

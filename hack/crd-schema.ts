@@ -27,10 +27,10 @@ const STANDARD_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
 /** The openAPIV3Schema of a kind; the API server adds the schema of `metadata`. */
 function structuralSchema({ schema, description, rules = [] }: Definition): Node {
   const root = structural(z.toJSONSchema(schema, { io: 'input', target: 'openapi-3.0' }) as Node);
-  for (const { path, rule, message } of rules) {
+  for (const { path, rule, message, reason } of rules) {
     const field = nodeAt(root, path);
     const others = (field['x-kubernetes-validations'] ?? []) as object[];
-    field['x-kubernetes-validations'] = [...others, { rule, message }];
+    field['x-kubernetes-validations'] = [...others, { rule, message, ...(reason && { reason }) }];
   }
   const required = root.required?.filter((field) => !STANDARD_FIELDS.has(field)) ?? [];
   const { required: _, ...rest } = root;

@@ -213,6 +213,8 @@ interface SchemaRule {
   /** Expression that must be true; `self` is the field, `oldSelf` its previous value. */
   readonly rule: string;
   readonly message: string;
+  /** Default: FieldValueInvalid. API servers before 1.28 ignore it. */
+  readonly reason?: 'FieldValueForbidden';
 }
 
 /** The values from which the CRD of a kind is generated. */

@@ -80,6 +80,12 @@ export const deployItemDefinition: Definition = {
   description: 'One piece of work for one deployer.',
   schema: deployItem,
   rules: [
-    { path: 'spec.type', rule: 'self == oldSelf', message: 'the type of a deploy item cannot be changed' },
+    // The words of the webhook, which this rule answers before.
+    {
+      path: 'spec.type',
+      rule: 'self == oldSelf',
+      message: 'type is immutable',
+      reason: 'FieldValueForbidden',
+    },
   ],
 };

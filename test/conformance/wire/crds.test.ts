@@ -182,7 +182,7 @@ export function crdConformance(open: () => WireClient): void {
     expect(same.status).to.equal(200);
     const other = await client.call('PUT', url, { body: { ...same.body, spec: { type: 'b' } } });
     expect(other.status).to.equal(422);
-    expect(other.body['message']).to.contain('the type of a deploy item cannot be changed');
+    expect(other.body['message']).to.contain('spec.type: Forbidden: type is immutable');
   });
 }
 

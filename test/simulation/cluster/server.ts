@@ -176,7 +176,7 @@ export class Server {
       );
     const typeOf = (object: { spec?: unknown }) => (object.spec as { type?: string } | undefined)?.type;
     if (kind.kind === 'DeployItem' && typeOf(before) !== typeOf(next))
-      refuse(422, 'Invalid', 'the type of a deploy item cannot be changed', 'patch', kind, key);
+      refuse(422, 'Invalid', 'spec.type: Forbidden: type is immutable', 'patch', kind, key);
   }
 
   #delete({ kind, key, uid }: Extract<Write, { verb: 'delete' }>, actor: string): Obj {

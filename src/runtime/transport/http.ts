@@ -23,6 +23,7 @@ import { clientNodeCredentials } from './client-node.ts';
 import { loadAccess, type Access, type KubeconfigSource } from './kubeconfig.ts';
 import { Lanes, type Lane } from './lanes.ts';
 import { defaultResponses, type ResponseLimits } from './responses.ts';
+import { warningsIn } from './warnings.ts';
 
 export type { KubeconfigSource } from './kubeconfig.ts';
 
@@ -301,11 +302,10 @@ class HttpConnection implements Connection {
   /** Logs warnings of the server, such as unknown fields, once per text. */
   #noteWarnings(header: string | string[] | undefined): void {
     if (!header) return;
-    for (const warning of Array.isArray(header) ? header : [header]) {
+    for (const warning of [header].flat().flatMap(warningsIn)) {
       if (this.#warned.has(warning) || this.#warned.size >= 200) continue;
       this.#warned.add(warning);
-      const text = warning.replace(/^299 - |"/g, '');
-      this.#log.warn({ server: this.server, warning: text }, 'warning from the API server');
+      this.#log.warn({ server: this.server, warning }, 'warning from the API server');
     }
   }
 }

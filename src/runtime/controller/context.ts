@@ -2,6 +2,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { copy } from '../../lib/json.ts';
 import type { Logger } from '../../observability/log.ts';
+import { compareVersions } from '../cache/versions.ts';
 import { NotWatchedError } from '../errors.ts';
 import { isSameKind } from '../keys.ts';
 import type { Recorder } from './recorder.ts';
@@ -88,7 +89,16 @@ export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P>
   return context as typeof context & Signals;
 }
 
-/** Overlapping sources deliver the same object more than once. */
+/**
+ * Overlapping sources deliver the same object more than once, perhaps in different versions: the newest wins; if versions
+ * cannot be compared, that of the last source.
+ */
 function distinct<R extends Obj>(objects: readonly View<R>[]): View<R>[] {
-  return [...new Map(objects.map((obj) => [obj.metadata.uid ?? obj.metadata.name, obj])).values()];
+  const newest = new Map<string, View<R>>();
+  for (const obj of objects) {
+    const id = obj.metadata.uid ?? obj.metadata.name;
+    const order = compareVersions(obj.metadata.resourceVersion, newest.get(id)?.metadata.resourceVersion);
+    if (order === undefined || order >= 0) newest.set(id, obj);
+  }
+  return [...newest.values()];
 }

@@ -90,6 +90,24 @@ describe('the context of a reconcile', () => {
     expect(ctx.secondary(parts, 'two')?.metadata.name).to.equal('b');
   });
 
+  const versions: readonly (readonly [string, string, string, string])[] = [
+    ['the newest of the first source', '10', '9', '10'],
+    ['the newest of the last source', '9', '10', '10'],
+    ['the one of the last source if they cannot be compared', 'x', 'y', 'y'],
+  ];
+  for (const [title, first, second, expected] of versions)
+    it(`finds of several versions ${title}`, () => {
+      const at = (resourceVersion: string): Obj => ({
+        apiVersion: 'v1',
+        kind: 'Part',
+        metadata: { name: 'a', uid: '1', resourceVersion },
+      });
+      const { ctx } = create(source('one', parts, at(first)), source('two', parts, at(second)));
+      expect(ctx.secondaries(parts).map(({ metadata }) => metadata.resourceVersion)).to.deep.equal([
+        expected,
+      ]);
+    });
+
   it('leaves the objects of one source as they are', () => {
     const { ctx } = create(source('one', parts, object('a', '1'), object('b', '1')));
     expect(ctx.secondaries(parts)).to.have.length(2);

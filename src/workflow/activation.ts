@@ -2,9 +2,9 @@
  * Sources of nodes with an activation condition: a source exists while at least one primary has activated a node that
  * reads it.
  */
-import { keyOf } from '../runtime/keys.ts';
+import { isSameKind, keyOf } from '../runtime/keys.ts';
 import type { Controller } from '../runtime/controller/controller.ts';
-import type { Key, Obj, View } from '../runtime/types.ts';
+import type { Key, Kind, Obj, View } from '../runtime/types.ts';
 import type { AnyDependent, Setup } from './dependent.ts';
 import type { SourceSwitch } from './workflow.ts';
 
@@ -61,6 +61,17 @@ export class ActivationSources<P extends Obj> implements SourceSwitch<P> {
 
   off(use: AnyDependent<P>, p: View<P>): void {
     this.#leave(use.source, (user) => user === userOf(use, p));
+  }
+
+  /** Whether a node that no primary has activated would add such a source. @param name of the source */
+  isInactive(kind: Pick<Kind, 'group' | 'version' | 'kind'>, name: string | undefined): boolean {
+    return [...this.#creators].some(
+      ([source, use]) =>
+        use.kind &&
+        isSameKind(use.kind, kind) &&
+        (name === undefined || name === source) &&
+        !this.#live.has(source),
+    );
   }
 
   /** The primary is gone. */

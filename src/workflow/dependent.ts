@@ -6,7 +6,7 @@
  */
 import { keyOf } from '../runtime/keys.ts';
 import type { Source } from '../runtime/sources/sources.ts';
-import type { Caches, Context, ControllerFacts, Obj, View } from '../runtime/types.ts';
+import type { Caches, Context, ControllerFacts, Kind, Obj, View } from '../runtime/types.ts';
 import { DependentError } from './errors.ts';
 
 /** What a dependent can use to create its source. */
@@ -53,6 +53,8 @@ export interface Common<R, P extends Obj> {
   readonly gc?: boolean;
   /** Name of its source; dependents with the same name share the source. Absent: it has none. */
   readonly source?: string;
+  /** Kind of the objects of its source, if they are objects of a cluster. */
+  readonly kind?: Pick<Kind, 'group' | 'version' | 'kind'>;
   /** Creates the source, unless the controller has one of that name. */
   createSource?(setup: Setup<P>): CreatedSource<P>;
   /** Called once when the controller is created. @throws DefinitionError when dependent and source do not match */

@@ -136,7 +136,10 @@ function asObject<R extends Obj>(value: Desired<R> | string, kind: Kind<R>): R {
 // ---------------------------------------------------------------- operations on one object
 
 interface Verbs<R extends Obj, P extends Obj> {
-  readonly common: Pick<Dependent<R, P>, 'name' | 'gc' | 'source' | 'createSource' | 'check' | 'matcher'>;
+  readonly common: Pick<
+    Dependent<R, P>,
+    'name' | 'gc' | 'source' | 'kind' | 'createSource' | 'check' | 'matcher'
+  >;
   readonly isLive: boolean;
   /** Whether the object has the owner reference or annotations of the primary. */
   readonly isMarked: (found: View<R>, p: View<P>, ctx: Context<P>) => boolean;

@@ -31,7 +31,7 @@ export interface SourceChoice<R extends Obj, P extends Obj> {
   readonly primaryType?: P;
 }
 
-type SourceParts<P extends Obj> = Required<Pick<Common<unknown, P>, 'source' | 'check'>> &
+type SourceParts<P extends Obj> = Required<Pick<Common<unknown, P>, 'source' | 'kind' | 'check'>> &
   Pick<Common<unknown, P>, 'createSource'>;
 
 export function kubernetesSource<R extends Obj, P extends Obj>(
@@ -45,6 +45,7 @@ export function kubernetesSource<R extends Obj, P extends Obj>(
     typeof choice.source === 'object' ? choice.source.from : (choice.source ?? defaultName(choice));
   return {
     source,
+    kind,
     ...(isCreated && { createSource }),
     check,
   };

@@ -3,7 +3,7 @@
  * author's reconciler, whose context contains the result.
  */
 import { closest } from '../lib/closest.ts';
-import { DefinitionError } from '../runtime/errors.ts';
+import { DefinitionError, NotWatchedError } from '../runtime/errors.ts';
 import { keyOf } from '../runtime/keys.ts';
 import type { Controller } from '../runtime/controller/controller.ts';
 import type { Manager } from '../runtime/manager/manager.ts';
@@ -14,6 +14,7 @@ import type {
   Context,
   DeleteControl,
   ErrorControl,
+  Kind,
   Obj,
   UpdateControl,
   View,
@@ -179,17 +180,30 @@ export function addWorkflowController<P extends Obj>(
 /** Maximum time until a cleanup that waits for a condition is repeated, if no event comes. */
 const CLEANUP_RECHECK_MS = 60_000;
 
-/** The author's reconciler, with the workflow before it. */
-function managed<P extends Obj>(
-  workflow: Workflow<P>,
-  { explicit = false, throwErrors = true }: WorkflowSpec<P>,
-  author: WorkflowReconciler<P>,
+/** `ctx.secondaries`, empty for kinds and sources that only inactive nodes read. */
+function withInactive<P extends Obj>(
+  ctx: Context<P>,
   sources: ActivationSources<P>,
-): Reconciler<P> {
-  const onError = author.onError?.bind(author);
-  const contexts = new WeakMap<Context<P>, WorkflowContext<P>>();
-  const contextOf = (p: View<P>, ctx: Context<P>): WorkflowContext<P> => {
-    let extended = contexts.get(ctx);
+): Context<P>['secondaries'] {
+  return (kind, source) => {
+    try {
+      return ctx.secondaries(kind, source);
+    } catch (error) {
+      if (error instanceof NotWatchedError && sources.isInactive(kind, source)) return [];
+      throw error;
+    }
+  };
+}
+
+/** The context of an author's reconciler: that of the controller, and the workflow. One for each reconcile. */
+function contexts<P extends Obj>(
+  workflow: Workflow<P>,
+  throwErrors: boolean,
+  sources: ActivationSources<P>,
+): (p: View<P>, ctx: Context<P>) => WorkflowContext<P> {
+  const known = new WeakMap<Context<P>, WorkflowContext<P>>();
+  return (p, ctx) => {
+    let extended = known.get(ctx);
     if (!extended) {
       let result: WorkflowResult | undefined;
       const call = async (run: () => Promise<WorkflowResult>): Promise<WorkflowResult> => {
@@ -197,8 +211,11 @@ function managed<P extends Obj>(
         if (throwErrors) result.throwIfErrored();
         return result;
       };
+      const secondaries = withInactive(ctx, sources);
       extended = Object.freeze({
         ...ctx,
+        secondaries,
+        secondary: <R extends Obj>(kind: Kind<R>, source?: string) => secondaries(kind, source)[0],
         workflow: {
           get result() {
             return result;
@@ -207,10 +224,21 @@ function managed<P extends Obj>(
           cleanup: () => call(() => workflow.cleanup(p, extended as WorkflowContext<P>, sources)),
         },
       });
-      contexts.set(ctx, extended);
+      known.set(ctx, extended);
     }
     return extended;
   };
+}
+
+/** The author's reconciler, with the workflow before it. */
+function managed<P extends Obj>(
+  workflow: Workflow<P>,
+  { explicit = false, throwErrors = true }: WorkflowSpec<P>,
+  author: WorkflowReconciler<P>,
+  sources: ActivationSources<P>,
+): Reconciler<P> {
+  const onError = author.onError?.bind(author);
+  const contextOf = contexts(workflow, throwErrors, sources);
 
   const cleanup = async (p: View<P>, ctx: Context<P>): Promise<DeleteControl> => {
     const extended = contextOf(p, ctx);

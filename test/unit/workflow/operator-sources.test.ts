@@ -1,6 +1,6 @@
 /** The sources of the dependents of an operator, and the metrics of their work. */
 import { expect } from 'chai';
-import { DefinitionError } from '../../../src/runtime/errors.ts';
+import { DefinitionError, NotWatchedError } from '../../../src/runtime/errors.ts';
 import { byOwner } from '../../../src/runtime/sources/mappers.ts';
 import { watchSource, type Source } from '../../../src/runtime/sources/sources.ts';
 import type { View } from '../../../src/runtime/types.ts';
@@ -100,6 +100,34 @@ describe('the named sources of dependents', () => {
       expect(() => operate([node], given)).to.throw(
         'which the controller does not have; it has first, second',
       );
+  });
+
+  it('have no objects for a reconciler while no node that reads them is active', async () => {
+    const seen: unknown[] = [];
+    let failure: unknown;
+    addWorkflowController<Widget>(world.manager, {
+      name: 'widgets',
+      kind: widgets,
+      generation: 'off',
+      workflow: { nodes: [{ use: part('a', 'cms'), active: big }] },
+      reconciler: {
+        reconcile(_, ctx) {
+          seen.push([ctx.secondaries(parts).length, ctx.secondary(parts, 'cms')?.metadata.name]);
+          try {
+            ctx.secondaries(parts, 'other');
+          } catch (error) {
+            failure = error;
+          }
+          return Promise.resolve(nothing);
+        },
+      },
+    });
+    await begin();
+    expect(seen).to.deep.equal([[0, undefined]]);
+    expect(failure).to.be.instanceOf(NotWatchedError);
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
+    await settle();
+    expect(seen.at(-1)).to.deep.equal([1, '1-a']);
   });
 
   it('are shared by controllers with one field manager', async () => {

@@ -34,7 +34,10 @@ export interface WorkflowSpec<P extends Obj> extends WorkflowOptions {
    * `cleanup`.
    */
   readonly explicit?: boolean;
-  /** `false`: errors of nodes are only in the result, and the reconciler decides. Default `true`. */
+  /**
+   * `false`: errors of nodes are only in the result, and the reconciler decides: its `cleanup` may remove the finalizer
+   * although nodes failed. Default `true`.
+   */
   readonly throwErrors?: boolean;
 }
 
@@ -245,10 +248,11 @@ function managed<P extends Obj>(
     const isImplicit = !explicit || !author.cleanup;
     const result = isImplicit ? await extended.workflow.cleanup() : undefined;
     const control = (await author.cleanup?.(p, extended)) ?? { finalizer: 'remove' };
-    // Otherwise nothing would retry the failed nodes.
-    result?.throwIfErrored();
+    // Without a decision of the author, nothing would retry the failed nodes.
+    const isAuthorsDecision = !throwErrors && author.cleanup !== undefined && result?.errored.size;
+    if (!isAuthorsDecision) result?.throwIfErrored();
     if (control.finalizer === 'keep') return withRequeue(control, result?.requeueAfterMs);
-    if (result && !result.allRemoved)
+    if (result && !result.allRemoved && !isAuthorsDecision)
       return { finalizer: 'keep', requeueAfterMs: result.requeueAfterMs ?? CLEANUP_RECHECK_MS };
     sources.forget(ctx.key);
     return control;

@@ -96,6 +96,21 @@ describe('an operator', () => {
     expect([story, isThere()]).to.deep.equal([[], false]);
   });
 
+  for (const [title, more, isGone] of [
+    ['retries a failed cleanup, whatever its own cleanup returns', {}, false],
+    ['lets its own cleanup decide about failed nodes if it asks for that', { throwErrors: false }, true],
+  ] as const)
+    it(title, async () => {
+      const failing = { ...node('a'), delete: () => Promise.reject(new Error('stuck')) };
+      operate(
+        { nodes: [{ use: failing }], ...more },
+        { cleanup: () => Promise.resolve({ finalizer: 'remove' }) },
+      );
+      await begin();
+      await remove();
+      expect(isThere()).to.equal(!isGone);
+    });
+
   it('cleans up again if its own cleanup requests it, even if a node is not gone', async () => {
     operate(
       { nodes: [{ use: node('a'), deleted: () => false }] },

@@ -3,7 +3,8 @@
  * others only count for a lease that expired long ago.
  */
 import type { Clock } from '../../lib/clock.ts';
-import { durationOf, expiredLongAgo, type LeaseObject } from '../manager/lease.ts';
+import type { LeaseObject } from '../manager/lease.ts';
+import { durationOf, expiredLongAgo } from '../manager/lease-expiry.ts';
 import type { View } from '../types.ts';
 import type { FleetState } from './fleet-state.ts';
 

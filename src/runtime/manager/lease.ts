@@ -10,10 +10,11 @@ import { microTimestamp, sleep, type Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import { LeadershipLostError } from '../errors.ts';
+import { Forbidden, LeadershipLostError } from '../errors.ts';
 import { joinKey } from '../keys.ts';
+import { durationOf, expiredLongAgo } from './lease-expiry.ts';
 import { getIfThere } from '../transport/read.ts';
-import type { Client, Kind, Obj, View } from '../types.ts';
+import type { Client, Kind, Obj } from '../types.ts';
 
 export interface LeaseObject extends Obj {
   spec?: {
@@ -64,7 +65,10 @@ export interface LeaseOptions extends LeasePorts {
 
 export interface Lease {
   readonly isLeader: boolean;
-  /** Resolves when this process is the leader, and renews the lease from then on. @throws the signal's reason */
+  /**
+   * Resolves when this process is the leader, and renews the lease from then on.
+   * @throws the signal's reason; Forbidden if this process has no permission for the lease
+   */
   acquire(signal: AbortSignal): Promise<void>;
   /** @throws LeadershipLostError unless this process may write now */
   fence(): void;
@@ -73,19 +77,6 @@ export interface Lease {
   /** Stops renewing and writes nothing: the lease expires. */
   abandon(): void;
 }
-
-/** Clocks of machines differ by less than this. */
-const MAX_CLOCK_DIFFERENCE_MS = 600_000;
-
-/** Whether a lease expired so long ago that its holder has stopped, by any clock. @param durationMs if it has none */
-export function expiredLongAgo({ spec }: View<LeaseObject>, durationMs: number, clock: Clock): boolean {
-  const renewedAt = Date.parse(spec?.renewTime ?? '');
-  return renewedAt + durationOf(spec, durationMs) + MAX_CLOCK_DIFFERENCE_MS < clock.wall();
-}
-
-/** @param otherwise if the lease has no duration */
-export const durationOf = (spec: View<LeaseObject>['spec'], otherwise: number): number =>
-  spec?.leaseDurationSeconds === undefined ? otherwise : spec.leaseDurationSeconds * 1_000;
 
 /** Random share by which the time between attempts is extended. */
 const JITTER = 0.2;
@@ -127,6 +118,8 @@ class HeldLease implements Lease {
   #seen: { readonly object: LeaseObject; readonly at: number } | undefined;
   /** When the last successful renewal was sent; undefined while this process is not the leader. */
   #renewedAt: number | undefined;
+  /** Since when requests for the lease are forbidden. */
+  #forbidden: { readonly since: number; readonly error: Forbidden } | undefined;
   readonly #setMaster: (value: number) => void;
 
   constructor(options: LeaseOptions) {
@@ -153,11 +146,20 @@ class HeldLease implements Lease {
     const messages = messagesFor[this.#options.purpose ?? 'leader'];
     log.info({ lease: this.#key }, messages.waiting);
     while (!(await this.#attempt(signal, this.#deadlineMs))) {
+      this.#refuseToWait();
       await sleep(clock, this.#untilNextTry(), signal);
     }
     log.info({ lease: this.#key }, messages.held);
     this.#setMaster(1);
     void this.#keep();
+  }
+
+  /** Permissions may be granted a moment after the start. A member of a fleet goes on, because it may have work to lose. */
+  #refuseToWait(): void {
+    const { purpose, clock } = this.#options;
+    const forbidden = this.#forbidden;
+    if (purpose === 'member' || !forbidden || clock.now() - forbidden.since < this.#deadlineMs) return;
+    throw forbidden.error;
   }
 
   async release(): Promise<void> {
@@ -229,12 +231,15 @@ class HeldLease implements Lease {
     });
     try {
       const isOurs = await this.#tryOnce(AbortSignal.any([signal, limit.signal]));
+      this.#forbidden = undefined;
       // A response that arrives after the deadline must not restore a leadership that was given up.
       if (!isOurs || signal.aborted || clock.now() - sentAt >= this.#deadlineMs) return false;
       this.#renewedAt = sentAt;
       return true;
     } catch (error) {
       if (!signal.aborted) log.warn({ lease: this.#key, err: String(error) }, 'lease request failed');
+      this.#forbidden =
+        error instanceof Forbidden ? { since: this.#forbidden?.since ?? sentAt, error } : undefined;
       // The lease must be read again.
       this.#isStale = true;
       return false;

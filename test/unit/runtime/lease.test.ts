@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { sleep } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
-import { apiErrorFrom, LeadershipLostError } from '../../../src/runtime/errors.ts';
+import { apiErrorFrom, Forbidden, LeadershipLostError } from '../../../src/runtime/errors.ts';
 import { createLease, leaseKind, type Lease, type LeaseOptions } from '../../../src/runtime/manager/lease.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
@@ -193,6 +193,34 @@ describe('a lease', () => {
     await clock.advance(60_000);
     expect(stored()?.spec).to.deep.include({ holderIdentity: 'me', renewTime: at(0) });
     expect(lost).to.deep.equal([]);
+  });
+
+  it('fails after ten seconds without permission, and not before', async () => {
+    let isForbidden = true;
+    cluster.fault = ({ verb }) => (isForbidden ? apiErrorFrom(403, {}, { verb, kind: 'Lease' }) : undefined);
+    const failed: unknown[] = [];
+    const { lease } = await wanting();
+    void lease.acquire(stop.signal).catch((error: unknown) => failed.push(error));
+    await clock.advance(9_000);
+    expect(failed).to.deep.equal([]);
+    await clock.advance(3_000);
+    expect(failed).to.have.length(1);
+    expect(failed[0]).to.be.instanceOf(Forbidden);
+    const late = await wanting({ identity: 'late' });
+    await clock.advance(6_000);
+    isForbidden = false;
+    await clock.advance(3_000);
+    expect(late.since).to.be.a('number');
+  });
+
+  it('is requested by a member until it has permission', async () => {
+    let isForbidden = true;
+    cluster.fault = ({ verb }) => (isForbidden ? apiErrorFrom(403, {}, { verb, kind: 'Lease' }) : undefined);
+    const one = await wanting({ purpose: 'member' });
+    await clock.advance(60_000);
+    isForbidden = false;
+    await clock.advance(3_000);
+    expect(one.since).to.be.a('number');
   });
 
   it('fails with the reason of the signal if it is no longer wanted', async () => {

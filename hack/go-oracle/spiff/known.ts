@@ -47,9 +47,9 @@ export const knownSpiffDifferences: readonly KnownDifference[] = [
       /Go: {3}ERR unresolved[^]*evaluation of lambda expression failed: [^]*: \{\w+: [^]*ours: ERR unresolved/,
   },
   {
-    why: 'the original loses the reason behind -or and -and',
+    why: 'the original loses the reason behind -or and -and, or reports an earlier one',
     pattern:
-      / -(or|and) [^\n]*\tin template\t[^\n]*\t\(\)(\n|\t\*'[^\n]*' unresolved\n)[^]*ours: ERR unresolved/,
+      / -(or|and) [^\n]*\tin template\t[^\n]*\t\(\)(\n|\t\*'[^\n]*' (?:unresolved|not complete)\n)[^]*ours: ERR unresolved/,
   },
   {
     why: 'an error that a template can read must not contain values of arguments',

@@ -52,6 +52,10 @@ export const knownSpiffDifferences: readonly KnownDifference[] = [
       / -(or|and) [^\n]*\tin template\t[^\n]*\t\(\)(\n|\t\*'[^\n]*' (?:unresolved|not complete)\n)[^]*ours: ERR unresolved/,
   },
   {
+    why: 'the original loses the reason behind -or and -and in a catch',
+    pattern: /\bcatch\([^\n]* -(or|and) [^]*Go: {3}\{[^\n]*"error":"","valid":false/,
+  },
+  {
     why: 'an error that a template can read must not contain values of arguments',
     pattern:
       /Go: {3}\{.*"error":"evaluation of lambda expression failed: .*\{\w+: .*\n {2}ours: \{.*"error":"evaluation of lambda expression failed: /,

@@ -43,8 +43,8 @@ export interface GoUrl {
 /** @throws GoError with Go's message, without the URL */
 export function parseUrl(url: string): GoUrl {
   if (url.length > MAX_LENGTH) throw new GoError('the URL is too long');
-  if (CONTROL.test(url)) throw new GoError('net/url: invalid control character in URL');
   const [beforeFragment = '', ...fragments] = url.split('#');
+  if (CONTROL.test(beforeFragment)) throw new GoError('net/url: invalid control character in URL');
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(beforeFragment)?.[1] ?? '';
   const afterScheme = scheme === '' ? beforeFragment : beforeFragment.slice(scheme.length + 1);
   if (scheme === '' && afterScheme.startsWith(':')) throw new GoError('missing protocol scheme');

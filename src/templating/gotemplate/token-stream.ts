@@ -1,6 +1,7 @@
 /** The tokens of a template for the parser: peek, back up, and errors with Go's messages. */
 import { placeOf, placeOfLine, TemplateParseError, type TemplatePlace } from './errors.ts';
 import type { Token, TokenKind } from './lex.ts';
+import { byteLength } from '../go/go-string.ts';
 import { quoteString } from '../go/quote.ts';
 
 export class TokenStream {
@@ -104,6 +105,7 @@ export class TokenStream {
 function describe(token: Token): string {
   if (token.kind === 'eof') return 'EOF';
   if (token.kind === 'keyword' || token.kind === 'nil' || token.kind === 'dot') return `<${token.text}>`;
-  const chars = Array.from(token.text);
-  return chars.length > 10 ? `${quoteString(chars.slice(0, 10).join(''))}...` : quoteString(token.text);
+  // Go counts bytes, and then shows characters.
+  if (byteLength(token.text) <= 10) return quoteString(token.text);
+  return `${quoteString(Array.from(token.text).slice(0, 10).join(''))}...`;
 }

@@ -14,6 +14,7 @@ function escapeBytes(text: string, safe: RegExp): string {
   }).join('');
 }
 
+const HOST = /[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"]/;
 const PATH = /[A-Za-z0-9\-_.~$&+,/:;=@]/;
 const FRAGMENT = /[A-Za-z0-9\-_.~$&+,/:;=?@!()*]/;
 const USER = /[A-Za-z0-9\-_.~$&+,;=]/;
@@ -58,7 +59,7 @@ function urlJoin(map: GoMap): string {
   let out = scheme === '' ? '' : `${scheme}:`;
   if (part('opaque') !== '') out += part('opaque');
   else {
-    const host = part('host');
+    const host = escapeBytes(part('host'), HOST);
     if (scheme !== '' || host !== '' || user !== '') {
       if (host !== '' || path !== '' || user !== '') out += '//';
       out += (user === '' ? '' : `${user}@`) + host;

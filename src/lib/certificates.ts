@@ -207,7 +207,7 @@ const keyId = (key: KeyObject): Buffer =>
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest();
 
-const isRsa = (key: KeyObject): boolean => key.asymmetricKeyType === 'rsa';
+export const isRsa = (key: KeyObject): boolean => key.asymmetricKeyType === 'rsa';
 
 /** Go programs such as Landscaper read RSA keys only in PKCS#1. */
 const keyText = (key: KeyObject): string =>

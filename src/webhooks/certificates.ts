@@ -8,7 +8,13 @@
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
-import { createAuthority, issueCertificate, type Authority, type KeyPair } from '../lib/certificates.ts';
+import {
+  createAuthority,
+  isRsa,
+  issueCertificate,
+  type Authority,
+  type KeyPair,
+} from '../lib/certificates.ts';
 
 /** All in PEM. */
 export interface Certificates {
@@ -155,8 +161,6 @@ const isIssuedBy = (certificate: X509Certificate, ca: X509Certificate): boolean 
 
 const isFor = (certificate: X509Certificate, host: string): boolean =>
   (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
-
-const isRsa = ({ asymmetricKeyType }: KeyObject): boolean => asymmetricKeyType === 'rsa';
 
 const signerOf = (ca: X509Certificate | undefined, key: string): KeyObject | undefined =>
   ca && keyOf(key, ca);

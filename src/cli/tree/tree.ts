@@ -9,7 +9,8 @@ import type { Execution } from '../../api/kinds/execution.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
 import { annotations, labels } from '../../api/labels.ts';
 import { concernsPredecessor } from '../../api/predecessors.ts';
-import { predecessorsOf, siblingOf } from '../../dataflow/siblings.ts';
+import { dependenciesOf } from '../../blueprint/dependencies.ts';
+import { siblingOf } from '../../dataflow/siblings.ts';
 import type { View } from '../../lib/objects.ts';
 import { notPickedUpMessage } from '../../machine/status.ts';
 import { joinKey, keyOf } from '../../runtime/keys.ts';
@@ -123,14 +124,16 @@ function withPredecessors(
   job: string | undefined,
   index: Index,
 ): readonly Node[] {
-  const nodes = subs.map((sub) => ({ sub, node: installationNode(sub, job, index) }));
-  const unfinished = nodes.filter(({ node: { condition } }) => condition !== 'succeeded');
-  const siblings = unfinished.map(({ sub, node: { title } }) => ({ ...siblingOf(sub), title }));
-  return nodes.map(({ sub, node }) =>
-    node.condition !== 'succeeded' && concernsPredecessor(sub.status?.lastError)
-      ? { ...node, blockedBy: predecessorsOf(siblingOf(sub), siblings).map(({ title }) => title) }
-      : node,
+  const nodes = subs.map((sub) => installationNode(sub, job, index));
+  const unfinished = new Map(
+    nodes.filter(({ condition }) => condition !== 'succeeded').map(({ name, title }) => [name, title]),
   );
+  const needed = dependenciesOf(subs.map(siblingOf));
+  return nodes.map((node) => {
+    if (node.condition === 'succeeded' || !concernsPredecessor(node.object.status?.lastError)) return node;
+    const others = (needed.get(node.name) ?? []).filter((name) => name !== node.name);
+    return { ...node, blockedBy: others.flatMap((name) => unfinished.get(name) ?? []) };
+  });
 }
 
 function executionNode(self: View<Execution>, title: string, job: string | undefined, index: Index): Node {

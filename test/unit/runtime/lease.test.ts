@@ -51,6 +51,9 @@ describe('a lease', () => {
     await settle();
     return one;
   }
+  const forbid = (): void => {
+    cluster.fault = ({ verb }) => apiErrorFrom(403, {}, { verb, kind: 'Lease' });
+  };
   const stored = () => cluster.read(leaseKind, KEY);
   const held = (spec?: object): void => {
     cluster.put(leaseKind, { metadata: { namespace: 'system', name: 'lead' }, ...(spec && { spec }) });
@@ -196,8 +199,7 @@ describe('a lease', () => {
   });
 
   it('fails after ten seconds without permission, and not before', async () => {
-    let isForbidden = true;
-    cluster.fault = ({ verb }) => (isForbidden ? apiErrorFrom(403, {}, { verb, kind: 'Lease' }) : undefined);
+    forbid();
     const failed: unknown[] = [];
     const { lease } = await wanting();
     void lease.acquire(stop.signal).catch((error: unknown) => failed.push(error));
@@ -208,17 +210,16 @@ describe('a lease', () => {
     expect(failed[0]).to.be.instanceOf(Forbidden);
     const late = await wanting({ identity: 'late' });
     await clock.advance(6_000);
-    isForbidden = false;
+    cluster.fault = () => undefined;
     await clock.advance(3_000);
     expect(late.since).to.be.a('number');
   });
 
   it('is requested by a member until it has permission', async () => {
-    let isForbidden = true;
-    cluster.fault = ({ verb }) => (isForbidden ? apiErrorFrom(403, {}, { verb, kind: 'Lease' }) : undefined);
+    forbid();
     const one = await wanting({ purpose: 'member' });
     await clock.advance(60_000);
-    isForbidden = false;
+    cluster.fault = () => undefined;
     await clock.advance(3_000);
     expect(one.since).to.be.a('number');
   });

@@ -1,6 +1,6 @@
 /**
  * Records when, by our own clock, each member last renewed its lease. Clocks of machines differ, so time stamps of
- * others only count for a lease that expired long ago.
+ * others only count for leases that had expired long ago when this replica started.
  */
 import type { Clock } from '../../lib/clock.ts';
 import type { LeaseObject } from '../manager/lease.ts';
@@ -16,7 +16,8 @@ interface Sighting {
 export class FailureDetector {
   readonly #clock: Clock;
   readonly #durationMs: number;
-  #seen: ReadonlyMap<string, Sighting> = new Map();
+  /** Undefined before the first read. */
+  #seen: ReadonlyMap<string, Sighting> | undefined;
 
   /** @param durationMs for members whose lease has no duration */
   constructor(clock: Clock, durationMs: number) {
@@ -36,8 +37,8 @@ export class FailureDetector {
     for (const [member, lease] of members) {
       if (member === self) continue;
       const version = lease.metadata.resourceVersion ?? '';
-      const before = this.#seen.get(member);
-      const isDead = !before && expiredLongAgo(lease, this.#durationMs, this.#clock);
+      const before = this.#seen?.get(member);
+      const isDead = !this.#seen && expiredLongAgo(lease, this.#durationMs, this.#clock);
       const since = before?.version === version ? before : { version, at: isDead ? -Infinity : now };
       seen.set(member, since);
       const leftMs = since.at + durationOf(lease.spec, this.#durationMs) - now;

@@ -118,6 +118,7 @@ class HeldLease implements Lease {
   #seen: { readonly object: LeaseObject; readonly at: number } | undefined;
   /** When the last successful renewal was sent; undefined while this process is not the leader. */
   #renewedAt: number | undefined;
+  #hasRead = false;
   /** Since when requests for the lease are forbidden. */
   #forbidden: { readonly since: number; readonly error: Forbidden } | undefined;
   readonly #setMaster: (value: number) => void;
@@ -271,6 +272,7 @@ class HeldLease implements Lease {
     const object = await getIfThere(this.#options.client, leaseKind, this.#key, signal);
     if (object) this.#see(object);
     else this.#seen = undefined;
+    this.#hasRead = true;
     return object;
   }
 
@@ -278,7 +280,8 @@ class HeldLease implements Lease {
     const { clock } = this.#options;
     const before = this.#seen;
     if (before && contentOf(before.object) === contentOf(object)) this.#seen = { object, at: before.at };
-    else if (!before && expiredLongAgo(object, this.#durationMs, clock))
+    // Only at the start: a lease that appears or changes later has a live holder, however wrong its clock is.
+    else if (!this.#hasRead && expiredLongAgo(object, this.#durationMs, clock))
       this.#seen = { object, at: -Infinity };
     else this.#seen = { object, at: clock.now() };
   }

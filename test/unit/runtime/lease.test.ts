@@ -148,6 +148,15 @@ describe('a lease', () => {
     expect(one.since).to.equal(6_600 + 15_000);
   });
 
+  it('is not taken from a holder that created it after the start, however far its clock is behind', async () => {
+    cluster.fault = ({ verb }) =>
+      verb === 'create' ? apiErrorFrom(503, {}, { verb, kind: 'Lease' }) : undefined;
+    const one = await wanting();
+    held({ holderIdentity: 'you', leaseDurationSeconds: 15, renewTime: '2020-01-01T00:00:00.000000Z' });
+    await clock.advance(14_000);
+    expect(one.since).to.equal(undefined);
+  });
+
   it('is not taken from a holder that renews it, however far its clock is behind', async () => {
     const renewal = (minute: number) => ({ renewTime: `2025-12-31T00:0${String(minute)}:00.000000Z` });
     held({ holderIdentity: 'you', leaseDurationSeconds: 15, renewTime: at(0) });

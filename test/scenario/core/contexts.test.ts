@@ -104,6 +104,6 @@ describe('the schema', () => {
     const change = scene.patch(deployItemKind, 'lonely', { spec: { type: 'test.example/other' } });
     const error: unknown = await change.catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Invalid);
-    expect(String(error)).to.contain('cannot be changed');
+    expect(String(error)).to.contain('spec.type: Forbidden: type is immutable');
   });
 });

@@ -41,6 +41,29 @@ describe('recordings', () => {
     });
   }
 
+  describe('of roots whose jobs start at the same time', () => {
+    /** Two roots and an item of the first, each with the id of its job. */
+    const roots = (a: string, b: string, item: string): Recording => ({
+      scenario: 'S-1-test',
+      title: 'test',
+      objects: Object.fromEntries(
+        Object.entries({ 'Installation/b': b, 'Installation/a': a, 'DeployItem/a.item': item }).map(
+          ([name, id]) => [name, { changes: [status('Deleting', id)], final: status('Deleting', id) }],
+        ),
+      ),
+    });
+    const upstream = roots('<id-1>', '<id-2>', '<id-1>');
+
+    it('are equal with the ids in another order', () => {
+      expect(compare(upstream, roots('<id-7>', '<id-3>', '<id-7>'))).to.deep.equal([]);
+    });
+
+    it('differ if an item has the job of the other root', () => {
+      const paths = compare(upstream, roots('<id-2>', '<id-1>', '<id-1>')).map(({ path }) => path);
+      expect(paths).to.include('milestones').and.include('status.jobID');
+    });
+  });
+
   it('must show that a job was waited for', () => {
     const waited = ['- -/-', 'Progressing j1/-', 'Succeeded j1/j1'];
     expect(isSameSequence(waited, ['Succeeded j1/j1'])).to.equal(false);

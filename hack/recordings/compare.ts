@@ -60,8 +60,9 @@ export function compare(upstream: Recording, here: Recording): readonly Differen
   const differences = hardDifferences(upstream, here);
   if (differences.length === 0) return differences;
   // Jobs of several roots that start at the same time get their numbers in any order.
-  const renumbered = hardDifferences(numberedByObject(upstream), numberedByObject(here));
-  return renumbered.length < differences.length ? renumbered : differences;
+  const isSameButForNumbers =
+    hardDifferences(numberedByObject(upstream), numberedByObject(here)).length === 0;
+  return isSameButForNumbers ? [] : differences;
 }
 
 /** The recording with its ids numbered in the order of the names of its objects, and then of their histories. */

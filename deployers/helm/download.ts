@@ -1,6 +1,6 @@
 /** Downloads chart archives and repository indexes by HTTP, with a size limit. */
 import { STATUS_CODES } from 'node:http';
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 import { ByteBudget, type DownloadLimits } from '../../src/lib/byte-budget.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { withBody, type Answer } from '../../src/lib/response-body.ts';
@@ -64,6 +64,7 @@ const MAX_REDIRECTS = 5;
 /** @param what start of the message, for example `unable to fetch helm chart`. @throws DownloadFailed */
 export async function download(what: string, from: Download): Promise<Uint8Array> {
   const { url, ca, signal } = from;
+  const { Agent } = await import('undici');
   const agent = new Agent({
     headersTimeout: SILENCE_MS,
     bodyTimeout: SILENCE_MS,
@@ -84,6 +85,7 @@ export async function download(what: string, from: Download): Promise<Uint8Array
 
 async function followed(what: string, from: Download, dispatcher: Agent): Promise<Uint8Array> {
   const { url, authorization, signal } = from;
+  const { request } = await import('undici');
   let at = new URL(url);
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const isHome = at.origin === new URL(url).origin;

@@ -2,7 +2,6 @@
  * HTTP requests to registries: plain HTTP only if it is allowed, size limits, redirects without credentials, and
  * retries after temporary failures.
  */
-import { Agent } from 'undici';
 import { ByteBudget, type DownloadLimits } from '../lib/byte-budget.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
 import {
@@ -14,6 +13,7 @@ import {
 import { withBody } from '../lib/response-body.ts';
 import { sizeText } from '../lib/sizes.ts';
 import type { Rng } from '../lib/rng.ts';
+import { loadAgent } from '../lib/undici.ts';
 import { parseDocument } from './document.ts';
 import {
   ContentInvalid,
@@ -70,7 +70,7 @@ export class Transport {
   readonly clock: Clock;
   readonly #options: TransportOptions;
   readonly #budget: ByteBudget;
-  readonly #agent = new Agent({
+  readonly #agent = new (loadAgent())({
     connect: { timeout: CONNECT_MS },
     headersTimeout: IDLE_TIMEOUT_MS,
     bodyTimeout: IDLE_TIMEOUT_MS,

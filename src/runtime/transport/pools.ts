@@ -1,5 +1,6 @@
 /** The sockets to one server: separate ones for requests, watches and the lease, which never delay each other. */
 import type { Dispatcher } from 'undici';
+import { loadPool } from '../../lib/undici.ts';
 import { KubeconfigError } from '../errors.ts';
 import type { Access, TlsMaterial } from './kubeconfig.ts';
 
@@ -51,16 +52,17 @@ async function dispatcherFactory(
   access: Access,
   tls: TlsMaterial,
 ): Promise<(options: PoolOptions) => Dispatcher> {
-  const { Pool, ProxyAgent, Socks5ProxyAgent } = await import('undici');
   const { origin } = new URL(access.server);
   const socket = { timeout: CONNECT_MS, keepAlive: true, keepAliveInitialDelay: 30_000 };
   const common = { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS, pipelining: 1 };
   const proxy = access.proxyUrl;
   if (proxy === undefined) {
+    const Pool = loadPool();
     return (options) => new Pool(origin, { ...common, ...options, connect: { ...socket, ...tls } });
   }
   if (!URL.canParse(proxy))
     throw new KubeconfigError({ message: `the proxy-url of the cluster is not a URL` });
+  const { ProxyAgent, Socks5ProxyAgent } = await import('undici');
   const through = (dispatcher: Dispatcher, options: PoolOptions): Dispatcher =>
     withOrigin(dispatcher, origin, options);
   if (proxy.startsWith('socks')) {

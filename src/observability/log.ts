@@ -1,6 +1,7 @@
 /** The logger interface, and its implementation. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { pino, type Logger as PinoLogger } from 'pino';
+import { createRequire } from 'node:module';
+import type * as Pino from 'pino';
 import { exactJson, parseExactJson } from '../lib/exact-json.ts';
 
 /** Structured logging: fields first, message second. */
@@ -39,6 +40,7 @@ export function createLogger(options: {
   pretty?: boolean;
   destination?: NodeJS.WritableStream;
 }): Logger {
+  const { pino } = loadPino();
   const destination = options.destination ?? process.stderr;
   const base = {
     level: options.level,
@@ -48,9 +50,14 @@ export function createLogger(options: {
     formatters: { level: (label: string) => ({ level: label }) },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
   };
-  const logger: PinoLogger = options.pretty ? pino(base, prettyStream(destination)) : pino(base, destination);
+  const logger: Pino.Logger = options.pretty
+    ? pino(base, prettyStream(destination))
+    : pino(base, destination);
   return logger;
 }
+
+/** Most commands write no log, and importing pino would delay them. */
+const loadPino = (): typeof Pino => createRequire(import.meta.url)('pino') as typeof Pino;
 
 /** A logger that writes nothing, for tests and for commands that do not log. */
 export const silentLogger: Logger = {

@@ -1,6 +1,6 @@
 /** The kinds of the host cluster that a deployer uses, in the form of the runtime. */
 import { API_VERSION } from '../../src/api/labels.ts';
-import { landscaperKind } from '../../src/api/shared.ts';
+import { landscaperKind } from '../../src/api/landscaper-kinds.ts';
 import { contextKind, type Context as ContextObject } from '../../src/api/kinds/context.ts';
 import { deployItemKind, type DeployItem, type DeployItemStatus } from '../../src/api/kinds/deployitem.ts';
 import { targetKind, type Target } from '../../src/api/kinds/target.ts';

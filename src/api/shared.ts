@@ -27,15 +27,6 @@ export interface ApiKind<T extends ApiObject = ApiObject> {
   readonly type?: T;
 }
 
-/** A kind of our own group: one version, namespaced. */
-export const landscaperKind = <T extends ApiObject>(kind: string, plural: string): ApiKind<T> => ({
-  group: GROUP,
-  version: VERSION,
-  kind,
-  plural,
-  namespaced: true,
-});
-
 // ---------------------------------------------------------------- building blocks
 
 /**

@@ -1,6 +1,7 @@
 /** ComponentVersionOverwrites: replaces component versions by others before they are fetched. */
 import { z } from 'zod';
-import { anyObject, landscaperKind, objectOf, open, type Definition } from '../shared.ts';
+import { componentVersionOverwritesKind } from '../landscaper-kinds.ts';
+import { anyObject, objectOf, open, type Definition } from '../shared.ts';
 
 const componentVersionOverwriteReference = open({
   repositoryContext: anyObject().optional().describe('Repository that holds the component.'),
@@ -20,10 +21,7 @@ const componentVersionOverwrites = objectOf('ComponentVersionOverwrites', {
 });
 export type ComponentVersionOverwrites = z.infer<typeof componentVersionOverwrites>;
 
-export const componentVersionOverwritesKind = landscaperKind<ComponentVersionOverwrites>(
-  'ComponentVersionOverwrites',
-  'componentversionoverwrites',
-);
+export { componentVersionOverwritesKind };
 
 export const componentVersionOverwritesDefinition: Definition = {
   kind: componentVersionOverwritesKind,

@@ -1,10 +1,10 @@
 /** Context: the repositories and credentials with which installations find components. */
 import { z } from 'zod';
+import { contextKind } from '../landscaper-kinds.ts';
 import {
   ageColumn,
   anyJson,
   anyObject,
-  landscaperKind,
   localObjectReference,
   objectName,
   objectOf,
@@ -47,7 +47,7 @@ const context = objectOf('Context', {
 /** Repositories and credentials that installations share, and settings of deployers. */
 export type Context = z.infer<typeof context>;
 
-export const contextKind = landscaperKind<Context>('Context', 'contexts');
+export { contextKind };
 
 export const contextDefinition: Definition = {
   kind: contextKind,

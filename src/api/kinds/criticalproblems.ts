@@ -1,6 +1,7 @@
 /** CriticalProblems: errors in the program itself that a user has to handle. */
 import { z } from 'zod';
-import { landscaperKind, objectOf, open, time, type Definition } from '../shared.ts';
+import { criticalProblemsKind } from '../landscaper-kinds.ts';
+import { objectOf, open, time, type Definition } from '../shared.ts';
 
 const criticalProblem = open({
   podName: z.string().optional().describe('Where it happened.'),
@@ -19,7 +20,7 @@ const criticalProblems = objectOf('CriticalProblems', {
 });
 export type CriticalProblems = z.infer<typeof criticalProblems>;
 
-export const criticalProblemsKind = landscaperKind<CriticalProblems>('CriticalProblems', 'criticalproblems');
+export { criticalProblemsKind };
 
 export const criticalProblemsDefinition: Definition = {
   kind: criticalProblemsKind,

@@ -1,14 +1,15 @@
 /** DataObject: one value, shared between installations of a scope. */
 import type { z } from 'zod';
 import { labels } from '../labels.ts';
-import { ageColumn, anyJson, labelColumn, landscaperKind, objectOf, type Definition } from '../shared.ts';
+import { dataObjectKind } from '../landscaper-kinds.ts';
+import { ageColumn, anyJson, labelColumn, objectOf, type Definition } from '../shared.ts';
 
 const dataObject = objectOf('DataObject', {
   data: anyJson().meta({ nullable: true }).describe('The value: any JSON, null included.'),
 });
 export type DataObject = z.infer<typeof dataObject>;
 
-export const dataObjectKind = landscaperKind<DataObject>('DataObject', 'dataobjects');
+export { dataObjectKind };
 
 export const dataObjectDefinition: Definition = {
   kind: dataObjectKind,

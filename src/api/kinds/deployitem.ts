@@ -1,5 +1,6 @@
 /** DeployItem: one unit of work for one deployer, and its result. */
 import { z } from 'zod';
+import { deployItemKind } from '../landscaper-kinds.ts';
 import {
   ageColumn,
   anyObject,
@@ -7,7 +8,6 @@ import {
   exportRefColumn,
   int64,
   jobStatus,
-  landscaperKind,
   lastError,
   objectOf,
   objectName,
@@ -69,7 +69,7 @@ export const deployItem = objectOf('DeployItem', {
 /** One unit of work for one deployer, and its result. */
 export type DeployItem = z.infer<typeof deployItem>;
 
-export const deployItemKind = landscaperKind<DeployItem>('DeployItem', 'deployitems');
+export { deployItemKind };
 
 export const deployItemDefinition: Definition = {
   kind: deployItemKind,

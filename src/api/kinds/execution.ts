@@ -7,6 +7,7 @@ import { findingsText } from '../../lib/findings.ts';
 import { isTooLarge, packInBackground } from '../../lib/gzip.ts';
 import { inPortions } from '../../lib/portions.ts';
 import { defaultLimits, wayOut, type InstallationLimits } from '../limits.ts';
+import { executionKind } from '../landscaper-kinds.ts';
 import {
   ageColumn,
   anyObject,
@@ -14,7 +15,6 @@ import {
   exportRefColumn,
   int64,
   jobStatus,
-  landscaperKind,
   nameMapping,
   objectOf,
   objectName,
@@ -86,7 +86,7 @@ export const execution = objectOf('Execution', {
 });
 export type Execution = z.infer<typeof execution>;
 
-export const executionKind = landscaperKind<Execution>('Execution', 'executions');
+export { executionKind };
 
 export const executionDefinition: Definition = {
   kind: executionKind,

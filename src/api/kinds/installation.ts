@@ -1,5 +1,6 @@
 /** Installation: renders one blueprint into sub-installations and an execution, and transfers imports and exports. */
 import { z } from 'zod';
+import { installationKind } from '../landscaper-kinds.ts';
 import {
   ageColumn,
   anyJson,
@@ -8,7 +9,6 @@ import {
   int32,
   int64,
   jobStatus,
-  landscaperKind,
   localKeyReference,
   nameMapping,
   objectName,
@@ -231,7 +231,7 @@ export const installation = objectOf('Installation', {
 });
 export type Installation = z.infer<typeof installation>;
 
-export const installationKind = landscaperKind<Installation>('Installation', 'installations');
+export { installationKind };
 
 export const installationDefinition: Definition = {
   kind: installationKind,

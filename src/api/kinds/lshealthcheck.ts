@@ -1,6 +1,7 @@
 /** LsHealthCheck: whether the system itself is healthy. Its status is a plain top-level string, not a subresource. */
 import { z } from 'zod';
-import { landscaperKind, objectOf, time, type Definition } from '../shared.ts';
+import { lsHealthCheckKind } from '../landscaper-kinds.ts';
+import { objectOf, time, type Definition } from '../shared.ts';
 
 export type HealthStatus = 'Init' | 'Ok' | 'Failed';
 
@@ -11,7 +12,7 @@ const lsHealthCheck = objectOf('LsHealthCheck', {
 });
 export type LsHealthCheck = z.infer<typeof lsHealthCheck>;
 
-export const lsHealthCheckKind = landscaperKind<LsHealthCheck>('LsHealthCheck', 'lshealthchecks');
+export { lsHealthCheckKind };
 
 export const lsHealthCheckDefinition: Definition = {
   kind: lsHealthCheckKind,

@@ -1,6 +1,7 @@
 /** SyncObject: upstream's lock of one object among several replicas. Only read during migration, never written. */
 import { z } from 'zod';
-import { landscaperKind, objectOf, open, time, type Definition } from '../shared.ts';
+import { syncObjectKind } from '../landscaper-kinds.ts';
+import { objectOf, open, time, type Definition } from '../shared.ts';
 
 const syncObjectSpec = open({
   podName: z.string().describe('Holder of the lock; empty if it is free.'),
@@ -16,7 +17,7 @@ const syncObject = objectOf('SyncObject', {
 });
 export type SyncObject = z.infer<typeof syncObject>;
 
-export const syncObjectKind = landscaperKind<SyncObject>('SyncObject', 'syncobjects');
+export { syncObjectKind };
 
 export const syncObjectDefinition: Definition = {
   kind: syncObjectKind,

@@ -1,11 +1,11 @@
 /** Target: the address and the credentials of a place to deploy to. */
 import { z } from 'zod';
 import { labels } from '../labels.ts';
+import { targetKind } from '../landscaper-kinds.ts';
 import {
   ageColumn,
   anyJson,
   labelColumn,
-  landscaperKind,
   localKeyReference,
   objectOf,
   open,
@@ -26,7 +26,7 @@ export const target = objectOf('Target', { spec: targetSpec.describe('Where to d
 /** A place to deploy to, with the credentials for it. */
 export type Target = z.infer<typeof target>;
 
-export const targetKind = landscaperKind<Target>('Target', 'targets');
+export { targetKind };
 
 export const targetDefinition: Definition = {
   kind: targetKind,

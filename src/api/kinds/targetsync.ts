@@ -1,15 +1,7 @@
 /** TargetSync: creates targets in its namespace from secrets or shoots of another cluster. */
 import { z } from 'zod';
-import {
-  int64,
-  landscaperKind,
-  localKeyReference,
-  objectName,
-  objectOf,
-  open,
-  time,
-  type Definition,
-} from '../shared.ts';
+import { targetSyncKind } from '../landscaper-kinds.ts';
+import { int64, localKeyReference, objectName, objectOf, open, time, type Definition } from '../shared.ts';
 
 const targetSyncSpec = open({
   sourceNamespace: objectName().describe('Namespace on the source cluster.'),
@@ -49,7 +41,7 @@ const targetSync = objectOf('TargetSync', {
 });
 export type TargetSync = z.infer<typeof targetSync>;
 
-export const targetSyncKind = landscaperKind<TargetSync>('TargetSync', 'targetsyncs');
+export { targetSyncKind };
 
 export const targetSyncDefinition: Definition = {
   kind: targetSyncKind,

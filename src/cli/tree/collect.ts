@@ -1,8 +1,9 @@
 /** Reads the objects of trees: once, or continuously with watches. */
 import { append } from '../../lib/lists.ts';
-import { deployItemKind, type DeployItem } from '../../api/kinds/deployitem.ts';
-import { executionKind, type Execution } from '../../api/kinds/execution.ts';
-import { installationKind, type Installation } from '../../api/kinds/installation.ts';
+import type { DeployItem } from '../../api/kinds/deployitem.ts';
+import type { Execution } from '../../api/kinds/execution.ts';
+import type { Installation } from '../../api/kinds/installation.ts';
+import { deployItemKind, executionKind, installationKind } from '../../api/landscaper-kinds.ts';
 import type { View } from '../../lib/objects.ts';
 import type { Cache, Caches, Client, Kind, Obj } from '../../runtime/types.ts';
 

@@ -7,14 +7,7 @@ import { startHealthCheck } from '../../../controllers/health/index.ts';
 import { installationController } from '../../../controllers/installation/index.ts';
 import { syncObjectController } from '../../../controllers/syncobject/index.ts';
 import { targetSyncController } from '../../../controllers/targetsync/index.ts';
-import {
-  containerDeployer,
-  startGarbageCollection,
-  type ContainerOptions,
-} from '../../../deployers/container/index.ts';
-import { helmDeployer, type HelmOptions } from '../../../deployers/helm/index.ts';
-import { manifestDeployer } from '../../../deployers/manifest/index.ts';
-import { mockDeployer } from '../../../deployers/mock/index.ts';
+import { startGarbageCollection } from '../../../deployers/container/index.ts';
 import { deployerController, targetReaderOf } from '../../../deployers/sdk/controller.ts';
 import { deployerMetrics } from '../../../deployers/sdk/metrics.ts';
 import type { DeployerPlugin } from '../../../deployers/sdk/deployer.ts';
@@ -44,6 +37,7 @@ import {
   type ProcessServicesOptions,
 } from './process-services.ts';
 import { controllerNames, deployerNames, type ControllerName, type DeployerName } from '../names.ts';
+import { deployerPlugin } from './plugins.ts';
 
 export interface LandscaperOptions extends ProcessServicesOptions {
   /** Names from `controllerNames`; default all. */
@@ -211,23 +205,6 @@ function addController(
     case 'syncobject':
       add(syncObjectController({ world, client }));
       return;
-  }
-}
-
-export function deployerPlugin(
-  name: DeployerName,
-  helm: HelmOptions,
-  container: ContainerOptions,
-): DeployerPlugin {
-  switch (name) {
-    case 'container':
-      return containerDeployer(container);
-    case 'helm':
-      return helmDeployer(helm);
-    case 'manifest':
-      return manifestDeployer();
-    case 'mock':
-      return mockDeployer();
   }
 }
 

@@ -1,4 +1,8 @@
-/** The deployers of this program as plugins, for commands that ask them for plans instead of running them. */
+/** The deployers of this program as plugins: to run them, and for commands that ask them for plans instead. */
+import { containerDeployer, type ContainerOptions } from '../../../deployers/container/index.ts';
+import { helmDeployer, type HelmOptions } from '../../../deployers/helm/index.ts';
+import { manifestDeployer } from '../../../deployers/manifest/index.ts';
+import { mockDeployer } from '../../../deployers/mock/index.ts';
 import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import { workerRunners } from '../../blueprint/workers/runner.ts';
 import { createComponentRepositories } from '../../components/component-repositories.ts';
@@ -6,8 +10,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
 import type { Client } from '../../runtime/types.ts';
 import type { Configuration } from '../configuration/configuration.ts';
-import { deployerPlugin } from './landscaper.ts';
-import { deployerNames } from '../names.ts';
+import { deployerNames, type DeployerName } from '../names.ts';
 
 /**
  * Plugins keyed by type of deploy item. They open connections and start processes only on demand.
@@ -29,4 +32,21 @@ export function pluginsByType(
   return new Map(
     deployerNames.map((name) => deployerPlugin(name, charts, pods)).map((plugin) => [plugin.type, plugin]),
   );
+}
+
+export function deployerPlugin(
+  name: DeployerName,
+  helm: HelmOptions,
+  container: ContainerOptions,
+): DeployerPlugin {
+  switch (name) {
+    case 'container':
+      return containerDeployer(container);
+    case 'helm':
+      return helmDeployer(helm);
+    case 'manifest':
+      return manifestDeployer();
+    case 'mock':
+      return mockDeployer();
+  }
 }

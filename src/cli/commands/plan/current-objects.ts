@@ -26,9 +26,12 @@ export async function readWorld(
   const { installations, executions, deployItems, dataObjects, targets, contexts } = world;
   const needed = [installations, executions, deployItems, dataObjects, targets, contexts] as const;
   // A cache would retry forever if the kind does not exist or is forbidden.
-  for (const { kind } of needed) {
-    for await (const _ of client.list<Obj>(kind, { namespace, limit: 1 }, signal)) break;
-  }
+  const probes = await Promise.allSettled(
+    needed.map(async ({ kind }) => {
+      for await (const _ of client.list<Obj>(kind, { namespace, limit: 1 }, signal)) break;
+    }),
+  );
+  for (const probe of probes) if (probe.status === 'rejected') throw probe.reason;
   await Promise.all(needed.map((cache) => cache.start(signal)));
   return world;
 }

@@ -2,12 +2,15 @@
  * `espalier installations force-delete`: deletes an installation and all objects below it without uninstalling
  * anything. It first marks objects so that running controllers uninstall nothing, then removes finalizers.
  */
-import { dataObjectKind } from '../../../api/kinds/dataobject.ts';
-import { deployItemKind, type DeployItem } from '../../../api/kinds/deployitem.ts';
-import { executionKind } from '../../../api/kinds/execution.ts';
-import { installationKind } from '../../../api/kinds/installation.ts';
-import { targetKind } from '../../../api/kinds/target.ts';
+import type { DeployItem } from '../../../api/kinds/deployitem.ts';
 import { annotations, labels, TRUE } from '../../../api/labels.ts';
+import {
+  dataObjectKind,
+  deployItemKind,
+  executionKind,
+  installationKind,
+  targetKind,
+} from '../../../api/landscaper-kinds.ts';
 import { executionContext, installationContext } from '../../../dataflow/scope.ts';
 import { sleep } from '../../../lib/clock.ts';
 import { isObject, ownField } from '../../../lib/objects.ts';

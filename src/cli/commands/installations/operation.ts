@@ -1,7 +1,8 @@
 /** `espalier installations reconcile` and `interrupt`: request a job, or its end, by annotation. */
 import { hasOperation, isFinished, isRoot, isSuspended } from '../../../api/job.ts';
-import { installationKind, type Installation } from '../../../api/kinds/installation.ts';
+import type { Installation } from '../../../api/kinds/installation.ts';
 import { annotations, operations } from '../../../api/labels.ts';
+import { installationKind } from '../../../api/landscaper-kinds.ts';
 import { isDuration, parseDuration } from '../../../lib/duration.ts';
 import { NotFound } from '../../../runtime/errors.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';

@@ -1,9 +1,10 @@
 /**
- * `npm run bench -- [requests|trees|growth|verbs|templating|runtime|start|soak] [--envtest] [--trees N] [--objects N]`: measures; asserts nothing.
+ * `npm run bench -- [requests|trees|growth|verbs|commands|templating|runtime|start|soak] [--envtest] [--trees N] [--objects N]`: measures; asserts nothing.
  * Growth, verbs, the start on API servers that have to be filled first, and the soak take minutes, and only run if they are named.
  * With `--envtest` requests, trees and growth are measured on a kube-apiserver as well.
  */
 import { parseArgs } from 'node:util';
+import { benchCommands } from './commands.ts';
 import { benchRequests } from './requests.ts';
 import { benchPopulated, benchRuntime, benchSoak } from './runtime/index.ts';
 import { benchGrowth } from './growth.ts';
@@ -27,6 +28,7 @@ if (wanted('templating')) await benchTemplating();
 if (wanted('runtime')) await benchRuntime(Number(values.objects));
 if (positionals.includes('start')) await benchPopulated(Number(values.objects), values.envtest);
 if (positionals.includes('verbs')) await benchVerbs();
+if (positionals.includes('commands')) await benchCommands();
 if (positionals.includes('soak')) await benchSoak(Number(values.objects));
 const isGrowing = positionals.includes('growth');
 if (wanted('requests') || wanted('trees') || isGrowing) {

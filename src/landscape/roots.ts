@@ -40,7 +40,7 @@ export function createRoots(world: World, client: Client): Places {
   const caches = { Installation: world.installations, Execution: world.executions } as const;
 
   const find = ({ kind, key, uid }: OwnerRef): View<Obj> | undefined => {
-    const found = caches[kind].get(key);
+    const found = (caches[kind] as Cache<Obj>).peek(key);
     return found && (uid === undefined || found.metadata.uid === uid) ? found : undefined;
   };
   const findPlace = (object: View<Obj>): PlaceOrMissingOwner => {

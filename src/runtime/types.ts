@@ -164,6 +164,12 @@ export interface Cache<T extends Obj> extends Store<T> {
   readonly isSynced: boolean;
   /** Why the watch is not healthy at the moment, for readiness; undefined if it is healthy. */
   readonly problem: string | undefined;
+  /** Keys of all objects. */
+  keys(): Iterable<Key>;
+  /** As `get`, for callers that look at many objects: does not count as use, so idle objects stay compressed. */
+  peek(key: Key): View<T> | undefined;
+  /** The resource version of an object. */
+  versionOf(key: Key): string | undefined;
   /** Whether its objects contain the managed fields of `manager`. */
   showsFieldsOf(manager: string): boolean;
   /** Adds a named index. Must be called before `start`; calling it again with the same name has no effect. */
@@ -187,7 +193,7 @@ export interface CacheOptions<T extends Obj> {
   readonly metadataOnly?: boolean;
   /** Versions of this source can be compared for equality only: an aggregated API with its own storage. */
   readonly incomparableVersions?: boolean;
-  /** Called once for every object before it is stored. Default: removes managedFields. */
+  /** Called once for every object before it is stored; must return plain JSON. Default: removes managedFields. */
   readonly transform?: (obj: T) => T;
 }
 

@@ -24,6 +24,15 @@ class StaticCache<T extends Obj> implements Cache<T> {
   get(key: Key): View<T> | undefined {
     return this.#objects.get(key);
   }
+  peek(key: Key): View<T> | undefined {
+    return this.#objects.get(key);
+  }
+  versionOf(key: Key): string | undefined {
+    return this.#objects.get(key)?.metadata.resourceVersion;
+  }
+  keys(): Iterable<Key> {
+    return this.#objects.keys();
+  }
   list(namespace?: string): Iterable<View<T>> {
     const all = [...this.#objects.values()];
     return all.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../lib/clock.ts';
 import { keyOf } from '../keys.ts';
-import type { Cache, Change, Client, Key, Obj, Query, View } from '../types.ts';
+import type { Cache, Change, Client, Key, Obj, Query } from '../types.ts';
 import { compareVersions } from './versions.ts';
 
 /**
@@ -44,14 +44,13 @@ async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSigna
       const key = keyOf({ apiVersion: '', kind: '', metadata });
       const { resourceVersion = '' } = metadata;
       listed.add(key);
-      if (!hasReached(cache.get(key), resourceVersion))
+      if (!hasReached(cache.versionOf(key), resourceVersion))
         missing.set(key, { version: resourceVersion, isGone: false });
     }
   }
-  for (const seen of cache.list()) {
-    const key = keyOf(seen);
-    if (!listed.has(key) && !hasReached(seen, version)) missing.set(key, { version, isGone: true });
-  }
+  for (const key of cache.keys())
+    if (!listed.has(key) && !hasReached(cache.versionOf(key), version))
+      missing.set(key, { version, isGone: true });
   return missing;
 }
 
@@ -72,7 +71,11 @@ function arrive(missing: Missing, cache: Cache<Obj>, clock: Clock, signal: Abort
     const on = (change: Change<Obj>): void => {
       const key = keyOf(change.obj);
       const wanted = missing.get(key);
-      if (!wanted || (change.type !== 'delete' && !hasReached(change.obj, wanted.version))) return;
+      if (
+        !wanted ||
+        (change.type !== 'delete' && !hasReached(change.obj.metadata.resourceVersion, wanted.version))
+      )
+        return;
       missing.delete(key);
       if (missing.size > 0) return;
       finish(() => {
@@ -91,8 +94,8 @@ function arrive(missing: Missing, cache: Cache<Obj>, clock: Clock, signal: Abort
   });
 }
 
-function hasReached(seen: View<Obj> | undefined, version: string): boolean {
-  if (!seen) return false;
-  const order = compareVersions(seen.metadata.resourceVersion, version);
+function hasReached(seen: string | undefined, version: string): boolean {
+  if (seen === undefined) return false;
+  const order = compareVersions(seen, version);
   return order === undefined || order >= 0;
 }

@@ -102,7 +102,7 @@ export class Overlay<T extends Obj> {
     if (this.#isOlder(version, known?.version)) return true;
     // An object that the cache does not select has no event to wait for. Exception: the event that removes it from
     // the selection, if it is selected now or an earlier write of ours will make it so.
-    if (!isSelected && !this.#store.get(key) && !known) return false;
+    if (!isSelected && !this.#store.has(key) && !known) return false;
     this.#set(key, { key, uid, version, obj: isSelected ? obj : undefined });
     return true;
   }
@@ -130,7 +130,7 @@ export class Overlay<T extends Obj> {
     for (const entry of [...this.#entries.values()]) {
       if (!isInScope(entry.key) || this.#isOlder(version, entry.version)) continue;
       this.#set(entry.key, undefined);
-      if (entry.obj && !this.#store.get(entry.key)) gone.push(entry.obj);
+      if (entry.obj && !this.#store.has(entry.key)) gone.push(entry.obj);
     }
     return gone;
   }

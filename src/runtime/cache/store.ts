@@ -6,6 +6,7 @@
  */
 import { Indices, type IndexFunction } from './indices.ts';
 import { keyOf } from '../keys.ts';
+import { ObjectTable } from './object-table.ts';
 import type { Change, Key, Obj, Store, View } from '../types.ts';
 import type { CompareVersions } from './versions.ts';
 
@@ -18,17 +19,42 @@ export type Origin = 'first-list' | 'relist' | 'relist-older' | 'event';
 const BY_NAMESPACE = ' namespace';
 
 export class ObjectStore<T extends Obj> implements Store<T> {
-  readonly #objects = new Map<Key, View<T>>();
+  readonly #objects: ObjectTable<T>;
   readonly #indices = new Indices<View<T>>();
   readonly #compare: CompareVersions;
   #isIndexedByNamespace = false;
 
-  constructor(compare: CompareVersions) {
+  /** @param revive called with objects that were stored compressed, before they are returned */
+  constructor(compare: CompareVersions, revive?: (obj: T) => View<T>) {
     this.#compare = compare;
+    this.#objects = new ObjectTable<T>(revive);
   }
 
   get size(): number {
     return this.#objects.size;
+  }
+
+  /** Number of objects that are stored compressed. */
+  get compressed(): number {
+    return this.#objects.compressed;
+  }
+
+  /** @returns a generator that yields after each object, so that the caller can pause */
+  compressIdle(): Generator<void> {
+    return this.#objects.compressIdle();
+  }
+
+  has(key: Key): boolean {
+    return this.#objects.has(key);
+  }
+
+  /** The object, which stays compressed: for callers that look at all objects. */
+  peek(key: Key): View<T> | undefined {
+    return this.#objects.peek(key);
+  }
+
+  versionOf(key: Key): string | undefined {
+    return this.#objects.versionOf(key);
   }
 
   get(key: Key): View<T> | undefined {
@@ -36,7 +62,7 @@ export class ObjectStore<T extends Obj> implements Store<T> {
   }
 
   list(namespace?: string): Iterable<View<T>> {
-    if (namespace === undefined) return this.#objects.values();
+    if (namespace === undefined) return this.#all();
     // The index exists only if a namespace was requested.
     if (!this.#isIndexedByNamespace) {
       this.index(BY_NAMESPACE, (obj) => [obj.metadata.namespace ?? '']);
@@ -45,12 +71,16 @@ export class ObjectStore<T extends Obj> implements Store<T> {
     return this.byIndex(BY_NAMESPACE, namespace);
   }
 
+  *#all(): Generator<View<T>> {
+    for (const [, obj] of this.#objects.entries()) yield obj;
+  }
+
   keys(): IterableIterator<Key> {
     return this.#objects.keys();
   }
 
   index(name: string, valuesOf: IndexFunction<View<T>>): void {
-    this.#indices.add(name, valuesOf, this.#objects);
+    this.#indices.add(name, valuesOf, this.#objects.entries());
   }
 
   byIndex(name: string, value: string): readonly View<T>[] {
@@ -60,7 +90,7 @@ export class ObjectStore<T extends Obj> implements Store<T> {
   /** Stores a newer object. @returns no change, one change, or a delete and an add */
   put(obj: View<T>, origin: Origin): readonly Change<T>[] {
     const key = keyOf(obj);
-    const old = this.#objects.get(key);
+    const old = this.#objects.peek(key);
     if (old && !this.#isNews(old, obj, origin)) return [];
     this.#objects.set(key, obj);
     this.#indices.replace(key, old, obj);
@@ -74,7 +104,7 @@ export class ObjectStore<T extends Obj> implements Store<T> {
   /** Handles a DELETED event, unless it is older than the stored object or about an earlier object of the same name. */
   delete(obj: View<T>): readonly Change<T>[] {
     const key = keyOf(obj);
-    const old = this.#objects.get(key);
+    const old = this.#objects.peek(key);
     if (!old || isAnother(old, obj)) return [];
     const order = this.#compare(obj.metadata.resourceVersion, old.metadata.resourceVersion);
     if (order !== undefined && order < 0) return [];
@@ -84,7 +114,7 @@ export class ObjectStore<T extends Obj> implements Store<T> {
 
   /** Removes an object that a complete list did not contain. */
   forget(key: Key): readonly Change<T>[] {
-    const old = this.#objects.get(key);
+    const old = this.#objects.peek(key);
     if (!old) return [];
     this.#drop(key, old);
     return [{ type: 'delete', obj: old, finalStateUnknown: true }];
@@ -92,9 +122,8 @@ export class ObjectStore<T extends Obj> implements Store<T> {
 
   /** Whether the stored object has `version` or a newer one. */
   hasReached(key: Key, version: string | undefined): boolean {
-    const stored = this.#objects.get(key);
-    if (!stored) return false;
-    const order = this.#compare(stored.metadata.resourceVersion, version);
+    if (!this.#objects.has(key)) return false;
+    const order = this.#compare(this.#objects.versionOf(key), version);
     return order !== undefined && order >= 0;
   }
 

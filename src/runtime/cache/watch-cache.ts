@@ -7,16 +7,18 @@
  */
 import type { Clock } from '../../lib/clock.ts';
 import { copy, deepFreeze } from '../../lib/json.ts';
-import { append } from '../../lib/lists.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { CacheMetrics } from './metrics.ts';
 import { EchoFilter, type Answered } from './echo.ts';
 import { SourceError } from '../errors.ts';
 import { Feed, type FeedHost } from './feed.ts';
+import { IdleCompression } from './idle-compression.ts';
 import { keyOf } from '../keys.ts';
+import { OverlaidStore } from './overlaid-store.ts';
 import { Overlay } from './overlay.ts';
 import { parseSelector, type Selector } from './selector.ts';
+import { sourceName } from './source-name.ts';
 import { ObjectStore } from './store.ts';
 import { dropManagedFields } from './transforms.ts';
 import type {
@@ -58,6 +60,8 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   readonly #compare: CompareVersions;
   readonly #store: ObjectStore<T>;
   readonly #overlay: Overlay<T>;
+  readonly #reads: OverlaidStore<T>;
+  readonly #compression: IdleCompression;
   readonly #echoes = new Map<string, EchoFilter<T>>();
   readonly #subscribers = new Set<Subscriber<T>>();
   readonly #transform: (obj: T) => T;
@@ -70,17 +74,19 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   constructor(client: Client, kind: Kind<T>, options: CacheOptions<T>, deps: CacheDeps) {
     this.kind = kind;
     this.options = options;
-    this.name = nameOf(kind, options);
+    this.name = sourceName(kind, options);
     this.#client = client;
     this.#deps = deps;
     this.#log = deps.log.child({ source: this.name });
     this.#compare = options.incomparableVersions ? tellVersionsApart : compareVersions;
-    this.#store = new ObjectStore<T>(this.#compare);
+    this.#store = new ObjectStore<T>(this.#compare, (obj) => this.#stored(obj));
+    this.#compression = new IdleCompression(this.#store, deps.clock);
     this.#overlay = new Overlay<T>(this.#store, this.#compare);
+    this.#reads = new OverlaidStore(this.#store, this.#overlay);
     this.#transform = options.transform ?? dropManagedFields;
     this.#selector = parseSelector(options.labels);
     this.#feeds = this.#createFeeds();
-    deps.metrics?.know(this.name, () => this.#store.size);
+    deps.metrics?.know(this.name, this.#store);
   }
 
   get isSynced(): boolean {
@@ -104,38 +110,31 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   // -------------------------------------------------------------- reading
 
   get(key: Key): View<T> | undefined {
-    const entry = this.#overlay.get(key);
-    return entry ? entry.obj : this.#store.get(key);
+    return this.#reads.get(key);
+  }
+
+  peek(key: Key): View<T> | undefined {
+    return this.#reads.peek(key);
+  }
+
+  versionOf(key: Key): string | undefined {
+    return this.#reads.versionOf(key);
+  }
+
+  keys(): Iterable<Key> {
+    return this.#reads.keys();
   }
 
   get size(): number {
-    let size = this.#store.size;
-    for (const { key, obj } of this.#overlay.entries()) {
-      size += (obj ? 1 : 0) - (this.#store.get(key) ? 1 : 0);
-    }
-    return size;
+    return this.#reads.size;
   }
 
   list(namespace?: string): Iterable<View<T>> {
-    const stored = this.#store.list(namespace);
-    if (this.#overlay.size === 0) return stored;
-    const own = [...this.#overlay.entries()].flatMap(({ obj }) => obj ?? []);
-    const isThere = (obj: View<T>): boolean =>
-      namespace === undefined || obj.metadata.namespace === namespace;
-    return this.#overlaid(stored, own.filter(isThere));
+    return this.#reads.list(namespace);
   }
 
   byIndex(index: string, value: string): readonly View<T>[] {
-    const stored = this.#store.byIndex(index, value);
-    if (this.#overlay.size === 0) return stored;
-    return this.#overlaid(stored, this.#overlay.byIndex(index, value));
-  }
-
-  #overlaid(stored: Iterable<View<T>>, own: Iterable<View<T>>): View<T>[] {
-    const result: View<T>[] = [];
-    for (const obj of stored) if (!this.#overlay.get(keyOf(obj))) result.push(obj);
-    append(result, own);
-    return result;
+    return this.#reads.byIndex(index, value);
   }
 
   showsFieldsOf(manager: string): boolean {
@@ -192,6 +191,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
 
   /** Delivers changes of the store to all subscribers. */
   #publish(changes: readonly Change<T>[], isListed: boolean): void {
+    this.#compression.consider();
     for (const change of changes) {
       this.#overlay.observe(change);
       const admitted = new Map<string, readonly Change<T>[]>();
@@ -260,8 +260,11 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   }
 
   #prepare(obj: T): View<T> {
-    const transformed = this.#transform(obj);
-    return (this.#deps.freeze ? deepFreeze(transformed) : transformed) as View<T>;
+    return this.#stored(this.#transform(obj));
+  }
+
+  #stored(obj: T): View<T> {
+    return (this.#deps.freeze ? deepFreeze(obj) : obj) as View<T>;
   }
 
   // -------------------------------------------------------------- the watch
@@ -337,14 +340,8 @@ export class WatchCache<T extends Obj> implements Cache<T> {
         return;
       }
       signal.addEventListener('abort', onAbort, { once: true });
+      this.#compression.start(signal);
       for (const feed of this.#feeds) void feed.run(signal);
     });
   }
-}
-
-/** `installations.landscaper.gardener.cloud`, with its restrictions: `secrets[ns=a,b][labels]`. */
-function nameOf<T extends Obj>(kind: Kind<T>, { namespaces, labels, fields }: CacheOptions<T>): string {
-  const base = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
-  const parts = [namespaces && namespaces.length > 0 && `ns=${namespaces.join(',')}`, labels, fields];
-  return base + parts.map((part) => (part ? `[${part}]` : '')).join('');
 }

@@ -12,7 +12,7 @@ import { createContext } from './context.ts';
 import { beginReconcile, isLastAttempt } from './decide.ts';
 import { dispatch, type Dispatched } from './dispatch.ts';
 import { FollowUp } from './follow-up.ts';
-import { keyOf, namespaceOf } from '../keys.ts';
+import { joinKey, keyOf, namespaceOf } from '../keys.ts';
 import { createQueue, type WorkItem, type WorkQueue } from '../queue/queue.ts';
 import type { Recorder } from './recorder.ts';
 import { reconcileFields } from './reconcile-log.ts';
@@ -20,7 +20,7 @@ import { ActiveReconciles } from './active-reconciles.ts';
 import { Slots, type KeySlot } from './slots.ts';
 import { Intake } from './intake.ts';
 import { Pace } from '../../lib/pace.ts';
-import type { Admission, Concerns, Share } from './share.ts';
+import type { Admission, Share } from './share.ts';
 import { SourceSet } from '../sources/source-set.ts';
 import type { Source } from '../sources/sources.ts';
 import { settingsOf, type ControllerSpec, type Settings } from './spec.ts';
@@ -64,8 +64,9 @@ export interface ManagedController extends Controller {
   /** Resolves when all sources are synced. @throws DefinitionError before `attach` */
   startSources(signal: AbortSignal): Promise<void>;
   startWorkers(): void;
-  /** Queues objects as if they had just been listed. */
-  revisit(concerns: Concerns): void;
+  /** Queues the objects that `concerns` accepts, as if they had just been listed. Never rejects. */
+  revisit(concerns: (object: View<Obj>) => boolean): Promise<void>;
+  revisitOne(object: View<Obj>): void;
   /** Starts and schedules no more reconciles; resolves when the last active one has ended. */
   stop(): Promise<void>;
   /** Aborts the signals of all active reconciles. */
@@ -182,10 +183,19 @@ class KeyController<P extends Obj> {
     this.#workers = Array.from({ length: this.#settings.maxConcurrent }, () => this.#work());
   }
 
-  revisit(concerns: Concerns): void {
-    for (const obj of [...this.cache.list()]) {
-      if (concerns(obj)) this.#intake.onPrimary({ type: 'add', obj, initial: true });
+  async revisit(concerns: (object: View<Obj>) => boolean): Promise<void> {
+    for (const key of [...this.cache.keys()]) {
+      const obj = this.cache.peek(key);
+      if (obj && concerns(obj)) this.#intake.onPrimary({ type: 'add', obj, initial: true });
+      const rest = this.#pace.rest();
+      if (rest) await rest;
+      if (this.#life.signal.aborted) return;
     }
+  }
+
+  revisitOne({ metadata }: View<Obj>): void {
+    const obj = this.cache.get(joinKey(metadata.namespace, metadata.name));
+    if (obj && obj.metadata.uid === metadata.uid) this.#intake.onPrimary({ type: 'add', obj, initial: true });
   }
 
   async stop(): Promise<void> {

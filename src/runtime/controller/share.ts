@@ -27,8 +27,12 @@ export type Admission =
   /** Not known yet; ask again when the object is queued, at the latest after this time. */
   | { readonly is: 'unclear'; readonly requeueAfterMs: number };
 
-/** Whether an object must be queued again. */
-export type Concerns = (object: View<Obj>) => boolean;
+/** Queues objects for which this process has become responsible, as if they had just been listed. */
+export interface Revisit {
+  /** All objects of the controllers' kinds that `concerns` accepts. */
+  all(concerns: (object: View<Obj>) => boolean): void;
+  one(kind: Kind<never>, object: View<Obj>): void;
+}
 
 /** Decides for which objects this process is responsible, and reports changes. */
 export interface Share {
@@ -40,11 +44,9 @@ export interface Share {
   holds(place: string): boolean;
   /**
    * Takes part in the work until `leave`.
-   * @param revisit called with the objects for which this process has become responsible; `kind` restricts them to
-   * one kind
    * @returns when this process takes part, with or without a share
    */
-  join(revisit: (concerns: Concerns, kind?: Kind<never>) => void, signal: AbortSignal): Promise<void>;
+  join(revisit: Revisit, signal: AbortSignal): Promise<void>;
   /** Gives up the whole share. Never fails. @param isClean whether no request of this process can still be in flight */
   leave(isClean: boolean): Promise<void>;
 }

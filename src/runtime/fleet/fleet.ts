@@ -16,8 +16,8 @@ import type { Logger } from '../../observability/log.ts';
 import { createCaches, type StartableCaches } from '../cache/cache.ts';
 import { DefinitionError, ShareLostError } from '../errors.ts';
 import { createLease, leaseKind, type Lease, type LeaseObject } from '../manager/lease.ts';
-import type { Admission, Concerns, Share } from '../controller/share.ts';
-import type { Cache, Kind, Obj, View } from '../types.ts';
+import type { Admission, Revisit, Share } from '../controller/share.ts';
+import type { Cache, Obj, View } from '../types.ts';
 import { createWriter } from '../controller/writer.ts';
 import { assign } from './assign.ts';
 import { LeaseWrites } from './lease-writes.ts';
@@ -52,7 +52,7 @@ class Fleet implements Share {
   readonly #alarm: Alarm;
   readonly #life = new AbortController();
   #member: { readonly lease: Lease; readonly identity: string } | undefined;
-  #revisit: (concerns: Concerns, kind?: Kind<never>) => void = () => undefined;
+  #revisit: Revisit | undefined;
   #reported = '';
 
   /** @throws DefinitionError when the name is not a valid label value */
@@ -150,15 +150,14 @@ class Fleet implements Share {
 
   // -------------------------------------------------------------- joining and leaving
 
-  async join(revisit: (concerns: Concerns, kind?: Kind<never>) => void, signal: AbortSignal): Promise<void> {
+  async join(revisit: Revisit, signal: AbortSignal): Promise<void> {
     this.#revisit = revisit;
     const both = AbortSignal.any([signal, this.#life.signal]);
     setMaxListeners(0, both);
     await this.#caches.start(both);
     this.#leases.subscribe({ name: 'fleet', ownEvents: 'deliver', on: () => this.#reconcile() });
     this.#options.places.onMoved((kind, object) => {
-      const { uid } = object.metadata;
-      revisit((other) => other.metadata.uid === uid, kind);
+      revisit.one(kind, object);
     });
     await this.#enter(both);
   }
@@ -303,7 +302,7 @@ class Fleet implements Share {
   /** Queues the objects of new shards as if they were new. */
   #begin(shards: readonly Shard[]): void {
     const ours = new Set(shards.map(({ number }) => number));
-    this.#revisit((object) => {
+    this.#revisit?.all((object) => {
       const place = this.#options.places.guess(object);
       return place === undefined || ours.has(shardOf(place));
     });

@@ -19,8 +19,8 @@ import { createLease, type Lease } from './lease.ts';
 import { sourcesCheck, watchLoopLag } from './probes.ts';
 import { createRecorder, type Recorder } from '../controller/recorder.ts';
 import { isSameKind } from '../keys.ts';
-import type { Concerns, Share } from '../controller/share.ts';
-import type { Caches, Client, Kind, Obj, Writer } from '../types.ts';
+import type { Revisit, Share } from '../controller/share.ts';
+import type { Caches, Client, Obj, Writer } from '../types.ts';
 import { createWriter } from '../controller/writer.ts';
 
 /**
@@ -237,9 +237,14 @@ class ControllerManager implements StartableManager {
     this.#options.share?.fence();
   };
 
-  readonly #revisit = (concerns: Concerns, kind?: Kind<never>): void => {
-    for (const controller of this.#controllers)
-      if (!kind || isSameKind(kind, controller.kind)) controller.revisit(concerns);
+  readonly #revisit: Revisit = {
+    all: (concerns) => {
+      for (const controller of this.#controllers) void controller.revisit(concerns);
+    },
+    one: (kind, object) => {
+      for (const controller of this.#controllers)
+        if (isSameKind(kind, controller.kind)) controller.revisitOne(object);
+    },
   };
 
   #createLease(): Lease | undefined {

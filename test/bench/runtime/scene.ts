@@ -9,6 +9,7 @@ import { startHealthServer } from '../../../src/observability/health.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { createCaches } from '../../../src/runtime/cache/cache.ts';
+import { MAX_UNCOMPRESSED } from '../../../src/runtime/cache/idle-compression.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import { createManager } from '../../../src/runtime/manager/manager.ts';
@@ -32,6 +33,14 @@ export interface StartFigures {
   readonly processorMs: number;
   /** Bytes of the heap that the start added; undefined without `--expose-gc`. */
   readonly heapBytes: number | undefined;
+  /** Resident memory of the process after the start. */
+  readonly residentBytes: number;
+  /** The same when the caches have compressed the objects that nobody uses, and the processor time that this took. */
+  readonly idle: {
+    readonly heapBytes: number | undefined;
+    readonly residentBytes: number;
+    readonly processorMs: number;
+  };
   /** Longest time for which the event loop did not turn. */
   readonly longestTickMs: number;
   /** The same as processor time, which does not depend on other programs on the machine. */
@@ -86,8 +95,8 @@ export async function benchManager(
   const client = createClient(
     await connect({ kubeconfig: { text: kubeconfig }, userAgent, clock, log, responses }),
   );
-  const caches = createCaches({ client, clock, rng, log });
   const metrics = createMetrics();
+  const caches = createCaches({ client, clock, rng, log, metrics });
   const manager = createManager({ client, caches, clock, rng, log, metrics, identity: 'bench' });
   const controller = manager.add<BenchObject>({
     name: 'bench',
@@ -101,11 +110,16 @@ export async function benchManager(
   const depth = (): Promise<number> => sum(/^workqueue_depth\{.*\} (\d+)$/gm);
   /** Keys that were ever put into the queue. */
   const added = (): Promise<number> => sum(/^workqueue_adds_total\{.*\} (\d+)$/gm);
+  /** Whether more objects are uncompressed than a cache leaves so. */
+  const hasUncompressed = async (): Promise<boolean> =>
+    (await sum(/^espalier_cache_objects\{.*\} (\d+)$/gm)) -
+      (await sum(/^espalier_cache_compressed_objects\{.*\} (\d+)$/gm)) >
+    MAX_UNCOMPRESSED;
   const stop = async (): Promise<void> => {
     await manager.stop();
     await client.close();
   };
-  return { manager, controller, caches, metrics, depth, added, stop };
+  return { manager, controller, caches, metrics, depth, added, hasUncompressed, stop };
 }
 
 /** Starts on the objects of a server, edits one, returns the measurements, and stops the server. */
@@ -155,7 +169,18 @@ export async function playStart(server: BenchServer): Promise<StartFigures> {
   const editMs = performance.now() - editedAt;
   isOver = true;
   await probing;
-  const heapBytes = collectGarbage() ? process.memoryUsage().heapUsed - heapBefore : undefined;
+  const heap = (): number | undefined =>
+    collectGarbage() ? process.memoryUsage().heapUsed - heapBefore : undefined;
+  const heapBytes = heap();
+  const residentBytes = process.memoryUsage.rss();
+  const cpuBefore = process.cpuUsage();
+  while (await bench.hasUncompressed()) await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const cpuOfIdle = process.cpuUsage(cpuBefore);
+  const idle = {
+    heapBytes: heap(),
+    residentBytes: process.memoryUsage.rss(),
+    processorMs: (cpuOfIdle.user + cpuOfIdle.system) / 1_000,
+  };
   const figures = {
     objects: caches.of(benchKind).size,
     runs,
@@ -164,6 +189,8 @@ export async function playStart(server: BenchServer): Promise<StartFigures> {
     healthy,
     wallMs,
     heapBytes,
+    residentBytes,
+    idle,
     editMs,
     processorMs: (user + system) / 1_000,
     longestTickMs: lag.max / 1e6,

@@ -226,7 +226,7 @@ describe('a manager of a share of the work', () => {
     return {
       share,
       story,
-      revisit: (...args: Parameters<Parameters<Share['join']>[0]>) => revisit?.(...args),
+      revisit: () => revisit,
     };
   };
 
@@ -283,9 +283,10 @@ describe('a manager of a share of the work', () => {
     world.cluster.put(parts, { metadata: { namespace: 'A', name: 'p' } });
     await world.start();
     seen.length = 0;
-    revisit(({ metadata }) => metadata.name !== '2');
+    revisit()?.all(({ metadata }) => metadata.name !== '2');
     expect(seen.splice(0)).to.deep.equal(['Widget 1', 'Part p']);
-    revisit(() => true, parts as Kind<never>);
+    const part = (await world.cluster.get(parts, 'A/p')) as Obj;
+    revisit()?.one(parts as Kind<never>, part);
     expect(seen.splice(0)).to.deep.equal(['Part p']);
     await world.end();
   });

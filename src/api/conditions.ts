@@ -30,6 +30,16 @@ export const conditionTypes = {
 } as const;
 export type ConditionType = keyof typeof conditionTypes;
 
+/** Conditions that Landscaper neither writes nor removes. */
+export const espalierConditions: readonly ConditionType[] = [
+  'ValidateBlueprint',
+  'Waiting',
+  'RemoteUnavailable',
+  'AutomaticReconcile',
+  'Drifted',
+  'SharedObjects',
+];
+
 export const conditionReasons = {
   /** Reason of a new condition. */
   ConditionInitialized: 'ConditionInitialized',

@@ -290,7 +290,29 @@ describe('install and uninstall on the command line', function () {
       /^error: Installation shop\/web could not be deleted any more without Espalier\. .*kubectl.*force-delete NAME.*--keep-objects\n$/,
     );
     expect(await has(deploymentKind, `${HOME}/espalier`)).to.equal(true);
+    const time = '2026-01-01T00:00:00Z';
+    const condition = (type: string) => ({
+      type,
+      status: 'True',
+      reason: 'R',
+      message: 'm',
+      lastTransitionTime: time,
+      lastUpdateTime: time,
+    });
+    const conditions = ['CreateImports', 'Waiting', 'Drifted'].map(condition);
+    await client.send({
+      verb: 'merge',
+      kind: installationKind,
+      sub: 'status',
+      key: 'shop/web',
+      body: { status: { observedGeneration: 1, conditions, phase: 'Failed' } },
+    });
+    const words = 'conditions of Installation shop/web that Landscaper does not know';
+    expect(await succeeds('uninstall', '--keep-objects', '--dry-run')).to.contain(`would remove  ${words}\n`);
     const output = await uninstall('--keep-objects');
+    expect(output).to.contain(`removed  ${words}\n`);
+    const { status } = await client.get(installationKind, 'shop/web');
+    expect(status).to.deep.include({ phase: 'Failed', conditions: [condition('CreateImports')] });
     expect(output).to.contain('Kept, but no controller reconciles them: Installation shop/web.');
     expect(await has(deploymentKind, `${HOME}/espalier`)).to.equal(false);
     expect(await has(installationKind, 'shop/web')).to.equal(true);

@@ -74,7 +74,10 @@ function addUninstall(program: Command, terminal: Terminal, onExit: (code: Exit)
         'objects that only Espalier can delete, it refuses. The namespace is not deleted.',
     )
     .option('-n, --namespace <name>', 'namespace of the product', NAMESPACE)
-    .option('--keep-objects', 'also while there are installations; keep them and all definitions')
+    .option(
+      '--keep-objects',
+      'also while there are installations; keep them and all definitions, without the conditions that only Espalier removes',
+    )
     .option('--crds', 'also the CustomResourceDefinitions; only if no object is left')
     .option('-y, --yes', 'do not ask for confirmation')
     .option('--dry-run', 'only show what would be removed')

@@ -4,8 +4,9 @@ import { withCluster } from '../../cluster.ts';
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import { checkHome } from './apply.ts';
 import { leftoversIn, removeLeftover } from './leftovers.ts';
+import { removeOwnConditions, withOwnConditions } from './own-conditions.ts';
 import { named, remainsIn, type Remains } from './remaining-objects.ts';
-import { partsOf, removeCrds, removeParts, wordsOf, type RemovalPorts } from './removal.ts';
+import { partsOf, removeCrds, removeParts, wordsOf, type Part, type RemovalPorts } from './removal.ts';
 import type { ClusterOptions } from '../../kubeconfig.ts';
 import type { LogOptions } from '../../logging.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -48,6 +49,9 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
     if (dryRun) {
       for (const part of all) terminal.print(`would remove  ${wordsOf(part)}`);
       if (crds) terminal.print('would remove  all CustomResourceDefinitions of Landscaper');
+      if (keepObjects)
+        for (const found of await withOwnConditions(client))
+          terminal.print(`would remove  ${conditionsOf(found)}`);
       return exitCodes.ok;
     }
     if (!yes) await confirm(all.length, options, terminal);
@@ -59,10 +63,19 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
       removed(wordsOf(part));
     }
     if (crds) await removeDefinitions(ports);
+    if (keepObjects) {
+      for (const found of await withOwnConditions(client)) {
+        await removeOwnConditions(found, ports);
+        removed(conditionsOf(found));
+      }
+    }
     for (const line of farewell(options, remains)) terminal.print(line);
     return exitCodes.ok;
   });
 }
+
+const conditionsOf = ({ kind, key }: Part): string =>
+  `conditions of ${kind.kind} ${key} that Landscaper does not know`;
 
 function refuseWhileHeld({ held }: Remains): void {
   if (held.length === 0) return;

@@ -35,6 +35,8 @@ export interface FeedHost<T extends Obj> {
 
 export class Feed<T extends Obj> {
   isSynced = false;
+  /** Failed attempts since the watch last delivered something. */
+  #failures = 0;
   /** Why the watch delivers nothing at the moment. */
   problem: string | undefined;
   readonly #host: FeedHost<T>;
@@ -121,11 +123,17 @@ export class Feed<T extends Obj> {
   #note(state: WatchState): void {
     const { metrics, name, log } = this.#host;
     metrics?.state(name, state.phase);
-    if (state.phase === 'watching') this.problem = undefined;
-    if (state.phase !== 'waiting') return;
-    if (this.problem === undefined) {
-      log.warn({ err: state.problem, retryMs: Math.round(state.ms) }, 'watch interrupted');
+    if (state.phase === 'watching') {
+      this.problem = undefined;
+      this.#failures = 0;
     }
+    if (state.phase !== 'waiting') return;
+    this.#failures++;
+    const fields = { err: state.problem, retryMs: Math.round(state.ms) };
+    // An API server to which a kind was just added refuses the first requests for it.
+    const isStarting = !this.isSynced && !state.isFinal;
+    if (this.#failures === (isStarting ? 2 : 1)) log.warn(fields, 'watch interrupted');
+    else log.debug(fields, 'watch interrupted');
     this.problem = state.problem;
     if (state.isFinal && !this.isSynced) this.#host.giveUp(state.problem);
   }

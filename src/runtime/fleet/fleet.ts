@@ -316,6 +316,8 @@ class Fleet implements Share {
   }
 
   #report(state: FleetState | undefined): void {
+    // A start takes all shards one after the other.
+    if (this.#shards.some(({ state }) => state === 'taking' || state === 'warming')) return;
     const members = state?.members.size ?? 0;
     const share = `${String(this.#held)} ${String(members)}`;
     if (share === this.#reported) return;

@@ -23,7 +23,7 @@ import { clientNodeCredentials } from './client-node.ts';
 import { loadAccess, type Access, type KubeconfigSource } from './kubeconfig.ts';
 import { Lanes, type Lane } from './lanes.ts';
 import { defaultResponses, type ResponseLimits } from './responses.ts';
-import { warningsIn } from './warnings.ts';
+import { isInevitable, warningsIn } from './warnings.ts';
 
 export type { KubeconfigSource } from './kubeconfig.ts';
 
@@ -305,7 +305,8 @@ class HttpConnection implements Connection {
     for (const warning of [header].flat().flatMap(warningsIn)) {
       if (this.#warned.has(warning) || this.#warned.size >= 200) continue;
       this.#warned.add(warning);
-      this.#log.warn({ server: this.server, warning }, 'warning from the API server');
+      const level = isInevitable(warning) ? 'debug' : 'warn';
+      this.#log[level]({ server: this.server, warning }, 'warning from the API server');
     }
   }
 }

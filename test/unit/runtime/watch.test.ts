@@ -1,6 +1,9 @@
 import { expect } from 'chai';
-import { settle } from '../../support/clock.ts';
-import { statusError, thing, type ScriptedApi } from '../../support/scripted-api.ts';
+import { FakeClock, settle } from '../../support/clock.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
+import { ScriptedApi, statusError, thing, THINGS } from '../../support/scripted-api.ts';
+import { createCache } from '../../../src/runtime/cache/cache.ts';
+import { seededRng } from '../../../src/lib/rng.ts';
 import { ResponseTooLarge, TransportError } from '../../../src/runtime/errors.ts';
 import { harness } from './harness.ts';
 
@@ -553,5 +556,35 @@ describe('a watch', () => {
     api.version++;
     await clock.advance(10_000);
     expect(heard).to.deep.equal(['delete ns/a 11 unknown']);
+  });
+});
+
+describe('the log of a watch', () => {
+  /** Levels of the lines that report an interruption. */
+  const levelsAfter = async (before: number, after: number): Promise<readonly string[]> => {
+    const api = new ScriptedApi();
+    const clock = new FakeClock();
+    const { log, lines } = recordingLogger();
+    const stop = new AbortController();
+    const cache = createCache(api, THINGS, { clock, rng: seededRng(1), log });
+    for (let i = 0; i < before; i++) api.faults.list.push(statusError(429, 'storage is (re)initializing'));
+    const started = cache.start(stop.signal);
+    started.catch(() => undefined);
+    await clock.advance(30_000);
+    for (let i = 0; i < after; i++) api.faults.watch.push(statusError(503, 'no'));
+    if (after > 0) api.drop();
+    await clock.advance(30_000);
+    stop.abort(new Error('stop'));
+    return lines.filter(({ message }) => message === 'watch interrupted').map(({ level }) => level);
+  };
+
+  it('does not warn of a single failure before the first list', async () => {
+    expect(await levelsAfter(1, 0)).to.deep.equal(['debug']);
+  });
+  it('warns once if the first list fails again', async () => {
+    expect(await levelsAfter(3, 0)).to.deep.equal(['debug', 'warn', 'debug']);
+  });
+  it('warns of the first failure after the first list', async () => {
+    expect((await levelsAfter(0, 2))[0]).to.equal('warn');
   });
 });

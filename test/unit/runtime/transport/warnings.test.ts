@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { warningsIn } from '../../../../src/runtime/transport/warnings.ts';
+import { isInevitable, warningsIn } from '../../../../src/runtime/transport/warnings.ts';
 
 describe('a Warning header', () => {
   const rows: readonly (readonly [string, string, readonly string[]])[] = [
@@ -13,4 +13,12 @@ describe('a Warning header', () => {
     it(title, () => {
       expect(warningsIn(header)).to.deep.equal(texts);
     });
+
+  it('is inevitable if it is about the finalizer that Landscaper has always used', () => {
+    const about = (finalizer: string): string =>
+      `metadata.finalizers: "${finalizer}": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`;
+    expect(isInevitable(about('finalizer.landscaper.gardener.cloud'))).to.equal(true);
+    expect(isInevitable(about('other'))).to.equal(false);
+    expect(isInevitable('unknown field "spec.x"')).to.equal(false);
+  });
 });

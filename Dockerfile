@@ -2,8 +2,9 @@
 #
 #     docker build -t espalier:0.1.0 .
 #
-# Releases of Helm need the helm program, which is not part of this image: build one on top of it that has helm on its PATH.
-ARG NODE_IMAGE=node:20.19.5-slim
+# The image has no shell, no package manager and no helm program: it consists of Node.js, the libraries that it needs, and the product.
+# Releases of Helm need the helm program; build an image on top of this one that has it on its PATH.
+ARG NODE_IMAGE=node:26.10.0-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /src
@@ -11,25 +12,45 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY hack/build.mjs hack/
+COPY hack/image hack/image
 COPY src src
 COPY controllers controllers
 COPY deployers deployers
-RUN node hack/build.mjs
+RUN node hack/build.mjs && node hack/image/prune.mjs dist
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
+COPY hack/image hack/image
 RUN npm ci --omit=dev
+RUN npm sbom --package-lock-only --omit=dev --sbom-format=cyclonedx | node hack/image/sbom.mjs > sbom.cdx.json
+RUN node hack/image/prune.mjs node_modules
 
-FROM ${NODE_IMAGE}
-ENV NODE_ENV=production
+FROM ${NODE_IMAGE} AS runtime
+RUN mkdir -p -m 1777 /runtime/tmp \
+ && mkdir -p /runtime/etc /runtime/usr/local/bin /runtime/app \
+ && echo 'espalier:x:1000:1000::/app:/usr/local/bin/node' > /runtime/etc/passwd \
+ && echo 'espalier:x:1000:' > /runtime/etc/group \
+ && echo 'hosts: files dns' > /runtime/etc/nsswitch.conf \
+ && cp -L --parents $(ldd /usr/local/bin/node | grep -o '/[^ ]*') /runtime \
+ && cp /usr/local/bin/node /runtime/usr/local/bin/ \
+ && printf '#!/usr/local/bin/node\nimport("/app/dist/src/cli/main.js");\n' > /runtime/usr/local/bin/espalier \
+ && chmod 755 /runtime/usr/local/bin/espalier \
+ && ln -s /usr/local/bin /runtime/bin
+
+FROM scratch
+LABEL org.opencontainers.image.title="Espalier" \
+      org.opencontainers.image.description="Hierarchical installation controller for Kubernetes, compatible with Gardener Landscaper" \
+      org.opencontainers.image.licenses="Apache-2.0"
+ENV NODE_ENV=production PATH=/usr/local/bin
+COPY --from=runtime /runtime /
 WORKDIR /app
 COPY --from=packages /src/node_modules node_modules
+COPY --from=packages /src/sbom.cdx.json ./
 COPY --from=build /src/dist dist
 COPY package.json LICENSE NOTICE ./
 COPY crds crds
 COPY docs/samples docs/samples
-RUN ln -s /app/dist/src/cli/main.js /usr/local/bin/espalier
 # Pods of the container deployer run as 1000 anyway; a number is what Kubernetes can check.
 USER 1000:1000
 ENTRYPOINT ["espalier"]

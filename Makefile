@@ -127,6 +127,15 @@ bench: build ## measure speed and size
 mutate: install ## mutation scores of docs/testing.md, on the LTS of Node.js; one: SUITES=src/workflow ARGS="--concurrency 4"
 	@node=$$($(NODE) hack/node-lts.mjs $(NODE_LTS)) && $(TSX) hack/mutate/main.ts --node "$$node" $(ARGS) $(SUITES)
 
+# ---------------------------------------------------------------- releasing
+
+VERSION ?= $(shell $(NODE) -p 'require("./package.json").version')
+PLATFORMS ?=
+
+.PHONY: release
+release: build ## package, chart, images, SBOM, changes and checksums into dist/release; uploads nothing; VERSION=1.2.3 PLATFORMS=linux/amd64,linux/arm64
+	@$(TSX) hack/release/main.ts $(VERSION) $(if $(PLATFORMS),--platforms $(PLATFORMS)) $(ARGS)
+
 # ---------------------------------------------------------------- checking
 
 .PHONY: check

@@ -40,6 +40,8 @@ describe('the Dockerfile', () => {
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
     const version = /NODE_IMAGE=node:(\d+\.\d+\.\d+)/.exec(text)?.[1] ?? '';
     expect(satisfies(version, engines.node)).to.equal(true);
+    // The version on which the tests run as well.
+    expect(read('Makefile')).to.contain(`NODE_LTS ?= ${version}\n`);
   });
 
   it('passes only copied files to the build', () => {

@@ -31,7 +31,7 @@ export function errorsIn(text: string, isThere: (path: string) => boolean): read
   const user = last.findLast(({ name }) => name === 'USER')?.rest;
   return [
     ...basesIn(instructions).flatMap((image) =>
-      PINNED.test(image) ? [] : [`base image ${image} is not pinned`],
+      image === 'scratch' || PINNED.test(image) ? [] : [`base image ${image} is not pinned`],
     ),
     ...(user !== undefined && /^[1-9]\d*(:[1-9]\d*)?$/.test(user)
       ? []

@@ -14,7 +14,7 @@ export interface ImageTask {
   readonly platforms: readonly string[];
 }
 
-/** @returns what was not built, and why. @throws ReleaseError if a build fails */
+/** @returns the reason if there is no image. @throws ReleaseError if a build fails */
 export function imagesIn(task: ImageTask): readonly string[] {
   if (!isInstalled('buildah'))
     return ['no images: buildah is not installed; its builds are reproducible, so others are not used'];

@@ -1,0 +1,68 @@
+/** What the build of the image removes, and that its bill of materials is the same in every build. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+
+const hack = join(import.meta.dirname, '../../../hack/image');
+
+describe('the image', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-image-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('contains of each package only what Node.js loads', () => {
+    const kept = [
+      'a/package.json',
+      'a/index.js',
+      'a/lib/x.mjs',
+      'a/LICENSE',
+      'a/data.json',
+      'test/package.json',
+      'test/index.js',
+      '@scope/tests/package.json',
+      '@scope/tests/main.cjs',
+    ];
+    const removed = [
+      'a/index.d.ts',
+      'a/index.js.map',
+      'a/README.md',
+      'a/src/x.ts',
+      'a/test/x.js',
+      'a/lib/x.d.mts',
+    ];
+    for (const file of [...kept, ...removed]) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), '{}');
+    }
+    const { status, stdout } = spawnSync(process.execPath, [join(hack, 'prune.mjs'), folder], {
+      encoding: 'utf8',
+    });
+    expect([status, stdout]).to.deep.equal([0, `${folder}: 0.0 MB deleted that Node.js does not load\n`]);
+    expect(kept.filter((file) => !existsSync(join(folder, file)))).to.deep.equal([]);
+    expect(removed.filter((file) => existsSync(join(folder, file)))).to.deep.equal([]);
+  });
+
+  it('has a bill of materials that depends only on the packages', () => {
+    const printed = (name: string, timestamp: string): string =>
+      spawnSync(process.execPath, [join(hack, 'sbom.mjs')], {
+        encoding: 'utf8',
+        input: JSON.stringify({
+          serialNumber: `urn:uuid:${timestamp}`,
+          metadata: { timestamp },
+          components: [{ name }],
+        }),
+      }).stdout;
+    const first = printed('a', '2026-01-01T00:00:00Z');
+    expect(printed('a', '2026-02-02T00:00:00Z')).to.equal(first);
+    expect(printed('b', '2026-01-01T00:00:00Z')).to.not.equal(first);
+    expect((JSON.parse(first) as { serialNumber: string }).serialNumber).to.match(
+      /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+  });
+});

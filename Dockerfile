@@ -50,6 +50,7 @@ COPY --from=packages /src/sbom.cdx.json ./
 COPY --from=build /src/dist dist
 COPY package.json LICENSE NOTICE ./
 COPY crds crds
+COPY charts charts
 COPY docs/samples docs/samples
 # Pods of the container deployer run as 1000 anyway; a number is what Kubernetes can check.
 USER 1000:1000

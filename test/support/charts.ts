@@ -1,6 +1,6 @@
 /** The charts that our rendering is compared with, and the recorded output of helm for them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Fields } from '../../src/lib/objects.ts';
 import { seededRng } from '../../src/lib/rng.ts';
@@ -24,19 +24,22 @@ export interface ChartCase {
 export const RELEASE = 'demo';
 export const NAMESPACE = 'shop';
 
+/** A chart with its default values, and with each file of values in its folder `ci`. */
+export function casesOf(chart: string): readonly ChartCase[] {
+  const name = basename(chart);
+  const ci = join(chart, 'ci');
+  const files = existsSync(ci) ? readdirSync(ci).sort() : [];
+  const more = files.map((file) => ({
+    name: `${name}-${file.replace('-values.yaml', '')}`,
+    chart,
+    values: join(ci, file),
+  }));
+  return [{ name, chart, values: undefined }, ...more];
+}
+
 export const chartCases: readonly ChartCase[] = readdirSync(chartsFolder)
   .sort()
-  .flatMap((name) => {
-    const chart = join(chartsFolder, name);
-    const ci = join(chart, 'ci');
-    const files = existsSync(ci) ? readdirSync(ci).sort() : [];
-    const more = files.map((file) => ({
-      name: `${name}-${file.replace('-values.yaml', '')}`,
-      chart,
-      values: join(ci, file),
-    }));
-    return [{ name, chart, values: undefined }, ...more];
-  });
+  .flatMap((name) => casesOf(join(chartsFolder, name)));
 
 /** The result of rendering: the output, or the error. */
 export interface Printed {

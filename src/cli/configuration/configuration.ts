@@ -117,7 +117,15 @@ export const defaults: Configuration = {
  * @throws UsageError of one line, with the file, the key and the error
  */
 export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'warn'>): Configuration {
-  const document = readDocument(file);
+  return configurationOf(readDocument(file), file, log);
+}
+
+/** The settings of a document. Errors and warnings name the file. @throws UsageError as `readConfiguration` */
+export function configurationOf(
+  document: unknown,
+  file: string,
+  log?: Pick<Logger, 'info' | 'warn'>,
+): Configuration {
   const result = configurationSchema.safeParse(document);
   if (!result.success) throw new UsageError(`configuration ${file}: ${firstError(result.error)}`);
 
@@ -242,7 +250,8 @@ function healthOf(deployments: NonNullable<ConfigurationFile['lsDeployments']>):
   };
 }
 
-function readDocument(file: string): unknown {
+/** The document of a file; an empty map if it is empty. @throws UsageError */
+export function readDocument(file: string): unknown {
   try {
     return parseYaml(readFileSync(file, 'utf8')) ?? {};
   } catch (error) {

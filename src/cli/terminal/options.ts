@@ -65,6 +65,9 @@ export function list(text: string, before: readonly string[] = []): string[] {
   return [...before, ...names];
 }
 
+/** An option that can be repeated. */
+export const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];
+
 /** A time in the format of Kubernetes. @throws InvalidArgumentError */
 export function instant(text: string): Date {
   const time = new Date(text);

@@ -3,9 +3,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { controllerDeployment, webhookDeployment } from '../../../src/cli/commands/install/deployment.ts';
+import { wordsFor } from '../../../src/cli/commands/install/names.ts';
+import { productObjects } from '../../../src/cli/commands/install/objects.ts';
 import { settingsFrom, type InstallSettings } from '../../../src/cli/commands/install/settings.ts';
-import { toYaml } from '../../../src/lib/yaml.ts';
+import type { ConfigMap } from '../../../src/runtime/core-kinds.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { limitMemory, type MemoryLimit } from './memory.ts';
 
@@ -124,24 +125,31 @@ const settings = (configuration?: string): InstallSettings =>
 /** Runs what the Deployment of the controllers runs, on this API server and this port. */
 export function control({ kubeconfig, port, folder }: Place, configuration?: string): LimitedProgram {
   const given = settings(configuration);
-  return deployed(controllerDeployment(given), {
+  return deployed(installedObject(given, 'Deployment ls-system/espalier'), {
     '--metrics-address': `127.0.0.1:${String(port)}`,
     '--config': installed(given, folder),
     '--kubeconfig': kubeconfig,
   });
 }
 
+function installedObject(given: InstallSettings, words: string): Obj {
+  const found = productObjects(given).find((object) => wordsFor(object) === words);
+  if (!found) throw new Error(`install creates no ${words}`);
+  return found;
+}
+
 /** The file that the pods have in their ConfigMap. */
-function installed({ configuration = {} }: InstallSettings, folder: string): string {
+function installed(given: InstallSettings, folder: string): string {
   const file = join(folder, 'installed.yaml');
-  writeFileSync(file, toYaml(configuration));
+  const { data } = installedObject(given, 'ConfigMap ls-system/espalier') as ConfigMap;
+  writeFileSync(file, data?.['configuration.yaml'] ?? '');
   return file;
 }
 
 /** The same for the Deployment of the webhooks. */
 export function admit({ kubeconfig, port, folder }: Place): LimitedProgram {
   const given = settings();
-  return deployed(webhookDeployment(given), {
+  return deployed(installedObject(given, 'Deployment ls-system/espalier-webhooks'), {
     '--webhook-service': undefined,
     '--config': installed(given, folder),
     '--webhook-url': `https://127.0.0.1:${String(port)}`,

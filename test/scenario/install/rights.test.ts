@@ -12,15 +12,6 @@ import type { ValidatedResource } from '../../../src/api/validation/index.ts';
 import { startApiServer, type ApiServer } from '../../../src/apiserver/server.ts';
 import { readConfiguration, type Configuration } from '../../../src/cli/configuration/configuration.ts';
 import { roleBindingKind, roleKind, serviceAccountKind } from '../../../src/cli/commands/install/kinds.ts';
-import {
-  podNamespaceRights,
-  productNamespaceRights,
-  clusterRights,
-  healthCheckRights,
-  webhookClusterRights,
-  webhookNamespaceRights,
-  type Need,
-} from '../../../src/cli/commands/install/role.ts';
 import { startLandscaper, type Landscaper } from '../../../src/cli/composition/landscaper.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
@@ -36,6 +27,7 @@ import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { startWebhooks } from '../../../src/webhooks/index.ts';
 import { shell } from '../../support/containers.ts';
+import { allRights, type Right } from '../../support/product-chart.ts';
 import { Kubelet } from '../../support/kubelet.ts';
 import { mockItem } from '../../support/landscape.ts';
 import {
@@ -278,15 +270,7 @@ describe('the rights of an installed Espalier', function () {
   it('are used, except for those that only faults need', async () => {
     await landscaper?.stop();
     const used = new Set(asked().map(rightOf));
-    const tables = [
-      clusterRights,
-      productNamespaceRights,
-      podNamespaceRights,
-      healthCheckRights,
-      webhookClusterRights,
-      webhookNamespaceRights,
-    ];
-    const given = tables.flat().flatMap(rightsOf);
+    const given = allRights().flatMap(rightsOf);
     const unused = [...new Set(given)].filter((right) => !used.has(right) && !SELDOM.has(right));
     expect(unused).to.deep.equal([]);
   });
@@ -340,7 +324,7 @@ const rightOf = ({ verb, objectRef }: Asked): string => {
   return rightText(verb, apiGroup, subresource ? `${resource}/${subresource}` : resource);
 };
 
-const rightsOf = ({ group, resources, verbs }: Need): readonly string[] =>
+const rightsOf = ({ group, resources, verbs }: Right): readonly string[] =>
   verbs.flatMap((verb) => resources.map((resource) => rightText(verb, group, resource)));
 
 const named = (kind: string, name: string, namespace: string): Obj => ({

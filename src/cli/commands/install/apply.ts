@@ -11,18 +11,31 @@ import { CommandError } from '../../errors.ts';
 import { changedFields } from './changes.ts';
 import {
   clusterRoleBindingKind,
+  clusterRoleKind,
   configMapKind,
   crdKind,
   deploymentKind,
   disruptionBudgetKind,
   kindOf,
   namespaceKind,
+  networkPolicyKind,
   roleBindingKind,
   roleKind,
+  serviceKind,
+  serviceMonitorKind,
 } from './kinds.ts';
 import { listAll } from './listing.ts';
 import { deleteIfThere, withRetries } from './retries.ts';
-import { isOurs, labelsOf, MANAGER, NAME, selectorText, WEBHOOKS_NAME, wordsFor } from './names.ts';
+import {
+  isOurs,
+  labelsOf,
+  MANAGER,
+  NAME,
+  selectorText,
+  WEBHOOKS_NAME,
+  wordsFor,
+  type Component,
+} from './names.ts';
 import { productObjects } from './objects.ts';
 import type { InstallSettings } from './settings.ts';
 
@@ -48,6 +61,7 @@ export async function applyProduct(settings: InstallSettings, ports: ApplyPorts)
   const { client } = ports;
   const wanted = productObjects(settings);
   await checkHome(client, settings.namespace);
+  await checkServiceMonitors(client, wanted);
   const present = await Promise.all(
     wanted.map((object) => getIfThere(client, kindOf(object), keyOf(object))),
   );
@@ -59,7 +73,9 @@ export async function applyProduct(settings: InstallSettings, ports: ApplyPorts)
   }
   if (settings.crds) await applyCrds(ports);
   for (const [i, object] of wanted.entries()) await applyOne(object, present[i], ports);
-  await removeStale(wanted, ports);
+  await removeStale('controllers', wanted, ports);
+  // Webhooks that this call does not mention stay as they are.
+  if (settings.webhooks) await removeStale('webhooks', wanted, ports);
 }
 
 /** A cluster can have one installation of the product; two would compete. @throws CommandError */
@@ -70,6 +86,16 @@ export async function checkHome(client: Client, namespace: string): Promise<void
   throw new CommandError(
     `Espalier is installed in namespace ${home}; update it with -n ${home}, ` +
       `or remove it first with: espalier uninstall -n ${home}`,
+  );
+}
+
+/** @throws CommandError if a ServiceMonitor is wanted and the cluster does not know the kind */
+async function checkServiceMonitors(client: Client, wanted: readonly Obj[]): Promise<void> {
+  if (!wanted.some(({ kind }) => kind === serviceMonitorKind.kind)) return;
+  const { group, plural } = serviceMonitorKind;
+  if (await getIfThere(client, crdKind, `${plural}.${group}`)) return;
+  throw new CommandError(
+    'the cluster does not know ServiceMonitors; install the Prometheus Operator, or set serviceMonitor.enabled to false',
   );
 }
 
@@ -113,12 +139,22 @@ function outcomeOf(
   return { outcome: fields.length > 0 ? 'changed' : 'unchanged', fields };
 }
 
-/** Deletes rights, settings and budgets of an earlier call that this call does not need. */
-async function removeStale(wanted: readonly Obj[], ports: ApplyPorts): Promise<void> {
+/** Kinds of objects that exist only for some values. */
+const optionalKinds: readonly Kind[] = [
+  ...([roleBindingKind, roleKind, clusterRoleBindingKind, clusterRoleKind] as readonly Kind[]),
+  configMapKind,
+  disruptionBudgetKind,
+  networkPolicyKind,
+  serviceMonitorKind,
+  serviceKind,
+];
+
+/** Deletes objects of an earlier call that this call does not need. */
+async function removeStale(component: Component, wanted: readonly Obj[], ports: ApplyPorts): Promise<void> {
   const { client, report } = ports;
   const names = new Set(wanted.map(wordsFor));
-  const labels = selectorText(labelsOf('controllers'));
-  for (const kind of [roleBindingKind, roleKind, configMapKind, disruptionBudgetKind] as readonly Kind[]) {
+  const labels = selectorText(labelsOf(component));
+  for (const kind of optionalKinds) {
     for (const object of await listAll(client, kind, { labels })) {
       const what = wordsFor({ ...object, kind: kind.kind });
       if (names.has(what)) continue;

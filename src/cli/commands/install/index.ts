@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import type { InstallCommandOptions } from './install.ts';
 import type { UninstallOptions } from './uninstall.ts';
 import { deployerNames } from '../../names.ts';
-import { list, replicas } from '../../terminal/options.ts';
+import { collect, list, replicas } from '../../terminal/options.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -23,9 +23,9 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
         'of all controllers. Called again, it updates only what differs; options that are not given return ' +
         'to their defaults.',
     )
-    .option('--image <image>', 'image of Espalier; required')
+    .option('--image <image>', 'image of Espalier; required, unless values name one')
     .option('-n, --namespace <name>', 'namespace of the product, created if missing', NAMESPACE)
-    .option('--replicas <number>', 'pods that share the work', replicas, 1)
+    .option('--replicas <number>', 'pods that share the work; default 1', replicas)
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
     .option('--deployers <names>', `which deployers to run: ${deployerNames.join(', ')}; default all`, list)
     .option('--webhooks', 'also install the validating webhooks')
@@ -37,6 +37,12 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
       list,
     )
     .option('--no-crds', 'do not install or update the CustomResourceDefinitions')
+    .option('-f, --values <file>', 'values of the chart; can be repeated, later files win', collect)
+    .option(
+      '--set <key=value>',
+      'one value of the chart, such as image.pullPolicy=Always; can be repeated',
+      collect,
+    )
     .option('--dry-run', 'only print the objects')
     .addOption(
       new Option('-o, --output <format>', 'how --dry-run prints them; default yaml').choices([
@@ -51,6 +57,10 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
         [
           'espalier install --image registry.example.org/espalier:0.1.0 --replicas 3 --webhooks --config config.yaml',
           'three replicas, with webhooks',
+        ],
+        [
+          'espalier install --image registry.example.org/espalier:0.1.0 --set nodeSelector.pool=system,serviceMonitor.enabled=true',
+          'with values of the chart that have no option',
         ],
         [
           'espalier install --image registry.example.org/espalier:0.1.0 --dry-run | kubectl apply --server-side -f -',

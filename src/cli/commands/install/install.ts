@@ -1,16 +1,12 @@
 /** `espalier install`: installs the product into a cluster, or updates it. */
-import { readFileSync } from 'node:fs';
-import { isObject } from '../../../lib/objects.ts';
-import { parseYaml } from '../../../lib/yaml.ts';
 import { withCluster } from '../../cluster.ts';
 import { printJson, printYaml } from '../../terminal/documents.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { applyProduct, hasWebhooks, type Outcome } from './apply.ts';
-import { missingFolders } from './configuration.ts';
 import { NAME } from './names.ts';
 import { printedObjects } from './objects.ts';
 import { removeWebhooks } from './removal.ts';
-import { settingsFrom, type InstallOptions } from './settings.ts';
+import { missingFolders, settingsFrom, type InstallOptions } from './settings.ts';
 import type { ClusterOptions } from '../../kubeconfig.ts';
 import type { LogOptions } from '../../logging.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -25,7 +21,7 @@ export async function install(options: InstallCommandOptions, terminal: Terminal
     throw new UsageError('-o is only valid with --dry-run; add --dry-run, or remove -o');
   }
   const settings = settingsFrom(options, notesTo(terminal));
-  for (const folder of foldersIn(options.config))
+  for (const folder of missingFolders(settings))
     terminal.warn(`warning: ${folder}: pods do not have this folder`);
   if (options.dryRun) {
     const items = printedObjects(settings);
@@ -45,7 +41,7 @@ export async function install(options: InstallCommandOptions, terminal: Terminal
   // The location of all installed objects, not the namespace of the kubeconfig.
   await withCluster(options, terminal, async ({ client, clock }) => {
     await applyProduct(settings, { client, clock, report });
-    if (options.webhooks === false) {
+    if (options.webhooks === false && !settings.webhooks) {
       const removed = (what: string): void => {
         report('removed', what);
       };
@@ -74,8 +70,3 @@ const notesTo = (terminal: Terminal) => ({
     terminal.warn(`note: ${text}`);
   },
 });
-
-function foldersIn(config: string | undefined): readonly string[] {
-  const document: unknown = config === undefined ? {} : parseYaml(readFileSync(config, 'utf8'));
-  return isObject(document) ? missingFolders(document) : [];
-}

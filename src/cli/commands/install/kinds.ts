@@ -35,6 +35,8 @@ export const podKind = kind('', 'Pod', 'pods');
 export const deploymentKind = kind('apps', 'Deployment', 'deployments');
 export const networkPolicyKind = kind('networking.k8s.io', 'NetworkPolicy', 'networkpolicies');
 export const disruptionBudgetKind = kind('policy', 'PodDisruptionBudget', 'poddisruptionbudgets');
+/** Of the Prometheus Operator; the cluster may not serve it. */
+export const serviceMonitorKind = kind('monitoring.coreos.com', 'ServiceMonitor', 'servicemonitors');
 export const roleKind = kind(RBAC, 'Role', 'roles');
 export const roleBindingKind = kind<Binding>(RBAC, 'RoleBinding', 'rolebindings');
 export const clusterRoleKind = kind(RBAC, 'ClusterRole', 'clusterroles', false);
@@ -53,6 +55,7 @@ const all: readonly Kind[] = [
   roleBindingKind,
   networkPolicyKind,
   disruptionBudgetKind,
+  serviceMonitorKind,
 ];
 
 export function kindOf(object: Obj): Kind {
@@ -60,7 +63,3 @@ export function kindOf(object: Obj): Kind {
   if (!found) throw new TypeError(`objects of kind ${object.kind} are not installed`);
   return found;
 }
-
-/** `group/version`, as objects have it. */
-export const apiVersionOf = ({ group, version }: Kind): string =>
-  group === '' ? version : `${group}/${version}`;

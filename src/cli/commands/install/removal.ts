@@ -29,6 +29,7 @@ import {
   secretKind,
   serviceAccountKind,
   serviceKind,
+  serviceMonitorKind,
 } from './kinds.ts';
 import { listAll } from './listing.ts';
 import { deleteIfThere } from './retries.ts';
@@ -61,6 +62,7 @@ export const wordsOf = ({ kind, key }: Part): string => `${kind.kind} ${key}`;
 /** Rights are deleted last, because running pods would log errors without them. */
 const inNamespace: readonly Kind[] = [
   deploymentKind,
+  serviceMonitorKind,
   serviceKind,
   configMapKind,
   networkPolicyKind,

@@ -5,19 +5,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { readConfiguration } from '../../../../src/cli/configuration/configuration.ts';
 import { changedFields } from '../../../../src/cli/commands/install/changes.ts';
-import { configurationDocument, missingFolders } from '../../../../src/cli/commands/install/configuration.ts';
 import { productObjects } from '../../../../src/cli/commands/install/objects.ts';
 import { isPlainContext, named } from '../../../../src/cli/commands/install/remaining-objects.ts';
 import {
-  podNamespaceRights,
-  productNamespaceRights,
-  clusterRights,
-  healthCheckRights,
-  webhookClusterRights,
-  webhookNamespaceRights,
-  rulesFor,
-} from '../../../../src/cli/commands/install/role.ts';
-import {
+  missingFolders,
   settingsFrom,
   type InstallOptions,
   type InstallSettings,
@@ -25,9 +16,10 @@ import {
 import { wordsFor } from '../../../../src/cli/commands/install/names.ts';
 import { createProgram, runProgram } from '../../../../src/cli/program.ts';
 import { toYaml } from '../../../../src/lib/yaml.ts';
-import { isObject, ownField } from '../../../../src/lib/objects.ts';
+import { ownField } from '../../../../src/lib/objects.ts';
 import type { Obj } from '../../../../src/runtime/types.ts';
 import { parseYaml } from '../../../../src/lib/yaml.ts';
+import { allRights } from '../../../support/product-chart.ts';
 import { fakeTerminal } from '../terminal.ts';
 
 const IMAGE = 'registry.example.org/espalier:0.1.0';
@@ -64,22 +56,22 @@ describe('the objects of an installed Espalier', () => {
   it('start with the namespace and end with the objects that need everything else', () => {
     expect(productObjects(settings({ webhooks: true })).map(wordsFor)).to.deep.equal([
       'Namespace ls-system',
-      'ServiceAccount ls-system/espalier',
-      'ClusterRole espalier',
-      'ClusterRoleBinding espalier',
-      'Role ls-system/espalier',
-      'RoleBinding ls-system/espalier',
-      'ServiceAccount ls-system/espalier-webhooks',
-      'ClusterRole espalier-webhooks',
-      'ClusterRoleBinding espalier-webhooks',
-      'Role ls-system/espalier-webhooks',
-      'RoleBinding ls-system/espalier-webhooks',
-      'ConfigMap ls-system/espalier',
       'NetworkPolicy ls-system/espalier',
-      'Deployment ls-system/espalier',
       'NetworkPolicy ls-system/espalier-webhooks',
       'PodDisruptionBudget ls-system/espalier-webhooks',
+      'ServiceAccount ls-system/espalier',
+      'ServiceAccount ls-system/espalier-webhooks',
+      'ConfigMap ls-system/espalier',
+      'ClusterRole espalier',
+      'ClusterRole espalier-webhooks',
+      'ClusterRoleBinding espalier',
+      'ClusterRoleBinding espalier-webhooks',
+      'Role ls-system/espalier',
+      'Role ls-system/espalier-webhooks',
+      'RoleBinding ls-system/espalier',
+      'RoleBinding ls-system/espalier-webhooks',
       'Service ls-system/espalier-webhooks',
+      'Deployment ls-system/espalier',
       'Deployment ls-system/espalier-webhooks',
     ]);
   });
@@ -212,6 +204,12 @@ describe('the objects of an installed Espalier', () => {
     ).to.deep.equal([['get']]);
   });
 
+  it('accept a configuration whose sections have no value', () => {
+    const map = find(configured({ container: null, helm: null }), 'ConfigMap ls-system/espalier');
+    const document = parseYaml(String(at(map, 'data', 'configuration.yaml')));
+    expect(at(document, 'container', 'namespace')).to.equal('ls-system');
+  });
+
   it('check the health if the configuration says so', () => {
     const lsDeployments = { deploymentsNamespace: 'there', lsHealthCheckName: 'h' };
     const objects = configured({ lsDeployments });
@@ -262,12 +260,15 @@ describe('the role of an installed Espalier', () => {
   });
 
   it('allows tokens of other accounts only to deployers that connect with them', () => {
-    const tokens = (...deployers: Parameters<typeof rulesFor>[1] & object) =>
-      rulesFor(clusterRights, deployers).filter(({ resources }) =>
+    const tokens = (deployers: readonly string[], set: readonly string[] = []) => {
+      const role = find(productObjects(settings({ deployers, set })), 'ClusterRole espalier');
+      return (at(role, 'rules') as readonly { resources: string[] }[]).filter(({ resources }) =>
         resources.includes('serviceaccounts/token'),
       );
-    expect(tokens('mock', 'container')).to.deep.equal([]);
-    expect(tokens('mock', 'helm')).to.have.length(1);
+    };
+    expect(tokens(['mock', 'container'])).to.deep.equal([]);
+    expect(tokens(['mock', 'helm'])).to.have.length(1);
+    expect(tokens(['mock', 'helm'], ['rbac.serviceAccountTokens=false'])).to.deep.equal([]);
   });
 });
 
@@ -278,16 +279,8 @@ describe('the page about the installation', () => {
   it('lists each right with its purpose, and no other', () => {
     const [, rights = ''] = page.split(/^## Permissions$|^## When it does not start$/m);
     const rows = [...rights.matchAll(/^(\| `.*\|)$/gm)].map(([row]) => row);
-    const needs = [
-      clusterRights,
-      productNamespaceRights,
-      podNamespaceRights,
-      healthCheckRights,
-      webhookClusterRights,
-      webhookNamespaceRights,
-    ].flat();
     expect(rows).to.deep.equal(
-      needs.map(
+      allRights().map(
         ({ resources, verbs, names, why }) =>
           `| ${quoted(resources)}${names ? ` (${quoted(names)})` : ''} | ${verbs.join(', ')} | ${why} |`,
       ),
@@ -335,16 +328,9 @@ describe('install', () => {
   });
 
   it('warns of folders that do not exist in pods', () => {
-    expect(missingFolders({ registry: { local: { rootPath: '/here' } } })).to.deep.equal([
-      'registry.local.rootPath: /here',
-    ]);
-    expect(missingFolders({ registry: null })).to.deep.equal([]);
-  });
-
-  it('accepts a configuration whose sections have no value', () => {
-    const where = { namespace: 'n', image: 'i', deployers: ['container'] as const };
-    const document = configurationDocument({ container: null, helm: null }, where) ?? {};
-    expect(isObject(document['container']) && document['container']['namespace']).to.equal('n');
+    const config = { registry: { local: { rootPath: '/here' } } };
+    expect(missingFolders({ values: { config } })).to.deep.equal(['registry.local.rootPath: /here']);
+    expect(missingFolders({ values: { config: { registry: null } } })).to.deep.equal([]);
   });
 });
 

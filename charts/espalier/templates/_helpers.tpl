@@ -1,0 +1,110 @@
+{{/*
+Names are fixed, because a cluster has one Espalier. Helpers with a component take a dict: root, component
+(controllers or webhooks).
+*/}}
+{{- define "espalier.name" -}}
+{{ eq .component "webhooks" | ternary "espalier-webhooks" "espalier" }}
+{{- end }}
+
+{{/* Selector of the pods; immutable in a Deployment. */}}
+{{- define "espalier.selector" -}}
+app.kubernetes.io/name: espalier
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{/* Labels of every object and every pod. */}}
+{{- define "espalier.podLabels" -}}
+{{ include "espalier.selector" . }}
+app.kubernetes.io/managed-by: {{ .root.Values.managedBy | default .root.Release.Service }}
+{{- end }}
+
+{{/* metadata of an object; the dict may have a namespace: empty for objects of the cluster. */}}
+{{- define "espalier.metadata" -}}
+name: {{ include "espalier.name" . }}
+{{- $namespace := hasKey . "namespace" | ternary .namespace .root.Release.Namespace }}
+{{- with $namespace }}
+namespace: {{ . }}
+{{- end }}
+labels:
+  {{- include "espalier.podLabels" . | nindent 2 }}
+  {{- if not .root.Values.managedBy }}
+  app.kubernetes.io/instance: {{ .root.Release.Name }}
+  app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+  helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+  {{- end }}
+{{- end }}
+
+{{/* The image, with tag or digest. */}}
+{{- define "espalier.image" -}}
+{{- $image := .Values.image -}}
+{{- $tag := $image.tag | default (empty $image.digest | ternary .Chart.AppVersion "") -}}
+{{ $image.repository }}{{ with $tag }}:{{ . }}{{ end }}{{ with $image.digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{/* The namespace for pods of container items; empty without the container deployer. */}}
+{{- define "espalier.podNamespace" -}}
+{{- if has "container" .Values.deployers -}}
+{{ dig "namespace" "" (.Values.config.container | default dict) | default .Release.Namespace }}
+{{- end }}
+{{- end }}
+
+{{/* The namespace of the Deployments that the health check reads; empty without health check. */}}
+{{- define "espalier.healthNamespace" -}}
+{{ dig "deploymentsNamespace" "" (.Values.config.lsDeployments | default dict) }}
+{{- end }}
+
+{{/*
+The LandscaperConfiguration. Pods of container items run in the release namespace, and their helper programs come from
+the image of this release, unless the configuration says otherwise. Empty if all settings have their defaults.
+*/}}
+{{- define "espalier.configuration" -}}
+{{- $config := deepCopy .Values.config }}
+{{- if has "container" .Values.deployers }}
+{{- $container := $config.container | default dict }}
+{{- $_ := set $container "namespace" (include "espalier.podNamespace" .) }}
+{{- range $key := list "initContainer" "waitContainer" }}
+{{- $program := dict "image" (include "espalier.image" $) }}
+{{- range $name, $value := get $container $key | default dict }}
+{{- if not (kindIs "invalid" $value) }}
+{{- $_ := set $program $name $value }}
+{{- end }}
+{{- end }}
+{{- $_ := set $container $key $program }}
+{{- end }}
+{{- $_ := set $config "container" $container }}
+{{- end }}
+{{- if $config }}
+{{- $head := dict "apiVersion" "config.landscaper.gardener.cloud/v1alpha1" "kind" "LandscaperConfiguration" }}
+{{- merge $config $head | toYaml }}
+{{- end }}
+{{- end }}
+
+{{/* The PodDisruptionBudget of a component. */}}
+{{- define "espalier.podDisruptionBudget" -}}
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  {{- include "espalier.metadata" . | nindent 2 }}
+spec:
+  maxUnavailable: {{ .root.Values.podDisruptionBudget.maxUnavailable }}
+  selector:
+    matchLabels:
+      {{- include "espalier.selector" . | nindent 6 }}
+{{- end }}
+
+{{/* The binding of a role to the service account of the component. The dict has a namespace, as for metadata. */}}
+{{- define "espalier.binding" -}}
+{{- $isCluster := and (hasKey . "namespace") (not .namespace) -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $isCluster | ternary "ClusterRoleBinding" "RoleBinding" }}
+metadata:
+  {{- include "espalier.metadata" . | nindent 2 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: {{ $isCluster | ternary "ClusterRole" "Role" }}
+  name: {{ include "espalier.name" . }}
+subjects:
+  - kind: ServiceAccount
+    name: {{ include "espalier.name" . }}
+    namespace: {{ .root.Release.Namespace }}
+{{- end }}

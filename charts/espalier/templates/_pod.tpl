@@ -1,0 +1,133 @@
+{{/*
+The parts of a pod that controllers and webhooks share. The dict has: root, component.
+*/}}
+{{- define "espalier.podMetadata" -}}
+{{- $values := .root.Values }}
+{{- $configuration := include "espalier.configuration" .root -}}
+labels:
+  {{- include "espalier.podLabels" . | nindent 2 }}
+  {{- with $values.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- if or $configuration $values.podAnnotations }}
+annotations:
+  {{- with $configuration }}
+  # Pods read the configuration only at their start, so a change replaces them.
+  espalier.dev/configuration: {{ printf "%s\n" . | sha256sum | trunc 16 | quote }}
+  {{- end }}
+  {{- with $values.podAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Fields of the pod besides its containers. */}}
+{{- define "espalier.podSpec" -}}
+{{- $values := .root.Values -}}
+serviceAccountName: {{ include "espalier.name" . }}
+{{- with $values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+# Running work ends within 30 s; then the process releases its leases.
+terminationGracePeriodSeconds: 60
+{{- with $values.podSecurityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  - {{- toYaml . | nindent 4 }}
+    {{- if not .labelSelector }}
+    labelSelector:
+      matchLabels:
+        {{- include "espalier.selector" $ | nindent 8 }}
+    {{- end }}
+  {{- end }}
+{{- end }}
+volumes:
+  - name: tmp
+    emptyDir: {}
+  {{- if include "espalier.configuration" .root }}
+  - name: configuration
+    configMap:
+      name: espalier
+  {{- end }}
+  {{- if $values.caBundle.configMap }}
+  - name: ca-bundle
+    configMap:
+      name: {{ $values.caBundle.configMap }}
+  {{- else if $values.caBundle.secret }}
+  - name: ca-bundle
+    secret:
+      secretName: {{ $values.caBundle.secret }}
+  {{- end }}
+{{- end }}
+
+{{/* Fields of the container besides its arguments, ports, probes and resources. */}}
+{{- define "espalier.container" -}}
+{{- $values := .root.Values }}
+{{- $hasCa := or $values.caBundle.configMap $values.caBundle.secret -}}
+name: {{ include "espalier.name" . }}
+image: {{ include "espalier.image" .root | quote }}
+{{- with $values.image.pullPolicy }}
+imagePullPolicy: {{ . }}
+{{- end }}
+env:
+  - name: MY_POD_NAME
+    valueFrom:
+      fieldRef:
+        fieldPath: metadata.name
+  - name: MY_POD_NAMESPACE
+    valueFrom:
+      fieldRef:
+        fieldPath: metadata.namespace
+  - name: HOME
+    value: /tmp
+  {{- if $hasCa }}
+  - name: NODE_EXTRA_CA_CERTS
+    value: /etc/espalier-ca/{{ $values.caBundle.key }}
+  {{- end }}
+  {{- range $name, $value := dict "HTTP_PROXY" $values.proxy.http "HTTPS_PROXY" $values.proxy.https "NO_PROXY" $values.proxy.noProxy }}
+  {{- if $value }}
+  - name: {{ $name }}
+    value: {{ $value | quote }}
+  {{- end }}
+  {{- end }}
+  {{- with $values.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with $values.securityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+volumeMounts:
+  - name: tmp
+    mountPath: /tmp
+  {{- if include "espalier.configuration" .root }}
+  - name: configuration
+    mountPath: /etc/espalier
+    readOnly: true
+  {{- end }}
+  {{- if $hasCa }}
+  - name: ca-bundle
+    mountPath: /etc/espalier-ca
+    readOnly: true
+  {{- end }}
+{{- end }}

@@ -1,0 +1,107 @@
+/** `espalier install` with values of the chart, on an API server. */
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { crdKind, serviceMonitorKind } from '../../../src/cli/commands/install/kinds.ts';
+import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { systemClock as clock } from '../../../src/lib/clock.ts';
+import { silentLogger as log } from '../../../src/observability/log.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
+import type { Client, Obj } from '../../../src/runtime/types.ts';
+import { productChartFolder } from '../../support/product-chart.ts';
+import { startStrictServer, type StrictServer } from '../../support/rights.ts';
+import { fakeTerminal } from '../../unit/cli/terminal.ts';
+
+const full = join(productChartFolder, 'ci/full-values.yaml');
+const IMAGE = 'registry.example.org/espalier:0.1.0';
+
+/** The kind of the Prometheus Operator, without its schema. */
+const { group, version, plural, kind } = serviceMonitorKind;
+const serviceMonitors: Obj & { readonly spec: object } = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { plural, kind },
+    versions: [
+      {
+        name: version,
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
+
+describe('install with values of the chart', function () {
+  this.timeout(120_000);
+  let server: StrictServer;
+  let client: Client;
+
+  before(async () => {
+    server = await startStrictServer();
+    client = createClient(
+      await connect({ kubeconfig: { text: server.kubeconfig }, userAgent: 'test', clock, log }),
+    );
+    await applyAll(client, ['pods', 'health'].map(namespaceObject));
+  });
+  after(async () => {
+    await client?.close();
+    await server?.close();
+  });
+
+  const run = async (...args: readonly string[]) => {
+    const terminal = fakeTerminal({ env: { KUBECONFIG: server.kubeconfigFile } });
+    return { code: await runProgram(args, terminal), output: terminal.output, errors: terminal.errors };
+  };
+  const succeeds = async (...args: readonly string[]): Promise<string> => {
+    const { code, output, errors } = await run(...args);
+    expect(code, errors).to.equal(0);
+    return output;
+  };
+  const linesOf = (output: string, outcome: string): readonly string[] =>
+    output
+      .split('\n')
+      .filter((line) => line.startsWith(`${outcome} `))
+      .map((line) => line.slice(outcome.length).trim());
+
+  it('writes nothing if the chart refuses a value, or the cluster does not know ServiceMonitors', async () => {
+    const wrong = await run('install', '--image', IMAGE, '--set', 'replica=2');
+    expect([wrong.code, wrong.output]).to.deep.equal([2, '']);
+    expect(wrong.errors).to.match(/^error: values don't meet .* "replica"\n$/);
+    const unknown = await run('install', '--values', full);
+    expect([unknown.code, unknown.output]).to.deep.equal([1, '']);
+    expect(unknown.errors).to.contain('the cluster does not know ServiceMonitors; install the Prometheus');
+  });
+
+  it('creates all objects of the full file, changes nothing when repeated, and removes what is not needed any more', async () => {
+    await client.send({ verb: 'create', kind: crdKind, object: serviceMonitors });
+    const created = linesOf(await succeeds('install', '--values', full), 'created');
+    expect(created).to.include.members([
+      'ServiceMonitor ls-system/espalier',
+      'Service ls-system/espalier',
+      'Role pods/espalier',
+      'Role health/espalier',
+      'Deployment ls-system/espalier-webhooks',
+    ]);
+    expect(await succeeds('install', '--values', full)).to.contain('Nothing to change.');
+
+    const set = 'serviceMonitor.enabled=false,metrics.service.enabled=false,webhooks.replicas=1';
+    expect(linesOf(await succeeds('install', '--values', full, '--set', set), 'removed')).to.deep.equal([
+      'ServiceMonitor ls-system/espalier',
+      'Service ls-system/espalier',
+      'PodDisruptionBudget ls-system/espalier-webhooks',
+    ]);
+  });
+
+  it('removes everything with uninstall', async () => {
+    await succeeds('install', '--values', full);
+    const removed = linesOf(await succeeds('uninstall', '--yes'), 'removed');
+    expect(removed).to.include.members(['ServiceMonitor ls-system/espalier', 'Service ls-system/espalier']);
+    expect(await succeeds('uninstall', '--yes')).to.contain('Espalier is not installed');
+  });
+});

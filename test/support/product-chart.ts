@@ -1,0 +1,59 @@
+/** The chart of the product, and the permissions in its roles. */
+import { join } from 'node:path';
+import { systemClock } from '../../src/lib/clock.ts';
+import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
+import { seededRng } from '../../src/lib/rng.ts';
+import { chartOfFolder } from '../../src/templating/helm/load.ts';
+import { renderRound, type Rendering } from '../../src/templating/helm/render.ts';
+import { filesIn } from './charts.ts';
+
+const root = join(import.meta.dirname, '../..');
+export const productChartFolder = join(root, 'charts/espalier');
+
+/** @throws the errors of `renderChart` */
+export function renderProduct(values: Fields, namespace = 'ls-system'): Rendering {
+  const release = { name: 'espalier', namespace, revision: 1, isUpgrade: false };
+  const world = { clock: systemClock, rng: seededRng(1) };
+  const chart = chartOfFolder(filesIn(productChartFolder));
+  const round = renderRound(chart, { release, values }, { known: undefined, spentMs: 0 }, world);
+  if (round.kind !== 'rendered') throw new Error('the chart of the product must not look up objects');
+  return round.result;
+}
+
+/** One rule of a role. */
+export interface Right {
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly names?: readonly string[];
+  /** The comment above the rule. */
+  readonly why: string;
+}
+
+/** All permissions that the chart can grant: first those of the controllers, then those of the webhooks. */
+export function allRights(): readonly Right[] {
+  const { manifests } = renderProduct({
+    config: {
+      container: { namespace: 'pods' },
+      lsDeployments: { deploymentsNamespace: 'health', lsHealthCheckName: 'own' },
+    },
+    webhooks: { enabled: true },
+  });
+  const roles = manifests.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
+  const isForWebhooks = ({ source }: { source: string }): boolean => source.includes('/webhooks/');
+  return [...roles.filter((role) => !isForWebhooks(role)), ...roles.filter(isForWebhooks)].flatMap(rightsIn);
+}
+
+function rightsIn({ source, content, document }: Rendering['manifests'][number]): readonly Right[] {
+  const reasons = [...content.matchAll(/^ *# (.+)\n *- apiGroups:/gm)].map(([, why = '']) => why);
+  const rules = ownField(document, 'rules');
+  if (!Array.isArray(rules) || rules.length !== reasons.length)
+    throw new Error(`${source}: each rule needs a comment with its reason`);
+  return rules.filter(isObject).map((rule, i) => ({
+    group: String((rule['apiGroups'] as readonly string[])[0]),
+    resources: rule['resources'] as readonly string[],
+    verbs: rule['verbs'] as readonly string[],
+    ...(rule['resourceNames'] !== undefined && { names: rule['resourceNames'] as readonly string[] }),
+    why: reasons[i] ?? '',
+  }));
+}

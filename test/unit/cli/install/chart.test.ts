@@ -1,0 +1,164 @@
+/** The chart of the product: its values, its schema, and what it renders. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { wordsFor } from '../../../../src/cli/commands/install/names.ts';
+import { withSetOption } from '../../../../src/cli/commands/install/set-option.ts';
+import { isObject, ownField, type Fields } from '../../../../src/lib/objects.ts';
+import { parseYaml } from '../../../../src/lib/yaml.ts';
+import type { Obj } from '../../../../src/runtime/types.ts';
+import { casesOf } from '../../../support/charts.ts';
+import { productChartFolder, renderProduct } from '../../../support/product-chart.ts';
+
+const textOf = (name: string): string => readFileSync(join(productChartFolder, name), 'utf8');
+const yamlOf = (name: string): Fields => parseYaml(textOf(name)) as Fields;
+const full = yamlOf('ci/full-values.yaml');
+
+const objectsOf = (values: Fields): readonly Obj[] =>
+  renderProduct(values).manifests.map(({ document }) => document as Obj);
+const namesOf = (values: Fields): readonly string[] => objectsOf(values).map(wordsFor);
+const find = (values: Fields, words: string): Obj =>
+  objectsOf(values).find((object) => wordsFor(object) === words) ?? expect.fail(`there is no ${words}`);
+const at = (object: unknown, ...path: readonly string[]): unknown => path.reduce(ownField, object);
+
+interface PodSpec {
+  readonly containers: readonly Fields[];
+  readonly [field: string]: unknown;
+}
+const podOf = (values: Fields, name = 'espalier'): { readonly metadata: Fields; readonly spec: PodSpec } =>
+  at(find(values, `Deployment ls-system/${name}`), 'spec', 'template') as ReturnType<typeof podOf>;
+
+describe('the chart of the product', () => {
+  it('has the version of the package, and belongs to it', () => {
+    const text = readFileSync(join(productChartFolder, '../../package.json'), 'utf8');
+    const { version, files } = JSON.parse(text) as { version: string; files: readonly string[] };
+    const { version: chartVersion, appVersion } = yamlOf('Chart.yaml');
+    expect([chartVersion, appVersion]).to.deep.equal([version, version]);
+    expect(files).to.include('charts');
+  });
+
+  it('contains the CustomResourceDefinitions', () => {
+    expect(renderProduct({}).crds).to.have.length(11);
+  });
+
+  for (const { name, values } of casesOf(productChartFolder))
+    it(`renders complete objects, each once: ${name}`, () => {
+      const objects = objectsOf(
+        values === undefined ? {} : (parseYaml(readFileSync(values, 'utf8')) as Fields),
+      );
+      const names = objects.map(wordsFor);
+      expect(new Set(names).size).to.equal(names.length);
+      for (const object of objects) {
+        expect(object.apiVersion, wordsFor(object)).to.be.a('string');
+        expect(object.metadata.labels, wordsFor(object)).to.include({
+          'app.kubernetes.io/managed-by': 'Helm',
+        });
+      }
+    });
+
+  it('creates only what the values need', () => {
+    expect(
+      namesOf({ deployers: ['mock'], rbac: { create: false }, networkPolicy: { enabled: false } }),
+    ).to.deep.equal(['ServiceAccount ls-system/espalier', 'Deployment ls-system/espalier']);
+    const all = namesOf(full);
+    expect(all).to.include.members([
+      'Role pods/espalier',
+      'Role health/espalier',
+      'Service ls-system/espalier',
+      'ServiceMonitor ls-system/espalier',
+      'PodDisruptionBudget ls-system/espalier',
+      'Deployment ls-system/espalier-webhooks',
+    ]);
+    const set = withSetOption(full, 'podDisruptionBudget.enabled=false');
+    expect(all.filter((name) => !namesOf(set).includes(name))).to.deep.equal([
+      'PodDisruptionBudget ls-system/espalier',
+      'PodDisruptionBudget ls-system/espalier-webhooks',
+    ]);
+  });
+
+  it('uses every value of the full file in the pods', () => {
+    const { metadata, spec } = podOf(full);
+    expect(metadata['labels']).to.include({ 'example.org/zone': 'a' });
+    expect(metadata['annotations']).to.include({ 'example.org/scrape': 'true' });
+    for (const key of ['imagePullSecrets', 'nodeSelector', 'tolerations', 'affinity', 'priorityClassName'])
+      expect(spec[key], key).to.deep.equal(full[key]);
+    expect(spec['securityContext']).to.include({ runAsUser: 2000, fsGroup: 2000 });
+    const [spread, own] = spec['topologySpreadConstraints'] as readonly Fields[];
+    expect(at(spread, 'labelSelector', 'matchLabels')).to.have.property('app.kubernetes.io/component');
+    expect(at(own, 'labelSelector', 'matchLabels')).to.deep.equal({ 'app.kubernetes.io/name': 'espalier' });
+    const [container = {}] = spec.containers;
+    expect(container['image']).to.match(/^registry\.example\.org\/espalier:0\.2\.0@sha256:0123/);
+    expect(container['imagePullPolicy']).to.equal('IfNotPresent');
+    expect(container['resources']).to.deep.equal(full['resources']);
+    expect(container['args']).to.include('--metrics-address=0.0.0.0:8081');
+    expect(container['env']).to.deep.include.members([
+      { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/espalier-ca/bundle.pem' },
+      { name: 'HTTPS_PROXY', value: 'http://proxy.example.org:3128' },
+      { name: 'NODE_OPTIONS', value: '--max-old-space-size=800' },
+    ]);
+    expect(podOf(full, 'espalier-webhooks').spec.containers[0]?.['args']).to.include('--port=9444');
+  });
+
+  it('uses the version of the chart for an image without tag and digest', () => {
+    const imageOf = (image: Fields): unknown => podOf({ image }).spec.containers[0]?.['image'];
+    const digest = `sha256:${'a'.repeat(64)}`;
+    expect(imageOf({})).to.equal(`espalier:${String(yamlOf('Chart.yaml')['appVersion'])}`);
+    expect(imageOf({ repository: 'host:5000/a', tag: 'x' })).to.equal('host:5000/a:x');
+    expect(imageOf({ digest })).to.equal(`espalier@${digest}`);
+  });
+});
+
+describe('the schema of the values', () => {
+  const schema = JSON.parse(textOf('values.schema.json')) as Fields;
+
+  /** Paths of all values whose keys the schema lists. */
+  function pathsOf(part: unknown, path = ''): readonly string[] {
+    const properties = ownField(part, 'properties');
+    if (!isObject(properties)) return [path];
+    return Object.entries(properties).flatMap(([key, each]) => pathsOf(each, `${path}.${key}`));
+  }
+  const valueAt = (values: unknown, path: string): unknown => at(values, ...path.split('.').slice(1));
+
+  it('lists the values that values.yaml has, and full-values.yaml changes them', () => {
+    const defaults = yamlOf('values.yaml');
+    // Helm adds `global`; `espalier install` sets `managedBy`; a ConfigMap and a Secret exclude each other.
+    const exceptions = ['.global', '.managedBy', '.caBundle.secret'];
+    const paths = pathsOf(schema).filter((path) => !exceptions.includes(path));
+    for (const path of paths) {
+      expect(valueAt(defaults, path), path).not.to.equal(undefined);
+      const isSwitch = path === '.networkPolicy.enabled' || path === '.podDisruptionBudget.enabled';
+      if (isSwitch || path === '.rbac.create') continue; // Without them, less is rendered.
+      expect(valueAt(full, path), path).not.to.equal(undefined);
+      expect(valueAt(full, path), path).not.to.deep.equal(valueAt(defaults, path));
+    }
+    expect(Object.keys(defaults)).to.have.members(
+      Object.keys(ownField(schema, 'properties') as Fields).filter((key) => key !== 'global'),
+    );
+  });
+
+  for (const [option, place] of [
+    ['unknown=1', ''],
+    ['image.name=x', '/image'],
+    ['image.digest=sha256:1', '/image/digest'],
+    ['image.repository=', '/image/repository'],
+    ['image.pullPolicy=Sometimes', '/image/pullPolicy'],
+    ['imagePullSecrets={a}', '/imagePullSecrets/0'],
+    ['replicas=0', '/replicas'],
+    ['replicas=two', '/replicas'],
+    ['deployers={helmet}', '/deployers/0'],
+    ['deployers={}', '/deployers'],
+    ['config=x', '/config'],
+    ['metrics.port=70000', '/metrics/port'],
+    ['serviceMonitor.interval=often', '/serviceMonitor/interval'],
+    ['webhooks.enabled=yes', '/webhooks/enabled'],
+    ['networkPolicy.metricsFrom={A_B}', '/networkPolicy/metricsFrom/0'],
+    ['podDisruptionBudget.maxUnavailable=0', '/podDisruptionBudget/maxUnavailable'],
+    ['rbac.scope=namespace', '/rbac'],
+    ['podLabels.a=1', '/podLabels/a'],
+    ['extraEnv[0].value=x', '/extraEnv/0'],
+    ['caBundle.configMap=a,caBundle.secret=b', '/caBundle'],
+  ] as const)
+    it(`refuses ${option}`, () => {
+      expect(() => renderProduct(withSetOption({}, option))).to.throw(`- at '${place}':`);
+    });
+});

@@ -1,5 +1,6 @@
 /**
- * Compares our rendering of the charts in test/fixtures/charts with the helm program and with its recorded output.
+ * Compares our rendering of the charts in test/fixtures/charts with the helm program and with its recorded output, and
+ * our rendering of the product's own chart with the helm program, which also checks it with `helm lint`.
  *
  *     npx tsx hack/helm/compare.ts [--record]
  *
@@ -10,6 +11,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  casesOf,
   chartCases,
   NAMESPACE,
   outputFolder,
@@ -19,6 +21,7 @@ import {
   type ChartCase,
   type Printed,
 } from '../../test/support/charts.ts';
+import { productChartFolder } from '../../test/support/product-chart.ts';
 import { ensureHelm, HelmUnavailable } from './binary.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -68,6 +71,34 @@ const isRecorded = (helm: Printed, known: Printed): boolean =>
 
 const sortedLines = (text = ''): string => text.split('\n').sort().join('\n');
 
+/** @returns the number of differences and complaints */
+async function checkProduct(helm: string): Promise<number> {
+  let wrong = 0;
+  const cases = casesOf(productChartFolder);
+  for (const each of cases) {
+    const [original, ours] = [printByHelm(helm, each), await printNatively(each)];
+    // This chart must render; that both engines fail is not enough.
+    if (original.text === undefined || !isSame(original, ours)) {
+      wrong++;
+      say(`✗ ${each.name}\n${firstDifference(original, ours)}`);
+    }
+    const complaints = lint(helm, each);
+    if (complaints === undefined) continue;
+    wrong++;
+    say(`✗ helm lint ${each.name}\n${complaints}`);
+  }
+  if (wrong === 0)
+    say(`the chart of the product: ${String(cases.length)} renderings are the same, and helm lint is clean`);
+  return wrong;
+}
+
+/** The output of `helm lint`, which also reports warnings; undefined if it is clean. */
+function lint(helm: string, { chart, values }: ChartCase): string | undefined {
+  const args = ['lint', '--strict', chart, ...(values === undefined ? [] : ['--values', values])];
+  const run = spawnSync(helm, args, { encoding: 'utf8' });
+  return run.status === 0 ? undefined : run.stdout + run.stderr;
+}
+
 try {
   const helm = ensureHelm((line) => void process.stderr.write(`${line}\n`));
   const printed = chartCases.map((each) => [each, printByHelm(helm, each)] as const);
@@ -82,7 +113,8 @@ try {
   }
   const same = printed.length - different;
   say(`${String(same)} of ${String(printed.length)} renderings are the same as helm's, byte for byte`);
-  process.exitCode = different === 0 ? 0 : 1;
+  const wrong = await checkProduct(helm);
+  process.exitCode = different + wrong === 0 ? 0 : 1;
 } catch (error) {
   if (!(error instanceof HelmUnavailable)) throw error;
   process.stderr.write(`charts are not compared: ${error.message}\n`);

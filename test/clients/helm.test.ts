@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { findHelm } from '../../hack/helm/binary.ts';
+import { API_VERSION } from '../../src/api/labels.ts';
+import { productChartFolder } from '../support/product-chart.ts';
 import { skipUnlessControlled, useSubject, type Json } from '../conformance/apiserver/subject.ts';
 import { leftOut } from '../support/skip.ts';
 import { KubeconfigFile } from './program.ts';
@@ -152,5 +154,22 @@ else
         'NotFound',
       );
       expect((await s.get(`/apis/helm.example.com/v1/namespaces/${ns}/things`)).code).to.equal(200);
+    });
+
+    it('API-187: installs, upgrades and uninstalls the chart of Espalier', async () => {
+      ns = await s.namespace();
+      const deployment = async (name: string): Promise<Json> =>
+        (await s.get(`/apis/apps/v1/namespaces/${ns}/deployments/${name}`)).body;
+      await run('install', 'espalier', productChartFolder, '--wait', '--timeout', '60s');
+      expect((await deployment('espalier')).status.readyReplicas).to.equal(1);
+      expect((await s.get(`/apis/${API_VERSION}/namespaces/${ns}/installations`)).code).to.equal(200);
+
+      const set = 'replicas=2,webhooks.enabled=true,image.repository=example.org/espalier';
+      await run('upgrade', 'espalier', productChartFolder, '--wait', '--timeout', '60s', '--set', set);
+      expect((await deployment('espalier')).status.readyReplicas).to.equal(2);
+      expect((await deployment('espalier-webhooks')).status.readyReplicas).to.equal(2);
+
+      await run('uninstall', 'espalier', '--wait', '--timeout', '60s');
+      expect((await deployment('espalier')).reason).to.equal('NotFound');
     });
   });

@@ -1,15 +1,18 @@
 /** `espalier install` with values of the chart, on an API server. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { crdKind, serviceMonitorKind } from '../../../src/cli/commands/install/kinds.ts';
+import { crdKind, kindOf, serviceMonitorKind } from '../../../src/cli/commands/install/kinds.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
+import type { Fields } from '../../../src/lib/objects.ts';
+import { parseYaml } from '../../../src/lib/yaml.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Client, Obj } from '../../../src/runtime/types.ts';
-import { productChartFolder } from '../../support/product-chart.ts';
+import { productChartFolder, renderProduct } from '../../support/product-chart.ts';
 import { startStrictServer, type StrictServer } from '../../support/rights.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
@@ -103,5 +106,21 @@ describe('install with values of the chart', function () {
     const removed = linesOf(await succeeds('uninstall', '--yes'), 'removed');
     expect(removed).to.include.members(['ServiceMonitor ls-system/espalier', 'Service ls-system/espalier']);
     expect(await succeeds('uninstall', '--yes')).to.contain('Espalier is not installed');
+  });
+
+  it('leaves alone what another tool has applied from the chart', async () => {
+    const rendered = renderProduct(parseYaml(readFileSync(full, 'utf8')) as Fields);
+    for (const { document } of rendered.manifests) {
+      const object = document as Obj;
+      await client.send({ verb: 'apply', kind: kindOf(object), object, manager: 'helm', force: true });
+    }
+    const updated = await run('install', '--values', full);
+    expect([updated.code, updated.output]).to.deep.equal([1, '']);
+    expect(updated.errors).to.contain('was installed with the Helm chart; update it with the tool that');
+    const removed = await run('uninstall', '--yes');
+    expect([removed.code, removed.output]).to.deep.equal([1, '']);
+    expect(removed.errors).to.contain(
+      'Deployment ls-system/espalier was installed with the Helm chart; remove it with the tool that installed it',
+    );
   });
 });

@@ -27,6 +27,7 @@ import {
 import { listAll } from './listing.ts';
 import { deleteIfThere, withRetries } from './retries.ts';
 import {
+  isFromHelm,
   isOurs,
   labelsOf,
   MANAGER,
@@ -68,7 +69,9 @@ export async function applyProduct(settings: InstallSettings, ports: ApplyPorts)
   const foreign = present.find((object) => object && object.kind !== namespaceKind.kind && !isOurs(object));
   if (foreign) {
     throw new CommandError(
-      `${wordsFor(foreign)} already exists and was not created by "espalier install"; rename or delete it, or choose another namespace with -n`,
+      isFromHelm(foreign)
+        ? `${wordsFor(foreign)} was installed with the Helm chart; update it with the tool that installed it, such as helm upgrade`
+        : `${wordsFor(foreign)} already exists and was not created by "espalier install"; rename or delete it, or choose another namespace with -n`,
     );
   }
   if (settings.crds) await applyCrds(ports);

@@ -10,11 +10,12 @@ export const MANAGER = 'espalier-install';
 export type Component = 'controllers' | 'webhooks';
 
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
+const PRODUCT = 'app.kubernetes.io/name';
 const COMPONENT = 'app.kubernetes.io/component';
 
 /** Pod selector of a component; immutable in a Deployment. */
 export const selectorOf = (component: Component): Readonly<Record<string, string>> => ({
-  'app.kubernetes.io/name': NAME,
+  [PRODUCT]: NAME,
   [COMPONENT]: component,
 });
 
@@ -25,6 +26,10 @@ export const labelsOf = (component: Component): Readonly<Record<string, string>>
 });
 
 export const isOurs = ({ metadata }: View<Obj>): boolean => metadata.labels?.[MANAGED_BY] === MANAGER;
+
+/** Whether the object is from our chart, but was not created by `espalier install`. */
+export const isFromHelm = ({ metadata: { labels } }: View<Obj>): boolean =>
+  labels?.[MANAGED_BY] === 'Helm' && labels[PRODUCT] === NAME;
 
 /** A label selector as a query parameter. */
 export const selectorText = (labels: Readonly<Record<string, string>>): string =>

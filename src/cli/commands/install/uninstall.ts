@@ -1,9 +1,12 @@
 /** `espalier uninstall`: removes the product from a cluster. Installations and deployed objects stay. */
-import type { Obj, View } from '../../../runtime/types.ts';
+import { getIfThere } from '../../../runtime/transport/read.ts';
+import type { Client, Obj, View } from '../../../runtime/types.ts';
 import { withCluster } from '../../cluster.ts';
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import { checkHome } from './apply.ts';
+import { deploymentKind } from './kinds.ts';
 import { leftoversIn, removeLeftover } from './leftovers.ts';
+import { isFromHelm, NAME } from './names.ts';
 import { removeOwnConditions, withOwnConditions } from './own-conditions.ts';
 import { named, remainsIn, type Remains } from './remaining-objects.ts';
 import { partsOf, removeCrds, removeParts, wordsOf, type Part, type RemovalPorts } from './removal.ts';
@@ -28,6 +31,7 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
   }
   return withCluster(options, terminal, async ({ client, clock }) => {
     await checkHome(client, namespace);
+    await refuseHelmRelease(client, namespace);
     const remains = await remainsIn(client);
     if (!keepObjects) refuseWhileHeld(remains);
     if (crds) refuseWhileThere(remains.all);
@@ -76,6 +80,16 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
 
 const conditionsOf = ({ kind, key }: Part): string =>
   `conditions of ${kind.kind} ${key} that Landscaper does not know`;
+
+/** @throws CommandError if the Deployment was created from the chart by Helm, or by a tool that works like it */
+async function refuseHelmRelease(client: Client, namespace: string): Promise<void> {
+  const deployment = await getIfThere(client, deploymentKind, `${namespace}/${NAME}`);
+  if (!deployment || !isFromHelm(deployment)) return;
+  throw new CommandError(
+    `Deployment ${namespace}/${NAME} was installed with the Helm chart; remove it with the tool that installed it, ` +
+      `such as: helm uninstall ${NAME} -n ${namespace}`,
+  );
+}
 
 function refuseWhileHeld({ held }: Remains): void {
   if (held.length === 0) return;

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { archive, isInstalled, run } from './run.ts';
 
-export interface ImageTask {
+interface ImageTask {
   readonly root: string;
   /** Folder for the archives. */
   readonly target: string;

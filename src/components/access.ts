@@ -1,11 +1,13 @@
 /** Fetches the content of a resource, depending on the type of its access. */
+import { isGzip } from '../lib/gzip.ts';
 import { ownField } from '../lib/objects.ts';
+import { isTar } from '../lib/tar.ts';
 import type { ArtifactStore } from './artifact.ts';
 import { nameOf, type Component, type Resource } from './descriptor.ts';
 import { BlobMissing, ComponentProblem, ContentInvalid } from './errors.ts';
 import { parseImageReference } from './image-reference.ts';
 import { artifactContent } from './oci-repository.ts';
-import type { Content, FoundComponent } from './repository.ts';
+import type { Content, FoundComponent, LocalBlob } from './repository.ts';
 import { verifyResource } from './verify.ts';
 
 export interface AccessPorts {
@@ -26,10 +28,10 @@ export async function fetchResource(
 async function fetchContent(found: FoundComponent, resource: Resource, ports: AccessPorts): Promise<Content> {
   const { component, repository } = found;
   const access = resource.access ?? { type: 'none' };
-  const blob = (bytes: Uint8Array): Content => ({
+  const blob = (found: LocalBlob): Content => ({
     kind: 'blob',
-    bytes,
-    mediaType: field(access, 'mediaType'),
+    bytes: found.bytes,
+    mediaType: field(access, 'mediaType') || ownMediaType(found),
   });
   const local = async (key: string): Promise<Content> =>
     blob(await repository.localBlob(component, required(component, resource, key)));
@@ -48,7 +50,8 @@ async function fetchContent(found: FoundComponent, resource: Resource, ports: Ac
     }
     case 'ociBlob': {
       const { host, repository: path } = parseImageReference(required(component, resource, 'ref'));
-      return blob(await ports.registry(host).blob(path, { digest: required(component, resource, 'digest') }));
+      const digest = required(component, resource, 'digest');
+      return blob({ bytes: await ports.registry(host).blob(path, { digest }) });
     }
     case 'relativeOciReference': {
       if (repository.relativeArtifact)
@@ -62,6 +65,15 @@ async function fetchContent(found: FoundComponent, resource: Resource, ports: Ac
     default:
       throw cannot(component, resource, whyNot(access.type));
   }
+}
+
+const UNSPECIFIC = 'application/octet-stream';
+
+/** The media type of a blob whose access does not have one: that of its layer, or of an archive in its content. */
+function ownMediaType({ bytes, mediaType = '' }: LocalBlob): string {
+  if (mediaType !== '' && mediaType !== UNSPECIFIC) return mediaType;
+  if (isGzip(bytes)) return 'application/gzip';
+  return isTar(bytes) ? 'application/x-tar' : mediaType;
 }
 
 /** A local blob may have a global location, for users who have the descriptor but not its repository. */

@@ -54,8 +54,8 @@ export function localRepository(place: LocalPlace): Repository {
     async localBlob(component, reference) {
       const path = `${blobFolder}/${reference}`;
       const bytes = await blobs.read(path);
-      if (bytes) return bytes;
-      if (await blobs.list(path)) return writeTar(await filesBelow(blobs, path));
+      if (bytes) return { bytes };
+      if (await blobs.list(path)) return { bytes: writeTar(await filesBelow(blobs, path)) };
       throw new BlobMissing(`component ${nameOf(component)} in ${name} has no blob "${reference}"`);
     },
   };

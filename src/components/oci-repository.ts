@@ -88,7 +88,7 @@ export function ociRepository(place: OciPlace): Repository {
       const artifact = await artifactOf(path, tagOf(component.version));
       const layer = artifact?.layers.find(({ digest }) => digest === reference);
       if (!layer) throw new BlobMissing(`component ${nameOf(component)} in ${name} has no blob ${reference}`);
-      return store.blob(path, layer);
+      return { bytes: await store.blob(path, layer), mediaType: layer.mediaType };
     },
     relativeArtifact: (reference) => relativeArtifact(place, reference),
   };

@@ -9,9 +9,15 @@ export interface Repository {
   /** undefined if the version does not exist */
   find(name: string, version: string): Promise<FoundComponent | undefined>;
   /** A blob of a component version; `reference` comes from its access. */
-  localBlob(component: Component, reference: string): Promise<Uint8Array>;
+  localBlob(component: Component, reference: string): Promise<LocalBlob>;
   /** The layers of an artifact relative to the repository; undefined if the repository type has no artifacts. */
   readonly relativeArtifact?: (reference: string) => Promise<Content>;
+}
+
+export interface LocalBlob {
+  readonly bytes: Uint8Array;
+  /** Of the layer that contains the blob; undefined for blobs in files. */
+  readonly mediaType?: string;
 }
 
 export interface FoundComponent {

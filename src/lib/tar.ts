@@ -73,6 +73,18 @@ function entry(
   return { path, type: flag === '0' || flag === '\0' || flag === '7' ? 'file' : 'other', content, mode };
 }
 
+/** Whether the bytes begin with the header of an entry. */
+export function isTar(bytes: Uint8Array): boolean {
+  if (bytes.length < BLOCK || bytes[0] === 0) return false;
+  try {
+    checkSum(Buffer.from(bytes.buffer, bytes.byteOffset, BLOCK), 0);
+    return true;
+  } catch (error) {
+    if (error instanceof TarError) return false;
+    throw error;
+  }
+}
+
 function checkSum(header: Buffer, at: number): void {
   let sum = 0;
   for (let i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? 0x20 : (header[i] ?? 0);

@@ -189,7 +189,7 @@ describe('work in another process', () => {
         name: 'test',
         context: {},
         find: () => Promise.resolve(undefined),
-        localBlob: () => Promise.resolve(Buffer.from(`content ${String(++fetched)}`)),
+        localBlob: () => Promise.resolve({ bytes: Buffer.from(`content ${String(++fetched)}`) }),
       },
     };
     const resolved = { all: [found], targets: new Map(), unverified: [] };

@@ -22,7 +22,9 @@ const repository = (blobs: Readonly<Record<string, Uint8Array>>): Repository => 
   context: {},
   find: () => Promise.resolve(undefined),
   localBlob: (_, name) =>
-    blobs[name] ? Promise.resolve(blobs[name]) : Promise.reject(new BlobMissing(`no blob ${name}`)),
+    blobs[name]
+      ? Promise.resolve({ bytes: blobs[name] })
+      : Promise.reject(new BlobMissing(`no blob ${name}`)),
 });
 const registry = (blob: Uint8Array): AccessPorts => ({
   registry: () => ({

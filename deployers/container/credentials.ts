@@ -9,7 +9,7 @@ import type { Client } from '../../src/runtime/types.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import { SECRET } from './kinds.ts';
 import { dockerConfig } from './objects.ts';
-import type { ContainerContext } from './options.ts';
+import type { ContainerContext, ContainerOptions } from './options.ts';
 
 type DockerConfig = Readonly<Record<string, string>>;
 
@@ -23,25 +23,35 @@ interface PullSecrets {
 const OPERATION = 'EnsurePullSecrets';
 
 /**
+ * Selects from the credentials of the item, its Context, and the operator.
  * @param image of the main container. @throws RetryError if a secret does not exist, ConfigurationError if the
  * image reference is invalid
  */
 export async function pullSecrets(
   ctx: ContainerContext,
-  client: Client,
+  { client, withDefaults = (own) => own }: Pick<ContainerOptions, 'client' | 'withDefaults'>,
   image: string,
 ): Promise<PullSecrets> {
-  const credentials = await credentialsOf(ctx, client);
+  const credentials = withDefaults(await credentialsOf(ctx, client));
   const place = placeOfImage(image);
   const login = credentials.for(place.host, place.repository);
   const repository = repositoryOf(ctx);
-  const own = repository && credentials.for(repository.host, repository.path);
-  const descriptor = repository && own && dockerConfig(repository.host, own);
+  const descriptor = repository && descriptorConfig(credentials, repository);
   return {
     image: login && dockerConfig(place.host, login),
     descriptor: ctx.config.componentDescriptor?.ref ? descriptor : undefined,
     blueprint: ctx.config.blueprint?.ref ? descriptor : undefined,
   };
+}
+
+/** The init container also needs the certificate authority of the registry. */
+function descriptorConfig(
+  credentials: Credentials,
+  { host, path }: { readonly host: string; readonly path: string },
+): DockerConfig | undefined {
+  const login = credentials.for(host, path);
+  const authority = withConfigurationErrors(() => credentials.authorities(host, path));
+  return login || authority !== undefined ? dockerConfig(host, login, authority) : undefined;
 }
 
 function placeOfImage(image: string): { readonly host: string; readonly repository: string } {

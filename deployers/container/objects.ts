@@ -1,4 +1,5 @@
 /** The objects around a pod: secrets, service accounts and their roles. Pure. */
+import type { Login } from '../../src/components/credentials.ts';
 import { GROUP } from '../../src/api/labels.ts';
 import { exactJson } from '../../src/lib/exact-json.ts';
 import type { Obj } from '../../src/runtime/types.ts';
@@ -111,11 +112,17 @@ export function targetFile(target: Obj | undefined, content: string | undefined)
 /** The credentials for one registry, in the format of kubelets. @param host of the registry */
 export function dockerConfig(
   host: string,
-  login: { readonly username: string; readonly password: string; readonly identityToken?: string },
+  login: Login | undefined,
+  certificateAuthority?: string,
 ): Readonly<Record<string, string>> {
-  const { username, password, identityToken } = login;
   const address = host === 'registry-1.docker.io' ? 'https://index.docker.io/v1/' : host;
-  const auth = Buffer.from(`${username}:${password}`).toString('base64');
-  const entry = { username, password, auth, ...(identityToken && { identitytoken: identityToken }) };
+  const entry = { ...(login && entryOf(login)), ...(certificateAuthority && { certificateAuthority }) };
   return { [keys.docker]: JSON.stringify({ auths: { [address]: entry } }) };
 }
+
+const entryOf = ({ username, password, identityToken }: Login): object => ({
+  username,
+  password,
+  auth: Buffer.from(`${username}:${password}`).toString('base64'),
+  ...(identityToken && { identitytoken: identityToken }),
+});

@@ -1,4 +1,5 @@
 /** Types that all parts of the container deployer share. */
+import type { Credentials } from '../../src/components/credentials.ts';
 import type { Client } from '../../src/runtime/types.ts';
 import type { DeployContext } from '../sdk/deployer.ts';
 import type { ContainerConfig } from './config.ts';
@@ -13,6 +14,8 @@ export interface ContainerOptions {
   /** The host cluster, where pods run. */
   readonly client: Client;
   readonly settings: ContainerSettings;
+  /** Adds the operator's credentials, for registries that item and Context have none for; default: none. */
+  readonly withDefaults?: ((credentials: Credentials) => Credentials) | undefined;
   /** Identity of the deployer in labels; default: its name. */
   readonly deployerId?: string | undefined;
 }

@@ -98,13 +98,13 @@ export async function startPod(
   options: ContainerOptions,
   leftMs: number,
 ): Promise<Obj> {
-  const { client, settings, deployerId = CONTAINER_GROUP } = options;
+  const { settings, deployerId = CONTAINER_GROUP } = options;
   const { signal } = ctx;
   const place = placeOf(options);
   const names = namesOf(key.item);
   const owner = ownerOf(key, options);
   const image = ctx.config.image ?? settings.defaultImage;
-  const pulls = await pullSecrets(ctx, client, image);
+  const pulls = await pullSecrets(ctx, options, image);
 
   await deleteExport(ctx, key, place);
   const stateSecrets = await pruneState(place, key, signal);

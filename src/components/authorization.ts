@@ -8,7 +8,7 @@ import type { Challenge } from './challenge.ts';
 import type { Login } from './credentials.ts';
 import { parseDocument } from './document.ts';
 import { ContentInvalid } from './errors.ts';
-import { refusal, type Transport } from './transport.ts';
+import { refusal, type LoginAttempt, type Transport } from './transport.ts';
 
 interface Token {
   readonly header: string;
@@ -44,13 +44,14 @@ export class Authorization {
   async answer(
     key: string,
     challenge: Challenge,
-    login: Login | undefined,
+    login: LoginAttempt,
     wantedScope: string,
   ): Promise<string | undefined> {
+    const { used } = login;
     const token =
       challenge.scheme === 'bearer'
         ? await this.#fetchToken(challenge, login, wantedScope)
-        : login && { header: basic(login), expiresAt: Infinity };
+        : used && { header: basic(used), expiresAt: Infinity };
     if (!token) return undefined;
     this.#tokens.delete(key);
     this.#tokens.set(key, token);
@@ -61,9 +62,10 @@ export class Authorization {
 
   async #fetchToken(
     { realm, service, scope }: Extract<Challenge, { scheme: 'bearer' }>,
-    login: Login | undefined,
+    attempt: LoginAttempt,
     wantedScope: string,
   ): Promise<Token> {
+    const login = attempt.used;
     const url = this.#transport.urlOf(new URL(realm).origin);
     url.pathname = new URL(realm).pathname;
     const parameters = new URLSearchParams(new URL(realm).search);
@@ -87,7 +89,7 @@ export class Authorization {
             url,
             ...refreshForm(parameters, login.identityToken),
           });
-    if (answer.status !== 200) throw refusal({ url, what }, answer, login !== undefined);
+    if (answer.status !== 200) throw refusal({ url, what }, answer, attempt);
     const document = parsed(answer.body);
     const token = ownField(document, 'token') ?? ownField(document, 'access_token');
     if (typeof token !== 'string' || token === '' || /[\r\n]/.test(token)) {

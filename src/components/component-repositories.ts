@@ -11,6 +11,7 @@ import type { ArtifactStore } from './artifact.ts';
 import { Authorization } from './authorization.ts';
 import { createContentCache, type CacheFacts } from './cache.ts';
 import { openRepository } from './context.ts';
+import { CredentialFiles, type ConfiguredFile, type ReportFile } from './credential-files.ts';
 import type { Credentials } from './credentials.ts';
 import { nameOf, type JsonMap } from './descriptor.ts';
 import { descriptorsHere, inWorkerIfLarge, type DescriptorRunner } from './descriptor-work.ts';
@@ -28,6 +29,10 @@ interface ComponentRepositoriesOptions {
   readonly rng: Rng;
   readonly signal?: AbortSignal;
   readonly allowPlainHttp?: boolean;
+  /** Docker's configuration files with credentials for requests that have none of their own for a registry. */
+  readonly configFiles?: readonly ConfiguredFile[];
+  /** Receives problems with files of the configuration; default: only errors of registries mention them. */
+  readonly report?: ReportFile;
   /** The folder that contains all file-based repositories; undefined: they are not available. */
   readonly localRoot?: string | undefined;
   /** Cache size for fetched blobs; default 64 MiB. */
@@ -52,6 +57,8 @@ export interface Request {
 
 export interface ComponentRepositories {
   registry(address: string, credentials: Credentials): Registry;
+  /** The given credentials, and for other registries those of the configuration. */
+  readonly withDefaults: (credentials: Credentials) => Credentials;
   /** @throws ComponentProblem */
   find(reference: ComponentReference, request: Request): Promise<FoundComponent>;
   /** Processes descriptors; large ones with the runner of the request. */
@@ -88,8 +95,11 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
     ...options.limits,
   };
   const cache = createContentCache(options.cacheBytes ?? CACHE_BYTES);
+  const files = new CredentialFiles(options.configFiles ?? [], options.report ?? (() => undefined));
+  files.current(); // reports problems at the start, not only when a registry refuses a request
+  const defaults = (): Credentials => files.current();
   const registry = (address: string, credentials: Credentials): Registry =>
-    new Registry(address, credentials, { transport, authorization, cache, limits });
+    new Registry(address, credentials, { transport, authorization, cache, limits, defaults });
   const pace = new Pace(options.clock);
   const descriptors: ComponentRepositories['descriptors'] = ({ runner = descriptorsHere }) =>
     inWorkerIfLarge(runner, pace);
@@ -110,6 +120,7 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
   });
   return {
     registry,
+    withDefaults: (credentials) => credentials.before(defaults()),
     get cache() {
       return cache.facts;
     },

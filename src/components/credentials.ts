@@ -1,6 +1,10 @@
-/** Credentials for registries, from secrets of type dockerconfigjson and from OCM's configuration. */
+/**
+ * Credentials for registries: logins, and certificate authorities to trust. They come from secrets of type
+ * dockerconfigjson, from OCM's configuration, and from files of the operator.
+ */
 import { isObject, ownField } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
+import { authorityOf, type Authority, type ReadAuthority } from './authorities.ts';
 import { RepositoryUnusable } from './errors.ts';
 
 export interface Login {
@@ -13,28 +17,66 @@ export interface Login {
 interface Entry {
   readonly host: string;
   readonly pathPrefix: string;
-  readonly login: Login;
+  readonly login?: Login | undefined;
+  /** A certificate authority to trust for this registry, in addition to all others. */
+  readonly authority?: Authority | undefined;
+}
+
+interface Layer {
+  /** Used for what the own entries do not contain. */
+  readonly fallback?: Credentials | undefined;
+  /** Sources of credentials that cannot be used, for messages. */
+  readonly problems?: readonly string[];
 }
 
 export class Credentials {
   readonly #entries: readonly Entry[];
+  readonly #fallback: Credentials | undefined;
+  readonly #problems: readonly string[];
 
-  constructor(entries: readonly Entry[]) {
+  constructor(entries: readonly Entry[], { fallback, problems = [] }: Layer = {}) {
     this.#entries = [...entries].sort((a, b) => b.pathPrefix.length - a.pathPrefix.length);
+    this.#fallback = fallback;
+    this.#problems = problems;
   }
 
   /** The login with the longest matching path; undefined: no credentials. */
   for(host: string, repository: string): Login | undefined {
-    return this.#entries.find(
+    const own = this.#matching(host, repository).find(({ login }) => login)?.login;
+    return own ?? this.#fallback?.for(host, repository);
+  }
+
+  /** Certificates to trust, in PEM. @throws RepositoryUnusable if they cannot be used */
+  authorities(host: string, repository: string): string | undefined {
+    const own = this.#matching(host, repository)
+      .find(({ authority }) => authority)
+      ?.authority?.();
+    return own ?? this.#fallback?.authorities(host, repository);
+  }
+
+  get problems(): readonly string[] {
+    return [...this.#problems, ...(this.#fallback?.problems ?? [])];
+  }
+
+  /** These credentials, and for other registries those of `fallback`. */
+  before(fallback: Credentials): Credentials {
+    return new Credentials(this.#entries, { fallback, problems: this.#problems });
+  }
+
+  #matching(host: string, repository: string): readonly Entry[] {
+    return this.#entries.filter(
       (entry) =>
         entry.host === canonical(host) &&
         (entry.pathPrefix === '' || `${repository}/`.startsWith(`${entry.pathPrefix}/`)),
-    )?.login;
+    );
   }
 
   static readonly none = new Credentials([]);
-  static all(parts: readonly Credentials[]): Credentials {
-    return new Credentials(parts.flatMap((part) => part.#entries));
+  static all(parts: readonly Credentials[], problems: readonly string[] = []): Credentials {
+    return new Credentials(
+      parts.flatMap((part) => part.#entries),
+      { problems },
+    );
   }
 }
 
@@ -42,16 +84,48 @@ export class Credentials {
 const canonical = (host: string): string =>
   ['docker.io', 'index.docker.io', 'registry-1.docker.io'].includes(host) ? 'docker.io' : host.toLowerCase();
 
+/** How a file differs from a secret. */
+interface DockerOptions {
+  /** Reads the `caFile` of an entry; default: files are not available, as for secrets, which tenants write. */
+  readonly caFile?: ReadAuthority;
+  /** Receives entries without a use; default: they are ignored. */
+  readonly report?: (problem: string) => void;
+}
+
 /** @param where place for the message, which never contains the text. @throws RepositoryUnusable */
-export function dockerCredentials(text: string, where: string): Credentials {
+export function dockerCredentials(
+  text: string,
+  where: string,
+  { caFile, report }: DockerOptions = {},
+): Credentials {
   const document = parseOrRefuse(text, where, JSON.parse);
   const auths = ownField(document, 'auths');
-  if (!isObject(auths)) return Credentials.none;
+  for (const problem of helperProblems(document)) report?.(`${where} ${problem}`);
+  if (!isObject(auths)) {
+    if (auths !== undefined || !isObject(document)) report?.(`${where} has no object "auths"`);
+    return Credentials.none;
+  }
   return new Credentials(
     Object.entries(auths).flatMap(([address, entry]) => {
       const login = loginOf(entry);
-      return login ? [{ ...placeOf(address), login }] : [];
+      const authority = authorityOf(entry, `auths["${address}"] of ${where}`, caFile);
+      if (!login && !authority)
+        report?.(
+          `${where} has neither user name nor token for "${address}" (auth is user:password in base64)`,
+        );
+      return login || authority ? [{ ...placeOf(address), login, authority }] : [];
     }),
+  );
+}
+
+/** Credential helpers are programs of the machine on which the user logged in. */
+function helperProblems(document: unknown): readonly string[] {
+  const helpers = ownField(document, 'credHelpers');
+  const hosts = isObject(helpers) ? Object.keys(helpers).map((host) => `"${host}"`) : [];
+  const store = ownField(document, 'credsStore');
+  const where = [...hosts, ...(typeof store === 'string' && store !== '' ? ['all registries'] : [])];
+  return where.map(
+    (host) => `names a credential helper for ${host}, which Espalier does not call; add the login to "auths"`,
   );
 }
 
@@ -85,10 +159,10 @@ export function ocmCredentials(text: string, where: string): Credentials {
     const found = ownField(one, 'consumers');
     return Array.isArray(found) ? (found as unknown[]) : [];
   });
-  return new Credentials(consumers.flatMap(entriesOf));
+  return new Credentials(consumers.flatMap((consumer) => entriesOf(consumer, where)));
 }
 
-function entriesOf(consumer: unknown): readonly Entry[] {
+function entriesOf(consumer: unknown, where: string): readonly Entry[] {
   const identity = ownField(consumer, 'identity');
   const text = (value: unknown): string =>
     typeof value === 'string' || typeof value === 'number' ? String(value) : '';
@@ -105,9 +179,12 @@ function entriesOf(consumer: unknown): readonly Entry[] {
       password: text(ownField(properties, 'password')),
       ...(identityToken !== '' && { identityToken }),
     };
-    if (login.username === '' && identityToken === '') return [];
     const host = canonical(port === '' ? hostname : `${hostname}:${port}`);
-    return [{ host, pathPrefix: text(ownField(identity, 'pathprefix')).replace(/^\/+|\/+$/g, ''), login }];
+    const authority = authorityOf(properties, `the consumer ${host} in ${where}`);
+    const hasLogin = login.username !== '' || identityToken !== '';
+    if (!hasLogin && !authority) return [];
+    const pathPrefix = text(ownField(identity, 'pathprefix')).replace(/^\/+|\/+$/g, '');
+    return [{ host, pathPrefix, login: hasLogin ? login : undefined, authority }];
   });
 }
 

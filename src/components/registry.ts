@@ -15,7 +15,14 @@ import type { Credentials } from './credentials.ts';
 import { isDigest, verifyDigest } from './digest.ts';
 import { BlobMissing, ContentInvalid, ReferenceInvalid } from './errors.ts';
 import { isRepositoryPath } from './image-reference.ts';
-import { refusal, tooLarge, type RegistryAnswer, type RegistryRequest, type Transport } from './transport.ts';
+import {
+  refusal,
+  tooLarge,
+  type LoginAttempt,
+  type RegistryAnswer,
+  type RegistryRequest,
+  type Transport,
+} from './transport.ts';
 
 export interface Limits {
   readonly maxManifestBytes: number;
@@ -32,20 +39,26 @@ interface RegistryPorts {
   readonly authorization: Authorization;
   readonly cache: ContentCache;
   readonly limits: Limits;
+  /** Credentials of the operator at this moment, for registries without others. */
+  readonly defaults: () => Credentials;
 }
 
 export class Registry implements ArtifactStore {
   readonly name: string;
   readonly #base: URL;
   readonly #ports: RegistryPorts;
-  readonly #credentials: Credentials;
+  readonly #own: Credentials;
 
   /** @throws RepositoryUnusable */
   constructor(address: string, credentials: Credentials, ports: RegistryPorts) {
     this.#base = ports.transport.urlOf(address);
     this.name = `registry ${this.#base.host}`;
     this.#ports = ports;
-    this.#credentials = credentials;
+    this.#own = credentials;
+  }
+
+  get #credentials(): Credentials {
+    return this.#own.before(this.#ports.defaults());
   }
 
   /** Not cached: a user without read permission must not get what other users have fetched. */
@@ -54,13 +67,13 @@ export class Registry implements ArtifactStore {
     const maxBytes = this.#ports.limits.maxManifestBytes;
     const path = `${repository}/manifests/${reference}`;
     const headers = { accept: ACCEPTED };
-    const { request, answer, hadLogin } = await this.#ask(
+    const { request, answer, login } = await this.#ask(
       { method: 'GET', path, headers, maxBytes, what },
       repository,
       'pull',
     );
     if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw refusal(request, answer, hadLogin);
+    if (answer.status !== 200) throw refusal(request, answer, login);
     const promised = isDigest(reference) ? reference : answer.header('docker-content-digest');
     if (promised !== undefined) verifyDigest(answer.body, promised, `the manifest of ${what}`);
     return parseManifest(answer.body, what);
@@ -77,17 +90,17 @@ export class Registry implements ArtifactStore {
       throw tooLarge(what, this.#base, maxBlobBytes, BLOB_KEY);
     }
     // The cache key contains the credentials: knowing a digest does not permit reading the blob.
-    const login = fingerprint(this.#credentials.for(this.#base.host, repository));
-    return this.#ports.cache.get(`${login} ${this.#base.host}/${repository}@${digest}`, async () => {
+    const user = fingerprint(this.#credentials.for(this.#base.host, repository));
+    return this.#ports.cache.get(`${user} ${this.#base.host}/${repository}@${digest}`, async () => {
       const path = `${repository}/blobs/${digest}`;
-      const { request, answer, hadLogin } = await this.#ask(
+      const { request, answer, login } = await this.#ask(
         { method: 'GET', path, maxBytes: maxBlobBytes, limitKey: BLOB_KEY, what },
         repository,
         'pull',
       );
       if (answer.status === 404)
         throw new BlobMissing(`${this.name} has no ${what}, although its manifest lists it`);
-      if (answer.status !== 200) throw refusal(request, answer, hadLogin);
+      if (answer.status !== 200) throw refusal(request, answer, login);
       verifyDigest(answer.body, digest, what);
       return answer.body;
     });
@@ -130,8 +143,8 @@ export class Registry implements ArtifactStore {
   }
 
   async #expect(statuses: readonly number[], request: Asked, repository: string): Promise<RegistryAnswer> {
-    const { request: sent, answer, hadLogin } = await this.#ask(request, repository, 'pull,push');
-    if (!statuses.includes(answer.status)) throw refusal(sent, answer, hadLogin);
+    const { request: sent, answer, login } = await this.#ask(request, repository, 'pull,push');
+    if (!statuses.includes(answer.status)) throw refusal(sent, answer, login);
     return answer;
   }
 
@@ -143,8 +156,9 @@ export class Registry implements ArtifactStore {
       );
     }
     const { transport, authorization } = this.#ports;
-    const login = this.#credentials.for(this.#base.host, repository);
-    const key = [this.#base.origin, repository, actions, fingerprint(login)].join(' ');
+    const credentials = this.#credentials;
+    const login = loginFor(credentials, this.#base.host, repository);
+    const key = [this.#base.origin, repository, actions, fingerprint(login.used)].join(' ');
     const { path, url = this.#urlOf(path ?? ''), ...rest } = asked;
     const isOurs = url.origin === this.#base.origin;
     const send = (header: string | undefined): Promise<RegistryAnswer> => {
@@ -152,13 +166,12 @@ export class Registry implements ArtifactStore {
       return transport.send({ ...rest, url, headers });
     };
     const request: RegistryRequest = { ...rest, url };
-    const hadLogin = login !== undefined;
     const answer = await send(authorization.known(key));
     const challenge =
       answer.status === 401 && isOurs ? parseChallenge(answer.header('www-authenticate')) : undefined;
-    if (!challenge) return { request, answer, hadLogin };
+    if (!challenge) return { request, answer, login };
     const header = await authorization.answer(key, challenge, login, `repository:${repository}:${actions}`);
-    return { request, answer: header === undefined ? answer : await send(header), hadLogin };
+    return { request, answer: header === undefined ? answer : await send(header), login };
   }
 
   #urlOf(path: string): URL {
@@ -167,5 +180,10 @@ export class Registry implements ArtifactStore {
     return url;
   }
 }
+
+const loginFor = (credentials: Credentials, host: string, repository: string): LoginAttempt => ({
+  used: credentials.for(host, repository),
+  problems: credentials.problems,
+});
 
 type Asked = Omit<RegistryRequest, 'url'> & { readonly path?: string; readonly url?: URL };

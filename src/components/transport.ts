@@ -14,6 +14,7 @@ import { withBody } from '../lib/response-body.ts';
 import { sizeText } from '../lib/sizes.ts';
 import type { Rng } from '../lib/rng.ts';
 import { loadAgent } from '../lib/undici.ts';
+import type { Login } from './credentials.ts';
 import { parseDocument } from './document.ts';
 import {
   ContentInvalid,
@@ -258,19 +259,29 @@ function failedNow({ url, what }: RegistryRequest, answer: RegistryAnswer): Regi
   );
 }
 
+/** The credentials of a request. */
+export interface LoginAttempt {
+  readonly used: Login | undefined;
+  /** Sources of credentials that cannot be used. */
+  readonly problems: readonly string[];
+}
+
 /** An error for an unexpected response. From its body, only the error code is included. */
 export function refusal(
   { url, what }: Pick<RegistryRequest, 'url' | 'what'>,
   answer: RegistryAnswer,
-  hadLogin: boolean,
+  login: LoginAttempt,
 ): Error {
   const { status } = answer;
   const said = errorCodeText(answer);
   if (status === 401 || status === 403) {
-    const why = hadLogin
+    const why = login.used
       ? 'its credentials are not accepted, or have too few rights'
-      : 'there are no credentials for it; add a pull secret to the Context';
-    return new RegistryRefused(`registry ${url.host} refuses ${what} (${String(status)}${said}): ${why}`);
+      : 'there are no credentials for it; add a pull secret to the Context, or a file to registry.oci.configFiles in the configuration';
+    const problems = login.used ? [] : login.problems;
+    return new RegistryRefused(
+      [`registry ${url.host} refuses ${what} (${String(status)}${said}): ${why}`, ...problems].join('; '),
+    );
   }
   return new ContentInvalid(
     `registry ${url.host} answers ${String(status)} to the request for ${what}${said}`,

@@ -142,7 +142,8 @@ function populate(
     downloads,
     ...configuration.helm,
   };
-  const container = { client, settings: configuration.container };
+  const { withDefaults } = services.repositories;
+  const container = { client, settings: configuration.container, withDefaults };
   const trees = createTreeSizes(services.world, configuration.limits.treeObjects);
   const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm, container));
   for (const name of chosen.controllers) {

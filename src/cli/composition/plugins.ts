@@ -28,7 +28,7 @@ export function pluginsByType(
   const runners = workerRunners({ clock, ...templating });
   signal.addEventListener('abort', () => void runners.close(), { once: true });
   const charts = { repositories, clock, chartsOf: runners.of, ...helm };
-  const pods = { client, settings: container };
+  const pods = { client, settings: container, withDefaults: repositories.withDefaults };
   return new Map(
     deployerNames.map((name) => deployerPlugin(name, charts, pods)).map((plugin) => [plugin.type, plugin]),
   );

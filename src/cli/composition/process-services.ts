@@ -98,6 +98,9 @@ export async function createProcessServices(
     rng,
     signal: closing.signal,
     ...configuration.registry,
+    report: ({ path, key }, problem) => {
+      log.warn({ key, file: path, problem }, 'a configured file cannot be used as expected');
+    },
     downloads,
     componentLimits: configuration.limits,
   });

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { HealthSettings } from '../../../controllers/health/index.ts';
 import type { VerificationPolicy } from '../../../controllers/installation/gather/verification.ts';
 import { defaultLimits, type InstallationLimits } from '../../api/limits.ts';
+import type { ConfiguredFile } from '../../components/credential-files.ts';
 import { defaultComponentLimits, type ComponentLimits } from '../../components/resolve.ts';
 import { isDuration, parseDuration } from '../../lib/duration.ts';
 import { parseYaml } from '../../lib/yaml.ts';
@@ -43,6 +44,7 @@ export interface Configuration {
   readonly registry: {
     readonly localRoot?: string;
     readonly allowPlainHttp?: boolean;
+    readonly configFiles?: readonly ConfiguredFile[];
     readonly cacheBytes?: number;
   };
   /** Limits for templates, mappings and schemas. */
@@ -196,9 +198,16 @@ function registrySettings({ registry }: ConfigurationFile, file: string): Config
   return {
     ...(local?.rootPath && { localRoot: resolve(dirname(file), local.rootPath) }),
     ...(oci?.allowPlainHttp && { allowPlainHttp: true }),
+    ...(oci?.configFiles?.length && {
+      configFiles: filesAt(file, 'registry.oci.configFiles', oci.configFiles),
+    }),
     ...(typeof cacheSize === 'number' && { cacheBytes: cacheSize }),
   };
 }
+
+/** @param key of the list, for messages */
+const filesAt = (file: string, key: string, paths: readonly string[]): readonly ConfiguredFile[] =>
+  paths.map((path, i) => ({ path: resolve(dirname(file), path), key: `${key}[${String(i)}]` }));
 
 /** A program name without a folder is searched on the PATH. */
 function helmSettings({ helm }: ConfigurationFile, file: string): Configuration['helm'] {

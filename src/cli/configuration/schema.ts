@@ -93,7 +93,11 @@ export const configurationSchema = z.looseObject({
         '`false`',
       ),
       insecureSkipVerify: unused('certificates are always checked; NODE_EXTRA_CA_CERTS adds authorities'),
-      configFiles: unused('credentials come from the pull secrets of the Context'),
+      configFiles: setting(
+        names,
+        'Docker `config.json` files with [credentials](components.md#credentials-and-unavailable-registries) for registries that the pull secrets of the Context do not contain; relative to the configuration file; read again when they change',
+        'none',
+      ),
       cache: unused(ownCache),
     }),
     cacheSize: setting(

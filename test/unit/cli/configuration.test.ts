@@ -186,6 +186,14 @@ describe('the configuration file', () => {
     expect(read('registry: {local: {rootPath: /stock}}').registry).to.deep.equal({ localRoot: '/stock' });
   });
 
+  it('lists files with credentials, relative to itself, each with its key', () => {
+    const { registry } = read('registry: {oci: {configFiles: [a.json, /mounted/b.json]}}');
+    const [first, second] = registry.configFiles ?? [];
+    expect(first).to.include({ key: 'registry.oci.configFiles[0]' });
+    expect([isAbsolute(first?.path ?? ''), basename(first?.path ?? '')]).to.deep.equal([true, 'a.json']);
+    expect(second).to.deep.equal({ path: '/mounted/b.json', key: 'registry.oci.configFiles[1]' });
+  });
+
   it('never times out with a pickup timeout of none or zero', () => {
     for (const text of ['none', '0s', '0']) {
       expect(read(`deployItemTimeouts: {pickup: "${text}"}`).pickupTimeoutMs, text).to.equal(0);
@@ -283,7 +291,6 @@ const WITHOUT_USE = [
   'controllers.executions.cacheSyncTimeout',
   'controllers.deployItems.cacheSyncTimeout',
   'controllers.contexts.cacheSyncTimeout',
-  'registry.oci.configFiles',
   'registry.oci.cache',
   'registry.oci.insecureSkipVerify',
   'blueprintStore',

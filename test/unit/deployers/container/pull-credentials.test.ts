@@ -1,0 +1,28 @@
+/** The registry credentials that a pod gets: of its item, of the Context, and of the operator. */
+import { expect } from 'chai';
+import { pullSecrets } from '../../../../deployers/container/credentials.ts';
+import { dockerCredentials, type Credentials } from '../../../../src/components/credentials.ts';
+import { createAuthority } from '../../../../src/lib/certificates.ts';
+
+const LOGIN = { username: 'u', password: 'p' };
+
+describe('the registry credentials of a pod', () => {
+  const ref = { repositoryContext: { type: 'OCIRegistry', baseUrl: 'example.org/stock' } };
+  const config = { registryPullSecrets: [], componentDescriptor: { ref }, blueprint: { ref: {} } };
+  const ctx = { config, context: {}, item: { metadata: { namespace: 'a' } } } as never;
+  const found = (withDefaults?: (credentials: Credentials) => Credentials) =>
+    pullSecrets(ctx, { client: {} as never, withDefaults }, 'example.org/tool:1');
+  const read = (secret: Readonly<Record<string, string>> | undefined): Credentials =>
+    dockerCredentials(secret?.['.dockerconfigjson'] ?? '', 'here');
+
+  it('are those of the operator for registries without others, with the authority for the init container', async () => {
+    const authority = createAuthority('of-the-registry').certificate;
+    const auths = { 'example.org': { ...LOGIN, certificateAuthority: authority } };
+    const defaults = dockerCredentials(JSON.stringify({ auths }), 'a file');
+    expect(await found()).to.deep.equal({ image: undefined, descriptor: undefined, blueprint: undefined });
+    const { image, descriptor } = await found((credentials) => credentials.before(defaults));
+    expect(read(image).for('example.org', 'tool')).to.deep.equal(LOGIN);
+    expect(read(descriptor).for('example.org', 'stock')).to.deep.equal(LOGIN);
+    expect(read(descriptor).authorities('example.org', 'stock')).to.equal(authority.trim());
+  });
+});

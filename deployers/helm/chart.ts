@@ -95,11 +95,12 @@ async function fetched(
         clock: ctx.clock,
         signal: ctx.signal,
         limits,
+        trust: repositories.trust,
       });
     case 'ref':
       return chartFromRegistry(source.ref, ctx, repositories);
     case 'repo':
-      return chartFromRepository(source, ctx, limits);
+      return chartFromRepository(source, ctx, { limits, trust: repositories.trust });
     case 'resource':
       return chartFromComponent(source.key, ctx, options);
   }

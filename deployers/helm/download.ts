@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Agent } from 'undici';
 import { ByteBudget, type DownloadLimits } from '../../src/lib/byte-budget.ts';
+import { Trust } from '../../src/components/trust.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { withBody, type Answer } from '../../src/lib/response-body.ts';
 import { sizeText } from '../../src/lib/sizes.ts';
@@ -12,8 +13,10 @@ export interface Download {
   readonly url: string;
   /** Value of the Authorization header; only sent to the origin of the URL. */
   readonly authorization?: string | undefined;
-  /** Certificate authorities in PEM; trusted in addition to the system's. */
+  /** Certificate authorities in PEM; trusted in addition to those of `trust`. */
   readonly ca?: string | undefined;
+  /** Certificate authorities of the configuration; default: those of Node. */
+  readonly trust?: Pick<Trust, 'with'> | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Default: 64 MiB for one download, and twice as much for all parallel downloads of the process. */
@@ -57,18 +60,19 @@ export function shownUrl(text: string): string {
 }
 
 const TRUST =
-  'give its certificate authority as customCAData of the repository in helmChartRepoCredentials of the Context, or add it to the PEM file that NODE_EXTRA_CA_CERTS names';
+  'give its certificate authority as customCAData of the repository in helmChartRepoCredentials of the Context, or add it to registry.caFiles in the configuration';
 
 const MAX_REDIRECTS = 5;
 
 /** @param what start of the message, for example `unable to fetch helm chart`. @throws DownloadFailed */
 export async function download(what: string, from: Download): Promise<Uint8Array> {
-  const { url, ca, signal } = from;
+  const { url, ca, signal, trust = new Trust() } = from;
   const { Agent } = await import('undici');
+  const secureContext = trust.with(ca)?.context;
   const agent = new Agent({
     headersTimeout: SILENCE_MS,
     bodyTimeout: SILENCE_MS,
-    connect: { timeout: SILENCE_MS, ...(ca !== undefined && { ca }) },
+    connect: { timeout: SILENCE_MS, ...(secureContext && { secureContext }) },
   });
   try {
     return await followed(what, from, agent);

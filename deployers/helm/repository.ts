@@ -1,5 +1,4 @@
 /** Fetches charts from chart repositories: an index of versions with archives, and credentials from the Context. */
-import type { DownloadLimits } from '../../src/lib/byte-budget.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { download, DownloadFailed, shownUrl, type Download } from './download.ts';
 import { ChartNotPublished, RepositoryProblem } from './repository-index.ts';
@@ -23,23 +22,23 @@ interface Auth {
 export async function chartFromRepository(
   { url, name, version }: RepoChart,
   ctx: HelmContext,
-  limits: DownloadLimits | undefined,
+  from: Pick<Download, 'limits' | 'trust'>,
 ): Promise<Uint8Array> {
   const auth = await authFor(url, ctx);
   const base = url.replace(/\/+$/, '');
   const { clock, signal } = ctx;
-  const index = await indexOf(`${base}/index.yaml`, { ...auth, clock, signal, limits });
+  const index = await indexOf(`${base}/index.yaml`, { ...from, ...auth, clock, signal });
   const shown = shownUrl(base);
   const location = await locationInProcess(index, { url: shown, name, version }, { clock, signal });
   const archive = new URL(location, `${base}/`);
   // Credentials of a repository are not sent to other servers that its index refers to.
   const isSame = archive.origin === new URL(base).origin;
   return download('unable to fetch helm chart', {
+    ...from,
     url: archive.href,
     ...(isSame && auth),
     clock,
     signal,
-    limits,
   });
 }
 

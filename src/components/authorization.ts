@@ -8,7 +8,8 @@ import type { Challenge } from './challenge.ts';
 import type { Login } from './credentials.ts';
 import { parseDocument } from './document.ts';
 import { ContentInvalid } from './errors.ts';
-import { refusal, type LoginAttempt, type Transport } from './transport.ts';
+import { refusal, type LoginAttempt } from './refusals.ts';
+import type { Transport } from './transport.ts';
 
 interface Token {
   readonly header: string;
@@ -73,7 +74,7 @@ export class Authorization {
     parameters.set('scope', scope ?? wantedScope);
     const what = `a token for ${service ?? 'the registry'}`;
     const began = this.#transport.clock.now();
-    const common = { maxBytes: MAX_TOKEN_BYTES, what };
+    const common = { maxBytes: MAX_TOKEN_BYTES, what, authorities: attempt.authorities };
     if (login?.identityToken === undefined) url.search = parameters.toString();
     const answer =
       login?.identityToken === undefined
@@ -124,10 +125,10 @@ function parsed(body: Uint8Array): unknown {
   }
 }
 
-/** A hash that distinguishes logins without storing them. */
-export const fingerprint = (login: Login | undefined): string =>
-  login === undefined
+/** A hash that distinguishes logins, and what they trust, without storing them. */
+export const fingerprint = ({ used, authorities }: LoginAttempt): string =>
+  used === undefined && authorities === undefined
     ? 'anonymous'
     : createHash('sha256')
-        .update(JSON.stringify([login.username, login.password, login.identityToken]))
+        .update(JSON.stringify([used?.username, used?.password, used?.identityToken, authorities]))
         .digest('hex');

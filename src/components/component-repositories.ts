@@ -22,6 +22,7 @@ import { inRepository, type FoundComponent, type Repository } from './repository
 import { findComponent, resolveAll, type ComponentLimits, type Lookup } from './resolve.ts';
 import type { Resolver } from './resolvers.ts';
 import { Transport } from './transport.ts';
+import { Trust } from './trust.ts';
 import { ComponentView, type ComponentSource } from './view.ts';
 
 interface ComponentRepositoriesOptions {
@@ -31,6 +32,8 @@ interface ComponentRepositoriesOptions {
   readonly allowPlainHttp?: boolean;
   /** Docker's configuration files with credentials for requests that have none of their own for a registry. */
   readonly configFiles?: readonly ConfiguredFile[];
+  /** Files with certificate authorities in PEM, trusted in addition to those of Node. */
+  readonly caFiles?: readonly ConfiguredFile[];
   /** Receives problems with files of the configuration; default: only errors of registries mention them. */
   readonly report?: ReportFile;
   /** The folder that contains all file-based repositories; undefined: they are not available. */
@@ -57,6 +60,8 @@ export interface Request {
 
 export interface ComponentRepositories {
   registry(address: string, credentials: Credentials): Registry;
+  /** The certificate authorities of the configuration, also for chart repositories. */
+  readonly trust: Trust;
   /** The given credentials, and for other registries those of the configuration. */
   readonly withDefaults: (credentials: Credentials) => Credentials;
   /** @throws ComponentProblem */
@@ -87,7 +92,8 @@ const CACHE_BYTES = 64 * 2 ** 20;
 
 export function createComponentRepositories(options: ComponentRepositoriesOptions): ComponentRepositories {
   const { downloads } = options;
-  const transport = new Transport({ ...options, ...(downloads && { budget: downloads.budget }) });
+  const trust = new Trust(options.caFiles, options.report);
+  const transport = new Transport({ ...options, trust, ...(downloads && { budget: downloads.budget }) });
   const authorization = new Authorization(transport);
   const limits = {
     ...defaultLimits,
@@ -96,8 +102,8 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
   };
   const cache = createContentCache(options.cacheBytes ?? CACHE_BYTES);
   const files = new CredentialFiles(options.configFiles ?? [], options.report ?? (() => undefined));
-  files.current(); // reports problems at the start, not only when a registry refuses a request
   const defaults = (): Credentials => files.current();
+  if (options.report) reportNow(files, trust);
   const registry = (address: string, credentials: Credentials): Registry =>
     new Registry(address, credentials, { transport, authorization, cache, limits, defaults });
   const pace = new Pace(options.clock);
@@ -120,6 +126,7 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
   });
   return {
     registry,
+    trust,
     withDefaults: (credentials) => credentials.before(defaults()),
     get cache() {
       return cache.facts;
@@ -142,6 +149,12 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
     },
     close: () => transport.close(),
   };
+}
+
+/** Problems with files are reported at the start, not only when a registry cannot be used. */
+function reportNow(files: CredentialFiles, trust: Trust): void {
+  files.current();
+  trust.with();
 }
 
 /** A request opens each repository once, because some have to be unpacked. */

@@ -78,4 +78,4 @@ function authorityReader({ path }: ConfiguredFile) {
   };
 }
 
-const nameOf = ({ key, path }: ConfiguredFile): string => `${key}, file ${path},`;
+export const nameOf = ({ key, path }: ConfiguredFile): string => `${key}, file ${path},`;

@@ -15,14 +15,8 @@ import type { Credentials } from './credentials.ts';
 import { isDigest, verifyDigest } from './digest.ts';
 import { BlobMissing, ContentInvalid, ReferenceInvalid } from './errors.ts';
 import { isRepositoryPath } from './image-reference.ts';
-import {
-  refusal,
-  tooLarge,
-  type LoginAttempt,
-  type RegistryAnswer,
-  type RegistryRequest,
-  type Transport,
-} from './transport.ts';
+import { refusal, tooLarge, type LoginAttempt } from './refusals.ts';
+import type { RegistryAnswer, RegistryRequest, Transport } from './transport.ts';
 
 export interface Limits {
   readonly maxManifestBytes: number;
@@ -46,12 +40,14 @@ interface RegistryPorts {
 export class Registry implements ArtifactStore {
   readonly name: string;
   readonly #base: URL;
+  readonly #mayUsePlainHttp: boolean;
   readonly #ports: RegistryPorts;
   readonly #own: Credentials;
 
   /** @throws RepositoryUnusable */
   constructor(address: string, credentials: Credentials, ports: RegistryPorts) {
     this.#base = ports.transport.urlOf(address);
+    this.#mayUsePlainHttp = ports.transport.mayUsePlainHttp(address);
     this.name = `registry ${this.#base.host}`;
     this.#ports = ports;
     this.#own = credentials;
@@ -90,7 +86,7 @@ export class Registry implements ArtifactStore {
       throw tooLarge(what, this.#base, maxBlobBytes, BLOB_KEY);
     }
     // The cache key contains the credentials: knowing a digest does not permit reading the blob.
-    const user = fingerprint(this.#credentials.for(this.#base.host, repository));
+    const user = fingerprint(loginFor(this.#credentials, this.#base.host, repository));
     return this.#ports.cache.get(`${user} ${this.#base.host}/${repository}@${digest}`, async () => {
       const path = `${repository}/blobs/${digest}`;
       const { request, answer, login } = await this.#ask(
@@ -158,12 +154,13 @@ export class Registry implements ArtifactStore {
     const { transport, authorization } = this.#ports;
     const credentials = this.#credentials;
     const login = loginFor(credentials, this.#base.host, repository);
-    const key = [this.#base.origin, repository, actions, fingerprint(login.used)].join(' ');
+    const key = [this.#base.origin, repository, actions, fingerprint(login)].join(' ');
     const { path, url = this.#urlOf(path ?? ''), ...rest } = asked;
-    const isOurs = url.origin === this.#base.origin;
+    const isOurs = this.#isOurs(url);
     const send = (header: string | undefined): Promise<RegistryAnswer> => {
       const headers = { ...rest.headers, ...(header !== undefined && isOurs && { authorization: header }) };
-      return transport.send({ ...rest, url, headers });
+      const mayUsePlainHttp = this.#mayUsePlainHttp && isOurs;
+      return transport.send({ ...rest, url, headers, mayUsePlainHttp, authorities: login.authorities });
     };
     const request: RegistryRequest = { ...rest, url };
     const answer = await send(authorization.known(key));
@@ -172,6 +169,13 @@ export class Registry implements ArtifactStore {
     if (!challenge) return { request, answer, login };
     const header = await authorization.answer(key, challenge, login, `repository:${repository}:${actions}`);
     return { request, answer: header === undefined ? answer : await send(header), login };
+  }
+
+  /** Credentials are not sent to other servers, nor over plain HTTP to a server that speaks TLS. */
+  #isOurs({ origin, protocol, host }: URL): boolean {
+    if (origin === this.#base.origin) return true;
+    const isPlain = this.#mayUsePlainHttp && this.#ports.transport.isPlain(this.#base.host);
+    return isPlain && protocol === 'http:' && host === this.#base.host;
   }
 
   #urlOf(path: string): URL {
@@ -183,6 +187,7 @@ export class Registry implements ArtifactStore {
 
 const loginFor = (credentials: Credentials, host: string, repository: string): LoginAttempt => ({
   used: credentials.for(host, repository),
+  authorities: credentials.authorities(host, repository),
   problems: credentials.problems,
 });
 

@@ -1,30 +1,16 @@
 /**
- * HTTP requests to registries: plain HTTP only if it is allowed, size limits, redirects without credentials, and
+ * HTTP requests to registries: plain HTTP only if it is allowed and the server does not speak TLS, size limits, redirects without credentials, and
  * retries after temporary failures.
  */
 import { ByteBudget, type DownloadLimits } from '../lib/byte-budget.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
-import {
-  connectionAdvice,
-  connectionCode,
-  isDefiniteFault,
-  TRUST_BY_ENVIRONMENT,
-} from '../lib/connection.ts';
 import { withBody } from '../lib/response-body.ts';
-import { sizeText } from '../lib/sizes.ts';
 import type { Rng } from '../lib/rng.ts';
-import { loadAgent } from '../lib/undici.ts';
-import type { Login } from './credentials.ts';
-import { parseDocument } from './document.ts';
-import {
-  ContentInvalid,
-  ContentTooLarge,
-  RegistryMisconfigured,
-  RegistryRefused,
-  RegistryUnavailable,
-  RepositoryUnusable,
-  type ComponentProblem,
-} from './errors.ts';
+import { Agents } from './agents.ts';
+import { codeWithoutTls, ConnectionError, withTlsCode } from './connection-error.ts';
+import { ContentInvalid, RegistryUnavailable, RepositoryUnusable } from './errors.ts';
+import { failedNow, tooLarge } from './refusals.ts';
+import { Trust } from './trust.ts';
 
 export interface RegistryRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT';
@@ -37,6 +23,10 @@ export interface RegistryRequest {
   readonly limitKey?: string;
   /** Description of the request for messages; never contains a query, which may hold a signature. */
   readonly what: string;
+  /** Whether plain HTTP is used if the server does not speak TLS; see `mayUsePlainHttp` of the transport. */
+  readonly mayUsePlainHttp?: boolean;
+  /** Certificate authorities in PEM, trusted in addition to those of the configuration. */
+  readonly authorities?: string | undefined;
 }
 
 export interface RegistryAnswer {
@@ -48,7 +38,7 @@ export interface RegistryAnswer {
 interface TransportOptions {
   readonly clock: Clock;
   readonly rng: Rng;
-  /** Whether `http://` is allowed. */
+  /** Whether `http://` is allowed, and plain HTTP for addresses without a scheme if the server does not speak TLS. */
   readonly allowPlainHttp?: boolean;
   /** Aborts all requests. */
   readonly signal?: AbortSignal;
@@ -57,43 +47,55 @@ interface TransportOptions {
   readonly deadlineMs?: number;
   /** Memory budget for downloads, shared by all registries. */
   readonly budget?: DownloadLimits['budget'];
+  /** Default: the authorities of Node. */
+  readonly trust?: Trust;
 }
 
 const BUDGET_BYTES = 128 * 2 ** 20;
 const DEADLINE_MS = 5 * 60_000;
 const MAX_TRIES = 4;
+/** How long a server is not asked again whether it speaks TLS. */
+const PLAIN_MS = 5 * 60_000;
 const MAX_REDIRECTS = 5;
 const MAX_RETRY_AFTER_MS = 10_000;
-const CONNECT_MS = 10_000;
-const IDLE_TIMEOUT_MS = 30_000;
 
 export class Transport {
   readonly clock: Clock;
   readonly #options: TransportOptions;
   readonly #budget: ByteBudget;
-  readonly #agent = new (loadAgent())({
-    connect: { timeout: CONNECT_MS },
-    headersTimeout: IDLE_TIMEOUT_MS,
-    bodyTimeout: IDLE_TIMEOUT_MS,
-    connections: 16,
-  });
+  readonly #trust: Trust;
+  readonly #agents: Agents;
+  /** Servers that answered over plain HTTP and do not speak TLS, and until when that is assumed. */
+  readonly #plain = new Map<string, number>();
 
   constructor(options: TransportOptions) {
     this.clock = options.clock;
     this.#options = options;
     this.#budget = options.budget ?? new ByteBudget(BUDGET_BYTES);
+    this.#trust = options.trust ?? new Trust();
+    this.#agents = new Agents(this.#trust);
+  }
+
+  /** Whether a registry may be used without TLS if it does not speak TLS: its address does not say https://. */
+  mayUsePlainHttp(address: string): boolean {
+    return this.#options.allowPlainHttp === true && !hasScheme(address);
+  }
+
+  /** Whether the server has answered over plain HTTP, because it does not speak TLS. */
+  isPlain(host: string): boolean {
+    const until = this.#plain.get(host);
+    if (until === undefined || until > this.clock.now()) return until !== undefined;
+    this.#plain.delete(host);
+    return false;
   }
 
   /**
-   * The URL of a registry. Without a scheme it uses HTTPS, except for registries on this machine if plain HTTP is
-   * allowed.
+   * The URL of a registry; without a scheme it begins with https.
    * @param address `host`, `host:port`, or either with a scheme
    * @throws RepositoryUnusable
    */
   urlOf(address: string): URL {
-    const hasScheme = /^https?:\/\//.test(address);
-    const isLocal = this.#options.allowPlainHttp === true && isLoopback(address.replace(/^https?:\/\//, ''));
-    const text = hasScheme ? address : `${isLocal ? 'http' : 'https'}://${address}`;
+    const text = hasScheme(address) ? address : `https://${address}`;
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (!url || url.host === '' || url.username + url.password + url.search + url.hash !== '') {
       throw new RepositoryUnusable(
@@ -116,6 +118,33 @@ export class Transport {
    * ContentInvalid, RepositoryUnusable
    */
   async send(request: RegistryRequest): Promise<RegistryAnswer> {
+    if (!request.mayUsePlainHttp) return this.#retrying(request);
+    if (this.isPlain(request.url.host)) return this.#sendPlain(request);
+    try {
+      return await this.#retrying(request);
+    } catch (error) {
+      const code = codeWithoutTls(error, request.url);
+      if (code === undefined) throw error;
+      return this.#sendPlain(request, code);
+    }
+  }
+
+  /** @param tlsCode why the connection with TLS failed just before */
+  async #sendPlain(request: RegistryRequest, tlsCode?: string): Promise<RegistryAnswer> {
+    const url = new URL(request.url);
+    url.protocol = 'http:';
+    const { host } = request.url;
+    try {
+      const answer = await this.#retrying({ ...request, url });
+      if (tlsCode !== undefined) this.#plain.set(host, this.clock.now() + PLAIN_MS);
+      return answer;
+    } catch (error) {
+      this.#plain.delete(host);
+      throw tlsCode === undefined ? error : withTlsCode(error, tlsCode);
+    }
+  }
+
+  async #retrying(request: RegistryRequest): Promise<RegistryAnswer> {
     for (let tries = 1; ; tries++) {
       let pause: number;
       try {
@@ -133,7 +162,7 @@ export class Transport {
   }
 
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    await this.#agents.close();
   }
 
   #pauseAfter(retryAfter: string | undefined, tries: number): number {
@@ -176,12 +205,13 @@ export class Transport {
     maxBytes,
     limitKey,
     what,
+    authorities,
   }: RegistryRequest): Promise<RegistryAnswer> {
     const { signal, userAgent = 'espalier', deadlineMs = DEADLINE_MS } = this.#options;
     const deadline = AbortSignal.timeout(deadlineMs);
     const ending = signal ? AbortSignal.any([signal, deadline]) : deadline;
     try {
-      const response = await this.#agent.request({
+      const response = await this.#agents.for(authorities).request({
         origin: url.origin,
         path: url.pathname + url.search,
         method,
@@ -218,88 +248,18 @@ export class Transport {
           { cause: error },
         );
       }
-      throw new ConnectionError(url.host, what, error);
+      throw new ConnectionError(url, what, error, {
+        problems: this.#trust.problems,
+        allowsPlainHttp: this.#options.allowPlainHttp === true,
+      });
     }
-  }
-}
-
-/** @param key absent for manifests and tokens, whose limits are not configurable */
-export const tooLarge = (what: string, { host }: URL, maxBytes: number, key?: string): ContentTooLarge =>
-  new ContentTooLarge(
-    `registry ${host} answered the request for ${what} with more than ${sizeText(maxBytes)}` +
-      (key === undefined ? '' : `; ${key} in the configuration raises this limit`),
-  );
-
-class ConnectionError extends Error {
-  /** The connection was established and then broke; a retry may help. */
-  readonly wasEstablished: boolean;
-  readonly problem: ComponentProblem;
-
-  constructor(host: string, what: string, cause: unknown) {
-    super('broken connection', { cause });
-    const code = connectionCode(cause);
-    const where = `while fetching ${what}`;
-    this.wasEstablished =
-      !isDefiniteFault(cause) &&
-      !/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$|TIMEOUT/.test(code);
-    const advice = connectionAdvice(cause, TRUST_BY_ENVIRONMENT);
-    const verb = this.wasEstablished ? 'broke off' : 'cannot be reached';
-    this.problem = advice
-      ? new RegistryMisconfigured(`registry ${host} cannot be used (${code}), ${where}: ${advice}`, { cause })
-      : new RegistryUnavailable(`registry ${host} ${verb} (${code}), ${where}`, { cause });
   }
 }
 
 const isPassing = (status: number): boolean =>
   status === 429 || status === 408 || (status >= 500 && status !== 501 && status !== 505);
 
-function failedNow({ url, what }: RegistryRequest, answer: RegistryAnswer): RegistryUnavailable {
-  return new RegistryUnavailable(
-    `registry ${url.host} answers ${String(answer.status)} to the request for ${what}${errorCodeText(answer)}`,
-  );
-}
-
-/** The credentials of a request. */
-export interface LoginAttempt {
-  readonly used: Login | undefined;
-  /** Sources of credentials that cannot be used. */
-  readonly problems: readonly string[];
-}
-
-/** An error for an unexpected response. From its body, only the error code is included. */
-export function refusal(
-  { url, what }: Pick<RegistryRequest, 'url' | 'what'>,
-  answer: RegistryAnswer,
-  login: LoginAttempt,
-): Error {
-  const { status } = answer;
-  const said = errorCodeText(answer);
-  if (status === 401 || status === 403) {
-    const why = login.used
-      ? 'its credentials are not accepted, or have too few rights'
-      : 'there are no credentials for it; add a pull secret to the Context, or a file to registry.oci.configFiles in the configuration';
-    const problems = login.used ? [] : login.problems;
-    return new RegistryRefused(
-      [`registry ${url.host} refuses ${what} (${String(status)}${said}): ${why}`, ...problems].join('; '),
-    );
-  }
-  return new ContentInvalid(
-    `registry ${url.host} answers ${String(status)} to the request for ${what}${said}`,
-  );
-}
-
-function errorCodeText({ body }: RegistryAnswer): string {
-  try {
-    const { errors } = parseDocument(body, 'a refusal') as { errors?: { code?: unknown }[] };
-    const code = errors?.[0]?.code;
-    return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? `, ${code}` : '';
-  } catch {
-    return '';
-  }
-}
-
 const without = (headers: Readonly<Record<string, string>>, name: string): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name));
 
-const isLoopback = (host: string): boolean =>
-  /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?(?:\/|$)/.test(host);
+const hasScheme = (address: string): boolean => /^https?:\/\//.test(address);

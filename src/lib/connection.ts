@@ -56,15 +56,24 @@ export function connectionAdvice(error: unknown, trust: string): string | undefi
   }
 }
 
+const UNKNOWN_AUTHORITY = [
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+];
+
 function certificateAdvice(code: string, trust: string): string {
   if (code.startsWith('ERR_TLS_CERT_ALTNAME_') || code === 'HOSTNAME_MISMATCH') {
     return 'its certificate is for other host names; check the address, or have the certificate replaced';
   }
   if (code === 'CERT_HAS_EXPIRED') return 'its certificate has expired; have it renewed';
   if (code === 'CERT_NOT_YET_VALID') return 'its certificate is not valid yet; check the clocks';
+  if (code === 'DEPTH_ZERO_SELF_SIGNED_CERT') {
+    return `its certificate is self-signed and not trusted; to trust it, ${trust}`;
+  }
+  if (UNKNOWN_AUTHORITY.includes(code)) {
+    return `its certificate is from an unknown authority; to trust it, ${trust}`;
+  }
   return `its certificate is not trusted; to trust it, ${trust}`;
 }
-
-/** For servers without a setting of their own. */
-export const TRUST_BY_ENVIRONMENT =
-  'add its certificate authority to the PEM file that the environment variable NODE_EXTRA_CA_CERTS of Espalier names';

@@ -3,7 +3,8 @@
  * kinds of login and faults on demand.
  */
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface TestRegistryOptions {
@@ -15,6 +16,8 @@ export interface TestRegistryOptions {
   readonly tokenSeconds?: number;
   /** Blobs are stored elsewhere, as in large registries: this one answers with a redirect. */
   readonly redirectsBlobs?: boolean;
+  /** Serves TLS with this key and certificate in PEM; without it plain HTTP. */
+  readonly tls?: { readonly key: string; readonly cert: string };
 }
 
 export interface Seen {
@@ -35,12 +38,13 @@ export class TestRegistry {
   #tokens = new Set<string>();
   #issued = 0;
   readonly #options: TestRegistryOptions;
-  readonly #server = createServer((request, response) => {
-    void this.#serve(request, response);
-  });
+  readonly #server: Server;
 
   private constructor(options: TestRegistryOptions) {
     this.#options = options;
+    const listener = (request: IncomingMessage, response: ServerResponse): void =>
+      void this.#serve(request, response);
+    this.#server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener);
   }
 
   static async start(options: TestRegistryOptions = {}): Promise<TestRegistry> {
@@ -105,7 +109,7 @@ export class TestRegistry {
 
   #challenge(response: ServerResponse, path: string): void {
     const repository = /^\/v2\/(.*)\/(?:manifests|blobs)\//.exec(path)?.[1] ?? '';
-    const bearer = `Bearer realm="http://${this.address}/token",service="test",scope="repository:${repository}:pull,push"`;
+    const bearer = `Bearer realm="${this.#options.tls ? 'https' : 'http'}://${this.address}/token",service="test",scope="repository:${repository}:pull,push"`;
     response.setHeader('www-authenticate', this.#options.auth === 'basic' ? 'Basic realm="test"' : bearer);
     refuse(response, 401, 'UNAUTHORIZED');
   }

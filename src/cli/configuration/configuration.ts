@@ -45,6 +45,7 @@ export interface Configuration {
     readonly localRoot?: string;
     readonly allowPlainHttp?: boolean;
     readonly configFiles?: readonly ConfiguredFile[];
+    readonly caFiles?: readonly ConfiguredFile[];
     readonly cacheBytes?: number;
   };
   /** Limits for templates, mappings and schemas. */
@@ -194,13 +195,14 @@ const numbersIn = (settings: Readonly<Record<string, unknown>>): Readonly<Record
 
 /** Relative paths are relative to the configuration file. */
 function registrySettings({ registry }: ConfigurationFile, file: string): Configuration['registry'] {
-  const { local, oci, cacheSize } = registry ?? {};
+  const { local, oci, cacheSize, caFiles } = registry ?? {};
   return {
     ...(local?.rootPath && { localRoot: resolve(dirname(file), local.rootPath) }),
     ...(oci?.allowPlainHttp && { allowPlainHttp: true }),
     ...(oci?.configFiles?.length && {
       configFiles: filesAt(file, 'registry.oci.configFiles', oci.configFiles),
     }),
+    ...(caFiles?.length && { caFiles: filesAt(file, 'registry.caFiles', caFiles) }),
     ...(typeof cacheSize === 'number' && { cacheBytes: cacheSize }),
   };
 }

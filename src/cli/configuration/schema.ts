@@ -89,10 +89,10 @@ export const configurationSchema = z.looseObject({
     oci: section({
       allowPlainHttp: setting(
         z.boolean(),
-        '`true`: allows unencrypted connections to registries with an `http://` address and to registries on this machine',
+        '`true`: allows unencrypted connections to registries with an `http://` address, and to registries that do not speak TLS and whose address has no scheme',
         '`false`',
       ),
-      insecureSkipVerify: unused('certificates are always checked; NODE_EXTRA_CA_CERTS adds authorities'),
+      insecureSkipVerify: unused('certificates are always checked; registry.caFiles adds authorities'),
       configFiles: setting(
         names,
         'Docker `config.json` files with [credentials](components.md#credentials-and-unavailable-registries) for registries that the pull secrets of the Context do not contain; relative to the configuration file; read again when they change',
@@ -100,6 +100,11 @@ export const configurationSchema = z.looseObject({
       ),
       cache: unused(ownCache),
     }),
+    caFiles: setting(
+      names,
+      'files with certificate authorities in PEM that registries and chart repositories may have, in addition to those of Node; relative to the configuration file; read again when they change; not in upstream',
+      'none',
+    ),
     cacheSize: setting(
       z.number().int().nonnegative(),
       'size in bytes of the in-memory cache of fetched blobs',

@@ -36,7 +36,11 @@ describe('an installation whose registry cannot be used', () => {
   describe('with the default limit', () => {
     const here = useCluster({ config: { registry: { allowPlainHttp: true } } });
     const rows = [
-      ['a certificate that is not trusted', () => `https://${servers.untrusted}`, 'NODE_EXTRA_CA_CERTS'],
+      [
+        'a certificate that is not trusted',
+        () => `https://${servers.untrusted}`,
+        'unknown authority; to trust it, add .* registry.caFiles',
+      ],
       ['an expired certificate', () => `https://${servers.expired}`, 'UNABLE_TO_VERIFY|expired'],
       ['https:// for plain HTTP', () => `https://${servers.plain}`, 'check scheme'],
       [

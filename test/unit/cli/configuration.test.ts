@@ -186,12 +186,15 @@ describe('the configuration file', () => {
     expect(read('registry: {local: {rootPath: /stock}}').registry).to.deep.equal({ localRoot: '/stock' });
   });
 
-  it('lists files with credentials, relative to itself, each with its key', () => {
-    const { registry } = read('registry: {oci: {configFiles: [a.json, /mounted/b.json]}}');
+  it('lists files with credentials and authorities, relative to itself, each with its key', () => {
+    const { registry } = read(
+      'registry: {oci: {configFiles: [a.json, /mounted/b.json]}, caFiles: [/ca.pem]}',
+    );
     const [first, second] = registry.configFiles ?? [];
     expect(first).to.include({ key: 'registry.oci.configFiles[0]' });
     expect([isAbsolute(first?.path ?? ''), basename(first?.path ?? '')]).to.deep.equal([true, 'a.json']);
     expect(second).to.deep.equal({ path: '/mounted/b.json', key: 'registry.oci.configFiles[1]' });
+    expect(registry.caFiles).to.deep.equal([{ path: '/ca.pem', key: 'registry.caFiles[0]' }]);
   });
 
   it('never times out with a pickup timeout of none or zero', () => {

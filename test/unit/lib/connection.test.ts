@@ -113,8 +113,11 @@ describe('a connection that fails', () => {
   it('has advice if it fails permanently, which says how to trust an authority', () => {
     const advice = (code: string) => connectionAdvice(coded(code), 'do this');
     expect(advice('DEPTH_ZERO_SELF_SIGNED_CERT')).to.equal(
-      'its certificate is not trusted; to trust it, do this',
+      'its certificate is self-signed and not trusted; to trust it, do this',
     );
+    for (const code of ['SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'])
+      expect(advice(code)).to.equal('its certificate is from an unknown authority; to trust it, do this');
+    expect(advice('CERT_REVOKED')).to.equal('its certificate is not trusted; to trust it, do this');
     expect(advice('ERR_TLS_CERT_ALTNAME_INVALID')).to.contain('other host names');
     expect(advice('CERT_HAS_EXPIRED')).to.contain('expired');
     expect(advice('EPROTO')).to.contain('https:// or http://');

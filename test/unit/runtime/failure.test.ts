@@ -121,7 +121,7 @@ describe('the error of a connection', () => {
       'SELF_SIGNED_CERT_IN_CHAIN',
       false,
       true,
-      'cannot trust https://s (SELF_SIGNED_CERT_IN_CHAIN): its certificate is not trusted; to trust it, put its certificate authority into the kubeconfig',
+      'cannot trust https://s (SELF_SIGNED_CERT_IN_CHAIN): its certificate is from an unknown authority; to trust it, put its certificate authority into the kubeconfig',
     ],
     ['CERT_NOT_YET_VALID', false, true, 'its certificate is not valid yet; check the clocks'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', false, true, 'cannot use https://s (ERR_SSL_WRONG_VERSION_NUMBER): '],

@@ -246,7 +246,7 @@ describe('a connection', () => {
   it('reports that it cannot trust a server', async () => {
     const error = await version({ text: config({ server: url }, {}) }).catch((e: unknown) => e as Error);
     expect((error as Error).message).to.match(
-      /^cannot trust https:\S+ \(\w+\): its certificate is not trusted; to trust it, put its certificate authority into the kubeconfig, while trying to get \/version$/,
+      /^cannot trust https:\S+ \(\w+\): its certificate is (self-signed and not trusted|from an unknown authority); to trust it, put its certificate authority into the kubeconfig, while trying to get \/version$/,
     );
   });
 

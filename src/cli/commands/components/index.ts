@@ -8,7 +8,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 
 const PLAIN_HTTP = [
   '--plain-http',
-  'allow plain HTTP: for http://HOST, and for hosts on this machine',
+  'allow plain HTTP: for http://HOST, and for hosts that do not speak TLS',
 ] as const;
 const DOCKER_CONFIG = [
   '--docker-config <file>',

@@ -1,0 +1,85 @@
+/**
+ * The certificate authorities that registries and chart repositories may have: those of Node, those of files that the
+ * configuration names, which are read again when they change, and those of single credentials.
+ */
+import { createHash } from 'node:crypto';
+import type { SecureContext } from 'node:tls';
+import { secureContextWith } from '../lib/secure-context.ts';
+import { WatchedFile, type FileState } from '../lib/watched-file.ts';
+import { certificatesIn } from './authorities.ts';
+import { nameOf, type ConfiguredFile, type ReportFile } from './credential-files.ts';
+import { RepositoryUnusable } from './errors.ts';
+
+/** Certificates of one file, or why there are none. */
+type Certificates = { readonly pem: string } | { readonly problem: string };
+
+interface Parsed {
+  readonly state: FileState;
+  readonly certificates: Certificates;
+}
+
+interface Trusted {
+  /** Differs for different authorities. */
+  readonly key: string;
+  readonly context: SecureContext;
+}
+
+/** Each one has parsed all authorities. */
+const MAX_CONTEXTS = 20;
+
+export class Trust {
+  readonly #files: readonly { readonly file: ConfiguredFile; readonly watched: WatchedFile }[];
+  readonly #report: ReportFile;
+  readonly #parsed = new Map<ConfiguredFile, Parsed>();
+  readonly #contexts = new Map<string, SecureContext>();
+
+  constructor(files: readonly ConfiguredFile[] = [], report: ReportFile = () => undefined) {
+    this.#files = files.map((file) => ({ file, watched: new WatchedFile(file.path) }));
+    this.#report = report;
+  }
+
+  /** @param more further authorities, in PEM. @returns undefined if only those of Node are trusted */
+  with(more?: string): Trusted | undefined {
+    const all = [...this.configured, ...(more === undefined ? [] : [more])];
+    if (all.length === 0) return undefined;
+    const key = createHash('sha256').update(all.join('\n')).digest('hex');
+    const context = this.#contexts.get(key) ?? secureContextWith(all);
+    this.#contexts.delete(key);
+    this.#contexts.set(key, context);
+    const [oldest] = this.#contexts.keys();
+    if (this.#contexts.size > MAX_CONTEXTS && oldest !== undefined) this.#contexts.delete(oldest);
+    return { key, context };
+  }
+
+  /** The certificates of the files at this moment, in PEM. */
+  get configured(): readonly string[] {
+    return this.#current().flatMap((each) => ('pem' in each ? [each.pem] : []));
+  }
+
+  /** Why files cannot be used. */
+  get problems(): readonly string[] {
+    return this.#current().flatMap((each) => ('problem' in each ? [each.problem] : []));
+  }
+
+  #current(): readonly Certificates[] {
+    return this.#files.map(({ file, watched }) => {
+      const state = watched.current();
+      const known = this.#parsed.get(file);
+      if (known?.state === state) return known.certificates;
+      const certificates = parsed(file, state);
+      this.#parsed.set(file, { state, certificates });
+      if ('problem' in certificates) this.#report(file, certificates.problem);
+      return certificates;
+    });
+  }
+}
+
+function parsed(file: ConfiguredFile, state: FileState): Certificates {
+  if ('problem' in state) return { problem: `${nameOf(file)} ${state.problem}` };
+  try {
+    return { pem: certificatesIn(state.text, nameOf(file)) };
+  } catch (error) {
+    if (!(error instanceof RepositoryUnusable)) throw error;
+    return { problem: error.message };
+  }
+}

@@ -40,18 +40,20 @@ const options = {
 /**
  * @param args without the program and the script
  * @param find the cluster if the arguments do not name one
+ * @param onNote receives a message for each key of the configuration without effect
  * @throws WrongOptions, SettingsError
  */
 export function readServeOptions(
   args: readonly string[],
   find: () => KubeconfigSource | undefined = () => findKubeconfig(process.env),
+  onNote?: (problem: string) => void,
 ): ServeOptions {
   const values = parsed(args);
   if (values.help) return 'help';
   const file = values.kubeconfig ?? values['landscaper-kubeconfig'];
   const kubeconfig = file === undefined ? find() : { file };
   if (!kubeconfig) throw new WrongOptions('no cluster given; set --kubeconfig or KUBECONFIG');
-  const { settings, identity } = values.config === undefined ? {} : settingsIn(values.config);
+  const { settings, identity } = values.config === undefined ? {} : settingsIn(values.config, onNote);
   const address = values['metrics-address'];
   return {
     kubeconfig,
@@ -71,14 +73,17 @@ function parsed(args: readonly string[]) {
   }
 }
 
-function settingsIn(file: string): ReturnType<typeof readSettings> {
+function settingsIn(
+  file: string,
+  onNote: ((problem: string) => void) | undefined,
+): ReturnType<typeof readSettings> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     throw new WrongOptions(`cannot read --config ${file} (${(error as NodeJS.ErrnoException).code ?? ''})`);
   }
-  return readSettings(text, file);
+  return readSettings(text, file, { ...(onNote && { onNote }) });
 }
 
 function levelOf(text: string | undefined): Level {

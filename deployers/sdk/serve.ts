@@ -17,10 +17,12 @@ export async function serve<C, S>(
   args: readonly string[] = process.argv.slice(2),
 ): Promise<void> {
   try {
-    const wanted = readServeOptions(args);
+    const notes: string[] = [];
+    const wanted = readServeOptions(args, undefined, (problem) => notes.push(problem));
     if (wanted === 'help') process.stdout.write(helpOf(plugin));
     else {
       const log = createLogger({ level: wanted.level, pretty: process.stderr.isTTY });
+      for (const problem of notes) log.warn({ problem }, 'configuration key has no effect');
       await run(plugin, { ...wanted, log });
     }
   } catch (error) {

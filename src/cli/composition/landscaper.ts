@@ -145,10 +145,10 @@ function populate(
   const { withDefaults } = services.repositories;
   const container = { client, settings: configuration.container, withDefaults };
   const trees = createTreeSizes(services.world, configuration.limits.treeObjects);
-  const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm, container));
+  const plugins = chosen.deployers.map((name) => ({ name, plugin: deployerPlugin(name, helm, container) }));
   for (const name of chosen.controllers) {
     if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
-    const ports = { ...services, trees, servedTypes: new Set(plugins.map(({ type }) => type)) };
+    const ports = { ...services, trees, servedTypes: new Set(plugins.map(({ plugin }) => plugin.type)) };
     addController(name, ports, configuration, metrics, add);
   }
   const shared = {
@@ -158,8 +158,14 @@ function populate(
     signal,
   };
   const deps = { ...shared, reader: targetReaderOf(shared) };
-  for (const plugin of plugins) {
-    add(deployerController(recordCrashes(plugin, report), deps));
+  for (const { name, plugin } of plugins) {
+    const { settings, identity } = configuration.deployers?.[name] ?? {};
+    const own = {
+      ...deps,
+      ...(settings && { config: settings }),
+      ...(identity !== undefined && { identity }),
+    };
+    add(deployerController(recordCrashes(plugin, report), own));
   }
 }
 

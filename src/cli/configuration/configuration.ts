@@ -8,6 +8,7 @@ import { defaultLimits, type InstallationLimits } from '../../api/limits.ts';
 import type { ConfiguredFile } from '../../components/credential-files.ts';
 import { defaultComponentLimits, type ComponentLimits } from '../../components/resolve.ts';
 import { isDuration, parseDuration } from '../../lib/duration.ts';
+import { ownField } from '../../lib/objects.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import { DEFAULT_REMOTE_RETRY_MS } from '../../machine/remote.ts';
 import { DEFAULT_TREE_DEPTH } from '../../landscape/tree.ts';
@@ -17,6 +18,8 @@ import type { ResponseSettings } from '../../runtime/transport/responses.ts';
 import { checkKeys } from './keys.ts';
 import { configurationSchema, type ConfigurationFile } from './schema.ts';
 import { UsageError } from '../errors.ts';
+import type { DeployerName } from '../names.ts';
+import type { DeployerSettings } from '../../../deployers/sdk/deployer.ts';
 import {
   defaultSettings,
   type ContainerSettings,
@@ -83,10 +86,18 @@ export interface Configuration {
   };
   /** Settings for the container deployer's pods; upstream has a separate file for them. */
   readonly container: ContainerSettings;
+  /** Settings from the configuration files of single deployers. */
+  readonly deployers?: Partial<Record<DeployerName, OwnSettings>>;
   /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; undefined: no health check. */
   readonly health?: HealthSettings;
+}
+
+/** What the configuration file of a deployer sets for this deployer only. */
+interface OwnSettings {
+  readonly settings: DeployerSettings;
+  readonly identity: string | undefined;
 }
 
 const DEFAULT_WORKERS = 30;
@@ -129,6 +140,11 @@ export function configurationOf(
   file: string,
   log?: Pick<Logger, 'info' | 'warn'>,
 ): Configuration {
+  if (ownField(document, 'kind') === 'Configuration') {
+    throw new UsageError(
+      `configuration ${file}: kind: Configuration is that of a single deployer; pass the file with --deployer-config, and a LandscaperConfiguration with --config`,
+    );
+  }
   const result = configurationSchema.safeParse(document);
   if (!result.success) throw new UsageError(`configuration ${file}: ${firstError(result.error)}`);
 
@@ -155,7 +171,7 @@ export function configurationOf(
 }
 
 /** The first error, with the path of its key. */
-function firstError(error: z.ZodError): string {
+export function firstError(error: z.ZodError): string {
   const [issue] = error.issues;
   const path = issue?.path.join('.') ?? '';
   const what = issue?.message ?? 'is wrong';
@@ -194,7 +210,7 @@ const numbersIn = (settings: Readonly<Record<string, unknown>>): Readonly<Record
   );
 
 /** Relative paths are relative to the configuration file. */
-function registrySettings({ registry }: ConfigurationFile, file: string): Configuration['registry'] {
+export function registrySettings({ registry }: ConfigurationFile, file: string): Configuration['registry'] {
   const { local, oci, cacheSize, caFiles } = registry ?? {};
   return {
     ...(local?.rootPath && { localRoot: resolve(dirname(file), local.rootPath) }),
@@ -226,20 +242,23 @@ function helmSettings({ helm }: ConfigurationFile, file: string): Configuration[
  * Without an image, a helper program comes from this version's image. With an image, the file specifies the
  * command.
  */
-function containerSettings({ container }: ConfigurationFile): ContainerSettings {
+export function containerSettings(
+  { container }: ConfigurationFile,
+  base: ContainerSettings = defaultSettings,
+): ContainerSettings {
   const { namespace, defaultImage, initContainer, waitContainer, garbageCollection, debug } = container ?? {};
   const { disable, requeueTimeSeconds } = garbageCollection ?? {};
   const ms = requeueTimeSeconds ? requeueTimeSeconds * 1000 : undefined;
   return {
-    namespace: namespace ?? defaultSettings.namespace,
-    defaultImage: defaultImage?.image ?? defaultSettings.defaultImage,
-    init: programOf(initContainer, defaultSettings.init),
-    wait: programOf(waitContainer, defaultSettings.wait),
+    namespace: namespace ?? base.namespace,
+    defaultImage: defaultImage?.image ?? base.defaultImage,
+    init: programOf(initContainer, base.init),
+    wait: programOf(waitContainer, base.wait),
     garbageCollection: {
-      isDisabled: disable ?? defaultSettings.garbageCollection.isDisabled,
-      everyMs: ms ?? defaultSettings.garbageCollection.everyMs,
+      isDisabled: disable ?? base.garbageCollection.isDisabled,
+      everyMs: ms ?? base.garbageCollection.everyMs,
     },
-    keepsEndedPods: debug?.keepPod ?? defaultSettings.keepsEndedPods,
+    keepsEndedPods: debug?.keepPod ?? base.keepsEndedPods,
   };
 }
 

@@ -55,6 +55,9 @@ export function webhookUrl(text: string): URL {
   return url;
 }
 
+/** An option that may be repeated. */
+export const repeated = (text: string, before: readonly string[] = []): string[] => [...before, text];
+
 /** Names separated by commas; the option may be repeated. */
 export function list(text: string, before: readonly string[] = []): string[] {
   const names = text

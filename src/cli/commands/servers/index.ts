@@ -6,7 +6,7 @@ import type { ApiServerCommandOptions } from './apiserver.ts';
 import type { StartOptions } from './start.ts';
 import type { WebhooksCommandOptions } from './webhooks.ts';
 import { controllerNames, deployerNames } from '../../names.ts';
-import { address, list, namespacedName, port, webhookUrl } from '../../terminal/options.ts';
+import { address, list, namespacedName, port, repeated, webhookUrl } from '../../terminal/options.ts';
 import { addClusterOptions, addLogOptions, examples, type Exit } from '../../program-parts.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -96,6 +96,11 @@ function addStart(program: Command, terminal: Terminal): void {
       list,
     )
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
+    .option(
+      '--deployer-config <file>',
+      "configuration of one deployer, as upstream's deployers read it; may be repeated for others",
+      repeated,
+    )
     .option('--metrics-address <host:port>', 'serve /metrics, /healthz and /readyz here', address)
     .option(
       '--lease <namespace/name>',

@@ -1,5 +1,6 @@
 /** `espalier start`: runs controllers and deployers on a cluster until it is stopped. */
-import { readConfiguration } from '../../configuration/configuration.ts';
+import { defaults, readConfiguration } from '../../configuration/configuration.ts';
+import { withDeployerFiles } from '../../configuration/deployer-files.ts';
 import { kubeconfigSource, type ClusterOptions } from '../../kubeconfig.ts';
 import { startLandscaper } from '../../composition/landscaper.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../../logging.ts';
@@ -12,6 +13,8 @@ export interface StartOptions extends ClusterOptions, LogOptions {
   readonly controllers?: readonly string[];
   readonly deployers?: readonly string[];
   readonly config?: string;
+  /** Configuration files of single deployers. */
+  readonly deployerConfig?: readonly string[];
   readonly metricsAddress?: Address;
   readonly lease?: NamespacedName;
   /** false with --no-crds. */
@@ -22,7 +25,8 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
   applyVerbosity(terminal, options);
   const log = loggerFor(options, { level: 'info' });
   const kubeconfig = kubeconfigSource(options, terminal.env);
-  const configuration = options.config === undefined ? undefined : readConfiguration(options.config, log);
+  const general = options.config === undefined ? defaults : readConfiguration(options.config, log);
+  const configuration = withDeployerFiles(general, options.deployerConfig ?? [], log);
   const interruption = onInterrupt(() => {
     log.info({}, 'stopping; a second signal exits immediately');
   });
@@ -33,7 +37,7 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
       log,
       signal,
       crds: options.crds,
-      ...(configuration && { configuration }),
+      configuration,
       ...(options.controllers && { controllers: options.controllers }),
       ...(options.deployers && { deployers: options.deployers }),
       ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),

@@ -29,14 +29,15 @@ const OPERATION = 'EnsurePullSecrets';
  */
 export async function pullSecrets(
   ctx: ContainerContext,
-  { client, withDefaults = (own) => own }: Pick<ContainerOptions, 'client' | 'withDefaults'>,
+  options: Pick<ContainerOptions, 'client' | 'withDefaults' | 'authorities'>,
   image: string,
 ): Promise<PullSecrets> {
+  const { client, withDefaults = (own: Credentials) => own, authorities = () => [] } = options;
   const credentials = withDefaults(await credentialsOf(ctx, client));
   const place = placeOfImage(image);
   const login = credentials.for(place.host, place.repository);
   const repository = repositoryOf(ctx);
-  const descriptor = repository && descriptorConfig(credentials, repository);
+  const descriptor = repository && descriptorConfig(credentials, repository, authorities());
   return {
     image: login && dockerConfig(place.host, login),
     descriptor: ctx.config.componentDescriptor?.ref ? descriptor : undefined,
@@ -44,14 +45,17 @@ export async function pullSecrets(
   };
 }
 
-/** The init container also needs the certificate authority of the registry. */
+/** The init container also needs the certificate authorities, because it does not read the configuration. */
 function descriptorConfig(
   credentials: Credentials,
   { host, path }: { readonly host: string; readonly path: string },
+  configured: readonly string[],
 ): DockerConfig | undefined {
   const login = credentials.for(host, path);
-  const authority = withConfigurationErrors(() => credentials.authorities(host, path));
-  return login || authority !== undefined ? dockerConfig(host, login, authority) : undefined;
+  const own = withConfigurationErrors(() => credentials.authorities(host, path));
+  const authorities = [...configured, ...(own === undefined ? [] : [own])];
+  if (!login && authorities.length === 0) return undefined;
+  return dockerConfig(host, login, authorities.join('\n'));
 }
 
 function placeOfImage(image: string): { readonly host: string; readonly repository: string } {

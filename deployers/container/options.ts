@@ -16,6 +16,8 @@ export interface ContainerOptions {
   readonly settings: ContainerSettings;
   /** Adds the operator's credentials, for registries that item and Context have none for; default: none. */
   readonly withDefaults?: ((credentials: Credentials) => Credentials) | undefined;
+  /** Certificate authorities in PEM that the init container trusts for the registry of the component; default: none. */
+  readonly authorities?: (() => readonly string[]) | undefined;
   /** Identity of the deployer in labels; default: its name. */
   readonly deployerId?: string | undefined;
 }

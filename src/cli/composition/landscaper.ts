@@ -142,8 +142,9 @@ function populate(
     downloads,
     ...configuration.helm,
   };
-  const { withDefaults } = services.repositories;
-  const container = { client, settings: configuration.container, withDefaults };
+  const { withDefaults, trust } = services.repositories;
+  const authorities = (): readonly string[] => trust.configured;
+  const container = { client, settings: configuration.container, withDefaults, authorities };
   const trees = createTreeSizes(services.world, configuration.limits.treeObjects);
   const plugins = chosen.deployers.map((name) => ({ name, plugin: deployerPlugin(name, helm, container) }));
   for (const name of chosen.controllers) {

@@ -10,8 +10,12 @@ describe('the registry credentials of a pod', () => {
   const ref = { repositoryContext: { type: 'OCIRegistry', baseUrl: 'example.org/stock' } };
   const config = { registryPullSecrets: [], componentDescriptor: { ref }, blueprint: { ref: {} } };
   const ctx = { config, context: {}, item: { metadata: { namespace: 'a' } } } as never;
-  const found = (withDefaults?: (credentials: Credentials) => Credentials) =>
-    pullSecrets(ctx, { client: {} as never, withDefaults }, 'example.org/tool:1');
+  const found = (withDefaults?: (credentials: Credentials) => Credentials, configured: string[] = []) =>
+    pullSecrets(
+      ctx,
+      { client: {} as never, withDefaults, authorities: () => configured },
+      'example.org/tool:1',
+    );
   const read = (secret: Readonly<Record<string, string>> | undefined): Credentials =>
     dockerCredentials(secret?.['.dockerconfigjson'] ?? '', 'here');
 
@@ -24,5 +28,13 @@ describe('the registry credentials of a pod', () => {
     expect(read(image).for('example.org', 'tool')).to.deep.equal(LOGIN);
     expect(read(descriptor).for('example.org', 'stock')).to.deep.equal(LOGIN);
     expect(read(descriptor).authorities('example.org', 'stock')).to.equal(authority.trim());
+  });
+
+  it('contain the authorities of the configuration for the init container, also without a login', async () => {
+    const authority = createAuthority('of-the-configuration').certificate;
+    const { image, descriptor } = await found(undefined, [authority]);
+    expect(image).to.equal(undefined);
+    expect(read(descriptor).authorities('example.org', 'stock')).to.equal(authority.trim());
+    expect(read(descriptor).for('example.org', 'stock')).to.equal(undefined);
   });
 });

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../src/api/error-codes.ts';
 import { isUnrecoverable } from '../../src/api/error-codes.ts';
 import { connectionFault, isDefiniteFault } from '../../src/lib/connection.ts';
 import type { Problem } from '../../src/machine/decision.ts';
-import { ResponseTooLarge, Unauthorized, isFinal } from '../../src/runtime/errors.ts';
+import { ResponseTooLarge, ShutdownError, Unauthorized, isFinal } from '../../src/runtime/errors.ts';
 
 /** Where and why a deployer failed, in the form of `status.lastError`. */
 export interface FailureDetails extends ErrorOptions {
@@ -98,6 +98,14 @@ export const isCrash = (error: unknown): boolean =>
   error instanceof RangeError ||
   error instanceof ReferenceError ||
   error instanceof SyntaxError;
+
+/** Whether the cause is a connection that this process has closed, which says nothing about the deploy item. */
+export function isShutdown(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ShutdownError) return true;
+  }
+  return false;
+}
 
 /** Operation and reason for errors without them. */
 export interface Place {

@@ -13,6 +13,7 @@ import {
   RetryError,
   TimeoutError,
   isCrash,
+  isShutdown,
   messageOf,
   problemOf,
 } from './errors.ts';
@@ -68,7 +69,7 @@ export async function reconcileItem(at: ReconcileInput, ports: ReconcilePorts): 
   } catch (thrown) {
     if (at.session.failure) throw at.session.failure;
     if (at.ctx.interrupt.aborted) throw new InterruptedError();
-    if (at.ctx.signal.aborted) throw thrown;
+    if (at.ctx.signal.aborted || isShutdown(thrown)) throw thrown;
     const isTimedOut = deadline.signal.aborted || (thrown instanceof TimeoutError && left() <= 0);
     // The job has waited for this until the timeout, so it is the reason, wherever in this reconcile the time ran
     // out.

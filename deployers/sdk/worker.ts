@@ -6,7 +6,7 @@ import { annotations } from '../../src/api/labels.ts';
 import { failedPhase, isBeingDeleted } from '../../src/api/job.ts';
 import { timestamp } from '../../src/lib/clock.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
-import { isFinal, NotFound } from '../../src/runtime/errors.ts';
+import { isFinal, NotFound, ShutdownError } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import type { Cache, Context, Key, UpdateControl, View } from '../../src/runtime/types.ts';
 import type { DeployerDeps } from './deployer.ts';
@@ -200,7 +200,19 @@ class ItemReconcile {
       },
       this.#ports,
     );
+    this.#assertRunning(seen.outcome);
     return this.#conclude(place.current, seen, direction, memory);
+  }
+
+  /**
+   * A process that stops closes the connections to targets while reconciles end, so their failures say nothing about
+   * the deploy item. The next process repeats the reconcile. @throws ShutdownError
+   */
+  #assertRunning(outcome: Outcome): void {
+    if (outcome.kind !== 'retry' || !this.#ports.deps.signal?.aborted) return;
+    throw new ShutdownError({
+      message: `the process stopped during the reconcile: ${outcome.problem.message}`,
+    });
   }
 
   /** Once for each generation. */

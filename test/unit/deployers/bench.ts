@@ -19,7 +19,7 @@ export const LS = 'landscaper.gardener.cloud';
 const API = `${LS}/v1alpha1`;
 
 export interface BenchOptions extends Partial<
-  Pick<DeployerDeps, 'config' | 'timeouts' | 'self' | 'connect' | 'metrics' | 'reader' | 'log'>
+  Pick<DeployerDeps, 'config' | 'timeouts' | 'self' | 'connect' | 'metrics' | 'reader' | 'log' | 'signal'>
 > {
   /** The cluster behind every valid kubeconfig; default a new one with namespace `app`. */
   readonly target?: FakeCluster;

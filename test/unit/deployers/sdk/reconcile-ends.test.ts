@@ -1,6 +1,15 @@
 /** How a reconcile of a deploy item ends when it is interrupted, when its time runs out, and when credentials are refused. */
 import { expect } from 'chai';
-import { done, fail, retry, UnauthorizedError, wait, type Outcome } from '../../../../deployers/sdk/index.ts';
+import {
+  done,
+  fail,
+  retry,
+  RetryError,
+  UnauthorizedError,
+  wait,
+  type Outcome,
+} from '../../../../deployers/sdk/index.ts';
+import { ShutdownError } from '../../../../src/runtime/errors.ts';
 import type { TargetReader, ResolvedTarget } from '../../../../deployers/sdk/target.ts';
 import { LS, type BenchOptions } from '../bench.ts';
 import { givenPlugin, loggerInto, TYPE, type Answer, type PluginBench } from '../plugin-bench.ts';
@@ -63,6 +72,28 @@ describe('a reconcile of a deploy item', () => {
     await b.rest();
     expect(b.status()).to.not.have.any.keys('lastError', 'jobIDFinished');
     expect(b.events).to.deep.equal(['thrown the request was aborted']);
+  });
+
+  it('stores nothing about a connection that the stopping process has closed', async () => {
+    const closed = new ShutdownError({ message: 'the connection to https://target is closed' });
+    const causes = [
+      closed,
+      new RetryError({ ...problem, message: `apply: ${closed.message}`, cause: closed }),
+    ];
+    for (const cause of causes) {
+      const b = givenPlugin({ apply: () => Promise.reject(cause) });
+      await b.kick('j1');
+      expect(b.status()).to.not.have.any.keys('lastError', 'lastErrors', 'jobIDFinished');
+      expect(b.events).to.deep.equal([`thrown ${cause.message}`]);
+    }
+  });
+
+  it('stores no failure while the process stops, so that the next process repeats it', async () => {
+    const stopping = new AbortController();
+    const b = givenPlugin({ apply: () => retry(problem), options: { signal: stopping.signal } });
+    stopping.abort();
+    await b.kick('j1');
+    expect(b.status()).to.not.have.any.keys('lastError', 'lastErrors', 'jobIDFinished');
   });
 
   it('logs the error of a plug-in that crashed', async () => {

@@ -21,6 +21,7 @@ import { PREFIX, runKey, type ContainerOptions, type ContainerContext } from './
 import {
   conditionsOf,
   podStatusOf,
+  pullCausesIn,
   runStateOf,
   statusOf,
   failureIn,
@@ -113,7 +114,7 @@ async function evaluate(
   const podStatus = podStatusOf(pod, last === key.jobID ? undefined : last, maskFor(ctx));
   const status = statusOf(key.operation, options.settings.namespace, podStatus);
   const conditions = conditionsOf(podStatus);
-  const runState = runStateOf(pod, podStatus);
+  const runState = runStateOf(pod, podStatus, rememberedCauses(ctx, podStatus));
   switch (runState.is) {
     case 'running': {
       const owner = {
@@ -143,6 +144,19 @@ async function evaluate(
       return succeeded(ctx, key, options, ended, pod);
     }
   }
+}
+
+const CAUSES = 'pullCauses';
+
+/** Some kubelets report why an image cannot be pulled only for a few seconds after each attempt. */
+function rememberedCauses(
+  { scratch }: ContainerContext,
+  status: PodStatus,
+): Readonly<Record<string, string>> {
+  const before = scratch.get(CAUSES) as Readonly<Record<string, string>> | undefined;
+  const causes = { ...before, ...pullCausesIn(status) };
+  scratch.set(CAUSES, causes);
+  return causes;
 }
 
 /** @param ended as it is stored */

@@ -7,6 +7,7 @@ import type { ConditionChange, Problem } from '../../src/machine/decision.ts';
 import { containers, type Operation } from './contract.ts';
 import type { ContainerState, ContainerStatus, Pod } from './kinds.ts';
 import { CONTAINER_API_VERSION } from './contract.ts';
+import { hasCause, pullFailure, pullMessage } from './image-pull.ts';
 import { codec, type Codec } from '../sdk/codec.ts';
 
 /** State of one container in the provider status. */
@@ -128,14 +129,6 @@ const watched: readonly Watched[] = [
   { name: containers.wait, operation: 'RunWaitContainer', of: (s) => s.waitContainerStatus },
 ];
 
-const IMAGE_PROBLEMS = [
-  'ErrImagePull',
-  'ImagePullBackOff',
-  'ErrImageNeverPull',
-  'RegistryUnavailable',
-  'ErrInvalidImageName',
-  'InvalidImageName', // reasons of kubelets that mean the same
-];
 /** Every container starts with one of these reasons. */
 const INITIAL_REASONS = ['ContainerCreating', 'PodInitializing'];
 
@@ -145,14 +138,11 @@ export function failureIn(
   isOver: boolean,
 ): Extract<RunState, { is: 'failed' }> | undefined {
   for (const { name, operation, of } of watched) {
-    const { reason = '', message = '', exitCode, state } = of(status);
-    if (state?.waiting && IMAGE_PROBLEMS.includes(reason)) {
-      const text = message === '' ? reason : `${reason}: ${message}`;
-      return {
-        is: 'failed',
-        isStuck: true,
-        problem: { operation, reason, message: `container ${name}: ${text}` },
-      };
+    const { image, reason = '', message = '', exitCode, state } = of(status);
+    if (state?.waiting && pullFailure(reason, message) === 'final') {
+      const place = { container: name, image, isFinal: true };
+      const problem = { operation, reason, message: pullMessage(place, reason, message) };
+      return { is: 'failed', isStuck: true, problem };
     }
     if (isOver && exitCode !== undefined && exitCode !== 0) {
       const problem = {
@@ -171,15 +161,22 @@ function sentence(name: string, exitCode: number, reason: string, message: strin
   return `container ${name} exited with ${String(exitCode)}${cause}${message === '' ? '' : `: ${message}`}`;
 }
 
-/** @param status of the same pod */
-export function runStateOf(pod: View<Pod>, status: PodStatus): RunState {
+/**
+ * @param status of the same pod
+ * @param causes why images could not be pulled, by container, if the status does not contain it
+ */
+export function runStateOf(
+  pod: View<Pod>,
+  status: PodStatus,
+  causes: Readonly<Record<string, string>> = {},
+): RunState {
   const { phase, reason = '', message = '' } = pod.status ?? {};
   const isOver = phase === 'Failed';
   if (phase === 'Succeeded') return { is: 'succeeded' };
   const failure = failureIn(status, isOver);
   if (failure) return failure;
   if (!isOver && neverRuns(pod)) return { is: 'failed', isStuck: true, problem: deleted(pod.metadata.name) };
-  if (!isOver) return { is: 'running', why: startProblem(pod, status) };
+  if (!isOver) return { is: 'running', why: startProblem(pod, status, causes) };
   const what = `pod ${pod.metadata.name} ended without a result`;
   const why = [reason, message].filter(Boolean).join(': ');
   const problem = {
@@ -203,7 +200,11 @@ const deleted = (pod: string): Problem => ({
 });
 
 /** Why a pod does not run at the moment, as a message for users; may be temporary. */
-function startProblem(pod: View<Pod>, status: PodStatus): Problem | undefined {
+function startProblem(
+  pod: View<Pod>,
+  status: PodStatus,
+  causes: Readonly<Record<string, string>>,
+): Problem | undefined {
   const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (scheduled?.status === 'False') {
     const { reason = 'Unschedulable', message = '' } = scheduled;
@@ -214,12 +215,26 @@ function startProblem(pod: View<Pod>, status: PodStatus): Problem | undefined {
     };
   }
   for (const { name, operation, of } of watched) {
-    const { state, reason = '', message = '' } = of(status);
+    const { image, state, reason = '', message = '' } = of(status);
+    if (state?.waiting && pullFailure(reason, message)) {
+      const place = { container: name, image, isFinal: false };
+      const cause = hasCause(message) ? message : (causes[name] ?? message);
+      return { operation, reason, message: pullMessage(place, reason, cause) };
+    }
     if (state?.waiting && reason !== '' && !INITIAL_REASONS.includes(reason)) {
       return { operation, reason, message: `container ${name} does not start: ${reason}: ${message}` };
     }
   }
   return undefined;
+}
+
+/** The messages of containers whose images could not be pulled, by container. */
+export function pullCausesIn(status: PodStatus): Readonly<Record<string, string>> {
+  const found = watched.flatMap(({ name, of }) => {
+    const { reason = '', message = '' } = of(status);
+    return pullFailure(reason, message) && hasCause(message) ? [[name, message] as const] : [];
+  });
+  return Object.fromEntries(found);
 }
 
 /** Our finalizer should have prevented this. It is unknown what the image has done. */

@@ -2,7 +2,8 @@
 import type { Obj } from '../../src/runtime/types.ts';
 import { annotations, containers, labels, paths, POD_FINALIZER, variables } from './contract.ts';
 import { labelsOf, namesOf, podName, podPrefix, type RunKey } from './names.ts';
-import type { ContainerSettings, ProgramSpec } from './settings.ts';
+import { helperSecurity, mainSecurity, podSecurity } from './security.ts';
+import type { ContainerSettings } from './settings.ts';
 
 interface PodFacts {
   readonly run: RunKey;
@@ -64,15 +65,13 @@ export function podOf(facts: PodFacts): Obj {
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: GRACE_SECONDS,
       automountServiceAccountToken: false,
-      securityContext: { runAsUser: 1000, runAsGroup: 3000, fsGroup: 2000 },
+      securityContext: podSecurity(settings.main.securityContext),
       ...(facts.has.imagePull && { imagePullSecrets: [{ name: names.imagePull }] }),
       volumes: [shared, ...initParts, waitPart].map(({ volume }) => volume),
-      initContainers: [
-        programOf(containers.init, settings.init, [shared, ...initParts], initVariables(facts)),
-      ],
+      initContainers: [helperOf(facts, containers.init, [shared, ...initParts], initVariables(facts))],
       containers: [
         mainOf(facts),
-        programOf(containers.wait, settings.wait, [shared, waitPart], [...common, ...itemVariables(run)]),
+        helperOf(facts, containers.wait, [shared, waitPart], [...common, ...itemVariables(run)]),
       ],
     },
   } as Obj;
@@ -102,34 +101,41 @@ const initVariables = ({ run, stateSecrets }: PodFacts): readonly Variable[] => 
   { name: variables.stateSecrets, value: stateSecrets.join(',') },
 ];
 
-const mainOf = ({ image, command, args, run }: PodFacts): object => ({
+const mainOf = ({ image, command, args, run, settings: { main } }: PodFacts): object => ({
   name: containers.main,
   image,
   ...(command && { command }),
   ...(args && { args }),
-  imagePullPolicy: 'IfNotPresent',
+  imagePullPolicy: main.pullPolicy,
   terminationMessagePolicy: 'FallbackToLogsOnError',
+  securityContext: mainSecurity(main.securityContext),
+  resources: main.resources,
   env: [...common, { name: variables.operation, value: run.operation }],
   volumeMounts: [shared.mount],
 });
 
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 
-const programOf = (
-  name: string,
-  { image, command, args }: ProgramSpec,
+function helperOf(
+  { settings }: PodFacts,
+  name: 'init' | 'wait',
   parts: readonly Part[],
   env: readonly Variable[],
-): object => ({
-  name,
-  image,
-  ...(command && { command }),
-  ...(args && { args }),
-  imagePullPolicy: 'Always',
-  terminationMessagePolicy: 'FallbackToLogsOnError',
-  env,
-  volumeMounts: parts.map(({ mount }) => mount),
-});
+): object {
+  const { image, command, args, pullPolicy, resources } = settings[name];
+  return {
+    name,
+    image,
+    ...(command && { command }),
+    ...(args && { args }),
+    imagePullPolicy: pullPolicy,
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    securityContext: helperSecurity(settings.main.securityContext),
+    resources,
+    env,
+    volumeMounts: parts.map(({ mount }) => mount),
+  };
+}
 
 const field = (fieldPath: string): object => ({ fieldRef: { fieldPath } });
 

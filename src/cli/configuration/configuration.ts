@@ -20,11 +20,8 @@ import { configurationSchema, type ConfigurationFile } from './schema.ts';
 import { UsageError } from '../errors.ts';
 import type { DeployerName } from '../names.ts';
 import type { DeployerSettings } from '../../../deployers/sdk/deployer.ts';
-import {
-  defaultSettings,
-  type ContainerSettings,
-  type ProgramSpec,
-} from '../../../deployers/container/settings.ts';
+import { defaultSettings, type ContainerSettings } from '../../../deployers/container/settings.ts';
+import { containerSettings } from './container.ts';
 
 export interface Configuration {
   /** Number of parallel reconciles of each controller. */
@@ -236,38 +233,6 @@ function helmSettings({ helm }: ConfigurationFile, file: string): Configuration[
     ...(typeof chartCacheSize === 'number' && { cacheBytes: chartCacheSize }),
     ...(staticCapabilities && { staticCapabilities: true }),
   };
-}
-
-/**
- * Without an image, a helper program comes from this version's image. With an image, the file specifies the
- * command.
- */
-export function containerSettings(
-  { container }: ConfigurationFile,
-  base: ContainerSettings = defaultSettings,
-): ContainerSettings {
-  const { namespace, defaultImage, initContainer, waitContainer, garbageCollection, debug } = container ?? {};
-  const { disable, requeueTimeSeconds } = garbageCollection ?? {};
-  const ms = requeueTimeSeconds ? requeueTimeSeconds * 1000 : undefined;
-  return {
-    namespace: namespace ?? base.namespace,
-    defaultImage: defaultImage?.image ?? base.defaultImage,
-    init: programOf(initContainer, base.init),
-    wait: programOf(waitContainer, base.wait),
-    garbageCollection: {
-      isDisabled: disable ?? base.garbageCollection.isDisabled,
-      everyMs: ms ?? base.garbageCollection.everyMs,
-    },
-    keepsEndedPods: debug?.keepPod ?? base.keepsEndedPods,
-  };
-}
-
-type GivenProgram = NonNullable<ConfigurationFile['container']>['initContainer'];
-
-function programOf(numbersIn: GivenProgram, usual: ProgramSpec): ProgramSpec {
-  const { image, command, args } = numbersIn ?? {};
-  const called = command ?? (args ? undefined : usual.command);
-  return { image: image ?? usual.image, ...(called && { command: called }), ...(args && { args }) };
 }
 
 function healthOf(deployments: NonNullable<ConfigurationFile['lsDeployments']>): HealthSettings {

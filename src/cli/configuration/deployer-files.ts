@@ -9,7 +9,8 @@ import { parseYaml } from '../../lib/yaml.ts';
 import type { Logger } from '../../observability/log.ts';
 import { UsageError } from '../errors.ts';
 import { deployerNames, type DeployerName } from '../names.ts';
-import { containerSettings, firstError, registrySettings, type Configuration } from './configuration.ts';
+import { firstError, registrySettings, type Configuration } from './configuration.ts';
+import { containerSettings } from './container.ts';
 import { configurationSchema } from './schema.ts';
 
 type MoreKeys = Readonly<Record<string, true | string>>;

@@ -3,7 +3,8 @@
  * docs/configuration.md is generated from it.
  */
 import { z } from 'zod';
-import { defaultSettings } from '../../../deployers/container/settings.ts';
+import { defaultSettings, PULL_POLICIES, type Resources } from '../../../deployers/container/settings.ts';
+import { canonicalQuantity } from '../../lib/quantity.ts';
 import { verificationPolicies } from '../../../controllers/installation/gather/verification.ts';
 import { defaultLimits, maximumLimits } from '../../api/limits.ts';
 import { defaultComponentLimits } from '../../components/resolve.ts';
@@ -27,7 +28,6 @@ const name = z.string().min(1);
 const names = z.array(name);
 const repositoryContext = z.record(z.string(), z.unknown());
 const duration = z.string();
-const texts = z.array(z.string()).nullish();
 
 const controller = (what: string, workers: number) =>
   section({
@@ -51,17 +51,51 @@ const contexts = controller('namespaces reconciled at a time', 5)
   .extend({ config: section({ default: section(ofDefaultContext) }) })
   .nullish();
 
-const containerProgram = (which: string) =>
-  setting(
-    z.looseObject({
-      image: name.nullish(),
-      command: texts,
-      args: texts,
-      imagePullPolicy: unused('these images are always pulled'),
-    }),
-    `\`image\`, \`command\` and \`args\` of the ${which} container, which runs beside the image of an item`,
-    `\`${defaultSettings.init.image}\` with Espalier's program`,
+const quantity = z
+  .union([z.string(), z.number()])
+  .refine(
+    (value) => canonicalQuantity(String(value)) !== undefined,
+    'is not a quantity; use a value like 100m or 1Gi',
   );
+const quantities = z.record(z.string(), quantity).nullish();
+/** In the documentation: `cpu: 100m, memory: 128Mi`. */
+const listed = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([key, value]) => `${key}: ${value}`)
+    .join(', ');
+const resources = (whose: string, { requests, limits }: Resources) =>
+  setting(
+    z.looseObject({ requests: quantities, limits: quantities }),
+    `\`requests\` and \`limits\` of ${whose}; each map replaces its default; not in upstream`,
+    `\`{requests: {${listed(requests)}}, limits: {${listed(limits)}}}\``,
+  );
+/** Upstream's default is an empty string. */
+const pullPolicy = (whose: string) =>
+  setting(z.enum([...PULL_POLICIES, '']), `pull policy of ${whose}`, '`IfNotPresent`');
+
+const containerProgram = (which: string) =>
+  section({
+    image: setting(name, `image of the ${which} container`, `\`${defaultSettings.init.image}\``),
+    command: setting(z.array(z.string()), `command of the ${which} container`, "Espalier's program"),
+    args: setting(z.array(z.string()), `arguments of the ${which} container`, 'none'),
+    imagePullPolicy: pullPolicy(`the ${which} container`),
+    resources: resources(`the ${which} container`, defaultSettings.init.resources),
+  });
+
+/** Fields of `securityContext` of containers; an unknown one is probably a typo. */
+const securityContext = z.looseObject({
+  runAsUser: z.int().nonnegative().nullish(),
+  runAsGroup: z.int().nonnegative().nullish(),
+  runAsNonRoot: z.boolean().nullish(),
+  allowPrivilegeEscalation: z.boolean().nullish(),
+  privileged: z.boolean().nullish(),
+  readOnlyRootFilesystem: z.boolean().nullish(),
+  procMount: z.string().nullish(),
+  capabilities: z.record(z.string(), z.unknown()).nullish(),
+  seccompProfile: z.record(z.string(), z.unknown()).nullish(),
+  seLinuxOptions: z.record(z.string(), z.unknown()).nullish(),
+  appArmorProfile: z.record(z.string(), z.unknown()).nullish(),
+});
 
 const ownCache = 'fetched content is cached in memory, see registry.cacheSize';
 const atATime = 'reconciled at a time; one namespace gets at most all workers but one';
@@ -223,6 +257,13 @@ export const configurationSchema = z.looseObject({
     defaultImage: section({
       image: setting(name, 'image for items that do not name one', `\`${defaultSettings.defaultImage}\``),
     }),
+    imagePullPolicy: pullPolicy('images of items; not in upstream'),
+    resources: resources('the container of an image', defaultSettings.main.resources),
+    securityContext: setting(
+      securityContext,
+      'fields of the `securityContext` of images that replace those of the `restricted` profile ([rights of an image](container.md#rights-of-an-image)); not in upstream',
+      'user 1000, group 3000, no capabilities',
+    ),
     initContainer: containerProgram('init'),
     waitContainer: containerProgram('wait'),
     garbageCollection: section({

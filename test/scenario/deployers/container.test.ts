@@ -115,11 +115,6 @@ describe('the container deployer', function () {
     const [init] = spec.initContainers;
     const [main, wait] = spec.containers;
     expect([init?.name, main?.name, wait?.name]).to.deep.equal(['init', 'main', 'wait']);
-    expect([init?.imagePullPolicy, main?.imagePullPolicy, wait?.imagePullPolicy]).to.deep.equal([
-      'Always',
-      'IfNotPresent',
-      'Always',
-    ]);
     for (const one of [init, main, wait]) {
       expect(one?.terminationMessagePolicy).to.equal('FallbackToLogsOnError');
       expect(Object.fromEntries(one?.env.map(({ name, value }) => [name, value]) ?? [])).to.include({
@@ -176,11 +171,11 @@ describe('the container deployer', function () {
     ['main', 'RunMainContainer'],
     ['wait', 'RunWaitContainer'],
   ] as const) {
-    for (const reason of ['ImagePullBackOff', 'ErrInvalidImageName']) {
-      it(`DEP-76: fails and deletes the pod if the image of ${container} is not available: ${reason}`, async () => {
+    for (const reason of ['ErrImagePull', 'ErrInvalidImageName']) {
+      it(`DEP-76: fails and deletes the pod if the image of ${container} does not exist: ${reason}`, async () => {
         await room.deployer();
         const pod = await started();
-        const trouble = waiting(container, reason, 'no such image');
+        const trouble = waiting(container, reason, 'tool:1: not found');
         const status = await ends(
           pod,
           container === 'init'
@@ -191,12 +186,38 @@ describe('the container deployer', function () {
         expect(status?.lastError).to.include({
           operation,
           reason,
-          message: `container ${container}: ${reason}: no such image`,
+          message: `container ${container}: image "${container}-image" cannot be pulled: ${reason}: tool:1: not found`,
         });
         await room.noPod();
       });
     }
   }
+
+  const unreachable = waiting('main', 'ErrImagePull', 'dial tcp 192.0.2.1:443: connect: connection refused');
+  const stuck = { ...podRunning, phase: 'Pending', containerStatuses: [unreachable] };
+
+  it('waits for a registry that is not available, and shows image and cause', async () => {
+    await room.deployer();
+    const pod = await started();
+    await room.report(pod, stuck);
+    const { status } = await room.until('the cause', async () => {
+      const item = await room.item('web');
+      return item?.status?.lastError && item;
+    });
+    expect(status?.phase).to.equal('Progressing');
+    expect(status?.lastError?.message).to.match(/^container main: image "main-image" .*connection refused$/);
+    expect(status?.lastErrors ?? []).to.deep.equal([]);
+    expect((await ends(pod, podSucceeded))?.phase).to.equal('Succeeded');
+  });
+
+  it('names image and cause when the job times out because of the registry', async () => {
+    await room.deployer();
+    await room.give('web', containerConfigOf({}), { timeout: '4s' });
+    const status = await ends(await started(), stuck);
+    expect(status?.lastError?.codes).to.include('ERR_TIMEOUT');
+    expect(status?.lastError?.message).to.match(/last problem: .* image "main-image" .*connection refused/);
+    await room.noPod();
+  });
 
   const failures: readonly (readonly [string, object, object])[] = [
     [

@@ -128,25 +128,48 @@ describe('the configuration file', () => {
       container:
         namespace: pods
         defaultImage: {image: tools:1}
-        initContainer: {image: init:1, imagePullPolicy: Never}
-        waitContainer: {image: wait:1, command: [/wait], args: [-v]}
+        imagePullPolicy: Always
+        resources: {requests: {cpu: 1, memory: 1Gi}}
+        securityContext: {runAsUser: 0, runAsGroup: null, capabilities: {}}
+        initContainer: {image: init:1, imagePullPolicy: Never, resources: {limits: {}}}
+        waitContainer: {image: wait:1, command: [/wait], args: [-v], imagePullPolicy: ""}
         garbageCollection: {disable: true, worker: 5, requeueTimeSeconds: 60}
         debug: {keepPod: true}
     `);
     expect(container).to.deep.equal({
       namespace: 'pods',
       defaultImage: 'tools:1',
-      init: { image: 'init:1', command: ['espalier', 'container', 'init'] },
-      wait: { image: 'wait:1', command: ['/wait'], args: ['-v'] },
+      main: {
+        pullPolicy: 'Always',
+        resources: { ...defaults.container.main.resources, requests: { cpu: '1', memory: '1Gi' } },
+        securityContext: { runAsUser: 0, capabilities: {} },
+      },
+      init: {
+        image: 'init:1',
+        command: ['espalier', 'container', 'init'],
+        pullPolicy: 'Never',
+        resources: { ...defaults.container.init.resources, limits: {} },
+      },
+      wait: { ...defaults.container.wait, image: 'wait:1', command: ['/wait'], args: ['-v'] },
       garbageCollection: { isDisabled: true, everyMs: 60_000 },
       keepsEndedPods: true,
     });
     expect(warned).to.deep.equal([]);
     expect(told.map((line) => line.split(' ')[0]).sort()).to.deep.equal([
       'container.garbageCollection.worker',
-      'container.initContainer.imagePullPolicy',
     ]);
   });
+
+  for (const [key, value] of [
+    ['resources', '{limits: {memory: much}}'],
+    ['initContainer', '{resources: {requests: {cpu: [1]}}}'],
+    ['waitContainer', '{imagePullPolicy: Sometimes}'],
+    ['securityContext', '{runAsUser: root}'],
+  ] as const) {
+    it(`rejects pods that no API server accepts, with the key: ${key}`, () => {
+      expect(() => read(`container: {${key}: ${value}}`)).to.throw(`container.${key}`);
+    });
+  }
 
   it('accepts the key of the excluded namespaces in both spellings that are in use', () => {
     const texts = [

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readConfiguration } from '../../../../src/cli/configuration/configuration.ts';
+import { defaults, readConfiguration } from '../../../../src/cli/configuration/configuration.ts';
 import { changedFields } from '../../../../src/cli/commands/install/changes.ts';
 import { productObjects } from '../../../../src/cli/commands/install/objects.ts';
 import { isPlainContext, named } from '../../../../src/cli/commands/install/remaining-objects.ts';
@@ -181,8 +181,8 @@ describe('the objects of an installed Espalier', () => {
     };
     expect(read(productObjects(settings()))).to.deep.include({
       namespace: 'ls-system',
-      init: { image: IMAGE, command: ['espalier', 'container', 'init'] },
-      wait: { image: IMAGE, command: ['espalier', 'container', 'wait'] },
+      init: { ...defaults.container.init, image: IMAGE },
+      wait: { ...defaults.container.wait, image: IMAGE },
     });
     const given = { namespace: 'pods', initContainer: { image: 'mine' }, waitContainer: { image: null } };
     const objects = configured({ container: given });

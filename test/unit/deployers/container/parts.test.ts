@@ -222,22 +222,6 @@ describe('the state of a pod', () => {
     });
   }
 
-  for (const reason of [
-    'ErrImagePull',
-    'ImagePullBackOff',
-    'ErrImageNeverPull',
-    'RegistryUnavailable',
-    'ErrInvalidImageName',
-    'InvalidImageName',
-  ]) {
-    it(`is a permanent failure if an image is not available: ${reason}`, () => {
-      expect(look({ phase: 'Pending', containerStatuses: [waiting('main', reason)] }).stand).to.include({
-        is: 'failed',
-        isStuck: true,
-      });
-    });
-  }
-
   it('is finished if it was deleted before it had a node, but not if it had one', () => {
     const standing = (spec: Record<string, unknown>) => {
       const one = pod({ phase: 'Pending' });

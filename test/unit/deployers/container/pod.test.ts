@@ -1,0 +1,132 @@
+/** The pod of a run: rights, resources and pull policies of its containers. */
+import { expect } from 'chai';
+import { podOf } from '../../../../deployers/container/pod.ts';
+import { defaultSettings, type ContainerSettings } from '../../../../deployers/container/settings.ts';
+
+interface Security {
+  readonly runAsUser?: number;
+  readonly runAsNonRoot?: boolean;
+  readonly allowPrivilegeEscalation?: boolean;
+  readonly seccompProfile?: { readonly type: string };
+  readonly capabilities?: { readonly drop?: readonly string[]; readonly add?: readonly string[] };
+}
+interface Container {
+  readonly name: string;
+  readonly imagePullPolicy: string;
+  readonly securityContext: Security;
+  readonly resources: { readonly requests: object; readonly limits: object };
+}
+interface Spec {
+  readonly securityContext: Security & { readonly fsGroup: number };
+  readonly volumes: readonly object[];
+  readonly initContainers: readonly Container[];
+  readonly containers: readonly Container[];
+}
+
+const specOf = (settings: Partial<ContainerSettings> = {}): Spec => {
+  const pod = podOf({
+    run: {
+      item: { namespace: 'proj', name: 'web' },
+      uid: 'u',
+      jobID: 'j',
+      generation: 1,
+      operation: 'RECONCILE',
+    },
+    deployerId: 'd',
+    settings: { ...defaultSettings, ...settings },
+    image: 'tool:1',
+    command: undefined,
+    args: undefined,
+    stateSecrets: [],
+    has: { imagePull: true, blueprintPull: true, descriptorPull: true, ocmConfig: true },
+  });
+  return (pod as unknown as { readonly spec: Spec }).spec;
+};
+
+const allOf = ({ initContainers, containers }: Spec): readonly Container[] => [
+  ...initContainers,
+  ...containers,
+];
+const named = (spec: Spec, name: string): Container | undefined =>
+  allOf(spec).find((one) => one.name === name);
+
+/** What the `restricted` profile requires of a container. */
+function violations({ securityContext: pod, ...spec }: Spec): readonly string[] {
+  return allOf({ securityContext: pod, ...spec }).flatMap(({ name, securityContext: own }) => {
+    const type = (own.seccompProfile ?? pod.seccompProfile)?.type ?? '';
+    const found = {
+      runAsNonRoot: (own.runAsNonRoot ?? pod.runAsNonRoot) !== true,
+      runAsUser: own.runAsUser === 0 || pod.runAsUser === 0,
+      seccompProfile: !['RuntimeDefault', 'Localhost'].includes(type),
+      allowPrivilegeEscalation: own.allowPrivilegeEscalation !== false,
+      capabilities: !own.capabilities?.drop?.includes('ALL') || (own.capabilities.add ?? []).length > 0,
+    };
+    return Object.entries(found).flatMap(([rule, isViolated]) => (isViolated ? [`${name}: ${rule}`] : []));
+  });
+}
+
+const VOLUMES = ['configMap', 'emptyDir', 'projected', 'secret', 'downwardAPI', 'csi', 'ephemeral'];
+
+describe('the pod of a run', () => {
+  it('satisfies the restricted profile', () => {
+    const spec = specOf();
+    expect(
+      allOf(spec)
+        .map(({ name }) => name)
+        .sort(),
+    ).to.deep.equal(['init', 'main', 'wait']);
+    expect(violations(spec)).to.deep.equal([]);
+    const kinds = spec.volumes.flatMap((volume) => Object.keys(volume).filter((key) => key !== 'name'));
+    expect(kinds.filter((kind) => !VOLUMES.includes(kind))).to.deep.equal([]);
+  });
+
+  it('shares its files among all containers: one user, and a group for the volumes', () => {
+    for (const securityContext of [{}, { runAsUser: 4711, runAsGroup: 4712 }, { runAsUser: 0 }]) {
+      const spec = specOf({ main: { ...defaultSettings.main, securityContext } });
+      const user = securityContext.runAsUser ?? 1000;
+      expect(spec.securityContext).to.include({ runAsUser: user, fsGroup: 2000 });
+      const users = allOf(spec).map(({ securityContext: own }) => own.runAsUser ?? user);
+      expect(new Set(users)).to.deep.equal(new Set([user]));
+    }
+  });
+
+  it('gives the image the rights of the configuration, and only the image', () => {
+    const securityContext = {
+      runAsUser: 0,
+      allowPrivilegeEscalation: true,
+      capabilities: { add: ['NET_ADMIN'] },
+    };
+    const spec = specOf({ main: { ...defaultSettings.main, securityContext } });
+    expect(named(spec, 'main')?.securityContext).to.deep.equal({ runAsNonRoot: false, ...securityContext });
+    expect(spec.securityContext.runAsNonRoot).to.equal(false);
+    for (const name of ['init', 'wait']) {
+      expect(named(spec, name)?.securityContext).to.deep.equal({
+        runAsNonRoot: false,
+        allowPrivilegeEscalation: false,
+        capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE'] },
+      });
+    }
+  });
+
+  it('has requests and limits in all containers', () => {
+    for (const { resources } of allOf(specOf())) {
+      expect(resources.requests).to.have.all.keys('cpu', 'memory');
+      expect(resources.limits).to.have.property('memory');
+    }
+    const resources = { requests: { cpu: '2' }, limits: {} };
+    const spec = specOf({ main: { ...defaultSettings.main, resources } });
+    expect(named(spec, 'main')?.resources).to.deep.equal(resources);
+    expect(named(spec, 'wait')?.resources).to.deep.equal(defaultSettings.wait.resources);
+  });
+
+  it('pulls images that are not present, unless the configuration says otherwise', () => {
+    expect(allOf(specOf()).map((one) => one.imagePullPolicy)).to.deep.equal(Array(3).fill('IfNotPresent'));
+    const spec = specOf({
+      main: { ...defaultSettings.main, pullPolicy: 'Never' },
+      wait: { ...defaultSettings.wait, pullPolicy: 'Always' },
+    });
+    expect(named(spec, 'main')?.imagePullPolicy).to.equal('Never');
+    expect(named(spec, 'wait')?.imagePullPolicy).to.equal('Always');
+    expect(named(spec, 'init')?.imagePullPolicy).to.equal('IfNotPresent');
+  });
+});

@@ -87,6 +87,8 @@ export const variables = {
   targetSource: 'TARGET_SOURCE_PATH',
   /** An addition of ours: names of the snapshot's secrets, in order; without it, they are found by label. */
   stateSecrets: 'STATE_SECRETS',
+  /** An addition of ours: `true` for a wait container that is a native sidecar. */
+  sidecar: 'WAIT_AS_SIDECAR',
 } as const;
 
 /** Keys in the mounted secrets and config maps. */

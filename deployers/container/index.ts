@@ -18,14 +18,14 @@ import type { ContainerOptions, ContainerContext } from './options.ts';
 import { providerStatus, type ProviderStatus } from './pod-status.ts';
 import { placeOf } from './prepare.ts';
 import { VERSION } from './settings.ts';
+import { sidecarSupport } from './sidecar.ts';
 
 export { startGarbageCollection } from './garbage-collection.ts';
 export type { ContainerOptions } from './options.ts';
 export { defaultSettings, type ContainerSettings } from './settings.ts';
 
-export function containerDeployer(
-  options: ContainerOptions,
-): DeployerPlugin<ContainerConfig, ProviderStatus> {
+export function containerDeployer(given: ContainerOptions): DeployerPlugin<ContainerConfig, ProviderStatus> {
+  const options = { supportsSidecars: sidecarSupport(given.client), ...given };
   return {
     type: `${GROUP}/container`,
     name: CONTAINER_GROUP,

@@ -20,6 +20,8 @@ export interface ContainerOptions {
   readonly authorities?: (() => readonly string[]) | undefined;
   /** Identity of the deployer in labels; default: its name. */
   readonly deployerId?: string | undefined;
+  /** Whether the cluster supports native sidecars; default: it does not. */
+  readonly supportsSidecars?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
 }
 
 export const PREFIX = 'container deployer';

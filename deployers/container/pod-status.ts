@@ -172,7 +172,7 @@ export function runStateOf(
 ): RunState {
   const { phase, reason = '', message = '' } = pod.status ?? {};
   const isOver = phase === 'Failed';
-  if (phase === 'Succeeded') return { is: 'succeeded' };
+  if (phase === 'Succeeded') return failureIn(status, true) ?? unfinishedWait(status) ?? { is: 'succeeded' };
   const failure = failureIn(status, isOver);
   if (failure) return failure;
   if (!isOver && neverRuns(pod)) return { is: 'failed', isStuck: true, problem: deleted(pod.metadata.name) };
@@ -182,6 +182,20 @@ export function runStateOf(
   const problem = {
     operation: 'RunMainContainer',
     reason: reason || 'PodFailed',
+    message: why === '' ? what : `${what}: ${why}`,
+  };
+  return { is: 'failed', isStuck: false, problem };
+}
+
+/** The phase of a pod does not depend on native sidecars, so the export may be missing. */
+function unfinishedWait({ waitContainerStatus }: PodStatus): Extract<RunState, { is: 'failed' }> | undefined {
+  const { state, exitCode, reason = '', message = '' } = waitContainerStatus;
+  if (state === undefined || exitCode !== undefined) return undefined;
+  const why = [reason, message].filter(Boolean).join(': ');
+  const what = `container wait did not end, so state and export of the image are not stored`;
+  const problem = {
+    operation: 'RunWaitContainer',
+    reason: 'ContainerFailed',
     message: why === '' ? what : `${what}: ${why}`,
   };
   return { is: 'failed', isStuck: false, problem };

@@ -9,6 +9,8 @@ interface PodFacts {
   readonly run: RunKey;
   readonly deployerId: string;
   readonly settings: ContainerSettings;
+  /** Whether the wait container is a native sidecar. */
+  readonly isSidecar: boolean;
   readonly image: string;
   readonly command: readonly string[] | undefined;
   readonly args: readonly string[] | undefined;
@@ -47,6 +49,7 @@ export function podOf(facts: PodFacts): Obj {
   const names = namesOf(run.item);
   const initParts = initPartsOf(facts, names);
   const waitPart = accountPart('serviceaccount-wait', names.waitToken);
+  const wait = waitOf(facts, waitPart);
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -68,11 +71,11 @@ export function podOf(facts: PodFacts): Obj {
       securityContext: podSecurity(settings.main.securityContext),
       ...(facts.has.imagePull && { imagePullSecrets: [{ name: names.imagePull }] }),
       volumes: [shared, ...initParts, waitPart].map(({ volume }) => volume),
-      initContainers: [helperOf(facts, containers.init, [shared, ...initParts], initVariables(facts))],
-      containers: [
-        mainOf(facts),
-        helperOf(facts, containers.wait, [shared, waitPart], [...common, ...itemVariables(run)]),
+      initContainers: [
+        helperOf(facts, containers.init, [shared, ...initParts], initVariables(facts)),
+        ...(facts.isSidecar ? [{ ...wait, restartPolicy: 'Always' }] : []),
       ],
+      containers: [mainOf(facts), ...(facts.isSidecar ? [] : [wait])],
     },
   } as Obj;
 }
@@ -100,6 +103,18 @@ const initVariables = ({ run, stateSecrets }: PodFacts): readonly Variable[] => 
   { name: variables.ocmConfiguration, value: paths.ocmConfiguration },
   { name: variables.stateSecrets, value: stateSecrets.join(',') },
 ];
+
+const waitOf = (facts: PodFacts, waitPart: Part): object =>
+  helperOf(
+    facts,
+    containers.wait,
+    [shared, waitPart],
+    [
+      ...common,
+      ...itemVariables(facts.run),
+      ...(facts.isSidecar ? [{ name: variables.sidecar, value: 'true' }] : []),
+    ],
+  );
 
 const mainOf = ({ image, command, args, run, settings: { main } }: PodFacts): object => ({
   name: containers.main,

@@ -17,6 +17,7 @@ import type { runKey } from './options.ts';
 import { type ContainerOptions, type ContainerContext } from './options.ts';
 import { isActive } from './pod-status.ts';
 import { podOf } from './pod.ts';
+import { isSidecar } from './sidecar.ts';
 import { snapshotsIn, stateLabel } from './snapshots.ts';
 
 export type Key = ReturnType<typeof runKey>;
@@ -128,6 +129,7 @@ export async function startPod(
     run: key,
     deployerId,
     settings,
+    isSidecar: await isSidecar(settings, async () => (await options.supportsSidecars?.(signal)) ?? false),
     image,
     stateSecrets,
     command: ctx.config.command,

@@ -47,6 +47,8 @@ export interface ContainerSettings {
   readonly main: MainSpec;
   readonly init: ProgramSpec;
   readonly wait: ProgramSpec;
+  /** Whether the wait container is a native sidecar; undefined: if the cluster and the program support it. */
+  readonly isSidecar?: boolean;
   readonly garbageCollection: {
     readonly isDisabled: boolean;
     readonly everyMs: number;

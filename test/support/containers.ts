@@ -28,7 +28,8 @@ import { NotFound } from '../../src/runtime/errors.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 import { Faults } from './faults.ts';
-import { Kubelet, reportPod } from './kubelet.ts';
+import { Kubelet } from './kubelet.ts';
+import { reportPod } from './pod-run.ts';
 
 /** If many processes run, new ones start slowly. A test that fails waits this long. */
 const PATIENCE_MS = 150_000;
@@ -417,11 +418,11 @@ export const running = (name: string) => ({
 
 export const podSucceeded = {
   phase: 'Succeeded',
-  initContainerStatuses: [terminated('init', 0)],
-  containerStatuses: [terminated('main', 0), terminated('wait', 0)],
+  initContainerStatuses: [terminated('init', 0), terminated('wait', 0)],
+  containerStatuses: [terminated('main', 0)],
 };
 export const podRunning = {
   phase: 'Running',
-  initContainerStatuses: [terminated('init', 0)],
-  containerStatuses: [running('main'), running('wait')],
+  initContainerStatuses: [terminated('init', 0), running('wait')],
+  containerStatuses: [running('main')],
 };

@@ -25,6 +25,8 @@ export interface Environment {
   readonly ocmConfiguration: string;
   /** undefined: the secrets are found by label. */
   readonly stateSecrets: readonly string[] | undefined;
+  /** Whether the wait container is a native sidecar. */
+  readonly isSidecar: boolean;
 }
 
 /** @throws EnvironmentProblem with the name of the missing variable */
@@ -52,5 +54,6 @@ export function readEnvironment(env: Env): Environment {
     registrySecrets: path(variables.registrySecrets, paths.registrySecrets),
     ocmConfiguration: path(variables.ocmConfiguration, paths.ocmConfiguration),
     stateSecrets: state?.split(',').filter((name) => name !== ''),
+    isSidecar: env[variables.sidecar] === 'true',
   };
 }

@@ -61,7 +61,8 @@ async function inContainer(
 ): Promise<void> {
   applyVerbosity(terminal, options);
   const log = loggerFor(options, { level: 'info' });
-  const interruption = onInterrupt();
+  // Kubelets repeat the signal if the pod is deleted while it ends; work would be lost.
+  const interruption = onInterrupt(undefined, () => undefined);
   let client: Promise<Client> | undefined;
   try {
     await work({ log, signal: interruption.signal, client: () => (client ??= open(options, terminal, log)) });

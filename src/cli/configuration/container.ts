@@ -20,6 +20,7 @@ export function containerSettings(
   const given = container ?? {};
   const { garbageCollection, debug } = given;
   const { disable, requeueTimeSeconds } = garbageCollection ?? {};
+  const isSidecar = given.nativeSidecar ?? base.isSidecar;
   const ms = requeueTimeSeconds ? requeueTimeSeconds * 1000 : undefined;
   return {
     namespace: given.namespace ?? base.namespace,
@@ -27,6 +28,7 @@ export function containerSettings(
     main: mainOf(given, base.main),
     init: programOf(given.initContainer, base.init),
     wait: programOf(given.waitContainer, base.wait),
+    ...(isSidecar !== undefined && { isSidecar }),
     garbageCollection: {
       isDisabled: disable ?? base.garbageCollection.isDisabled,
       everyMs: ms ?? base.garbageCollection.everyMs,

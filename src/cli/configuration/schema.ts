@@ -266,6 +266,11 @@ export const configurationSchema = z.looseObject({
     ),
     initContainer: containerProgram('init'),
     waitContainer: containerProgram('wait'),
+    nativeSidecar: setting(
+      z.boolean(),
+      'whether the wait container is a [native sidecar](container.md#native-sidecar); not in upstream',
+      "`true` from Kubernetes 1.29 with Espalier's program",
+    ),
     garbageCollection: section({
       disable: setting(z.boolean(), '`true`: objects that items leave behind are not deleted', '`false`'),
       worker: unused('only one garbage collection runs at a time'),

@@ -10,11 +10,20 @@ export interface Interruption {
   release(): void;
 }
 
-/** Listens until released; the second signal ends the process with exit code 1. */
-export function onInterrupt(onFirst: () => void = () => undefined): Interruption {
+/**
+ * Listens until released; the second signal ends the process with exit code 1.
+ * @param onSecond replaces this
+ */
+export function onInterrupt(
+  onFirst: () => void = () => undefined,
+  onSecond: () => void = () => process.exit(FAILED),
+): Interruption {
   const controller = new AbortController();
   const handler = (): void => {
-    if (controller.signal.aborted) process.exit(FAILED);
+    if (controller.signal.aborted) {
+      onSecond();
+      return;
+    }
     controller.abort(new Error('interrupted'));
     onFirst();
   };

@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { DEPLOY_ITEM } from '../../../deployers/sdk/kinds.ts';
+import { POD } from '../../../deployers/container/kinds.ts';
 import { FINALIZER } from '../../../src/api/labels.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { ContainerWorld, shell, type Room } from '../../support/containers.ts';
 import type { Kubelet } from '../../support/kubelet.ts';
 
@@ -287,5 +289,60 @@ describe('the container deployer with a kubelet', function () {
     expect(kubelet.runs).to.have.length(2);
     expect(kubelet.runs[0]).to.equal(first.metadata.name);
     expect(await room.names(DEPLOY_ITEM, room.items)).to.deep.equal(['web']);
+  });
+
+  /** Deletes the pod as a drain of its node does. @returns the status of the job, and the seconds until its end */
+  const drained = async (line: string, gracePeriodSeconds: number) => {
+    await room.deployer();
+    await room.give('web', shell(`echo started > $STATE_PATH/log; ${line}`));
+    await room.kick('web', 'j1');
+    const pod = await room.pod(({ status }) => status?.phase === 'Running');
+    const output = (name: string): string => kubelet.outputs.get(`${pod.metadata.name}/${name}`) ?? '';
+    await room.until('both run', async () =>
+      output('main').includes('ready') && output('wait').includes('waiting') ? true : undefined,
+    );
+    const before = systemClock.now();
+    const key = `${room.pods}/${pod.metadata.name}`;
+    await world.client.send({ verb: 'delete', kind: POD, key, gracePeriodSeconds });
+    const { status } = await room.finished('web', 'j1');
+    return { status, seconds: (systemClock.now() - before) / 1000 };
+  };
+  const waits = 'echo ready; while true; do sleep 0.1; done';
+  const restored = async (): Promise<string | undefined> => {
+    await room.configure('web', shell('cp $STATE_PATH/log $EXPORTS_PATH'));
+    await succeeds('web', 'j2');
+    return exported('web');
+  };
+
+  it('ends soon when its node is drained, stores the state, and exports nothing', async () => {
+    const line = `trap 'echo stopped > $STATE_PATH/log; echo 1 > $EXPORTS_PATH; exit 0' TERM; ${waits}`;
+    const { status, seconds } = await drained(line, 300);
+    expect(status?.phase).to.equal('Failed');
+    expect(status?.lastError).to.include({ operation: 'RunWaitContainer' });
+    expect(status?.lastError?.message).to.contain('the exit code of the main container is unknown');
+    expect(seconds, 'instead of two thirds of the grace period').to.be.below(40);
+    expect(await exported('web')).to.equal(undefined);
+    expect(await restored()).to.equal('"stopped"');
+  });
+
+  it('stores the state of an image that does not end before it is killed', async () => {
+    const { status } = await drained(`trap '' TERM; ${waits}`, 12);
+    expect(status?.lastError).to.include({ operation: 'RunMainContainer' });
+    expect(status?.lastError?.message).to.match(/^container main exited with 137/);
+    expect(await restored()).to.equal('"started"');
+  });
+
+  it('runs without native sidecars if the configuration says so', async () => {
+    await room.stop();
+    room = await world.room({ isSidecar: false });
+    kubelet = room.kubelet();
+    await room.deployer();
+    await room.give('web', shell('cp $IMPORTS_PATH $EXPORTS_PATH', { importValues: { n: 1 } }));
+    await room.kick('web', 'j1');
+    const pod = await room.pod();
+    const { containers } = pod.spec as { containers?: readonly { readonly name: string }[] };
+    expect(containers?.map(({ name }) => name)).to.deep.equal(['main', 'wait']);
+    expect((await room.finished('web', 'j1')).status?.phase).to.equal('Succeeded');
+    expect(await exported('web')).to.equal('{"n":1}');
   });
 });

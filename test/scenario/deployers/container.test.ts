@@ -112,8 +112,9 @@ describe('the container deployer', function () {
       automountServiceAccountToken: false,
     });
     expect(spec['securityContext']).to.include({ runAsUser: 1000, runAsGroup: 3000, fsGroup: 2000 });
-    const [init] = spec.initContainers;
-    const [main, wait] = spec.containers;
+    const [init, wait] = spec.initContainers;
+    const [main] = spec.containers;
+    expect(wait).to.include({ restartPolicy: 'Always' });
     expect([init?.name, main?.name, wait?.name]).to.deep.equal(['init', 'main', 'wait']);
     for (const one of [init, main, wait]) {
       expect(one?.terminationMessagePolicy).to.equal('FallbackToLogsOnError');
@@ -178,7 +179,7 @@ describe('the container deployer', function () {
         const trouble = waiting(container, reason, 'tool:1: not found');
         const status = await ends(
           pod,
-          container === 'init'
+          container !== 'main'
             ? { phase: 'Pending', initContainerStatuses: [trouble] }
             : { ...podRunning, containerStatuses: [trouble] },
         );

@@ -33,6 +33,7 @@ const specOf = (settings: Partial<ContainerSettings> = {}): Spec => {
       operation: 'RECONCILE',
     },
     deployerId: 'd',
+    isSidecar: true,
     settings: { ...defaultSettings, ...settings },
     image: 'tool:1',
     command: undefined,

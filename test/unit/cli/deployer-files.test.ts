@@ -79,7 +79,11 @@ debug: {keepPod: true}`);
       ...defaults.container,
       namespace: 'pods',
       defaultImage: 'example.org/tool:1',
-      wait: { image: 'example.org/espalier:1', command: ['espalier', 'container', 'wait'] },
+      wait: {
+        ...defaults.container.wait,
+        image: 'example.org/espalier:1',
+        command: ['espalier', 'container', 'wait'],
+      },
       garbageCollection: { isDisabled: false, everyMs: 60_000 },
       keepsEndedPods: true,
     });

@@ -35,11 +35,13 @@ function fail(message: string, code: number): never {
  * Files and folders that take minutes and concern few changes: they run only if requested, as `long` or one by one.
  */
 const LONG: readonly string[] = [
+  'scenario/core/duplicate-items.test.ts',
   'scenario/core/fleet.test.ts',
   'scenario/core/hand-over.test.ts',
   'scenario/deployers/container-conformance.test.ts',
   'scenario/deployers/container-runs.test.ts',
   'scenario/cli/plan-charts.test.ts',
+  'scenario/install/rights.test.ts',
   'simulation',
   'unit/blueprint/workers-charts.test.ts',
   'unit/templating/hostile',

@@ -140,7 +140,7 @@ async function showStart(how: string, server: BenchServer): Promise<void> {
     residentBytes,
     idle,
     ...figures
-  } = await playStart(server);
+  } = await playStart(server, { untilIdle: true });
   const { runs, queued, probes, healthy, longestTickMs, longestSliceMs, editMs } = figures;
   console.log(
     `start on ${String(objects)} objects, ${how}: ${String(runs)} runs, ${String(queued)} queued, health asked ${String(probes)} times and well ${String(healthy)} times`,
@@ -151,12 +151,14 @@ async function showStart(how: string, server: BenchServer): Promise<void> {
   show(`  its processor time`, longestSliceMs, 'ms', 50, true);
   show(`  from an edit to its run`, editMs, 'ms', 50, true);
   show(`  resident`, residentBytes / 2 ** 20, 'MiB', 400, true);
-  show(`  resident, with idle objects compressed`, idle.residentBytes / 2 ** 20, 'MiB', 400, true);
-  show(`  processor time for the compression`, idle.processorMs / 1_000, 's', 3, true);
+  if (idle) {
+    show(`  resident, with idle objects compressed`, idle.residentBytes / 2 ** 20, 'MiB', 400, true);
+    show(`  processor time for the compression`, idle.processorMs / 1_000, 's', 3, true);
+  }
   if (heapBytes === undefined) console.log('  heap: not measured, start with node --expose-gc');
   else {
     show(`  heap`, heapBytes / 2 ** 20, 'MiB', 220, true);
-    show(`  heap, with idle objects compressed`, (idle.heapBytes ?? 0) / 2 ** 20, 'MiB', 60, true);
+    show(`  heap, with idle objects compressed`, (idle?.heapBytes ?? 0) / 2 ** 20, 'MiB', 60, true);
     show(`  heap per object`, heapBytes / objects, 'bytes', 1.8 * STORED_BYTES + 300, true);
   }
 }

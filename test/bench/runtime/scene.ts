@@ -19,6 +19,14 @@ import { benchKind, type BenchObject } from './objects.ts';
 import type { ServerTask } from './server.ts';
 import { Slices } from './slices.ts';
 
+/** When the caches have compressed the objects that are not used. */
+interface IdleFigures {
+  readonly heapBytes: number | undefined;
+  readonly residentBytes: number;
+  /** For the compression. */
+  readonly processorMs: number;
+}
+
 export interface StartFigures {
   /** Objects in the cache at the end. */
   readonly objects: number;
@@ -35,12 +43,8 @@ export interface StartFigures {
   readonly heapBytes: number | undefined;
   /** Resident memory of the process after the start. */
   readonly residentBytes: number;
-  /** The same when the caches have compressed the objects that nobody uses, and the processor time that this took. */
-  readonly idle: {
-    readonly heapBytes: number | undefined;
-    readonly residentBytes: number;
-    readonly processorMs: number;
-  };
+  /** Undefined unless it was requested. */
+  readonly idle: IdleFigures | undefined;
   /** Longest time for which the event loop did not turn. */
   readonly longestTickMs: number;
   /** The same as processor time, which does not depend on other programs on the machine. */
@@ -122,8 +126,14 @@ export async function benchManager(
   return { manager, controller, caches, metrics, depth, added, hasUncompressed, stop };
 }
 
-/** Starts on the objects of a server, edits one, returns the measurements, and stops the server. */
-export async function playStart(server: BenchServer): Promise<StartFigures> {
+/**
+ * Starts on the objects of a server, edits one, returns the measurements, and stops the server.
+ * @param options `untilIdle`: also waits about a minute, until idle objects are compressed
+ */
+export async function playStart(
+  server: BenchServer,
+  options: { readonly untilIdle?: true } = {},
+): Promise<StartFigures> {
   let runs = 0;
   let onRun: (key: string) => void = () => undefined;
   const bench = await benchManager(server.kubeconfig, (_, ctx) => {
@@ -173,14 +183,7 @@ export async function playStart(server: BenchServer): Promise<StartFigures> {
     collectGarbage() ? process.memoryUsage().heapUsed - heapBefore : undefined;
   const heapBytes = heap();
   const residentBytes = process.memoryUsage.rss();
-  const cpuBefore = process.cpuUsage();
-  while (await bench.hasUncompressed()) await new Promise((resolve) => setTimeout(resolve, 1_000));
-  const cpuOfIdle = process.cpuUsage(cpuBefore);
-  const idle = {
-    heapBytes: heap(),
-    residentBytes: process.memoryUsage.rss(),
-    processorMs: (cpuOfIdle.user + cpuOfIdle.system) / 1_000,
-  };
+  const idle = options.untilIdle && (await idleFigures(bench.hasUncompressed, heap));
   const figures = {
     objects: caches.of(benchKind).size,
     runs,
@@ -200,6 +203,20 @@ export async function playStart(server: BenchServer): Promise<StartFigures> {
   await bench.stop();
   server.stop();
   return figures;
+}
+
+async function idleFigures(
+  hasUncompressed: () => Promise<boolean>,
+  heap: () => number | undefined,
+): Promise<IdleFigures> {
+  const cpuBefore = process.cpuUsage();
+  while (await hasUncompressed()) await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return {
+    heapBytes: heap(),
+    residentBytes: process.memoryUsage.rss(),
+    processorMs: (user + system) / 1_000,
+  };
 }
 
 /** @returns whether the garbage collector could be called */

@@ -19,10 +19,15 @@ export class ConnectionError extends Error {
   /** The connection was established and then broke; a retry may help. */
   readonly wasEstablished: boolean;
   readonly problem: ComponentProblem;
+  /** Of the server that could not be reached. */
+  readonly host: string;
+  readonly code: string;
 
   constructor(url: URL, what: string, cause: unknown, settings: Settings) {
     super('broken connection', { cause });
     const code = connectionCode(cause);
+    this.host = url.host;
+    this.code = code;
     const where = `while fetching ${what}`;
     this.wasEstablished =
       !isDefiniteFault(cause) &&
@@ -50,13 +55,11 @@ function adviceFor(
 }
 
 /**
- * The code of an error which means that a server does not speak TLS: it answers something else or, if the address has
- * no port, it does not listen on the port of HTTPS. Never that of a certificate.
+ * The code of an error which means that the server itself does not speak TLS: it has answered something else. Not that
+ * of a certificate, of a refused connection, or of a server to which the first one redirects.
  */
-export function codeWithoutTls(error: unknown, { port }: URL): string | undefined {
-  if (!(error instanceof ComponentProblem) || error.cause === undefined) return undefined;
-  const code = connectionCode(error.cause);
-  return NOT_TLS.includes(code) || (code === 'ECONNREFUSED' && port === '') ? code : undefined;
+export function codeWithoutTls(error: ConnectionError, { host }: URL): string | undefined {
+  return error.host === host && NOT_TLS.includes(error.code) ? error.code : undefined;
 }
 
 /** The error of a request over plain HTTP, after one with TLS has failed; other errors are returned unchanged. */

@@ -45,24 +45,37 @@ export class CredentialFiles {
   #partOf(file: ConfiguredFile, state: FileState): Credentials {
     const known = this.#parsed.get(file);
     if (known?.state === state) return known.credentials;
-    const credentials = parsed(file, state);
+    const { credentials, problems } = parsed(file, state);
     this.#parsed.set(file, { state, credentials });
-    for (const problem of credentials.problems) this.#report(file, problem);
+    for (const problem of problems) this.#report(file, problem);
     return credentials;
   }
 }
 
-function parsed(file: ConfiguredFile, state: FileState): Credentials {
+/**
+ * The credentials of a file, with the problems that tenants may see, and all problems for the log. Entries may name
+ * registries of others.
+ */
+function parsed(
+  file: ConfiguredFile,
+  state: FileState,
+): { readonly credentials: Credentials; readonly problems: readonly string[] } {
   const where = nameOf(file);
-  if ('problem' in state) return new Credentials([], { problems: [`${where} ${state.problem}`] });
+  const unusable = (problem: string) => ({
+    credentials: new Credentials([], { problems: [problem] }),
+    problems: [problem],
+  });
+  if ('problem' in state) return unusable(`${where} ${state.problem}`);
   const problems: string[] = [];
   const report = (problem: string): void => void problems.push(problem);
   try {
     const found = dockerCredentials(state.text, where, { report, caFile: authorityReader(file) });
-    return Credentials.all([found], problems);
+    const shown =
+      problems.length > 0 ? [`${where} has entries that cannot be used, which the log names`] : [];
+    return { credentials: Credentials.all([found], shown), problems };
   } catch (error) {
     if (!(error instanceof RepositoryUnusable)) throw error;
-    return new Credentials([], { problems: [error.message] });
+    return unusable(error.message);
   }
 }
 

@@ -46,11 +46,16 @@ export class Credentials {
     return own ?? this.#fallback?.for(host, repository);
   }
 
-  /** Certificates to trust, in PEM. @throws RepositoryUnusable if they cannot be used */
+  /**
+   * Certificates to trust, in PEM. A login is only sent to a server that its own author trusts: with the login of the
+   * fallback, only authorities of the fallback count. @throws RepositoryUnusable if they cannot be used
+   */
   authorities(host: string, repository: string): string | undefined {
-    const own = this.#matching(host, repository)
-      .find(({ authority }) => authority)
-      ?.authority?.();
+    const matching = this.#matching(host, repository);
+    const hasLogin = matching.some(({ login }) => login);
+    if (!hasLogin && this.#fallback?.for(host, repository))
+      return this.#fallback.authorities(host, repository);
+    const own = matching.find(({ authority }) => authority)?.authority?.();
     return own ?? this.#fallback?.authorities(host, repository);
   }
 

@@ -121,10 +121,11 @@ export class Transport {
     if (!request.mayUsePlainHttp) return this.#retrying(request);
     if (this.isPlain(request.url.host)) return this.#sendPlain(request);
     try {
-      return await this.#retrying(request);
+      return await this.#attempts(request);
     } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error;
       const code = codeWithoutTls(error, request.url);
-      if (code === undefined) throw error;
+      if (code === undefined) throw error.problem;
       return this.#sendPlain(request, code);
     }
   }
@@ -145,6 +146,15 @@ export class Transport {
   }
 
   async #retrying(request: RegistryRequest): Promise<RegistryAnswer> {
+    try {
+      return await this.#attempts(request);
+    } catch (error) {
+      throw error instanceof ConnectionError ? error.problem : error;
+    }
+  }
+
+  /** @throws ConnectionError after the last attempt, and as `send` */
+  async #attempts(request: RegistryRequest): Promise<RegistryAnswer> {
     for (let tries = 1; ; tries++) {
       let pause: number;
       try {
@@ -154,7 +164,7 @@ export class Transport {
         if (tries >= MAX_TRIES || pause > MAX_RETRY_AFTER_MS) throw failedNow(request, answer);
       } catch (error) {
         if (!(error instanceof ConnectionError)) throw error;
-        if (tries >= MAX_TRIES || !error.wasEstablished) throw error.problem;
+        if (tries >= MAX_TRIES || !error.wasEstablished) throw error;
         pause = this.#pauseAfter(undefined, tries);
       }
       await sleep(this.clock, pause, this.#options.signal);

@@ -122,6 +122,16 @@ describe('a registry', () => {
       expect(reports).to.deep.equal([]);
     });
 
+    it('gets the login of the operator only if the operator trusts it', async () => {
+      const { address, seen } = await secure({ login: LOGIN });
+      const path = file('config.json', JSON.stringify({ auths: { [address]: LOGIN } }));
+      open({ configFiles: [{ path, key: 'registry.oci.configFiles[0]' }] });
+      const auths = { [address]: { certificateAuthority: authority.certificate } };
+      const tenant = dockerCredentials(JSON.stringify({ auths }), 'here');
+      expect(await failure(address, tenant)).to.be.instanceOf(RegistryMisconfigured);
+      expect(seen).to.have.length(0);
+    });
+
     it('is trusted by a caFile of the operator, not by one of a tenant', async () => {
       const { address } = await secure({ login: LOGIN });
       file('beside.pem', authority.certificate);
@@ -249,6 +259,21 @@ describe('a registry', () => {
         servers = await startUnusableServers();
       });
       after(() => servers.stop());
+
+      it('stays with TLS if a server to which it redirects does not speak it', async () => {
+        const registry = await secure({ login: LOGIN, auth: 'basic' });
+        registry.fault = (request, response) => {
+          if (request.headers.authorization === undefined) return false;
+          response.writeHead(307, { location: `https://${servers.plain}/elsewhere` }).end();
+          return true;
+        };
+        open({ allowPlainHttp: true });
+        const auths = { [registry.address]: { ...LOGIN, certificateAuthority: authority.certificate } };
+        const before = servers.requests();
+        const error = await failure(registry.address, dockerCredentials(JSON.stringify({ auths }), 'x'));
+        expect(error.message).to.contain(servers.plain).and.not.contain('this was plain HTTP');
+        expect(servers.requests()).to.equal(before);
+      });
 
       it('names both failures', async () => {
         open({ allowPlainHttp: true });

@@ -78,6 +78,9 @@ volumes:
     secret:
       secretName: {{ $values.caBundle.secret }}
   {{- end }}
+  {{- with $values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 
 {{/* Fields of the container besides its arguments, ports, probes and resources. */}}
@@ -129,5 +132,8 @@ volumeMounts:
   - name: ca-bundle
     mountPath: /etc/espalier-ca
     readOnly: true
+  {{- end }}
+  {{- with $values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end }}

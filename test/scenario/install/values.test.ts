@@ -101,6 +101,13 @@ describe('install with values of the chart', function () {
     ]);
   });
 
+  it('keeps the permissions if an administrator manages them from now on', async () => {
+    await succeeds('install', '--image', IMAGE);
+    const output = await succeeds('install', '--image', IMAGE, '--set', 'rbac.create=false');
+    expect(linesOf(output, 'removed')).to.deep.equal([]);
+    await succeeds('uninstall', '--yes');
+  });
+
   it('removes everything with uninstall', async () => {
     await succeeds('install', '--values', full);
     const removed = linesOf(await succeeds('uninstall', '--yes'), 'removed');
@@ -122,5 +129,8 @@ describe('install with values of the chart', function () {
     expect(removed.errors).to.contain(
       'Deployment ls-system/espalier was installed with the Helm chart; remove it with the tool that installed it',
     );
+    const elsewhere = await run('uninstall', '-n', 'elsewhere', '--crds', '--yes');
+    expect([elsewhere.code, elsewhere.output]).to.deep.equal([1, '']);
+    expect(elsewhere.errors).to.contain('Espalier is installed with the Helm chart in namespace ls-system');
   });
 });

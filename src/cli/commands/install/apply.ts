@@ -84,8 +84,14 @@ export async function applyProduct(settings: InstallSettings, ports: ApplyPorts)
 /** A cluster can have one installation of the product; two would compete. @throws CommandError */
 export async function checkHome(client: Client, namespace: string): Promise<void> {
   const binding = await getIfThere(client, clusterRoleBindingKind, NAME);
-  const home = binding && isOurs(binding) ? binding.subjects?.[0]?.namespace : undefined;
+  const home =
+    binding && (isOurs(binding) || isFromHelm(binding)) ? binding.subjects?.[0]?.namespace : undefined;
   if (home === undefined || home === namespace) return;
+  if (isFromHelm(binding as Obj)) {
+    throw new CommandError(
+      `Espalier is installed with the Helm chart in namespace ${home}; update or remove it with the tool that installed it, such as helm`,
+    );
+  }
   throw new CommandError(
     `Espalier is installed in namespace ${home}; update it with -n ${home}, ` +
       `or remove it first with: espalier uninstall -n ${home}`,
@@ -142,9 +148,11 @@ function outcomeOf(
   return { outcome: fields.length > 0 ? 'changed' : 'unchanged', fields };
 }
 
+const rightsKinds = [roleBindingKind, roleKind, clusterRoleBindingKind, clusterRoleKind] as readonly Kind[];
+
 /** Kinds of objects that exist only for some values. */
 const optionalKinds: readonly Kind[] = [
-  ...([roleBindingKind, roleKind, clusterRoleBindingKind, clusterRoleKind] as readonly Kind[]),
+  ...rightsKinds,
   configMapKind,
   disruptionBudgetKind,
   networkPolicyKind,
@@ -157,7 +165,9 @@ async function removeStale(component: Component, wanted: readonly Obj[], ports: 
   const { client, report } = ports;
   const names = new Set(wanted.map(wordsFor));
   const labels = selectorText(labelsOf(component));
-  for (const kind of optionalKinds) {
+  // Without own rights among the wanted objects, an administrator has written them.
+  const hasRights = wanted.some(({ kind }) => kind === clusterRoleKind.kind);
+  for (const kind of optionalKinds.filter((one) => hasRights || !rightsKinds.includes(one))) {
     for (const object of await listAll(client, kind, { labels })) {
       const what = wordsFor({ ...object, kind: kind.kind });
       if (names.has(what)) continue;

@@ -21,8 +21,10 @@ export async function install(options: InstallCommandOptions, terminal: Terminal
     throw new UsageError('-o is only valid with --dry-run; add --dry-run, or remove -o');
   }
   const settings = settingsFrom(options, notesTo(terminal));
-  for (const folder of missingFolders(settings))
-    terminal.warn(`warning: ${folder}: pods do not have this folder`);
+  for (const path of missingFolders(settings))
+    terminal.warn(
+      `warning: ${path}: pods do not have this path; mount it with extraVolumes and extraVolumeMounts`,
+    );
   if (options.dryRun) {
     const items = printedObjects(settings);
     terminal.print(

@@ -95,8 +95,19 @@ function chosen(wanted: readonly string[]): readonly DeployerName[] {
   );
 }
 
-/** Folders in the configuration that do not exist in pods. */
+/** Paths in the configuration that do not exist in pods, unless the values mount them. */
 export function missingFolders({ values }: Pick<InstallSettings, 'values'>): readonly string[] {
-  const path = ownField(ownField(ownField(values['config'], 'registry'), 'local'), 'rootPath');
-  return typeof path === 'string' && path !== '' ? [`registry.local.rootPath: ${path}`] : [];
+  const registry = ownField(values['config'], 'registry');
+  const named = [
+    ['registry.local.rootPath', [ownField(ownField(registry, 'local'), 'rootPath')]],
+    ['registry.oci.configFiles', ownField(ownField(registry, 'oci'), 'configFiles')],
+    ['registry.caFiles', ownField(registry, 'caFiles')],
+  ] as const;
+  const mounts = values['extraVolumeMounts'];
+  const mounted = (Array.isArray(mounts) ? mounts : []).map((mount) => String(ownField(mount, 'mountPath')));
+  const isMissing = (path: unknown): path is string =>
+    typeof path === 'string' && path !== '' && !mounted.some((folder) => `${path}/`.startsWith(`${folder}/`));
+  return named.flatMap(([key, paths]) =>
+    (Array.isArray(paths) ? paths : []).filter(isMissing).map((path) => `${key}: ${path}`),
+  );
 }

@@ -331,6 +331,12 @@ describe('install', () => {
     const config = { registry: { local: { rootPath: '/here' } } };
     expect(missingFolders({ values: { config } })).to.deep.equal(['registry.local.rootPath: /here']);
     expect(missingFolders({ values: { config: { registry: null } } })).to.deep.equal([]);
+    const files = { registry: { oci: { configFiles: ['/a/x.json', '/ab/y.json'] }, caFiles: ['/a/ca.pem'] } };
+    const extraVolumeMounts = [{ name: 'a', mountPath: '/a' }];
+    expect(missingFolders({ values: { config: files, extraVolumeMounts } })).to.deep.equal([
+      'registry.oci.configFiles: /ab/y.json',
+    ]);
+    expect(missingFolders({ values: { config: files } })).to.have.length(3);
   });
 });
 

@@ -39,7 +39,7 @@ export class IdleCompression {
     this.consider();
   }
 
-  /** Schedules a round if the store has grown. Call it after each change. */
+  /** Schedules a round if too many objects are uncompressed. Call it with each change and read. */
   consider(): void {
     const signal = this.#signal;
     if (this.#isScheduled || !signal || signal.aborted) return;

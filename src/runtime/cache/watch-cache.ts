@@ -110,6 +110,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   // -------------------------------------------------------------- reading
 
   get(key: Key): View<T> | undefined {
+    this.#compression.consider();
     return this.#reads.get(key);
   }
 
@@ -134,6 +135,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   }
 
   byIndex(index: string, value: string): readonly View<T>[] {
+    this.#compression.consider();
     return this.#reads.byIndex(index, value);
   }
 

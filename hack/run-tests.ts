@@ -35,6 +35,7 @@ function fail(message: string, code: number): never {
  * Files and folders that take minutes and concern few changes: they run only if requested, as `long` or one by one.
  */
 const LONG: readonly string[] = [
+  'conformance/apiserver/informer.test.ts',
   'scenario/core/duplicate-items.test.ts',
   'scenario/core/fleet.test.ts',
   'scenario/core/hand-over.test.ts',

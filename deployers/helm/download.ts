@@ -1,6 +1,7 @@
 /** Downloads chart archives and repository indexes by HTTP, with a size limit. */
 import { STATUS_CODES } from 'node:http';
 import type { Agent } from 'undici';
+import { loadAgent } from '../../src/lib/undici.ts';
 import { ByteBudget, type DownloadLimits } from '../../src/lib/byte-budget.ts';
 import { Trust } from '../../src/components/trust.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -67,9 +68,8 @@ const MAX_REDIRECTS = 5;
 /** @param what start of the message, for example `unable to fetch helm chart`. @throws DownloadFailed */
 export async function download(what: string, from: Download): Promise<Uint8Array> {
   const { url, ca, signal, trust = new Trust() } = from;
-  const { Agent } = await import('undici');
   const secureContext = trust.with(ca)?.context;
-  const agent = new Agent({
+  const agent = new (loadAgent())({
     headersTimeout: SILENCE_MS,
     bodyTimeout: SILENCE_MS,
     connect: { timeout: SILENCE_MS, ...(secureContext && { secureContext }) },
@@ -87,14 +87,15 @@ export async function download(what: string, from: Download): Promise<Uint8Array
   }
 }
 
-async function followed(what: string, from: Download, dispatcher: Agent): Promise<Uint8Array> {
+async function followed(what: string, from: Download, agent: Agent): Promise<Uint8Array> {
   const { url, authorization, signal } = from;
-  const { request } = await import('undici');
   let at = new URL(url);
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const isHome = at.origin === new URL(url).origin;
-    const response = await request(at, {
-      dispatcher,
+    const response = await agent.request({
+      origin: at.origin,
+      path: at.pathname + at.search,
+      method: 'GET',
       signal,
       headers: {
         'user-agent': 'espalier',

@@ -1,6 +1,6 @@
 /**
- * HTTP requests to registries: plain HTTP only if it is allowed and the server does not speak TLS, size limits, redirects without credentials, and
- * retries after temporary failures.
+ * HTTP requests to registries: plain HTTP only if it is allowed and the server does not speak TLS, size limits,
+ * redirects without credentials, and retries after temporary failures.
  */
 import { ByteBudget, type DownloadLimits } from '../lib/byte-budget.ts';
 import { sleep, type Clock } from '../lib/clock.ts';

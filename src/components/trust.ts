@@ -5,18 +5,19 @@
 import { createHash } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import { secureContextWith } from '../lib/secure-context.ts';
-import { WatchedFile, type FileState } from '../lib/watched-file.ts';
+import type { FileState } from '../lib/watched-file.ts';
 import { certificatesIn } from './authorities.ts';
-import { nameOf, type ConfiguredFile, type ReportFile } from './credential-files.ts';
+import {
+  ConfiguredFiles,
+  nameOf,
+  type ConfiguredFile,
+  type Parsed,
+  type ReportFile,
+} from './configured-files.ts';
 import { RepositoryUnusable } from './errors.ts';
 
 /** Certificates of one file, or why there are none. */
 type Certificates = { readonly pem: string } | { readonly problem: string };
-
-interface Parsed {
-  readonly state: FileState;
-  readonly certificates: Certificates;
-}
 
 interface Trusted {
   /** Differs for different authorities. */
@@ -28,14 +29,11 @@ interface Trusted {
 const MAX_CONTEXTS = 20;
 
 export class Trust {
-  readonly #files: readonly { readonly file: ConfiguredFile; readonly watched: WatchedFile }[];
-  readonly #report: ReportFile;
-  readonly #parsed = new Map<ConfiguredFile, Parsed>();
+  readonly #files: ConfiguredFiles<Certificates>;
   readonly #contexts = new Map<string, SecureContext>();
 
   constructor(files: readonly ConfiguredFile[] = [], report: ReportFile = () => undefined) {
-    this.#files = files.map((file) => ({ file, watched: new WatchedFile(file.path) }));
-    this.#report = report;
+    this.#files = new ConfiguredFiles(files, parsed, report);
   }
 
   /** @param more further authorities, in PEM. @returns undefined if only those of Node are trusted */
@@ -53,33 +51,22 @@ export class Trust {
 
   /** The certificates of the files at this moment, in PEM. */
   get configured(): readonly string[] {
-    return this.#current().flatMap((each) => ('pem' in each ? [each.pem] : []));
+    return this.#files.current().flatMap((each) => ('pem' in each ? [each.pem] : []));
   }
 
   /** Why files cannot be used. */
   get problems(): readonly string[] {
-    return this.#current().flatMap((each) => ('problem' in each ? [each.problem] : []));
-  }
-
-  #current(): readonly Certificates[] {
-    return this.#files.map(({ file, watched }) => {
-      const state = watched.current();
-      const known = this.#parsed.get(file);
-      if (known?.state === state) return known.certificates;
-      const certificates = parsed(file, state);
-      this.#parsed.set(file, { state, certificates });
-      if ('problem' in certificates) this.#report(file, certificates.problem);
-      return certificates;
-    });
+    return this.#files.current().flatMap((each) => ('problem' in each ? [each.problem] : []));
   }
 }
 
-function parsed(file: ConfiguredFile, state: FileState): Certificates {
-  if ('problem' in state) return { problem: `${nameOf(file)} ${state.problem}` };
+function parsed(file: ConfiguredFile, state: FileState): Parsed<Certificates> {
+  const unusable = (problem: string) => ({ value: { problem }, problems: [problem] });
+  if ('problem' in state) return unusable(`${nameOf(file)} ${state.problem}`);
   try {
-    return { pem: certificatesIn(state.text, nameOf(file)) };
+    return { value: { pem: certificatesIn(state.text, nameOf(file)) }, problems: [] };
   } catch (error) {
     if (!(error instanceof RepositoryUnusable)) throw error;
-    return { problem: error.message };
+    return unusable(error.message);
   }
 }

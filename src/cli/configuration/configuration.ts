@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { HealthSettings } from '../../../controllers/health/index.ts';
 import type { VerificationPolicy } from '../../../controllers/installation/gather/verification.ts';
 import { defaultLimits, type InstallationLimits } from '../../api/limits.ts';
-import type { ConfiguredFile } from '../../components/credential-files.ts';
+import type { ConfiguredFile } from '../../components/configured-files.ts';
 import { defaultComponentLimits, type ComponentLimits } from '../../components/resolve.ts';
 import { isDuration, parseDuration } from '../../lib/duration.ts';
 import { ownField } from '../../lib/objects.ts';

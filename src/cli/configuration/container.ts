@@ -10,7 +10,8 @@ import type { ConfigurationFile } from './schema.ts';
 type GivenSettings = NonNullable<ConfigurationFile['container']>;
 
 /**
- * The settings of the file, and otherwise those of `base`. Without an image, a helper program comes from this version's image. With an image, the file specifies the
+ * The settings of the file, and otherwise those of `base`. Without an image, a helper program comes from this version's
+ * image. With an image, the file specifies the
  * command.
  */
 export function containerSettings(

@@ -12,33 +12,13 @@ import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Client, Obj } from '../../../src/runtime/types.ts';
+import { crdOf } from '../../support/operators.ts';
 import { productChartFolder, renderProduct } from '../../support/product-chart.ts';
 import { startStrictServer, type StrictServer } from '../../support/rights.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
 const full = join(productChartFolder, 'ci/full-values.yaml');
 const IMAGE = 'registry.example.org/espalier:0.1.0';
-
-/** The kind of the Prometheus Operator, without its schema. */
-const { group, version, plural, kind } = serviceMonitorKind;
-const serviceMonitors: Obj & { readonly spec: object } = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${plural}.${group}` },
-  spec: {
-    group,
-    scope: 'Namespaced',
-    names: { plural, kind },
-    versions: [
-      {
-        name: version,
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
 
 describe('install with values of the chart', function () {
   this.timeout(120_000);
@@ -82,7 +62,7 @@ describe('install with values of the chart', function () {
   });
 
   it('creates all objects of the full file, changes nothing when repeated, and removes what is not needed any more', async () => {
-    await client.send({ verb: 'create', kind: crdKind, object: serviceMonitors });
+    await client.send<Obj>({ verb: 'create', kind: crdKind, object: crdOf(serviceMonitorKind) });
     const created = linesOf(await succeeds('install', '--values', full), 'created');
     expect(created).to.include.members([
       'ServiceMonitor ls-system/espalier',

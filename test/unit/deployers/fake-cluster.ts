@@ -152,6 +152,18 @@ export class FakeCluster implements Client, KubeAccess {
     });
   }
 
+  /** A client of this cluster with a watch; closing it does not close the cluster. */
+  withWatch(watch: (signal: AbortSignal) => AsyncIterable<never>): Client {
+    return {
+      get: (kind, key) => this.get(kind, key),
+      list: (kind, query) => this.list(kind, query),
+      send: (write) => this.send(write),
+      raw: (method, path) => this.raw(method, path),
+      close: () => Promise.resolve(),
+      watch: (_kind, _query, signal) => watch(signal),
+    };
+  }
+
   raw(method: string, path: string): Promise<unknown> {
     this.requests.push({ verb: method, what: path });
     if (path === '/version') return Promise.resolve({ gitVersion: 'v1.34.0' });

@@ -29,7 +29,6 @@ import { writeTar } from '../../../../src/lib/tar.ts';
 import { silentLogger as log } from '../../../../src/observability/log.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
 import { apiErrorFrom, TransportError } from '../../../../src/runtime/errors.ts';
-import type { Client } from '../../../../src/runtime/types.ts';
 import { FakeCluster, type Any } from '../fake-cluster.ts';
 
 describe('the programs in a pod', () => {
@@ -245,14 +244,7 @@ describe('the wait program', () => {
     more: Record<string, string> = {},
     told = new AbortController().signal,
   ) => {
-    const client: Client = {
-      get: (kind, key) => cluster.get(kind, key),
-      list: (kind, query) => cluster.list(kind, query),
-      send: (write) => cluster.send(write),
-      raw: (method, path) => cluster.raw(method, path),
-      close: () => Promise.resolve(),
-      watch: (_kind, _query, signal) => watch(signal),
-    };
+    const client = cluster.withWatch(watch);
     const state = { answer: 'waiting' };
     void runWait(environment(folder, more), { client, clock, rng: seededRng(1), log, signal: told }).then(
       () => (state.answer = 'done'),

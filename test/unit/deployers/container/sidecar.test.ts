@@ -124,14 +124,7 @@ describe('the wait program as a sidecar', () => {
     const end = (answer: string) => {
       state.answer = answer;
     };
-    const client: Client = {
-      get: (kind, key) => cluster.get(kind, key),
-      list: (kind, query) => cluster.list(kind, query),
-      send: (write) => cluster.send(write),
-      raw: (method, path) => cluster.raw(method, path),
-      close: () => Promise.resolve(),
-      watch: (_kind, _query, watching) => silent(watching),
-    };
+    const client = cluster.withWatch(silent);
     const ports = { client, clock, rng: seededRng(1), log, signal: stop.signal };
     void runWait(environment, ports).then(
       () => {

@@ -77,11 +77,16 @@ export function structural(node: Node): Node {
   return result;
 }
 
-const column = ({ name, type, path }: PrinterColumn): object => ({ jsonPath: path, name, type });
+const column = ({ name, type, path, isWide }: PrinterColumn): object => ({
+  jsonPath: path,
+  name,
+  ...(isWide && { priority: 1 }),
+  type,
+});
 
 /** The whole CustomResourceDefinition of a kind. */
 export function crdOf(definition: Definition) {
-  const { kind, singular, shortNames, columns, statusSubresource } = definition;
+  const { kind, singular, shortNames, columns, categories, statusSubresource } = definition;
   const version = {
     name: kind.version,
     served: true,
@@ -96,7 +101,14 @@ export function crdOf(definition: Definition) {
     metadata: { name: `${kind.plural}.${kind.group}` },
     spec: {
       group: kind.group,
-      names: { kind: kind.kind, listKind: `${kind.kind}List`, plural: kind.plural, singular, shortNames },
+      names: {
+        ...(categories && { categories }),
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        plural: kind.plural,
+        singular,
+        shortNames,
+      },
       scope: kind.namespaced ? 'Namespaced' : 'Cluster',
       versions: [version],
     },

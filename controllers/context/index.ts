@@ -37,7 +37,7 @@ export function contextController(ports: ContextPorts): ControllerSpec<Obj> {
         const wanted = repositoryContext && { repositoryContext };
         if (existing) {
           const diff = wanted && mergeDiff(existing, { ...existing, ...wanted });
-          if (diff) await lockedPatch(contextKind, existing, diff, ctx.write, undefined, ctx.signal);
+          if (diff) await lockedPatch(contextKind, existing, diff, ctx);
           return { write: 'none' };
         }
         const object: Context = {

@@ -2,13 +2,15 @@
  * The deploy item controller. It ends the jobs of items that no deployer picks up, that are invalid, or that a user
  * interrupts. It also reports which objects of an item are managed by other items as well.
  */
+import { conditionTypes } from '../../src/api/conditions.ts';
 import { hasOperation, isFinished } from '../../src/api/job.ts';
 import { operations } from '../../src/api/labels.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import { timestamp, type Clock } from '../../src/lib/clock.ts';
 import { MANAGED_UID, keepsObjects, managedUids } from '../../src/api/managed-objects.ts';
 import { equal } from '../../src/lib/json.ts';
-import { Applier, lockedPatch } from '../../src/machine/apply.ts';
+import { Applier, lockedPatch, type PatchPorts } from '../../src/machine/apply.ts';
+import type { AddReadiness } from '../../src/machine/readiness.ts';
 import { isPickedUp } from '../../src/landscape/pickup.ts';
 import type { World } from '../../src/landscape/world.ts';
 
@@ -17,7 +19,7 @@ import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Client, Context, View } from '../../src/runtime/types.ts';
 import { interruptRequested, decidePickup } from './decide.ts';
-import { isSharing, sharingChange, type ManagersOf } from './sharing.ts';
+import { isSharing, sharingChange, type ManagersOf, type SharingChange } from './sharing.ts';
 
 interface DeployItemPorts {
   readonly world: World;
@@ -26,10 +28,12 @@ interface DeployItemPorts {
   /** 0 disables the check. */
   readonly pickupTimeoutMs: number;
   readonly workers?: number;
+  /** Completes the status of every write. */
+  readonly readiness?: AddReadiness;
 }
 
 export function deployItemController(ports: DeployItemPorts): ControllerSpec<DeployItem> {
-  const { world, client, clock, pickupTimeoutMs } = ports;
+  const { world, client, clock, pickupTimeoutMs, readiness } = ports;
   world.deployItems.index(MANAGED_UID, managedUids);
   const managersOf: ManagersOf = (uid) => world.deployItems.byIndex(MANAGED_UID, uid);
   const isOurs = (self: View<DeployItem>): boolean => hasWork(self) || isSharing(self, managersOf);
@@ -62,8 +66,9 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
     reconciler: {
       async reconcile(self, ctx) {
         const now = timestamp(clock);
+        const patchPorts = { write: ctx.write, signal: ctx.signal, ...(readiness && { readiness }) };
         const read = (...[kind, key]: Parameters<Client['get']>) => client.get(kind, key, ctx.signal);
-        const applier = new Applier({ write: ctx.write, read, signal: ctx.signal });
+        const applier = new Applier({ ...patchPorts, read });
         const interrupt = interruptRequested({ self, now });
         if (interrupt) {
           for (const effect of interrupt) await applier.carryOut(effect);
@@ -81,7 +86,9 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
           ctx.event('Warning', decision.problem.reason, decision.problem.message);
           return { write: 'none' };
         }
-        await reportSharing(self, sharingChange(self, managersOf, now), ctx);
+        if (isReadinessOutdated(self))
+          await lockedPatch(deployItemKind, self, { status: {} }, patchPorts, 'status');
+        else await reportSharing(self, sharingChange(self, managersOf, now), patchPorts, ctx);
         return { write: 'none' };
       },
     },
@@ -90,13 +97,14 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
 
 async function reportSharing(
   self: View<DeployItem>,
-  sharing: ReturnType<typeof sharingChange>,
+  sharing: SharingChange | undefined,
+  ports: PatchPorts,
   ctx: Context<DeployItem>,
 ): Promise<void> {
   if (!sharing) return;
   const { conditions, reason, message } = sharing;
   const body = { status: { conditions: conditions.length > 0 ? conditions : null } };
-  await lockedPatch(deployItemKind, self, body, ctx.write, 'status', ctx.signal);
+  await lockedPatch(deployItemKind, self, body, ports, 'status');
   ctx.event('Normal', reason, message);
 }
 
@@ -113,5 +121,11 @@ function missingTarget({ targets }: World, { metadata, spec }: View<DeployItem>)
 const changesOwnership = (old: View<DeployItem>, item: View<DeployItem>): boolean =>
   keepsObjects(old) !== keepsObjects(item) || !equal(managedUids(old), managedUids(item));
 
+/** A deployer that does not know the conditions has ended the job. */
+const isReadinessOutdated = (self: View<DeployItem>): boolean =>
+  isFinished(self) && (self.status?.conditions ?? []).some(({ type }) => type === conditionTypes.Reconciling);
+
 const hasWork = (self: View<DeployItem>): boolean =>
-  (!isFinished(self) && !isPickedUp(self)) || hasOperation(self.metadata, operations.interrupt);
+  (!isFinished(self) && !isPickedUp(self)) ||
+  isReadinessOutdated(self) ||
+  hasOperation(self.metadata, operations.interrupt);

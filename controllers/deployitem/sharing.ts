@@ -10,7 +10,7 @@ import type { View } from '../../src/runtime/types.ts';
 /** Returns the items whose status lists the object with this uid. */
 export type ManagersOf = (uid: string) => readonly View<DeployItem>[];
 
-interface SharingChange {
+export interface SharingChange {
   /** The complete list of conditions to write. */
   readonly conditions: readonly View<Condition>[];
   readonly reason: string;

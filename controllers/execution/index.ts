@@ -8,6 +8,7 @@ import { isAbandoned } from '../../src/landscape/abandoned.ts';
 import { keyOf } from '../../src/runtime/keys.ts';
 import { startedStatus } from '../../src/landscape/job-start.ts';
 import { touch } from '../../src/machine/decision.ts';
+import type { AddReadiness } from '../../src/machine/readiness.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
 import { byLabel } from '../../src/runtime/sources/mappers.ts';
@@ -24,12 +25,14 @@ export interface ExecutionPorts extends Sources {
   /** How long a job retries requests to unavailable servers, in milliseconds; default 10 minutes. */
   readonly remoteRetryMs?: number;
   readonly workers?: number;
+  /** Completes the status of every write. */
+  readonly readiness?: AddReadiness;
   readonly entered?: (phase: string, from: string | undefined) => void;
 }
 
 export function executionController(ports: ExecutionPorts): ControllerSpec<Execution> {
   const reader = templateReader(ports.runnerOf, ports.limits);
-  const { world, clock, entered } = ports;
+  const { world, clock, entered, readiness } = ports;
   return {
     name: 'execution',
     kind: executionKind,
@@ -67,6 +70,7 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
       intake: (self, now) =>
         intake(self, { items: managedItems(world, self), now, isAbandoned: isAbandoned(world, self) }),
       begin: startedStatus,
+      ...(readiness && { readiness }),
       ...(entered && { entered }),
     }),
   };

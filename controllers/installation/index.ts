@@ -20,6 +20,7 @@ import { randomUuid } from '../../src/lib/uuid.ts';
 import { isAbandoned } from '../../src/landscape/abandoned.ts';
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import { startedStatus } from '../../src/landscape/job-start.ts';
+import type { AddReadiness } from '../../src/machine/readiness.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
 import { driftOf } from '../../src/landscape/idle-conditions.ts';
 import type { World } from '../../src/landscape/world.ts';
@@ -57,11 +58,13 @@ export interface InstallationPorts extends Omit<Sources, 'findComponent'> {
   /** How long a job retries requests to unavailable servers, in milliseconds; default 10 minutes. */
   readonly remoteRetryMs?: number;
   readonly workers?: number;
+  /** Completes the status of every write. */
+  readonly readiness?: AddReadiness;
   readonly entered?: (phase: string, from: string | undefined) => void;
 }
 
 export function installationController(ports: InstallationPorts): ControllerSpec<Installation> {
-  const { world, clock, entered } = ports;
+  const { world, clock, entered, readiness } = ports;
   return {
     name: 'installation',
     kind: installationKind,
@@ -110,6 +113,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         const retry = decideRetry(self, now);
         return retry.do === 'wait' ? retry.ms : undefined;
       },
+      ...(readiness && { readiness }),
       ...(entered && { entered }),
     }),
   };

@@ -2,6 +2,7 @@
 import { operations } from '../../src/api/labels.ts';
 import { hasOperation, isFinished } from '../../src/api/job.ts';
 import { MANAGED_UID, managedUids } from '../../src/api/managed-objects.ts';
+import { readinessAt } from '../../src/machine/readiness.ts';
 import { createClientPool } from '../../src/runtime/transport/client-pool.ts';
 import { createClient } from '../../src/runtime/transport/client.ts';
 import { createDiscovery } from '../../src/runtime/transport/discovery.ts';
@@ -40,6 +41,7 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
     client,
     clock,
     rng,
+    readiness: deps.readiness ?? readinessAt(clock, true),
     timeouts: deps.timeouts ?? standardTimeouts,
     targets: caches.of(TARGET),
     contexts: caches.of(CONTEXT),

@@ -6,6 +6,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
 import type { Logger } from '../../src/observability/log.ts';
 import type { Mapper } from '../../src/runtime/sources/mappers.ts';
+import type { AddReadiness } from '../../src/machine/readiness.ts';
 import type { ResponseLimits } from '../../src/runtime/transport/responses.ts';
 import type { Cache, Caches, Client, Obj, View } from '../../src/runtime/types.ts';
 import type { Codec } from './codec.ts';
@@ -140,6 +141,8 @@ export interface DeployerDeps {
   /** Limits for responses of target clusters; default: one set of limits for the whole process. */
   readonly responses?: ResponseLimits;
   readonly self?: SelfCluster;
+  /** Adds conditions to each status that is written; default: Ready, Reconciling and Stalled. */
+  readonly readiness?: AddReadiness;
   /** Shared with other deployers of the process; default: not shared. */
   readonly reader?: TargetReader;
   readonly timeouts?: TimeoutPolicy;

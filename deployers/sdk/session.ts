@@ -4,6 +4,7 @@
 import { hasFinalizer, withFinalizer, withoutFinalizer } from '../../src/api/job.ts';
 import { mergeDiff } from '../../src/lib/merge.ts';
 import { Conflict, NotFound } from '../../src/runtime/errors.ts';
+import type { AddReadiness } from '../../src/machine/readiness.ts';
 import { keyOf } from '../../src/runtime/keys.ts';
 import type { View, Write, Writer } from '../../src/runtime/types.ts';
 import { DEPLOY_ITEM, type DeployItem, type DeployItemStatus } from './kinds.ts';
@@ -19,16 +20,25 @@ export class ItemMoved extends Error {
   }
 }
 
+interface SessionPorts {
+  readonly write: Writer;
+  readonly signal: AbortSignal;
+  /** Completes each patch of the status; default: none is completed. */
+  readonly readiness?: AddReadiness;
+}
+
 export class Session {
   #item: View<DeployItem>;
   readonly #send: Writer;
+  readonly #readiness: AddReadiness | undefined;
   readonly #signal: AbortSignal;
   #failure: Error | undefined;
 
-  constructor(item: View<DeployItem>, send: Writer, signal: AbortSignal) {
+  constructor(item: View<DeployItem>, { write, signal, readiness }: SessionPorts) {
     this.#item = item;
-    this.#send = send;
+    this.#send = write;
     this.#signal = signal;
+    this.#readiness = readiness;
   }
 
   get item(): View<DeployItem> {
@@ -46,7 +56,7 @@ export class Session {
    */
   async writeStatus(next: DeployItemStatus): Promise<void> {
     const status = mergeDiff(this.#item.status ?? {}, next);
-    if (status) await this.#patch({ status }, 'status');
+    if (status) await this.#patch({ status: this.#readiness?.(this.#item, status) ?? status }, 'status');
   }
 
   /** @throws ItemMoved, errors of the client */

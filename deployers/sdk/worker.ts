@@ -6,6 +6,7 @@ import { annotations } from '../../src/api/labels.ts';
 import { failedPhase, isBeingDeleted } from '../../src/api/job.ts';
 import { timestamp } from '../../src/lib/clock.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
+import type { AddReadiness } from '../../src/machine/readiness.ts';
 import { isFinal, NotFound, ShutdownError } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import type { Cache, Context, Key, UpdateControl, View } from '../../src/runtime/types.ts';
@@ -33,6 +34,7 @@ interface WorkerPorts extends ReconcilePorts {
   readonly deps: DeployerDeps;
   /** Unique name of this instance. */
   readonly identity: string;
+  readonly readiness: AddReadiness;
   /** Whether the item has an open job, according to the cache. */
   readonly isOpen: (key: Key) => boolean;
   /** Absent if the plugin has no schedule. */
@@ -84,7 +86,7 @@ class ItemReconcile {
   readonly #memories: Memories;
 
   constructor(item: View<DeployItem>, ctx: Context<DeployItem>, ports: WorkerPorts, memories: Memories) {
-    this.#session = new Session(item, ctx.write, ctx.signal);
+    this.#session = new Session(item, { write: ctx.write, signal: ctx.signal, readiness: ports.readiness });
     this.#ctx = ctx;
     this.#ports = ports;
     this.#memories = memories;

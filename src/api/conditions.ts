@@ -25,10 +25,24 @@ export const conditionTypes = {
   Drifted: 'Drifted',
   /** Deploy item: other items manage the same objects on its cluster. Removed when they no longer do. */
   SharedObjects: 'SharedObjects',
+  /** Whether the last job succeeded, and nothing failed since; `Unknown` while a job runs. */
+  Ready: 'Ready',
+  /** A job runs. Removed when it ends. */
+  Reconciling: 'Reconciling',
+  /** The last job failed. Removed when the next one starts. */
+  Stalled: 'Stalled',
   /** Deploy item: the configuration for the mock deployer is valid. */
   DeployItemValidation: 'DeployItemValidation',
 } as const;
 export type ConditionType = keyof typeof conditionTypes;
+
+/** The conditions by which tools judge an object whose kind they do not know. */
+export const readinessConditions = [
+  'Ready',
+  'Reconciling',
+  'Stalled',
+] as const satisfies readonly ConditionType[];
+export type ReadinessCondition = (typeof readinessConditions)[number];
 
 /** Conditions that Landscaper neither writes nor removes. */
 export const espalierConditions: readonly ConditionType[] = [
@@ -38,6 +52,7 @@ export const espalierConditions: readonly ConditionType[] = [
   'AutomaticReconcile',
   'Drifted',
   'SharedObjects',
+  ...readinessConditions,
 ];
 
 export const conditionReasons = {
@@ -63,6 +78,7 @@ export const conditionReasons = {
   PredecessorsUnfinished: 'PredecessorsUnfinished',
   SuccessorsExist: 'SuccessorsExist',
   NotTakenUp: 'NotTakenUp',
+  JobNotStarted: 'JobNotStarted',
   NameNotFound: 'NameNotFound',
   ServerUnavailable: 'ServerUnavailable',
   ManagedByOthers: 'ManagedByOthers',

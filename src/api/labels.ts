@@ -6,6 +6,8 @@
 export const GROUP = 'landscaper.gardener.cloud';
 export const VERSION = 'v1alpha1';
 export const API_VERSION = `${GROUP}/${VERSION}`;
+/** The kinds of which a landscape consists, for `kubectl get landscape`. */
+export const CATEGORY = 'landscape';
 
 /** Prefix of annotations and labels that exist only in Espalier. */
 export const ESPALIER_PREFIX = 'espalier.dev';

@@ -138,6 +138,9 @@ const condition = open({
   reason: z.string().describe('Reason of the status, as one machine-readable word.'),
   message: z.string().describe('Reason, human-readable.'),
   codes: z.array(z.string()).optional().describe('Codes that classify the error; see the error catalogue.'),
+  observedGeneration: int64()
+    .optional()
+    .describe('Generation of the object that the condition is about; in Ready, Reconciling and Stalled.'),
 });
 export type Condition = z.infer<typeof condition>;
 
@@ -181,6 +184,8 @@ export interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'date';
   readonly path: string;
+  /** Only `kubectl get -o wide` shows it. */
+  readonly isWide?: true;
 }
 
 export const phaseColumn: PrinterColumn = { name: 'Phase', type: 'string', path: '.status.phase' };
@@ -190,6 +195,19 @@ export const exportRefColumn: PrinterColumn = {
   path: '.status.exportRef.name',
 };
 export const typeColumn: PrinterColumn = { name: 'Type', type: 'string', path: '.spec.type' };
+/** What the condition Ready says: the result of the last job, or what the current one waits for. */
+export const messageColumn: PrinterColumn = {
+  name: 'Message',
+  type: 'string',
+  path: '.status.conditions[?(@.type=="Ready")].message',
+};
+export const jobColumn: PrinterColumn = { name: 'Job', type: 'string', path: '.status.jobID', isWide: true };
+export const finishedColumn: PrinterColumn = {
+  name: 'Finished',
+  type: 'date',
+  path: '.status.transitionTimes.finishedTime',
+  isWide: true,
+};
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', path: '.metadata.creationTimestamp' };
 export const labelColumn = (name: string, label: string): PrinterColumn => ({
   name,
@@ -214,6 +232,8 @@ export interface Definition {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly columns: readonly PrinterColumn[];
+  /** Names for `kubectl get` that several kinds share. */
+  readonly categories?: readonly string[];
   /** Whether the kind has a status subresource. */
   readonly statusSubresource: boolean;
   readonly description: string;

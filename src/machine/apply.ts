@@ -3,12 +3,18 @@ import { Conflict, NotFound } from '../runtime/errors.ts';
 import { keyOf } from '../runtime/keys.ts';
 import type { Kind, Obj, View, Writer } from '../runtime/types.ts';
 import type { Amendment, Effect } from './decision.ts';
+import type { AddReadiness } from './readiness.ts';
 
-export interface ApplyPorts {
+export interface PatchPorts {
   readonly write: Writer;
+  /** Completes patches of a status; default: none is completed. */
+  readonly readiness?: AddReadiness;
+  readonly signal?: AbortSignal;
+}
+
+export interface ApplyPorts extends PatchPorts {
   /** Reads an object from the server, past every cache. */
   readonly read: (kind: Kind, key: string) => Promise<Obj>;
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -58,7 +64,7 @@ async function carryOut(effect: Effect, ports: ApplyPorts): Promise<Obj | undefi
     case 'create':
       return write({ verb: 'create', kind: effect.kind, object: effect.object, lock: true }, signal);
     case 'patch':
-      return lockedPatch(effect.kind, effect.target, effect.body, write, effect.sub, signal);
+      return lockedPatch(effect.kind, effect.target, effect.body, ports, effect.sub);
     case 'replace': {
       const { resourceVersion } = effect.target.metadata;
       const object = { ...effect.object, metadata: { ...effect.object.metadata, resourceVersion } } as Obj;
@@ -77,20 +83,21 @@ export function lockedPatch<T extends Obj>(
   kind: Kind<T>,
   target: View<T>,
   body: object,
-  write: Writer,
+  { write, readiness, signal }: PatchPorts,
   sub?: 'status',
-  signal?: AbortSignal,
 ): Promise<T> {
   const metadata = {
     ...(body as { metadata?: object }).metadata,
     resourceVersion: target.metadata.resourceVersion,
   };
+  const { status: patch } = body as { readonly status?: object };
+  const status = sub && patch && readiness?.(target, patch);
   return write(
     {
       verb: 'merge',
       kind,
       key: keyOf(target as View<Obj>),
-      body: { ...body, metadata },
+      body: { ...body, ...(status && { status }), metadata },
       lock: true,
       ...(sub && { sub }),
     },
@@ -126,7 +133,7 @@ async function amendMetadata(
     const body = amendmentOf(latest, change);
     if (!body) return undefined;
     try {
-      return await lockedPatch(kind, latest, body, ports.write, undefined, ports.signal);
+      return await lockedPatch(kind, latest, body, ports);
     } catch (error) {
       if (!(error instanceof Conflict) || attempt === MAX_AMENDS) throw error;
       latest = await ports.read(kind, keyOf(target));

@@ -122,7 +122,7 @@ export function criticalProblemsRecord({ client, write, clock, log, pod }: Recor
     const problems = withProblem(existing?.spec?.criticalProblem ?? [], problem);
     if (!problems) return;
     const spec = { criticalProblem: problems };
-    if (existing) await lockedPatch(criticalProblemsKind, existing, { spec }, write);
+    if (existing) await lockedPatch(criticalProblemsKind, existing, { spec }, { write });
     else await write({ verb: 'create', kind: criticalProblemsKind, object: empty(pod.namespace, spec) });
   };
   const recordWithRetries = async (description: string): Promise<void> => {

@@ -96,9 +96,10 @@ export interface Amendment {
 export interface ConditionChange<Type extends string = string> {
   readonly type: Type;
   /** `Progressing` until the result is known. */
-  readonly status: 'True' | 'False' | 'Progressing';
+  readonly status: 'True' | 'False' | 'Unknown' | 'Progressing';
   readonly reason: string;
   readonly message: string;
+  readonly observedGeneration?: number;
 }
 
 /** A condition of one of our own types. */

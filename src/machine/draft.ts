@@ -79,9 +79,8 @@ export class Draft<Self extends Obj, S extends Status> {
       this.#kind,
       this.self,
       { status: diff },
-      this.#ports.write,
+      this.#ports,
       'status',
-      this.#ports.signal,
     )) as View<Self>;
     this.status = this.#stored;
   }

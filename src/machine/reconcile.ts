@@ -10,6 +10,7 @@ import type { Cache, Client, Context, Obj, UpdateControl, View } from '../runtim
 import { Applier } from './apply.ts';
 import type { Effect, StatusChange } from './decision.ts';
 import type { StatusOf } from './phase.ts';
+import type { AddReadiness } from './readiness.ts';
 import { runPhases, type Machine, type PhasePorts } from './run.ts';
 import { changed, statusOf } from './status.ts';
 
@@ -32,6 +33,8 @@ export interface JobController<Self extends Obj, Snapshot extends object> {
   readonly begin: (self: View<Self>, now: string) => StatusChange<StatusOf<Snapshot>>;
   /** When to reconcile a finished object again, for rules that depend on time. */
   readonly restMs?: (self: View<Self>, now: string) => number | undefined;
+  /** Completes patches of a status. */
+  readonly readiness?: AddReadiness;
   /** Called for every phase that is entered. */
   readonly entered?: (phase: string, from: string | undefined) => void;
 }
@@ -66,6 +69,7 @@ async function reconcileJob<Self extends Obj & JobView, Snapshot extends object>
     now,
     log: ctx.log,
     event: (type, reason, note) => ctx.event(type, reason, note),
+    ...(controller.readiness && { readiness: controller.readiness }),
     ...(controller.entered && { entered: controller.entered }),
   };
   let self: View<Self> | undefined = primary;

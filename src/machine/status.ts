@@ -112,7 +112,10 @@ export function mergeConditions<C extends View<Condition>>(
     const at = result.findIndex((c) => c.type === change.type);
     const old = result[at];
     const same =
-      old?.status === change.status && old.reason === change.reason && old.message === change.message;
+      old?.status === change.status &&
+      old.reason === change.reason &&
+      old.message === change.message &&
+      old.observedGeneration === change.observedGeneration;
     if (same) continue;
     const next: Condition = {
       ...change,

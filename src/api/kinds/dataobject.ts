@@ -1,6 +1,6 @@
 /** DataObject: one value, shared between installations of a scope. */
 import type { z } from 'zod';
-import { labels } from '../labels.ts';
+import { CATEGORY, labels } from '../labels.ts';
 import { dataObjectKind } from '../landscaper-kinds.ts';
 import { ageColumn, anyJson, labelColumn, objectOf, type Definition } from '../shared.ts';
 
@@ -15,7 +15,14 @@ export const dataObjectDefinition: Definition = {
   kind: dataObjectKind,
   singular: 'dataobject',
   shortNames: ['dobj', 'do'],
-  columns: [labelColumn('Context', labels.dataContext), labelColumn('Key', labels.dataKey), ageColumn],
+  categories: [CATEGORY],
+  columns: [
+    labelColumn('Context', labels.dataContext),
+    labelColumn('Key', labels.dataKey),
+    ageColumn,
+    { ...labelColumn('Source', labels.dataSource), isWide: true },
+    { ...labelColumn('SourceType', labels.dataSourceType), isWide: true },
+  ],
   statusSubresource: false,
   description: 'One value that an installation exports or imports.',
   schema: dataObject,

@@ -14,11 +14,15 @@ import {
   objectReference,
   targetReference,
   open,
+  finishedColumn,
+  jobColumn,
+  messageColumn,
   phaseColumn,
   time,
   typeColumn,
   type Definition,
 } from '../shared.ts';
+import { CATEGORY } from '../labels.ts';
 import { onDelete } from './execution.ts';
 
 const deployItemSpec = open({
@@ -75,7 +79,18 @@ export const deployItemDefinition: Definition = {
   kind: deployItemKind,
   singular: 'deployitem',
   shortNames: ['di'],
-  columns: [typeColumn, phaseColumn, exportRefColumn, ageColumn],
+  categories: [CATEGORY],
+  columns: [
+    typeColumn,
+    phaseColumn,
+    exportRefColumn,
+    ageColumn,
+    messageColumn,
+    { name: 'Target', type: 'string', path: '.spec.target.name', isWide: true },
+    { name: 'Deployer', type: 'string', path: '.status.deployer.name', isWide: true },
+    jobColumn,
+    finishedColumn,
+  ],
   statusSubresource: true,
   description: 'One piece of work for one deployer.',
   schema: deployItem,

@@ -20,10 +20,14 @@ import {
   objectName,
   objectReference,
   open,
+  finishedColumn,
+  jobColumn,
+  messageColumn,
   phaseColumn,
   phaseTransitionTime,
   type Definition,
 } from '../shared.ts';
+import { CATEGORY } from '../labels.ts';
 
 export const onDelete = open({
   skipUninstallIfClusterRemoved: z
@@ -92,7 +96,8 @@ export const executionDefinition: Definition = {
   kind: executionKind,
   singular: 'execution',
   shortNames: ['exec'],
-  columns: [phaseColumn, exportRefColumn, ageColumn],
+  categories: [CATEGORY],
+  columns: [phaseColumn, exportRefColumn, ageColumn, messageColumn, jobColumn, finishedColumn],
   statusSubresource: true,
   description:
     'Deploys the items of one installation: creates a deploy item for each, in order of their dependencies.',

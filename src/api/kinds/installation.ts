@@ -15,11 +15,15 @@ import {
   objectOf,
   objectReference,
   open,
+  finishedColumn,
+  jobColumn,
+  messageColumn,
   phaseColumn,
   phaseTransitionTime,
   time,
   type Definition,
 } from '../shared.ts';
+import { CATEGORY } from '../labels.ts';
 
 // ---------------------------------------------------------------- component and blueprint
 
@@ -237,7 +241,16 @@ export const installationDefinition: Definition = {
   kind: installationKind,
   singular: 'installation',
   shortNames: ['inst'],
-  columns: [phaseColumn, { name: 'Execution', type: 'string', path: '.status.executionRef.name' }, ageColumn],
+  categories: [CATEGORY],
+  columns: [
+    phaseColumn,
+    { name: 'Execution', type: 'string', path: '.status.executionRef.name' },
+    ageColumn,
+    messageColumn,
+    { name: 'Context', type: 'string', path: '.spec.context', isWide: true },
+    jobColumn,
+    finishedColumn,
+  ],
   statusSubresource: true,
   description,
   schema: installation,

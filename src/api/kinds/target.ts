@@ -1,6 +1,6 @@
 /** Target: the address and the credentials of a place to deploy to. */
 import { z } from 'zod';
-import { labels } from '../labels.ts';
+import { CATEGORY, labels } from '../labels.ts';
 import { targetKind } from '../landscaper-kinds.ts';
 import {
   ageColumn,
@@ -32,6 +32,7 @@ export const targetDefinition: Definition = {
   kind: targetKind,
   singular: 'target',
   shortNames: ['tgt', 'tg'],
+  categories: [CATEGORY],
   columns: [
     typeColumn,
     labelColumn('Context', labels.dataContext),

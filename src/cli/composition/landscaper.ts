@@ -18,6 +18,7 @@ import {
   withCriticalProblems,
   type ReportProblem,
 } from '../../machine/critical.ts';
+import { readinessAt } from '../../machine/readiness.ts';
 import { podLookup, respectUpstreamLocks } from '../../landscape/upstream-locks.ts';
 import { withTreeInLog } from '../../landscape/tree.ts';
 import { createTreeSizes } from '../../landscape/tree-size.ts';
@@ -145,15 +146,22 @@ function populate(
   const { withDefaults, trust } = services.repositories;
   const authorities = (): readonly string[] => trust.configured;
   const container = { client, settings: configuration.container, withDefaults, authorities };
+  const readiness = readinessAt(clock, configuration.hasReadyConditions);
   const trees = createTreeSizes(services.world, configuration.limits.treeObjects);
   const plugins = chosen.deployers.map((name) => ({ name, plugin: deployerPlugin(name, helm, container) }));
   for (const name of chosen.controllers) {
     if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
-    const ports = { ...services, trees, servedTypes: new Set(plugins.map(({ plugin }) => plugin.type)) };
+    const ports = {
+      ...services,
+      readiness,
+      trees,
+      servedTypes: new Set(plugins.map(({ plugin }) => plugin.type)),
+    };
     addController(name, ports, configuration, metrics, add);
   }
   const shared = {
     ...services,
+    readiness,
     responses: services.responses.target,
     metrics: deployerMetrics(metrics),
     signal,
@@ -182,7 +190,7 @@ function addController(
   metrics: Metrics,
   add: AddController,
 ): void {
-  const { world, client, clock, sources } = ports;
+  const { world, client, clock, sources, readiness } = ports;
   const { limits, workers, verification } = configuration;
   const { treeDepth, remoteRetryMs } = limits;
   const job = (controller: 'installation' | 'execution') => ({
@@ -201,7 +209,8 @@ function addController(
       return;
     case 'deployitem': {
       const { pickupTimeoutMs } = configuration;
-      add(deployItemController({ world, client, clock, workers: workers[name], pickupTimeoutMs }));
+      const own = { workers: workers[name], pickupTimeoutMs, ...(readiness && { readiness }) };
+      add(deployItemController({ world, client, clock, ...own }));
       return;
     }
     case 'context':

@@ -85,6 +85,8 @@ export interface Configuration {
   readonly container: ContainerSettings;
   /** Settings from the configuration files of single deployers. */
   readonly deployers?: Partial<Record<DeployerName, OwnSettings>>;
+  /** Whether objects get the conditions Ready, Reconciling and Stalled; an addition of ours. */
+  readonly hasReadyConditions: boolean;
   /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; undefined: no health check. */
@@ -120,6 +122,7 @@ export const defaults: Configuration = {
   },
   helm: {},
   container: defaultSettings,
+  hasReadyConditions: true,
   installsCrds: true,
 };
 
@@ -161,6 +164,7 @@ export function configurationOf(
     limits: limitSettings(result.data, file),
     helm: helmSettings(result.data, file),
     container: containerSettings(result.data),
+    hasReadyConditions: result.data.readyConditions ?? defaults.hasReadyConditions,
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
     ...(policy && { verification: policy }),
     ...(deployments && { health: healthOf(deployments) }),

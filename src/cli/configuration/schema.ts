@@ -235,6 +235,11 @@ export const configurationSchema = z.looseObject({
       '`10m`',
     ),
   }),
+  readyConditions: setting(
+    z.boolean(),
+    'whether installations, executions and deploy items get the conditions [Ready, Reconciling and Stalled](observability.md#status); `false`: each write removes them; not in upstream',
+    '`true`',
+  ),
   helm: section({
     executable: setting(
       name,

@@ -90,6 +90,17 @@ describe('the deployer contract', () => {
         initTime: '2026-01-01T00:00:05Z',
         finishedTime: '2026-01-01T00:00:05Z',
       },
+      conditions: [
+        {
+          type: 'Ready',
+          status: 'True',
+          reason: 'Succeeded',
+          message: 'the last job succeeded',
+          observedGeneration: 1,
+          lastTransitionTime: '2026-01-01T00:00:05Z',
+          lastUpdateTime: '2026-01-01T00:00:05Z',
+        },
+      ],
       providerStatus: {
         apiVersion: 'manifest.deployer.landscaper.gardener.cloud/v1alpha2',
         kind: 'ProviderStatus',

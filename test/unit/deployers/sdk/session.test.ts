@@ -31,7 +31,7 @@ function sessionOf(item: View<DeployItem>, error?: unknown) {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- anything may be thrown
     return error === undefined ? Promise.resolve(answered) : Promise.reject(error);
   }) as unknown as Writer;
-  return { session: new Session(item, write, never), sent, answered };
+  return { session: new Session(item, { write, signal: never }), sent, answered };
 }
 
 describe('the item during a reconcile', () => {

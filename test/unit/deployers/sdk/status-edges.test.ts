@@ -85,11 +85,10 @@ describe('errors of deployers', () => {
         ref: { verb: 'merge', kind: 'DeployItem' },
       }),
     ]) {
-      const session = new Session(
-        item('exec', 'web'),
-        () => Promise.reject(cause),
-        new AbortController().signal,
-      );
+      const session = new Session(item('exec', 'web'), {
+        write: () => Promise.reject(cause),
+        signal: new AbortController().signal,
+      });
       const error = await session.removeAnnotation('a').catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(ItemMoved).with.property('cause', cause);
       expect(session.failure).to.equal(error);
@@ -112,16 +111,15 @@ describe('a finalizer of an item without finalizers', () => {
     const { finalizers: _, ...metadata } = item('exec', 'web').metadata;
     const sent: unknown[] = [];
     const bare = { ...item('exec', 'web'), metadata } as View<DeployItem>;
-    const session = new Session(
-      bare,
-      (write) => {
+    const session = new Session(bare, {
+      write: (write) => {
         sent.push(
           'body' in write && (write.body as { metadata: { finalizers?: unknown } }).metadata.finalizers,
         );
         return Promise.resolve(bare as never);
       },
-      new AbortController().signal,
-    );
+      signal: new AbortController().signal,
+    });
     await session.removeFinalizer();
     await session.addFinalizer();
     expect(sent).to.deep.equal([[`finalizer.${LS}`]]);

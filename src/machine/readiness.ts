@@ -1,0 +1,93 @@
+/**
+ * The conditions Ready, Reconciling and Stalled, by which kstatus, `kubectl wait` and Flux judge any object. They say
+ * what phase and job ids say, and are written only with another change of the status. Pure.
+ * @see docs/adr/0049-conditions-for-other-tools.md
+ */
+import {
+  conditionReasons,
+  conditionTypes,
+  readinessConditions,
+  type ReadinessCondition,
+} from '../api/conditions.ts';
+import { isFinalPhase, isFinished, phases } from '../api/job.ts';
+import type { Condition } from '../api/shared.ts';
+import { timestamp, type Clock } from '../lib/clock.ts';
+import { equal } from '../lib/json.ts';
+import { mergePatch, type MergePatch } from '../lib/merge.ts';
+import type { Obj, View } from '../runtime/types.ts';
+import type { ConditionChange } from './decision.ts';
+import { mergeConditions, statusOf, type Status } from './status.ts';
+
+/**
+ * Adds the conditions to a merge patch of a status.
+ * @param target the object before the write
+ */
+export type AddReadiness = (target: View<Obj>, patch: object) => object;
+
+/** @param isShown whether the conditions are wanted; otherwise each write removes those of an earlier time */
+export const readinessAt =
+  (clock: Clock, isShown: boolean): AddReadiness =>
+  (target, patch) => {
+    const after = mergePatch(statusOf(target), patch as MergePatch<Status>);
+    const conditions = withReadiness(after, isShown ? readinessOf(after) : [], timestamp(clock));
+    if (equal(after.conditions ?? [], conditions)) return patch;
+    return { ...patch, conditions: conditions.length > 0 ? conditions : null };
+  };
+
+function withReadiness(
+  { conditions = [] }: Status,
+  wanted: readonly ConditionChange[],
+  now: string,
+): readonly View<Condition>[] {
+  const kept = conditions.filter(({ type }) => !isReadiness(type) || wanted.some((one) => one.type === type));
+  return mergeConditions(kept, wanted, now);
+}
+
+const isReadiness = (type: string): boolean => readinessConditions.some((one) => one === type);
+
+/** Longer messages are cut: the whole text is in `lastError` or in another condition. */
+const MAX_MESSAGE = 300;
+
+/** The conditions that are present for this status; an object that never had a job has none. */
+function readinessOf(status: Status): ConditionChange[] {
+  const { jobID, phase, observedGeneration } = status as Status & { readonly observedGeneration?: number };
+  if (!jobID) return [];
+  const condition = (
+    type: ReadinessCondition,
+    is: ConditionChange['status'],
+    why: Reason,
+  ): ConditionChange => ({
+    type,
+    status: is,
+    reason: why.reason,
+    message: shortened(why.message),
+    ...(observedGeneration !== undefined && { observedGeneration }),
+  });
+  if (!isFinished({ status })) {
+    const why = reasonToWait(status);
+    return [condition('Ready', 'Unknown', why), condition('Reconciling', 'True', why)];
+  }
+  if (phase !== phases.Succeeded) {
+    const why = { reason: phase ?? phases.Failed, message: status.lastError?.message ?? 'the job failed' };
+    return [condition('Ready', 'False', why), condition('Stalled', 'True', why)];
+  }
+  const drift = status.conditions?.find(({ type }) => type === conditionTypes.Drifted);
+  if (drift) return [condition('Ready', 'False', drift)];
+  return [condition('Ready', 'True', { reason: phase, message: 'the last job succeeded' })];
+}
+
+type Reason = Pick<Condition, 'reason' | 'message'>;
+
+/** What an unfinished job waits for, or else its phase. */
+function reasonToWait({ phase, conditions }: Status): Reason {
+  const held = conditions?.find(
+    ({ type }) => type === conditionTypes.RemoteUnavailable || type === conditionTypes.Waiting,
+  );
+  if (held) return held;
+  return phase && !isFinalPhase(phase)
+    ? { reason: phase, message: `the job is in phase ${phase}` }
+    : { reason: conditionReasons.JobNotStarted, message: 'the job has not started' };
+}
+
+const shortened = (message: string): string =>
+  message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1)}…`;

@@ -33,9 +33,10 @@ const error = fields(
   { ...all('text', 'operation', 'reason', 'message'), ...stamps },
   { codes: list('text') },
 );
+/** Upstream's API server drops `observedGeneration`; nothing but clients of users reads it. */
 const condition = fields(
   { ...all('text', 'type', 'status', 'reason', 'message'), ...stamps },
-  { codes: list('text') },
+  { codes: list('text'), observedGeneration: 'whole number' },
 );
 const pair = fields({}, all('text', 'specName', 'objectName'));
 const job = {

@@ -36,6 +36,11 @@ describe('the configuration file', () => {
     expect(read('')).not.to.have.property('health');
   });
 
+  it('switches off the conditions for other tools', () => {
+    expect(read('').hasReadyConditions).to.equal(true);
+    expect(read('readyConditions: false').hasReadyConditions).to.equal(false);
+  });
+
   it('sets how many levels of installations a tree may have, up to the limit of the controllers', () => {
     expect(read('limits: {treeDepth: 3}').limits).to.deep.equal({ ...defaults.limits, treeDepth: 3 });
     expect(read('limits:').limits).to.include({ treeDepth: 30 });

@@ -107,6 +107,7 @@ describe('the page about the configuration', () => {
     expect(workers).to.deep.equal({ installation: 50, execution: 40, deployitem: 10, context: 2 });
     const image = 'registry.example.org/espalier:0.1.0';
     expect(rest).to.deep.equal({
+      hasReadyConditions: false,
       limits: {
         ...defaults.limits,
         treeDepth: 40,

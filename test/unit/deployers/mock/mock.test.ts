@@ -74,6 +74,7 @@ describe('the mock deployer', () => {
     expect(status.providerStatus).to.deep.equal(providerStatus);
     expect(conditions?.map(({ type: t, status: s, reason }) => [t, s, reason])).to.deep.equal([
       ['DeployItemValidation', 'True', 'SuccessfullValidation'],
+      ['Ready', 'True', 'Succeeded'],
     ]);
   });
 

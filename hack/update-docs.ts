@@ -1,6 +1,8 @@
-/** Writes the generated pages of docs; with --check only reports whether they are up to date. */
+/** Writes the generated files of docs; with --check only reports whether they are up to date. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { rulesFile } from './docs/alerts.ts';
+import { boardFile, boards } from './docs/boards.ts';
 import { cliPage } from './docs/cli.ts';
 import { configurationPage } from './docs/configuration.ts';
 import { deviationsPage } from './docs/deviations.ts';
@@ -11,6 +13,8 @@ const root = join(import.meta.dirname, '..');
 const pages: Readonly<Record<string, string>> = {
   'docs/cli.md': cliPage(),
   'docs/configuration.md': configurationPage(root),
+  ...Object.fromEntries(boards.map((board) => [`docs/observability/${board.file}`, boardFile(board)])),
+  'docs/observability/rules.yaml': rulesFile(),
   'docs/deviations.md': deviationsPage(),
   'docs/phases.md': phasesPage(root),
   ...(await reference()),

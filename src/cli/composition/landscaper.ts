@@ -21,6 +21,7 @@ import {
 import { readinessAt } from '../../machine/readiness.ts';
 import { podLookup, respectUpstreamLocks } from '../../landscape/upstream-locks.ts';
 import { withTreeInLog } from '../../landscape/tree.ts';
+import { observeJobs } from '../../landscape/job-metrics.ts';
 import { createTreeSizes } from '../../landscape/tree-size.ts';
 import { startHealthServer, type HealthServer } from '../../observability/health.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -147,6 +148,7 @@ function populate(
   const authorities = (): readonly string[] => trust.configured;
   const container = { client, settings: configuration.container, withDefaults, authorities };
   const readiness = readinessAt(clock, configuration.hasReadyConditions);
+  observeJobs(services.world, metrics, clock);
   const trees = createTreeSizes(services.world, configuration.limits.treeObjects);
   const plugins = chosen.deployers.map((name) => ({ name, plugin: deployerPlugin(name, helm, container) }));
   for (const name of chosen.controllers) {

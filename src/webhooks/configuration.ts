@@ -1,7 +1,7 @@
 /** The ValidatingWebhookConfiguration: names, paths, and how API servers reach the server. Pure. */
 import { GROUP, VERSION, labels, TRUE } from '../api/labels.ts';
 import type { ValidatedResource } from '../api/validation/index.ts';
-import type { Kind, Obj } from '../runtime/types.ts';
+import type { Kind, Obj, OwnerReference } from '../runtime/types.ts';
 
 export const CONFIGURATION_NAME = 'landscaper-validation-webhook';
 
@@ -36,15 +36,28 @@ export function hostsOf(endpoint: Endpoint): readonly string[] {
   return [name, `${name}.${namespace}`, `${name}.${namespace}.svc`];
 }
 
-/** @param caBundle PEM */
+/** Owns the configuration, if one is given. */
+export const clusterRoleKind: Kind = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  namespaced: false,
+};
+
+/**
+ * @param caBundle PEM
+ * @param owner an object of the cluster; Kubernetes deletes the configuration after it
+ */
 export const webhookConfiguration = (
   endpoint: Endpoint,
   resources: readonly ValidatedResource[],
   caBundle: string,
+  owner?: OwnerReference,
 ): WebhookConfiguration => ({
   apiVersion: `${configurationKind.group}/${configurationKind.version}`,
   kind: configurationKind.kind,
-  metadata: { name: CONFIGURATION_NAME },
+  metadata: { name: CONFIGURATION_NAME, ...(owner && { ownerReferences: [owner] }) },
   webhooks: resources.map((resource) => ({
     name: webhookName(resource),
     clientConfig: {

@@ -6,9 +6,15 @@ import type { InstallationLimits } from '../api/limits.ts';
 import type { ValidatedResource } from '../api/validation/index.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import type { Client } from '../runtime/types.ts';
+import type { Client, OwnerReference } from '../runtime/types.ts';
 import type { Certificates } from './certificates.ts';
-import { CONFIGURATION_NAME, hostsOf, webhookConfiguration, type Endpoint } from './configuration.ts';
+import {
+  clusterRoleKind,
+  CONFIGURATION_NAME,
+  hostsOf,
+  webhookConfiguration,
+  type Endpoint,
+} from './configuration.ts';
 import { installConfiguration, removeConfiguration } from './install.ts';
 import { currentCertificates } from './secret.ts';
 import type { LargeItemsCheck } from './review.ts';
@@ -33,6 +39,11 @@ interface WebhooksOptions {
   readonly checkLargeItems?: LargeItemsCheck;
   /** Whether to manage the configuration in the cluster. */
   readonly install: boolean;
+  /**
+   * Name of a ClusterRole that becomes the owner of the configuration: Kubernetes deletes the configuration after
+   * this role, so it does not outlive a `helm uninstall`.
+   */
+  readonly ownerRole?: string;
 }
 
 export interface Webhooks {
@@ -87,16 +98,30 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   };
 }
 
+/**
+ * If the role is missing, the product is being uninstalled, so there must be no configuration.
+ * @throws NotFound; the other errors of runtime/errors.ts
+ */
+async function ownerOf(client: Client, role: string | undefined): Promise<OwnerReference | undefined> {
+  if (role === undefined) return undefined;
+  const { metadata } = await client.get(clusterRoleKind, role);
+  const { group, version, kind } = clusterRoleKind;
+  return { apiVersion: `${group}/${version}`, kind, name: role, uid: metadata.uid ?? '' };
+}
+
 /** Called before a new certificate is used, so that API servers trust its authority. */
 async function updateConfiguration(
-  { client, log, endpoint, resources, install }: WebhooksOptions,
+  { client, log, endpoint, resources, install, ownerRole }: WebhooksOptions,
   { caBundle }: Certificates,
 ): Promise<void> {
   if (!install) return;
   const hasChanged =
     resources.length === 0
       ? await removeConfiguration(client)
-      : await installConfiguration(client, webhookConfiguration(endpoint, resources, caBundle));
+      : await installConfiguration(
+          client,
+          webhookConfiguration(endpoint, resources, caBundle, await ownerOf(client, ownerRole)),
+        );
   if (!hasChanged) return;
   log.info(
     { configuration: CONFIGURATION_NAME, resources },

@@ -13,9 +13,11 @@ const MAX_ATTEMPTS = 10;
  * @throws the errors of runtime/errors.ts
  */
 export async function installConfiguration(client: Client, wanted: WebhookConfiguration): Promise<boolean> {
+  const owners = wanted.metadata.ownerReferences;
   for (let attempt = 1; ; attempt++) {
     const present = await readConfiguration(client);
-    if (present && contains(present.webhooks, wanted.webhooks)) return false;
+    const isOwned = owners === undefined || contains(present?.metadata.ownerReferences, owners);
+    if (present && isOwned && contains(present.webhooks, wanted.webhooks)) return false;
     try {
       if (present) await update(client, present, wanted);
       else await client.send({ verb: 'create', kind: configurationKind, object: wanted });
@@ -42,13 +44,13 @@ export async function removeConfiguration(client: Client): Promise<boolean> {
 const readConfiguration = (client: Client): Promise<WebhookConfiguration | undefined> =>
   getIfThere(client, configurationKind, CONFIGURATION_NAME);
 
-/** Replaces the whole list, so that no outdated webhook remains. */
+/** Replaces the whole lists, so that no outdated webhook or owner remains. */
 async function update(
   client: Client,
   { metadata: { resourceVersion } }: WebhookConfiguration,
-  { webhooks }: WebhookConfiguration,
+  { metadata: { ownerReferences }, webhooks }: WebhookConfiguration,
 ): Promise<void> {
-  const body = { metadata: { resourceVersion }, webhooks };
+  const body = { metadata: { resourceVersion, ...(ownerReferences && { ownerReferences }) }, webhooks };
   await client.send({ verb: 'merge', kind: configurationKind, key: CONFIGURATION_NAME, body });
 }
 

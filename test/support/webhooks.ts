@@ -25,6 +25,8 @@ export interface HookOptions {
   readonly clock?: Clock;
   readonly resources?: readonly ValidatedResource[];
   readonly install?: boolean;
+  /** The ClusterRole that owns the configuration. */
+  readonly ownerRole?: string;
   /** The webhooks as registered with the API server. */
   readonly hostname?: string;
   /** The same in full. */
@@ -39,6 +41,7 @@ export const serveWebhooks = (options: HookOptions): Promise<Webhooks> => {
     clock,
     resources,
     install,
+    ...(options.ownerRole !== undefined && { ownerRole: options.ownerRole }),
     port,
     log: silentLogger,
     host: '127.0.0.1',

@@ -14,6 +14,8 @@ import { target } from '../../support/broken.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { isRealServer, useCluster } from '../../support/cluster.ts';
 import { fakeItem, lonelyItem, plan, web, RECONCILE } from '../../support/landscape.ts';
+import { NotFound } from '../../../src/runtime/errors.ts';
+import { clusterRoleKind } from '../../../src/webhooks/configuration.ts';
 import type { Scene } from '../../support/scene.ts';
 import { skip } from '../../support/skip.ts';
 import {
@@ -186,6 +188,26 @@ describe('the webhook server', () => {
       return (await configurationIn(client)) && (await secretIn(client, scene.ns));
     });
     expect(new X509Certificate(await entry('tls.crt')).fingerprint256).to.equal(shown.fingerprint256);
+  });
+
+  it('makes a ClusterRole the owner of the configuration, also of one that exists', async () => {
+    const { client } = here.cluster;
+    const name = `${scene.ns}-owner`;
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name } };
+    await client.send({ verb: 'create', kind: clusterRoleKind, object: role });
+    await stop(await serve());
+    expect((await configurationIn(client))?.metadata.ownerReferences).to.equal(undefined);
+    await stop(await serve({ ownerRole: name }));
+    const { uid = '' } = (await client.get(clusterRoleKind, name)).metadata;
+    const { kind, apiVersion } = role;
+    const owners = [{ apiVersion, kind, name, uid }];
+    expect((await configurationIn(client))?.metadata.ownerReferences).to.deep.equal(owners);
+    await client.send({ verb: 'delete', kind: clusterRoleKind, key: name });
+    if (!isRealServer())
+      // no kube-controller-manager, which collects garbage
+      await soon('the configuration is deleted', async () => !(await configurationIn(client)));
+    const error = await serve({ ownerRole: name }).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(NotFound);
   });
 
   it('issues a new certificate for a new name, from the same authority', async () => {

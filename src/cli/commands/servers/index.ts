@@ -154,6 +154,10 @@ function addWebhooks(program: Command, terminal: Terminal): void {
     )
     .option('--config <file>', 'configuration, a LandscaperConfiguration: its limits apply here too')
     .option('--no-install', 'do not write the ValidatingWebhookConfiguration')
+    .option(
+      '--owner-role <name>',
+      'ClusterRole that owns the ValidatingWebhookConfiguration, so that Kubernetes deletes both together',
+    )
     .addHelpText(
       'after',
       examples([

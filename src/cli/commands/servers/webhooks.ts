@@ -28,6 +28,7 @@ export interface WebhooksCommandOptions extends ClusterOptions, LogOptions {
   readonly certNs?: string;
   readonly disableWebhooks?: readonly string[];
   readonly config?: string;
+  readonly ownerRole?: string;
   /** false with --no-install. */
   readonly install: boolean;
 }
@@ -51,7 +52,7 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
     const client = createClient(connection);
     const runners = workerRunners({ clock, ...templating, workers: 1 });
     try {
-      const { host, port, install, certNs, webhookService } = options;
+      const { host, port, install, certNs, webhookService, ownerRole } = options;
       const certNamespace = certNs ?? webhookService?.namespace ?? connection.namespace;
       const server = await startWebhooks({
         client,
@@ -63,6 +64,7 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
         certNamespace,
         resources,
         install,
+        ...(ownerRole !== undefined && { ownerRole }),
         limits,
         checkLargeItems: checkIn(runners.of, limits),
       });

@@ -9,6 +9,8 @@ import type { Obj, View } from '../../src/runtime/types.ts';
 
 export interface ContextPorts {
   readonly world: World;
+  /** Namespaces that get a Context; default all. */
+  readonly namespaces?: readonly string[];
   readonly excludedNamespaces?: readonly string[];
   /** Written into every default Context; the controller does not change other fields. */
   readonly repositoryContext?: Record<string, unknown>;
@@ -18,8 +20,9 @@ export interface ContextPorts {
 export function contextController(ports: ContextPorts): ControllerSpec<Obj> {
   const { world, repositoryContext } = ports;
   const excluded = new Set(ports.excludedNamespaces);
-  const isOurs = (namespace: View<Obj>): boolean =>
-    !excluded.has(namespace.metadata.name) && namespace.metadata.deletionTimestamp === undefined;
+  const included = ports.namespaces && new Set(ports.namespaces);
+  const isOurs = ({ metadata: { name, deletionTimestamp } }: View<Obj>): boolean =>
+    !excluded.has(name) && (included?.has(name) ?? true) && deletionTimestamp === undefined;
   return {
     name: 'context',
     kind: namespaceKind,

@@ -48,6 +48,20 @@ labels:
 {{- end }}
 {{- end }}
 
+{{/* The namespaces with landscapes, as JSON; empty: all. */}}
+{{- define "espalier.watchNamespaces" -}}
+{{ .Values.config.watchNamespaces | default list | toJson }}
+{{- end }}
+
+{{/* "true" unless the configuration turns off the Contexts `default`. Upstream has two spellings of the key. */}}
+{{- define "espalier.createsContexts" -}}
+{{- $controllers := .Values.config.controllers | default dict }}
+{{- $contexts := $controllers.contexts | default $controllers.context | default dict }}
+{{- $config := $contexts.config | default dict }}
+{{- $default := $config.default | default dict }}
+{{- not $default.disable }}
+{{- end }}
+
 {{/* The namespace of the Deployments that the health check reads; empty without health check. */}}
 {{- define "espalier.healthNamespace" -}}
 {{ dig "deploymentsNamespace" "" (.Values.config.lsDeployments | default dict) }}

@@ -193,7 +193,8 @@ function addController(
   add: AddController,
 ): void {
   const { world, client, clock, sources, readiness } = ports;
-  const { limits, workers, verification } = configuration;
+  const { limits, workers, verification, watchNamespaces } = configuration;
+  const watched = watchNamespaces && { namespaces: watchNamespaces };
   const { treeDepth, remoteRetryMs } = limits;
   const job = (controller: 'installation' | 'execution') => ({
     ...ports,
@@ -216,7 +217,7 @@ function addController(
       return;
     }
     case 'context':
-      add(contextController({ world, workers: workers[name], ...configuration.contexts }));
+      add(contextController({ world, workers: workers[name], ...configuration.contexts, ...watched }));
       return;
     case 'targetsync':
       add(targetSyncController({ world, client, clock, sources, workers: workers[name] }));

@@ -108,7 +108,8 @@ export async function createProcessServices(
   const runners = workerRunners({ clock, ...configuration.templating });
   closing.add(() => runners.close());
   observeCache(repositories, metrics);
-  const caches = createCaches({ client, clock, rng, log, metrics });
+  const { watchNamespaces: namespaces } = configuration;
+  const caches = createCaches({ client, clock, rng, log, metrics, ...(namespaces && { namespaces }) });
   const self = await connection.address();
   const world = createWorld(caches);
   return {

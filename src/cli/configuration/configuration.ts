@@ -32,6 +32,8 @@ export interface Configuration {
     readonly context: number;
     readonly targetsync: number;
   };
+  /** Namespaces of the objects that controllers and deployers read and reconcile; undefined: all. */
+  readonly watchNamespaces?: readonly string[];
   /** How long a deploy item may wait for a deployer; 0: forever. */
   readonly pickupTimeoutMs: number;
   readonly contexts: {
@@ -153,7 +155,7 @@ export function configurationOf(
   for (const note of notes.unused) log?.info({ file, problem: note }, 'configuration key has no effect');
 
   const { controllers, deployItemTimeouts, lsDeployments: deployments, crdManagement } = result.data;
-  const { signatureVerificationEnforcementPolicy: policy } = result.data;
+  const { signatureVerificationEnforcementPolicy: policy, watchNamespaces } = result.data;
   return {
     workers: workersOf(controllers),
     pickupTimeoutMs:
@@ -166,6 +168,7 @@ export function configurationOf(
     container: containerSettings(result.data),
     hasReadyConditions: result.data.readyConditions ?? defaults.hasReadyConditions,
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
+    ...(watchNamespaces?.length && { watchNamespaces: [...new Set(watchNamespaces)] }),
     ...(policy && { verification: policy }),
     ...(deployments && { health: healthOf(deployments) }),
   };

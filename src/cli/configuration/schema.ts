@@ -112,6 +112,11 @@ export const configurationSchema = z.looseObject({
     context: alias(contexts),
   }),
   repositoryContext: alias(repositoryContext.nullish()),
+  watchNamespaces: setting(
+    z.array(z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'is not the name of a namespace')),
+    'namespaces with landscapes; Espalier ignores all others and needs [no permissions in them](install.md#only-some-namespaces); not in upstream',
+    'all namespaces',
+  ),
   registry: section({
     local: section({
       rootPath: setting(

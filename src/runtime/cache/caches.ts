@@ -9,6 +9,8 @@ import type { Cache, CacheOptions, Caches, Client, Kind, Obj } from '../types.ts
 export interface CachesDeps extends Omit<CacheDeps, 'metrics'> {
   readonly client: Client;
   readonly metrics?: Metrics;
+  /** Namespaces of caches that name none; default: all namespaces. Kinds without namespace are not restricted. */
+  readonly namespaces?: readonly string[];
 }
 
 /** The caches of a process. A manager starts them. */
@@ -27,12 +29,17 @@ export interface StartableCaches extends Caches {
  * @param deps `metrics` counts objects, states and relists by source; `freeze` is for tests
  */
 export function createCaches(deps: CachesDeps): StartableCaches {
-  const { client, metrics, ...rest } = deps;
+  const { client, metrics, namespaces: defaultNamespaces, ...rest } = deps;
   const cacheDeps: CacheDeps = { ...rest, ...(metrics && { metrics: createCacheMetrics(metrics) }) };
   const caches = new Map<string, WatchCache<Obj>>();
   const transforms = new Map<unknown, number>();
   let running: AbortSignal | undefined;
   let count = 0;
+
+  const restricted = <T extends Obj>(kind: Kind<T>, options: CacheOptions<T>): CacheOptions<T> =>
+    defaultNamespaces && kind.namespaced && options.namespaces === undefined
+      ? { ...options, namespaces: defaultNamespaces }
+      : options;
 
   /** Two caches are the same if they contain the same objects in the same form. */
   const identity = (kind: Kind, options: CacheOptions<Obj>): string => {
@@ -43,7 +50,8 @@ export function createCaches(deps: CachesDeps): StartableCaches {
   };
 
   return {
-    of<T extends Obj>(kind: Kind<T>, options: CacheOptions<T> = {}): Cache<T> {
+    of<T extends Obj>(kind: Kind<T>, given: CacheOptions<T> = {}): Cache<T> {
+      const options = restricted(kind, given);
       const id = identity(kind, options as unknown as CacheOptions<Obj>);
       const present = caches.get(id);
       if (present) return present as unknown as WatchCache<T>;
@@ -66,7 +74,7 @@ export function createCaches(deps: CachesDeps): StartableCaches {
       return cache;
     },
     separate<T extends Obj>(kind: Kind<T>, options: CacheOptions<T> = {}) {
-      const cache = new WatchCache(client, kind, options, cacheDeps);
+      const cache = new WatchCache(client, kind, restricted(kind, options), cacheDeps);
       const id = `separate ${String(++count)}`;
       caches.set(id, cache as unknown as WatchCache<Obj>);
       return { cache, release: () => void caches.delete(id) };

@@ -19,8 +19,8 @@ interface CatchUpPorts {
 }
 
 /**
- * Lists the metadata once, and waits for the open watch to deliver the rest.
- * @param cache of all objects of its kind
+ * Lists the metadata once (once for each namespace of the cache), and waits for the open watch to deliver the rest.
+ * @param cache of all objects of its kind, in all namespaces or in some
  * @throws the error of the list; the signal's reason
  */
 export async function catchUp(ports: CatchUpPorts, cache: Cache<Obj>, signal: AbortSignal): Promise<void> {
@@ -35,22 +35,27 @@ type Missing = Map<Key, { readonly version: string; readonly isGone: boolean }>;
 
 async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSignal): Promise<Missing> {
   const missing: Missing = new Map();
-  const listed = new Set<Key>();
-  const query: Query = { metadataOnly: true };
-  let version = '';
-  for await (const page of client.list(cache.kind, query, signal)) {
-    version = page.resourceVersion;
-    for (const { metadata } of page.items) {
-      const key = keyOf({ apiVersion: '', kind: '', metadata });
-      const { resourceVersion = '' } = metadata;
-      listed.add(key);
-      if (!hasReached(cache.versionOf(key), resourceVersion))
-        missing.set(key, { version: resourceVersion, isGone: false });
+  const { namespaces = [] } = cache.options ?? {};
+  for (const namespace of namespaces.length > 0 ? namespaces : [undefined]) {
+    const listed = new Set<Key>();
+    const query: Query = { metadataOnly: true, ...(namespace !== undefined && { namespace }) };
+    let version = '';
+    for await (const page of client.list(cache.kind, query, signal)) {
+      version = page.resourceVersion;
+      for (const { metadata } of page.items) {
+        const key = keyOf({ apiVersion: '', kind: '', metadata });
+        const { resourceVersion = '' } = metadata;
+        listed.add(key);
+        if (!hasReached(cache.versionOf(key), resourceVersion))
+          missing.set(key, { version: resourceVersion, isGone: false });
+      }
+    }
+    for (const key of cache.keys()) {
+      const isOfList = namespace === undefined || key.startsWith(`${namespace}/`);
+      if (isOfList && !listed.has(key) && !hasReached(cache.versionOf(key), version))
+        missing.set(key, { version, isGone: true });
     }
   }
-  for (const key of cache.keys())
-    if (!listed.has(key) && !hasReached(cache.versionOf(key), version))
-      missing.set(key, { version, isGone: true });
   return missing;
 }
 

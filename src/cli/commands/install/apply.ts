@@ -32,6 +32,7 @@ import {
   labelsOf,
   MANAGER,
   NAME,
+  selectorOf,
   selectorText,
   WEBHOOKS_NAME,
   wordsFor,
@@ -83,7 +84,11 @@ export async function applyProduct(settings: InstallSettings, ports: ApplyPorts)
 
 /** A cluster can have one installation of the product; two would compete. @throws CommandError */
 export async function checkHome(client: Client, namespace: string): Promise<void> {
-  const binding = await getIfThere(client, clusterRoleBindingKind, NAME);
+  // An installation for some namespaces may have no permissions in the cluster, but it has some in its namespace.
+  const labels = selectorText(selectorOf('controllers'));
+  const binding =
+    (await getIfThere(client, clusterRoleBindingKind, NAME)) ??
+    (await listAll(client, roleBindingKind, { labels })).at(0);
   const home =
     binding && (isOurs(binding) || isFromHelm(binding)) ? binding.subjects?.[0]?.namespace : undefined;
   if (home === undefined || home === namespace) return;
@@ -166,7 +171,7 @@ async function removeStale(component: Component, wanted: readonly Obj[], ports: 
   const names = new Set(wanted.map(wordsFor));
   const labels = selectorText(labelsOf(component));
   // Without own rights among the wanted objects, an administrator has written them.
-  const hasRights = wanted.some(({ kind }) => kind === clusterRoleKind.kind);
+  const hasRights = wanted.some(({ kind }) => kind === clusterRoleKind.kind || kind === roleKind.kind);
   for (const kind of optionalKinds.filter((one) => hasRights || !rightsKinds.includes(one))) {
     for (const object of await listAll(client, kind, { labels })) {
       const what = wordsFor({ ...object, kind: kind.kind });

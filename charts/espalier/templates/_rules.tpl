@@ -1,0 +1,73 @@
+{{/*
+Rules for the namespaces with landscapes: in the ClusterRole, or in the Role of each watched namespace. The dict has:
+root, isForCluster.
+*/}}
+{{- define "espalier.landscapeRules" -}}
+# create, change and delete the installations and deploy items of a landscape; `update` stores a field with the value null, which a merge patch would delete
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [installations, deployitems]
+  verbs: [get, list, watch, create, update, patch, delete]
+# create, change and delete the executions of a landscape
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [executions]
+  verbs: [get, list, watch, create, patch, delete]
+# write their status
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [installations/status, executions/status, deployitems/status, targetsyncs/status]
+  verbs: [patch]
+# set installations and executions as owners with `blockOwnerDeletion`; needed if the admission plugin OwnerReferencesPermissionEnforcement is enabled
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [installations/finalizers, executions/finalizers]
+  verbs: [update]
+# imports and exports; targets created by TargetSyncs
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [dataobjects, targets]
+  verbs: [get, list, watch, create, update, patch, delete]
+# read Contexts; create the Context `default` in each namespace
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [contexts]
+  verbs: [get, list, watch, create, patch]
+# component versions that a Context replaces
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [componentversionoverwrites]
+  verbs: [get]
+# targets to copy from other clusters, and the finalizer of the TargetSync
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [targetsyncs]
+  verbs: [get, list, watch, patch]
+# locks held by replicas of Landscaper; stale ones are deleted
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [syncobjects]
+  verbs: [list, watch, delete]
+# credentials of targets, registries and signers; exports of deploy items; state of templates; secrets of TargetSyncs
+- apiGroups: ['']
+  resources: [secrets]
+  verbs: [get, list, create, patch, delete]
+# imports, and settings that a Context refers to
+- apiGroups: ['']
+  resources: [configmaps]
+  verbs: [get]
+{{- if .isForCluster }}
+{{- include "espalier.contextRule" .root }}
+{{- end }}
+# events, shown by kubectl describe
+- apiGroups: ['']
+  resources: [events]
+  verbs: [create, patch]
+{{- if and .root.Values.rbac.serviceAccountTokens (or (has "helm" .root.Values.deployers) (has "manifest" .root.Values.deployers)) }}
+# tokens for targets that use a service account of this cluster
+- apiGroups: ['']
+  resources: [serviceaccounts/token]
+  verbs: [create]
+{{- end }}
+{{- end }}
+
+{{/* The only rule that needs a ClusterRole, if the configuration names the namespaces with landscapes. */}}
+{{- define "espalier.contextRule" -}}
+{{- if eq (include "espalier.createsContexts" .) "true" }}
+# create a Context in each namespace
+- apiGroups: ['']
+  resources: [namespaces]
+  verbs: [list, watch]
+{{- end }}
+{{- end }}

@@ -67,6 +67,18 @@ labels:
 {{ dig "deploymentsNamespace" "" (.Values.config.lsDeployments | default dict) }}
 {{- end }}
 
+{{/* Where the Secrets of registries are mounted, each in a folder of its name. */}}
+{{- define "espalier.registriesFolder" -}}
+/etc/espalier-registries
+{{- end }}
+
+{{/* The mounted file of the value caBundle; empty without one. */}}
+{{- define "espalier.caFile" -}}
+{{- with .Values.caBundle -}}
+{{- if or .configMap .secret }}/etc/espalier-ca/{{ .key }}{{ end }}
+{{- end }}
+{{- end }}
+
 {{/*
 The LandscaperConfiguration. Pods of container items run in the release namespace, and their helper programs come from
 the image of this release, unless the configuration says otherwise. Empty if all settings have their defaults.
@@ -86,6 +98,23 @@ the image of this release, unless the configuration says otherwise. Empty if all
 {{- $_ := set $container $key $program }}
 {{- end }}
 {{- $_ := set $config "container" $container }}
+{{- end }}
+{{- $registry := $config.registry | default dict }}
+{{- $ca := include "espalier.caFile" . }}
+{{- if $ca }}
+{{- $_ := set $registry "caFiles" (append ($registry.caFiles | default list) $ca) }}
+{{- end }}
+{{- with .Values.registries.secrets }}
+{{- $oci := $registry.oci | default dict }}
+{{- $files := $oci.configFiles | default list }}
+{{- range . }}
+{{- $files = append $files (printf "%s/%s/.dockerconfigjson" (include "espalier.registriesFolder" $) .) }}
+{{- end }}
+{{- $_ := set $oci "configFiles" $files }}
+{{- $_ := set $registry "oci" $oci }}
+{{- end }}
+{{- if $registry }}
+{{- $_ := set $config "registry" $registry }}
 {{- end }}
 {{- if $config }}
 {{- $head := dict "apiVersion" "config.landscaper.gardener.cloud/v1alpha1" "kind" "LandscaperConfiguration" }}

@@ -78,6 +78,11 @@ volumes:
     secret:
       secretName: {{ $values.caBundle.secret }}
   {{- end }}
+  {{- range $values.registries.secrets }}
+  - name: registry-{{ . | replace "." "-" | trunc 45 | trimSuffix "-" }}-{{ . | sha256sum | trunc 8 }}
+    secret:
+      secretName: {{ . }}
+  {{- end }}
   {{- with $values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -86,7 +91,7 @@ volumes:
 {{/* Fields of the container besides its arguments, ports, probes and resources. */}}
 {{- define "espalier.container" -}}
 {{- $values := .root.Values }}
-{{- $hasCa := or $values.caBundle.configMap $values.caBundle.secret -}}
+{{- $ca := include "espalier.caFile" .root -}}
 name: {{ include "espalier.name" . }}
 image: {{ include "espalier.image" .root | quote }}
 {{- with $values.image.pullPolicy }}
@@ -103,9 +108,9 @@ env:
         fieldPath: metadata.namespace
   - name: HOME
     value: /tmp
-  {{- if $hasCa }}
+  {{- with $ca }}
   - name: NODE_EXTRA_CA_CERTS
-    value: /etc/espalier-ca/{{ $values.caBundle.key }}
+    value: {{ . }}
   {{- end }}
   {{- range $name, $value := dict "HTTP_PROXY" $values.proxy.http "HTTPS_PROXY" $values.proxy.https "NO_PROXY" $values.proxy.noProxy }}
   {{- if $value }}
@@ -128,9 +133,14 @@ volumeMounts:
     mountPath: /etc/espalier
     readOnly: true
   {{- end }}
-  {{- if $hasCa }}
+  {{- if $ca }}
   - name: ca-bundle
     mountPath: /etc/espalier-ca
+    readOnly: true
+  {{- end }}
+  {{- range $values.registries.secrets }}
+  - name: registry-{{ . | replace "." "-" | trunc 45 | trimSuffix "-" }}-{{ . | sha256sum | trunc 8 }}
+    mountPath: {{ include "espalier.registriesFolder" $ }}/{{ . }}
     readOnly: true
   {{- end }}
   {{- with $values.extraVolumeMounts }}

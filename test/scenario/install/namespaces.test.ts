@@ -143,6 +143,13 @@ describe('an Espalier for some namespaces', function () {
       { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
     ]);
     await start();
+    // Controllers of Kubernetes create it in every namespace; a kube-apiserver alone does not.
+    const root = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'kube-root-ca.crt', namespace: HOME },
+    };
+    await applyAll(admin, [root]);
     kubelet = new Kubelet({ client: admin, kubeconfig: host.kubeconfig, namespace: HOME });
     kubelet.start();
     await createRoot(OTHER);

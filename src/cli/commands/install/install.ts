@@ -22,9 +22,7 @@ export async function install(options: InstallCommandOptions, terminal: Terminal
   }
   const settings = settingsFrom(options, notesTo(terminal));
   for (const path of missingFolders(settings))
-    terminal.warn(
-      `warning: ${path}: pods do not have this path; mount it with extraVolumes and extraVolumeMounts`,
-    );
+    terminal.warn(`warning: ${path}: pods do not have this path; ${remedyFor(path)}`);
   if (options.dryRun) {
     const items = printedObjects(settings);
     terminal.print(
@@ -61,6 +59,15 @@ export async function install(options: InstallCommandOptions, terminal: Terminal
       : 'Nothing to change.',
   );
   return exitCodes.ok;
+}
+
+/** The chart value that mounts a path of the configuration. */
+function remedyFor(path: string): string {
+  if (path.startsWith('registry.oci.configFiles'))
+    return 'name a Secret with the file in registries.secrets, and remove the path';
+  if (path.startsWith('registry.caFiles'))
+    return 'name a ConfigMap or Secret with the file in caBundle, and remove the path';
+  return 'mount it with extraVolumes and extraVolumeMounts';
 }
 
 /** Writes notes to standard error, separate from the output. */

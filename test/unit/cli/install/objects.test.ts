@@ -327,6 +327,50 @@ describe('install', () => {
     expect((JSON.parse(json.output) as { items: unknown[] }).items).to.have.length(documents.length - 11);
   });
 
+  it('mounts secrets of registries and authorities, and adds their files to the configuration', () => {
+    const set = [
+      'registries.secrets={my.login,other}',
+      'caBundle.configMap=ca',
+      'config.registry.caFiles={/x}',
+    ];
+    const objects = productObjects(settings({ set }));
+    const map = objects.find(({ kind }) => kind === 'ConfigMap') as Obj & { data: Record<string, string> };
+    const { registry } = parseYaml(map.data['configuration.yaml'] ?? '') as { registry: unknown };
+    expect(registry).to.deep.equal({
+      caFiles: ['/x', '/etc/espalier-ca/ca.crt'],
+      oci: {
+        configFiles: [
+          '/etc/espalier-registries/my.login/.dockerconfigjson',
+          '/etc/espalier-registries/other/.dockerconfigjson',
+        ],
+      },
+    });
+    const { volumes, containers } = podOf(objects);
+    const mounts = containers[0]?.volumeMounts ?? [];
+    const folders = volumes.map(({ name, secret, configMap }) => [
+      secret?.secretName ?? configMap?.name,
+      mounts.find((mount) => mount.name === name)?.mountPath,
+    ]);
+    expect(folders).to.deep.include.members([
+      ['my.login', '/etc/espalier-registries/my.login'],
+      ['other', '/etc/espalier-registries/other'],
+      ['ca', '/etc/espalier-ca'],
+    ]);
+    for (const { name } of volumes) expect(name).to.match(/^[a-z0-9-]{1,63}$/);
+  });
+
+  it('names the value that mounts a file of the configuration', async () => {
+    const set = 'config.registry.oci.configFiles={/a.json},config.registry.caFiles={/ca.pem}';
+    const terminal = fakeTerminal();
+    await runProgram(['install', '--image', IMAGE, '--dry-run', '--set', set], terminal);
+    expect(terminal.errors).to.contain(
+      '/a.json: pods do not have this path; name a Secret with the file in registries.secrets',
+    );
+    expect(terminal.errors).to.contain(
+      '/ca.pem: pods do not have this path; name a ConfigMap or Secret with the file in caBundle',
+    );
+  });
+
   it('warns of folders that do not exist in pods', () => {
     const config = { registry: { local: { rootPath: '/here' } } };
     expect(missingFolders({ values: { config } })).to.deep.equal(['registry.local.rootPath: /here']);
@@ -386,3 +430,22 @@ describe('the objects left in a cluster', () => {
     expect(named(many)).to.match(/^Context n\/c0, .*Context n\/c4 and 2 more$/);
   });
 });
+
+interface Pod {
+  readonly volumes: readonly {
+    readonly name: string;
+    readonly secret?: { readonly secretName: string };
+    readonly configMap?: { readonly name: string };
+  }[];
+  readonly containers: readonly {
+    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  }[];
+}
+
+/** The pod of the first Deployment. */
+function podOf(objects: readonly Obj[]): Pod {
+  const deployment = objects.find(({ kind }) => kind === 'Deployment') as unknown as {
+    spec: { template: { spec: Pod } };
+  };
+  return deployment.spec.template.spec;
+}

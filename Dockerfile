@@ -4,9 +4,16 @@
 #
 # The image has no shell, no package manager and no helm program: it consists of Node.js, the libraries that it needs, and the product.
 # Releases of Helm need the helm program; build an image on top of this one that has it on its PATH.
+# The platform of the machine that builds. BuildKit sets it; older versions of buildah need --build-arg for other platforms.
+ARG BUILDPLATFORM
 ARG NODE_IMAGE=node:26.10.0-slim
 
-FROM ${NODE_IMAGE} AS build
+# The image of the target's platform: nothing runs in it, so any machine can build for any platform. A stage without an
+# instruction would be that of the platform of the build, with some versions of buildah.
+FROM ${NODE_IMAGE} AS target
+LABEL stage=target
+
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -18,7 +25,7 @@ COPY controllers controllers
 COPY deployers deployers
 RUN node hack/build.mjs && node hack/image/prune.mjs dist
 
-FROM ${NODE_IMAGE} AS packages
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS packages
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 COPY hack/image hack/image
@@ -26,14 +33,16 @@ RUN npm ci --omit=dev
 RUN npm sbom --package-lock-only --omit=dev --sbom-format=cyclonedx | node hack/image/sbom.mjs > sbom.cdx.json
 RUN node hack/image/prune.mjs node_modules
 
-FROM ${NODE_IMAGE} AS runtime
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS runtime
+ARG TARGETARCH
+COPY hack/image /hack/image
+COPY --from=target / /target
 RUN mkdir -p -m 1777 /runtime/tmp \
- && mkdir -p /runtime/etc /runtime/usr/local/bin /runtime/app \
+ && mkdir -p /runtime/etc /runtime/app \
  && echo 'espalier:x:1000:1000::/app:/usr/local/bin/node' > /runtime/etc/passwd \
  && echo 'espalier:x:1000:' > /runtime/etc/group \
  && echo 'hosts: files dns' > /runtime/etc/nsswitch.conf \
- && cp -L --parents $(ldd /usr/local/bin/node | grep -o '/[^ ]*') /runtime \
- && cp /usr/local/bin/node /runtime/usr/local/bin/ \
+ && node /hack/image/libraries.mjs /target /runtime /usr/local/bin/node $TARGETARCH \
  && printf '#!/usr/local/bin/node\nimport("/app/dist/src/cli/main.js");\n' > /runtime/usr/local/bin/espalier \
  && chmod 755 /runtime/usr/local/bin/espalier \
  && ln -s /usr/local/bin /runtime/bin

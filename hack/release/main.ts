@@ -1,17 +1,17 @@
 /**
  * Builds everything that a release consists of into dist/release, and uploads nothing:
  *
- *     hack/release/main.ts VERSION [--platforms linux/amd64,linux/arm64] [--no-images] [--allow-dirty]
+ *     hack/release/main.ts VERSION [--platforms linux/amd64,linux/arm64] [--node-image IMAGE] [--no-images] [--allow-dirty]
  *
- * The npm package, the Helm chart, images as OCI archives, the software bill of materials, the changes since the previous tag, and
- * the checksums of all of them. Two runs on the same commit write the same files.
+ * The npm package, the Helm chart, images as OCI archives, the software bill of materials, the changes since the previous tag, the
+ * provenance, and the checksums of all of them. Two runs on the same commit write the same files.
  */
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { changesSince } from './changes.ts';
-import { imagesIn } from './images.ts';
+import { digestOfBase, imagesIn, type ImageTask } from './images.ts';
+import { baseOf, provenanceOf, sha256 } from './provenance.ts';
 import { archive, output, ReleaseError, run } from './run.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -23,6 +23,7 @@ async function release(): Promise<void> {
     allowPositionals: true,
     options: {
       platforms: { type: 'string', default: '' },
+      'node-image': { type: 'string' },
       'no-images': { type: 'boolean', default: false },
       'allow-dirty': { type: 'boolean', default: false },
     },
@@ -39,8 +40,11 @@ async function release(): Promise<void> {
   writeBillOfMaterials(version);
   writeFileSync(join(target, 'CHANGES.md'), changesSince(version));
   const platforms = values.platforms.split(',').filter((platform) => platform !== '');
-  const task = { root, target, version, date, platforms };
-  for (const line of values['no-images'] ? ['no images, as requested'] : imagesIn(task)) say(line);
+  const nodeImage = values['node-image'] ?? baseOf(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? '';
+  const task = { root, target, version, date, platforms, nodeImage };
+  const reasons = values['no-images'] ? ['no images, as requested'] : imagesIn(task);
+  for (const line of reasons) say(line);
+  writeProvenance(task, reasons.length === 0);
   writeChecksums();
   for (const file of readdirSync(target).sort()) say(`  dist/release/${file}`);
 }
@@ -88,15 +92,33 @@ function writeBillOfMaterials(version: string): void {
   writeFileSync(join(target, `espalier-${version}.cdx.json`), sbom);
 }
 
+/** Digests of all files so far. */
+const digests = (): ReadonlyMap<string, string> =>
+  new Map(
+    readdirSync(target)
+      .sort()
+      .map((file) => [file, sha256(readFileSync(join(target, file)))]),
+  );
+
+function writeProvenance({ version, platforms, nodeImage }: ImageTask, hasImages: boolean): void {
+  const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    repository?: { url: string };
+  };
+  const digest = hasImages ? digestOfBase(nodeImage) : undefined;
+  const statement = provenanceOf(digests(), {
+    version,
+    platforms: hasImages ? platforms : [],
+    repository: repository?.url,
+    commit: output('git', ['rev-parse', 'HEAD']).trim(),
+    lockFile: readFileSync(join(root, 'package-lock.json'), 'utf8'),
+    base: hasImages ? { image: nodeImage, ...(digest && { digest }) } : undefined,
+  });
+  const file = `espalier-${version}.provenance.unsigned.json`;
+  writeFileSync(join(target, file), `${JSON.stringify(statement, null, 2)}\n`);
+}
+
 function writeChecksums(): void {
-  const lines = readdirSync(target)
-    .sort()
-    .map(
-      (file) =>
-        `${createHash('sha256')
-          .update(readFileSync(join(target, file)))
-          .digest('hex')}  ${file}\n`,
-    );
+  const lines = [...digests()].map(([file, digest]) => `${digest}  ${file}\n`);
   writeFileSync(join(target, 'SHA256SUMS'), lines.join(''));
 }
 

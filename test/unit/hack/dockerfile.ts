@@ -56,7 +56,7 @@ function basesIn(instructions: readonly Instruction[]): readonly string[] {
   const bases: string[] = [];
   for (const { name, rest } of instructions) {
     if (name !== 'FROM') continue;
-    const [image = '', , stage] = rest.split(/\s+/);
+    const [image = '', , stage] = rest.split(/\s+/).filter((word) => !word.startsWith('--'));
     const base = image.replace(/\$\{(\w+)\}/g, (_, arg: string) => defaults.get(arg) ?? '');
     if (!stages.has(base)) bases.push(base);
     if (stage) stages.add(stage);

@@ -1,9 +1,10 @@
 /** What the build of the image removes, and that its bill of materials is the same in every build. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { skip } from '../../support/skip.ts';
 
 const hack = join(import.meta.dirname, '../../../hack/image');
 
@@ -64,5 +65,42 @@ describe('the image', () => {
     expect((JSON.parse(first) as { serialNumber: string }).serialNumber).to.match(
       /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
     );
+  });
+});
+
+describe('the libraries of the image', () => {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [join(hack, 'libraries.mjs'), ...args], { encoding: 'utf8' });
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-libraries-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('are those that the dynamic linker loads', function () {
+    const program = realpathSync(process.execPath);
+    const ldd = spawnSync('ldd', [program], { encoding: 'utf8' });
+    if (ldd.status !== 0) skip(this, 'there is no ldd');
+    const { status, stdout, stderr } = run('/', folder, program);
+    expect(status, stderr).to.equal(0);
+    const loaded = [...ldd.stdout.matchAll(/(?:=> )?(\/\S+) \(/g)].map(([, path = '']) => path);
+    expect(stdout.trim().split('\n')).to.have.members([program, ...loaded]);
+    for (const path of loaded) expect(existsSync(join(folder, path)), path).to.equal(true);
+  });
+
+  it('are refused for another architecture', () => {
+    const program = realpathSync(process.execPath);
+    const [own, other] = process.arch === 'arm64' ? ['arm64', 'amd64'] : ['amd64', 'arm64'];
+    expect(run('/', folder, program, own ?? '').stderr).to.equal('');
+    expect(run('/', folder, program, other ?? '').stderr).to.contain(`is not a program for ${other ?? ''}`);
+  });
+
+  it('name what is missing, or what is not a program', () => {
+    expect(run(folder, folder, '/node').stderr).to.contain(`${folder} has no /node`);
+    writeFileSync(join(folder, 'node'), '#!/bin/sh\n'.padEnd(100));
+    const other = join(folder, 'other');
+    expect(run(folder, other, '/node').stderr).to.contain('/node is not a little-endian ELF file');
   });
 });

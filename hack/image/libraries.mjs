@@ -38,9 +38,9 @@ function fileAt(path, links = 0) {
 function searched() {
   const folders = ['/lib', '/usr/lib', '/lib64', '/usr/lib64'].filter((folder) => fileAt(folder));
   const ofArchitecture = folders.flatMap((folder) =>
-    readdirSync(join(from, fileAt(folder)))
-      .filter((name) => name.includes('-linux-'))
-      .map((name) => `${folder}/${name}`),
+    readdirSync(join(from, fileAt(folder)), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && entry.name.includes('-linux-'))
+      .map(({ name }) => `${folder}/${name}`),
   );
   return [...ofArchitecture, ...folders];
 }

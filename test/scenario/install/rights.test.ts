@@ -257,6 +257,7 @@ describe('the rights of an installed Espalier', function () {
         port: 0,
         certNamespace: HOME,
         install: true,
+        ownerRole: 'espalier-webhooks',
       });
       await webhooks.close();
     };

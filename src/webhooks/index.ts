@@ -24,7 +24,7 @@ interface WebhooksOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The address for API servers. */
+  /** The address for API servers. In a URL, port 0 stands for the port that the server gets. */
   readonly endpoint: Endpoint;
   /** The address to listen on; port 0 takes any free one. */
   readonly host: string;
@@ -70,11 +70,12 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
     checkLargeItems,
     log,
   });
+  const reachable = { ...options, endpoint: withPort(options.endpoint, server.port) };
   const life = new AbortController();
 
   const check = async (): Promise<void> => {
     const certificates = await currentCertificates(secret, inUse);
-    await updateConfiguration(options, certificates);
+    await updateConfiguration(reachable, certificates);
     if (certificates.certificate !== inUse.certificate) {
       server.useIdentity(certificates);
       log.info({}, 'serving with a new certificate');
@@ -82,7 +83,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
     inUse = certificates;
   };
   try {
-    await updateConfiguration(options, inUse);
+    await updateConfiguration(reachable, inUse);
   } catch (error) {
     await server.close();
     throw error;
@@ -107,6 +108,13 @@ async function ownerOf(client: Client, role: string | undefined): Promise<OwnerR
   const { metadata } = await client.get(clusterRoleKind, role);
   const { group, version, kind } = clusterRoleKind;
   return { apiVersion: `${group}/${version}`, kind, name: role, uid: metadata.uid ?? '' };
+}
+
+function withPort(endpoint: Endpoint, port: number): Endpoint {
+  if (!('url' in endpoint) || endpoint.url.port !== '0') return endpoint;
+  const url = new URL(endpoint.url);
+  url.port = String(port);
+  return { url };
 }
 
 /** Called before a new certificate is used, so that API servers trust its authority. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { dataObjectKind, type DataObject } from '../../../src/api/kinds/dataobject.ts';
+import { targetKind } from '../../../src/api/kinds/target.ts';
 import { namespaceKind } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -116,6 +117,16 @@ describe('espalier dev', function () {
         data: 42,
       },
     });
+    const invalid = {
+      apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+      kind: 'Target',
+      metadata: { name: 'unclear', namespace: 'mine' },
+      spec: { type: 'landscaper.gardener.cloud/kubernetes-cluster', config: {}, secretRef: { name: 'x' } },
+    };
+    const refusal: unknown = await client
+      .send({ verb: 'create', kind: targetKind, object: invalid })
+      .catch((error: unknown) => error);
+    expect((refusal as Error).message).to.contain('admission webhook "targets.validation');
     expect(await first.end('SIGTERM')).to.equal(0);
 
     const second = espalier('dev', '--data', data, '--namespace', 'mine');

@@ -1,5 +1,6 @@
-/** `espalier dev`: runs API server, controllers and deployers in one process. */
+/** `espalier dev`: runs API server, validating webhooks, controllers and deployers in one process. */
 import { readConfiguration } from '../../configuration/configuration.ts';
+import { startEmbeddedWebhooks } from '../../composition/embedded-webhooks.ts';
 import { withEmbeddedLandscaper } from '../../composition/embedded-landscaper.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../../logging.ts';
 import { applyAll, namespaceObject } from '../../objects.ts';
@@ -23,6 +24,7 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
   const log = loggerFor(options, { level: 'info' });
   const configuration = options.config === undefined ? undefined : readConfiguration(options.config, log);
   const { data, port, namespace } = options;
+  let webhooks: { close(): Promise<void> } | undefined;
   const interruption = onInterrupt(() => {
     log.info({}, 'stopping; a second signal exits immediately');
   });
@@ -33,11 +35,15 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
         // The embedded server has no CustomResourceDefinitions unless they are installed.
         ...(configuration && { configuration: { ...configuration, installsCrds: true } }),
         ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
+        prepare: async (embedded) => {
+          webhooks = await startEmbeddedWebhooks(embedded, log, configuration);
+        },
       },
       async ({ embedded, landscaper }) => {
         await applyAll(landscaper.client, [namespaceObject(namespace)]);
         terminal.print(welcome(embedded.url, embedded.kubeconfigFile, data, terminal));
         await aborted(interruption.signal);
+        await webhooks?.close();
       },
     );
   } finally {

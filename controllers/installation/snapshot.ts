@@ -40,6 +40,13 @@ export interface Upsert {
   readonly existing: DataOrTarget | undefined;
 }
 
+/** Warnings about a blueprint that works, a line each. */
+interface BlueprintWarnings {
+  readonly all: readonly string[];
+  /** Those about unknown fields. */
+  readonly unknownFields: readonly string[];
+}
+
 export interface Snapshot {
   readonly self: View<Installation>;
   /** RFC 3339, whole seconds. */
@@ -57,8 +64,9 @@ export interface Snapshot {
   readonly context: View<Context> | undefined;
   readonly component: FoundComponent;
   readonly blueprint: LoadedBlueprint;
-  /** Warnings about the blueprint, one per line; empty if there are none. */
-  readonly blueprintWarnings: string;
+  readonly blueprintWarnings: BlueprintWarnings;
+  /** Whether unknown fields of the blueprint fail the job. */
+  readonly isStrict: boolean;
   /** Installations with the same parent; for a root, all other roots of the namespace. */
   readonly siblings: readonly View<Installation>[];
   /** Siblings whose exports this installation imports. */

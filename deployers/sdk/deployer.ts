@@ -120,6 +120,8 @@ export interface DeployerSettings {
   /** Whether deploy items without a target are handled; default true. */
   readonly claimUntargeted?: boolean;
   readonly continuousReconcile?: { readonly enabled?: boolean };
+  /** Whether a configuration with fields that the codec does not read fails the job; default false. */
+  readonly strict?: boolean;
   /** Maximum number of concurrent reconciles; default 30. */
   readonly workers?: number;
 }

@@ -1,5 +1,7 @@
 /** Codecs from schemas of zod, or of any other library that implements Standard Schema. */
+import { ownField } from '../../src/lib/objects.ts';
 import { CodecError, codec, type Codec } from './codec.ts';
+import { unreadBySchema } from './schema-shape.ts';
 
 /** The part of Standard Schema that is used, see standardschema.dev. Schemas of zod implement it. */
 export interface Schema<T> {
@@ -20,11 +22,12 @@ export interface SchemaIssue {
 
 /**
  * A codec for one kind with one or several versions.
- * @param versions apiVersion → schema of the whole document; a strict schema must contain apiVersion and kind
+ * @param versions apiVersion → schema of the whole document; a strict schema must contain apiVersion and kind. Fields
+ *     that a schema of zod 4 leaves out are reported to the user, except for loose objects
  * @example schemaCodec('ProviderConfiguration', { 'blob.example.org/v1': z.object({ path: z.string() }) })
  */
-export const schemaCodec = <T>(kind: string, versions: Readonly<Record<string, Schema<T>>>): Codec<T> =>
-  codec(
+export const schemaCodec = <T>(kind: string, versions: Readonly<Record<string, Schema<T>>>): Codec<T> => ({
+  ...codec(
     kind,
     Object.fromEntries(
       Object.entries(versions).map(([version, schema]) => [
@@ -32,7 +35,13 @@ export const schemaCodec = <T>(kind: string, versions: Readonly<Record<string, S
         (fields: unknown) => checked(schema, fields),
       ]),
     ),
-  );
+  ),
+  unread(document) {
+    const version = ownField(document, 'apiVersion');
+    const schema = typeof version === 'string' ? ownField(versions, version) : undefined;
+    return schema === undefined ? [] : unreadBySchema(schema, document, ['apiVersion', 'kind']);
+  },
+});
 
 function checked<T>(schema: Schema<T>, document: unknown): T {
   const result = schema['~standard'].validate(document);

@@ -29,6 +29,7 @@ const settingsSchema = z.looseObject({
     )
     .nullish(),
   claimUntargeted: z.boolean().nullish(),
+  strict: z.boolean().nullish(),
   continuousReconcile: z.object({ enabled: z.boolean().nullish() }).nullish(),
   controller: z.looseObject({ workers: z.int().positive().nullish() }).nullish(),
 });
@@ -55,10 +56,11 @@ interface ReadOptions {
 export function readSettings(text: string, file: string, options: ReadOptions = {}): ReadSettings {
   const document = parse(text, file);
   for (const note of notesOn(document, options.more)) options.onNote?.(note);
-  const { identity, targetSelector, claimUntargeted, continuousReconcile, controller } = document;
+  const { identity, targetSelector, claimUntargeted, strict, continuousReconcile, controller } = document;
   const settings = {
     ...(targetSelector && { targetSelector }),
     ...(typeof claimUntargeted === 'boolean' && { claimUntargeted }),
+    ...(typeof strict === 'boolean' && { strict }),
     ...(typeof continuousReconcile?.enabled === 'boolean' && {
       continuousReconcile: { enabled: continuousReconcile.enabled },
     }),
@@ -79,6 +81,7 @@ const COMMON_KEYS: MoreKeys = {
   identity: true,
   targetSelector: true,
   claimUntargeted: true,
+  strict: true,
   continuousReconcile: true,
   'controller.workers': true,
   'controller.cacheSyncTimeout': 'the program waits for caches without a limit; /readyz shows the state',

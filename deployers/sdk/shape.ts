@@ -29,7 +29,7 @@ function unreadIn(shape: Readonly<Record<string, Shape>>, value: Fields, path: s
   });
 }
 
-function ignored(path: string, key: string, known: readonly string[]): string {
+export function ignored(path: string, key: string, known: readonly string[]): string {
   return `${path} is ignored; ${hintFor(key, known, `known fields are ${known.join(', ')}`)}`;
 }
 

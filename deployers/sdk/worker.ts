@@ -23,12 +23,13 @@ import {
 } from './kinds.ts';
 import { reconcileItem, type ReconcilePorts, type ReconcileResult } from './reconcile-item.ts';
 import { CRASH_RETRY_MS, createMemories, retryMs, waitMs, type Memories, type Memory } from './memory.ts';
-import type { Outcome } from './outcome.ts';
+import { fail, type Outcome } from './outcome.ts';
 import { isOfType, isSelected, targetNameOf } from './responsible.ts';
 import { isExecutionRunning, nextDue, scheduleOf } from './schedule.ts';
 import { ItemMoved, Session } from './session.ts';
 import { begun, ended, failedWith, settle, targetMissing, type Settled, type Stamp } from './status.ts';
 import { remainingMs } from './timeout.ts';
+import { describeUnread, unreadProblem, withUnread } from './unread.ts';
 
 interface WorkerPorts extends ReconcilePorts {
   readonly deps: DeployerDeps;
@@ -177,11 +178,19 @@ class ItemReconcile {
 
   async #work(direction: Direction, isNew: boolean, target: View<Target> | undefined): Promise<Control> {
     const before = this.#item.status as DeployItemStatus; // The draft contains the job id.
-    const draft = isNew ? begun(this.#item.metadata, before, this.#stamp) : before;
+    const unread = isNew && direction === 'apply' ? this.#unreadFields(before) : undefined;
+    const draft = withUnread(
+      isNew ? begun(this.#item.metadata, before, this.#stamp) : before,
+      unread,
+      this.#now,
+    );
     // Shows that the deletion has started, because it cannot be undone.
     if (isNew && direction === 'remove') await this.#session.writeStatus(draft);
-    if (isNew && direction === 'apply') this.#warnOfUnread(before);
     const memory = this.#memories.of(this.#ctx.key, this.#item, direction);
+    if (unread?.length && this.#ports.deps.config?.strict) {
+      const outcome = fail(unreadProblem(this.#ports.plugin, unread));
+      return this.#conclude(draft, { outcome, isInPlugin: false, isCrash: false }, direction, memory);
+    }
     const place = { current: draft };
     const seen = await reconcileItem(
       {
@@ -217,14 +226,14 @@ class ItemReconcile {
     });
   }
 
-  /** Once for each generation. */
-  #warnOfUnread(before: DeployItemStatus): void {
+  /** Messages about unknown fields; reported once for each generation. */
+  #unreadFields(before: DeployItemStatus): readonly string[] {
     const { metadata, spec } = this.#item;
-    if (before.observedGeneration === metadata.generation) return;
     const unread = this.#ports.plugin.config.unread?.(spec.config) ?? [];
-    if (unread.length === 0) return;
+    if (unread.length === 0 || before.observedGeneration === metadata.generation) return unread;
     this.#ctx.log.warn({ fields: unread }, 'unknown fields in the provider configuration');
-    this.#ctx.event('Warning', 'UnreadFields', `in the configuration: ${unread.join('; ')}`);
+    this.#ctx.event('Warning', 'UnreadFields', describeUnread(unread));
+    return unread;
   }
 
   async #conclude(

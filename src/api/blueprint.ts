@@ -124,6 +124,7 @@ export const blueprint = open({
     .optional()
     .describe('ocmSchemaVersion chooses the shape of component descriptors in templates.'),
   jsonSchemaVersion: z.string().optional().describe('Kept for compatibility.'),
+  jsonSchema: anyJson().optional().describe("In upstream's examples; has no effect."),
   localTypes: z.record(z.string(), jsonSchema).optional().describe('Schemas that local://name refers to.'),
   imports: z.array(importDefinition as z.ZodType<ImportDefinition>).optional(),
   importExecutions: z

@@ -31,6 +31,8 @@ export const conditionTypes = {
   Reconciling: 'Reconciling',
   /** The last job failed. Removed when the next one starts. */
   Stalled: 'Stalled',
+  /** Deploy item: its configuration has fields that the deployer does not read. Removed when they are fixed. */
+  ValidateConfiguration: 'ValidateConfiguration',
   /** Deploy item: the configuration for the mock deployer is valid. */
   DeployItemValidation: 'DeployItemValidation',
 } as const;
@@ -53,6 +55,7 @@ export const espalierConditions: readonly ConditionType[] = [
   'Drifted',
   'SharedObjects',
   ...readinessConditions,
+  'ValidateConfiguration',
 ];
 
 export const conditionReasons = {
@@ -67,6 +70,7 @@ export const conditionReasons = {
   CreateOrUpdateExecution: 'CreateOrUpdateExecution',
   ImportValidationFailed: 'ImportValidationFailed',
   BlueprintHasMistakes: 'BlueprintHasMistakes',
+  UnknownFields: 'UnknownFields',
   CreateDataObjects: 'CreateDataObjects',
   CreateTargets: 'CreateTargets',
   DataObjectsCreated: 'DataObjectsCreated',

@@ -14,7 +14,7 @@ import { formatDuration, isDuration, parseDuration } from '../lib/duration.ts';
 import { append } from '../lib/lists.ts';
 import { present, type View } from '../lib/objects.ts';
 import { DeployItemsInvalid, TemplateFailed } from './errors.ts';
-import { runExecution, unreadableResult, type RenderContext } from './render.ts';
+import { noteUnknownFields, runExecution, unreadableResult, type RenderContext } from './render.ts';
 
 interface Named {
   readonly metadata: { readonly name: string };
@@ -42,6 +42,7 @@ export async function renderDeployItems(
     const output = await runOrExplain(context, executor);
     checkNumber(items.length + lengthOf(output, 'deployItems'), executor, limits);
     append(items, deployItemsFrom(output, targets, executor));
+    noteUnknownFields(context, deployExecutionResult, output, 'deploy', executor);
   }
   checkDeployItems(items);
   await checkSize(items, limits);

@@ -126,7 +126,7 @@ function valueNamed(field: string, document: Readonly<Record<string, unknown>>):
  * sub-installations when they are rendered, so errors are reported there.
  */
 const readAtOnce = blueprintSchema
-  .omit({ apiVersion: true, kind: true, jsonSchemaVersion: true })
+  .omit({ apiVersion: true, kind: true, jsonSchemaVersion: true, jsonSchema: true })
   .extend({ localTypes: anyObject().optional(), subinstallations: z.array(anyObject()).optional() });
 
 function blueprintFrom(document: unknown): Blueprint {

@@ -4,7 +4,10 @@ import type { View } from '../lib/objects.ts';
 
 export type JsonMap = Readonly<Record<string, unknown>>;
 
-type Unchanged = Omit<BlueprintDocument, 'apiVersion' | 'kind' | 'localTypes' | 'subinstallations'>;
+type Unchanged = Omit<
+  BlueprintDocument,
+  'apiVersion' | 'kind' | 'jsonSchema' | 'localTypes' | 'subinstallations'
+>;
 
 export interface Blueprint extends View<Unchanged> {
   readonly localTypes?: JsonMap | undefined;

@@ -1,4 +1,5 @@
 /** The root values of every template execution, and how an execution runs: the bridge to the template engines. */
+import type { z } from 'zod';
 import type { TemplateExecutor } from '../api/blueprint.ts';
 import type { InstallationLimits } from '../api/limits.ts';
 import type { Installation } from '../api/kinds/installation.ts';
@@ -12,6 +13,7 @@ import type { IssuedKubeconfigs } from './kubeconfigs/issued.ts';
 import type { LoadedBlueprint } from './load.ts';
 import type { JsonMap } from './model.ts';
 import { stateSecretName, type States } from './state.ts';
+import { unknownFieldsIn } from './unknown-fields.ts';
 import type { TemplateRunner } from './work.ts';
 
 /** Root values shared by all executions of an installation. */
@@ -36,6 +38,8 @@ export interface RenderContext {
   readonly limits?: InstallationLimits | undefined;
   /** Undefined if there is no cluster. */
   readonly kubeconfigs?: IssuedKubeconfigs | undefined;
+  /** Receives a line for each unknown field in the result of an execution; again when a step is repeated. */
+  readonly onUnknownField?: ((line: string) => void) | undefined;
 }
 
 export type ExecutionKind = 'import' | 'subinstallation' | 'deploy' | 'export';
@@ -81,6 +85,20 @@ function definitionOf({ source }: ComponentView): unknown {
   if (source.kind === 'inline') return { inline: source.document };
   const { repositoryContext, componentName, version } = source.effective;
   return { ref: { ...(repositoryContext && { repositoryContext }), componentName, version } };
+}
+
+/** Reports the unknown fields of a result to the context. */
+export function noteUnknownFields(
+  { onUnknownField }: RenderContext,
+  schema: z.ZodType,
+  output: unknown,
+  kind: ExecutionKind,
+  { name = '' }: View<TemplateExecutor>,
+): void {
+  if (!onUnknownField) return;
+  for (const message of unknownFieldsIn(schema, output)) {
+    onUnknownField(`result of ${kind} execution "${name}": ${message}`);
+  }
 }
 
 /** Prefixes of the engine's message, nested like upstream's. */

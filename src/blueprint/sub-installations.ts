@@ -18,9 +18,9 @@ import { append } from '../lib/lists.ts';
 import { controllerReference, present, type View } from '../lib/objects.ts';
 import { cycleText, findCycle } from './dependencies.ts';
 import { SubInstallationsInvalid } from './errors.ts';
-import { runExecution, type RenderContext } from './render.ts';
+import { noteUnknownFields, runExecution, type RenderContext } from './render.ts';
 import { checkTemplates, declaredImports } from './template-checks.ts';
-import { renderedTemplates, staticTemplates } from './templates.ts';
+import { renderedTemplates, staticTemplates, subInstallationsResult } from './templates.ts';
 
 /**
  * Renders, prunes and checks the templates. A cycle among them is an error with code ERR_CYCLIC_DEPENDENCIES.
@@ -38,6 +38,7 @@ export async function renderSubInstallations(
     const output = await runExecution(context, executor, { kind: 'subinstallation' });
     checkNumber(written + rendered.length + lengthOf(output, 'subinstallations'), limits);
     append(rendered, renderedTemplates(output, executor));
+    noteUnknownFields(context, subInstallationsResult, output, 'subinstallation', executor);
   }
   const declared = declaredImports(blueprint.info);
   const absent = new Set([...declared.keys()].filter((name) => !Object.hasOwn(scope.imports, name)));

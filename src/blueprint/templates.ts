@@ -9,7 +9,7 @@ import {
 import { decode, WrongType } from '../api/decode.ts';
 import { targetImport } from '../api/kinds/installation.ts';
 import { API_VERSION } from '../api/labels.ts';
-import { anyObject, open } from '../api/shared.ts';
+import { anyJson, anyObject, open } from '../api/shared.ts';
 import { anyCaseField, isObject, type View } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import { SubInstallationsInvalid } from './errors.ts';
@@ -34,6 +34,12 @@ const template = installationTemplate.omit({ apiVersion: true, kind: true }).ext
   }).optional(),
 });
 const executionResult = open({ subinstallations: z.array(template).optional() });
+/** The same with the fields that are allowed and have no effect. */
+export const subInstallationsResult = open({
+  subinstallations: z
+    .array(template.extend({ apiVersion: anyJson().optional(), kind: anyJson().optional() }))
+    .optional(),
+});
 
 /** @throws TemplateFailed */
 export function renderedTemplates(

@@ -61,6 +61,8 @@ export interface Rendered<Failure = StepFailed> {
   readonly items: readonly DeployItemTemplate[] | Failure;
   /** New states of executions, even if a later execution failed. */
   readonly states: readonly StateUpdate[];
+  /** A line for each unknown field in the results of executions. */
+  readonly unknownFields: readonly string[];
 }
 
 export interface RenderedExports {
@@ -95,7 +97,8 @@ export async function renderInstallation(
 ): Promise<Rendered> {
   const input = { self, blueprint, imports, tools };
   const { states } = tools;
-  const context = await contextOf(input);
+  const unknown = new Set<string>();
+  const context = { ...(await contextOf(input)), onUnknownField: (line: string) => void unknown.add(line) };
   const objects = await step(input, 'importObjects', () =>
     importObjects(self, blueprint, context.scope.imports),
   );
@@ -105,7 +108,7 @@ export async function renderInstallation(
   const items = await returnFailure(
     step(input, 'deployItems', () => states.attempt(() => renderItems(input, context))),
   );
-  return { importObjects: objects, children, items, states: states.updates };
+  return { importObjects: objects, children, items, states: states.updates, unknownFields: [...unknown] };
 }
 
 /** The exports as they are stored, and the new states of their executions. @throws StepFailed */

@@ -18,3 +18,9 @@ export function largest(values: Iterable<number>): number {
   for (const value of values) found = Math.max(found, value);
   return found;
 }
+
+/** The first `limit` lines, and a line that counts the others. */
+export const firstLines = (lines: readonly string[], limit: number): string => {
+  const more = lines.length - limit;
+  return [...lines.slice(0, limit), ...(more > 0 ? [`and ${String(more)} more`] : [])].join('\n');
+};

@@ -30,6 +30,8 @@ export interface Sources {
   readonly trees: TreeSizes;
   /** Default: the limits of an empty configuration. */
   readonly limits?: InstallationLimits;
+  /** Whether unknown fields of blueprints fail the job; default: no. */
+  readonly isStrict?: boolean;
 }
 
 export interface GatherContext {

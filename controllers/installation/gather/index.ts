@@ -15,12 +15,13 @@ export type { Sources } from './gather-context.ts';
 export const gather =
   (sources: Sources) =>
   (self: View<Installation>, now: string): Gatherers<Snapshot> => {
-    const { limits = defaultLimits } = sources;
+    const { limits = defaultLimits, isStrict = false } = sources;
     const ctx = contextOf(sources, limits, self);
     return {
       self: () => self,
       now: () => now,
       limits: () => limits,
+      isStrict: () => isStrict,
       ...relatedFacts(ctx, sources),
       ...importFacts(ctx),
       ...renderingFacts(ctx, sources),

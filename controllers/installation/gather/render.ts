@@ -47,11 +47,18 @@ export async function renderForInit(
   imports: ImportSet,
   tools: Tools,
 ): Promise<Rendered> {
-  const phaseErrorOf = errorTranslator(initNames, maskFrom(imports, tools));
+  const mask = maskFrom(imports, tools);
+  const phaseErrorOf = errorTranslator(initNames, mask);
   try {
-    const { children, items, ...rest } = await renderInstallation(self, blueprint, imports, tools);
+    const { children, items, unknownFields, ...rest } = await renderInstallation(
+      self,
+      blueprint,
+      imports,
+      tools,
+    );
     return {
       ...rest,
+      unknownFields: unknownFields.map((line) => shorten(mask(line))),
       children: children instanceof StepFailed ? errorAsResult(phaseErrorOf(children)) : children,
       items: items instanceof StepFailed ? errorAsResult(phaseErrorOf(items)) : items,
     };

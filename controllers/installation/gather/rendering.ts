@@ -1,6 +1,6 @@
 /** Facts about the blueprint of an installation and its rendering. */
 import { contextKind } from '../../../src/api/kinds/context.ts';
-import { describeFindings, warningsOn } from '../../../src/blueprint/lint/warnings.ts';
+import { describeFinding, isUnknownField, warningsOn } from '../../../src/blueprint/lint/warnings.ts';
 import { stateSecretNames } from '../../../src/blueprint/state.ts';
 import { PhaseError } from '../../../src/machine/decision.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
@@ -31,7 +31,11 @@ export const renderingFacts = (
     component: (get) => unlessDeleted(self, async () => findComponent(self, await get('context'))),
     blueprint: (get) =>
       unlessDeleted(self, async () => loadBlueprintOrFail(self, (await get('component')).view)),
-    blueprintWarnings: async (get) => describeFindings(warningsOn(await get('blueprint'))),
+    blueprintWarnings: async (get) => {
+      const findings = warningsOn(await get('blueprint'));
+      const unknownFields = findings.filter(isUnknownField);
+      return { all: findings.map(describeFinding), unknownFields: unknownFields.map(describeFinding) };
+    },
     rendered: (get) =>
       unlessDeleted(self, async () => {
         const blueprint = await get('blueprint');

@@ -5,7 +5,7 @@
  * The exports of earlier jobs are deleted first, whatever the result: importers must not read values of an earlier
  * job.
  */
-import { append } from '../../../src/lib/lists.ts';
+import { append, firstLines } from '../../../src/lib/lists.ts';
 import { conditionReasons, conditionTypes } from '../../../src/api/conditions.ts';
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import {
@@ -17,6 +17,7 @@ import {
   wait,
   type PhaseCondition,
   type Effect,
+  type Problem,
   type Refusal,
 } from '../../../src/machine/decision.ts';
 import type { Step } from '../../../src/machine/phase.ts';
@@ -116,6 +117,7 @@ const createSubObjects = step(
     'component',
     'rendered',
     'blueprintWarnings',
+    'isStrict',
     'stateUpserts',
     'importUpserts',
     'children',
@@ -134,6 +136,8 @@ const createSubObjects = step(
       ...(snapshot.component.condition ? [snapshot.component.condition] : []),
       ...blueprintCondition(snapshot),
     ];
+    const unknown = refusedAsUnknown(snapshot);
+    if (unknown) return fail(unknown, { status: { conditions: knownConditions } });
     // Generated state is stored before any object depends on it, so the next attempt of the job finds it.
     const imports = checkImports(snapshot);
     const effects: Effect[] = [
@@ -168,7 +172,7 @@ const createSubObjects = step(
         settled: [
           conditionTypes.ValidateImports,
           conditionTypes.CreateImports,
-          ...(snapshot.blueprintWarnings === '' ? [conditionTypes.ValidateBlueprint] : []),
+          ...(blueprintCondition(snapshot).length === 0 ? [conditionTypes.ValidateBlueprint] : []),
         ],
       },
     });
@@ -179,19 +183,34 @@ const createSubObjects = step(
  * Warnings about a blueprint never end a job: upstream does not check for them, and existing landscapes contain
  * them.
  */
-const blueprintCondition = ({
+function blueprintCondition({ blueprintWarnings, rendered }: Warned): readonly PhaseCondition[] {
+  const lines = [...blueprintWarnings.all, ...rendered.unknownFields];
+  if (lines.length === 0) return [];
+  const type = conditionTypes.ValidateBlueprint;
+  const message = firstLines(lines, MAX_WARNINGS);
+  return [{ type, status: 'False', reason: conditionReasons.BlueprintHasMistakes, message }];
+}
+
+type Warned = Pick<Snapshot, 'blueprintWarnings' | 'rendered'>;
+
+/** Lines in a message. */
+const MAX_WARNINGS = 10;
+
+/** The problem that unknown fields are if the configuration says strict: true. */
+function refusedAsUnknown({
+  isStrict,
   blueprintWarnings,
-}: Pick<Snapshot, 'blueprintWarnings'>): readonly PhaseCondition[] =>
-  blueprintWarnings === ''
-    ? []
-    : [
-        {
-          type: conditionTypes.ValidateBlueprint,
-          status: 'False',
-          reason: conditionReasons.BlueprintHasMistakes,
-          message: blueprintWarnings,
-        },
-      ];
+  rendered,
+}: Warned & Pick<Snapshot, 'isStrict'>): Problem | undefined {
+  const lines = [...blueprintWarnings.unknownFields, ...rendered.unknownFields];
+  if (!isStrict || lines.length === 0) return undefined;
+  return {
+    operation: 'InitPrerequisites',
+    reason: 'ValidateBlueprint',
+    message: `the blueprint has unknown fields, which strict: true in the configuration refuses:\n${firstLines(lines, MAX_WARNINGS)}`,
+    codes: ['ERR_CONFIGURATION_PROBLEM'],
+  };
+}
 
 function failed(
   error: PhaseError,

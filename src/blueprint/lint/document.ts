@@ -12,6 +12,7 @@ import { API_VERSION } from '../../api/labels.ts';
 import { closest } from '../../lib/closest.ts';
 import { isObject } from '../../lib/objects.ts';
 import { YamlError } from '../../lib/yaml.ts';
+import { unknownFields } from '../unknown-fields.ts';
 import type { Finding, RuleFacts } from './finding.ts';
 import { shapeProblems } from './shape.ts';
 import type { Place, Source } from './source.ts';
@@ -125,6 +126,16 @@ export function shapeFindings(document: YamlText, value: unknown, schema: z.ZodT
     return finding(rule, document.at(path, kind === 'type' ? 'value' : 'key'), message);
   });
 }
+
+/** Only the unknown fields, at most 100. */
+export const unknownFieldFindings = (
+  document: YamlText,
+  value: unknown,
+  schema: z.ZodType,
+): readonly Finding[] =>
+  unknownFields(schema, value).map(({ path, message }) =>
+    finding('unknown-field', document.at(path, 'key'), message),
+  );
 
 export const readBlueprint = (source: Source): Read => readDocument(source, blueprintSchema, BLUEPRINT_KIND);
 

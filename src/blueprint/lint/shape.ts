@@ -1,7 +1,7 @@
 /** Compares YAML values with the schemas of src/api: unknown fields, and values of the wrong type. */
 import type { z } from 'zod';
 import { misfits, typeName, type Misfit, type Path } from '../../api/decode.ts';
-import { hintFor } from './words.ts';
+import { unknownFieldText } from '../unknown-fields.ts';
 
 interface Problem {
   readonly kind: 'unknown' | 'capitals' | 'type';
@@ -22,10 +22,8 @@ function messageOf(misfit: Exclude<Misfit, { kind: 'unused' }>): string {
       return `${nameOf(path)} must be ${misfit.expected}, but is ${typeName(misfit.found)}`;
     case 'capitals':
       return `"${key}" is read as "${misfit.field}"; write it like that`;
-    case 'unknown': {
-      const hint = hintFor(key, misfit.known, `known fields are ${misfit.known.join(', ')}`);
-      return `unknown field "${key}", which is ignored; ${hint}`;
-    }
+    case 'unknown':
+      return unknownFieldText(key, misfit.known);
   }
 }
 

@@ -173,7 +173,7 @@ function populate(
     const { settings, identity } = configuration.deployers?.[name] ?? {};
     const own = {
       ...deps,
-      ...(settings && { config: settings }),
+      config: { strict: configuration.isStrict, ...settings },
       ...(identity !== undefined && { identity }),
     };
     add(deployerController(recordCrashes(plugin, report), own));
@@ -193,7 +193,7 @@ function addController(
   add: AddController,
 ): void {
   const { world, client, clock, sources, readiness } = ports;
-  const { limits, workers, verification, watchNamespaces } = configuration;
+  const { limits, workers, verification, watchNamespaces, isStrict } = configuration;
   const watched = watchNamespaces && { namespaces: watchNamespaces };
   const { treeDepth, remoteRetryMs } = limits;
   const job = (controller: 'installation' | 'execution') => ({
@@ -205,7 +205,9 @@ function addController(
   });
   switch (name) {
     case 'installation':
-      add(installationController({ ...job(name), treeDepth, ...(verification && { verification }) }));
+      add(
+        installationController({ ...job(name), treeDepth, isStrict, ...(verification && { verification }) }),
+      );
       return;
     case 'execution':
       add(executionController(job(name)));

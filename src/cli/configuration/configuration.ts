@@ -89,6 +89,8 @@ export interface Configuration {
   readonly deployers?: Partial<Record<DeployerName, OwnSettings>>;
   /** Whether objects get the conditions Ready, Reconciling and Stalled; an addition of ours. */
   readonly hasReadyConditions: boolean;
+  /** Whether unknown fields of blueprints and of configurations of deploy items fail the job. */
+  readonly isStrict: boolean;
   /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; undefined: no health check. */
@@ -125,6 +127,7 @@ export const defaults: Configuration = {
   helm: {},
   container: defaultSettings,
   hasReadyConditions: true,
+  isStrict: false,
   installsCrds: true,
 };
 
@@ -167,6 +170,7 @@ export function configurationOf(
     helm: helmSettings(result.data, file),
     container: containerSettings(result.data),
     hasReadyConditions: result.data.readyConditions ?? defaults.hasReadyConditions,
+    isStrict: result.data.strict ?? defaults.isStrict,
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
     ...(watchNamespaces?.length && { watchNamespaces: [...new Set(watchNamespaces)] }),
     ...(policy && { verification: policy }),

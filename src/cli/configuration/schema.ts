@@ -290,6 +290,11 @@ export const configurationSchema = z.looseObject({
       keepPod: setting(z.boolean(), '`true`: pods that have ended are not deleted', '`false`'),
     }),
   }),
+  strict: setting(
+    z.boolean(),
+    '`true`: unknown fields of [blueprints](blueprints.md#unknown-fields), of the results of their executions, and of the configurations of deploy items fail the job; `false`: they are ignored, as upstream does, and reported; not in upstream',
+    '`false`',
+  ),
   blueprintStore: unused(ownCache),
   metrics: unused('where metrics are served is an option of the command, --metrics-address'),
   crdManagement: section({

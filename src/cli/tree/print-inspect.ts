@@ -45,6 +45,7 @@ function textOf(node: Node, { isWide, hasDetails, hasNamespaces }: InspectFormat
   return [
     `[${iconOf(node.phase)}${node.phase}${marksText(node.marks)}] ${node.kind} ${name}`,
     ...(node.message === undefined ? [] : `${headOf(node)}: ${node.message}`.split('\n')),
+    ...node.warnings.map((line) => `Warning: ${line}`),
     ...(isWide ? wideLines(node) : []),
     ...(hasDetails ? ['---', ...toYaml(node.object).trimEnd().split('\n'), '---'] : []),
   ];

@@ -81,6 +81,7 @@ export const marksText = (marks: readonly string[]): string =>
 
 /** The note for a node: why it failed, or what it waits for. Parents have no note if their children do. */
 export function noteOf(node: Node): string {
+  if (node.condition === 'succeeded') return warningNote(node);
   if (node.children.some((child) => child.condition === node.condition)) return '';
   switch (node.condition) {
     case 'failed':
@@ -92,9 +93,16 @@ export function noteOf(node: Node): string {
         ? `waits for ${node.blockedBy.join(', ')}`
         : plainMessage(node.message ?? '');
     case 'waiting':
-    case 'succeeded':
       return '';
   }
+}
+
+/** The first warning, and the number of others. */
+function warningNote({ warnings }: Node): string {
+  const [first] = warnings;
+  if (first === undefined) return '';
+  const more = warnings.length - 1;
+  return `warning: ${first}${more > 0 ? ` (and ${String(more)} more)` : ''}`;
 }
 
 const WRAPPING = /^Op: \S+ - Reason: \S+ - Message: /;

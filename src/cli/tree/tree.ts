@@ -37,6 +37,8 @@ export interface Node {
   readonly marks: readonly string[];
   /** The error, or the objects that it waits for, from the status. */
   readonly message: string | undefined;
+  /** Lines about mistakes that do not fail the job, such as unknown fields. */
+  readonly warnings: readonly string[];
   /** Whether the message is about waiting, not about a failure. */
   readonly isWait: boolean;
   /** Titles of siblings that it waits for, or that made it fail. */
@@ -169,6 +171,7 @@ function node(
     isOutdated,
     marks: marksOf(object, isOutdated),
     message: notPickedUpMessage(status?.conditions) ?? (status?.lastError?.message || undefined),
+    warnings: warningsOf(status),
     isWait: isRunning && isWaiting(status),
     blockedBy: [],
     startedAt: timeOf(times?.triggerTime ?? times?.initTime),
@@ -182,6 +185,17 @@ function node(
 const isWaiting = (status: TreeObject['status']): boolean =>
   (status?.conditions ?? []).some(({ type }) => type === conditionTypes.Waiting) ||
   (status?.lastError?.codes ?? []).includes('ERR_UNFINISHED');
+
+/** The conditions of Espalier that report such mistakes. */
+const warningTypes: readonly string[] = [
+  conditionTypes.ValidateBlueprint,
+  conditionTypes.ValidateConfiguration,
+];
+
+const warningsOf = (status: TreeObject['status']): readonly string[] =>
+  (status?.conditions ?? [])
+    .filter(({ type, status }) => warningTypes.includes(type) && status === 'False')
+    .flatMap(({ message }) => message.split('\n'));
 
 function marksOf(object: TreeObject, isOutdated: boolean): string[] {
   const isDrifted = object.status?.conditions?.some((c) => c.type === conditionTypes.Drifted) ?? false;

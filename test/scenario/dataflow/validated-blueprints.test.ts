@@ -4,13 +4,18 @@ import type { Installation } from '../../../src/api/kinds/installation.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { bpFile, data, fails, go, keeping, succeeds, type Given } from '../../support/dataflow.ts';
+import { eventsOf } from '../../support/events.ts';
 import { child } from '../../support/landscape.ts';
+import { inspectText } from '../../../src/cli/tree/print-inspect.ts';
+import { treesOf } from '../../../src/cli/tree/tree.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 
 const said = (self: View<Installation> | undefined) =>
   self?.status?.conditions?.find(({ type }) => type === 'ValidateBlueprint');
 const nameless = { deployExecutions: [{ type: 'GoTemplate', template: 'deployItems: []' }] };
 const doubtful: Given = { bp: { ...nameless, localTypes: { t: { tpye: 'string' } } } };
+
+const plain = { isWide: false, hasDetails: false, hasNamespaces: false };
 
 describe('a blueprint', () => {
   const here = useCluster();
@@ -32,6 +37,29 @@ describe('a blueprint', () => {
     await scene.operation('shop', 'reconcile');
     await scene.until('the second job is done', () => scene.jobs('shop').length === 2);
     expect(said(await scene.finished('shop', 'Succeeded'))).to.equal(undefined);
+  });
+
+  it('with an unknown field works, and the condition, an event and inspect name the field that was meant', async () => {
+    const misspelt = { deployExecution: [{ name: 'd', type: 'GoTemplate', template: 'deployItems: []' }] };
+    const scene = await succeeds(here, { bp: misspelt });
+    const message =
+      /^blueprint\.yaml:1:\d+: unknown field "deployExecution", which is ignored; did you mean "deployExecutions"\? \[unknown-field\]$/;
+    const self = scene.installation('shop');
+    expect(said(self)?.message).to.match(message);
+    expect(await eventsOf(scene, 'shop', 'BlueprintHasMistakes')).to.include(
+      `Warning BlueprintHasMistakes: ${said(self)?.message ?? ''}`,
+    );
+    const [tree] = treesOf({ installations: self ? [self] : [], executions: [], deployItems: [] });
+    expect(inspectText(tree ? [tree] : [], plain)).to.contain('did you mean "deployExecutions"?');
+  });
+
+  it('whose execution produces an unknown field works, and the condition names the execution', async () => {
+    const scene = await succeeds(here, {
+      bp: { deployExecutions: [{ name: 'd', type: 'GoTemplate', template: 'deployItem: []' }] },
+    });
+    expect(said(scene.installation('shop'))?.message).to.equal(
+      'result of deploy execution "d": unknown field "deployItem", which is ignored; did you mean "deployItems"?',
+    );
   });
 
   it('without warnings has no such condition', async () => {
@@ -58,5 +86,35 @@ describe('a blueprint', () => {
     expect(error.message)
       .to.contain('an import execution binds "full"')
       .and.to.contain('declared under "imports"');
+  });
+});
+
+describe('a blueprint with a strict configuration', () => {
+  const here = useCluster({ config: { isStrict: true } });
+
+  it('fails because of an unknown field, and creates nothing', async () => {
+    const { scene, error } = await fails(here, {
+      bp: {
+        deployExecutions: [
+          {
+            name: 'd',
+            type: 'GoTemplate',
+            template:
+              'deployItems: [{name: a, type: landscaper.gardener.cloud/mock, dependson: [b], lables: {}}]',
+          },
+        ],
+      },
+    });
+    expect(error).to.include({ operation: 'InitPrerequisites', reason: 'ValidateBlueprint' });
+    expect(error.message.split('\n').slice(0, 2)).to.deep.equal([
+      'the blueprint has unknown fields, which strict: true in the configuration refuses:',
+      'result of deploy execution "d": deployItems[0]: unknown field "lables", which is ignored; did you mean "labels"?',
+    ]);
+    expect(scene.execution('shop')).to.equal(undefined);
+  });
+
+  it('works in spite of other warnings', async () => {
+    const scene = await succeeds(here, doubtful);
+    expect(said(scene.installation('shop'))?.status).to.equal('False');
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { append, largest, smallest } from '../../../src/lib/lists.ts';
+import { append, firstLines, largest, smallest } from '../../../src/lib/lists.ts';
 
 const LONG = Array.from({ length: 300_000 }, (_, i) => i);
 
@@ -19,5 +19,11 @@ describe('lists of any length', () => {
   it('give the results of Math if they are empty or contain other values', () => {
     expect([smallest([]), largest([])]).to.deep.equal([Infinity, -Infinity]);
     expect([smallest([1, NaN]), largest([NaN, 1])]).to.deep.equal([NaN, NaN]);
+  });
+
+  it('shortens a list of lines, and counts what it leaves out', () => {
+    expect(firstLines(['a', 'b', 'c'], 3)).to.equal('a\nb\nc');
+    expect(firstLines(['a', 'b', 'c'], 1)).to.equal('a\nand 2 more');
+    expect(firstLines([], 1)).to.equal('');
   });
 });

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { warningsOn, describeFindings } from '../../../../src/blueprint/lint/warnings.ts';
+import { firstLines } from '../../../../src/lib/lists.ts';
+import { describeFinding, warningsOn } from '../../../../src/blueprint/lint/warnings.ts';
 import { blueprint } from '../../dataflow/given.ts';
 
-const advice = (bp: object): string => describeFindings(warningsOn(blueprint(bp)));
+const advice = (bp: object): string => firstLines(warningsOn(blueprint(bp)).map(describeFinding), 10);
 const text = { type: 'string' };
 
 describe('a warning about a blueprint', () => {
@@ -73,6 +74,29 @@ describe('a warning about a blueprint', () => {
     expect(advice(sound)).to.equal('');
   });
 
+  it('is given for an unknown field, with the field that was meant', () => {
+    const misspelt = { deployExecution: [{ name: 'd', type: 'GoTemplate', template: 'a' }] };
+    expect(advice(misspelt)).to.match(
+      /^blueprint\.yaml:1:\d+: unknown field "deployExecution", which is ignored; did you mean "deployExecutions"\? \[unknown-field\]$/,
+    );
+  });
+
+  it('is given for an unknown field in the file of a sub-installation', () => {
+    const bp = blueprint(
+      { subinstallations: [{ file: 'sub.yaml' }] },
+      { 'sub.yaml': 'name: a\nimport: {}\n' },
+    );
+    expect(warningsOn(bp).map(describeFinding)).to.deep.equal([
+      'sub.yaml:2:1: unknown field "import", which is ignored; did you mean "imports"? [unknown-field]',
+    ]);
+  });
+
+  it('describes a limited number of unknown fields, and long ones in short', () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`x${i}`, 1]));
+    expect(warningsOn(blueprint(many))).to.have.lengthOf(100);
+    expect(advice({ ['y'.repeat(1000)]: 1 })).to.have.length.below(500);
+  });
+
   it('does not depend on the content of templates and patterns', () => {
     const schema = { type: 'string', pattern: '(' };
     const broken = {
@@ -80,12 +104,5 @@ describe('a warning about a blueprint', () => {
       deployExecutions: [{ name: 'd', type: 'GoTemplate', template: '{{ broken' }],
     };
     expect(advice(broken)).to.equal('');
-  });
-
-  it('is shortened to the size of a status', () => {
-    const executions = Array.from({ length: 25 }, () => ({ type: 'GoTemplate', template: 'a' }));
-    const lines = advice({ deployExecutions: executions }).split('\n');
-    expect(lines).to.have.lengthOf(11);
-    expect(lines.at(-1)).to.equal('and 15 more');
   });
 });

@@ -499,7 +499,7 @@ describe('the copy of an import over an existing object', () => {
         { wanted: dataObject('free'), existing: undefined },
         { wanted: dataObject(name), existing: dataObject(name, ownedBy('a-x')) },
       ],
-      blueprintWarnings: 'mistake',
+      blueprintWarnings: { all: ['mistake'], unknownFields: [] },
     });
     if (decision.do !== 'fail') throw new Error(decision.do);
     expect(effectsOf(decision)).to.deep.equal(['create free']);
@@ -520,7 +520,7 @@ describe('the copy of an import over an existing object', () => {
         { wanted: dataObject('free'), existing: undefined },
         { wanted: dataObject(name), existing: dataObject(name, ownedBy('a-x')) },
       ],
-      blueprintWarnings: 'mistake',
+      blueprintWarnings: { all: ['mistake'], unknownFields: [] },
     });
     if (decision.do !== 'fail') throw new Error(decision.do);
     expect(effectsOf(decision)).to.deep.equal(['create free']);

@@ -24,7 +24,13 @@ export const ownExecution = (status: object = {}, meta: object = {}) =>
     },
   });
 
-export const nothing: Rendered = { importObjects: [], children: [], items: [], states: [] };
+export const nothing: Rendered = {
+  importObjects: [],
+  children: [],
+  items: [],
+  states: [],
+  unknownFields: [],
+};
 export const wanted = (name: string) => ({
   name,
   object: {
@@ -51,7 +57,8 @@ export const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = 
     predecessorJobs: {},
     imports: { imports: {} as never, missing: [] },
     importsHash: 'hash',
-    blueprintWarnings: '',
+    blueprintWarnings: { all: [], unknownFields: [] },
+    isStrict: false,
     replacedTargets: [],
     children: [],
     execution: undefined,

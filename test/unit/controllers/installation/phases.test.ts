@@ -187,12 +187,12 @@ describe('the conditions after Init', () => {
     message: 'm',
   } as const;
   const component = { view: undefined, condition: overwritten };
-  const blueprintWarnings = 'line 3: the key is misspelt';
+  const blueprintWarnings = { all: ['line 3: the key is misspelt'], unknownFields: ['line 3'] };
   const mistakes = {
     type: 'ValidateBlueprint',
     status: 'False',
     reason: 'BlueprintHasMistakes',
-    message: blueprintWarnings,
+    message: 'line 3: the key is misspelt',
   };
   const installed = {
     type: 'EnsureSubInstallations',
@@ -216,6 +216,35 @@ describe('the conditions after Init', () => {
       conditions: [overwritten, mistakes, installed],
       settled: ['ValidateImports', 'CreateImports'],
     });
+  });
+  it('and unknown fields end the job before anything is created, if the configuration is strict', () => {
+    const decision = decide('Init', {
+      blueprintWarnings,
+      isStrict: true,
+      rendered: { ...nothing, items: [template('i')] },
+    });
+    expect(decision).to.deep.include({ do: 'fail', effects: [] });
+    expect(typesOf(decision)).to.deep.equal(['ValidateBlueprint False']);
+    expect(problemOf(decision)).to.deep.equal({
+      operation: 'InitPrerequisites',
+      reason: 'ValidateBlueprint',
+      message: 'the blueprint has unknown fields, which strict: true in the configuration refuses:\nline 3',
+      codes: ['ERR_CONFIGURATION_PROBLEM'],
+    });
+  });
+  it('report unknown fields in the results of executions after them', () => {
+    const { status } = decide('Init', {
+      rendered: { ...nothing, unknownFields: ['result: x'] },
+      blueprintWarnings,
+    });
+    expect(status.conditions).to.deep.include({
+      ...mistakes,
+      message: 'line 3: the key is misspelt\nresult: x',
+    });
+  });
+  it('and other warnings do not, although it is strict', () => {
+    const warnings = { ...blueprintWarnings, unknownFields: [] };
+    expect(decide('Init', { blueprintWarnings: warnings, isStrict: true }).do).to.equal('advance');
   });
   it('report them as well if children cannot be rendered, and nothing is created then', () => {
     const decision = decide('Init', {

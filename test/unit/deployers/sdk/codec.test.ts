@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { z } from 'zod';
 import {
   passthrough,
   codec,
@@ -88,6 +89,57 @@ describe('a codec from a schema', () => {
       apiVersion: OLD,
       kind: KIND,
     });
+
+  describe('finds the fields that a schema of zod leaves out', () => {
+    const head = { apiVersion: OLD, kind: KIND };
+    const field = z.object({ name: z.string() });
+    const rows: readonly (readonly [string, z.ZodType, unknown, readonly string[]])[] = [
+      ['in the document', field, { nam: 1 }, ['nam is ignored; did you mean name?']],
+      [
+        'in fields of fields',
+        z.object({ a: field.optional() }),
+        { a: { x: 1 } },
+        ['a.x is ignored; known fields are name'],
+      ],
+      [
+        'in lists',
+        z.object({ a: z.array(field.nullish()) }),
+        { a: [{ nam: 1 }] },
+        ['a[0].nam is ignored; did you mean name?'],
+      ],
+      [
+        'in maps',
+        z.object({ a: z.record(z.string(), field) }),
+        { a: { any: { nam: 1 } } },
+        ['a.any.nam is ignored; did you mean name?'],
+      ],
+      [
+        'in the alternative that fits best',
+        z.object({ a: z.union([field, z.object({ x: z.int() })]) }),
+        { a: { x: 1 } },
+        [],
+      ],
+      [
+        'behind defaults and transformations',
+        z.object({ a: field.default({ name: '' }), b: field.transform(({ name }) => name) }),
+        { a: { y: 1 }, b: { z: 1 } },
+        ['a.y is ignored; known fields are name', 'b.z is ignored; known fields are name'],
+      ],
+      ['but not in loose objects', z.looseObject({ a: field }), { b: 1, a: { name: 'x' } }, []],
+      ['nor in values of any type', z.object({ a: z.unknown() }), { a: { b: 1 } }, []],
+    ];
+    for (const [title, schema, fields, found] of rows)
+      it(title, () => {
+        const document = { ...head, ...(fields as object) };
+        expect(schemaCodec(KIND, { [OLD]: schema }).unread?.(document)).to.deep.equal(found);
+      });
+
+    it('and none with another library, or of another version', () => {
+      const other = { '~standard': { validate: () => ({ value: 1 }) } };
+      expect(schemaCodec(KIND, { [OLD]: other }).unread?.({ ...head, x: 1 })).to.deep.equal([]);
+      expect(schemaCodec(KIND, { [NEW]: field }).unread?.({ ...head, x: 1 })).to.deep.equal([]);
+    });
+  });
 
   it('returns the result of the schema for the document', () => {
     expect(decode({ value: 'read' })).to.equal('read');

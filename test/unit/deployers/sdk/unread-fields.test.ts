@@ -193,4 +193,57 @@ describe('unknown fields of configurations', () => {
     await b.kick('j4');
     expect(warnings()).to.have.length(2);
   });
+
+  const conditions = (b: Bench) =>
+    (b.status().conditions ?? []).map(({ type, status, reason, message }) => [type, status, reason, message]);
+  const sloppy = { ...document({ manifests: [manage(configMap('a'))] }), updateStratgy: 'merge' };
+  const condition = [
+    'ValidateConfiguration',
+    'False',
+    'UnknownFields',
+    'in the configuration: updateStratgy is ignored; did you mean updateStrategy?',
+  ];
+
+  it('are a condition until the configuration has none', async () => {
+    const b = new Bench(manifestDeployer());
+    b.givenTarget();
+    b.giveItem(sloppy);
+    await b.kick('j1');
+    expect(conditions(b)).to.deep.equal([condition]);
+    await b.kick('j2');
+    expect(conditions(b)).to.deep.equal([condition]);
+    b.configure({ ...sloppy, updateStratgy: null });
+    await b.kick('j3');
+    expect(conditions(b)).to.deep.equal([]);
+  });
+
+  it('fail the job of a strict deployer before it applies anything', async () => {
+    const b = new Bench(manifestDeployer(), { config: { strict: true } });
+    b.givenTarget();
+    b.giveItem(sloppy);
+    await b.kick('j1');
+    expect(b.status().phase).to.equal('Failed');
+    expect(b.status().jobIDFinished).to.equal('j1');
+    expect(b.status().lastError).to.include({
+      operation: 'InitManifestOperation',
+      reason: 'ParseProviderConfiguration',
+      message:
+        'the configuration has unknown fields, which strict: true refuses; in the configuration: updateStratgy is ignored; did you mean updateStrategy?',
+    });
+    expect(b.status().lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+    expect(conditions(b)).to.deep.equal([condition]);
+    expect(b.target.names('ConfigMap')).to.deep.equal([]);
+  });
+
+  it('do not keep a strict deployer from uninstalling', async () => {
+    const b = new Bench(manifestDeployer(), { config: { strict: true } });
+    b.givenTarget();
+    b.giveItem(document({ manifests: [manage(configMap('a'))] }));
+    await b.kick('j1');
+    expect(b.status().phase).to.equal('Succeeded');
+    b.configure(sloppy);
+    await b.delete();
+    await b.kick('j2');
+    expect(b.target.names('ConfigMap')).to.deep.equal([]);
+  });
 });

@@ -3,7 +3,9 @@
  * its result. Actions in it are replaced by placeholders of the same length, so positions stay the same.
  */
 import { deployItemSpecification } from '../../api/blueprint.ts';
+import { isDuration } from '../../lib/duration.ts';
 import { shortestCycle } from '../../lib/graph.ts';
+import { isLabelValue, isQualifiedName } from '../../lib/names.ts';
 import { anyCaseField, isObject, ownField } from '../../lib/objects.ts';
 import { YamlError } from '../../lib/yaml.ts';
 import { declaredImports } from '../template-checks.ts';
@@ -18,6 +20,15 @@ import { readYaml, type Path, type YamlText } from './yaml-text.ts';
 const rules = {
   'item-name': { level: 'error', about: 'a deploy item without a name, or with one that another item has' },
   'item-type': { level: 'error', about: 'a deploy item without a type: no deployer would pick it up' },
+  'item-config': {
+    level: 'error',
+    about: 'a deploy item whose `config` has no `apiVersion` or `kind`: the API server refuses it',
+  },
+  'item-invalid': {
+    level: 'error',
+    about:
+      'a field of a deploy item with an invalid value, such as a label, or a timeout that is not a duration',
+  },
   'item-field': { level: 'warning', about: 'an unknown field of a deploy item' },
   'item-target': {
     level: 'error',
@@ -92,7 +103,10 @@ function inspectItem({ blueprint: { info } }: Subject, { name, value, document }
     say('item-type', document.at([]), `the deploy item "${name}" has no type`);
   for (const { kind, path, message } of shapeProblems(deployItemSpecification, value)) {
     if (kind === 'unknown') say('item-field', document.at(path, 'key'), message);
+    else if (kind === 'type' && !isOpenAt(value, path)) say('item-invalid', document.at(path), message);
   }
+  inspectConfig(name, value, document, say);
+  inspectValues(value, document, say);
   const target = ownField(value, 'target');
   const wanted = textOf(target, 'import');
   if (!isObject(target) || isOpen(wanted)) return;
@@ -127,6 +141,47 @@ function inspectItem({ blueprint: { info } }: Subject, { name, value, document }
     );
   }
 }
+
+/** The CRD requires both fields of every configuration. A configuration that an action creates is not known here. */
+function inspectConfig(
+  item: string,
+  value: Readonly<Record<string, unknown>>,
+  document: YamlText,
+  say: Say,
+): void {
+  const config = ownField(value, 'config') ?? {};
+  if (!isObject(config) || Object.keys(config).some(isOpen)) return;
+  const missing = ['apiVersion', 'kind'].filter((field) => textOf(config, field) === '');
+  if (missing.length === 0) return;
+  const message = `the config of "${item}" has no ${missing.join(' and no ')}; the API server refuses such an item`;
+  say('item-config', document.at(['config'], 'key'), message);
+}
+
+function inspectValues(value: Readonly<Record<string, unknown>>, document: YamlText, say: Say): void {
+  const timeout = textOf(value, 'timeout');
+  if (timeout !== '' && !isOpen(timeout) && !isDuration(timeout)) {
+    const message = `"${timeout}" is not a duration; use a value like 10m`;
+    say('item-invalid', document.at(['timeout']), message);
+  }
+  const labels = ownField(value, 'labels');
+  for (const [key, label] of Object.entries(isObject(labels) ? labels : {})) {
+    const text = typeof label === 'string' ? label : '';
+    const problems = [
+      ...(isOpen(key) ? [] : isQualifiedName(key)),
+      ...(isOpen(text) ? [] : isLabelValue(text)),
+    ];
+    for (const why of problems)
+      say('item-invalid', document.at(['labels', key], 'key'), `invalid label: ${why}`);
+  }
+}
+
+const isOpenAt = (value: unknown, path: Path): boolean => {
+  const found = path.reduce<unknown>(
+    (at, step) => (Array.isArray(at) ? (at as unknown[])[Number(step)] : ownField(at, String(step))),
+    value,
+  );
+  return typeof found === 'string' && isOpen(found);
+};
 
 function inspectNames(items: readonly Item[], say: Say): void {
   const seen = new Set<string>();

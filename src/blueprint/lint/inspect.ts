@@ -14,6 +14,7 @@ import { exportRules } from './exports.ts';
 import type { Finding, RuleFacts, RuleGroup } from './finding.ts';
 import { findTemplates } from './found-templates.ts';
 import { referenceRules } from './references.ts';
+import { rootRules } from './roots.ts';
 import { schemaRules } from './schemas.ts';
 import type { Place, Source } from './source.ts';
 import { sourceFilesIn, type SourceFiles } from './source-files.ts';
@@ -36,6 +37,7 @@ const groups: Readonly<Record<string, RuleGroup>> = {
 export const ruleTable: Readonly<Record<string, Readonly<Record<string, RuleFacts>>>> = {
   Documents: documentRules,
   ...Object.fromEntries(Object.entries(groups).map(([title, { rules }]) => [title, rules])),
+  'Installations of one file': rootRules,
 };
 
 /** The location of a blueprint, and its user. */

@@ -50,6 +50,13 @@ function usesOf({ executor, source }: FoundTemplate): readonly TextUse[] {
 }
 
 /**
+ * `imports` as a root value, and the name behind it: also `@root.imports.name`, `this.imports.name` and `imports.[name]`
+ * of Handlebars, and `.imports.name` of Spiff. In `other.imports`, it is a field of another value.
+ */
+const IMPORTS =
+  /(?<=^|[^\w.-]|@root\.|\bthis\.|[^\w.)\]]\.)imports(?:\.([A-Za-z_][\w-]*)|\.\[([^\]]+)\])?(?![\w-])/g;
+
+/**
  * For engines without a syntax tree: `imports.name` within braces or parentheses, else anything that contains
  * `imports`.
  */
@@ -58,11 +65,11 @@ function textUses(text: string): readonly TextUse[] {
     // Strings within expressions are not references; blanks preserve the positions.
     const code = expression[0].replace(/"(?:[^"\\]|\\.)*"/g, (quoted) => ' '.repeat(quoted.length));
     const isAsking = /\|\||\/\/|valid|defined|#if|#unless|#with|#each|default|lookup/.test(code);
-    return [...code.matchAll(/(?<![\w.-])imports(?:\.([A-Za-z_][\w-]*))?/g)].map((use) => ({
-      path: use[1] === undefined ? ['imports'] : ['imports', use[1]],
-      pos: expression.index + use.index,
-      isAsking,
-    }));
+    return [...code.matchAll(IMPORTS)].map((use) => {
+      const name = use[1] ?? use[2];
+      const path = name === undefined ? ['imports'] : ['imports', name];
+      return { path, pos: expression.index + use.index, isAsking };
+    });
   });
 }
 

@@ -108,6 +108,7 @@ describe('the page about the configuration', () => {
     const image = 'registry.example.org/espalier:0.1.0';
     expect(rest).to.deep.equal({
       hasReadyConditions: false,
+      isStrict: true,
       limits: {
         ...defaults.limits,
         treeDepth: 40,

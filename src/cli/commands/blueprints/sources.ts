@@ -6,6 +6,7 @@ import { noYaml } from '../../../blueprint/lint/document.ts';
 import type { Finding } from '../../../blueprint/lint/finding.ts';
 import { enclosingObjectOf } from '../../../blueprint/lint/enclosing-object.ts';
 import { inlineInput, type BlueprintInput } from '../../../blueprint/lint/inspect.ts';
+import { inspectRoots } from '../../../blueprint/lint/roots.ts';
 import { Source } from '../../../blueprint/lint/source.ts';
 import { sourceFilesOf } from '../../../blueprint/lint/source-files.ts';
 import { readYamlAll, type YamlText } from '../../../blueprint/lint/yaml-text.ts';
@@ -81,12 +82,22 @@ function inYaml(file: string, text: string): readonly FoundBlueprint[] {
     throw new InvalidYaml(noYaml(source, error));
   }
   const found = objects.flatMap(({ value, document }) => blueprintInObject(value, document) ?? []);
-  if (found.length > 0) return found;
+  if (found.length > 0) return withFindings(found, inspectRoots(objects));
   const kinds = objects.flatMap(({ value }) => ownField(value, 'kind') ?? []).map(String);
   const what = kinds.length === 0 ? 'no Kubernetes object' : `only ${kinds.join(', ')}`;
   throw new UsageError(
     `there is no blueprint in ${file}, ${what}; give a folder with a ${BLUEPRINT_FILE}, or an Installation with an inline blueprint`,
   );
+}
+
+/** The findings about the file as a whole are reported with its first blueprint. */
+function withFindings(
+  [first, ...others]: readonly FoundBlueprint[],
+  findings: readonly Finding[],
+): readonly FoundBlueprint[] {
+  if (!first?.enclosing) return first ? [first, ...others] : [];
+  const enclosing = { ...first.enclosing, findings: [...findings, ...first.enclosing.findings] };
+  return [{ ...first, enclosing }, ...others];
 }
 
 /** The inline blueprint of an object, or the object if it is a blueprint itself. */

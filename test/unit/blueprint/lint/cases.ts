@@ -437,6 +437,41 @@ export const cases: readonly Case[] = [
     by: '    dependsOn: [second]\n    config:',
     says: 'deploy.yaml:5:5: error: these wait for each other: first -> second -> first [item-cycle]',
   },
+  {
+    title: 'a configuration without apiVersion',
+    file: 'deploy.yaml',
+    replace: 'apiVersion: test.example/v1, kind: Config,',
+    by: 'kind: Config,',
+    says: 'deploy.yaml:5:5: error: the config of "first" has no apiVersion; the API server refuses such an item [item-config]',
+  },
+  {
+    title: 'a deploy item without a configuration',
+    file: 'deploy.yaml',
+    replace: '\n    config: { apiVersion: test.example/v1, kind: Config }',
+    by: '',
+    says: 'deploy.yaml:8:5: error: the config of "second" has no apiVersion and no kind; the API server refuses such an item [item-config]',
+  },
+  {
+    title: 'a timeout that is not a duration',
+    file: 'deploy.yaml',
+    replace: '    dependsOn:',
+    by: '    timeout: 10 minutes\n    dependsOn:',
+    says: 'deploy.yaml:11:14: error: "10 minutes" is not a duration; use a value like 10m [item-invalid]',
+  },
+  {
+    title: 'a field of a deploy item with a value of the wrong type',
+    file: 'deploy.yaml',
+    replace: 'dependsOn: [first]',
+    by: 'dependsOn: first',
+    says: 'deploy.yaml:11:16: error: "dependsOn" must be a list, but is a string [item-invalid]',
+  },
+  {
+    title: 'a label that is not valid',
+    file: 'deploy.yaml',
+    replace: '    dependsOn:',
+    by: '    labels: { team: "a b" }\n    dependsOn:',
+    says: "deploy.yaml:11:15: error: invalid label: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?') [item-invalid]",
+  },
   // ---------------------------------------------------------------- callers
   {
     title: 'a required import that is not supplied',

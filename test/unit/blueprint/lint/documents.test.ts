@@ -177,6 +177,42 @@ deployExecutions:
     );
   });
 
+  const readers: readonly (readonly [string, string, string])[] = [
+    ['@root.imports.x of Handlebars', 'Handlebars', '{{#each list}}{{@root.imports.used}}{{/each}}'],
+    ['this.imports.x', 'Handlebars', '{{this.imports.used}}'],
+    ['imports.[x]', 'Handlebars', '{{imports.[used]}}'],
+    ['../imports.x', 'Handlebars', '{{#with cd}}{{../imports.used}}{{/with}}'],
+    ['.imports.x of Spiff', 'Spiff', 'deployItems: (( .imports.used ))'],
+  ];
+  for (const [title, type, template] of readers)
+    it(`finds the imports that are read as ${title}`, () => {
+      const bp = {
+        apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+        kind: 'Blueprint',
+        imports: [
+          { name: 'used', schema: {} },
+          { name: 'idle', schema: {} },
+        ],
+        deployExecutions: [{ name: 'main', type, template }],
+      };
+      const found = inspect({ 'blueprint.yaml': JSON.stringify(bp) }).map(({ rule, message }) => [
+        rule,
+        message,
+      ]);
+      expect(found).to.deep.equal([['import-unused', 'nothing reads the import "idle"']]);
+    });
+
+  it('does not take a field of another value for an import', () => {
+    const bp = {
+      apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+      kind: 'Blueprint',
+      imports: [{ name: 'idle', schema: {} }],
+      deployExecutions: [{ name: 'main', type: 'Handlebars', template: '{{cd.imports.idle}}' }],
+    };
+    const found = inspect({ 'blueprint.yaml': JSON.stringify(bp) }).map(({ rule }) => rule);
+    expect(found).to.deep.equal(['import-unused']);
+  });
+
   it('finds it in a string and in a file, too', () => {
     const document = 'deployItems:\n- name: a\n  type: (( 1 + ))\n';
     const text = `apiVersion: landscaper.gardener.cloud/v1alpha1

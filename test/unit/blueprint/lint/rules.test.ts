@@ -25,7 +25,7 @@ describe('inspecting a blueprint', () => {
 
 describe('the rules', () => {
   /** Mistakes that are not a change of the valid blueprint are tested in documents.test.ts. */
-  const elsewhere = ['blueprint-empty', 'installation-invalid'];
+  const elsewhere = ['blueprint-empty', 'installation-invalid', 'root-cycle', 'root-export-conflict'];
 
   it('are all tested', () => {
     const tried = new Set([...cases.map(({ says }) => ruleIn(says)), ...elsewhere]);

@@ -47,13 +47,14 @@ exportExecutions:
   - name: first
     type: test.example/fake
     target: { import: cluster }
-    config:
-      port: {{ .imports.port }}
-      note: {{ include "/note.tpl" .imports.region }}
+    config: { apiVersion: test.example/v1, kind: Config,
+      port: {{ .imports.port }},
+      note: {{ include "/note.tpl" .imports.region }} }
   - name: second
     type: test.example/fake
     target: { import: nodes, index: 0 }
     dependsOn: [first]
+    config: { apiVersion: test.example/v1, kind: Config }
 `,
   'note.tpl': 'in {{ . }}',
   'db.yaml': `apiVersion: landscaper.gardener.cloud/v1alpha1
@@ -88,8 +89,8 @@ blueprint:
               - name: server
                 type: test.example/fake
                 target: { import: cluster }
-                config:
-                  zone: {{ .imports.zone }}
+                config: { apiVersion: test.example/v1, kind: Config,
+                  zone: {{ .imports.zone }} }
       exports:
         - name: out
           schema: { type: string }

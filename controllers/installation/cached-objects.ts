@@ -3,10 +3,11 @@ import type { ImportLookups } from '../../src/dataflow/imports.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
 import { installationContext } from '../../src/dataflow/scope.ts';
 import { index, type World } from '../../src/landscape/world.ts';
+import type { Cache, Obj } from '../../src/runtime/types.ts';
 import type { Inst } from './related-objects.ts';
 import type { DataOrTarget } from './snapshot.ts';
 
-type Cached = Pick<ImportLookups, 'dataObject' | 'target' | 'targetsBySelector'>;
+type Cached = Pick<ImportLookups, 'dataObject' | 'target' | 'targetsBySelector' | 'rootNames'>;
 
 export const cachedImports = (world: World, namespace: string): Cached => ({
   dataObject: (name) => world.dataObjects.get(`${namespace}/${name}`),
@@ -15,6 +16,12 @@ export const cachedImports = (world: World, namespace: string): Cached => ({
     [...world.targets.list(namespace)].filter((target) =>
       Object.entries(wanted).every(([key, value]) => target.metadata.labels?.[key] === value),
     ),
+  *rootNames(kind) {
+    const cache: Cache<Obj> = kind === 'data' ? world.dataObjects : world.targets;
+    // Objects of other scopes have this label, and a hash as their name.
+    for (const { metadata } of cache.list(namespace))
+      if ((metadata.labels?.[labels.dataContext] ?? '') === '') yield metadata.name;
+  },
 });
 
 /** All exports of `self`, from this job or from earlier ones. */

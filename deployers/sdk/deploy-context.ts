@@ -185,7 +185,7 @@ function decoded<T>(plugin: DeployerPlugin, codec: Codec<T>, document: unknown, 
     throw new ConfigurationError({
       operation,
       reason: `${error.step === 'decode' ? decodeReason : 'Validate'}${what}`,
-      message: error.message,
+      message: [error.message, ...(codec.unread?.(document) ?? [])].join('; '),
     });
   }
 }

@@ -19,8 +19,11 @@ export function targetMissing(item: View<DeployItem>): Problem {
   const { metadata } = item;
   const place = { operation: 'reconcilePrivate', reason: 'NoTargetFound' };
   const target = `target ${joinKey(metadata.namespace, targetNameOf(item) ?? '')} does not exist`;
-  if (!isBeingDeleted(metadata))
-    return { ...place, message: 'setting deploy item to failed due to missing target' };
+  if (!isBeingDeleted(metadata)) {
+    const wayOut =
+      'create it, or correct the reference to it, and start another job of the root installation';
+    return { ...place, message: `setting deploy item to failed due to missing target: ${target}; ${wayOut}` };
+  }
   const annotate = `${annotations.deleteWithoutUninstall}=true and ${annotations.operation}=${operations.reconcile}`;
   const message =
     `${target}, so the objects on its cluster cannot be uninstalled; create the target again and repeat the deletion, or ` +

@@ -10,6 +10,7 @@ import { unpackedBytes, type DeployItemTemplate } from '../api/kinds/execution.t
 import { defaultLimits, wayOut, type InstallationLimits } from '../api/limits.ts';
 import { templateProblems } from '../api/validation/execution.ts';
 import { aggregate } from '../api/validation/fields.ts';
+import { closest } from '../lib/closest.ts';
 import { formatDuration, isDuration, parseDuration } from '../lib/duration.ts';
 import { append } from '../lib/lists.ts';
 import { present, type View } from '../lib/objects.ts';
@@ -137,20 +138,50 @@ function targetName(
     throw new DeployItemsInvalid(`invalid deployitem specification "${item}": ${why}`);
   };
   if (index !== undefined) {
-    const list = objects.targetLists.get(name) ?? fail(`targetlist import "${name}" not found`);
+    const list =
+      objects.targetLists.get(name) ?? fail(`targetlist import "${name}" not found${kindOf(name, objects)}`);
     const element = index >= 0 ? list[index] : undefined;
-    return (element ?? fail(`index ${index} out of bounds`)).metadata.name;
+    return (element ?? fail(`index ${index} out of bounds${elementsOf(name, list)}`)).metadata.name;
   }
   if (key !== undefined) {
-    const map = objects.targetMaps.get(name) ?? fail(`targetmap import "${name}" not found`);
+    const map =
+      objects.targetMaps.get(name) ?? fail(`targetmap import "${name}" not found${kindOf(name, objects)}`);
     const element = Object.hasOwn(map, key) ? map[key] : undefined;
-    return (element ?? fail(`key "${key}" not found in targetmap import "${name}"`)).metadata.name;
+    const known = `; known keys are ${quotedNames(Object.keys(map))}`;
+    return (element ?? fail(`key "${key}" not found in targetmap import "${name}"${known}`)).metadata.name;
   }
   if (name !== '') {
-    return (objects.targets.get(name) ?? fail(`target import "${name}" not found`)).metadata.name;
+    return (objects.targets.get(name) ?? fail(`target import "${name}" not found${kindOf(name, objects)}`))
+      .metadata.name;
   }
   return object || fail('empty target reference');
 }
+
+/** How the import can be used, or which one was probably meant. */
+function kindOf(name: string, { targets, targetLists, targetMaps }: TargetObjects): string {
+  const list = targetLists.get(name);
+  if (list) return `: it is a list of ${count(list.length, 'target')}; select one with "index"`;
+  const map = targetMaps.get(name);
+  if (map)
+    return `: it is a map of targets; select one with "key", which is one of ${quotedNames(Object.keys(map))}`;
+  if (targets.has(name)) return ': it is a single target; omit "index" and "key"';
+  const meant = closest(name, [...targets.keys(), ...targetLists.keys(), ...targetMaps.keys()]);
+  return meant === undefined ? '' : `; did you mean "${meant}"?`;
+}
+
+function elementsOf(name: string, { length }: readonly Named[]): string {
+  const range = length === 0 ? '' : `, from index 0 to ${String(length - 1)}`;
+  return `: the targetlist import "${name}" has ${count(length, 'target')}${range}`;
+}
+
+const count = (n: number, what: string): string => `${String(n)} ${what}${n === 1 ? '' : 's'}`;
+
+const MAX_NAMES = 10;
+const quotedNames = (names: readonly string[]): string =>
+  names
+    .slice(0, MAX_NAMES)
+    .map((name) => `"${name}"`)
+    .join(', ') + (names.length > MAX_NAMES ? ', …' : '') || 'none';
 
 // ---------------------------------------------------------------- checks
 

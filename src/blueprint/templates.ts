@@ -1,6 +1,7 @@
 /** Reads InstallationTemplates: from results of executions, from files, and from the blueprint itself. */
 import { z } from 'zod';
 import {
+  blueprint as blueprintSchema,
   installationTemplate,
   INSTALLATION_TEMPLATE_KIND,
   type InstallationTemplate,
@@ -34,11 +35,11 @@ const template = installationTemplate.omit({ apiVersion: true, kind: true }).ext
   }).optional(),
 });
 const executionResult = open({ subinstallations: z.array(template).optional() });
-/** The same with the fields that are allowed and have no effect. */
-export const subInstallationsResult = open({
-  subinstallations: z
-    .array(template.extend({ apiVersion: anyJson().optional(), kind: anyJson().optional() }))
-    .optional(),
+/** With every field that is read, or refused with a message of its own: any other one is unknown. */
+export const anyTemplate = template.extend({ apiVersion: anyJson().optional(), kind: anyJson().optional() });
+export const subInstallationsResult = open({ subinstallations: z.array(anyTemplate).optional() });
+export const blueprintFile = blueprintSchema.extend({
+  subinstallations: z.array(z.union([fileEntry, anyTemplate])).optional(),
 });
 
 /** @throws TemplateFailed */

@@ -12,6 +12,7 @@ import {
   type MeasuredImport,
 } from './dataimport.ts';
 import { ImportBudget, tooManyImports } from './import-limits.ts';
+import { closest } from '../lib/closest.ts';
 import { exactJson } from '../lib/exact-json.ts';
 import type { View } from '../lib/objects.ts';
 import { objectName, parentContext } from './scope.ts';
@@ -40,12 +41,16 @@ export interface ImportLookups {
   secret(name: string): KeyedSource | undefined;
   configMap(name: string): KeyedSource | undefined;
   targetsBySelector(selector: TargetSelector): readonly View<Target>[];
+  /** Names that a root can import, for suggestions; none by default. */
+  rootNames?(kind: 'data' | 'target'): Iterable<string>;
 }
 
 interface MissingImport {
   readonly import: string;
   /** in upstream's words */
   readonly message: string;
+  /** The name that was probably meant, as the end of a sentence, or empty. */
+  readonly hint?: string;
 }
 
 export interface FoundImports {
@@ -94,7 +99,11 @@ export function findImports(
   for (const spec of installation.spec.imports?.data ?? []) {
     const found = findData(spec, context, namespace, lookups);
     if (typeof found === 'string') {
-      missing.push({ import: spec.name, message: found });
+      missing.push({
+        import: spec.name,
+        message: found,
+        ...hintFor('data', [spec.dataRef], context, lookups),
+      });
       continue;
     }
     const { bytes, ...value } = found;
@@ -105,7 +114,8 @@ export function findImports(
   const finder = new TargetFinder(installation, context, lookups);
   for (const spec of installation.spec.imports?.targets ?? []) {
     const message = finder.add(spec);
-    if (message !== undefined) missing.push({ import: spec.name, message });
+    if (message === undefined) continue;
+    missing.push({ import: spec.name, message, ...hintFor('target', targetRefs(spec), context, lookups) });
   }
   const { targets, targetLists, targetMaps } = finder;
   const tooLarge = finder.sizes((bytes) => budget.take(bytes));
@@ -134,12 +144,31 @@ function findData(
   const name = objectName(context, spec.dataRef);
   const object = lookups.dataObject(name);
   if (!object) {
-    return (
-      `unable to fetch data object ${name} (${context}/${spec.dataRef}): ` +
-      `dataobjects.landscaper.gardener.cloud "${name}" not found`
-    );
+    const readable = name === spec.dataRef ? name : `${name} (${context}/${spec.dataRef})`;
+    return `unable to fetch data object ${readable}: dataobjects.landscaper.gardener.cloud "${name}" not found`;
   }
   return inexactIntegerMessage('data object', object, { data: object.data }) ?? measuredData(object);
+}
+
+/** Names that are compared; more would take noticeable time. */
+const MAX_COMPARED = 1000;
+
+/** For a root. The names of other imports are those of the blueprint of the parent, which has checked them. */
+function hintFor(
+  kind: 'data' | 'target',
+  refs: readonly (string | undefined)[],
+  context: string,
+  lookups: ImportLookups,
+): { readonly hint?: string } {
+  if (context !== '') return {};
+  const isThere = (ref: string): boolean =>
+    (kind === 'data' ? lookups.dataObject(ref) : lookups.target(ref)) !== undefined;
+  const absent = refs.find((ref) => ref !== undefined && ref !== '' && !isThere(ref));
+  if (absent === undefined) return {};
+  const known: string[] = [];
+  for (const name of lookups.rootNames?.(kind) ?? []) if (known.push(name) === MAX_COMPARED) break;
+  const meant = closest(absent, known);
+  return meant === undefined ? {} : { hint: `; did you mean "${meant}"?` };
 }
 
 /** Collects target imports of all forms. */

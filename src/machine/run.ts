@@ -5,21 +5,14 @@
  * wait, when the phase table requires that a phase is visible, and at the end. So a job without obstacles needs few writes,
  * and after a crash every phase can run again from the stored status.
  */
-import { conditionTypes } from '../api/conditions.ts';
 import { failedPhase, isBeingDeleted, type MetaView } from '../api/job.ts';
 import { equal } from '../lib/json.ts';
 import type { Logger } from '../observability/log.ts';
 import { ApiError, isFinal, ResponseTooLarge, ShutdownError, TransportError } from '../runtime/errors.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
+import { announceEnd, announceWarnings } from './announce.ts';
 import { Applier } from './apply.ts';
-import {
-  PhaseError,
-  type Confirmation,
-  type Decision,
-  type Effect,
-  type Problem,
-  type StatusChange,
-} from './decision.ts';
+import { PhaseError, type Confirmation, type Decision, type Effect, type Problem } from './decision.ts';
 import { Draft, type DraftPorts } from './draft.ts';
 import { decide, gatherOnce, type Gatherers, type Get, type PhaseRow, type StatusOf } from './phase.ts';
 import { DEFAULT_REMOTE_RETRY_MS, judgeRemote } from './remote.ts';
@@ -316,29 +309,6 @@ function refused<Self extends Obj, S extends Status>(
   draft.change({ conditions: [condition] });
   const codes = [...(problem.codes ?? []), ...(found.codes ?? [])];
   return { ...problem, message: `${problem.message}: ${found.message}`, codes };
-}
-
-/** An event when a warning that does not end the job appears or changes. */
-function announceWarnings<Self extends Obj, S extends Status>(
-  { conditions = [] }: StatusChange<S>,
-  { status }: Draft<Self, S>,
-  ports: PhasePorts,
-): void {
-  for (const { type, reason, message } of conditions) {
-    const isKnown = status.conditions?.some((known) => known.type === type && known.message === message);
-    if (type === conditionTypes.ValidateBlueprint && !isKnown) ports.event('Warning', reason, message);
-  }
-}
-
-function announceEnd<Self extends Obj, S extends Status>(
-  { status: { phase, jobID } }: Draft<Self, S>,
-  problem: Problem | undefined,
-  reportsSuccess: boolean,
-  ports: PhasePorts,
-): void {
-  if (problem) ports.event('Warning', problem.reason, problem.message);
-  else if (reportsSuccess) ports.event('Normal', phase ?? '', `job ${jobID ?? ''} has finished`);
-  ports.log.info({ phase, jobID, ...(problem && { reason: problem.reason }) }, 'job finished');
 }
 
 const misplaced = (phase: string | undefined, metadata: MetaView): Problem => ({

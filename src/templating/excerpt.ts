@@ -1,5 +1,4 @@
 /** Makes template errors readable: the lines around the place, and what the template was given, with values masked. */
-import { gzipSync } from 'node:zlib';
 import { goJson } from '../lib/gojson.ts';
 import { maskOf } from '../lib/masking.ts';
 import { isObject } from '../lib/objects.ts';
@@ -74,7 +73,18 @@ const QUOTED_SOURCE = /(?<= at <)([^>]*)(?=>: )/;
 function inputLine(key: string, value: unknown, isSecret: boolean): string {
   const json = goJson(isSecret ? mask(value) : value);
   const isLong = Buffer.byteLength(json) > MAX_PLAIN_BYTES;
-  return `\t${key}: ${isLong ? `>gzip>base64> ${gzipSync(json).toString('base64')}` : json}\n`;
+  return `\t${key}: ${isLong ? outline(value, json) : json}\n`;
+}
+
+const MAX_FIELDS = 20;
+
+/** Of a value that is too long to be shown: its size and the names of its fields. */
+function outline(value: unknown, json: string): string {
+  const size = `${String(Buffer.byteLength(json))} bytes`;
+  if (!isObject(value)) return `[...] (${size})`;
+  const fields = Object.keys(value).sort();
+  const more = fields.length > MAX_FIELDS ? `, and ${String(fields.length - MAX_FIELDS)} more` : '';
+  return `[...] (${size}, with the fields ${fields.slice(0, MAX_FIELDS).join(', ')}${more})`;
 }
 
 /** `template input:` and a line for each root value, in the order of their names. */

@@ -8,6 +8,9 @@ import { deleteAll } from '../job.ts';
 import { ownExecution, type Inst } from '../related-objects.ts';
 import { step, steps } from '../snapshot.ts';
 
+/** Siblings in a message. */
+const MAX_NAMED = 5;
+
 const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
   if (hasAnnotation(self.metadata, annotations.deleteIgnoreSuccessors)) return undefined;
   if (self.spec.optimization?.hasNoSiblingExports) return undefined;
@@ -25,14 +28,25 @@ const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
     if (!isBeingDeleted(sibling.metadata))
       return failed(`a sibling that is not being deleted imports the exports: ${name}`);
   }
-  const message = `a sibling still imports some of the exports: ${name}; ${remedyFor(sibling)}, or annotate this installation with ${annotations.deleteIgnoreSuccessors}=true`;
   const importing = new Set(successors.map((successor) => successor.name));
-  const objects = siblings.filter((s) => importing.has(s.metadata.name)).map(named);
+  const blocking = siblings.filter((s) => importing.has(s.metadata.name));
+  const annotate = `or annotate this installation with ${annotations.deleteIgnoreSuccessors}=true`;
+  const message = `a sibling still imports some of the exports: ${describeBlocking(blocking)}, ${annotate}`;
+  const objects = blocking.map(named);
   return wait(
     { operation: 'CheckSuccessorSibling', reason: 'SiblingImport', message, codes },
     { awaited: { reason: 'SuccessorsExist', objects } },
   );
 });
+
+/** The names, and what to do about each. */
+function describeBlocking(blocking: readonly Inst[]): string {
+  const [only, another] = blocking;
+  if (only && !another) return `${only.metadata.name}; ${remedyFor(only)}`;
+  const remedies = blocking.slice(0, MAX_NAMED).map((s) => `${s.metadata.name} (${remedyFor(s)})`);
+  const more = blocking.length - remedies.length;
+  return [...remedies, ...(more > 0 ? [`and ${String(more)} more`] : [])].join(', ');
+}
 
 /** What a user can do about a sibling that still imports exports. A failed deletion includes its error. */
 function remedyFor(sibling: Inst): string {

@@ -117,6 +117,6 @@ export const importMissing = step(['imports'], ({ imports }) => {
   if (!first) return undefined;
   const names = others.map((other) => `"${other.import}"`).join(', ');
   const also = names === '' ? '' : `; not satisfied either: ${names}`;
-  const message = `${first.message} (import "${first.import}")${also}`;
+  const message = `${first.message} (import "${first.import}")${first.hint ?? ''}${also}`;
   return fail({ operation: 'init', reason: 'ImportsSatisfied', message });
 });

@@ -11,12 +11,18 @@ import type { KubeAccess } from '../../sdk/access.ts';
 import { PathBudget } from '../path-budget.ts';
 import { customVerdict, type CustomCheck } from './custom.ts';
 import { defaultVerdict, hasDefaultCheck } from './default.ts';
+import { podProblem } from './pods.ts';
 
 /** The object that is not ready, and why. */
 export interface Unready {
   /** undefined if no object was found. */
   readonly ref?: ResourceRef | undefined;
   readonly why: string;
+}
+
+interface UnreadyObject extends Unready {
+  /** Undefined if it cannot be read. */
+  readonly object?: KubeObject;
 }
 
 interface CheckPorts {
@@ -34,15 +40,18 @@ export async function defaultCheck(
   known: ReadonlyMap<ResourceRef, KubeObject>,
   ports: CheckPorts,
 ): Promise<Unready | undefined> {
-  const found = await inParallel(refs, async (ref): Promise<Unready | undefined> => {
+  const found = await inParallel(refs, async (ref): Promise<UnreadyObject | undefined> => {
     const fresh = known.get(ref);
     if (fresh && !hasDefaultCheck(ref)) return undefined;
     const object = fresh ?? (await read(ref, ports.access, ports.signal));
     if (typeof object === 'string') return { ref, why: object };
     const verdict = defaultVerdict(object);
-    return verdict.isReady ? undefined : { ref, why: verdict.why };
+    return verdict.isReady ? undefined : { ref, why: verdict.why, object };
   });
-  return found.find((unready) => unready !== undefined);
+  const first = found.find((unready) => unready !== undefined);
+  if (!first?.object) return first;
+  const problem = await podProblem(first.object, ports.access, ports.signal);
+  return { ref: first.ref, why: problem === undefined ? first.why : `${first.why}; ${problem}` };
 }
 
 /** The first object that fails one of the checks. */

@@ -3,13 +3,14 @@
  * proportion to the definitions. Templates, schemas and their patterns are not inspected, because a user could make
  * that slow.
  */
-import { BLUEPRINT_FILE, blueprint as blueprintSchema, installationTemplate } from '../../api/blueprint.ts';
+import { BLUEPRINT_FILE, INSTALLATION_TEMPLATE_KIND } from '../../api/blueprint.ts';
 import { readText } from '../../lib/file-tree.ts';
+import { ownField } from '../../lib/objects.ts';
 import { YamlError } from '../../lib/yaml.ts';
 import { WrongType } from '../../api/decode.ts';
 import type { LoadedBlueprint } from '../load.ts';
 import type { JsonMap } from '../model.ts';
-import { fileOf } from '../templates.ts';
+import { anyTemplate, blueprintFile, fileOf } from '../templates.ts';
 import { MAX_READ_HERE } from '../read-here.ts';
 import { definitionRules } from './definitions.ts';
 import { unknownFieldFindings } from './document.ts';
@@ -39,7 +40,7 @@ export function warningsOn(blueprint: LoadedBlueprint): readonly Finding[] {
   };
   return [
     ...groups.flatMap((group) => group.inspect(subject)),
-    ...unknownFieldFindings(document, document.decode(), blueprintSchema),
+    ...unknownFieldFindings(document, document.decode(), blueprintFile),
   ]
     .sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
     .concat(templateFiles(blueprint).flatMap(unknownFieldsOfTemplate));
@@ -47,11 +48,12 @@ export function warningsOn(blueprint: LoadedBlueprint): readonly Finding[] {
 
 export const isUnknownField = ({ rule }: Pick<Finding, 'rule'>): boolean => rule === 'unknown-field';
 
-/** Nothing for a file that is not YAML; the rendering reports it. */
+/** Nothing for a file that is not YAML, or of another kind; the rendering reports it. */
 function unknownFieldsOfTemplate(source: Source): readonly Finding[] {
   try {
     const { document, value } = readYaml(source);
-    return unknownFieldFindings(document, value, installationTemplate);
+    const isTemplate = (ownField(value, 'kind') ?? INSTALLATION_TEMPLATE_KIND) === INSTALLATION_TEMPLATE_KIND;
+    return isTemplate ? unknownFieldFindings(document, value, anyTemplate) : [];
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     return [];

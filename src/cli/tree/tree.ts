@@ -3,11 +3,18 @@
  * Pure.
  */
 import { conditionTypes } from '../../api/conditions.ts';
-import { isFinalPhase, isFinished, isSuspended, parentInstallation } from '../../api/job.ts';
+import {
+  isBeingDeleted,
+  isDeletionPhase,
+  isFinalPhase,
+  isFinished,
+  isSuspended,
+  parentInstallation,
+} from '../../api/job.ts';
 import type { DeployItem } from '../../api/kinds/deployitem.ts';
 import type { Execution } from '../../api/kinds/execution.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
-import { annotations, labels } from '../../api/labels.ts';
+import { annotations, labels, operations } from '../../api/labels.ts';
 import { concernsPredecessor } from '../../api/predecessors.ts';
 import { dependenciesOf } from '../../blueprint/dependencies.ts';
 import { siblingOf } from '../../dataflow/siblings.ts';
@@ -170,15 +177,35 @@ function node(
     condition: conditionOf(object),
     isOutdated,
     marks: marksOf(object, isOutdated),
-    message: notPickedUpMessage(status?.conditions) ?? (status?.lastError?.message || undefined),
+    message: messageOf(object),
     warnings: warningsOf(status),
-    isWait: isRunning && isWaiting(status),
+    isWait: isRunning && (isWaiting(status) || pendingDeletion(object) !== undefined),
     blockedBy: [],
     startedAt: timeOf(times?.triggerTime ?? times?.initTime),
     endedAt: isRunning ? undefined : timeOf(times?.finishedTime),
     object,
     children,
   };
+}
+
+const messageOf = (object: TreeObject): string | undefined =>
+  pendingDeletion(object) ??
+  notPickedUpMessage(object.status?.conditions) ??
+  (object.status?.lastError?.message || undefined);
+
+/** For a root that was deleted while its job runs: the deletion starts when the job ends. */
+function pendingDeletion(object: TreeObject): string | undefined {
+  const { kind, metadata, status } = object;
+  const isPending =
+    kind === 'Installation' &&
+    isBeingDeleted(metadata) &&
+    parentInstallation(metadata) === undefined &&
+    !isFinished(object) &&
+    !isDeletionPhase(status?.phase);
+  if (!isPending) return undefined;
+  const { name, namespace = '' } = metadata;
+  const command = `kubectl annotate installation ${name} -n ${namespace} ${annotations.operation}=${operations.interrupt}`;
+  return `the deletion starts when the running job ends; to end the job now: ${command}`;
 }
 
 /** Upstream reports waiting as an error with a code; we use a condition. */

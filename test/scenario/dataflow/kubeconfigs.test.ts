@@ -170,9 +170,7 @@ describe('a kubeconfig of a service account', () => {
       const { self } = await fails(withAccount, importing(template, cluster()));
       const text = JSON.stringify(self.status);
       expect(text, template).to.not.match(/eyJ[\w-]{20,}/, 'a token');
-      // Long inputs are shown abbreviated, and their values have been removed before.
-      const shown = text.replaceAll(/>gzip>base64> [\w+/=]+/g, '');
-      expect(shown, template).to.not.match(/[A-Za-z0-9+/]{200,}/, 'base64');
+      expect(text, template).to.not.match(/[A-Za-z0-9+/]{200,}/, 'base64');
     }
   });
 

@@ -60,7 +60,8 @@ describe('jobs of deployers on API servers', function () {
     expect(status?.phase).to.equal('Failed');
     const why = {
       reason: 'NoTargetFound',
-      message: 'setting deploy item to failed due to missing target',
+      message:
+        'setting deploy item to failed due to missing target: target proj/nowhere does not exist; create it, or correct the reference to it, and start another job of the root installation',
     };
     expect(status?.lastError).to.deep.include(why);
     const finalizers = [FINALIZER];

@@ -248,7 +248,7 @@ describe('missing imports', () => {
     [
       'a data object',
       { data: [{ name: 'v', dataRef: 'nowhere' }] },
-      'unable to fetch data object nowhere (/nowhere): dataobjects.landscaper.gardener.cloud "nowhere" not found',
+      'unable to fetch data object nowhere: dataobjects.landscaper.gardener.cloud "nowhere" not found',
     ],
     ['a secret', { data: [{ name: 'v', secretRef: { name: 'no', key: 'k' } }] }, 'secrets "no" not found'],
     [

@@ -346,6 +346,24 @@ describe('the problem that an installation reports', () => {
       },
     ],
     [
+      'while several siblings import from it',
+      'InitDelete',
+      {
+        self: exporter(),
+        siblings: [
+          user(done('j1')),
+          { ...user(done('j1')), metadata: { ...user(done('j1')).metadata, name: 'other' } },
+        ],
+      },
+      {
+        operation: 'CheckSuccessorSibling',
+        reason: 'SiblingImport',
+        message:
+          'a sibling still imports some of the exports: user (delete it too), other (delete it too), or annotate this installation with landscaper.gardener.cloud/delete-ignore-successors=true',
+        codes: INFO,
+      },
+    ],
+    [
       'while something below is being deleted',
       'Deleting',
       { children: [going('a', running(JOB, 'Deleting'))] },

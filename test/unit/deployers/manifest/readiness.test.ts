@@ -27,6 +27,29 @@ describe('readiness of manifests', () => {
   };
   const status = { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
 
+  it('a Deployment whose pods do not come up is reported with the reason of a pod, also when the time is up', async () => {
+    const b = bench();
+    const labels = { app: 'web' };
+    const spec = { replicas: 1, selector: { matchLabels: labels } };
+    b.giveItem(manifestConfig({ manifests: [manage({ ...deployment, spec })] }), { timeout: '1m' });
+    const waiting = { reason: 'ErrImagePull', message: 'no such image' };
+    b.target.put({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'app-1', namespace: 'app', labels },
+      status: { containerStatuses: [{ name: 'main', state: { waiting } }] },
+    });
+    await b.kick('j1');
+    b.target.edit('Deployment', 'app/app', { status: { observedGeneration: 1, replicas: 0 } });
+    await b.pass(10_000);
+    const why =
+      'Deployment app/app: not enough ready replicas (0/1); pod app-1: container main: ErrImagePull: no such image';
+    expect(b.status().lastError?.message).to.equal(why);
+    await b.pass(60_000);
+    expect(b.status().phase).to.equal('Failed');
+    expect(b.status().lastError?.message).to.contain('timeout at').and.contain(why);
+  });
+
   it('a Deployment is waited for without being applied again', async () => {
     const b = bench();
     b.giveItem(manifestConfig({ manifests: [manage(deployment), manage(configMap('settings'))] }));

@@ -179,7 +179,8 @@ describe('the deployer contract', () => {
     expect(b.status().lastError).to.deep.include({
       operation: 'reconcilePrivate',
       reason: 'NoTargetFound',
-      message: 'setting deploy item to failed due to missing target',
+      message:
+        'setting deploy item to failed due to missing target: target proj/nowhere does not exist; create it, or correct the reference to it, and start another job of the root installation',
     });
     expect(b.item().metadata.finalizers).to.equal(undefined);
 

@@ -229,7 +229,7 @@ const itemOf = (
 describe('an item whose target does not exist', () => {
   it('is reported as upstream does; a deletion gets a remedy', () => {
     expect(targetMissing(itemOf(undefined)).message).to.equal(
-      'setting deploy item to failed due to missing target',
+      'setting deploy item to failed due to missing target: target proj/cluster-a does not exist; create it, or correct the reference to it, and start another job of the root installation',
     );
     const { operation, reason, message } = targetMissing(itemOf(undefined, { metadata: deleting }));
     expect([operation, reason]).to.deep.equal(['reconcilePrivate', 'NoTargetFound']);

@@ -235,6 +235,17 @@ describe('unknown fields of configurations', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal([]);
   });
 
+  it('are part of the message about a configuration that cannot be read', async () => {
+    const b = new Bench(manifestDeployer());
+    b.givenTarget();
+    b.giveItem({ ...sloppy, updateStrategy: 'mrege' });
+    await b.kick('j1');
+    expect(b.status().phase).to.equal('Failed');
+    expect(b.status().lastError?.message).to.match(
+      /mrege.*; updateStratgy is ignored; did you mean updateStrategy\?$/,
+    );
+  });
+
   it('do not keep a strict deployer from uninstalling', async () => {
     const b = new Bench(manifestDeployer(), { config: { strict: true } });
     b.givenTarget();

@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import { podProblem } from '../../../../../deployers/objects/readiness/pods.ts';
+import type { KubeObject } from '../../../../../deployers/objects/manifests/model.ts';
+import { Forbidden } from '../../../../../src/runtime/errors.ts';
+import { FakeCluster } from '../../fake-cluster.ts';
+
+const workload = (more: object = {}): KubeObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'app' },
+  spec: { selector: { matchLabels: { app: 'web' } } },
+  ...more,
+});
+const pod = (status: object, labels: object = { app: 'web' }) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web-1', namespace: 'app', labels: { ...labels } },
+  status,
+});
+const container = (state: object, more: object = {}) => ({
+  containerStatuses: [{ name: 'main', state, ...more }],
+});
+
+const problem = (object: KubeObject, ...pods: readonly ReturnType<typeof pod>[]) => {
+  const cluster = new FakeCluster('app');
+  for (const one of pods) cluster.put(one);
+  return podProblem(object, cluster, new AbortController().signal);
+};
+
+describe('the problem of the pods of a workload', () => {
+  const rows: readonly (readonly [string, object, string | undefined])[] = [
+    [
+      'an image that cannot be pulled',
+      container({ waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image "nginx:nope"' } }),
+      'pod web-1: container main: ImagePullBackOff: Back-off pulling image "nginx:nope"',
+    ],
+    [
+      'a container that ends again and again, with its exit code',
+      container(
+        { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } },
+        { lastState: { terminated: { exitCode: 3, reason: 'Error' } } },
+      ),
+      'pod web-1: container main: CrashLoopBackOff: back-off 10s, last exit code 3',
+    ],
+    [
+      'a container that has just ended',
+      container({ terminated: { exitCode: 137, reason: 'OOMKilled' } }),
+      'pod web-1: container main: OOMKilled, last exit code 137',
+    ],
+    [
+      'an init container before the others',
+      {
+        initContainerStatuses: [
+          {
+            name: 'init',
+            state: { waiting: { reason: 'CreateContainerConfigError', message: 'secret "x" not found' } },
+          },
+        ],
+      },
+      'pod web-1: container init: CreateContainerConfigError: secret "x" not found',
+    ],
+    [
+      'a pod that no node can take',
+      {
+        conditions: [
+          {
+            type: 'PodScheduled',
+            status: 'False',
+            reason: 'Unschedulable',
+            message: '0/3 nodes are available:\n 3 Insufficient cpu',
+          },
+        ],
+      },
+      'pod web-1: Unschedulable: 0/3 nodes are available: 3 Insufficient cpu',
+    ],
+    ['nothing while containers start', container({ waiting: { reason: 'ContainerCreating' } }), undefined],
+    ['nothing while they run', container({ running: {} }), undefined],
+  ];
+  for (const [title, status, expected] of rows)
+    it(`is ${title}`, async () => {
+      expect(await problem(workload(), pod(status))).to.equal(expected);
+    });
+
+  it('is the reason why no pod is created', async () => {
+    const conditions = [
+      { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota: small' },
+    ];
+    expect(await problem(workload({ status: { conditions } }))).to.equal(
+      'FailedCreate: exceeded quota: small',
+    );
+  });
+
+  it('is shortened', async () => {
+    const status = container({ waiting: { reason: 'X', message: 'y'.repeat(5000) } });
+    expect(await problem(workload(), pod(status))).to.have.length.below(400);
+  });
+
+  it('is not that of other pods, and not searched for other kinds', async () => {
+    const broken = container({ waiting: { reason: 'ErrImagePull' } });
+    expect(await problem(workload(), pod(broken, { app: 'db' }))).to.equal(undefined);
+    expect(await problem(workload({ kind: 'ConfigMap', apiVersion: 'v1' }), pod(broken))).to.equal(undefined);
+    const expressions = { matchLabels: { app: 'web' }, matchExpressions: [] };
+    expect(await problem(workload({ spec: { selector: expressions } }), pod(broken))).to.equal(undefined);
+  });
+
+  it('is unknown if the target does not permit to list pods', async () => {
+    const cluster = new FakeCluster('app');
+    cluster.fail = () => {
+      throw new Forbidden({
+        message: 'pods is forbidden',
+        status: 403,
+        reason: 'Forbidden',
+        ref: { verb: 'list', kind: 'Pod' },
+      });
+    };
+    expect(await podProblem(workload(), cluster, new AbortController().signal)).to.equal(undefined);
+  });
+});

@@ -3,7 +3,7 @@ import { failedPhase, firstPhase, isBeingDeleted, type MetaView } from '../../sr
 import { annotations, operations } from '../../src/api/labels.ts';
 import type { DeployerInformation, DeployItem, DeployItemStatus } from '../../src/api/kinds/deployitem.ts';
 import type { LastError } from '../../src/api/shared.ts';
-import type { Problem } from '../../src/machine/decision.ts';
+import { asFailure, type Problem } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { conditionTypes } from '../../src/api/conditions.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
@@ -155,10 +155,11 @@ function settled(before: DeployItemStatus, outcome: Outcome, look: ReconcileFact
       };
     case 'retry':
     case 'fail': {
-      const failed = failedWith(status, outcome.problem, look.now);
       if (outcome.kind === 'fail' || endsJob(outcome.problem)) {
-        return { ...settleEnd(failed, failedPhase(look.metadata), look.now), problem: outcome.problem };
+        const last = failedWith(status, asFailure(outcome.problem), look.now);
+        return { ...settleEnd(last, failedPhase(look.metadata), look.now), problem: outcome.problem };
       }
+      const failed = failedWith(status, outcome.problem, look.now);
       return { status: { ...failed, phase: retryingPhase(status, look) }, problem: outcome.problem };
     }
   }

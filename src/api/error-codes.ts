@@ -24,7 +24,8 @@ export const errorCodes = {
     unrecoverable: false,
   },
   ERR_FOR_INFO_ONLY: {
-    meaning: 'The message says what the job waits for, or repeats the error of another object.',
+    meaning:
+      'The message says what the job waits for, or that a user has interrupted it. Never set on any other failed job.',
     effect: 'Logged as information instead of as an error.',
     unrecoverable: false,
   },

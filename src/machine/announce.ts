@@ -46,5 +46,5 @@ const happened: Readonly<Record<string, string>> = {
   ImportsSatisfied: 'ImportsNotSatisfied',
 };
 
-export const eventReason = (reason: string): string =>
+const eventReason = (reason: string): string =>
   Object.hasOwn(happened, reason) ? (happened[reason] ?? reason) : reason;

@@ -54,6 +54,12 @@ export class PhaseError extends Error {
   }
 }
 
+/** The problem of a job that has failed: not for information only, although upstream marks many of them so. */
+export function asFailure({ codes, ...problem }: Problem): Problem {
+  const others = codes?.filter((code) => code !== 'ERR_FOR_INFO_ONLY') ?? [];
+  return { ...problem, ...(others.length > 0 && { codes: others }) };
+}
+
 /** A problem as upstream quotes it in the message of another one. */
 export const asText = (p: Problem): string =>
   `Op: ${p.operation} - Reason: ${p.reason} - Message: ${p.message}`;

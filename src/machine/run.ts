@@ -12,7 +12,14 @@ import { ApiError, isFinal, ResponseTooLarge, ShutdownError, TransportError } fr
 import type { Kind, Obj, View } from '../runtime/types.ts';
 import { announceEnd, announceWarnings } from './announce.ts';
 import { Applier } from './apply.ts';
-import { PhaseError, type Confirmation, type Decision, type Effect, type Problem } from './decision.ts';
+import {
+  asFailure,
+  PhaseError,
+  type Confirmation,
+  type Decision,
+  type Effect,
+  type Problem,
+} from './decision.ts';
 import { Draft, type DraftPorts } from './draft.ts';
 import { decide, gatherOnce, type Gatherers, type Get, type PhaseRow, type StatusOf } from './phase.ts';
 import { DEFAULT_REMOTE_RETRY_MS, judgeRemote } from './remote.ts';
@@ -128,7 +135,7 @@ async function end<Self extends Obj, Snapshot extends object>(
     return { end: 'waiting', self: draft.self };
   }
   if (problem) await fenceChildren(machine, draft, ports);
-  draft.explain(problem);
+  draft.explain(problem && asFailure(problem));
   draft.enter(phase, true);
   if (machine.completeStatus) draft.status = machine.completeStatus(draft.self, draft.status, draft.removed);
   await draft.store();

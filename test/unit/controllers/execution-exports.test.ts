@@ -99,7 +99,7 @@ describe('what the items of an execution export', () => {
       expect({ operation, reason, codes }).to.deep.equal({
         operation: 'handleReconcilePhase',
         reason: 'handlePhaseCompleting',
-        codes: ['ERR_FOR_INFO_ONLY'],
+        codes: undefined,
       });
       expect(published()).to.equal(undefined);
     });

@@ -279,12 +279,13 @@ describe('a phase that fails', () => {
 
   it('uses the message and the codes of the phase if a write is rejected', async () => {
     const condition = { type: 'CreateExports', status: 'False', reason: 'Refused', message: 'no' } as const;
-    const ifRefused = { ...problem, codes: ['ERR_FOR_INFO_ONLY'] as const, condition };
+    const ifRefused = { ...problem, codes: ['ERR_FOR_INFO_ONLY', 'ERR_TIMEOUT'] as const, condition };
     const { last } = await run(
       () => advance('Done', { effects: effects.map((effect) => ({ ...effect, ifRefused })) }),
       { refusal: noRight },
     );
-    expect(last.lastError).to.deep.include({ reason: 'Why', codes: ['ERR_FOR_INFO_ONLY'] });
+    // A job that has failed is not for information only.
+    expect(last.lastError).to.deep.include({ reason: 'Why', codes: ['ERR_TIMEOUT'] });
   });
 });
 

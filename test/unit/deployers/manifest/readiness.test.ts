@@ -94,7 +94,7 @@ describe('readiness of manifests', () => {
     expect(b.status().lastError).to.deep.include({
       operation: 'WaitForObjectsReady',
       reason: 'ProgressingTimeout',
-      codes: ['ERR_TIMEOUT', 'ERR_FOR_INFO_ONLY'],
+      codes: ['ERR_TIMEOUT'],
     });
     const [first, second] = b.status().lastError?.message.split('\n') ?? [];
     expect(first).to.equal(

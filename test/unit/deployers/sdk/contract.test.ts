@@ -425,7 +425,7 @@ describe('the deployer contract', () => {
       operation: 'WaitForObjectsReady',
       reason: 'ProgressingTimeout',
       message: 'timeout at: "the thing"',
-      codes: ['ERR_TIMEOUT', 'ERR_FOR_INFO_ONLY'],
+      codes: ['ERR_TIMEOUT'],
     } as const;
     const slow: DeployerPlugin = {
       type: 'example.org/slow',

@@ -44,11 +44,16 @@ interface WebhooksOptions {
    * this role, so it does not outlive a `helm uninstall`.
    */
   readonly ownerRole?: string;
+  /**
+   * How long `close` still answers requests, in milliseconds; default 0. Behind a Service, API servers send requests
+   * until they know that this endpoint is gone.
+   */
+  readonly drainMs?: number;
 }
 
 export interface Webhooks {
   readonly port: number;
-  /** Stops the server. The configuration stays, so the API server refuses objects that it cannot validate. */
+  /** Stops the server, after `drainMs`. The configuration stays, so the API server refuses objects that it cannot validate. */
   close(): Promise<void>;
 }
 
@@ -57,7 +62,7 @@ export const CHECK_MS = 10 * 60_000;
 
 /** @throws WebhookPortError; the errors of runtime/errors.ts */
 export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks> {
-  const { clock, log, host, port, resources, limits, checkLargeItems } = options;
+  const { clock, log, host, port, resources, limits, checkLargeItems, drainMs = 0 } = options;
   const hosts = hostsOf(options.endpoint);
   const secret = { ...options, namespace: options.certNamespace, hosts };
   let inUse = await currentCertificates(secret);
@@ -94,6 +99,8 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
     async close() {
       life.abort(new Error('webhooks stopping'));
       await checking;
+      server.drain();
+      if (drainMs > 0) await sleep(clock, drainMs);
       await server.close();
     },
   };

@@ -17,6 +17,9 @@ interface WebhookServer {
   readonly port: number;
   /** Uses the certificate for new connections; open connections are not affected. */
   useIdentity(identity: Identity): void;
+  /** Keeps answering, but closes each connection with its next response, so that clients connect elsewhere. */
+  drain(): void;
+  /** Answers the requests that it has received, then closes all connections. */
   close(): Promise<void>;
 }
 
@@ -50,9 +53,15 @@ export async function startWebhookServer(options: {
       : review(resource, body, limits);
   const server = fastify({
     logger: false,
-    forceCloseConnections: true,
+    // Only idle connections: requests that were received are answered.
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
     bodyLimit: MAX_BODY_BYTES,
     https: { key: identity.key, cert: identity.certificate },
+  });
+  let isDraining = false;
+  server.addHook('onSend', async (_, reply) => {
+    if (isDraining) reply.header('connection', 'close');
   });
   server.get('/healthz', (_, reply) => reply.type('text/plain; charset=utf-8').send('Ok'));
   for (const resource of resources) {
@@ -82,6 +91,9 @@ export async function startWebhookServer(options: {
     port: typeof address === 'object' && address ? address.port : options.port,
     useIdentity: ({ key, certificate }) => {
       server.server.setSecureContext({ key, cert: certificate });
+    },
+    drain: () => {
+      isDraining = true;
     },
     close: () => server.close(),
   };

@@ -1,5 +1,5 @@
 /** The webhook server for tests, on a loopback port, for any API server. */
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
 import { validatedResources, type ValidatedResource } from '../../src/api/validation/index.ts';
@@ -23,6 +23,7 @@ export interface HookOptions {
   readonly namespace: string;
   readonly port: number;
   readonly clock?: Clock;
+  readonly drainMs?: number;
   readonly resources?: readonly ValidatedResource[];
   readonly install?: boolean;
   /** The ClusterRole that owns the configuration. */
@@ -35,7 +36,7 @@ export interface HookOptions {
 
 export const serveWebhooks = (options: HookOptions): Promise<Webhooks> => {
   const { client, namespace, port, clock = systemClock, resources = validatedResources } = options;
-  const { install = true, hostname = '127.0.0.1' } = options;
+  const { install = true, hostname = '127.0.0.1', drainMs = 0 } = options;
   return startWebhooks({
     client,
     clock,
@@ -43,6 +44,7 @@ export const serveWebhooks = (options: HookOptions): Promise<Webhooks> => {
     install,
     ...(options.ownerRole !== undefined && { ownerRole: options.ownerRole }),
     port,
+    drainMs,
     log: silentLogger,
     host: '127.0.0.1',
     certNamespace: namespace,
@@ -136,4 +138,25 @@ export function ask(
     );
     asked.on('error', reject).end(body);
   });
+}
+
+/** A connection that stays open for further requests, as those of API servers. */
+export function keptConnection(port: number, ca: string) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, ca });
+  return {
+    /** @returns the status code, and whether the server closes the connection with this response */
+    ask: () =>
+      new Promise<{ readonly code: number; readonly isClosing: boolean }>((resolve, reject) => {
+        const asked = request({ host: '127.0.0.1', port, path: '/healthz', agent }, (response) => {
+          response.resume().on('end', () => {
+            const isClosing = response.headers.connection === 'close';
+            resolve({ code: response.statusCode ?? 0, isClosing });
+          });
+        });
+        asked.on('error', reject).end();
+      }),
+    close: () => {
+      agent.destroy();
+    },
+  };
 }

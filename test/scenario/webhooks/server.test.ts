@@ -24,6 +24,7 @@ import {
   configurationIn,
   forgetWebhooks,
   greeting,
+  keptConnection,
   objection,
   secretIn,
   serveWebhooks,
@@ -284,6 +285,25 @@ describe('the webhook server', () => {
     expect((await ask(port, ca, 'POST', path, '{}')).code).to.equal(400);
     expect((await ask(port, ca, 'POST', path, 'no json')).code).to.equal(400);
     expect((await ask(port, ca, 'POST', '/webhook/validate/contexts', '{}')).code).to.equal(404);
+  });
+
+  it('answers for some time while it stops, and closes each connection with a response', async () => {
+    const clock = new FakeClock(new Date().toISOString());
+    const webhooks = await serve({ clock, drainMs: 5_000 });
+    const connection = keptConnection(port, await entry('ca.crt'));
+    try {
+      expect(await connection.ask()).to.deep.equal({ code: 200, isClosing: false });
+      const stopped = stop(webhooks);
+      await soon('a closed connection', async () => (await connection.ask()).isClosing);
+      await clock.advance(4_999);
+      expect(await connection.ask()).to.deep.equal({ code: 200, isClosing: true });
+      await clock.advance(1);
+      await stopped;
+      const error = await connection.ask().catch((reason: unknown) => reason as NodeJS.ErrnoException);
+      expect(error).to.have.property('code', 'ECONNREFUSED');
+    } finally {
+      connection.close();
+    }
   });
 
   it('CORE-26: while it is down, writes wait with ERR_WEBHOOK, and continue by themselves when it is back', async () => {

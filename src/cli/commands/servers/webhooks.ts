@@ -35,6 +35,9 @@ export interface WebhooksCommandOptions extends ClusterOptions, LogOptions {
 
 const ALL = 'all';
 
+/** Behind a Service: longer than it takes until all API servers know that a pod is being deleted. */
+const DRAIN_MS = 5_000;
+
 export async function webhooks(options: WebhooksCommandOptions, terminal: Terminal): Promise<void> {
   applyVerbosity(terminal, options);
   const log = loggerFor(options, { level: 'info' });
@@ -67,6 +70,7 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
         ...(ownerRole !== undefined && { ownerRole }),
         limits,
         checkLargeItems: checkIn(runners.of, limits),
+        drainMs: webhookService ? DRAIN_MS : 0,
       });
       log.info({ host, port: server.port, resources }, 'started');
       await aborted(interruption.signal);

@@ -103,6 +103,11 @@ test-attacks: build ## attack the product as it is installed, beside a canary; o
 test-clients: install ## clients in Go and helm on the embedded API server; builds them once, needs Go
 	@$(TSX) hack/go-clients/main.ts && $(TSX) hack/run-tests.ts clients $(ARGS)
 
+# Nothing of it stays on the machine but the caches, and nothing listens outside of the network of the node.
+.PHONY: test-node
+test-node: build ## the product in a real cluster of one node on this machine; needs root, Linux, Go once and Debian packages
+	@$(TSX) hack/node/main.ts $(ARGS) $(SUITES)
+
 .PHONY: test-large
 test-large: install ## the runtime with 60 000 objects
 	@$(TSX) hack/run-tests.ts large $(ARGS)

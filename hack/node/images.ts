@@ -1,0 +1,45 @@
+/** The images of the cluster, built without a registry to pull from. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execute } from './machine.ts';
+import { programPath, type ProgramName } from './programs.ts';
+import { folders, images, REGISTRY } from './settings.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const NOBODY = '65535:65535';
+
+/** Images of one program each; the user of CoreDNS may bind port 53, as in the original image. */
+const PROGRAM_IMAGES: readonly {
+  readonly image: string;
+  readonly program: ProgramName;
+  readonly user: string;
+}[] = [
+  { image: images.pause, program: 'pause', user: NOBODY },
+  { image: images.coredns, program: 'coredns', user: '0:0' },
+  ...images.standIns.map((image) => ({ image, program: 'stand-in' as const, user: NOBODY })),
+];
+
+/** Builds all images; layers that have not changed are taken from the last time. */
+export function buildImages(): void {
+  const version = /^ARG NODE_IMAGE=node:([\d.]+)-slim$/m.exec(
+    readFileSync(join(ROOT, 'Dockerfile'), 'utf8'),
+  )?.[1];
+  if (version === undefined) throw new Error('the Dockerfile does not name a version of the node image');
+  const node = execute(process.execPath, [join(ROOT, 'hack/node-lts.mjs'), version]).trim();
+  run('base', images.node(version), node);
+  run('build', images.product, ROOT);
+  run('build', images.job, join(import.meta.dirname, 'job'), `PRODUCT_IMAGE=${images.product}`);
+  for (const { image, program, user } of PROGRAM_IMAGES) run('program', image, programPath(program), user);
+}
+
+/** Pushes images to the registry of the running node, from which containerd pulls them. */
+export function pushImages(): void {
+  for (const image of [...PROGRAM_IMAGES.map((each) => each.image), images.product, images.job])
+    run('push', image, REGISTRY);
+}
+
+function run(command: string, ...args: readonly string[]): void {
+  execute(join(import.meta.dirname, 'images.sh'), [command, ...args], {
+    env: { ...process.env, STORE: folders.images },
+  });
+}

@@ -68,6 +68,7 @@ async function reconcileJob<Self extends Obj & JobView, Snapshot extends object>
     signal: ctx.signal,
     now,
     log: ctx.log,
+    attempt: ctx.attempt,
     event: (type, reason, note) => ctx.event(type, reason, note),
     ...(controller.readiness && { readiness: controller.readiness }),
     ...(controller.entered && { entered: controller.entered }),

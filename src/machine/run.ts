@@ -56,6 +56,8 @@ export interface Machine<Self extends Obj, Snapshot extends object> {
 export interface PhasePorts extends DraftPorts {
   readonly log: Logger;
   readonly event: (type: 'Normal' | 'Warning', reason: string, note: string) => void;
+  /** Number of retries since the last reconcile that succeeded. */
+  readonly attempt: number;
 }
 
 /** `finished`: the job ended. `released`: this controller no longer manages the object. `waiting`: an event resumes it. */
@@ -291,7 +293,7 @@ async function applyEffects<Self extends Obj, S extends Status>(
       await applier.carryOut(effect);
       if (effect.do === 'delete') draft.removed.add(effect.target.metadata.uid ?? '');
     } catch (error) {
-      const verdict = judgeWrite(error, effect, draft.self.metadata);
+      const verdict = judgeWrite(error, effect, draft.self.metadata, ports.attempt);
       if (verdict.outcome === 'fail' && onRefusal !== 'retry') return refused(effect, verdict.problem, draft);
       if (verdict.outcome !== 'repeat') {
         draft.fail(verdict.problem);

@@ -18,11 +18,18 @@ type Verdict =
   { readonly outcome: 'repeat' } | { readonly outcome: 'fail' | 'retry'; readonly problem: Problem };
 
 /**
+ * An API server that has just started denies requests until it has read all roles, which takes seconds. With the delays
+ * of the queue, these retries take about 7 s.
+ */
+const RETRIES_OF_DENIALS = 3;
+
+/**
  * Judges a refused write: `repeat` with the current objects when the event of the other write arrives, `retry` with back-off, or `fail`.
  * @param self metadata of the object that has the job. A terminating namespace accepts no new objects, so a deletion job in it
  *     must fail instead of waiting for the namespace
+ * @param attempt number of retries before this one
  */
-export function judgeWrite(error: unknown, effect: Effect, self: MetaView): Verdict {
+export function judgeWrite(error: unknown, effect: Effect, self: MetaView, attempt = 0): Verdict {
   if (error instanceof Conflict || error instanceof AlreadyExists || error instanceof NotFound) {
     return { outcome: 'repeat' };
   }
@@ -34,7 +41,9 @@ export function judgeWrite(error: unknown, effect: Effect, self: MetaView): Verd
   const isWebhookDown =
     error instanceof ApiError && /failed calling webhook|failed to call webhook/.test(error.message);
   if (isWebhookDown) return { outcome: 'retry', problem: { ...problem, codes: ['ERR_WEBHOOK'] } };
-  const isPassing = isNamespaceTerminating(error) && !isBeingDeleted(self);
+  const isPassing =
+    (isNamespaceTerminating(error) && !isBeingDeleted(self)) ||
+    (isDeniedByRoles(error) && attempt < RETRIES_OF_DENIALS);
   if (
     error instanceof Invalid ||
     isFinal(error) ||
@@ -53,6 +62,10 @@ function sentenceOf(error: unknown, effect: Effect): string {
   if (error instanceof ApiError) return error.message;
   return `${nameOf(effect)}: ${error instanceof Error ? error.message : String(error)}`;
 }
+
+/** Not a refusal of an admission plugin. */
+const isDeniedByRoles = (error: unknown): boolean =>
+  error instanceof Forbidden && / cannot \S+ resource "/.test(error.message);
 
 /** API servers answer with status 413; etcd's refusal arrives as an internal error with a message. */
 const isTooLarge = (error: unknown): boolean =>

@@ -43,6 +43,7 @@ function run(
     read: () => Promise.reject(new Error('nothing is read here')),
     now: () => NOW,
     log: silentLogger,
+    attempt: 0,
     event: () => undefined,
   };
   const gather = (picture: View<Installation>) => ({ self: () => picture, now: lookUp });

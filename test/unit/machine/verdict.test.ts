@@ -18,6 +18,11 @@ import { deleting, item } from '../../support/given.ts';
 const ref = { verb: 'create', kind: 'DeployItem', namespace: 'demo', name: 'a' };
 const facts = (status: number, causes: { reason: string }[] = []) => ({ status, reason: '', ref, causes });
 const going = new Forbidden({ message: 'no', ...facts(403, [{ reason: 'NamespaceTerminating' }]) });
+const denied = new Forbidden({
+  message:
+    'deployitems.landscaper.gardener.cloud is forbidden: User "x" cannot create resource "deployitems"',
+  ...facts(403),
+});
 const effect = create(deployItemKind, item('plan', 'a'));
 
 describe('a rejected write', () => {
@@ -33,7 +38,14 @@ describe('a rejected write', () => {
       error: new Invalid({ message: 'x', ...facts(422) }),
       outcome: 'fail',
     },
-    { what: 'a missing right', error: new Forbidden({ message: 'x', ...facts(403) }), outcome: 'fail' },
+    {
+      what: 'an admission plugin that refuses',
+      error: new Forbidden({ message: 'x', ...facts(403) }),
+      outcome: 'fail',
+    },
+    { what: 'a role that is missing, perhaps only for now', error: denied, outcome: 'retry' },
+    { what: 'a role that is still missing after two retries', error: denied, attempt: 2, outcome: 'retry' },
+    { what: 'a role that is still missing after three retries', error: denied, attempt: 3, outcome: 'fail' },
     {
       what: 'an object that the server finds too large',
       error: new ApiError({ message: 'x', ...facts(413) }),
@@ -52,9 +64,9 @@ describe('a rejected write', () => {
     { what: 'a namespace that goes, before the object itself is deleted', error: going, outcome: 'retry' },
     { what: 'a namespace that goes with the object', error: going, meta: deleting, outcome: 'fail' },
   ];
-  for (const { what, error, meta = {}, outcome } of rows) {
+  for (const { what, error, meta = {}, attempt = 0, outcome } of rows) {
     it(`for ${what} means: ${outcome}`, () => {
-      expect(judgeWrite(error, effect, meta).outcome).to.equal(outcome);
+      expect(judgeWrite(error, effect, meta, attempt).outcome).to.equal(outcome);
     });
   }
 

@@ -78,6 +78,7 @@ export async function run(decide: Decide, given: Given = {}) {
     read: () => Promise.reject(new Error('nothing is read here')),
     now: () => NOW,
     log: silentLogger,
+    attempt: 0,
     event: (...event: readonly string[]) => void events.push(event.join(' ')),
     entered: (to: string, from?: string) => void entered.push(`${from ?? ''} → ${to}`),
   };

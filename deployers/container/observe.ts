@@ -132,7 +132,8 @@ async function evaluate(
       });
     }
     case 'failed':
-      if (runState.isStuck) {
+      // A pod that is being deleted would otherwise stay until the next job, and the drain of its node would wait for it.
+      if (runState.isStuck || pod.metadata.deletionTimestamp !== undefined) {
         await ctx.begin(status);
         await deletePod(placeOf(options), pod, ctx.signal);
       }

@@ -173,7 +173,8 @@ export function runStateOf(
   const { phase, reason = '', message = '' } = pod.status ?? {};
   const isOver = phase === 'Failed';
   if (phase === 'Succeeded') return failureIn(status, true) ?? unfinishedWait(status) ?? { is: 'succeeded' };
-  const failure = failureIn(status, isOver);
+  // The kubelet ended the pod, and gives the reason; its containers were only killed.
+  const failure = isOver && reason !== '' ? undefined : failureIn(status, isOver);
   if (failure) return failure;
   if (!isOver && neverRuns(pod)) return { is: 'failed', isStuck: true, problem: deleted(pod.metadata.name) };
   if (!isOver) return { is: 'running', why: startProblem(pod, status, causes) };

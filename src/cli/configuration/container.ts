@@ -7,6 +7,8 @@ import {
 } from '../../../deployers/container/settings.ts';
 import type { ConfigurationFile } from './schema.ts';
 
+const ALLOW_PLAIN_HTTP = '--allow-plain-http';
+
 type GivenSettings = NonNullable<ConfigurationFile['container']>;
 
 /**
@@ -15,9 +17,11 @@ type GivenSettings = NonNullable<ConfigurationFile['container']>;
  * command.
  */
 export function containerSettings(
-  { container }: ConfigurationFile,
+  { container, registry }: ConfigurationFile,
   base: ContainerSettings = defaultSettings,
 ): ContainerSettings {
+  const isPlainHttpAllowed =
+    registry?.oci?.allowPlainHttp === true || base.init.args?.includes(ALLOW_PLAIN_HTTP) === true;
   const given = container ?? {};
   const { garbageCollection, debug } = given;
   const { disable, requeueTimeSeconds } = garbageCollection ?? {};
@@ -27,7 +31,7 @@ export function containerSettings(
     namespace: given.namespace ?? base.namespace,
     defaultImage: given.defaultImage?.image ?? base.defaultImage,
     main: mainOf(given, base.main),
-    init: programOf(given.initContainer, base.init),
+    init: initOf(programOf(given.initContainer, base.init), isPlainHttpAllowed),
     wait: programOf(given.waitContainer, base.wait),
     ...(isSidecar !== undefined && { isSidecar }),
     garbageCollection: {
@@ -48,6 +52,13 @@ function mainOf(
     resources: resourcesOf(resources, main.resources),
     securityContext: securityContext ? Object.fromEntries(changed) : main.securityContext,
   };
+}
+
+/** Our own program reads components from the same registries as the controllers. */
+function initOf(program: ProgramSpec, isPlainHttpAllowed: boolean): ProgramSpec {
+  const { command, args } = program;
+  const isOwn = args === undefined && String(command) === String(defaultSettings.init.command);
+  return isOwn && isPlainHttpAllowed ? { ...program, args: [ALLOW_PLAIN_HTTP] } : program;
 }
 
 function programOf(given: GivenSettings['initContainer'], usual: ProgramSpec): ProgramSpec {

@@ -266,6 +266,7 @@ describe('the container deployer', function () {
       phase: 'Failed',
       reason: 'Evicted',
       message: 'the node was low on memory',
+      containerStatuses: [{ name: 'main', state: { terminated: { exitCode: 137, reason: 'Error' } } }],
     });
     expect(status?.lastError).to.include({
       operation: 'RunMainContainer',

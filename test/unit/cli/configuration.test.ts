@@ -128,6 +128,18 @@ describe('the configuration file', () => {
     );
   });
 
+  it('lets init containers use the registries that controllers may use', () => {
+    const argsOf = (text: string): unknown => read(text).container.init.args;
+    const allowed = 'registry: {oci: {allowPlainHttp: true}}';
+    expect(argsOf(allowed)).to.deep.equal(['--allow-plain-http']);
+    expect(argsOf(`{${allowed}, container: {initContainer: {image: init:1}}}`)).to.deep.equal([
+      '--allow-plain-http',
+    ]);
+    expect(argsOf('registry: {oci: {allowPlainHttp: false}}')).to.equal(undefined);
+    expect(argsOf(`{${allowed}, container: {initContainer: {command: [/init]}}}`)).to.equal(undefined);
+    expect(argsOf(`{${allowed}, container: {initContainer: {args: [-v]}}}`)).to.deep.equal(['-v']);
+  });
+
   it('sets where containers run, and their images', () => {
     const { container } = read(`
       container:

@@ -4,6 +4,8 @@
 #   images.sh base NAME NODE        Debian with a Node.js program, its npm, and what both need: stands for the node image of Docker
 #   images.sh program NAME FILE UID only one static program
 #   images.sh build NAME FOLDER [ARGUMENT=VALUE]    the Dockerfile of a folder
+#   images.sh earlier NAME COMMIT   the product of an earlier commit of this repository, once
+#   images.sh unpack NAME FOLDER    the files of the product in an image
 #   images.sh push NAME REGISTRY    as REGISTRY/path
 set -euo pipefail
 : "${STORE:?folder of the images}"
@@ -61,6 +63,24 @@ program() { # NAME FILE UID
 build() { # NAME FOLDER [ARGUMENT=VALUE]
   b build --network host --pull=false --layers --format docker --signature-policy "$settings/policy.json" \
     ${3:+--build-arg "$3"} --tag "$1" "$2"
+}
+
+earlier() { # NAME COMMIT
+  local folder
+  if exists "$1"; then return; fi
+  folder=$(mktemp -d)
+  git archive "$2" | tar -x -C "$folder"
+  build "$1" "$folder"
+  rm -rf "$folder"
+}
+
+unpack() { # NAME FOLDER
+  local container
+  container=$(b from --pull=false --signature-policy "$settings/policy.json" "$1")
+  rm -rf "$2"
+  cp -a "$(b mount "$container")/app" "$2"
+  b umount "$container" >/dev/null
+  b rm "$container" >/dev/null
 }
 
 push() { # NAME REGISTRY

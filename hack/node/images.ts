@@ -1,9 +1,10 @@
 /** The images of the cluster, built without a registry to pull from. */
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute } from './machine.ts';
 import { programPath, type ProgramName } from './programs.ts';
-import { folders, images, REGISTRY } from './settings.ts';
+import { EARLIER_COMMIT, folders, images, REGISTRY } from './settings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NOBODY = '65535:65535';
@@ -28,18 +29,29 @@ export function buildImages(): void {
   const node = execute(process.execPath, [join(ROOT, 'hack/node-lts.mjs'), version]).trim();
   run('base', images.node(version), node);
   run('build', images.product, ROOT);
+  if (hasEarlierCommit()) {
+    run('earlier', images.earlier, EARLIER_COMMIT);
+    if (!existsSync(folders.earlier)) run('unpack', images.earlier, folders.earlier);
+  }
   run('build', images.job, join(import.meta.dirname, 'job'), `PRODUCT_IMAGE=${images.product}`);
   for (const { image, program, user } of PROGRAM_IMAGES) run('program', image, programPath(program), user);
 }
 
+/** A shallow clone does not have it. */
+const hasEarlierCommit = (): boolean =>
+  spawnSync('git', ['cat-file', '-e', `${EARLIER_COMMIT}^{commit}`], { cwd: ROOT, stdio: 'ignore' })
+    .status === 0;
+
 /** Pushes images to the registry of the running node, from which containerd pulls them. */
 export function pushImages(): void {
-  for (const image of [...PROGRAM_IMAGES.map((each) => each.image), images.product, images.job])
+  const products = [images.product, images.job, ...(existsSync(folders.earlier) ? [images.earlier] : [])];
+  for (const image of [...PROGRAM_IMAGES.map((each) => each.image), ...products])
     run('push', image, REGISTRY);
 }
 
 function run(command: string, ...args: readonly string[]): void {
   execute(join(import.meta.dirname, 'images.sh'), [command, ...args], {
+    cwd: ROOT,
     env: { ...process.env, STORE: folders.images },
   });
 }

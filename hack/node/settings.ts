@@ -26,6 +26,12 @@ export const addresses = {
 
 export const REGISTRY = `${addresses.node}:5000`;
 
+/**
+ * Upgrades are tested from here, because there is no earlier release yet. This commit has a chart and an image, and pods
+ * of container items without native sidecars.
+ */
+export const EARLIER_COMMIT = 'e42d8049';
+
 const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'espalier', 'node');
 
 /** Outside the tree; all but `state` is kept for the next time. */
@@ -34,6 +40,8 @@ export const folders = {
   programs: join(cache, `kube-${versions.kubernetes}-coredns-${versions.coredns}`),
   /** Images that were built, and what they are built from. */
   images: join(cache, 'images'),
+  /** The command line of EARLIER_COMMIT; missing if the repository does not have this commit. */
+  earlier: join(cache, `earlier-${EARLIER_COMMIT}`),
   /** Images as the registry of the node keeps them. */
   registry: join(cache, 'registry'),
   /** State of the running node; deleted before and after it. */
@@ -56,7 +64,8 @@ export const files = {
 export const images = {
   node: (version: string): string => `docker.io/library/node:${version}-slim`,
   product: 'registry.example.org/espalier:test',
-  previous: 'registry.example.org/espalier:previous',
+  /** The product of EARLIER_COMMIT. */
+  earlier: `registry.example.org/espalier:${EARLIER_COMMIT}`,
   job: 'registry.example.org/job:test',
   pause: 'registry.k8s.io/pause:3.10',
   /** Images of the sample landscape, and of other servers in tests: one program stands in for them. */

@@ -100,6 +100,12 @@ export class Box {
     return item;
   }
 
+  /** From now on, the item is deleted without a run of its image. */
+  skipDeletionRun(): void {
+    const annotation = 'container.deployer.landscaper.gardener.cloud/force-cleanup=true';
+    kubectl('annotate', 'deployitems.landscaper.gardener.cloud', '--all', '-n', this.namespace, annotation);
+  }
+
   operate(operation: string): Promise<unknown> {
     return operate(this.#client, this.namespace, 'box', operation);
   }

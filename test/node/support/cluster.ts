@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { files, images, NODE_NAME } from '../../../hack/node/settings.ts';
+import { files, folders, images, NODE_NAME } from '../../../hack/node/settings.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
@@ -73,7 +73,13 @@ export const attempt = (...objects: readonly object[]): Ended =>
 export const espalier = (...args: readonly string[]): string =>
   checked(`espalier ${args.join(' ')}`, run(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), ...args]));
 
-/** @returns undefined if there is no helm program; `make test-helm` builds it */
+/** The same of the earlier version. */
+export const earlierEspalier = (...args: readonly string[]): string =>
+  checked(
+    `the earlier espalier ${args.join(' ')}`,
+    run(process.execPath, [join(folders.earlier, 'dist/src/cli/main.js'), ...args]),
+  );
+
 export const helm = (program: string, ...args: readonly string[]): string =>
   checked(`helm ${args.slice(0, 2).join(' ')}`, run(program, args));
 
@@ -156,7 +162,7 @@ export const namespace = (name: string, labels: Readonly<Record<string, string>>
 });
 
 /** Ends a service of the node with SIGKILL; the node starts it again some seconds later. @returns when it runs again */
-export async function killService(name: 'kubelet' | 'api-server'): Promise<void> {
+export async function killService(name: 'kubelet' | 'api-server' | 'registry'): Promise<void> {
   const file = files.processId(name);
   const killed = readFileSync(file, 'utf8');
   process.kill(Number(killed), 'SIGKILL');

@@ -110,6 +110,7 @@ export class Machine {
 
   async #restart(name: string, command: readonly string[]): Promise<void> {
     await pause(RESTART_AFTER_MS);
+    while (existsSync(files.hold(name)) && !this.#isStopping) await pause(POLL_MS);
     if (!this.#isStopping) await this.startService(name, command);
   }
 

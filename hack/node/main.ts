@@ -54,11 +54,15 @@ async function runTests(args: readonly string[], interrupted: Promise<unknown>):
     ['--import', 'tsx', join(import.meta.dirname, '../run-tests.ts'), ...suites],
     {
       stdio: 'inherit',
+      // A group of its own, so that all processes of the tests get the signal.
+      detached: true,
       env: { ...process.env, ESPALIER_TEST_NODE: files.kubeconfig },
     },
   );
   const ended = once(tests, 'exit') as Promise<[number | null]>;
-  void interrupted.then(() => tests.kill());
+  void interrupted.then(() => {
+    if (tests.pid !== undefined && tests.exitCode === null) process.kill(-tests.pid, 'SIGTERM');
+  });
   const [code] = await ended;
   return code ?? 1;
 }

@@ -59,6 +59,8 @@ export const files = {
   auditLog: join(folders.logs, 'audit.log'),
   /** Process id of a service, as the machine counts. */
   processId: (service: string): string => join(folders.state, `${service}.pid`),
+  /** While this file exists, the service is not started again. */
+  hold: (service: string): string => join(folders.state, `${service}.hold`),
 } as const;
 
 export const images = {

@@ -14,12 +14,12 @@ import {
   espalier,
   images,
   install,
-  killService,
   kubectl,
   LS_SYSTEM,
   namespace,
   uninstall,
   until,
+  withoutService,
   type Pod,
 } from './support/cluster.ts';
 
@@ -263,12 +263,17 @@ describe('container items on a node', function () {
     const later = images.job.replace(/:.*/, ':later');
     await copyTag(images.job, later);
     const waiting = box('registry');
-    const restarted = killService('registry');
-    const { phase, problem } = await waiting.run({ configuration: { image: later } });
-    await restarted;
+    const before = await withoutService('registry', async () => {
+      const job = await waiting.start({ configuration: { image: later } });
+      await until('the item shows why it waits', 60, async () =>
+        /:later" cannot be pulled: [^]*connection refused/.test(
+          (await waiting.item()).status?.lastError?.message ?? '',
+        ),
+      );
+      return job;
+    });
+    const { phase, problem } = await waiting.end(before);
     expect(phase, problem?.message).to.equal('Succeeded');
-    const events = kubectl('get', 'events', '-n', LS_SYSTEM, '-o', 'jsonpath={.items[*].message}');
-    expect(events).to.match(/Failed to pull image "[^"]+:later": [^]*connect: connection refused/);
   });
 
   it('run for their deletion with the state, and leave nothing behind', async () => {

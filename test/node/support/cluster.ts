@@ -1,6 +1,6 @@
 /** The cluster of `make test-node`: requests, waiting, and the product in it. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { files, folders, images, NODE_NAME } from '../../../hack/node/settings.ts';
@@ -161,29 +161,49 @@ export const namespace = (name: string, labels: Readonly<Record<string, string>>
   metadata: { name, labels },
 });
 
+type Service = 'kubelet' | 'api-server' | 'registry';
+
 /** Ends a service of the node with SIGKILL; the node starts it again some seconds later. @returns when it runs again */
-export async function killService(name: 'kubelet' | 'api-server' | 'registry'): Promise<void> {
-  const file = files.processId(name);
-  const killed = readFileSync(file, 'utf8');
+export const killService = (name: Service): Promise<void> => runsAgain(name, kill(name));
+
+/** The same, but the service stays down until `use` has ended. */
+export async function withoutService<T>(name: Service, use: () => Promise<T>): Promise<T> {
+  writeFileSync(files.hold(name), '');
+  const killed = kill(name);
+  try {
+    return await use();
+  } finally {
+    rmSync(files.hold(name));
+    await runsAgain(name, killed);
+  }
+}
+
+function kill(name: Service): string {
+  const killed = readFileSync(files.processId(name), 'utf8');
   process.kill(Number(killed), 'SIGKILL');
-  await until(`${name} runs again`, 30, () => existsSync(file) && readFileSync(file, 'utf8') !== killed);
+  return killed;
+}
+
+async function runsAgain(name: Service, killed: string): Promise<void> {
+  const file = files.processId(name);
+  const current = (): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  await until(`${name} runs again`, 30, () => !['', killed].includes(current()));
 }
 
 /** Kinds whose objects change all the time, or belong to others of the list. */
 const UNSTABLE = /^(events|componentstatuses|endpoints|endpointslices|leases|controllerrevisions)(\.|$)/;
 
-/** Names of all objects of the cluster, one per line. Pods of the cluster itself are left out. */
+/** API, kind, namespace and name of all objects of the cluster. */
 export function allNames(): readonly string[] {
   const resources = kubectl('api-resources', '--verbs=list', '-o', 'name')
     .split('\n')
     .filter((resource) => resource !== '' && !UNSTABLE.test(resource));
-  const columns = 'custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name';
-  return resources.flatMap((resource) =>
-    kubectl('get', resource, '-A', '--no-headers', '--ignore-not-found', '-o', columns)
-      .split('\n')
-      .filter((line) => line.trim() !== '' && !line.startsWith('No resources found'))
-      .map((line) => `${resource} ${line.trim().split(/\s+/).join('/')}`),
-  );
+  const columns =
+    'custom-columns=API:.apiVersion,KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name';
+  return kubectl('get', resources.join(','), '-A', '--no-headers', '-o', columns)
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('Warning: '))
+    .map((line) => line.trim().split(/\s+/).join(' '));
 }
 
 export { NODE_NAME, images };

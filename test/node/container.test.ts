@@ -266,7 +266,7 @@ describe('container items on a node', function () {
     const before = await withoutService('registry', async () => {
       const job = await waiting.start({ configuration: { image: later } });
       await until('the item shows why it waits', 60, async () =>
-        /:later" cannot be pulled: [^]*connection refused/.test(
+        /:later" cannot be pulled at the moment[^]*connection refused/.test(
           (await waiting.item()).status?.lastError?.message ?? '',
         ),
       );

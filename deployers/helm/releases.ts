@@ -18,6 +18,7 @@ export interface ReleaseRecord {
   readonly status: string;
   /** RFC 3339; creation time of the record. */
   readonly createdAt: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
   /** The secret that contains the record. */
   readonly secret: { readonly name: string; readonly namespace: string; readonly uid: string | undefined };
   /** The content of the record. @throws RetryError if it was deleted meanwhile */
@@ -44,6 +45,7 @@ export async function recordsOf(
         revision,
         status: labels['status'] ?? '',
         createdAt,
+        labels,
         secret,
         content: () => contentOf(client, secret, signal),
       });

@@ -117,6 +117,11 @@ export const inThisThread = (world: WorkWorld): Runner => ({
   checkChartValues: (job) => settled(() => work.checkChartValues(job)),
   unpackItems: (job) => settled(() => work.unpackItems(job)),
   recordDocuments: (job) => settled(() => work.recordDocuments(job)),
+  chartDefinitions: (job) => settled(() => work.chartDefinitions(job)),
+  viewRecord: (job) => settled(() => work.viewRecord(job)),
+  changeRecord: (job) => settled(() => work.changeRecord(job)),
+  renderRelease: ({ lookup, ...job }) =>
+    withLookups(lookup, (round) => settled(() => work.releaseRound({ ...job, round }, world))),
   renderChart: ({ lookup, ...job }) =>
     withLookups(lookup, (round) => settled(() => work.chartRound({ ...job, round }, world))),
 });

@@ -78,6 +78,11 @@ export class ApiError extends EspalierError {
     this.#serverMessage = facts.serverMessage;
   }
 
+  /** The server's own message, without the request; undefined if it sent none or one that may contain a secret. */
+  get serverMessage(): string | undefined {
+    return this.#serverMessage;
+  }
+
   /**
    * The same error with a message that names the server it comes from, in one line and shortened. For servers of
    * tenants, whose messages are shown to users and stored.

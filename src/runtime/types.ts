@@ -81,6 +81,8 @@ export type Write<T extends Obj = Obj> = {
 } & (
   | { readonly verb: 'create' | 'replace'; readonly kind: Kind<T>; readonly object: T }
   | { readonly verb: 'merge'; readonly kind: Kind<T>; readonly key: Key; readonly body: object }
+  /** A strategic merge patch; servers support it for built-in kinds only. */
+  | { readonly verb: 'strategic'; readonly kind: Kind<T>; readonly key: Key; readonly body: object }
   | { readonly verb: 'json'; readonly kind: Kind<T>; readonly key: Key; readonly ops: readonly JsonOp[] }
   | {
       readonly verb: 'apply';

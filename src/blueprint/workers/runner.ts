@@ -7,7 +7,7 @@ import { TemplateStopped } from '../../templating/errors.ts';
 import { DEFAULT_LIMITS, type TemplateLimits } from '../../templating/budget.ts';
 import { ChartStopped } from '../../templating/helm/errors.ts';
 import { withLookups, type RoundResult } from '../../templating/helm/lookups.ts';
-import type { ChartObjects } from '../../templating/helm/work.ts';
+import type { ChartObjects, ChartRunner } from '../../templating/helm/work.ts';
 import { nameOf } from '../../components/descriptor.ts';
 import type { DescriptorRunner } from '../../components/descriptor-work.ts';
 import { ContentInvalid } from '../../components/errors.ts';
@@ -143,14 +143,23 @@ export function workerRunners({
         throw new UnreadableDeployItems('deployItemsCompressed', why, { cause: error });
       }),
     ...descriptorRunner((kind, job) => runIn(namespace, kind, job), sentence),
-    mentions: (job) => ofChart(runIn(namespace, 'mentions', job)),
-    chartValues: (job) => ofChart(runIn(namespace, 'chartValues', job)),
-    checkChartValues: (job) => ofChart(runIn(namespace, 'checkChartValues', job)),
-    recordDocuments: (job) => ofChart(runIn(namespace, 'recordDocuments', job)),
-    renderChart: ({ lookup, ...job }) =>
-      withLookups(lookup, (round) =>
-        ofChart(runIn<RoundResult<ChartObjects>>(namespace, 'chartRound', { ...job, round })),
-      ),
+    ...chartRunner((kind, job) => ofChart(runIn(namespace, kind, job))),
   });
   return { of: runnerOf, close: () => pool.close() };
 }
+
+type RunChartWork = <T>(kind: WorkKind, job: AnyJob) => Promise<T>;
+
+const chartRunner = (run: RunChartWork): ChartRunner => ({
+  mentions: (job) => run('mentions', job),
+  chartValues: (job) => run('chartValues', job),
+  checkChartValues: (job) => run('checkChartValues', job),
+  recordDocuments: (job) => run('recordDocuments', job),
+  chartDefinitions: (job) => run('chartDefinitions', job),
+  viewRecord: (job) => run('viewRecord', job),
+  changeRecord: (job) => run('changeRecord', job),
+  renderRelease: ({ lookup, ...job }) =>
+    withLookups(lookup, (round) => run<RoundResult<string>>('releaseRound', { ...job, round })),
+  renderChart: ({ lookup, ...job }) =>
+    withLookups(lookup, (round) => run<RoundResult<ChartObjects>>('chartRound', { ...job, round })),
+});

@@ -3,9 +3,16 @@ import type { DescriptorJob, ReferenceJob, SignatureJob } from '../../components
 import * as componentErrors from '../../components/errors.ts';
 import * as yamlErrors from '../../lib/yaml-error.ts';
 import * as helmErrors from '../../templating/helm/errors.ts';
-import type { ChartRoundJob, ChartValuesJob, MentionsJob, PackedChart } from '../../templating/helm/work.ts';
+import type {
+  ChartRoundJob,
+  ChartValuesJob,
+  MentionsJob,
+  PackedChart,
+  ReleaseRoundJob,
+} from '../../templating/helm/work.ts';
 import * as renderErrors from '../../templating/errors.ts';
 import * as templateErrors from '../../templating/gotemplate/errors.ts';
+import type { RecordChangeJob } from '../../templating/helm/record-view.ts';
 import type { RecordJob } from '../../templating/helm/record.ts';
 import type { Load } from '../../templating/worker/worker-process.ts';
 import { classesOf, type WireError } from '../../templating/worker/errors-on-the-wire.ts';
@@ -41,7 +48,7 @@ export type WireAnswer =
   { readonly result: Packed } | { readonly error: WireError } | { readonly tooLarge: true };
 
 type ComponentJob = DescriptorJob | ReferenceJob | SignatureJob;
-type ChartJob = RecordJob | MentionsJob | ChartValuesJob | ChartRoundJob;
+type ChartJob = RecordJob | RecordChangeJob | MentionsJob | ChartValuesJob | ChartRoundJob | ReleaseRoundJob;
 export type AnyJob = RenderJob | UnpackJob | MappingJob | SchemaJob | ComponentJob | ChartJob;
 
 export function packJob(kind: WorkKind, job: AnyJob): Load & { readonly work: WireJob } {

@@ -68,6 +68,7 @@ function isConditional(write: Write): boolean {
     case 'apply':
       return write.object.metadata.resourceVersion !== undefined;
     case 'merge':
+    case 'strategic':
       return hasVersion(write.body);
     default:
       return false;

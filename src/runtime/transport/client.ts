@@ -245,6 +245,11 @@ function requestFor(write: Write, fieldManager: string): WriteRequest {
         // If the body contains a version, the second of two equal patches conflicts with the first.
         isIdempotent: versionIn(write.body) === undefined,
       });
+    case 'strategic':
+      return request('patch', 'PATCH', write.key, {
+        body: exactJson(write.body),
+        contentType: 'application/strategic-merge-patch+json',
+      });
     case 'json':
       return request('patch', 'PATCH', write.key, {
         body: exactJson(write.ops),

@@ -12,9 +12,13 @@ export interface Chart {
   readonly metadata: ChartMetadata;
   /** Defaults of `values.yaml`. */
   readonly values: Fields;
+  /** Whether there is a `values.yaml`, even an empty one. */
+  readonly hasValues: boolean;
   /** Content of `values.schema.json`. */
   readonly schema?: Uint8Array | undefined;
   readonly templates: readonly ChartFile[];
+  /** Content of `Chart.lock`, or of `requirements.lock` in older charts. */
+  readonly lock?: Uint8Array | undefined;
   /** All other files, including those in `crds/`. */
   readonly files: readonly ChartFile[];
   readonly dependencies: readonly Chart[];

@@ -63,7 +63,9 @@ function loadChart(files: readonly ChartFile[], { where, depth, budget }: Place)
   return {
     metadata,
     values: readValues(find('values.yaml'), below),
+    hasValues: find('values.yaml') !== undefined,
     schema: find('values.schema.json'),
+    lock: find('Chart.lock') ?? (isOld ? find('requirements.lock') : undefined),
     templates: files.filter(({ name }) => name.startsWith('templates/')),
     files: files.filter(({ name }) => isPlainFile(name, isOld)),
     dependencies: subcharts(files, { where: below, depth: depth + 1, budget }),

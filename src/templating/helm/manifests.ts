@@ -26,7 +26,7 @@ export interface Manifests {
 }
 
 /** The order in which Helm installs; other kinds follow, by name. */
-const ORDER = [
+export const INSTALL_ORDER: readonly string[] = [
   'PriorityClass',
   'Namespace',
   'NetworkPolicy',
@@ -64,7 +64,7 @@ const ORDER = [
   'Ingress',
   'APIService',
 ];
-const rank = new Map(ORDER.map((kind, i) => [kind, i]));
+const rank = new Map(INSTALL_ORDER.map((kind, i) => [kind, i]));
 
 const HOOK = 'helm.sh/hook';
 const EVENTS: Readonly<Record<string, string>> = {
@@ -115,7 +115,7 @@ function byKind(a: RenderedManifest, b: RenderedManifest): number {
   const x = rank.get(a.kind);
   const y = rank.get(b.kind);
   if (x === undefined && y === undefined) return byCodePoint(a.kind, b.kind);
-  return (x ?? ORDER.length) - (y ?? ORDER.length);
+  return (x ?? INSTALL_ORDER.length) - (y ?? INSTALL_ORDER.length);
 }
 
 function read(source: string, content: string): RenderedManifest {

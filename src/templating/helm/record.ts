@@ -2,12 +2,11 @@
  * Helm's record of a revision, a secret on the target. A user with write access to it can craft one that takes
  * arbitrarily long to unpack, so it is unpacked in a worker that can be stopped.
  */
-import { gunzipSync } from 'node:zlib';
-import { exactJson } from '../../lib/exact-json.ts';
-import { isTooLarge } from '../../lib/gzip.ts';
-import { JsonTooLarge, parseBoundedJson } from '../../lib/json-bounds.ts';
+import { exactJson, parseExactJson } from '../../lib/exact-json.ts';
+import { isTooLarge, unpackedSmall } from '../../lib/gzip.ts';
+import { checkJsonBounds, JsonTooLarge } from '../../lib/json-bounds.ts';
 import { structureExcess } from '../../lib/json-scan.ts';
-import { isObject, ownField } from '../../lib/objects.ts';
+import { isObject, ownField, type Fields } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
 import { ChartInvalid } from './errors.ts';
 import { splitManifests } from './manifests.ts';
@@ -28,13 +27,18 @@ const OBJECT = { maxDepth: 1000, maxElements: 131_072 };
  * damaged.
  * @throws ChartInvalid
  */
-export function recordDocuments({ release }: RecordJob): readonly string[] {
-  return splitManifests(manifestIn(release)).flatMap((text) => {
-    const json = jsonOf(text);
-    if (json === undefined) return [];
-    if (!structureExcess(Buffer.from(json), OBJECT)) return [json];
-    throw tooLarge(`an object of more than ${String(OBJECT.maxElements)} values`);
-  });
+export function recordDocuments(job: RecordJob): readonly string[] {
+  const manifest = ownField(recordIn(job), 'manifest');
+  return splitManifests(typeof manifest === 'string' ? manifest : '').flatMap(
+    (text) => documentOf(text) ?? [],
+  );
+}
+
+/** A document of a manifest as JSON; undefined if it is not valid YAML. @throws ChartInvalid if it is too large */
+export function documentOf(text: string): string | undefined {
+  const json = jsonOf(text);
+  if (json === undefined || !structureExcess(Buffer.from(json), OBJECT)) return json;
+  throw tooLarge(`an object of more than ${String(OBJECT.maxElements)} values`);
 }
 
 function jsonOf(text: string): string | undefined {
@@ -46,19 +50,19 @@ function jsonOf(text: string): string | undefined {
   }
 }
 
-function manifestIn(release: string): string {
+/** The unpacked record; undefined if it is damaged. @throws ChartInvalid if it exceeds a limit */
+export function recordIn({ release }: RecordJob): Fields | undefined {
   if (release.length > MAX_PACKED) throw tooLarge(`${String(release.length)} characters`);
   try {
     const packed = Buffer.from(Buffer.from(release, 'base64').toString('latin1'), 'base64');
-    const record = parseBoundedJson(
-      gunzipSync(packed, { maxOutputLength: MAX_UNPACKED_MIB << 20 }).toString('utf8'),
-    );
-    const manifest = ownField(isObject(record) ? record : {}, 'manifest');
-    return typeof manifest === 'string' ? manifest : '';
+    const json = Buffer.from(unpackedSmall(packed, MAX_UNPACKED_MIB << 20)).toString('utf8');
+    checkJsonBounds(json);
+    const record = parseExactJson(json);
+    return isObject(record) ? record : undefined;
   } catch (error) {
     if (isTooLarge(error)) throw tooLarge(`more than ${String(MAX_UNPACKED_MIB)} MiB, unpacked`);
     if (error instanceof JsonTooLarge) throw new ChartInvalid(error.message, { cause: error });
-    return '';
+    return undefined;
   }
 }
 

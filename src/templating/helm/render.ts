@@ -26,6 +26,10 @@ export interface Inputs {
 
 export interface Rendering extends Manifests {
   readonly crds: readonly CrdFile[];
+  /** The chart with the dependencies that these values enable. */
+  readonly chart: Chart;
+  /** The output of the `NOTES.txt` of the root chart; empty without one. */
+  readonly notes: string;
 }
 
 /** @throws ChartInvalid, ValuesInvalid, ChartTemplateFailed, ManifestUnreadable; the errors of `lookup` */
@@ -76,7 +80,8 @@ function renderOnce(
   }
   const printed = renderTemplates(chart, { values, release, capabilities, lookup }, world);
   const manifests = new Map([...printed].filter(([path]) => !path.endsWith('NOTES.txt')));
-  return { ...sortManifests(manifests), crds: crdFiles(chart) };
+  const notes = printed.get(`${chart.metadata.name}/templates/NOTES.txt`) ?? '';
+  return { ...sortManifests(manifests), crds: crdFiles(chart), chart, notes };
 }
 
 /** Refuses a chart whose dependencies are missing. */
@@ -90,9 +95,15 @@ function refuseMissing({ metadata, dependencies }: Chart): void {
   );
 }
 
+/** A document as Helm prints it: below the path of its template. */
+export const pageOf = ({ source, content }: CrdFile): string => `---\n# Source: ${source}\n${content}\n`;
+
 /** The output of `helm template --include-crds`. */
-export function printRendering({ crds, manifests, hooks }: Rendering): string {
-  const page = (source: string, content: string): string => `---\n# Source: ${source}\n${content}\n`;
-  const installed = [...crds, ...manifests].map(({ source, content }) => page(source, content)).join('');
-  return `${installed.trim()}\n${hooks.map(({ source, content }) => page(source, content)).join('')}`;
+export function printRendering({
+  crds,
+  manifests,
+  hooks,
+}: Pick<Rendering, 'crds' | 'manifests' | 'hooks'>): string {
+  const installed = [...crds, ...manifests].map(pageOf).join('');
+  return `${installed.trim()}\n${hooks.map(pageOf).join('')}`;
 }

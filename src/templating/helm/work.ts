@@ -4,13 +4,21 @@
  */
 import type { Fields } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
-import type { Chart } from './chart.ts';
+import { crdFiles, type Chart, type CrdFile } from './chart.ts';
 import { coalesceValues } from './coalesce.ts';
 import { withDependencies } from './dependencies.ts';
 import type { World } from './engine.ts';
 import { chartOfArchive } from './load.ts';
 import type { ReadLookup, Round, RoundResult } from './lookups.ts';
 import { splitManifests, type Hook, type RenderedManifest } from './manifests.ts';
+import { recordOf, type RecordInfo } from './record-content.ts';
+import {
+  changeRecord,
+  packRecord,
+  viewRecord,
+  type RecordChangeJob,
+  type RecordView,
+} from './record-view.ts';
 import { recordDocuments, type RecordJob } from './record.ts';
 import { renderRound, type Inputs, type Rendering } from './render.ts';
 import { checkValues } from './schema.ts';
@@ -45,6 +53,14 @@ interface ChartRenderJob extends ChartJob {
   readonly lookup?: ReadLookup;
 }
 
+export interface ReleaseRoundJob extends ChartRoundJob {
+  readonly info: RecordInfo;
+  /** Number of the revision in the record; default: the one that templates see. */
+  readonly version: number;
+}
+
+interface ReleaseRenderJob extends ChartRenderJob, Pick<ReleaseRoundJob, 'info' | 'version'> {}
+
 /** The values of a chart for templates and exports. */
 export interface ChartValues {
   readonly metadata: {
@@ -75,6 +91,21 @@ export interface ChartRunner {
   recordDocuments(job: RecordJob): Promise<readonly string[]>;
   /** @throws the errors of `lookup` */
   renderChart(job: ChartRenderJob): Promise<ChartObjects>;
+  /** The CRD files of a chart, including those of dependencies that the values enable. */
+  chartDefinitions(job: ChartValuesJob): Promise<readonly ChartDefinitions[]>;
+  /** The record of a new revision, as `data.release` of its secret. @throws the errors of `lookup` */
+  renderRelease(job: ReleaseRenderJob): Promise<string>;
+  /** Undefined if the record is damaged. */
+  viewRecord(job: RecordJob): Promise<RecordView | undefined>;
+  /** The changed record, as `data.release` of its secret; undefined if it is damaged. */
+  changeRecord(job: RecordChangeJob): Promise<string | undefined>;
+}
+
+/** A CRD file: its objects, or the error of a part. */
+interface ChartDefinitions {
+  /** Path within its chart. */
+  readonly name: string;
+  readonly definitions: ChartObjects['definitions'];
 }
 
 /** Returns the chart runner for the users of a namespace. */
@@ -95,6 +126,24 @@ export const chartWork = {
     checkValues(active, coalesceValues(active, values));
   },
   recordDocuments,
+  viewRecord,
+  changeRecord,
+  chartDefinitions: ({ chart, values }: ChartValuesJob): readonly ChartDefinitions[] => {
+    const active = withDependencies(chartOf(chart), values);
+    return crdFiles(active).map((file) => ({
+      name: file.source.slice(file.source.lastIndexOf('/crds/') + 1),
+      definitions: definitionsIn(file),
+    }));
+  },
+  releaseRound: (
+    { chart, inputs, round, info, version }: ReleaseRoundJob,
+    world: World,
+  ): RoundResult<string> => {
+    const outcome = renderRound(chartOf(chart), inputs, round, world);
+    if (outcome.kind === 'asked') return outcome;
+    const at = { ...inputs.release, revision: version };
+    return { kind: 'rendered', result: packRecord(recordOf(outcome.result, at, inputs.values, info)) };
+  },
   chartRound: ({ chart, inputs, round }: ChartRoundJob, world: World): RoundResult<ChartObjects> => {
     const outcome = renderRound(chartOf(chart), inputs, round, world);
     return outcome.kind === 'asked' ? outcome : { kind: 'rendered', result: objectsIn(outcome.result) };
@@ -125,10 +174,11 @@ function mentions(chart: Chart, word: string): boolean {
 const objectsIn = ({ manifests, hooks, crds }: Rendering): ChartObjects => ({
   manifests: manifests.map(({ source, document }) => ({ source, document })),
   hooks: hooks.map(({ source, kind, document, events }) => ({ source, kind, document, events })),
-  definitions: crds.flatMap(({ source, content }) =>
-    splitManifests(content).map((text) => definition(source, text)),
-  ),
+  definitions: crds.flatMap(definitionsIn),
 });
+
+const definitionsIn = ({ source, content }: CrdFile): ChartObjects['definitions'] =>
+  splitManifests(content).map((text) => definition(source, text));
 
 function definition(source: string, text: string): ChartObjects['definitions'][number] {
   try {

@@ -172,6 +172,8 @@ export class FakeCluster implements Client {
           write.sub,
         );
       }
+      case 'strategic':
+        throw new Error('not needed');
       case 'merge': {
         const old = this.#find(kind, key);
         const { metadata } = write.body as Partial<Obj>;

@@ -6,6 +6,9 @@ import { asText } from '../../src/machine/decision.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import type { HelmConfig } from './config.ts';
 
+/** Operation of errors of releases. */
+export const OPERATION = 'RealHelmDeployer.Deploy';
+
 type Step = 'GetHelmChart' | 'PrepareHelmValues' | 'RenderHelmValues';
 
 const text = (reason: Step, message: string): string =>

@@ -3,10 +3,8 @@
  */
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import { errorMessageOf, findHelm, HelmMissing, type Helm, type HelmAnswer } from './helm-cli.ts';
-import { maskFor } from './errors.ts';
+import { maskFor, OPERATION } from './errors.ts';
 import type { HelmOptions, HelmContext } from './helm-context.ts';
-
-export const OPERATION = 'RealHelmDeployer.Deploy';
 
 interface Call {
   readonly args: readonly string[];

@@ -5,7 +5,7 @@
 import { isBeingDeleted } from '../../src/api/job.ts';
 import { accessOf } from '../objects/manifests/remove.ts';
 import type { Outcome } from '../sdk/outcome.ts';
-import { helmOf } from './helm-call.ts';
+import { actionsFor } from './actions.ts';
 import { uninstall } from './release.ts';
 import type { HelmOptions, HelmContext } from './helm-context.ts';
 import type { HelmStatus } from './status.ts';
@@ -30,8 +30,9 @@ export async function removeOtherMode(
   // Entries of releases have no policy.
   const hasTemplates = !old && (previous?.managedResources ?? []).some(({ policy }) => policy);
   if (!config.isRelease || !hasTemplates) return undefined;
-  // Without the helm program the release cannot be installed, so nothing is removed for it.
-  if (!isBeingDeleted(ctx.item.metadata)) helmOf(options);
+  // If a configured helm program is missing, the release cannot be installed, so nothing is removed for it.
+  if (!isBeingDeleted(ctx.item.metadata))
+    actionsFor(ctx, await accessOf(ctx.target, 'ApplyFile'), options).check();
   const outcome = await removeTemplates(ctx);
   return outcome.kind === 'done' ? undefined : outcome;
 }

@@ -1,21 +1,21 @@
 /**
- * Release mode: helm installs the chart as a release. If nothing has changed since the last job, no new revision is
- * created. Pending records of an interrupted helm process are removed before the next attempt.
+ * Release mode: the chart is installed as a release of Helm. If nothing has changed since the last job, no new revision
+ * is created. Pending records of an interrupted process are removed before the next attempt.
  */
 import { createHash } from 'node:crypto';
 import { ChartStopped, HelmError } from '../../src/templating/helm/errors.ts';
 import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
-import { isGzip, packed } from '../../src/lib/gzip.ts';
 import { toYaml } from '../../src/lib/yaml.ts';
 import { checkReadinessAndExports } from '../objects/readiness-and-exports.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import { isKubeObject, type KubeObject, type ManagedResource } from '../objects/manifests/model.ts';
 import { done, type Outcome } from '../sdk/outcome.ts';
-import { actionFlags, timeoutFlag } from './flags.ts';
+import { actionsFor, type ReleaseActions } from './actions.ts';
+import type { LoadedChart } from './chart.ts';
+import { timeoutFor } from './flags.ts';
 import type { HelmConfig } from './config.ts';
 import { isUnchangedOnCluster } from './drift.ts';
-import { callHelm, helmOf, OPERATION, shown } from './helm-call.ts';
 import {
   documentsIn,
   deleteRecord,
@@ -25,7 +25,7 @@ import {
   recordsOf,
   type ReleaseRecord,
 } from './releases.ts';
-import { configurationError } from './errors.ts';
+import { configurationError, OPERATION } from './errors.ts';
 import { objectsOf } from './rendering.ts';
 import { oncePerJob, PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
 import { statusOf, type HelmStatus, type ReleaseNote } from './status.ts';
@@ -36,7 +36,7 @@ const CHECKPOINTS = { install: 'before installing release', upgrade: 'before upg
 
 /** A chart, and the runner that reads it. */
 interface LoadedChartWithRunner {
-  readonly chart: PackedChart;
+  readonly chart: LoadedChart;
   readonly charts: ChartRunner;
 }
 
@@ -88,19 +88,20 @@ async function release(
   if (newest && (await isUnchanged(ctx, access, newest, { digest, charts }))) {
     return statusFor(newest, { config, charts }, { name, namespace, digest, revision: newest.revision });
   }
-  const isStale = newest !== undefined && isPending(newest) && isOlderThanJob(ctx, newest);
-  if (isStale) await deleteRecord(access, newest, signal);
+  const actions = actionsFor(ctx, access, options);
+  const isStale = newest !== undefined && isInterrupted(ctx, newest);
+  if (isStale) await actions.discard(newest);
   const last = isStale ? records.at(-2) : newest;
   const action = last && !isEnded(last) ? 'upgrade' : 'install';
   ctx.assertTimeLeft(`${PREFIX}: ${CHECKPOINTS[action]}`);
   // The status of the last revision stays until a new revision is created.
   await checkAgainstSchema(action, loaded, config);
-  helmOf(options);
-  // The status is stored before helm starts, so that a deletion after a crash finds the release, and the next
+  actions.check();
+  // The status is stored before the action starts, so that a deletion after a crash finds the release, and the next
   // reconcile knows which revision this job created.
   const next = { name, namespace, digest, revision: (last?.revision ?? 0) + 1, planned: true };
   await ctx.begin(statusOf(previous?.managedResources ?? [], next));
-  await act({ action, isReinstall: last !== undefined }, ctx, access, loaded.chart, options);
+  await act({ action, isReinstall: last !== undefined }, ctx, access, loaded.chart, actions);
   const made = (await recordsOf(access, config, signal)).at(-1);
   const note = { name, namespace, digest, ...(made && { revision: made.revision }) };
   return made ? statusFor(made, { config, charts }, note) : statusOf([], note);
@@ -172,45 +173,33 @@ function isOlderThanJob({ item, clock }: HelmContext, { createdAt }: ReleaseReco
   return createdAt !== undefined && Date.parse(createdAt) < limit;
 }
 
+/** Whether the process that created a pending record no longer runs. */
+function isInterrupted(ctx: HelmContext, record: ReleaseRecord): boolean {
+  const { planned, revision } = ctx.previous?.release ?? {};
+  const isOurs = planned === true && revision === record.revision;
+  return isPending(record) && (isOurs || isOlderThanJob(ctx, record));
+}
+
 async function act(
   { action, isReinstall }: { readonly action: Action; readonly isReinstall: boolean },
   ctx: HelmContext,
   access: KubeAccess,
-  { bytes }: PackedChart,
-  options: HelmOptions,
+  chart: LoadedChart,
+  actions: ReleaseActions,
 ): Promise<void> {
-  const { config } = ctx;
-  const chosen = config[action];
   const left = ctx.assertTimeLeft(`${PREFIX}: ${CHECKPOINTS[action]}`);
   const end = ctx.clock.now() + left;
-  const answer = await callHelm(ctx, options, (major) => ({
-    args: [
-      action,
-      config.name,
-      '{chart.tgz}',
-      '--namespace',
-      config.namespace,
-      '--values',
-      '{values.json}',
-      ...actionFlags(chosen, major),
-      ...timeoutFlag(chosen, left, action === 'upgrade'),
-      ...(action === 'install' && config.createNamespace ? ['--create-namespace'] : []),
-      ...(action === 'install' && isReinstall ? ['--replace'] : []), // a user ran helm with --keep-history
-      ...(action === 'upgrade' ? ['--history-max', '10', '--reset-values'] : []),
-    ],
-    files: {
-      'chart.tgz': isGzip(bytes) ? bytes : packed(bytes),
-      'values.json': JSON.stringify(config.values),
-    },
-  }));
-  if (answer.isOk) return;
+  const step = { chart, isReinstall, timeoutMs: timeoutFor(ctx.config[action], left, action === 'upgrade') };
+  const problem = await actions[action](step);
+  if (problem === undefined) return;
   await deletePending(ctx, access);
-  const message = `unable to ${action} helm chart release: ${shown(answer, ctx)}`;
+  const message = `unable to ${action} helm chart release: ${problem.message}`;
   throw new RetryError({
     operation: OPERATION,
     reason: REASONS[action],
     message,
     requeueAfterMs: retryDelay(message, end - ctx.clock.now()),
+    cause: problem.cause,
   });
 }
 
@@ -235,7 +224,7 @@ async function deletePending({ config, signal }: HelmContext, access: KubeAccess
 /** Checked here because helm's error message would show the invalid values; this message does not. */
 export async function checkAgainstSchema(
   action: Action,
-  { chart, charts }: LoadedChartWithRunner,
+  { chart, charts }: { readonly chart: PackedChart; readonly charts: ChartRunner },
   config: HelmConfig,
 ): Promise<void> {
   if (config[action].skipSchemaValidation) return;
@@ -301,7 +290,7 @@ interface UninstallOptions {
   readonly waitsForObjects?: boolean;
 }
 
-/** @throws RetryError if helm fails */
+/** @throws RetryError if it fails */
 export async function uninstall(
   ctx: HelmContext,
   access: KubeAccess,
@@ -310,21 +299,14 @@ export async function uninstall(
 ): Promise<void> {
   if ((await recordsOf(access, { name, namespace }, ctx.signal)).length === 0) return;
   const left = ctx.assertTimeLeft(`${PREFIX}: before deleting release`);
-  const answer = await callHelm(ctx, options, () => ({
-    args: [
-      'uninstall',
-      name,
-      '--namespace',
-      namespace,
-      ...(waitsForObjects ? ['--wait'] : []),
-      ...timeoutFlag(ctx.config.uninstall, left),
-    ],
-    files: {},
-  }));
-  if (answer.isOk || answer.stderr.includes('release: not found')) return;
+  const timeoutMs = timeoutFor(ctx.config.uninstall, left);
+  const step = { name, namespace, waits: waitsForObjects, timeoutMs };
+  const problem = await actionsFor(ctx, access, options).uninstall(step);
+  if (problem === undefined) return;
   throw new RetryError({
     operation: 'RealHelmDeployer.Undeploy',
     reason: 'deleteRelease',
-    message: `unable to delete helm chart release: ${shown(answer, ctx)}`,
+    message: `unable to delete helm chart release: ${problem.message}`,
+    cause: problem.cause,
   });
 }

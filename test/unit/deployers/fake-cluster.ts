@@ -1,5 +1,6 @@
 /** A cluster in memory behind the runtime's Client: versions, conflicts, finalizers, status subresource, namespaces, CRDs. */
 import { createHash } from 'node:crypto';
+import { applyStrategicMerge, patchKeysOf } from '../../../src/apiserver/patch/strategic.ts';
 import { equal, copy } from '../../../src/lib/json.ts';
 import { mergePatch } from '../../../src/lib/merge.ts';
 import { apiErrorFrom, NoSuchKind } from '../../../src/runtime/errors.ts';
@@ -249,8 +250,8 @@ export class FakeCluster implements Client, KubeAccess {
     const current = this.#mustFind(write.kind, key);
     if (write.verb === 'delete') return this.#delete(write.kind, key, current, write.uid);
     if (write.verb === 'json') throw new Error('not needed');
-    const body = (write.verb === 'merge' ? write.body : write.object) as unknown as Any;
-    const wanted: Any = write.verb === 'merge' ? mergePatch(current, body) : body;
+    const body = ('body' in write ? write.body : write.object) as unknown as Any;
+    const wanted = patched(write, current, body);
     const given = body.metadata as Obj['metadata'] | undefined;
     if (given?.resourceVersion !== undefined && given.resourceVersion !== current.metadata.resourceVersion) {
       throw refusal(
@@ -329,6 +330,13 @@ export class FakeCluster implements Client, KubeAccess {
     this.onChange(kindName, key, before, stored);
     return copy(stored);
   }
+}
+
+function patched(write: Write, current: Any, body: Any): Any {
+  if (write.verb === 'merge') return mergePatch(current, body);
+  if (write.verb !== 'strategic') return body;
+  const { group, version, kind: name } = write.kind;
+  return applyStrategicMerge(current, body, patchKeysOf(group, version, name));
 }
 
 /** Writes to the object do not change its status, writes to the status change nothing else. */

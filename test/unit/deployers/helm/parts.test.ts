@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createChartCache } from '../../../../deployers/helm/cache.ts';
 import { isUnchangedOnCluster } from '../../../../deployers/helm/drift.ts';
-import { actionFlags, timeoutFlag } from '../../../../deployers/helm/flags.ts';
+import { actionFlags, timeoutFlag, timeoutFor } from '../../../../deployers/helm/flags.ts';
 import { errorMessageOf, findHelm } from '../../../../deployers/helm/helm-cli.ts';
 import { maskFor } from '../../../../deployers/helm/errors.ts';
 import { elementsIn } from '../../../../deployers/helm/release.ts';
@@ -61,7 +61,10 @@ describe('options of helm', () => {
   ];
   for (const [what, options, left, isUpgrade, flag] of cases) {
     it(`give helm ${what}`, () => {
-      expect(timeoutFlag({ ...plain, ...options }, left, isUpgrade)).to.deep.equal(['--timeout', flag]);
+      expect(timeoutFlag(timeoutFor({ ...plain, ...options }, left, isUpgrade))).to.deep.equal([
+        '--timeout',
+        flag,
+      ]);
     });
   }
 });
@@ -71,6 +74,7 @@ describe('the objects in the record of a release', () => {
     revision: 1,
     status: 'deployed',
     createdAt: undefined,
+    labels: {},
     secret: { name: 'r', namespace: 'n', uid: undefined },
     content: () => Promise.resolve(release),
   });

@@ -1,0 +1,150 @@
+/** Installs a chart as a release. */
+import { append } from '../../../src/lib/lists.ts';
+import type { KubeObject } from '../../objects/manifests/model.ts';
+import { because, recordTime, ReleaseError, said, type ReleaseTarget } from './cluster.ts';
+import { runHooks } from './hooks.ts';
+import { existing } from './ownership.ts';
+import { createAll, createIfMissing, resourcesOf, type Resource } from './resources.ts';
+import { isValidName, NAME_RULE, ownedResources, recorded, render } from './revision.ts';
+import type { ActionSettings, ChartInput } from './settings.ts';
+import {
+  createRevision,
+  history,
+  newestIn,
+  setStatus,
+  updateRevision,
+  type Revision,
+  type Working,
+} from './storage.ts';
+import { uninstall } from './uninstall.ts';
+import { update } from './update.ts';
+import { waitUntilReady } from './wait.ts';
+
+interface InstallSettings extends ActionSettings {
+  readonly createsNamespace: boolean;
+  /** Whether a release that failed or was uninstalled is replaced. */
+  readonly replaces: boolean;
+}
+
+/** @throws ReleaseError if it fails; HelmError for errors in the chart */
+export async function install(
+  input: ChartInput,
+  settings: InstallSettings,
+  target: ReleaseTarget,
+): Promise<void> {
+  const { name } = target;
+  if (!isValidName(name)) throw new ReleaseError(`release name "${name}": ${NAME_RULE}`);
+  const last = await replaced(settings, target);
+  await installDefinitions(input, target);
+  const time = recordTime(target.clock);
+  const info = {
+    first_deployed: time,
+    last_deployed: time,
+    deleted: '',
+    description: 'Initial install underway',
+    status: 'pending-install',
+  };
+  const version = (last?.version ?? 0) + 1;
+  const revision = await render(input, { revision: 1, version, isUpgrade: false, info, labels: {} }, target);
+  const resources = await ownedResources(revision, target).catch((error: unknown) => {
+    throw because('unable to build kubernetes objects from release manifest', error, target);
+  });
+  const adopted = await existing(resources, settings.takesOwnership, target).catch((error: unknown) => {
+    throw because('Unable to continue with install', error, target);
+  });
+  if (settings.createsNamespace) await createNamespace(target);
+  if (last && last.view.info.status !== 'failed')
+    await setStatus(last, 'superseded', target, 'superseded by new release');
+  await createRevision(revision, target);
+  const working = { revision };
+  await recorded(
+    working,
+    target,
+    (message) => `Release "${name}" failed: ${message}`,
+    () => perform(working, resources, adopted, settings, target),
+    (error) => fail(working, error, settings, target),
+  );
+}
+
+/** The last revision, which the new one replaces. @throws ReleaseError if the name is in use */
+async function replaced({ replaces }: InstallSettings, target: ReleaseTarget): Promise<Revision | undefined> {
+  const last = await newestIn(await history(target), target);
+  const isOver = last && ['uninstalled', 'failed'].includes(last.view.info.status);
+  if (last && !(replaces && isOver)) throw new ReleaseError('cannot re-use a name that is still in use');
+  return last;
+}
+
+async function perform(
+  working: Working,
+  resources: readonly Resource[],
+  adopted: readonly Resource[],
+  { force, takesOwnership, waits, waitsForJobs = false, timeoutMs }: InstallSettings,
+  target: ReleaseTarget,
+): Promise<void> {
+  await runHooks(working, 'pre-install', timeoutMs, target).catch((error: unknown) => {
+    throw because('failed pre-install', error, target);
+  });
+  if (adopted.length > 0) await update(adopted, resources, target, { force, repairsCustom: takesOwnership });
+  else await createAll(resources, target);
+  if (waits) await waitUntilReady(resources, timeoutMs, target, { waitsForJobs });
+  await runHooks(working, 'post-install', timeoutMs, target).catch((error: unknown) => {
+    throw because('failed post-install', error, target);
+  });
+  const info = { status: 'deployed', description: 'Install complete' };
+  working.revision = await updateRevision(working.revision, { info }, target);
+}
+
+async function fail(
+  working: Working,
+  error: Error,
+  { isAtomic, timeoutMs }: InstallSettings,
+  target: ReleaseTarget,
+): Promise<never> {
+  const message = said(error);
+  if (isAtomic) {
+    const settings = { waits: false, keepsHistory: false, timeoutMs };
+    await uninstall(settings, target).catch((problem: unknown) => {
+      const why = `an error occurred while uninstalling the release. original install error: ${message}`;
+      throw because(why, problem, target);
+    });
+    const outcome = `release ${target.name} failed, and has been uninstalled due to atomic being set`;
+    throw new ReleaseError(`${outcome}: ${message}`, { cause: error });
+  }
+  const description = `Release "${target.name}" failed: ${message}`;
+  await setStatus(working.revision, 'failed', target, description).catch((problem: unknown) => {
+    target.warn('failure of the release cannot be recorded', problem);
+  });
+  throw error;
+}
+
+// ---------------------------------------------------------------- before the release
+
+/** Time until the API server serves new kinds. */
+const DEFINITIONS_MS = 60_000;
+
+/** CRDs are created once, and never changed. */
+async function installDefinitions({ chart, values }: ChartInput, target: ReleaseTarget): Promise<void> {
+  const created: Resource[] = [];
+  for (const { name, definitions } of await target.charts.chartDefinitions({ chart, values })) {
+    try {
+      const documents = definitions.map((definition) => {
+        if ('problem' in definition) throw new ReleaseError(definition.problem);
+        return JSON.stringify(definition.document);
+      });
+      append(created, await createIfMissing(await resourcesOf(documents, target), target));
+    } catch (error) {
+      throw because(`failed to install CRD ${name}`, error, target);
+    }
+  }
+  if (created.length > 0) await waitUntilReady(created, DEFINITIONS_MS, target);
+}
+
+async function createNamespace(target: ReleaseTarget): Promise<void> {
+  const { namespace } = target;
+  const object: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: namespace, labels: { name: namespace } },
+  };
+  await createIfMissing(await resourcesOf([JSON.stringify(object)], target), target);
+}

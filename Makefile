@@ -75,7 +75,7 @@ test-go-oracle: install ## compare GoTemplate and Spiff with the originals over 
 	@SEED=$(SEED) $(TSX) hack/go-oracle/compare.ts $(ARGS)
 
 .PHONY: test-helm
-test-helm: install ## render charts here and with the real helm, and compare; builds helm once, needs Go
+test-helm: install ## render charts and install releases here and with the real helm, and compare; builds helm once, needs Go
 	@$(TSX) hack/helm/compare.ts $(ARGS)
 
 .PHONY: test-registry

@@ -1,6 +1,7 @@
 /**
  * Compares our rendering of the charts in test/fixtures/charts with the helm program and with its recorded output, and
- * our rendering of the product's own chart with the helm program, which also checks it with `helm lint`.
+ * our rendering of the product's own chart with the helm program, which also checks it with `helm lint`. Then it compares
+ * releases, see compare-releases.ts.
  *
  *     npx tsx hack/helm/compare.ts [--record]
  *
@@ -23,6 +24,7 @@ import {
 } from '../../test/support/charts.ts';
 import { productChartFolder } from '../../test/support/product-chart.ts';
 import { ensureHelm, HelmUnavailable } from './binary.ts';
+import { compareReleases } from './compare-releases.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -114,7 +116,8 @@ try {
   const same = printed.length - different;
   say(`${String(same)} of ${String(printed.length)} renderings are the same as helm's, byte for byte`);
   const wrong = await checkProduct(helm);
-  process.exitCode = different + wrong === 0 ? 0 : 1;
+  const releases = await compareReleases(helm);
+  process.exitCode = different + wrong + releases === 0 ? 0 : 1;
 } catch (error) {
   if (!(error instanceof HelmUnavailable)) throw error;
   process.stderr.write(`charts are not compared: ${error.message}\n`);

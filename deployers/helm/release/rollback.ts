@@ -18,7 +18,13 @@ import {
 import { update, UpdateFailed } from './update.ts';
 import { waitUntilReady } from './wait.ts';
 
-type RollbackSettings = Pick<ActionSettings, 'force' | 'waits' | 'waitsForJobs' | 'cleansUp' | 'timeoutMs'>;
+interface RollbackSettings extends Pick<
+  ActionSettings,
+  'force' | 'waits' | 'waitsForJobs' | 'cleansUp' | 'timeoutMs'
+> {
+  /** Whether old revisions are deleted; Helm does not when an atomic upgrade has failed. */
+  readonly prunes?: boolean;
+}
 
 /** @param to the revision. @throws ReleaseError */
 export async function rollBack(to: number, settings: RollbackSettings, target: ReleaseTarget): Promise<void> {
@@ -36,7 +42,7 @@ export async function rollBack(to: number, settings: RollbackSettings, target: R
     status: 'pending-rollback',
   };
   const revision = await changedRevision(earlier, { info, version: current.version + 1 }, target);
-  await createRevision(revision, target);
+  await createRevision(revision, target, settings);
   await perform({ revision }, current, settings, target);
 }
 

@@ -60,14 +60,14 @@ function addField(
 const DELETE_FROM = '$deleteFromPrimitiveList/';
 const SET_ORDER = '$setElementOrder/';
 
-/** A list of scalars. */
+/** A list of scalars. If it is sorted in the chart, another order on the cluster is not a change, as in Helm. */
 function addSet(patch: Fields, key: string, { before, live, wanted }: States<readonly unknown[]>): void {
   const isIn = (list: readonly unknown[], value: unknown): boolean => list.some((each) => equal(each, value));
   const added = wanted.filter((value) => !isIn(live, value));
   const removed = before.filter((value) => !isIn(wanted, value) && isIn(live, value));
   if (added.length > 0) patch[key] = added;
   if (removed.length > 0) patch[DELETE_FROM + key] = removed;
-  const isChanged = removed.length > 0 || !equal(live, wanted);
+  const isChanged = removed.length > 0 || !equal([...live].sort(), wanted);
   if (isChanged && wanted.length > 0) patch[SET_ORDER + key] = wanted;
 }
 

@@ -38,9 +38,7 @@ export async function upgrade(
   const version = last.version + 1;
   const at = { revision: version, version, isUpgrade: true, info, labels: last.labels };
   const revision = await render(input, at, target);
-  const wanted = await ownedResources(revision, target).catch((error: unknown) => {
-    throw because('unable to build kubernetes objects from new release manifest', error, target);
-  });
+  const wanted = await ownedResources(revision, target);
   const before = await resourcesOf(current.view.documents, target).catch((error: unknown) => {
     throw because('unable to build kubernetes objects from current release manifest', error, target);
   });

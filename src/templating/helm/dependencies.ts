@@ -87,7 +87,7 @@ function withImports(chart: Chart): Chart {
 }
 
 /** An import is the name of an export, or a source and a destination. */
-function importOf(wish: unknown): { readonly child: string | undefined; readonly parent: string } {
+export function importOf(wish: unknown): { readonly child: string | undefined; readonly parent: string } {
   if (typeof wish === 'string') return { child: `exports.${wish}`, parent: '.' };
   if (!isObject(wish)) return { child: undefined, parent: '.' };
   const text = (key: string): string => sprintValue(fromJson(ownField(wish, key) ?? null));

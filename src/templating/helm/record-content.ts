@@ -2,6 +2,7 @@
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
 import type { Chart, ChartFile } from './chart.ts';
+import { importOf } from './dependencies.ts';
 import type { Hook } from './manifests.ts';
 import type { Dependency } from './metadata.ts';
 import { pageOf, type Rendering } from './render.ts';
@@ -131,7 +132,7 @@ const dependencyIn = ({ name, repository, importValues, ...rest }: Dependency): 
     condition: rest.condition,
     tags: rest.tags,
     enabled: true,
-    'import-values': importValues,
+    'import-values': importValues.map(importOf),
     alias: rest.alias,
   }),
   name,

@@ -1,4 +1,5 @@
 /** A deployer that is killed at any write of a job continues, and the result is the same as without the kill. */
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { helmDeployer } from '../../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
@@ -87,6 +88,13 @@ const settings = { apiVersion: 'v1', kind: 'ConfigMap', name: 'settings', namesp
 const exports = { exports: [{ key: 'k', jsonPath: '.data.a', fromResource: settings }] };
 const repositories = createComponentRepositories({ clock: systemClock, rng: seededRng(1) });
 
+/** A hook that is complete when it is created. */
+const hookOf = (name: string, events: string, policy: string): string =>
+  configMapOf(
+    name,
+    `  annotations: {helm.sh/hook: "${events}", helm.sh/hook-delete-policy: ${policy}}\ndata: {a: b}\n`,
+  );
+
 const stories: readonly Story[] = [
   ...['update', 'patch', 'merge', 'mergeOverwrite', 'apply'].map((updateStrategy) => ({
     title: `manifests, by ${updateStrategy}`,
@@ -138,6 +146,42 @@ const stories: readonly Story[] = [
     }),
   },
   {
+    title: 'a release',
+    plugin: () => helmDeployer({ repositories, chartsOf: chartsHere(), clock: systemClock }),
+    type: `${LS}/helm`,
+    needsTarget: true,
+    install: helmConfig({
+      ...raw(
+        c1({
+          'templates/gone.yaml': configMapOf('gone-later'),
+          'templates/hook.yaml': hookOf('first', 'pre-install,pre-upgrade,pre-delete', 'hook-succeeded'),
+          'templates/late.yaml': hookOf(
+            'late',
+            'post-install,post-upgrade,post-delete',
+            'before-hook-creation',
+          ),
+        }),
+      ),
+      namespace: 'shop',
+      createNamespace: true,
+      helmDeployment: true,
+      exports: { exports: [{ key: 'k', jsonPath: '.Values.msg' }] },
+    }),
+    change: helmConfig({
+      ...raw(
+        c1({
+          'templates/three.yaml': configMapOf('three'),
+          'templates/hook.yaml': hookOf('first', 'pre-install,pre-upgrade,pre-delete', 'hook-succeeded'),
+        }),
+      ),
+      namespace: 'shop',
+      createNamespace: true,
+      helmDeployment: true,
+      values: { msg: 'yo' },
+      exports: { exports: [{ key: 'k', jsonPath: '.Values.msg' }] },
+    }),
+  },
+  {
     title: 'a mock',
     plugin: () => mockDeployer(),
     type: `${LS}/mock`,
@@ -161,7 +205,18 @@ function picture(b: Bench): object {
   return { host: of(b.host), target: of(b.target) };
 }
 
-const TIMES = /"\d{4}-\d\d-\d\dT[\d:]+Z"/g;
+const TIMES = /"\d{4}-\d\d-\d\dT[\d:.]+Z"/g;
+
+/** The content of a release record, and its labels without times. */
+function record(object: Any | undefined): object {
+  const data = object?.['data'] as { release?: string } | undefined;
+  if (data?.release === undefined) return {};
+  const packed = Buffer.from(Buffer.from(data.release, 'base64').toString(), 'base64');
+  return { data: JSON.parse(gunzipSync(packed).toString()) as object };
+}
+
+const withoutLabelTimes = (labels: Readonly<Record<string, string>>): object =>
+  Object.fromEntries(Object.entries(labels).filter(([key]) => !/^(created|modified)At$/.test(key)));
 
 function plain(object: Any | undefined, b: Bench): object {
   const {
@@ -169,9 +224,11 @@ function plain(object: Any | undefined, b: Bench): object {
     uid: _uid,
     generation: _generation,
     ...metadata
-  } = object?.metadata ?? {};
+  } = object?.metadata ?? { name: '' };
   const live = [b.target, b.host].flatMap((c) => KINDS.flatMap((k) => c.names(k).map((n) => c.find(k, n))));
-  let text = JSON.stringify({ ...object, metadata }).replace(TIMES, '"<time>"');
+  const labels = metadata.labels && { labels: withoutLabelTimes(metadata.labels) };
+  const shown = { ...object, metadata: { ...metadata, ...labels }, ...record(object) };
+  let text = JSON.stringify(shown).replace(TIMES, '"<time>"');
   // A uid is replaced by the name of its object, so that a wrong one is detected.
   for (const each of live) {
     if (each) text = text.replaceAll(`"${each.metadata.uid ?? ''}"`, `"<uid of ${each.metadata.name}>"`);

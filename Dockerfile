@@ -2,8 +2,7 @@
 #
 #     docker build -t espalier:0.1.0 .
 #
-# The image has no shell, no package manager and no helm program: it consists of Node.js, the libraries that it needs, and the product.
-# Releases of Helm need the helm program; build an image on top of this one that has it on its PATH.
+# The image has no shell and no package manager: it consists of Node.js, the libraries that it needs, and the product.
 # The platform of the machine that builds. BuildKit sets it; older versions of buildah need --build-arg for other platforms.
 ARG BUILDPLATFORM
 ARG NODE_IMAGE=node:26.10.0-slim

@@ -29,7 +29,7 @@ export type ChartSource =
   | { readonly kind: 'repo'; readonly url: string; readonly name: string; readonly version: string }
   | { readonly kind: 'resource'; readonly key: string };
 
-/** Options of one action of the helm program; times in milliseconds. */
+/** Options of one action on a release; times in milliseconds. */
 export interface ActionOptions {
   readonly atomic: boolean;
   readonly force: boolean;
@@ -45,7 +45,7 @@ export interface HelmConfig {
   readonly createNamespace: boolean;
   readonly chart: ChartSource;
   readonly values: Fields;
-  /** Whether helm installs the chart as a release; otherwise its manifests are applied directly. */
+  /** Whether the chart is installed as a release; otherwise its manifests are applied directly. */
   readonly isRelease: boolean;
   readonly install: ActionOptions;
   readonly upgrade: ActionOptions;

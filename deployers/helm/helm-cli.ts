@@ -60,7 +60,7 @@ export function findHelm(wanted: string | undefined): Helm {
   const path = name.includes('/') ? name : onPath(name);
   if (path === undefined || !isExecutable(path)) {
     throw new HelmMissing(
-      `Helm releases need the helm program, but ${name} was not found: install Helm 3, or name it in helm.executable of the configuration or in HELM_EXECUTABLE, or set helmDeployment: false to apply the chart without it`,
+      `the helm program ${name} was not found: install Helm 3, or correct helm.executable of the configuration or HELM_EXECUTABLE, or remove both so that Espalier installs releases without the program`,
     );
   }
   const known = found.get(path);

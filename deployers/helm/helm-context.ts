@@ -14,7 +14,7 @@ export interface HelmOptions {
   /** Finds charts in registries and components. */
   readonly repositories: ComponentRepositories;
   readonly clock: Clock;
-  /** Path or name of the helm program; default: `HELM_EXECUTABLE`, or `helm` on the PATH. */
+  /** Path or name of a helm program that installs releases; default: `HELM_EXECUTABLE`. Without both, this process does. */
   readonly executable?: string | undefined;
   /** Size of the chart cache in bytes; default 100 000 000. */
   readonly cacheBytes?: number;

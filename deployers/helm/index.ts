@@ -1,6 +1,6 @@
 /**
- * The helm deployer. It renders a chart and applies its objects itself (`helmDeployment: false`), or installs it as
- * a release with the helm program.
+ * The helm deployer. It renders a chart and applies its objects like manifests (`helmDeployment: false`), or installs
+ * it as a release of Helm.
  */
 import { GROUP } from '../../src/api/labels.ts';
 import type { DeployerPlugin } from '../sdk/deployer.ts';
@@ -28,7 +28,7 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
     const charts = chartsFor(ctx, options);
     const chart = await loadChart(ctx, options, cache);
     const capabilities = await oncePerJob(ctx, 'capabilities', () => {
-      // For a release, only helm and exports of values need these facts.
+      // A release reads these facts when it is rendered; before, only exports of values need them.
       const needsCapabilities = !ctx.config.isRelease || ctx.config.exports.some(({ from }) => !from);
       return needsCapabilities && !options.staticCapabilities
         ? capabilitiesOf(access, chart, ctx)
@@ -69,9 +69,7 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
         return { objects: [...plan.objects, ...gone], notes: [...first.notes, ...plan.notes] };
       }
       const { chart } = prepared;
-      const capabilities = options.staticCapabilities
-        ? prepared.capabilities
-        : await capabilitiesOf(access, chart, ctx);
+      const capabilities = await capabilitiesOf(access, chart, ctx);
       return planRelease(ctx, access, { chart, charts, capabilities });
     },
     async remove(ctx: HelmContext) {

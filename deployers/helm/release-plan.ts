@@ -1,5 +1,5 @@
 /**
- * Plans the changes of a release without the helm program: renders the chart and compares it with the record of the
+ * Plans the changes of a release: renders the chart and compares it with the record of the
  * current release. Neither helm nor the plan considers fields that API servers or other controllers added.
  */
 import { equal } from '../../src/lib/json.ts';

@@ -12,7 +12,7 @@ export interface ReleaseNote {
   /** Digest of chart, values and options. */
   readonly digest?: string;
   readonly revision?: number;
-  /** Helm was started to create this revision; whether it succeeded is not recorded. */
+  /** An action was started to create this revision; whether it succeeded is not recorded. */
   readonly planned?: boolean;
 }
 

@@ -6,12 +6,19 @@
  *
  * Exit code 1 if there is a difference, 3 if helm is not available and cannot be built.
  */
+import { writeFileSync } from 'node:fs';
 import { equal } from '../../src/lib/json.ts';
 import { isObject } from '../../src/lib/objects.ts';
 import { RELEASE } from '../../test/support/charts.ts';
 import { releaseStories, type Story, type StoryStep } from '../../test/support/release-stories.ts';
 import { ensureHelm, HelmUnavailable } from './binary.ts';
-import { StoryRun, type Engine, type StepResult } from './release-runs.ts';
+import { StoryRun, type Engine, type StepResult } from '../../test/support/release-runs.ts';
+import {
+  recordedReleases,
+  sortedMessage,
+  summary,
+  type RecordedStep,
+} from '../../test/support/release-recordings.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -79,14 +86,11 @@ function differences(a: unknown, b: unknown, path = ''): readonly string[] {
 
 const describe = (step: StoryStep): string => JSON.stringify(step).slice(0, 120);
 
-/** Servers refuse several objects at the same time in any order. */
-const sorted = (message: string): string => message.split('\n').sort().join('\n');
-
 function compare(story: Story, helm: Played, other: Played): readonly string[] {
   for (const [i, step] of story.steps.entries()) {
     const [a, b] = [helm.results[i], other.results[i]];
     const found = [
-      ...differences(sorted(a?.message ?? ''), sorted(b?.message ?? ''), 'message'),
+      ...differences(sortedMessage(a?.message ?? ''), sortedMessage(b?.message ?? ''), 'message'),
       ...differences(a?.state, b?.state),
     ];
     if (found.length > 0) return [`step ${String(i + 1)}: ${describe(step)}`, ...found.slice(0, 8)];
@@ -94,13 +98,25 @@ function compare(story: Story, helm: Played, other: Played): readonly string[] {
   return differences(helm.shown, other.shown, 'helm list, status, history, get all');
 }
 
+interface Comparison {
+  /** Only stories whose title contains it. */
+  readonly title?: string;
+  /** Whether the results of helm are written to the file that `make test` uses. */
+  readonly records?: boolean;
+}
+
 /** @returns the number of differences */
-export async function compareReleases(helm: string, title = ''): Promise<number> {
+export async function compareReleases(
+  helm: string,
+  { title = '', records = false }: Comparison = {},
+): Promise<number> {
+  const recording: Record<string, readonly RecordedStep[]> = {};
   let different = 0;
   let steps = 0;
   const chosen = releaseStories.filter((story) => story.title.includes(title));
   for (const story of chosen) {
     const [first, ...others] = await Promise.all(patterns.map(({ engine }) => play(helm, story, engine)));
+    recording[story.title] = summary(first?.results ?? []);
     if (title !== '')
       say(
         story.steps
@@ -115,6 +131,7 @@ export async function compareReleases(helm: string, title = ''): Promise<number>
       say(`✗ ${story.title} (${patterns[i + 1]?.name ?? ''})\n    ${found.join('\n    ')}`);
     }
   }
+  if (records) writeFileSync(recordedReleases, `${JSON.stringify(recording, null, 1)}\n`);
   if (different === 0)
     say(
       `releases: ${String(chosen.length)} stories, ${String(steps)} steps: objects, records and messages are the same as helm's`,
@@ -125,7 +142,7 @@ export async function compareReleases(helm: string, title = ''): Promise<number>
 if (process.argv[1] === import.meta.filename) {
   try {
     const helm = ensureHelm((line) => void process.stderr.write(`${line}\n`));
-    process.exitCode = (await compareReleases(helm, process.argv[2])) === 0 ? 0 : 1;
+    process.exitCode = (await compareReleases(helm, { title: process.argv[2] ?? '' })) === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof HelmUnavailable)) throw error;
     process.stderr.write(`releases are not compared: ${error.message}\n`);

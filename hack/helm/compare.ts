@@ -5,7 +5,8 @@
  *
  *     npx tsx hack/helm/compare.ts [--record]
  *
- * With --record the output of helm is written to test/fixtures/helm-output, which `make test` uses. Exit code 1 if
+ * With --record the output of helm is written to test/fixtures/helm-output, and the results of releases to
+ * test/fixtures/helm-releases.json; `make test` uses both. Exit code 1 if
  * there is a difference, 3 if helm is not available and cannot be built.
  */
 import { spawnSync } from 'node:child_process';
@@ -116,7 +117,7 @@ try {
   const same = printed.length - different;
   say(`${String(same)} of ${String(printed.length)} renderings are the same as helm's, byte for byte`);
   const wrong = await checkProduct(helm);
-  const releases = await compareReleases(helm);
+  const releases = await compareReleases(helm, { records: process.argv.includes('--record') });
   process.exitCode = different + wrong + releases === 0 ? 0 : 1;
 } catch (error) {
   if (!(error instanceof HelmUnavailable)) throw error;

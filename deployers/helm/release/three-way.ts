@@ -64,7 +64,7 @@ const SET_ORDER = '$setElementOrder/';
 function addSet(patch: Fields, key: string, { before, live, wanted }: States<readonly unknown[]>): void {
   const isIn = (list: readonly unknown[], value: unknown): boolean => list.some((each) => equal(each, value));
   const added = wanted.filter((value) => !isIn(live, value));
-  const removed = before.filter((value) => !isIn(wanted, value) && isIn(live, value));
+  const removed = before.filter((value) => !isIn(wanted, value));
   if (added.length > 0) patch[key] = added;
   if (removed.length > 0) patch[DELETE_FROM + key] = removed;
   const isChanged = removed.length > 0 || !equal([...live].sort(), wanted);

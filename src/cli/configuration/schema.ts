@@ -248,8 +248,8 @@ export const configurationSchema = z.looseObject({
   helm: section({
     executable: setting(
       name,
-      'the `helm` program that creates [releases](helm.md): a name on the PATH, or a path relative to the configuration file; not in upstream',
-      '`HELM_EXECUTABLE`, or `helm`',
+      'the `helm` program that creates [releases](helm.md) instead of Espalier: a name on the PATH, or a path relative to the configuration file; not in upstream',
+      '`HELM_EXECUTABLE`, or none',
     ),
     chartCacheSize: setting(
       z.number().int().nonnegative(),

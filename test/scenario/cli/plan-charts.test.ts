@@ -11,9 +11,8 @@ import { configMapKind, secretKind } from '../../../src/landscape/world.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
-import { c1, configMapOf, NO_HELM, packChart, raw, realHelm } from '../../support/helm-charts.ts';
+import { c1, configMapOf, packChart, raw } from '../../support/helm-charts.ts';
 import type { Scene } from '../../support/scene.ts';
-import { skip } from '../../support/skip.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 import { helmConfig } from '../../unit/deployers/bench.ts';
 
@@ -32,11 +31,7 @@ const password = packChart({
 
 describe('espalier plan for installed charts', function () {
   this.timeout(60_000);
-  const executable = realHelm();
-  const scenes = useCluster({
-    deployers: ['helm'],
-    config: { helm: executable === undefined ? {} : { executable } },
-  });
+  const scenes = useCluster({ deployers: ['helm'] });
   let folder: string;
   let kubeconfig: string;
   before(() => {
@@ -102,9 +97,6 @@ describe('espalier plan for installed charts', function () {
   ];
   for (const { title, helmDeployment } of modes) {
     describe(`the chart is ${title}`, () => {
-      before(function () {
-        if (helmDeployment && executable === undefined) skip(this, NO_HELM);
-      });
       const of = (chartOf: Buffer, values: object): object => ({ helmDeployment, ...raw(chartOf), values });
 
       it('reports no changes after a job, and exits with 0', async () => {
@@ -203,8 +195,7 @@ describe('espalier plan for installed charts', function () {
         expect(lines.join('\n')).to.contain('✖').and.contain('no good');
       });
 
-      it('shows which objects of the other mode are deleted', async function () {
-        if (executable === undefined) return skip(this, NO_HELM);
+      it('shows which objects of the other mode are deleted', async () => {
         const scene = await installed(of(many('old'), { msg: 'a' }));
         await configure(scene, { ...of(c1(), { msg: 'b' }), helmDeployment: !helmDeployment });
         const { code, lines } = await plan(scene);
@@ -219,9 +210,6 @@ describe('espalier plan for installed charts', function () {
   }
 
   describe("and helm's own rules apply", () => {
-    before(function () {
-      if (executable === undefined) skip(this, NO_HELM);
-    });
     const of = (chartOf: Buffer, more: object = {}): object => ({
       helmDeployment: true,
       values: { msg: 'a' },

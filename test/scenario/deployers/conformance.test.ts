@@ -194,19 +194,20 @@ describe('the conformance suite for deployers', function () {
     }
   });
 
-  it('is passed by the helm deployer that creates releases', async function () {
-    const executable = realHelm();
-    if (executable === undefined) skip(this, NO_HELM);
-    const repositories = createComponentRepositories({ clock, rng: seededRng(1) });
-    const charts = workerRunners({ clock });
-    try {
-      const plugin = helmDeployer({ repositories, chartsOf: charts.of, clock, executable });
-      expect(failures(await put(plugin, helmSubject({ helmDeployment: true }), 90_000))).to.deep.equal([]);
-    } finally {
-      await charts.close();
-      await repositories.close();
-    }
-  });
+  for (const usesProgram of [false, true])
+    it(`is passed by the helm deployer that creates releases${usesProgram ? ' with the helm program' : ''}`, async function () {
+      const executable = usesProgram ? realHelm() : undefined;
+      if (usesProgram && executable === undefined) skip(this, NO_HELM);
+      const repositories = createComponentRepositories({ clock, rng: seededRng(1) });
+      const charts = workerRunners({ clock });
+      try {
+        const plugin = helmDeployer({ repositories, chartsOf: charts.of, clock, executable });
+        expect(failures(await put(plugin, helmSubject({ helmDeployment: true }), 90_000))).to.deep.equal([]);
+      } finally {
+        await charts.close();
+        await repositories.close();
+      }
+    });
 
   it('fails if no deployer handles the items', async () => {
     const results = await checkDeployer(mock, { kubeconfig: cluster.kubeconfig, patienceMs: 1500 });

@@ -326,6 +326,6 @@ describe('the helm deployer with a helm program that is missing', () => {
     await world.giveItem('none', 'helm', helm(raw(c1())));
     const { status } = await world.run('none', 'j1');
     expect(status?.phase).to.equal('Failed');
-    expect(status?.lastError?.message).to.contain('install Helm 3').and.contain('helmDeployment: false');
+    expect(status?.lastError?.message).to.contain('install Helm 3').and.contain('/nowhere/helm');
   });
 }).timeout(30_000);

@@ -6,25 +6,17 @@ import { createDiscovery } from '../../../src/runtime/transport/discovery.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
-import { NO_HELM, realHelm } from '../../support/helm-charts.ts';
-import { skip } from '../../support/skip.ts';
 
 type Any = Obj & { spec?: { blueprint?: { inline?: { filesystem: Record<string, string> } } } };
 
-const helm = realHelm();
-
 describe('the sample with a chart', () => {
-  const use = useCluster({
-    deployers: ['helm'],
-    ...(helm !== undefined && { config: { helm: { executable: helm } } }),
-  });
+  const use = useCluster({ deployers: ['helm'] });
 
   for (const [mode, isRelease] of [
     ['as objects', false],
     ['as a release', true],
   ] as const) {
-    it(`is installed ${mode} and uninstalled`, async function () {
-      if (isRelease && helm === undefined) skip(this, NO_HELM);
+    it(`is installed ${mode} and uninstalled`, async () => {
       const { client, kubeconfig } = use.cluster;
       const { kindOf } = createDiscovery(client);
       const scene = await use.scene();

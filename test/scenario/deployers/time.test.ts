@@ -4,13 +4,11 @@ import { failAt, standardTimeouts } from '../../../deployers/sdk/timeout.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
 import { systemClock as clock, timestamp } from '../../../src/lib/clock.ts';
 import { chartCheckpoints, manifestCheckpoints } from '../../support/deployer-tables.ts';
-import { c1, NO_HELM, raw, realHelm } from '../../support/helm-charts.ts';
-import { skip } from '../../support/skip.ts';
+import { c1, raw } from '../../support/helm-charts.ts';
 import { configMap, helmConfig, manage, manifestConfig } from '../../unit/deployers/bench.ts';
 import { World } from './world.ts';
 
 const MANIFEST = 'kubernetes-manifest';
-const helm = realHelm();
 const ref = (name: string): object => ({ apiVersion: 'v1', kind: 'ConfigMap', name, namespace: 'app' });
 const check = (name: string, jsonPath: string): object => ({
   readinessChecks: {
@@ -24,7 +22,7 @@ describe('the timeout of a job on API servers', function () {
   /** The place where the deployer checks the time left and the timeout ends the job; empty if it ends elsewhere. */
   let over = '';
   before(async () => {
-    world = await World.start(helm, {
+    world = await World.start(undefined, {
       timeouts: {
         check: (checkpoint, remaining) =>
           (over === '' ? standardTimeouts : failAt(over)).check(checkpoint, remaining),
@@ -164,8 +162,7 @@ describe('the timeout of a job on API servers', function () {
     });
   }
 
-  it('DEP-69: of a release can pass before it is installed, upgraded and deleted', async function () {
-    if (helm === undefined) skip(this, NO_HELM);
+  it('DEP-69: of a release can pass before it is installed, upgraded and deleted', async () => {
     const release = (n: number) =>
       world.find(world.target, 'v1', 'Secret', `app/sh.helm.release.v1.timed.v${String(n)}`);
     await world.giveItem('timed', 'helm', chart('timed', true));

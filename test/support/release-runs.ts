@@ -19,9 +19,9 @@ import { createClient } from '../../src/runtime/transport/client.ts';
 import { createDiscovery } from '../../src/runtime/transport/discovery.ts';
 import { connect } from '../../src/runtime/transport/http.ts';
 import { defaultCapabilities } from '../../src/templating/helm/capabilities.ts';
-import { NAMESPACE, RELEASE } from '../../test/support/charts.ts';
-import { chartsHere } from '../../test/support/helm-charts.ts';
-import type { Story, StoryStep } from '../../test/support/release-stories.ts';
+import { NAMESPACE, RELEASE } from './charts.ts';
+import { chartsHere } from './helm-charts.ts';
+import type { Story, StoryStep } from './release-stories.ts';
 import { stateOf } from './release-state.ts';
 
 export type Engine = 'helm' | 'ours';

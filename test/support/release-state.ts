@@ -5,7 +5,7 @@ import { parseExactJson } from '../../src/lib/exact-json.ts';
 import { isObject, type Fields } from '../../src/lib/objects.ts';
 import { NoSuchKind } from '../../src/runtime/errors.ts';
 import type { Obj } from '../../src/runtime/types.ts';
-import { NAMESPACE } from '../../test/support/charts.ts';
+import { NAMESPACE } from './charts.ts';
 
 const KINDS = [
   ['v1', 'ConfigMap'],

@@ -1,8 +1,9 @@
 /** `espalier deployers new`: writes a working deployer with its test to a new folder. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { packageFolder, packageInfo } from '../../package.ts';
+import { writeSkeleton } from '../../skeleton.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface NewDeployerOptions {
@@ -22,14 +23,9 @@ export function newDeployer(name: string, options: NewDeployerOptions, terminal:
   const type = options.type ?? `${DOMAIN}/${name}`;
   if (!TYPE.test(type)) throw new UsageError(`"${type}" is not a valid type; use DOMAIN/NAME`);
   const to = resolve(options.to ?? name);
-  if (existsSync(to) && readdirSync(to).length > 0)
-    throw new UsageError(`${to} is not empty; choose another folder with --to`);
-  mkdirSync(to, { recursive: true });
-  cpSync(packageFolder(join('docs/samples/deployers', SKELETON_NAME)), to, { recursive: true });
-  for (const file of readdirSync(to)) {
-    const path = join(to, file);
-    writeFileSync(path, renamed(readFileSync(path, 'utf8'), name, type));
-  }
+  writeSkeleton(packageFolder(join('docs/samples/deployers', SKELETON_NAME)), to, (text) =>
+    renamed(text, name, type),
+  );
   writeFileSync(join(to, 'package.json'), json(manifest(name, to)));
   writeFileSync(join(to, 'tsconfig.json'), json(tsconfig));
   const folder = relative(process.cwd(), to);

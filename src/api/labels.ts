@@ -66,6 +66,10 @@ export const annotations = {
    * then on.
    */
   adoptableBy: `${ESPALIER_PREFIX}/adoptable-by`,
+  /**
+   * Installation in a file of `espalier apply`: folder with its blueprint, relative to the file. Not sent to clusters.
+   */
+  blueprintFolder: `${ESPALIER_PREFIX}/blueprint`,
   /** Data object, target: content hash. */
   dataHash: `data.${GROUP}/hash`,
 } as const;
@@ -111,6 +115,8 @@ export const labels = {
   dataJobId: `data.${GROUP}/jobid`,
   /** `ok` on targets and secrets that a TargetSync owns. */
   targetSync: `${GROUP}/targetsync`,
+  /** Any object: the set of `espalier apply --set` that it belongs to. */
+  set: `${ESPALIER_PREFIX}/set`,
   /** `true` excludes an object from validation by the webhooks. */
   skipValidation: `validation.${GROUP}/skip-validation`,
 } as const;

@@ -1,4 +1,5 @@
 /** Read-only trees of folders and files in memory: from YAML in installations, and from archives. */
+import { isUtf8 } from 'node:buffer';
 import { byCodePoint, goJson } from './gojson.ts';
 import { isObject, ownField } from './objects.ts';
 import { MAX_PATH_PARTS, partsOf, pathProblem, shortPath } from './path-limits.ts';
@@ -102,6 +103,30 @@ export function fileTreeAt(root: Folder): FileTree {
       return found?.node.kind === 'folder' ? entriesOf(found.node, found.trail) : undefined;
     },
   };
+}
+
+/** The inverse of `inlineFileTree`: folders are maps, files are strings, binary files are marked base64. */
+export function inlineFilesystemOf(files: ReadonlyMap<string, Uint8Array>): Record<string, unknown> {
+  const folders = new Map<string, Map<string, Uint8Array>>();
+  const entries: [string, unknown][] = [];
+  for (const [path, content] of files) {
+    const slash = path.indexOf('/');
+    if (slash < 0) {
+      entries.push([path, inlineContent(content)]);
+      continue;
+    }
+    const name = path.slice(0, slash);
+    const inside = folders.get(name) ?? new Map<string, Uint8Array>();
+    folders.set(name, inside.set(path.slice(slash + 1), content));
+  }
+  for (const [name, inside] of folders) entries.push([name, inlineFilesystemOf(inside)]);
+  return Object.fromEntries(entries.sort(([a], [b]) => byCodePoint(a, b)));
+}
+
+function inlineContent(content: Uint8Array): string {
+  const text = isUtf8(content) ? Buffer.from(content).toString('utf8') : undefined;
+  if (text !== undefined && !text.trimStart().startsWith(BINARY_START)) return text;
+  return `${BINARY_START}\n${Buffer.from(content).toString('base64')}\n${BINARY_END}`;
 }
 
 /** Text of a file; undefined if it does not exist. */

@@ -40,6 +40,9 @@ export const ruleTable: Readonly<Record<string, Readonly<Record<string, RuleFact
   'Installations of one file': rootRules,
 };
 
+/** Names of the rules about an installation and its blueprint. */
+export const callerRuleNames: ReadonlySet<string> = new Set(Object.keys(callerRules.rules));
+
 /** The location of a blueprint, and its user. */
 export interface BlueprintInput {
   readonly files: SourceFiles;

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { packFolder } from '../../../components/component-file.ts';
 import { addressOf } from '../../../components/context.ts';
-import { nameOf } from '../../../components/descriptor.ts';
-import { filesOnDisk } from '../../../components/files.ts';
+import { nameOf, type Component } from '../../../components/descriptor.ts';
+import { filesOnDisk, type Files } from '../../../components/files.ts';
 import {
   ctfArchive,
   ctfFiles,
@@ -81,6 +81,23 @@ export async function push(
   terminal: Terminal,
 ): Promise<void> {
   if (!existsSync(archive)) throw new UsageError(`there is no archive ${archive}`);
+  const pushed = await pushArchive(await archiveAt(archive), archive, { registry, ...options }, terminal);
+  if (pushed.length === 0) throw new CommandError(`there is no component in ${archive}`);
+  for (const component of pushed) terminal.print(`${nameOf(component)} is in ${registry}`);
+}
+
+/**
+ * Stores all component versions of an archive in a registry.
+ * @param name of the archive, for messages
+ * @throws ContentInvalid, and the errors of the registry
+ */
+export async function pushArchive(
+  files: Files,
+  name: string,
+  options: RegistryOptions & { readonly registry: string },
+  terminal: Terminal,
+): Promise<readonly Component[]> {
+  const { registry } = options;
   const { host, path } = addressOf(registry);
   const repositories = createComponentRepositories({
     clock: systemClock,
@@ -91,13 +108,7 @@ export async function push(
   try {
     const target = repositories.registry(host, credentials(options, terminal));
     const context = { type: 'OCIRegistry', baseUrl: registry, componentNameMapping: 'urlPath' };
-    const pushed = await pushAll(await archiveAt(archive), archive, {
-      registry: target,
-      prefix: path,
-      context,
-    });
-    if (pushed.length === 0) throw new CommandError(`there is no component in ${archive}`);
-    for (const component of pushed) terminal.print(`${nameOf(component)} is in ${registry}`);
+    return await pushAll(files, name, { registry: target, prefix: path, context });
   } finally {
     await repositories.close();
   }

@@ -1,5 +1,5 @@
 /** `espalier installations reconcile` and `interrupt`: request a job, or its end, by annotation. */
-import { hasOperation, isFinished, isRoot, isSuspended } from '../../../api/job.ts';
+import { hasOperation, isFinished, isRoot, isSuspended, type JobView } from '../../../api/job.ts';
 import type { Installation } from '../../../api/kinds/installation.ts';
 import { annotations, operations } from '../../../api/labels.ts';
 import { installationKind } from '../../../api/landscaper-kinds.ts';
@@ -124,7 +124,7 @@ export const hasEnded = ({ object, condition }: Node): boolean =>
  * Whether the requested job has ended. It is either a later job than before, or the running one if it had just
  * started and took the request as its own. If the annotation still exists, a job will follow.
  */
-const hasRequestedJobEnded = (root: Node, before: Installation): boolean =>
+export const hasRequestedJobEnded = (root: Node, before: Pick<JobView, 'status'>): boolean =>
   hasEnded(root) &&
   !hasOperation(root.object.metadata, operations.reconcile) &&
   (root.object.status?.jobID !== before.status?.jobID || !isFinished(before));
@@ -140,7 +140,8 @@ export function report(root: Node, terminal: Terminal): number {
   return exitCodes.failed;
 }
 
-function timeoutOf(text: string): number {
+/** Milliseconds of an option `--timeout`. @throws UsageError */
+export function timeoutOf(text: string): number {
   const ms = isDuration(text) ? parseDuration(text) : 0;
   if (ms > 0) return ms;
   throw new UsageError(`--timeout: "${text}" is not a duration; use a value like 90s or 10m`);

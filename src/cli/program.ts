@@ -7,6 +7,7 @@ import type { Shell } from './commands/completion.ts';
 import { reportError } from './report-error.ts';
 import { exitCodes, UsageError } from './errors.ts';
 import { versionText } from './package.ts';
+import { addApplyCommand } from './commands/apply/index.ts';
 import { addBlueprintCommands } from './commands/blueprints/index.ts';
 import { addComponentCommands } from './commands/components/index.ts';
 import { addDeployItemCommands } from './commands/deployitems/index.ts';
@@ -14,6 +15,7 @@ import { addContainerCommands, addDeployerCommands } from './commands/deployers/
 import { addInstallCommands } from './commands/install/index.ts';
 import { addInstallationCommands } from './commands/installations/index.ts';
 import { examples, type Exit } from './program-parts.ts';
+import { addNewCommands } from './commands/new/index.ts';
 import { addPlanCommand } from './commands/plan/index.ts';
 import { addServerCommands } from './commands/servers/index.ts';
 import { addTargetCommands } from './commands/targets/index.ts';
@@ -66,6 +68,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
       examples([
         ['espalier demo', 'watch a sample landscape being installed; needs no cluster'],
         ['espalier dev', 'an API server with all controllers, for development'],
+        ['espalier apply ./shop --wait', 'apply a folder with installations and blueprints'],
         ['espalier start --kubeconfig ~/.kube/config', 'the controllers, on your cluster'],
         ['espalier install --image IMAGE', 'the controllers, in your cluster'],
         ['espalier inst inspect my-app -n my-project', 'state of an installation'],
@@ -73,8 +76,10 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
     );
   addServerCommands(program, terminal, onExit);
   addInstallCommands(program, terminal, onExit);
+  addApplyCommand(program, terminal, onExit);
   addInstallationCommands(program, terminal, onExit);
   addPlanCommand(program, terminal, onExit);
+  addNewCommands(program, terminal);
   addBlueprintCommands(program, terminal, onExit);
   addComponentCommands(program, terminal);
   addTargetCommands(program, terminal, onExit);

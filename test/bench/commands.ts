@@ -53,7 +53,7 @@ export async function benchCommands(): Promise<void> {
 async function installSample(file: string): Promise<void> {
   const client = createClient(await connect({ kubeconfig: { file }, userAgent: 'bench', clock, log }));
   try {
-    await applyAll(client, sampleObjects(readFileSync(file, 'utf8')));
+    await applyAll(client, await sampleObjects(readFileSync(file, 'utf8')));
   } finally {
     await client.close();
   }

@@ -625,7 +625,7 @@ spec:
     before(async () => {
       server = await startEmbedded({ simulate: true, log: silentLogger, namespace: sample.namespace });
       landscaper = await startLandscaper({ kubeconfig: { text: server.kubeconfig }, log: silentLogger });
-      await applyAll(landscaper.client, sampleObjects(server.kubeconfig));
+      await applyAll(landscaper.client, await sampleObjects(server.kubeconfig));
     });
     after(async () => {
       await landscaper.stop();

@@ -181,7 +181,7 @@ describe('the rights of an installed Espalier', function () {
   // -------------------------------------------------------------- stories
 
   it('are enough to install and delete the sample landscape', async () => {
-    await applyAll(admin, sampleObjects(target.kubeconfig));
+    await applyAll(admin, await sampleObjects(target.kubeconfig));
     await succeeds(sample.installation);
     await goes(installationKind, sample.installation);
     expect(refused()).to.deep.equal([]);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { renderDeployItems } from '../../../src/blueprint/deployitems.ts';
 import { loadInlineBlueprint } from '../../../src/blueprint/load.ts';
-import { filesIn } from '../../../src/cli/commands/servers/sample.ts';
+import { blueprintFilesIn } from '../../../src/cli/commands/blueprints/sources.ts';
+import { inlineFilesystemOf } from '../../../src/lib/file-tree.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import { context } from '../dataflow/given.ts';
 
@@ -14,7 +15,7 @@ const page = readFileSync(join(docs, 'templating-handlebars.md'), 'utf8');
 const services = [{ name: 'shop', port: 8080 }, { name: 'search' }, { name: 'mail', port: 25 }];
 
 async function items(type: string, file: string): Promise<unknown> {
-  const files = filesIn(folder);
+  const files = inlineFilesystemOf(await blueprintFilesIn(folder));
   const document = parseYaml(files['blueprint.yaml'] as string) as { deployExecutions: object[] };
   const deployExecutions = [{ ...document.deployExecutions[0], type, file }];
   const loaded = loadInlineBlueprint({ ...files, 'blueprint.yaml': { ...document, deployExecutions } });

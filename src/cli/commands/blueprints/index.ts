@@ -1,5 +1,6 @@
 /** Commands for authors of blueprints; names and short options are those of landscaper-cli. */
 import { Option, type Command } from 'commander';
+import type { InlineOptions } from './inline.ts';
 import type { LintOptions } from './lint.ts';
 import type { RenderOptions } from './render.ts';
 import { instant, wholeNumber } from '../../terminal/options.ts';
@@ -19,6 +20,7 @@ export function addBlueprintCommands(
   addLint(group, terminal, onExit);
   addValidate(group, terminal, onExit);
   addRender(group, terminal, onExit);
+  addInline(group, terminal);
 }
 
 function addLint(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
@@ -111,5 +113,31 @@ function addRender(group: Command, terminal: Terminal, onExit: (code: Exit) => v
     .action(async (blueprint: string, options: RenderOptions) => {
       const { render } = await import('./render.ts');
       onExit(await render(blueprint, options, terminal));
+    });
+}
+
+function addInline(group: Command, terminal: Terminal): void {
+  group
+    .command('inline')
+    .argument('<path...>', 'files with an Installation, folders with such files, or - for standard input')
+    .summary('print installations with the blueprints of folders in them')
+    .description(
+      'Prints the installations in files, each with the blueprint that `espalier apply` would put into it. For programs that ' +
+        'apply objects from a repository.',
+    )
+    .option('--no-lint', 'do not check the blueprints')
+    .addHelpText(
+      'after',
+      examples([
+        [
+          'espalier blueprints inline ./shop > shop.yaml',
+          'for a repository that is applied by another program',
+        ],
+        ['espalier bp inline ./shop | kubectl apply -f -', 'without espalier apply'],
+      ]),
+    )
+    .action(async (paths: readonly string[], options: InlineOptions) => {
+      const { inline } = await import('./inline.ts');
+      await inline(paths, options, terminal);
     });
 }

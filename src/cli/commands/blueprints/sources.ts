@@ -61,10 +61,13 @@ async function inFolder(folder: string): Promise<FoundBlueprint> {
     const hint = found === undefined ? '' : `; did you mean ${found}?`;
     throw new UsageError(`the folder ${folder} is not a blueprint: it has no file ${BLUEPRINT_FILE}${hint}`);
   }
-  const contents = await filesBelow(withoutGit(filesOnDisk(folder, MAX_FILE_BYTES)), '.');
-  const files = sourceFilesOf(contents, (path) => join(folder, path));
+  const files = sourceFilesOf(await blueprintFilesIn(folder), (path) => join(folder, path));
   return { name: folder, input: { files }, enclosing: undefined };
 }
+
+/** All files of a blueprint, by path. Links that lead out of the folder are left out. @throws ContentInvalid */
+export const blueprintFilesIn = (folder: string): Promise<ReadonlyMap<string, Uint8Array>> =>
+  filesBelow(withoutGit(filesOnDisk(folder, MAX_FILE_BYTES)), '.');
 
 /** A blueprint may be a whole repository; the folder `.git` does not belong to it. */
 const withoutGit = (files: Files): Files => ({

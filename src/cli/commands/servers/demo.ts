@@ -34,7 +34,7 @@ const DEADLINE_MS = 5 * 60_000;
 export async function demo(options: DemoOptions, terminal: Terminal): Promise<number> {
   applyVerbosity(terminal, options);
   if (options.print) {
-    terminal.print(printYaml(sampleObjects(targetKubeconfig(options.targetKubeconfig))));
+    terminal.print(printYaml(await sampleObjects(targetKubeconfig(options.targetKubeconfig))));
     return exitCodes.ok;
   }
   const interruption = onInterrupt();
@@ -66,7 +66,7 @@ async function runDemo(stage: Stage): Promise<number> {
   const { terminal, interruption, embedded, landscaper } = stage;
   const { paint } = terminal;
   terminal.print(`Installing ${paint.bold(sample.installation)} in namespace ${sample.namespace}:\n`);
-  await applyAll(landscaper.client, sampleObjects(embedded.kubeconfig));
+  await applyAll(landscaper.client, await sampleObjects(embedded.kubeconfig));
   const startedAt = systemClock.now();
   const root = await watch(stage);
   const took = elapsedText(systemClock.now() - startedAt, true);
@@ -156,6 +156,7 @@ function nextCommands(): string {
   const rows = [
     [`${self} demo --print`, 'the objects of this landscape'],
     [`${self} dev`, 'a server of your own to apply them to'],
+    [`${self} new landscape shop`, 'a landscape of your own, to apply to it'],
     [`${self} --help`, 'all commands'],
   ] as const;
   const width = largest(rows.map(([command]) => command.length));

@@ -1,5 +1,5 @@
 /** The sample landscape: objects from the files of docs/samples, with the blueprint embedded in its installation. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_VERSION } from '../../../api/labels.ts';
 import type { Installation } from '../../../api/kinds/installation.ts';
@@ -7,6 +7,8 @@ import { parseYaml } from '../../../lib/yaml.ts';
 import type { Obj } from '../../../runtime/types.ts';
 import { namespaceObject } from '../../objects.ts';
 import { packageFolder } from '../../package.ts';
+import { blueprintFilesIn } from '../blueprints/sources.ts';
+import { BLUEPRINT_FOLDER, withInlineBlueprint } from '../apply/local-blueprint.ts';
 
 export const sample = {
   namespace: 'hello',
@@ -21,32 +23,18 @@ export const sample = {
  * @param kubeconfig content of the kubeconfig of the target cluster
  * @throws CommandError if this package contains no samples
  */
-export function sampleObjects(kubeconfig: string): Obj[] {
+export async function sampleObjects(kubeconfig: string): Promise<Obj[]> {
   const folder = packageFolder(join('docs', 'samples', 'hello-landscape'));
   const read = (file: string): Obj => parseYaml(readFileSync(join(folder, file), 'utf8')) as Obj;
-  const installation = read('installation.yaml') as Installation;
   const { namespace } = sample;
-  const packed: Installation = {
-    ...installation,
-    spec: { ...installation.spec, blueprint: { inline: { filesystem: filesIn(join(folder, 'blueprint')) } } },
-  };
+  const blueprint = await blueprintFilesIn(join(folder, BLUEPRINT_FOLDER));
+  const packed = withInlineBlueprint(read('installation.yaml') as Installation, blueprint);
   return [
     namespaceObject(namespace),
     within(namespace, read('settings.yaml')),
     within(namespace, targetObject(kubeconfig)),
     within(namespace, packed),
   ];
-}
-
-/** A folder in the format of `blueprint.filesystem`: folders are maps, files are strings. */
-export function filesIn(folder: string): Record<string, unknown> {
-  const entries = readdirSync(folder)
-    .sort()
-    .map((name) => {
-      const path = join(folder, name);
-      return [name, statSync(path).isDirectory() ? filesIn(path) : readFileSync(path, 'utf8')] as const;
-    });
-  return Object.fromEntries(entries);
 }
 
 const targetObject = (kubeconfig: string): Obj & { spec: object } => ({

@@ -1,0 +1,183 @@
+/** Turns documents into the objects to send: with their blueprints, checked, and in an order that works. */
+import type { Installation } from '../../../api/kinds/installation.ts';
+import { annotations, GROUP } from '../../../api/labels.ts';
+import { refusalForJob, validatedResources, type ValidatedResource } from '../../../api/validation/index.ts';
+import { callerRuleNames, inspectBlueprint } from '../../../blueprint/lint/inspect.ts';
+import type { Finding } from '../../../blueprint/lint/finding.ts';
+import type { PackedComponent } from '../../../components/component-file.ts';
+import { ContentInvalid } from '../../../components/errors.ts';
+import { findCycle, ordered, siblingOf } from '../../../dataflow/siblings.ts';
+import { toYaml } from '../../../lib/yaml.ts';
+import { groupOf } from '../../../runtime/keys.ts';
+import type { Obj } from '../../../runtime/types.ts';
+import { CommandError, UsageError } from '../../errors.ts';
+import { blueprintFilesIn, blueprintsAt, STDIN } from '../blueprints/sources.ts';
+import {
+  asComponent,
+  blueprintFolderFor,
+  MAX_INLINE_BYTES,
+  needsBlueprint,
+  sizeOf,
+  withInlineBlueprint,
+  withoutFolderAnnotation,
+} from './local-blueprint.ts';
+import { placeOf, readDocuments, type SourceDocument } from './read.ts';
+
+export interface PrepareOptions {
+  /** Registry for blueprints that are too large to be inlined. */
+  readonly repository?: string;
+  /** Whether blueprints of folders are checked. */
+  readonly lint: boolean;
+}
+
+/** A document whose object is complete. */
+export interface PreparedDocument extends SourceDocument {
+  /** The blueprint, if it has to be pushed to the repository. */
+  readonly component?: PackedComponent;
+}
+
+interface Preparation {
+  /** In the order in which they are applied. */
+  readonly documents: readonly PreparedDocument[];
+  /** One line for each mistake, with file and document. */
+  readonly problems: readonly string[];
+}
+
+/** Reads and checks all objects; needs no cluster. @throws UsageError if a path cannot be read */
+export async function prepare(paths: readonly string[], options: PrepareOptions): Promise<Preparation> {
+  const { documents, problems } = readDocuments(paths);
+  const prepared: PreparedDocument[] = [];
+  const found: string[] = [];
+  for (const document of documents) {
+    try {
+      const complete = isInstallation(document.object)
+        ? await withBlueprint(document, document.object, options)
+        : document;
+      const refusal = refusalOf(complete.object);
+      if (refusal !== undefined) found.push(`${placeOf(document)}: ${refusal}`);
+      prepared.push(complete);
+    } catch (error) {
+      found.push(`${placeOf(document)}: ${explained(error)}`);
+    }
+  }
+  return { documents: inOrder(prepared), problems: [...problems, ...found] };
+}
+
+/** The message of a mistake in the files. @throws other errors */
+function explained(error: unknown): string {
+  const isMistake =
+    error instanceof UsageError || error instanceof CommandError || error instanceof ContentInvalid;
+  if (!isMistake) throw error;
+  return error.message;
+}
+
+export const isInstallation = (object: Obj): object is Installation =>
+  object.kind === 'Installation' && groupOf(object.apiVersion) === GROUP;
+
+async function withBlueprint(
+  document: SourceDocument,
+  installation: Installation,
+  { repository, lint }: PrepareOptions,
+): Promise<PreparedDocument> {
+  if (!needsBlueprint(installation)) {
+    if (installation.metadata.annotations?.[annotations.blueprintFolder] !== undefined)
+      throw new UsageError(
+        `it has a spec.blueprint and the annotation ${annotations.blueprintFolder}; remove one of them`,
+      );
+    return { ...document, object: withoutFolderAnnotation(installation) };
+  }
+  const folder = blueprintFolderFor(document.file, installation);
+  const files = await blueprintFilesIn(folder);
+  const inlined = withInlineBlueprint(installation, files);
+  if (lint) await refuseMistakes(folder, inlined);
+  const bytes = sizeOf(inlined);
+  if (bytes <= MAX_INLINE_BYTES) return { ...document, object: inlined };
+  if (repository === undefined)
+    throw new CommandError(
+      `with the blueprint in ${folder} it has ${String(bytes)} bytes, more than the ${String(MAX_INLINE_BYTES)} that are stored in an object; ` +
+        'name a registry with --repository, to which the blueprint is pushed as a component',
+    );
+  const packed = await asComponent(installation, files, repository);
+  return { ...document, object: packed.installation, component: packed.component };
+}
+
+const MAX_SHOWN_FINDINGS = 5;
+
+/** @throws CommandError with the errors in the blueprint, and between the installation and its blueprint */
+async function refuseMistakes(folder: string, inlined: Installation): Promise<void> {
+  const [blueprint] = await blueprintsAt(folder, () => '');
+  const [whole] = await blueprintsAt(STDIN, () => toYaml(inlined));
+  const findings = [
+    ...(blueprint ? inspectBlueprint(blueprint.input).map(withPlace) : []),
+    ...(whole
+      ? inspectBlueprint(whole.input)
+          .filter(({ rule }) => callerRuleNames.has(rule))
+          .map(withoutPlace)
+      : []),
+  ].flatMap((text) => text ?? []);
+  if (findings.length === 0) return;
+  const [shown, more] = [findings.slice(0, MAX_SHOWN_FINDINGS), findings.length - MAX_SHOWN_FINDINGS];
+  throw new CommandError(
+    `the blueprint has mistakes: ${shown.join('; ')}${more > 0 ? `; and ${String(more)} more` : ''}; ` +
+      `see them all with: espalier blueprints lint ${folder}, or skip the check with --no-lint`,
+  );
+}
+
+const withPlace = ({ level, place, message }: Finding): string | undefined =>
+  level === 'error' ? `${place.file}:${String(place.line)}: ${message}` : undefined;
+const withoutPlace = ({ level, message }: Finding): string | undefined =>
+  level === 'error' ? message : undefined;
+
+function refusalOf(object: Obj): string | undefined {
+  if (groupOf(object.apiVersion) !== GROUP) return undefined;
+  const resource = `${object.kind.toLowerCase()}s`;
+  const isValidated = (name: string): name is ValidatedResource =>
+    (validatedResources as readonly string[]).includes(name);
+  return isValidated(resource) ? refusalForJob(resource, object) : undefined;
+}
+
+// ---------------------------------------------------------------- order
+
+/** Kinds that others need, first to last; kinds that are not listed follow them, installations are last. */
+const FIRST_KINDS = [
+  'Namespace',
+  'CustomResourceDefinition',
+  'ServiceAccount',
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Role',
+  'RoleBinding',
+  'Secret',
+  'ConfigMap',
+  'Target',
+  'Context',
+  'DataObject',
+];
+
+/** The rank of a kind; a smaller one is applied earlier, and deleted later. */
+export function rankOf(kind: string): number {
+  const rank = FIRST_KINDS.indexOf(kind);
+  if (kind === 'Installation') return FIRST_KINDS.length + 1;
+  return rank < 0 ? FIRST_KINDS.length : rank;
+}
+
+/** In the order of kinds; installations that export come before those that import from them. */
+function inOrder<T extends { readonly object: Obj }>(documents: readonly T[]): readonly T[] {
+  const installations = documents.filter(({ object }) => isInstallation(object));
+  const others = documents.filter(({ object }) => !isInstallation(object));
+  return [
+    ...others.sort((a, b) => rankOf(a.object.kind) - rankOf(b.object.kind)),
+    ...inDataFlow(installations),
+  ];
+}
+
+function inDataFlow<T extends { readonly object: Obj }>(documents: readonly T[]): readonly T[] {
+  const siblings = documents.map((document, i) => {
+    const { object } = document;
+    const { imports, exports } = isInstallation(object) ? siblingOf(object) : {};
+    // Names repeat if there are several namespaces.
+    return { imports, exports, name: String(i), document };
+  });
+  if (findCycle(siblings)) return documents;
+  return ordered(siblings).map(({ document }) => document);
+}

@@ -1,0 +1,138 @@
+/** Shows the trees of the applied root installations until the jobs of this apply have ended. */
+import { hasAnnotation, hasOperation, isFinished, isRoot, isSuspended } from '../../../api/job.ts';
+import type { Installation } from '../../../api/kinds/installation.ts';
+import { annotations, operations } from '../../../api/labels.ts';
+import { installationKind } from '../../../api/landscaper-kinds.ts';
+import { keyOf } from '../../../runtime/keys.ts';
+import { onInterrupt } from '../../../runtime/manager/signals.ts';
+import type { Cluster } from '../../cluster.ts';
+import { CommandError, exitCodes } from '../../errors.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { showProgress } from '../../tree/progress.ts';
+import { treesOf, type Node } from '../../tree/tree.ts';
+import { hasRequestedJobEnded, report } from '../installations/operation.ts';
+import { isInstallation } from './prepare.ts';
+import { titleOf } from './read.ts';
+import type { Applied } from './write.ts';
+
+/** A root installation that this apply has written. */
+interface AppliedRoot {
+  readonly key: string;
+  readonly title: string;
+  /** Before the apply; without a status if it did not exist. */
+  readonly before: Pick<Installation, 'status'>;
+  /** Whether a job of it has started, will start, or was already running. */
+  readonly hasJob: boolean;
+  readonly isSuspended: boolean;
+}
+
+/** Pure. */
+export const appliedRoots = (applied: readonly Applied[]): readonly AppliedRoot[] =>
+  applied.flatMap(({ before, after }) => {
+    if (!isInstallation(after) || !isRoot(after.metadata)) return [];
+    const earlier = before as Installation | undefined;
+    return [
+      {
+        key: keyOf(after),
+        title: titleOf(after),
+        before: earlier ?? {},
+        hasJob: hasJob(earlier, after),
+        isSuspended: isSuspended(after.metadata),
+      },
+    ];
+  });
+
+function hasJob(before: Installation | undefined, { metadata }: Installation): boolean {
+  const isChanged = before?.metadata.generation !== metadata.generation;
+  return (
+    hasOperation(metadata, operations.reconcile) ||
+    (isChanged && hasAnnotation(metadata, annotations.reconcileIfChanged)) ||
+    (before !== undefined && !isFinished(before))
+  );
+}
+
+/**
+ * @returns exit code 1 if one of the jobs has failed
+ * @throws CommandError after the timeout, when interrupted, and if a root is suspended
+ */
+export async function waitForJobs(
+  roots: readonly AppliedRoot[],
+  cluster: Cluster,
+  terminal: Terminal,
+  timeoutMs: number,
+): Promise<number> {
+  const awaited = new Map(roots.filter(({ hasJob: has }) => has).map((root) => [root.key, root]));
+  if (awaited.size === 0) return exitCodes.ok;
+  const suspended = [...awaited.values()].find((root) => root.isSuspended);
+  if (suspended)
+    throw new CommandError(
+      `${suspended.title} is suspended; its job starts when the annotation ${annotations.suspended} is removed`,
+    );
+  const keys = new Set(roots.map(({ key }) => key));
+  const hasEnded = (node: Node): boolean => {
+    const root = awaited.get(`${node.namespace}/${node.name}`);
+    return !root || (hasRequestedJobEnded(node, root.before) && !startsOthers(node));
+  };
+  const isOver = (nodes: readonly Node[]): boolean => nodes.length >= awaited.size && nodes.every(hasEnded);
+  const { nodes, isInterrupted } = await show(keys, isOver, { cluster, terminal, timeoutMs });
+  if (!isOver(nodes)) {
+    const left = nodes.filter((node) => !hasEnded(node)).map(({ name }) => name);
+    throw new CommandError(
+      `${isInterrupted ? 'interrupted' : 'timed out'}; jobs of ${left.join(', ') || 'some installations'} have not ended, ` +
+        'watch them with: espalier installations inspect --watch',
+    );
+  }
+  const codes = nodes
+    .filter((node) => awaited.has(`${node.namespace}/${node.name}`))
+    .map((node) => report(node, terminal));
+  return codes.some((code) => code !== exitCodes.ok) ? exitCodes.failed : exitCodes.ok;
+}
+
+/** Whether the controller still has to start the roots that import from this one. */
+const startsOthers = ({ object }: Node): boolean =>
+  ((object as Installation).status?.dependentsToTrigger ?? []).length > 0;
+
+interface Stage {
+  readonly cluster: Cluster;
+  readonly terminal: Terminal;
+  readonly timeoutMs: number;
+}
+
+async function show(
+  keys: ReadonlySet<string>,
+  isOver: (nodes: readonly Node[]) => boolean,
+  { cluster, terminal, timeoutMs }: Stage,
+): Promise<{ readonly nodes: readonly Node[]; readonly isInterrupted: boolean }> {
+  const { clock } = cluster;
+  const namespaces = new Set([...keys].map((key) => key.slice(0, key.indexOf('/'))));
+  const [only] = namespaces;
+  const namespace = namespaces.size === 1 ? only : undefined;
+  // A watch that is forbidden would be retried forever.
+  for await (const _ of cluster.client.list(installationKind, {
+    limit: 1,
+    ...(namespace !== undefined && { namespace }),
+  }))
+    break;
+  const ending = new AbortController();
+  const interruption = onInterrupt(() => {
+    ending.abort();
+  });
+  const cancel = clock.at(clock.now() + timeoutMs, () => {
+    ending.abort();
+  });
+  try {
+    const nodes = await showProgress({
+      terminal,
+      ...cluster,
+      namespace,
+      rootsIn: (collected) =>
+        treesOf(collected).filter(({ namespace: ns, name }) => keys.has(`${ns}/${name}`)),
+      signal: ending.signal,
+      isOver,
+    });
+    return { nodes, isInterrupted: interruption.signal.aborted };
+  } finally {
+    cancel();
+    interruption.release();
+  }
+}

@@ -1,0 +1,78 @@
+/** What `espalier apply` concludes from the answers of the API server. */
+import { expect } from 'chai';
+import type { Installation } from '../../../../src/api/kinds/installation.ts';
+import { installationKind } from '../../../../src/api/landscaper-kinds.ts';
+import type { PlannedObject } from '../../../../src/cli/commands/apply/resolve.ts';
+import { appliedRoots } from '../../../../src/cli/commands/apply/wait.ts';
+import { refusalText } from '../../../../src/cli/commands/apply/write.ts';
+import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
+import { installation } from '../given.ts';
+
+const planned = (object: Installation): PlannedObject => ({
+  document: { file: 'web.yaml', position: 2, object },
+  kind: installationKind,
+  key: 'proj/web',
+  object,
+  isDeferred: false,
+});
+const withMeta = (object: Installation, metadata: object): Installation => ({
+  ...object,
+  metadata: { ...object.metadata, ...metadata },
+});
+const annotated = (key: string, value: string, generation = 2): Installation =>
+  withMeta(installation('web'), { generation, annotations: { [`landscaper.gardener.cloud/${key}`]: value } });
+
+describe('a root has a job to wait for', () => {
+  const done = withMeta(installation('web', { phase: 'Succeeded' }), { generation: 2 });
+  const cases: readonly (readonly [
+    title: string,
+    before: Installation | undefined,
+    after: Installation,
+    boolean,
+  ])[] = [
+    ['it is created with a request', undefined, annotated('operation', 'reconcile'), true],
+    ['it is created without a request', undefined, installation('web'), false],
+    ['it is unchanged', done, done, false],
+    ['a request is added', done, annotated('operation', 'reconcile'), true],
+    ['it starts after each change', done, annotated('reconcile-if-changed', 'true', 3), true],
+    ['it starts after each change, and has none', done, annotated('reconcile-if-changed', 'true'), false],
+    ['a job is running', installation('web', { phase: 'Progressing' }), done, true],
+  ];
+  for (const [title, before, after, expected] of cases)
+    it(`if ${title}: ${String(expected)}`, () => {
+      const [root] = appliedRoots([{ planned: planned(after), outcome: 'configured', before, after }]);
+      expect(root?.hasJob).to.equal(expected);
+    });
+
+  it('only if it is a root', () => {
+    const child = installation('web', { parent: 'app' });
+    const applied = { planned: planned(child), outcome: 'created', before: undefined, after: child } as const;
+    expect(appliedRoots([applied])).to.deep.equal([]);
+  });
+});
+
+describe('a refused object', () => {
+  const ref = { verb: 'apply', kind: 'Installation', namespace: 'proj', name: 'web' };
+  const refused = (status: number, details: object): string =>
+    refusalText(
+      planned(installation('web')),
+      apiErrorFrom(status, { reason: 'X', message: 'no', details }, ref),
+    );
+
+  it('names the fields and their managers, and the way out', () => {
+    const causes = [
+      { reason: 'FieldManagerConflict', message: 'conflict with "kubectl" using v1', field: '.spec.a' },
+      { reason: 'FieldManagerConflict', message: 'conflict with "helm"', field: '.spec.b' },
+    ];
+    expect(refused(409, { causes })).to.equal(
+      'web.yaml, document 2 (installation/web): .spec.a is managed by "kubectl" using v1, .spec.b is managed by "helm"; ' +
+        'remove these fields from the file, or take them over with --force-conflicts',
+    );
+  });
+
+  it('has the message of the API server otherwise', () => {
+    expect(refused(422, {})).to.equal(
+      'web.yaml, document 2 (installation/web): cannot apply Installation proj/web: no',
+    );
+  });
+});

@@ -59,7 +59,7 @@ describe('the product on a node', function () {
     rolledOut('espalier-webhooks');
     await untilRefused();
 
-    apply(...sampleObjects(readFileSync(process.env['ESPALIER_TEST_NODE'] ?? '', 'utf8')));
+    apply(...(await sampleObjects(readFileSync(process.env['ESPALIER_TEST_NODE'] ?? '', 'utf8'))));
     expect(await finished(client, 'hello', 'hello-landscape')).to.have.nested.property(
       'status.phase',
       'Succeeded',

@@ -1,4 +1,5 @@
-/** What a tree costs as a namespace fills: processor time by process, rate and memory for each thousand of mock trees. */
+/** What a tree costs as a cluster fills: processor time by process, rate and memory for each thousand of mock trees. */
+import { NAMESPACE } from './shapes.ts';
 import type { Subject } from './subject.ts';
 
 const WARM_UP = 200;
@@ -6,13 +7,17 @@ const STEP = 1_000;
 /** Created at once; more would measure the queue of the client. */
 const BATCH = 200;
 
-export async function benchGrowth(subject: Subject, trees: number): Promise<void> {
-  console.log(`\none namespace fills, on the ${subject.name}`);
-  await install(subject, 'warm', WARM_UP);
+export async function benchGrowth(subject: Subject, trees: number, namespaces: number): Promise<void> {
+  console.log(
+    `\n${namespaces === 1 ? 'one namespace fills' : `${namespaces} namespaces fill`}, on the ${subject.name}`,
+  );
+  const places = namespaces === 1 ? [NAMESPACE] : Array.from({ length: namespaces }, (_, i) => `growth-${i}`);
+  if (namespaces > 1) await subject.createNamespaces(places);
+  await install(subject, places, { prefix: 'warm', from: 0, count: WARM_UP });
   let first: number | undefined;
   for (let done = STEP; done <= trees; done += STEP) {
     const before = subject.cpuMs();
-    const ms = await install(subject, `tree-${done}`, STEP);
+    const ms = await install(subject, places, { prefix: `tree-${done}`, from: done, count: STEP });
     const after = subject.cpuMs();
     const cpu = Object.entries(after).map(
       ([name, end]) => [name, (end - (before[name] ?? 0)) / STEP] as const,
@@ -29,11 +34,26 @@ export async function benchGrowth(subject: Subject, trees: number): Promise<void
   }
 }
 
-async function install(subject: Subject, prefix: string, count: number): Promise<number> {
+interface Batch {
+  readonly prefix: string;
+  /** Number of trees before. */
+  readonly from: number;
+  readonly count: number;
+}
+
+/** Installs the trees, in turn in each of the namespaces. */
+async function install(
+  subject: Subject,
+  namespaces: readonly string[],
+  { prefix, from, count }: Batch,
+): Promise<number> {
   let ms = 0;
   for (let at = 0; at < count; at += BATCH) {
-    const names = Array.from({ length: Math.min(BATCH, count - at) }, (_, i) => `${prefix}-${at + i}`);
-    ms += await subject.install(names, 'mock');
+    const keys = Array.from(
+      { length: Math.min(BATCH, count - at) },
+      (_, i) => `${namespaces[(from + at + i) % namespaces.length] ?? NAMESPACE}/${prefix}-${at + i}`,
+    );
+    ms += await subject.install(keys, 'mock');
   }
   return ms;
 }

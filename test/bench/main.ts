@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [requests|trees|growth|verbs|commands|templating|runtime|start|soak] [--envtest] [--trees N] [--objects N]`: measures; asserts nothing.
+ * `npm run bench -- [requests|trees|growth|verbs|forms|commands|templating|runtime|start|soak] [--envtest] [--trees N] [--namespaces N] [--objects N]`: measures; asserts nothing.
  * Growth, verbs, the start on API servers that have to be filled first, and the soak take minutes, and only run if they are named.
  * With `--envtest` requests, trees and growth are measured on a kube-apiserver as well.
  */
@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { benchCommands } from './commands.ts';
 import { benchRequests } from './requests.ts';
 import { benchPopulated, benchRuntime, benchSoak } from './runtime/index.ts';
+import { benchForms } from './forms.ts';
 import { benchGrowth } from './growth.ts';
 import { embedded, real } from './servers.ts';
 import { subjectOn } from './subject.ts';
@@ -19,6 +20,7 @@ const { values, positionals } = parseArgs({
   options: {
     envtest: { type: 'boolean', default: false },
     trees: { type: 'string', default: '200' },
+    namespaces: { type: 'string', default: '1' },
     objects: { type: 'string', default: '60000' },
   },
 });
@@ -28,6 +30,7 @@ if (wanted('templating')) await benchTemplating();
 if (wanted('runtime')) await benchRuntime(Number(values.objects));
 if (positionals.includes('start')) await benchPopulated(Number(values.objects), values.envtest);
 if (positionals.includes('verbs')) await benchVerbs();
+if (positionals.includes('forms')) await benchForms();
 if (positionals.includes('commands')) await benchCommands();
 if (positionals.includes('soak')) await benchSoak(Number(values.objects));
 const isGrowing = positionals.includes('growth');
@@ -37,7 +40,7 @@ if (wanted('requests') || wanted('trees') || isGrowing) {
     try {
       if (wanted('requests')) await benchRequests(subject);
       if (wanted('trees')) await benchTrees(subject, Number(values.trees));
-      if (isGrowing) await benchGrowth(subject, Number(values.trees));
+      if (isGrowing) await benchGrowth(subject, Number(values.trees), Number(values.namespaces));
     } finally {
       await subject.stop();
     }

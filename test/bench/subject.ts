@@ -2,10 +2,11 @@
 import { defaults } from '../../src/cli/configuration/configuration.ts';
 import { startLandscaper, type Landscaper } from '../../src/cli/composition/landscaper.ts';
 import { isFinished } from '../../src/api/job.ts';
-import { installationKind } from '../../src/api/kinds/installation.ts';
-import { createWorld, type World } from '../../src/landscape/world.ts';
+import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
+import { createWorld, namespaceKind, type World } from '../../src/landscape/world.ts';
 import { silentLogger } from '../../src/observability/log.ts';
-import type { Client } from '../../src/runtime/types.ts';
+import { splitKey } from '../../src/runtime/keys.ts';
+import type { Client, Key } from '../../src/runtime/types.ts';
 import { cpuMsOf } from './cpu.ts';
 import type { Request, Server } from './servers.ts';
 import { NAMESPACE, root, type ShapeName } from './shapes.ts';
@@ -21,7 +22,8 @@ export interface Tally {
 export interface Subject {
   readonly name: string;
   readonly client: Client;
-  /** Creates roots of a shape and waits until all have succeeded; returns the duration. */
+  createNamespaces(names: readonly string[]): Promise<void>;
+  /** Creates roots of a shape and waits until all have succeeded; returns the duration. A name may have a namespace. */
   install(names: readonly string[], shape: ShapeName): Promise<number>;
   /** Deletes them and waits until they are gone. */
   uninstall(names: readonly string[]): Promise<number>;
@@ -58,17 +60,23 @@ export async function subjectOn(server: Server): Promise<Subject> {
   return {
     name: server.name,
     client,
+    async createNamespaces(names) {
+      for (const name of names) {
+        const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+        await client.send({ verb: 'create', kind: namespaceKind, object });
+      }
+    },
     install: (names, shape) =>
       timed(
-        (name) => client.send({ verb: 'create', kind: installationKind, object: root(name, shape) }),
+        (name) => client.send({ verb: 'create', kind: installationKind, object: rootAt(keyOf(name), shape) }),
         names,
         hasSucceeded,
       ),
     uninstall: (names) =>
       timed(
-        (name) => client.send({ verb: 'delete', kind: installationKind, key: `${NAMESPACE}/${name}` }),
+        (name) => client.send({ verb: 'delete', kind: installationKind, key: keyOf(name) }),
         names,
-        (w, name) => w.installations.get(`${NAMESPACE}/${name}`) === undefined,
+        (w, name) => w.installations.get(keyOf(name)) === undefined,
       ),
     async requests() {
       await pause(AUDIT_DELAY_MS);
@@ -86,10 +94,18 @@ export async function subjectOn(server: Server): Promise<Subject> {
   };
 }
 
+const keyOf = (name: string): Key => (name.includes('/') ? name : `${NAMESPACE}/${name}`);
+
+function rootAt(key: Key, shape: ShapeName): Installation {
+  const { namespace, name } = splitKey(key);
+  const object = root(name, shape);
+  return { ...object, metadata: { ...object.metadata, namespace: namespace ?? NAMESPACE } };
+}
+
 type Test = (world: World, name: string) => boolean;
 
 function hasSucceeded(world: World, name: string): boolean {
-  const installation = world.installations.get(`${NAMESPACE}/${name}`);
+  const installation = world.installations.get(keyOf(name));
   return installation?.status?.phase === 'Succeeded' && isFinished(installation);
 }
 

@@ -1,5 +1,6 @@
 /** Installs a chart as a release. */
 import { append } from '../../../src/lib/lists.ts';
+import type { ChartDefinitions } from '../../../src/templating/helm/work.ts';
 import type { KubeObject } from '../../objects/manifests/model.ts';
 import { because, recordTime, ReleaseError, said, type ReleaseTarget } from './cluster.ts';
 import { runHooks } from './hooks.ts';
@@ -125,19 +126,22 @@ const DEFINITIONS_MS = 60_000;
 /** CRDs are created once, and never changed. */
 async function installDefinitions({ chart, values }: ChartInput, target: ReleaseTarget): Promise<void> {
   const created: Resource[] = [];
-  for (const { name, definitions } of await target.charts.chartDefinitions({ chart, values })) {
+  for (const file of await target.charts.chartDefinitions({ chart, values })) {
     try {
-      const documents = definitions.map((definition) => {
-        if ('problem' in definition) throw new ReleaseError(definition.problem);
-        return JSON.stringify(definition.document);
-      });
-      append(created, await createIfMissing(await resourcesOf(documents, target), target));
+      append(created, await createIfMissing(await resourcesOf(documentsOf(file), target), target));
     } catch (error) {
-      throw because(`failed to install CRD ${name}`, error, target);
+      throw because(`failed to install CRD ${file.name}`, error, target);
     }
   }
   if (created.length > 0) await waitUntilReady(created, DEFINITIONS_MS, target);
 }
+
+/** @throws ReleaseError if a document cannot be read */
+const documentsOf = ({ definitions }: ChartDefinitions): readonly string[] =>
+  definitions.map((definition) => {
+    if ('problem' in definition) throw new ReleaseError(definition.problem);
+    return JSON.stringify(definition.document);
+  });
 
 async function createNamespace(target: ReleaseTarget): Promise<void> {
   const { namespace } = target;

@@ -102,7 +102,7 @@ export interface ChartRunner {
 }
 
 /** A CRD file: its objects, or the error of a part. */
-interface ChartDefinitions {
+export interface ChartDefinitions {
   /** Path within its chart. */
   readonly name: string;
   readonly definitions: ChartObjects['definitions'];

@@ -10,11 +10,16 @@ import { phasesPage } from './docs/phases.ts';
 import { referencePages, Unpublishable } from './docs/reference.ts';
 
 const root = join(import.meta.dirname, '..');
+/** A chart can contain only files of its own folder, so it has copies. */
+const rulesFiles = ['docs/observability/rules.yaml', 'charts/espalier/files/rules.yaml'];
+const boardFolders = ['docs/observability', 'charts/espalier/files/dashboards'];
 const pages: Readonly<Record<string, string>> = {
   'docs/cli.md': cliPage(),
   'docs/configuration.md': configurationPage(root),
-  ...Object.fromEntries(boards.map((board) => [`docs/observability/${board.file}`, boardFile(board)])),
-  'docs/observability/rules.yaml': rulesFile(),
+  ...Object.fromEntries(
+    boardFolders.flatMap((folder) => boards.map((board) => [`${folder}/${board.file}`, boardFile(board)])),
+  ),
+  ...Object.fromEntries(rulesFiles.map((file) => [file, rulesFile()])),
   'docs/deviations.md': deviationsPage(),
   'docs/phases.md': phasesPage(root),
   ...(await reference()),

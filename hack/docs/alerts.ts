@@ -1,4 +1,4 @@
-/** Prometheus rules for Espalier, as a table; docs/observability/rules.yaml is written from it. */
+/** Prometheus rules for Espalier, as a table; docs/observability/rules.yaml and the rules of the chart are written from it. */
 import { toYaml } from '../../src/lib/yaml.ts';
 import { HEADER } from './header.ts';
 

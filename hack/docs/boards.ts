@@ -1,4 +1,4 @@
-/** Boards for Grafana, as tables; docs/observability/*.json is written from them. */
+/** Boards for Grafana, as tables; docs/observability/*.json and the dashboards of the chart are written from them. */
 
 /** A diagram of one or more queries. */
 interface Panel {

@@ -18,9 +18,9 @@ app.kubernetes.io/component: {{ .component }}
 app.kubernetes.io/managed-by: {{ .root.Values.managedBy | default .root.Release.Service }}
 {{- end }}
 
-{{/* metadata of an object; the dict may have a namespace: empty for objects of the cluster. */}}
+{{/* metadata of an object; the dict may have a name, and a namespace: empty for objects of the cluster. */}}
 {{- define "espalier.metadata" -}}
-name: {{ include "espalier.name" . }}
+name: {{ .name | default (include "espalier.name" .) }}
 {{- $namespace := hasKey . "namespace" | ternary .namespace .root.Release.Namespace }}
 {{- with $namespace }}
 namespace: {{ . }}

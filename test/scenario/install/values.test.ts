@@ -2,7 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { crdKind, kindOf, serviceMonitorKind } from '../../../src/cli/commands/install/kinds.ts';
+import {
+  crdKind,
+  kindOf,
+  prometheusRuleKind,
+  serviceMonitorKind,
+} from '../../../src/cli/commands/install/kinds.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
@@ -63,9 +68,14 @@ describe('install with values of the chart', function () {
 
   it('creates all objects of the full file, changes nothing when repeated, and removes what is not needed any more', async () => {
     await client.send<Obj>({ verb: 'create', kind: crdKind, object: crdOf(serviceMonitorKind) });
+    const rules = await run('install', '--values', full);
+    expect(rules.errors).to.contain('the cluster does not know PrometheusRules; install the Prometheus');
+    await client.send<Obj>({ verb: 'create', kind: crdKind, object: crdOf(prometheusRuleKind) });
     const created = linesOf(await succeeds('install', '--values', full), 'created');
     expect(created).to.include.members([
       'ServiceMonitor ls-system/espalier',
+      'PrometheusRule ls-system/espalier',
+      'ConfigMap ls-system/espalier-dashboard-requests',
       'Service ls-system/espalier',
       'Role pods/espalier',
       'Role health/espalier',
@@ -73,8 +83,13 @@ describe('install with values of the chart', function () {
     ]);
     expect(await succeeds('install', '--values', full)).to.contain('Nothing to change.');
 
-    const set = 'serviceMonitor.enabled=false,metrics.service.enabled=false,webhooks.replicas=1';
-    expect(linesOf(await succeeds('install', '--values', full, '--set', set), 'removed')).to.deep.equal([
+    const set =
+      'serviceMonitor.enabled=false,metrics.service.enabled=false,webhooks.replicas=1,prometheusRule.enabled=false,dashboards.enabled=false';
+    expect(linesOf(await succeeds('install', '--values', full, '--set', set), 'removed')).to.have.members([
+      'PrometheusRule ls-system/espalier',
+      ...['controllers', 'landscapes', 'requests'].map(
+        (board) => `ConfigMap ls-system/espalier-dashboard-${board}`,
+      ),
       'ServiceMonitor ls-system/espalier',
       'Service ls-system/espalier',
       'PodDisruptionBudget ls-system/espalier-webhooks',
@@ -91,7 +106,12 @@ describe('install with values of the chart', function () {
   it('removes everything with uninstall', async () => {
     await succeeds('install', '--values', full);
     const removed = linesOf(await succeeds('uninstall', '--yes'), 'removed');
-    expect(removed).to.include.members(['ServiceMonitor ls-system/espalier', 'Service ls-system/espalier']);
+    expect(removed).to.include.members([
+      'ServiceMonitor ls-system/espalier',
+      'PrometheusRule ls-system/espalier',
+      'ConfigMap ls-system/espalier-dashboard-landscapes',
+      'Service ls-system/espalier',
+    ]);
     expect(await succeeds('uninstall', '--yes')).to.contain('Espalier is not installed');
   });
 

@@ -19,6 +19,7 @@ import {
   kindOf,
   namespaceKind,
   networkPolicyKind,
+  prometheusRuleKind,
   roleBindingKind,
   roleKind,
   serviceKind,
@@ -63,7 +64,7 @@ export async function applyProduct(settings: InstallSettings, ports: ApplyPorts)
   const { client } = ports;
   const wanted = productObjects(settings);
   await checkHome(client, settings.namespace);
-  await checkServiceMonitors(client, wanted);
+  await checkPrometheusOperator(client, wanted);
   const present = await Promise.all(
     wanted.map((object) => getIfThere(client, kindOf(object), keyOf(object))),
   );
@@ -103,14 +104,21 @@ export async function checkHome(client: Client, namespace: string): Promise<void
   );
 }
 
-/** @throws CommandError if a ServiceMonitor is wanted and the cluster does not know the kind */
-async function checkServiceMonitors(client: Client, wanted: readonly Obj[]): Promise<void> {
-  if (!wanted.some(({ kind }) => kind === serviceMonitorKind.kind)) return;
-  const { group, plural } = serviceMonitorKind;
-  if (await getIfThere(client, crdKind, `${plural}.${group}`)) return;
-  throw new CommandError(
-    'the cluster does not know ServiceMonitors; install the Prometheus Operator, or set serviceMonitor.enabled to false',
-  );
+/** Kinds of the Prometheus Operator, each with the value that enables it. */
+const operatorKinds = [
+  [serviceMonitorKind, 'serviceMonitor.enabled'],
+  [prometheusRuleKind, 'prometheusRule.enabled'],
+] as const;
+
+/** @throws CommandError if an object of the Prometheus Operator is wanted and the cluster does not know its kind */
+async function checkPrometheusOperator(client: Client, wanted: readonly Obj[]): Promise<void> {
+  for (const [{ group, plural, kind }, value] of operatorKinds) {
+    if (!wanted.some((object) => object.kind === kind)) continue;
+    if (await getIfThere(client, crdKind, `${plural}.${group}`)) continue;
+    throw new CommandError(
+      `the cluster does not know ${kind}s; install the Prometheus Operator, or set ${value} to false`,
+    );
+  }
 }
 
 async function applyCrds({ client, clock, report, rng }: ApplyPorts): Promise<void> {
@@ -162,6 +170,7 @@ const optionalKinds: readonly Kind[] = [
   disruptionBudgetKind,
   networkPolicyKind,
   serviceMonitorKind,
+  prometheusRuleKind,
   serviceKind,
 ];
 

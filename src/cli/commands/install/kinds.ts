@@ -35,8 +35,9 @@ export const podKind = kind('', 'Pod', 'pods');
 export const deploymentKind = kind('apps', 'Deployment', 'deployments');
 export const networkPolicyKind = kind('networking.k8s.io', 'NetworkPolicy', 'networkpolicies');
 export const disruptionBudgetKind = kind('policy', 'PodDisruptionBudget', 'poddisruptionbudgets');
-/** Of the Prometheus Operator; the cluster may not serve it. */
+/** Kinds of the Prometheus Operator; the cluster may not serve them. */
 export const serviceMonitorKind = kind('monitoring.coreos.com', 'ServiceMonitor', 'servicemonitors');
+export const prometheusRuleKind = kind('monitoring.coreos.com', 'PrometheusRule', 'prometheusrules');
 export const roleKind = kind(RBAC, 'Role', 'roles');
 export const roleBindingKind = kind<Binding>(RBAC, 'RoleBinding', 'rolebindings');
 export const clusterRoleKind = kind(RBAC, 'ClusterRole', 'clusterroles', false);
@@ -56,6 +57,7 @@ const all: readonly Kind[] = [
   networkPolicyKind,
   disruptionBudgetKind,
   serviceMonitorKind,
+  prometheusRuleKind,
 ];
 
 export function kindOf(object: Obj): Kind {

@@ -24,6 +24,7 @@ import {
   leaseKind,
   networkPolicyKind,
   podKind,
+  prometheusRuleKind,
   roleBindingKind,
   roleKind,
   secretKind,
@@ -63,6 +64,7 @@ export const wordsOf = ({ kind, key }: Part): string => `${kind.kind} ${key}`;
 const inNamespace: readonly Kind[] = [
   deploymentKind,
   serviceMonitorKind,
+  prometheusRuleKind,
   serviceKind,
   configMapKind,
   networkPolicyKind,

@@ -1,5 +1,5 @@
 /** The chart of the product: its values, its schema, and what it renders. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { wordsFor } from '../../../../src/cli/commands/install/names.ts';
@@ -13,6 +13,7 @@ import { productChartFolder, renderProduct } from '../../../support/product-char
 const textOf = (name: string): string => readFileSync(join(productChartFolder, name), 'utf8');
 const yamlOf = (name: string): Fields => parseYaml(textOf(name)) as Fields;
 const full = yamlOf('ci/full-values.yaml');
+const observability = join(productChartFolder, '../../docs/observability');
 
 const objectsOf = (values: Fields): readonly Obj[] =>
   renderProduct(values).manifests.map(({ document }) => document as Obj);
@@ -66,6 +67,7 @@ describe('the chart of the product', () => {
       'Role health/espalier',
       'Service ls-system/espalier',
       'ServiceMonitor ls-system/espalier',
+      'PrometheusRule ls-system/espalier',
       'PodDisruptionBudget ls-system/espalier',
       'Deployment ls-system/espalier-webhooks',
     ]);
@@ -97,6 +99,27 @@ describe('the chart of the product', () => {
       { name: 'NODE_OPTIONS', value: '--max-old-space-size=800' },
     ]);
     expect(podOf(full, 'espalier-webhooks').spec.containers[0]?.['args']).to.include('--port=9444');
+  });
+
+  it('contains the alerts and dashboards of the documentation, unchanged', () => {
+    const rule = find(full, 'PrometheusRule ls-system/espalier');
+    expect(at(rule, 'spec')).to.deep.equal(
+      parseYaml(readFileSync(join(observability, 'rules.yaml'), 'utf8')),
+    );
+    expect(rule.metadata.labels).to.include({ release: 'prometheus' });
+    const boards = readdirSync(observability).filter((file) => file.endsWith('.json'));
+    expect(boards).to.have.length(3);
+    for (const file of boards) {
+      const board = find(full, `ConfigMap ls-system/espalier-dashboard-${file.replace('.json', '')}`);
+      expect(at(board, 'data')).to.deep.equal({ [file]: readFileSync(join(observability, file), 'utf8') });
+      expect(board.metadata.labels).to.include({ grafana_dashboard: 'true' });
+      expect(board.metadata.annotations).to.deep.equal({ grafana_folder: 'Espalier' });
+    }
+    const byDefault = find(
+      { dashboards: { enabled: true } },
+      'ConfigMap ls-system/espalier-dashboard-landscapes',
+    );
+    expect(byDefault.metadata.labels).to.include({ grafana_dashboard: '1' });
   });
 
   it('uses the version of the chart for an image without tag and digest', () => {
@@ -150,6 +173,8 @@ describe('the schema of the values', () => {
     ['config=x', '/config'],
     ['metrics.port=70000', '/metrics/port'],
     ['serviceMonitor.interval=often', '/serviceMonitor/interval'],
+    ['prometheusRule.labels.a=1', '/prometheusRule/labels/a'],
+    ['dashboards.label=x', '/dashboards'],
     ['webhooks.enabled=yes', '/webhooks/enabled'],
     ['networkPolicy.metricsFrom={A_B}', '/networkPolicy/metricsFrom/0'],
     ['podDisruptionBudget.maxUnavailable=0', '/podDisruptionBudget/maxUnavailable'],

@@ -16,9 +16,10 @@ const requirement = z.object({
   values: z.array(z.string()).optional(),
 });
 
+/** An empty string and the number 0 count as missing, as in upstream. */
 const settingsSchema = z.looseObject({
   kind: z.literal('Configuration').nullish(),
-  identity: z.string().min(1).nullish(),
+  identity: z.string().nullish(),
   targetSelector: z
     .array(
       z.object({
@@ -31,7 +32,7 @@ const settingsSchema = z.looseObject({
   claimUntargeted: z.boolean().nullish(),
   strict: z.boolean().nullish(),
   continuousReconcile: z.object({ enabled: z.boolean().nullish() }).nullish(),
-  controller: z.looseObject({ workers: z.int().positive().nullish() }).nullish(),
+  controller: z.looseObject({ workers: z.int().nonnegative().nullish() }).nullish(),
 });
 
 interface ReadSettings {
@@ -72,7 +73,7 @@ export function readSettings(text: string, file: string, options: ReadOptions = 
     if (!(cause instanceof InvalidSelector)) throw cause;
     throw new SettingsError(`${file}: ${cause.message}`, { cause });
   }
-  return { settings, identity: identity ?? undefined };
+  return { settings, identity: identity || undefined };
 }
 
 const COMMON_KEYS: MoreKeys = {

@@ -25,13 +25,22 @@ const OCI_KEYS: MoreKeys = {
 /** Keys of the container deployer, which the LandscaperConfiguration has below `container`. */
 const CONTAINER_KEYS: MoreKeys = {
   namespace: true,
-  defaultImage: true,
-  initContainer: true,
-  waitContainer: true,
+  'defaultImage.image': true,
+  ...Object.fromEntries(
+    ['command', 'args', 'imagePullPolicy'].map((key) => [
+      `defaultImage.${key}`,
+      'it applies to no container, not even in upstream; a deploy item has its own command and arguments',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['initContainer', 'waitContainer'].flatMap((program) =>
+      ['image', 'command', 'args', 'imagePullPolicy', 'resources'].map((key) => [`${program}.${key}`, true]),
+    ),
+  ),
   'garbageCollection.disable': true,
   'garbageCollection.requeueTimeSeconds': true,
   'garbageCollection.worker': 'only one garbage collection runs at a time',
-  debug: true,
+  'debug.keepPod': true,
 };
 const keysOf: Readonly<Record<DeployerName, MoreKeys>> = {
   helm: { ...OCI_KEYS, namespace: 'a release has the namespace of its deploy item' },
@@ -77,7 +86,9 @@ function withFile(before: Configuration, file: string, log: Pick<Logger, 'warn'>
 /** The parts that belong into a LandscaperConfiguration. */
 function sharedParts(name: DeployerName, document: Fields, file: string, onNote: (problem: string) => void) {
   const used = (key: string): boolean => keysOf[name][key] === true;
-  const oci = Object.entries(fieldsOf(document['oci'])).filter(([key]) => used(`oci.${key}`));
+  const oci = Object.entries(fieldsOf(withoutZeroValues(document['oci']))).filter(([key]) =>
+    used(`oci.${key}`),
+  );
   const container = name === 'container' ? containerPart(document, onNote) : {};
   const result = configurationSchema.safeParse({ registry: { oci: Object.fromEntries(oci) }, container });
   if (result.success) return result.data;
@@ -89,7 +100,7 @@ function sharedParts(name: DeployerName, document: Fields, file: string, onNote:
 function containerPart(document: Fields, onNote: (problem: string) => void): Fields {
   const parts = Object.keys(CONTAINER_KEYS).map((key) => key.split('.')[0] ?? '');
   const entries = [...new Set(parts)].flatMap((key) => {
-    const value = document[key];
+    const value = withoutZeroValues(document[key]);
     if (value === undefined) return [];
     const isProgram = key === 'initContainer' || key === 'waitContainer';
     if (!isProgram || ownField(value, 'command') !== undefined) return [[key, value] as const];
@@ -99,6 +110,17 @@ function containerPart(document: Fields, onNote: (problem: string) => void): Fie
     return [];
   });
   return Object.fromEntries(entries);
+}
+
+/** Upstream does not distinguish an empty string or the number 0 from a missing value. */
+function withoutZeroValues(value: unknown): unknown {
+  if (value === '' || value === 0) return undefined;
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, each]) => [key, withoutZeroValues(each)] as const)
+      .filter(([, each]) => each !== undefined),
+  );
 }
 
 /** All registries of the process are used with the same settings. */

@@ -91,6 +91,72 @@ debug: {keepPod: true}`);
     expect(warned.join()).to.contain('garbageCollection.worker').and.contain('container.initContainer');
   });
 
+  /** Every key of the Go types of upstream's configurations, with a note or without. */
+  const COMMON = 'identity: me\ntargetSelector: []\n';
+  const FRAMEWORK = 'hpa: {maxReplicas: 2}\ncontroller: {workers: 2, cacheSyncTimeout: 2m}\n';
+  const OCI =
+    'oci: {allowPlainHttp: true, insecureSkipVerify: true, configFiles: [/a], cache: {useInMemoryOverlay: true, path: /b}}\n';
+  const PROGRAM = '{image: a, command: [b], args: [c], imagePullPolicy: Always}';
+  const complete: readonly (readonly [string, string, readonly string[]])[] = [
+    ['mock', `${header('mock')}${COMMON}`, []],
+    [
+      'manifest',
+      `${header('manifest').replace('v1alpha1', 'v1alpha2')}${COMMON}export: {defaultTimeout: 5m}\n${FRAMEWORK}`,
+      ['export', 'hpa', 'controller.cacheSyncTimeout'],
+    ],
+    [
+      'helm',
+      `${header('helm')}${COMMON}export: {defaultTimeout: 5m}\n${FRAMEWORK}${OCI}`,
+      ['export', 'hpa', 'controller.cacheSyncTimeout', 'oci.insecureSkipVerify', 'oci.cache'],
+    ],
+    [
+      'container',
+      `${header('container')}${COMMON}${FRAMEWORK}${OCI}namespace: pods
+defaultImage: ${PROGRAM}
+initContainer: ${PROGRAM}
+waitContainer: ${PROGRAM}
+garbageCollection: {disable: true, worker: 3, requeueTimeSeconds: 5}
+debug: {keepPod: true}`,
+      [
+        'hpa',
+        'controller.cacheSyncTimeout',
+        'oci.insecureSkipVerify',
+        'oci.cache',
+        'defaultImage.command',
+        'defaultImage.args',
+        'defaultImage.imagePullPolicy',
+        'garbageCollection.worker',
+      ],
+    ],
+  ];
+  for (const [name, text, notes] of complete)
+    it(`may have every key of upstream: ${name}`, () => {
+      expect(read(text).deployers).to.have.nested.property(`${name}.identity`, 'me');
+      expect(warned.map((line) => line.split(' ')[0])).to.have.members(notes);
+      expect(warned.join()).not.to.contain('unknown');
+    });
+
+  it('may have empty strings and zeros, which count as missing', () => {
+    const { container, deployers } = read(`${header('container')}identity: ""
+namespace: ""
+defaultImage: {image: ""}
+initContainer: {image: "", command: [run]}
+garbageCollection: {worker: 0, requeueTimeSeconds: 0}
+controller: {workers: 0}`);
+    expect(container).to.deep.equal({
+      ...defaults.container,
+      init: { ...defaults.container.init, command: ['run'] },
+    });
+    expect(deployers?.container).to.deep.equal({ identity: undefined, settings: {} });
+  });
+
+  it('is answered for each unknown key of a section', () => {
+    read(`${header('container')}debug: {keepPods: true}\ndefaultImage: {name: a}\nwaitContainer: {tag: a}`);
+    expect(warned.filter((line) => line.includes('unknown')).map((line) => line.split(' ')[0])).to.deep.equal(
+      ['debug.keepPods', 'defaultImage.name', 'waitContainer.tag'],
+    );
+  });
+
   it('of the manifest and the mock deployer may be combined with others', () => {
     const { deployers } = read(
       `${header('manifest')}identity: m\nexport: {}`,

@@ -220,8 +220,8 @@ describe('the configuration file of a deployer', () => {
   for (const [text, message] of [
     ['a: [', 'config.yaml is not valid YAML: '],
     ['kind: Other', 'config.yaml: kind: '],
-    ['identity: ""', 'config.yaml: identity: '],
-    ['controller: { workers: 0 }', 'config.yaml: controller.workers: '],
+    ['identity: 7', 'config.yaml: identity: '],
+    ['controller: { workers: -1 }', 'config.yaml: controller.workers: '],
     ['targetSelector: [{ labels: [{ key: a }] }]', 'config.yaml: targetSelector.0.labels.0.operator: '],
     [
       'targetSelector: [{ labels: [{ key: a, operator: "~" }] }]',

@@ -31,8 +31,8 @@ describe('the configuration file of a deployer', () => {
 
   const rows: readonly (readonly [string, RegExp])[] = [
     ['7', /^deployer\.yaml: : .*expected object/],
-    ['identity: ""', /^deployer\.yaml: identity: Too small/],
-    ['controller: { workers: 0 }', /^deployer\.yaml: controller\.workers: Too small/],
+    ['identity: [a]', /^deployer\.yaml: identity: Invalid input/],
+    ['controller: { workers: -1 }', /^deployer\.yaml: controller\.workers: Too small/],
     [
       'targetSelector: [{ targets: [{}] }]',
       /^deployer\.yaml: targetSelector\.0\.targets\.0\.name: .*expected string/,

@@ -41,7 +41,7 @@ describe('an import that', () => {
     [
       'DF-04: does not exist is reported with the name of the missing object',
       of(data('text'), { spec: { imports: { data: [{ name: 'text', dataRef: 'greeting' }] } } }),
-      'unable to fetch data object greeting (/greeting): dataobjects.landscaper.gardener.cloud "greeting" not found',
+      'unable to fetch data object greeting: dataobjects.landscaper.gardener.cloud "greeting" not found',
     ],
     [
       'DF-05: does not match its schema is reported with both types',

@@ -152,12 +152,15 @@ describe('the container deployer', function () {
     expect(busy.status?.conditions?.map(({ type, status }) => `${type} ${status}`)).to.deep.equal([
       'InitContainer True',
       'WaitContainer Progressing',
+      'Ready Unknown',
+      'Reconciling True',
     ]);
     const status = await ends(pod, podSucceeded);
     expect(status?.phase).to.equal('Succeeded');
     expect(status?.conditions?.map((c) => `${c.type} ${c.status} ${c.reason}`)).to.deep.equal([
       'InitContainer True ContainerSucceeded',
       'WaitContainer True ContainerSucceeded',
+      'Ready True Succeeded',
     ]);
     expect(status?.providerStatus).to.nested.include({
       'podStatus.podName': pod.metadata.name,

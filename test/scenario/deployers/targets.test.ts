@@ -157,7 +157,7 @@ describe('targets on a cluster', function () {
       expect(status?.lastError?.message)
         .to.contain(`cannot trust ${cluster.server}`)
         .and.contain('into the kubeconfig');
-      expect(status?.conditions).to.equal(undefined);
+      expect(status?.conditions?.map(({ type }) => type)).to.deep.equal(['Ready', 'Stalled']);
     } finally {
       await servers.stop();
     }

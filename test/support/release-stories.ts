@@ -37,6 +37,8 @@ export interface Story {
   /** Packed charts by name. */
   readonly charts: Readonly<Record<string, Buffer>>;
   readonly steps: readonly StoryStep[];
+  /** Takes more than a minute, because it waits in real time. */
+  readonly isLong?: true;
 }
 
 type Files = Readonly<Record<string, string>>;
@@ -538,6 +540,7 @@ export const releaseStories: readonly Story[] = [
   },
   {
     title: 'waits for objects, and undoes what does not become ready',
+    isLong: true,
     charts: {
       good: chartOf({
         d: deployment('d'),

@@ -1,0 +1,9 @@
+/** The stories of releases without helm that wait in real time. */
+import { expectRecordedResults } from '../../support/release-replay.ts';
+import { releaseStories } from '../../support/release-stories.ts';
+
+describe('a release has the same result as with helm, also in time, if', function () {
+  this.timeout(240_000);
+  for (const story of releaseStories.filter(({ isLong }) => isLong))
+    it(story.title, () => expectRecordedResults(story));
+});

@@ -151,6 +151,7 @@ export function admit({ kubeconfig, port, folder }: Place): LimitedProgram {
   const given = settings();
   return deployed(installedObject(given, 'Deployment ls-system/espalier-webhooks'), {
     '--webhook-service': undefined,
+    '--owner-role': undefined,
     '--config': installed(given, folder),
     '--webhook-url': `https://127.0.0.1:${String(port)}`,
     '--host': '127.0.0.1',

@@ -34,13 +34,16 @@ export const readinessAt =
     return { ...patch, conditions: conditions.length > 0 ? conditions : null };
   };
 
+/** The other conditions, and then the wanted ones, so that the order does not depend on the history. */
 function withReadiness(
   { conditions = [] }: Status,
   wanted: readonly ConditionChange[],
   now: string,
 ): readonly View<Condition>[] {
-  const kept = conditions.filter(({ type }) => !isReadiness(type) || wanted.some((one) => one.type === type));
-  return mergeConditions(kept, wanted, now);
+  const known = wanted.flatMap(({ type }) => conditions.find((one) => one.type === type) ?? []);
+  const merged = mergeConditions(known, wanted, now);
+  const inOrder = wanted.flatMap(({ type }) => merged.find((one) => one.type === type) ?? []);
+  return [...conditions.filter(({ type }) => !isReadiness(type)), ...inOrder];
 }
 
 const isReadiness = (type: string): boolean => readinessConditions.some((one) => one === type);

@@ -58,6 +58,10 @@ export class Network {
   onRequest: (sent: Sent) => void = () => undefined;
   /** Called before each arrival; a process that is killed here may or may not have sent it. */
   beforeArrival: () => void = () => undefined;
+  /** Called when a sender finds out that it gets no answer. */
+  onLoss: () => void = () => undefined;
+  /** Lost answers that the senders still wait for. */
+  outstanding = 0;
   readonly #ports: NetworkPorts;
   readonly #streams = new Set<Stream>();
 
@@ -149,6 +153,14 @@ export class Network {
       const refused = (error: Error, how: string, delayMs = 0): void => {
         answer(how, () => reject(error), delayMs);
       };
+      const lost = (delayMs: number): void => {
+        this.outstanding++;
+        refused(noAnswer(), 'no answer', delayMs);
+        scheduler.add(() => {
+          this.outstanding--;
+          this.onLoss();
+        }, delayMs);
+      };
       const carryOut = (then: (result: T) => void): void => {
         try {
           then(question.effect());
@@ -169,13 +181,13 @@ export class Network {
             carryOut((result) => answer('ok', () => resolve(result), 0));
             return;
           case 'lost':
-            carryOut(() => refused(noAnswer(), 'no answer', chance.between(1, GIVE_UP_MS)));
+            carryOut(() => lost(chance.between(1, GIVE_UP_MS)));
             return;
           case 'reset':
-            refused(noAnswer(), 'no answer', chance.happens(0.5) ? 0 : chance.between(1, GIVE_UP_MS));
+            lost(chance.happens(0.5) ? 0 : chance.between(1, GIVE_UP_MS));
             return;
           case 'late':
-            refused(noAnswer(), 'no answer', chance.between(1, 1_000));
+            lost(chance.between(1, 1_000));
             scheduler.add(
               () => {
                 trace.note(() => `${host.name} → ${label()}  [arrives late]`);

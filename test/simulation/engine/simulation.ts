@@ -122,6 +122,7 @@ export class Simulation {
       this.#isStale = true;
     });
     this.network.onRequest = (sent) => this.tempo.request(sent);
+    this.network.onLoss = () => this.tempo.changed();
     this.network.beforeArrival = () => this.#perhapsCrash();
     this.outside.onApply = (item) => {
       const stored = this.server.find(kinds.item, `${NAMESPACE}/${item.metadata.name}`);
@@ -248,7 +249,8 @@ export class Simulation {
   /** @throws Violation if something is left to do and no process does it */
   #isAtRest(): boolean {
     const calmMs = this.scheduler.clock.now() - this.tempo.changedAt;
-    if (calmMs < CALM_MS || this.#running.size < this.#layout.size) return false;
+    if (calmMs < CALM_MS || this.network.outstanding > 0 || this.#running.size < this.#layout.size)
+      return false;
     const left = this.unrest;
     if (left.length === 0) return true;
     if (calmMs > (this.#isItemPending ? PATIENCE_WITH_ITEMS_MS : PATIENCE_MS))

@@ -151,7 +151,7 @@ describe('conditions for other tools', () => {
     expect(ready?.message).to.have.length(300).and.match(/x…$/);
   });
 
-  it('keep other conditions in their order', () => {
+  it('follow the other conditions', () => {
     const other = conditionOf('CreateExports', 'True');
     const before = {
       ...running,
@@ -159,7 +159,7 @@ describe('conditions for other tools', () => {
       conditions: [conditionOf('Ready', 'Unknown'), other, conditionOf('Reconciling', 'True')],
     };
     const after = written({ jobIDFinished: 'b', phase: 'Succeeded' }, before);
-    expect(after?.map(({ type }) => type)).to.deep.equal(['Ready', 'CreateExports']);
+    expect(after?.map(({ type }) => type)).to.deep.equal(['CreateExports', 'Ready']);
   });
 
   it('are removed when they are switched off, by the next write', () => {

@@ -147,7 +147,7 @@ function targetName(
     const map =
       objects.targetMaps.get(name) ?? fail(`targetmap import "${name}" not found${kindOf(name, objects)}`);
     const element = Object.hasOwn(map, key) ? map[key] : undefined;
-    const known = `; known keys are ${quotedNames(Object.keys(map))}`;
+    const known = `; known keys are ${quotedNames(Object.keys(map).sort())}`;
     return (element ?? fail(`key "${key}" not found in targetmap import "${name}"${known}`)).metadata.name;
   }
   if (name !== '') {

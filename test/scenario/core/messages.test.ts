@@ -107,7 +107,7 @@ describe('the message', () => {
       objects: three,
     });
     expect(error.message).to.contain(
-      'key "gren" not found in targetmap import "nodes"; known keys are "green", "blue"',
+      'key "gren" not found in targetmap import "nodes"; known keys are "blue", "green"',
     );
   });
 

@@ -30,7 +30,7 @@ function unreadIn(shape: Readonly<Record<string, Shape>>, value: Fields, path: s
 }
 
 export function ignored(path: string, key: string, known: readonly string[]): string {
-  return `${path} is ignored; ${hintFor(key, known, `known fields are ${known.join(', ')}`)}`;
+  return `${path} is not a known field; ${hintFor(key, known, `known fields are ${known.join(', ')}`)}`;
 }
 
 /** TypeScript does not narrow readonly tuples by Array.isArray. */

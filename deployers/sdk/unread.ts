@@ -5,9 +5,15 @@ import { changed } from '../../src/machine/status.ts';
 import type { DeployerPlugin } from './deployer.ts';
 import type { DeployItemStatus } from './kinds.ts';
 
+/** Only so many are named: a hostile configuration has as many as fit into it. */
+const MAX_DESCRIBED = 10;
+
 /** @param unread a sentence for each field */
-export const describeUnread = (unread: readonly string[]): string =>
-  `in the configuration: ${unread.join('; ')}`;
+export function describeUnread(unread: readonly string[]): string {
+  const more = unread.length - MAX_DESCRIBED;
+  const shown = unread.slice(0, MAX_DESCRIBED).join('; ');
+  return `in the configuration: ${shown}${more > 0 ? `; and ${String(more)} more` : ''}`;
+}
 
 /**
  * The status with the condition about these fields; without it if there are none.

@@ -23,7 +23,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'EspalierInstallationsFailed',
-    expr: 'max(espalier_landscape_objects{kind="Installation",phase=~"Failed|DeleteFailed"}) > 0',
+    expr: 'sum(max by (phase) (espalier_landscape_objects{kind="Installation",phase=~"Failed|DeleteFailed"})) > 0',
     for: '15m',
     severity: 'warning',
     summary: '{{ $value }} installations have failed.',

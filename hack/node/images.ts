@@ -7,7 +7,7 @@ import { programPath, type ProgramName } from './programs.ts';
 import { EARLIER_COMMIT, folders, images, REGISTRY } from './settings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const NOBODY = '65535:65535';
+const UNPRIVILEGED_USER = '65535:65535';
 
 /** Images of one program each; the user of CoreDNS may bind port 53, as in the original image. */
 const PROGRAM_IMAGES: readonly {
@@ -15,9 +15,9 @@ const PROGRAM_IMAGES: readonly {
   readonly program: ProgramName;
   readonly user: string;
 }[] = [
-  { image: images.pause, program: 'pause', user: NOBODY },
+  { image: images.pause, program: 'pause', user: UNPRIVILEGED_USER },
   { image: images.coredns, program: 'coredns', user: '0:0' },
-  ...images.standIns.map((image) => ({ image, program: 'stand-in' as const, user: NOBODY })),
+  ...images.standIns.map((image) => ({ image, program: 'stand-in' as const, user: UNPRIVILEGED_USER })),
 ];
 
 /** Builds all images; layers that have not changed are taken from the last time. */

@@ -35,7 +35,7 @@ const template = installationTemplate.omit({ apiVersion: true, kind: true }).ext
   }).optional(),
 });
 const executionResult = open({ subinstallations: z.array(template).optional() });
-/** With every field that is read, or refused with a message of its own: any other one is unknown. */
+/** All fields that are allowed, and those that have an error message of their own. Every other field is unknown. */
 export const anyTemplate = template.extend({ apiVersion: anyJson().optional(), kind: anyJson().optional() });
 export const subInstallationsResult = open({ subinstallations: z.array(anyTemplate).optional() });
 export const blueprintFile = blueprintSchema.extend({

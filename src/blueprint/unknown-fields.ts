@@ -11,7 +11,7 @@ export function unknownFieldText(key: string, known: readonly string[]): string 
   const meant = key.length > MAX_KEY ? undefined : closest(key, known);
   const hint = meant === undefined ? `known fields are ${known.join(', ')}` : `did you mean "${meant}"?`;
   const shown = key.length > MAX_KEY ? `${key.slice(0, MAX_KEY)}…` : key;
-  return `unknown field "${shown}", which is ignored; ${hint}`;
+  return `unknown field "${shown}"; ${hint}`;
 }
 
 interface UnknownField {

@@ -1,10 +1,16 @@
 /** Finds the known word that a misspelt one is most similar to. */
 
+/** Longer words have no suggestion, and more words are not compared: both can come from tenants. */
+const MAX_LETTERS = 100;
+const MAX_WORDS = 1000;
+
 /** @returns the most similar known word, if it is similar enough; case is ignored */
 export function closest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > MAX_LETTERS) return undefined;
   let best: string | undefined;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;
-  for (const candidate of known) {
+  for (const candidate of known.slice(0, MAX_WORDS)) {
+    if (Math.abs(candidate.length - word.length) >= least) continue; // at least so many letters differ
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < least) [best, least] = [candidate, distance];
   }

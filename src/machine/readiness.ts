@@ -12,6 +12,7 @@ import {
 import { isFinalPhase, isFinished, phases } from '../api/job.ts';
 import type { Condition } from '../api/shared.ts';
 import { timestamp, type Clock } from '../lib/clock.ts';
+import { cutEnd } from '../lib/cut.ts';
 import { equal } from '../lib/json.ts';
 import { mergePatch, type MergePatch } from '../lib/merge.ts';
 import type { Obj, View } from '../runtime/types.ts';
@@ -40,10 +41,11 @@ function withReadiness(
   wanted: readonly ConditionChange[],
   now: string,
 ): readonly View<Condition>[] {
-  const known = wanted.flatMap(({ type }) => conditions.find((one) => one.type === type) ?? []);
-  const merged = mergeConditions(known, wanted, now);
-  const inOrder = wanted.flatMap(({ type }) => merged.find((one) => one.type === type) ?? []);
-  return [...conditions.filter(({ type }) => !isReadiness(type)), ...inOrder];
+  const merged = mergeConditions(conditions, wanted, now);
+  return [
+    ...merged.filter(({ type }) => !isReadiness(type)),
+    ...wanted.flatMap(({ type }) => merged.filter((one) => one.type === type)),
+  ];
 }
 
 const isReadiness = (type: string): boolean => readinessConditions.some((one) => one === type);
@@ -93,4 +95,4 @@ function reasonToWait({ phase, conditions }: Status): Reason {
 }
 
 const shortened = (message: string): string =>
-  message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1)}…`;
+  message.length <= MAX_MESSAGE ? message : `${cutEnd(message, MAX_MESSAGE - 1)}…`;

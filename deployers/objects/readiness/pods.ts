@@ -1,10 +1,13 @@
 /** Why the pods of a workload do not become ready: what its status does not say. */
 import type { KubeAccess } from '../../sdk/access.ts';
 import type { KubeObject } from '../manifests/model.ts';
+import { cutEnd } from '../../../src/lib/cut.ts';
 import { isObject, ownField } from '../../../src/lib/objects.ts';
 
 const WORKLOADS = ['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet'];
 const MAX_MESSAGE = 300;
+/** Pods of one template have the same problems. */
+const MAX_PODS = 100;
 
 /**
  * A sentence about the first pod of the workload with a problem, or about the workload if it cannot create pods;
@@ -23,12 +26,12 @@ export async function podProblem(
   try {
     const kind = await access.kindOf('v1', 'Pod');
     const namespace = workload.metadata.namespace ?? '';
-    for await (const { items } of access.client.list(kind, { namespace, labels }, signal)) {
+    for await (const { items } of access.client.list(kind, { namespace, labels, limit: MAX_PODS }, signal)) {
       for (const pod of items) {
         const problem = problemOfPod(pod);
         if (problem !== undefined) return `pod ${pod.metadata.name}: ${problem}`;
       }
-      return undefined; // The first page is enough: pods of one template have the same problems.
+      return undefined; // The first page is enough.
     }
   } catch (error) {
     if (signal.aborted) throw error;
@@ -69,7 +72,12 @@ function problemOfPod(pod: unknown): string | undefined {
 /** States in which every container is for a moment. */
 const USUAL = ['ContainerCreating', 'PodInitializing', 'Completed'];
 
+/**
+ * Undefined for a ready container, whatever happened to it before. The message of an ended container is left out: it
+ * can be the end of its log, with secret values.
+ */
 function problemOfContainer(container: unknown): string | undefined {
+  if (ownField(container, 'ready') === true) return undefined;
   const state = ownField(container, 'state');
   const waiting = ownField(state, 'waiting');
   const before = ownField(ownField(container, 'lastState'), 'terminated');
@@ -78,7 +86,7 @@ function problemOfContainer(container: unknown): string | undefined {
   const exit = typeof code === 'number' && code !== 0 ? `, last exit code ${String(code)}` : '';
   if (isObject(waiting) && !USUAL.includes(textOf(waiting, 'reason')))
     return `${sentence(waiting) ?? ''}${exit}`;
-  return exit === '' ? undefined : `${sentence(isObject(ended) ? ended : undefined) ?? 'ended'}${exit}`;
+  return exit === '' ? undefined : `${textOf(ended, 'reason') || 'ended'}${exit}`;
 }
 
 const conditionsOf = (object: unknown): readonly Readonly<Record<string, unknown>>[] =>
@@ -96,5 +104,5 @@ function sentence(given: Readonly<Record<string, unknown>> | undefined): string 
   if (!given) return undefined;
   const parts = [textOf(given, 'reason'), textOf(given, 'message')].filter((part) => part !== '');
   const text = parts.join(': ').replaceAll(/\s+/g, ' ').trim();
-  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
+  return text.length > MAX_MESSAGE ? `${cutEnd(text, MAX_MESSAGE)}…` : text;
 }

@@ -9,7 +9,12 @@ interface EmbeddedStage {
 
 interface EmbeddedLandscaperOptions extends Omit<LandscaperOptions, 'kubeconfig' | 'log'> {
   /** Called before the controllers start, so that their caches contain the objects that it creates. */
-  readonly prepare?: (embedded: Embedded) => Promise<void>;
+  readonly prepare?: (embedded: Embedded) => Promise<Service | undefined>;
+}
+
+/** Closed after the controllers have stopped or failed to start, while the API server still runs. */
+interface Service {
+  close(): Promise<void>;
 }
 
 /** Calls `use`, and stops both servers when it ends or fails. @throws the errors of either start, and of `use` */
@@ -21,12 +26,20 @@ export async function withEmbeddedLandscaper<T>(
   const embedded = await startEmbedded(server);
   try {
     const { log } = server;
-    await prepare?.(embedded);
-    const landscaper = await startLandscaper({ kubeconfig: { text: embedded.kubeconfig }, log, ...options });
+    const service = await prepare?.(embedded);
     try {
-      return await use({ embedded, landscaper });
+      const landscaper = await startLandscaper({
+        kubeconfig: { text: embedded.kubeconfig },
+        log,
+        ...options,
+      });
+      try {
+        return await use({ embedded, landscaper });
+      } finally {
+        await landscaper.stop();
+      }
     } finally {
-      await landscaper.stop();
+      await service?.close();
     }
   } finally {
     await embedded.close();

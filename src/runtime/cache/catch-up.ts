@@ -3,7 +3,7 @@
  * needs this: the watch may be behind the last writes of the other process.
  */
 import type { Clock } from '../../lib/clock.ts';
-import { keyOf } from '../keys.ts';
+import { keyOf, namespaceOf } from '../keys.ts';
 import type { Cache, Change, Client, Key, Obj, Query } from '../types.ts';
 import { compareVersions } from './versions.ts';
 
@@ -35,13 +35,14 @@ type Missing = Map<Key, { readonly version: string; readonly isGone: boolean }>;
 
 async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSignal): Promise<Missing> {
   const missing: Missing = new Map();
+  const listed = new Set<Key>();
+  /** The version of each list, by namespace; '' stands for all of them. */
+  const versions = new Map<string, string>();
   const { namespaces = [] } = cache.options ?? {};
-  for (const namespace of namespaces.length > 0 ? namespaces : [undefined]) {
-    const listed = new Set<Key>();
-    const query: Query = { metadataOnly: true, ...(namespace !== undefined && { namespace }) };
-    let version = '';
+  for (const namespace of namespaces.length > 0 ? namespaces : ['']) {
+    const query: Query = { metadataOnly: true, ...(namespace !== '' && { namespace }) };
     for await (const page of client.list(cache.kind, query, signal)) {
-      version = page.resourceVersion;
+      versions.set(namespace, page.resourceVersion);
       for (const { metadata } of page.items) {
         const key = keyOf({ apiVersion: '', kind: '', metadata });
         const { resourceVersion = '' } = metadata;
@@ -50,11 +51,11 @@ async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSigna
           missing.set(key, { version: resourceVersion, isGone: false });
       }
     }
-    for (const key of cache.keys()) {
-      const isOfList = namespace === undefined || key.startsWith(`${namespace}/`);
-      if (isOfList && !listed.has(key) && !hasReached(cache.versionOf(key), version))
-        missing.set(key, { version, isGone: true });
-    }
+  }
+  for (const key of cache.keys()) {
+    const version = versions.get('') ?? versions.get(namespaceOf(key)) ?? '';
+    if (!listed.has(key) && !hasReached(cache.versionOf(key), version))
+      missing.set(key, { version, isGone: true });
   }
   return missing;
 }

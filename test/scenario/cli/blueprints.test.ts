@@ -274,7 +274,9 @@ deployExecutions:
       });
       const { code, errors } = await espalier('bp', 'render', dirname(path));
       expect(code).to.equal(0);
-      expect(errors).to.equal('warning: deploy item web: config.phas is ignored; did you mean phase?\n');
+      expect(errors).to.equal(
+        'warning: deploy item web: config.phas is not a known field; did you mean phase?\n',
+      );
     });
 
     it('takes the exports of a sub-installation as a whole', async () => {

@@ -294,7 +294,7 @@ describe('espalier deployitems run', function () {
     const { code, terminal } = await run(path, '--no-state');
     expect(code, terminal.errors).to.equal(0);
     expect(terminal.errors).to.contain(
-      'warning: deploy item slip: config.exports is ignored; did you mean export?',
+      'warning: deploy item slip: config.exports is not a known field; did you mean export?',
     );
   });
 

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -134,6 +135,17 @@ describe('espalier dev', function () {
     expect((await client.get<DataObject>(dataObjectKind, 'mine/kept')).data).to.equal(42);
     await client.close();
     expect(await second.end()).to.equal(0);
+  });
+
+  it('exits if its controllers cannot start', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const failed = espalier('dev', '--metrics-address', `127.0.0.1:${String(port)}`);
+    const [code] = (await once(failed.process, 'exit')) as [number | null];
+    server.close();
+    expect(code).to.equal(1);
+    expect(failed.errors).to.contain(`127.0.0.1:${String(port)}`);
   });
 
   it('reports the port that is in use', async () => {

@@ -180,10 +180,10 @@ describe('the message', () => {
     expect(condition).to.include({
       status: 'False',
       reason: 'UnknownFields',
-      message: 'in the configuration: exprot is ignored; did you mean export?',
+      message: 'in the configuration: exprot is not a known field; did you mean export?',
     });
     expect(await inspected(scene, 'web')).to.contain(
-      'Warning: in the configuration: exprot is ignored; did you mean export?',
+      'Warning: in the configuration: exprot is not a known field; did you mean export?',
     );
   });
 });

@@ -43,7 +43,7 @@ describe('a blueprint', () => {
     const misspelt = { deployExecution: [{ name: 'd', type: 'GoTemplate', template: 'deployItems: []' }] };
     const scene = await succeeds(here, { bp: misspelt });
     const message =
-      /^blueprint\.yaml:1:\d+: unknown field "deployExecution", which is ignored; did you mean "deployExecutions"\? \[unknown-field\]$/;
+      /^blueprint\.yaml:1:\d+: unknown field "deployExecution"; did you mean "deployExecutions"\? \[unknown-field\]$/;
     const self = scene.installation('shop');
     expect(said(self)?.message).to.match(message);
     expect(await eventsOf(scene, 'shop', 'BlueprintHasMistakes')).to.include(
@@ -58,7 +58,7 @@ describe('a blueprint', () => {
       bp: { deployExecutions: [{ name: 'd', type: 'GoTemplate', template: 'deployItem: []' }] },
     });
     expect(said(scene.installation('shop'))?.message).to.equal(
-      'result of deploy execution "d": unknown field "deployItem", which is ignored; did you mean "deployItems"?',
+      'result of deploy execution "d": unknown field "deployItem"; did you mean "deployItems"?',
     );
   });
 
@@ -108,7 +108,7 @@ describe('a blueprint with a strict configuration', () => {
     expect(error).to.include({ operation: 'InitPrerequisites', reason: 'ValidateBlueprint' });
     expect(error.message.split('\n').slice(0, 2)).to.deep.equal([
       'the blueprint has unknown fields, which strict: true in the configuration refuses:',
-      'result of deploy execution "d": deployItems[0]: unknown field "lables", which is ignored; did you mean "labels"?',
+      'result of deploy execution "d": deployItems[0]: unknown field "lables"; did you mean "labels"?',
     ]);
     expect(scene.execution('shop')).to.equal(undefined);
   });

@@ -17,4 +17,13 @@ describe('the suggestion for a misspelt word', () => {
       expect(closest(word, known)).to.equal(meant);
     });
   }
+
+  it('compares neither very long words nor more than 1000', () => {
+    const long = 'a'.repeat(1e6);
+    expect(closest(long, [`${long}b`])).to.equal(undefined);
+    expect(closest('word', ['a'.repeat(1e6), 'words'])).to.equal('words');
+    expect(closest('word', [...Array.from({ length: 1000 }, () => 'other-name'), 'words'])).to.equal(
+      undefined,
+    );
+  });
 });

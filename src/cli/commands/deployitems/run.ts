@@ -77,6 +77,7 @@ export async function runItems(file: string, options: RunItemsOptions, terminal:
           withCluster({ kubeconfig: embedded.kubeconfigFile }, terminal, async ({ client, clock }) => {
             await ensureCrds(client, clock, log);
             executions = await createHostObjects(client, hostObjects);
+            return undefined;
           }),
       },
       ({ embedded }) =>

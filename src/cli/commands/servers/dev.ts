@@ -24,7 +24,6 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
   const log = loggerFor(options, { level: 'info' });
   const configuration = options.config === undefined ? undefined : readConfiguration(options.config, log);
   const { data, port, namespace } = options;
-  let webhooks: { close(): Promise<void> } | undefined;
   const interruption = onInterrupt(() => {
     log.info({}, 'stopping; a second signal exits immediately');
   });
@@ -35,15 +34,12 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
         // The embedded server has no CustomResourceDefinitions unless they are installed.
         ...(configuration && { configuration: { ...configuration, installsCrds: true } }),
         ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
-        prepare: async (embedded) => {
-          webhooks = await startEmbeddedWebhooks(embedded, log, configuration);
-        },
+        prepare: (embedded) => startEmbeddedWebhooks(embedded, log, configuration),
       },
       async ({ embedded, landscaper }) => {
         await applyAll(landscaper.client, [namespaceObject(namespace)]);
         terminal.print(welcome(embedded.url, embedded.kubeconfigFile, data, terminal));
         await aborted(interruption.signal);
-        await webhooks?.close();
       },
     );
   } finally {

@@ -77,7 +77,7 @@ describe('a warning about a blueprint', () => {
   it('is given for an unknown field, with the field that was meant', () => {
     const misspelt = { deployExecution: [{ name: 'd', type: 'GoTemplate', template: 'a' }] };
     expect(advice(misspelt)).to.match(
-      /^blueprint\.yaml:1:\d+: unknown field "deployExecution", which is ignored; did you mean "deployExecutions"\? \[unknown-field\]$/,
+      /^blueprint\.yaml:1:\d+: unknown field "deployExecution"; did you mean "deployExecutions"\? \[unknown-field\]$/,
     );
   });
 
@@ -87,7 +87,7 @@ describe('a warning about a blueprint', () => {
       { 'sub.yaml': 'name: a\nimport: {}\n' },
     );
     expect(warningsOn(bp).map(describeFinding)).to.deep.equal([
-      'sub.yaml:2:1: unknown field "import", which is ignored; did you mean "imports"? [unknown-field]',
+      'sub.yaml:2:1: unknown field "import"; did you mean "imports"? [unknown-field]',
     ]);
   });
 

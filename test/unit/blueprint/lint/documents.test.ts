@@ -20,7 +20,7 @@ describe('inspecting a blueprint in an Installation', () => {
 `),
     );
     expect(found.map(lineOf)).to.deep.equal([
-      'installation.yaml:11:11: warning: unknown field "import", which is ignored; did you mean "imports"? [unknown-field]',
+      'installation.yaml:11:11: warning: unknown field "import"; did you mean "imports"? [unknown-field]',
     ]);
   });
 

@@ -48,7 +48,7 @@ describe('a codec', () => {
   it('reports unknown fields if it knows the schema', () => {
     const document = { apiVersion: OLD, kind: KIND, path: 'x', pth: 'y' };
     expect(blobs.unread?.(document)).to.have.length(1);
-    expect(blobs.unread?.(document)[0]).to.match(/^pth is ignored/);
+    expect(blobs.unread?.(document)[0]).to.match(/^pth is not a known field/);
     for (const other of [{ ...document, apiVersion: NEW }, { ...document, apiVersion: 1 }, 'x', null])
       expect(blobs.unread?.(other)).to.deep.equal([]);
   });
@@ -94,24 +94,24 @@ describe('a codec from a schema', () => {
     const head = { apiVersion: OLD, kind: KIND };
     const field = z.object({ name: z.string() });
     const rows: readonly (readonly [string, z.ZodType, unknown, readonly string[]])[] = [
-      ['in the document', field, { nam: 1 }, ['nam is ignored; did you mean name?']],
+      ['in the document', field, { nam: 1 }, ['nam is not a known field; did you mean name?']],
       [
         'in fields of fields',
         z.object({ a: field.optional() }),
         { a: { x: 1 } },
-        ['a.x is ignored; known fields are name'],
+        ['a.x is not a known field; known fields are name'],
       ],
       [
         'in lists',
         z.object({ a: z.array(field.nullish()) }),
         { a: [{ nam: 1 }] },
-        ['a[0].nam is ignored; did you mean name?'],
+        ['a[0].nam is not a known field; did you mean name?'],
       ],
       [
         'in maps',
         z.object({ a: z.record(z.string(), field) }),
         { a: { any: { nam: 1 } } },
-        ['a.any.nam is ignored; did you mean name?'],
+        ['a.any.nam is not a known field; did you mean name?'],
       ],
       [
         'in the alternative that fits best',
@@ -123,7 +123,10 @@ describe('a codec from a schema', () => {
         'behind defaults and transformations',
         z.object({ a: field.default({ name: '' }), b: field.transform(({ name }) => name) }),
         { a: { y: 1 }, b: { z: 1 } },
-        ['a.y is ignored; known fields are name', 'b.z is ignored; known fields are name'],
+        [
+          'a.y is not a known field; known fields are name',
+          'b.z is not a known field; known fields are name',
+        ],
       ],
       ['but not in loose objects', z.looseObject({ a: field }), { b: 1, a: { name: 'x' } }, []],
       ['nor in values of any type', z.object({ a: z.unknown() }), { a: { b: 1 } }, []],

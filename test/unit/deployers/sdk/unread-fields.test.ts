@@ -135,33 +135,33 @@ describe('unknown fields of configurations', () => {
   }
 
   const slips: readonly (readonly [string, object, string])[] = [
-    ['manifest', { manifest: [] }, 'manifest is ignored; did you mean manifests?'],
+    ['manifest', { manifest: [] }, 'manifest is not a known field; did you mean manifests?'],
     [
       'manifest',
       { manifests: [manifest, { polcy: 'keep', manifest: {} }] },
-      'manifests[1].polcy is ignored; did you mean policy?',
+      'manifests[1].polcy is not a known field; did you mean policy?',
     ],
     [
       'manifest',
       { exports: { exports: [{ ...export_, timeout: '1m' }] } },
-      'exports.exports[0].timeout is ignored; known fields are key, jsonPath, targetName, fromResource, fromObjectRef',
+      'exports.exports[0].timeout is not a known field; known fields are key, jsonPath, targetName, fromResource, fromObjectRef',
     ],
     [
       'manifest',
       { deletionGroups: [{ forceDelete: true, customResourceGroup: {} }] },
-      'deletionGroups[0].forceDelete is ignored; known fields are predefinedResourceGroup, customResourceGroup',
+      'deletionGroups[0].forceDelete is not a known field; known fields are predefinedResourceGroup, customResourceGroup',
     ],
     [
       'helm',
       { chart: { archive: { remote: { uri: 'x' } } } },
-      'chart.archive.remote.uri is ignored; did you mean url?',
+      'chart.archive.remote.uri is not a known field; did you mean url?',
     ],
     [
       'container',
       { registryPullSecrets: [{ nam: 'x' }] },
-      'registryPullSecrets[0].nam is ignored; did you mean name?',
+      'registryPullSecrets[0].nam is not a known field; did you mean name?',
     ],
-    ['mock', { exports: {} }, 'exports is ignored; did you mean export?'],
+    ['mock', { exports: {} }, 'exports is not a known field; did you mean export?'],
   ];
   for (const [deployer, more, sentence] of slips)
     it(`are reported with their path: ${sentence}`, () => {
@@ -184,7 +184,7 @@ describe('unknown fields of configurations', () => {
     await b.kick('j2');
     expect(b.status().phase).to.equal('Succeeded');
     expect(warnings()).to.deep.equal([
-      'Warning UnreadFields: in the configuration: updateStratgy is ignored; did you mean updateStrategy?',
+      'Warning UnreadFields: in the configuration: updateStratgy is not a known field; did you mean updateStrategy?',
     ]);
     b.configure({ ...sloppy, manifest: [] });
     await b.kick('j3');
@@ -203,7 +203,7 @@ describe('unknown fields of configurations', () => {
     'ValidateConfiguration',
     'False',
     'UnknownFields',
-    'in the configuration: updateStratgy is ignored; did you mean updateStrategy?',
+    'in the configuration: updateStratgy is not a known field; did you mean updateStrategy?',
   ];
 
   it('are a condition until the configuration has none', async () => {
@@ -230,7 +230,7 @@ describe('unknown fields of configurations', () => {
       operation: 'InitManifestOperation',
       reason: 'ParseProviderConfiguration',
       message:
-        'the configuration has unknown fields, which strict: true refuses; in the configuration: updateStratgy is ignored; did you mean updateStrategy?',
+        'the configuration has unknown fields, which strict: true refuses; in the configuration: updateStratgy is not a known field; did you mean updateStrategy?',
     });
     expect(b.status().lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
     expect(conditions(b)).to.deep.equal([condition]);
@@ -244,7 +244,7 @@ describe('unknown fields of configurations', () => {
     await b.kick('j1');
     expect(b.status().phase).to.equal('Failed');
     expect(b.status().lastError?.message).to.match(
-      /mrege.*; updateStratgy is ignored; did you mean updateStrategy\?$/,
+      /mrege.*; updateStratgy is not a known field; did you mean updateStrategy\?$/,
     );
   });
 

@@ -75,6 +75,16 @@ describe('the problem of the pods of a workload', () => {
     ],
     ['nothing while containers start', container({ waiting: { reason: 'ContainerCreating' } }), undefined],
     ['nothing while they run', container({ running: {} }), undefined],
+    [
+      'nothing of a ready container that ended once',
+      container({ running: {} }, { ready: true, lastState: { terminated: { exitCode: 1 } } }),
+      undefined,
+    ],
+    [
+      'not the message of a container that ended, which can be its log',
+      container({ terminated: { exitCode: 1, reason: 'Error', message: 'password=secret' } }),
+      'pod web-1: container main: Error, last exit code 1',
+    ],
   ];
   for (const [title, status, expected] of rows)
     it(`is ${title}`, async () => {

@@ -13,6 +13,8 @@ export interface Codec<T> {
    * throws.
    */
   unread?(document: unknown): readonly string[];
+  /** apiVersion and kind of the documents that are written now; the SDK adds them to a provider status without. */
+  readonly head?: { readonly apiVersion: string; readonly kind: string };
 }
 
 /** Why a document was rejected. */
@@ -31,9 +33,13 @@ export class CodecError extends Error {
   }
 }
 
+/** The document with apiVersion and kind, unless it has its own. */
+export const withHead = (codec: Codec<unknown> | undefined, document: unknown): unknown =>
+  codec?.head && isObject(document) ? { ...codec.head, ...document } : document;
+
 /**
  * A codec for one kind with one or several versions.
- * @param versions apiVersion → function that reads the fields
+ * @param versions apiVersion → function that reads the fields; the last version is the one that is written
  * @param shapes apiVersion → the fields that are read, without apiVersion and kind
  */
 export function codec<T>(
@@ -41,7 +47,9 @@ export function codec<T>(
   versions: Readonly<Record<string, (fields: Fields) => T>>,
   shapes: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {},
 ): Codec<T> {
+  const written = Object.keys(versions).at(-1);
   return {
+    ...(written !== undefined && { head: { apiVersion: written, kind } }),
     unread(document) {
       const version = ownField(document, 'apiVersion');
       const shape = typeof version === 'string' ? ownField(shapes, version) : undefined;

@@ -42,7 +42,7 @@ export interface DeployerPlugin<C = unknown, S = unknown> {
   /** Prefix of the reason in errors about an unreadable configuration or status: `Parse` (default) or `Decode`. */
   readonly decodeReason?: 'Parse' | 'Decode';
   readonly config: Codec<C>;
-  /** Provider status; without a codec it is passed unchanged. */
+  /** Provider status; the SDK adds the codec's apiVersion and kind. Without a codec it is passed unchanged. */
   readonly status?: Codec<S>;
   apply(ctx: DeployContext<C, S>): Promise<Outcome<S>>;
   remove(ctx: DeployContext<C, S>): Promise<Outcome<S>>;

@@ -6,6 +6,7 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import type { Context, View } from '../../src/runtime/types.ts';
+import { withHead } from './codec.ts';
 import type { DeployContext } from './deployer.ts';
 import {
   ConfigurationError,
@@ -188,7 +189,7 @@ async function callPlugin(
   if (!isApply && neverApplied(item, plugin)) return done();
   const subject = {
     item,
-    begin: at.begin,
+    begin: (status: unknown) => at.begin(withHead(plugin.status, status)),
     scratch: at.memory.scratch,
     log: at.ctx.log,
     event: (...[type, reason, note]: Parameters<DeployContext['event']>) => {
@@ -197,7 +198,8 @@ async function callPlugin(
   };
   const ctx = deployContextOf(subject, ports, bounds, { target, context });
   bounds.state.isInPlugin = true;
-  return isApply ? plugin.apply(ctx) : plugin.remove(ctx);
+  const outcome = await (isApply ? plugin.apply(ctx) : plugin.remove(ctx));
+  return 'status' in outcome ? { ...outcome, status: withHead(plugin.status, outcome.status) } : outcome;
 }
 
 async function resolved(

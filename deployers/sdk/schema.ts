@@ -22,8 +22,9 @@ export interface SchemaIssue {
 
 /**
  * A codec for one kind with one or several versions.
- * @param versions apiVersion → schema of the whole document; a strict schema must contain apiVersion and kind. Fields
- *     that a schema of zod 4 leaves out are reported to the user, except for loose objects
+ * @param versions apiVersion → schema of the whole document; a strict schema must contain apiVersion and kind. The last
+ *     version is the one that is written. Fields that a schema of zod 4 leaves out are reported to the user, except for
+ *     loose objects
  * @example schemaCodec('ProviderConfiguration', { 'blob.example.org/v1': z.object({ path: z.string() }) })
  */
 export const schemaCodec = <T>(kind: string, versions: Readonly<Record<string, Schema<T>>>): Codec<T> => ({

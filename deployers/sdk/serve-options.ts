@@ -83,7 +83,7 @@ function settingsIn(
   } catch (error) {
     throw new WrongOptions(`cannot read --config ${file} (${(error as NodeJS.ErrnoException).code ?? ''})`);
   }
-  return readSettings(text, file, { ...(onNote && { onNote }) });
+  return readSettings(text, file, { refusesUnknown: true, ...(onNote && { onNote }) });
 }
 
 function levelOf(text: string | undefined): Level {

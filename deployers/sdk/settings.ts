@@ -1,6 +1,8 @@
 /** The configuration file of a deployer: the part that all deployers of upstream have in common. */
 import { z } from 'zod';
-import { isObject } from '../../src/lib/objects.ts';
+import { misfits, pathText } from '../../src/api/decode.ts';
+import { closest } from '../../src/lib/closest.ts';
+import { isObject, type Fields } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
 import type { DeployerSettings } from './deployer.ts';
 import { checkSelectors, InvalidSelector } from './responsible.ts';
@@ -16,22 +18,24 @@ const requirement = z.object({
   values: z.array(z.string()).optional(),
 });
 
+const selector = z.object({
+  targets: z.array(z.object({ name: z.string(), namespace: z.string().optional() })).optional(),
+  annotations: z.array(requirement).optional(),
+  labels: z.array(requirement).optional(),
+});
+/** The keys below which unknown keys are looked for, too. */
+const nested = z.object({
+  targetSelector: z.array(selector).nullish(),
+  continuousReconcile: z.object({ enabled: z.boolean().nullish() }).nullish(),
+});
+
 /** An empty string and the number 0 count as missing, as in upstream. */
 const settingsSchema = z.looseObject({
   kind: z.literal('Configuration').nullish(),
   identity: z.string().nullish(),
-  targetSelector: z
-    .array(
-      z.object({
-        targets: z.array(z.object({ name: z.string(), namespace: z.string().optional() })).optional(),
-        annotations: z.array(requirement).optional(),
-        labels: z.array(requirement).optional(),
-      }),
-    )
-    .nullish(),
+  ...nested.shape,
   claimUntargeted: z.boolean().nullish(),
   strict: z.boolean().nullish(),
-  continuousReconcile: z.object({ enabled: z.boolean().nullish() }).nullish(),
   controller: z.looseObject({ workers: z.int().nonnegative().nullish() }).nullish(),
 });
 
@@ -47,6 +51,8 @@ interface ReadOptions {
   readonly more?: MoreKeys;
   /** Receives a message for each key without effect. */
   readonly onNote?: (problem: string) => void;
+  /** Unknown keys are errors. Otherwise they are notes, because a file of upstream may have keys of a newer version. */
+  readonly refusesUnknown?: boolean;
 }
 
 /**
@@ -55,8 +61,14 @@ interface ReadOptions {
  * @throws SettingsError in one line
  */
 export function readSettings(text: string, file: string, options: ReadOptions = {}): ReadSettings {
-  const document = parse(text, file);
-  for (const note of notesOn(document, options.more)) options.onNote?.(note);
+  const raw = documentIn(text, file);
+  const document = checked(raw, file);
+  const { unknown, unused } = checkKeys(raw, { ...COMMON_KEYS, ...options.more });
+  const [mistake] = unknown;
+  if (mistake && options.refusesUnknown)
+    throw new SettingsError(`${file}: unknown key ${mistake.key}${mistake.hint}`);
+  for (const { key, hint } of unknown) options.onNote?.(`${key} is unknown and has no effect${hint}`);
+  for (const note of unused) options.onNote?.(note);
   const { identity, targetSelector, claimUntargeted, strict, continuousReconcile, controller } = document;
   const settings = {
     ...(targetSelector && { targetSelector }),
@@ -87,33 +99,55 @@ const COMMON_KEYS: MoreKeys = {
   'controller.workers': true,
   'controller.cacheSyncTimeout': 'the program waits for caches without a limit; /readyz shows the state',
   export: 'no deployer reads it, not even those of upstream; a deploy item has a timeout in spec.timeout',
+  oci: 'this deployer fetches nothing from registries',
   hpa: 'no autoscaler is created; start several processes with the same --lease, they share the deploy items',
 };
 
-function notesOn(document: Readonly<Record<string, unknown>>, more: MoreKeys = {}): readonly string[] {
-  const keys = { ...COMMON_KEYS, ...more };
-  const isSection = (name: string): boolean => Object.keys(keys).some((key) => key.startsWith(`${name}.`));
-  const found = Object.entries(document).flatMap(([name, value]) => {
-    if (!isSection(name)) return [name];
-    return isObject(value) ? Object.keys(value).map((key) => `${name}.${key}`) : [];
-  });
-  return found.flatMap((key) => {
-    const known = Object.hasOwn(keys, key) ? keys[key] : undefined;
-    if (known === true) return [];
-    return [
-      known === undefined ? `${key} is unknown and has no effect` : `${key} has no effect here: ${known}`,
-    ];
-  });
+interface KeyNotes {
+  /** `hint` is empty, or names the key that was probably meant. */
+  readonly unknown: readonly { readonly key: string; readonly hint: string }[];
+  /** A message for each key that upstream uses and Espalier does not. */
+  readonly unused: readonly string[];
 }
 
-function parse(text: string, file: string): z.infer<typeof settingsSchema> {
-  let document: unknown;
+function checkKeys(document: Fields, keys: MoreKeys): KeyNotes {
+  const known = Object.keys(keys);
+  const unknown: { key: string; hint: string }[] = [];
+  const unused: string[] = [];
+  const note = (key: string, among: readonly string[]): void => {
+    const meant = closest(key, among);
+    unknown.push({ key, hint: meant === undefined ? '' : `; did you mean ${meant}?` });
+  };
+  for (const key of Object.entries(document).flatMap(([name, value]) => keysIn(name, value, known))) {
+    const use = Object.hasOwn(keys, key) ? keys[key] : undefined;
+    if (use === undefined) note(key, known);
+    else if (use !== true) unused.push(`${key} has no effect here: ${use}`);
+  }
+  const { targetSelector, continuousReconcile } = document;
+  for (const misfit of misfits(nested, { targetSelector, continuousReconcile })) {
+    const siblings = (key: string): string => pathText([...misfit.path.slice(0, -1), key]);
+    if (misfit.kind === 'unknown') note(pathText(misfit.path), misfit.known.map(siblings));
+  }
+  return { unknown, unused };
+}
+
+/** The key itself, or, if some of its fields are known, those fields. */
+const keysIn = (name: string, value: unknown, known: readonly string[]): readonly string[] => {
+  if (!known.some((key) => key.startsWith(`${name}.`))) return [name];
+  return isObject(value) ? Object.keys(value).map((key) => `${name}.${key}`) : [];
+};
+
+/** An empty file is an empty document. */
+function documentIn(text: string, file: string): Fields {
   try {
-    document = parseYaml(text);
+    return (parseYaml(text) ?? {}) as Fields;
   } catch (cause) {
     throw new SettingsError(`${file} is not valid YAML: ${(cause as Error).message}`, { cause });
   }
-  const result = settingsSchema.safeParse(document ?? {});
+}
+
+function checked(document: unknown, file: string): z.infer<typeof settingsSchema> {
+  const result = settingsSchema.safeParse(document);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new SettingsError(`${file}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not usable'}`);

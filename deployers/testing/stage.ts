@@ -8,6 +8,7 @@ import { timestamp, type Clock } from '../../src/lib/clock.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Cache, Client, Kind, Obj, View } from '../../src/runtime/types.ts';
+import { filled } from './fill.ts';
 import type { Subject } from './subject.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -304,14 +305,4 @@ function picture(item: View<DeployItem> | undefined): string {
   const { phase = 'none', jobID = 'none', jobIDFinished = 'none', lastError } = item.status ?? {};
   const error = lastError ? `, lastError ${lastError.reason}: ${lastError.message}` : '';
   return `phase ${phase}, jobID ${jobID}, jobIDFinished ${jobIDFinished}${error}`;
-}
-
-/** The document with placeholders replaced in all its strings. */
-function filled(value: unknown, places: Readonly<Record<string, string>>): unknown {
-  if (typeof value === 'string') {
-    return Object.entries(places).reduce((text, [place, name]) => text.replaceAll(place, name), value);
-  }
-  if (Array.isArray(value)) return value.map((entry) => filled(entry, places));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, filled(entry, places)]));
 }

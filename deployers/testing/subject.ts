@@ -16,8 +16,8 @@ const subjectSchema = z.strictObject({
 });
 
 /**
- * `$NAMESPACE` and `$ITEM` in configurations and in the target are replaced by the namespace and the name of the
- * tested deploy item, so that items do not conflict.
+ * `$NAMESPACE` and `$ITEM` in values and keys of configurations and of the target are replaced by the namespace and the
+ * name of the tested deploy item, so that items do not conflict.
  */
 export interface Subject {
   /** `spec.type` of its deploy items. */

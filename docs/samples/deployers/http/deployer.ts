@@ -31,7 +31,7 @@ export const httpDeployer = definePlugin({
       });
     assertTimeLeft('http: before upload');
     const url = new URL(config.path, base).toString();
-    const status = { apiVersion: 'http.example.org/v1', kind: 'ProviderStatus', url };
+    const status = { url };
     if (previous?.url !== url) {
       if (previous) await ask('DELETE', previous.url, signal);
       await begin(status); // so that remove finds it, whatever happens after this

@@ -81,6 +81,16 @@ describe('a stand-alone deployer', () => {
       /^error: cannot read --config .*no \(ENOENT\)\n$/,
     ],
     ['an invalid configuration', () => ['--config', config('kind: Other')], /^error: .*config\.yaml: kind: /],
+    [
+      'an unknown key of the configuration',
+      () => ['--config', config('targetSelecter: []')],
+      /config\.yaml: unknown key targetSelecter; did you mean targetSelector\?\n$/,
+    ],
+    [
+      'an unknown key inside of a list',
+      () => ['--config', config('targetSelector: [{ labls: [] }]')],
+      /config\.yaml: unknown key targetSelector\[0\]\.labls; did you mean targetSelector\[0\]\.labels\?\n$/,
+    ],
   ];
   for (const [title, args, message] of mistakes) {
     it(`reports in one line, with exit code 2, ${title}`, async () => {

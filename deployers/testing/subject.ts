@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { parseYaml } from '../../src/lib/yaml.ts';
 
-const config = z.record(z.string(), z.unknown());
+/** The definition of deploy items requires apiVersion and kind of every configuration. */
+const config = z.looseObject({ apiVersion: z.string().min(1), kind: z.string().min(1) });
 
 const subjectSchema = z.strictObject({
   type: z.string().min(1),

@@ -1,12 +1,13 @@
 /** Clients in Go: scenario API-186. */
 import { expect } from 'chai';
-import { findGoClients } from '../../hack/go-clients/binary.ts';
+import { goClients } from '../../hack/go-clients/programs.ts';
+import { findGoModule } from '../../hack/go-module.ts';
 import { cm } from '../conformance/apiserver/fixtures.ts';
 import { useSubject, type Json } from '../conformance/apiserver/subject.ts';
 import { leftOut } from '../support/skip.ts';
 import { KubeconfigFile, Program } from './program.ts';
 
-const path = findGoClients();
+const path = findGoModule(goClients);
 
 if (path === undefined)
   leftOut('API-186: clients in Go', 'clients in Go are not built; make test-clients does');

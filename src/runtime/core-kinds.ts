@@ -30,14 +30,24 @@ import type {
 } from '@kubernetes/client-node';
 import type { Kind, Obj } from './types.ts';
 
-/** A model of @kubernetes/client-node in its JSON form: times are RFC 3339 strings. */
+/** A model of @kubernetes/client-node in its JSON form: times are RFC 3339 strings, and fields have their own names. */
 export type Plain<T> = T extends Date
   ? string
   : T extends (infer E)[]
     ? Plain<E>[]
     : T extends object
-      ? { [K in keyof T]: Plain<T[K]> }
+      ? { [K in keyof T as JsonName<K>]: Plain<T[K]> }
       : T;
+
+/**
+ * The name of a field in JSON: the models rename words of TypeScript (`_from`) and names with dashes
+ * (`x_kubernetes_list_type`).
+ */
+export type JsonName<K> = K extends `_${infer Name}`
+  ? Name
+  : K extends `x${infer Head}_${infer Tail}`
+    ? JsonName<`x${Head}-${Tail}`>
+    : K;
 
 /**
  * An object of the cluster with the fields of a model of @kubernetes/client-node, such as

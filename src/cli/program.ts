@@ -19,6 +19,7 @@ import { addNewCommands } from './commands/new/index.ts';
 import { addPlanCommand } from './commands/plan/index.ts';
 import { addServerCommands } from './commands/servers/index.ts';
 import { addTargetCommands } from './commands/targets/index.ts';
+import { addTestCommand } from './commands/test/index.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /**
@@ -80,6 +81,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
   addInstallationCommands(program, terminal, onExit);
   addPlanCommand(program, terminal, onExit);
   addNewCommands(program, terminal);
+  addTestCommand(program, terminal, onExit);
   addBlueprintCommands(program, terminal, onExit);
   addComponentCommands(program, terminal);
   addTargetCommands(program, terminal, onExit);

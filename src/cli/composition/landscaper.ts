@@ -38,7 +38,13 @@ import {
   type ProcessServices,
   type ProcessServicesOptions,
 } from './process-services.ts';
-import { controllerNames, deployerNames, type ControllerName, type DeployerName } from '../names.ts';
+import {
+  controllerNames,
+  deployerNames,
+  itemTypes,
+  type ControllerName,
+  type DeployerName,
+} from '../names.ts';
 import { deployerPlugin } from './plugins.ts';
 
 export interface LandscaperOptions extends ProcessServicesOptions {
@@ -53,6 +59,8 @@ export interface LandscaperOptions extends ProcessServicesOptions {
   readonly pod?: Pod;
   /** Also cancels the start. */
   readonly signal?: AbortSignal;
+  /** Replaces the chosen deployers, or adds others; landscape tests use it to answer in their place. */
+  readonly replacePlugins?: (chosen: readonly DeployerPlugin[]) => readonly DeployerPlugin[];
 }
 
 interface Pod {
@@ -125,7 +133,7 @@ function populate(
   services: ProcessServices,
   signal: AbortSignal,
   chosen: { readonly controllers: readonly ControllerName[]; readonly deployers: readonly DeployerName[] },
-  { configuration = defaults, pod = podOf(process.env) }: LandscaperOptions,
+  { configuration = defaults, pod = podOf(process.env), replacePlugins = (own) => own }: LandscaperOptions,
 ): void {
   const { client, world, clock, log, metrics } = services;
   const isPodThere = podLookup({ client, clock, ...(pod && { self: pod }) });
@@ -150,14 +158,14 @@ function populate(
   const readiness = readinessAt(clock, configuration.hasReadyConditions);
   observeJobs(services.world, metrics, clock);
   const trees = createTreeSizes(services.world, configuration.limits.treeObjects);
-  const plugins = chosen.deployers.map((name) => ({ name, plugin: deployerPlugin(name, helm, container) }));
+  const plugins = replacePlugins(chosen.deployers.map((name) => deployerPlugin(name, helm, container)));
   for (const name of chosen.controllers) {
     if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
     const ports = {
       ...services,
       readiness,
       trees,
-      servedTypes: new Set(plugins.map(({ plugin }) => plugin.type)),
+      servedTypes: new Set(plugins.map(({ type }) => type)),
     };
     addController(name, ports, configuration, metrics, add);
   }
@@ -169,8 +177,9 @@ function populate(
     signal,
   };
   const deps = { ...shared, reader: targetReaderOf(shared) };
-  for (const { name, plugin } of plugins) {
-    const { settings, identity } = configuration.deployers?.[name] ?? {};
+  for (const plugin of plugins) {
+    const name = chosen.deployers.find((one) => itemTypes[one] === plugin.type);
+    const { settings, identity } = (name && configuration.deployers?.[name]) ?? {};
     const own = {
       ...deps,
       config: { strict: configuration.isStrict, ...settings },

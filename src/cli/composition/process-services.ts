@@ -37,6 +37,8 @@ export interface ProcessServicesOptions {
    * deployers.
    */
   readonly fleet?: FleetName;
+  /** Runs templates; default: worker processes of these controllers, which start with the first template. */
+  readonly runnerOf?: RunnerOf;
   /** Wraps the client of all controllers; tests use it to inject failures. */
   readonly wrapClient?: (client: Client) => Client;
 }
@@ -105,8 +107,7 @@ export async function createProcessServices(
     componentLimits: configuration.limits,
   });
   closing.add(() => repositories.close());
-  const runners = workerRunners({ clock, ...configuration.templating });
-  closing.add(() => runners.close());
+  const runnerOf = options.runnerOf ?? ownRunners(clock, configuration, closing);
   observeCache(repositories, metrics);
   const { watchNamespaces: namespaces } = configuration;
   const caches = createCaches({ client, clock, rng, log, metrics, ...(namespaces && { namespaces }) });
@@ -120,12 +121,18 @@ export async function createProcessServices(
     sources,
     responses,
     repositories,
-    runnerOf: runners.of,
+    runnerOf,
     clock,
     rng,
     log,
     metrics,
   };
+}
+
+function ownRunners(clock: Clock, { templating }: Configuration, closing: Closing): RunnerOf {
+  const runners = workerRunners({ clock, ...templating });
+  closing.add(() => runners.close());
+  return runners.of;
 }
 
 /** Metrics with upstream's names. */

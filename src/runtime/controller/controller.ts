@@ -73,6 +73,8 @@ export interface ManagedController extends Controller {
   abortReconciles(reason: Error): void;
   /** Number of active reconciles. */
   readonly active: number;
+  /** Number of active reconciles and ready keys. */
+  readonly pending: number;
 }
 
 /** @throws DefinitionError when the spec is inconsistent */
@@ -210,6 +212,10 @@ class KeyController<P extends Obj> {
 
   get active(): number {
     return this.#active.size;
+  }
+
+  get pending(): number {
+    return [...this.#queue.depths().values()].reduce((sum, ready) => sum + ready, this.active);
   }
 
   // -------------------------------------------------------------- events

@@ -83,6 +83,8 @@ export interface StartableManager extends Manager {
   readonly checks: readonly Check[];
   /** The caches are synced, this process is the leader, and the controllers run. */
   readonly ready: boolean;
+  /** Number of objects that are being reconciled, or could be now; 0 when all controllers wait for events or time. */
+  readonly pending: number;
   /** Reconciles that `stop` had to abandon; 0 after a clean stop. */
   readonly unfinished: number;
   /** A writer for code outside of controllers, with the fence and the caches. */
@@ -149,6 +151,10 @@ class ControllerManager implements StartableManager {
 
   get ready(): boolean {
     return this.#phase === 'running' && this.checks.every((check) => check.problem() === undefined);
+  }
+
+  get pending(): number {
+    return this.#controllers.reduce((sum, { pending }) => sum + pending, 0);
   }
 
   get unfinished(): number {

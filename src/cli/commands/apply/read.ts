@@ -9,6 +9,7 @@ import { groupOf } from '../../../runtime/keys.ts';
 import type { Obj } from '../../../runtime/types.ts';
 import { UsageError } from '../../errors.ts';
 import { nameOf, readYamlDocuments } from '../../files.ts';
+import { isTestFile } from '../../landscape-tests/file/names.ts';
 import { STDIN } from '../blueprints/sources.ts';
 
 /** One object of a file. */
@@ -65,7 +66,7 @@ function filesAt(path: string): readonly string[] {
   if (!facts) throw new UsageError(`there is no file or folder ${path}`);
   if (!facts.isDirectory()) return [path];
   const names = readdirSync(path, { withFileTypes: true })
-    .filter((entry) => !entry.isDirectory() && YAML_FILE.test(entry.name) && entry.name !== COMPONENT_FILE)
+    .filter((entry) => !entry.isDirectory() && isObjectFile(entry.name))
     .map(({ name }) => name)
     .sort();
   if (names.length === 0)
@@ -74,6 +75,9 @@ function filesAt(path: string): readonly string[] {
     );
   return names.map((name) => join(path, name));
 }
+
+const isObjectFile = (name: string): boolean =>
+  YAML_FILE.test(name) && name !== COMPONENT_FILE && !isTestFile(name);
 
 /** Empty documents are left out; a List is replaced by its items. */
 function itemsOf(value: unknown): readonly unknown[] {

@@ -1,0 +1,77 @@
+/** `espalier test`: the sample and the skeletons keep their promises, and failures are reported. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { expect } from 'chai';
+import { runProgram } from '../../../src/cli/program.ts';
+import { fakeTerminal } from '../../unit/cli/terminal.ts';
+
+const samples = join(import.meta.dirname, '../../../docs/samples');
+
+interface Run {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+async function test(...args: readonly string[]): Promise<Run> {
+  const terminal = fakeTerminal();
+  const code = await runProgram(['test', ...args], terminal);
+  const { output, errors } = terminal;
+  return { code, output, errors };
+}
+
+describe('espalier test', function () {
+  this.timeout(120_000);
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  const written = (text: string, name = 'a.test.yaml'): string => {
+    const file = join(folder, name);
+    const landscape = relative(folder, join(samples, 'hello-landscape'));
+    writeFileSync(file, `landscape: ${landscape}\n${text}`);
+    return file;
+  };
+
+  it('passes the tests of the sample', async () => {
+    const { code, output } = await test(join(samples, 'hello-landscape'));
+    expect(output).to.match(/✓ installs the database before the web server \(.*3s of virtual time\)/);
+    expect(output).to.match(/\n\d+ passed in /);
+    expect(code).to.equal(0);
+  });
+
+  it('shows expected and actual values with their objects, and ends with 1', async () => {
+    const file = written(`cases:
+  - name: another greeting
+    then:
+      tree: { hello-landscape/web: Failed }
+      objects:
+        - apiVersion: v1
+          kind: ConfigMap
+          metadata: { name: web-settings }
+          data: { greeting: Hi }
+`);
+    const { code, output } = await test(file);
+    expect(output).to.include('✗ another greeting');
+    expect(output).to.include(`${file}:5:15: installation hello-landscape/web`);
+    expect(output).to.include(`${file}:7:11: ConfigMap web-settings`);
+    expect(output).to.include(
+      'data.greeting\n          expected  "Hi"\n          actual    "Hello, landscape!"',
+    );
+    expect(code).to.equal(1);
+  });
+
+  it('refuses invalid files with 2, before anything runs', async () => {
+    const file = written('cases: [{ name: a, than: {} }]\n');
+    const { code, output, errors } = await test(file);
+    expect(errors).to.include(`${file}:2:20: error: unknown field "than"; did you mean then?`);
+    expect(output).to.equal('');
+    expect(code).to.equal(2);
+  });
+});

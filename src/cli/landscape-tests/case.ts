@@ -12,6 +12,7 @@ import type { PreparedDocument } from '../commands/apply/prepare.ts';
 import type { Collected } from '../tree/collect.ts';
 import { checkThen } from './expect/check.ts';
 import type { Problem, ProblemPlace } from './expect/problem.ts';
+import { snapshotFile } from './expect/snapshot.ts';
 import type { SuiteFile } from './file/read.ts';
 import type { Given, Step } from './file/schema.ts';
 import { homeOf, withAdditions } from './stage/landscape.ts';
@@ -93,6 +94,7 @@ class CaseRun {
   readonly #options: CaseOptions;
   readonly #problems: Problem[];
   #checkedEvents = 0;
+  #snapshots = 0;
   #place: Place;
 
   constructor(
@@ -109,7 +111,7 @@ class CaseRun {
     this.#options = options;
     this.#problems = problems;
     this.#place = file.document.at(['cases', index]);
-    this.#documents = withAdditions(documents, additionsOf(file.suite.given, this.#case.given), stage);
+    this.#documents = withAdditions(documents, additionsOf(file.suite.given, this.#case.given), stage.home);
   }
 
   get #case() {
@@ -161,8 +163,13 @@ class CaseRun {
     const below = this.#file.document.below(['cases', this.#index, ...path]);
     const events = history.events.slice(this.#checkedEvents);
     this.#checkedEvents = history.events.length;
-    const where = { file: this.#file.file, caseName: this.#case.name, update: this.#options.update };
-    const checking = checkThen(then, { stage: this.#stage, document: below, events, ...where });
+    const checking = checkThen(then, {
+      stage: this.#stage,
+      document: below,
+      events,
+      snapshotFile: () => snapshotFile(this.#file.file, this.#case.name, ++this.#snapshots),
+      update: this.#options.update,
+    });
     append(this.#problems, await this.#stage.driver.during(checking));
   }
 

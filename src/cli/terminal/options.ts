@@ -86,10 +86,16 @@ export function wholeNumber(text: string): number {
 }
 
 const MAX_REPLICAS = 100;
+const MAX_JOBS = 64;
 
 /** @throws InvalidArgumentError */
-export function replicas(text: string): number {
+export const replicas = (text: string): number => countUpTo(MAX_REPLICAS, text);
+
+/** A number of processes. @throws InvalidArgumentError */
+export const jobs = (text: string): number => countUpTo(MAX_JOBS, text);
+
+function countUpTo(most: number, text: string): number {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= MAX_REPLICAS) return count;
-  throw new InvalidArgumentError(`write a number from 1 to ${String(MAX_REPLICAS)}.`);
+  if (count >= 1 && count <= most) return count;
+  throw new InvalidArgumentError(`write a number from 1 to ${String(most)}.`);
 }

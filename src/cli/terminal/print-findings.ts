@@ -86,10 +86,17 @@ export function validationText(counts: Counts, blueprints: number): string {
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** @see https://docs.github.com/actions/reference/workflow-commands-for-github-actions */
 export function githubText({ level, place, message, rule }: Finding): string {
-  const command = level === 'info' ? 'notice' : level;
   const properties = { file: place.file, line: place.line, col: place.column, title: rule };
+  return githubCommand(level === 'info' ? 'notice' : level, properties, message);
+}
+
+/** @see https://docs.github.com/actions/reference/workflow-commands-for-github-actions */
+export function githubCommand(
+  command: 'notice' | 'warning' | 'error',
+  properties: Readonly<Record<string, string | number>>,
+  message: string,
+): string {
   const list = Object.entries(properties).map(([key, value]) => `${key}=${escaped(String(value), true)}`);
   return `::${command} ${list.join(',')}::${escaped(message, false)}`;
 }

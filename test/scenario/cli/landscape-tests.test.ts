@@ -59,8 +59,8 @@ describe('espalier test', function () {
 `);
     const { code, output } = await test(file);
     expect(output).to.include('✗ another greeting');
-    expect(output).to.include(`${file}:5:15: installation hello-landscape/web`);
-    expect(output).to.include(`${file}:7:11: ConfigMap web-settings`);
+    expect(output).to.include(`${file}:5:15: installation hello-landscape/web is not as expected`);
+    expect(output).to.include(`${file}:7:11: ConfigMap web-settings is not as expected`);
     expect(output).to.include(
       'data.greeting\n          expected  "Hi"\n          actual    "Hello, landscape!"',
     );

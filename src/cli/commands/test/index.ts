@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander';
 import type { TestOptions } from './test.ts';
 import { examples, type Exit } from '../../program-parts.ts';
+import { jobs } from '../../terminal/options.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export function addTestCommand(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
@@ -14,6 +15,11 @@ export function addTestCommand(program: Command, terminal: Terminal, onExit: (co
         'test files expect. Time is virtual, so nothing waits. See docs/landscape-tests.md.',
     )
     .option('--filter <text>', 'only cases whose name contains the text')
+    .option(
+      '--jobs <number>',
+      'how many processes run cases; default: one for few cases, otherwise one for each processor, up to 4',
+      jobs,
+    )
     .option('--timeout <duration>', 'how long each case may take on this machine', '60s')
     .option('--update', 'write the snapshots instead of comparing them')
     .addOption(

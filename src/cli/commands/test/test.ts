@@ -1,22 +1,33 @@
 /** `espalier test`: runs landscape tests and reports their results. */
-import { workerRunners } from '../../../blueprint/workers/runner.ts';
+import { availableParallelism } from 'node:os';
+import type { Finding } from '../../../blueprint/lint/finding.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { exitCodes } from '../../errors.ts';
-import { runCase, type CaseResult } from '../../landscape-tests/case.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+import type { CaseResult } from '../../landscape-tests/case.ts';
 import { testFilesAt } from '../../landscape-tests/file/discover.ts';
 import { loadSuites } from '../../landscape-tests/file/load.ts';
-import { caseText, fileHead, totalsOf, totalsText } from '../../landscape-tests/report/text.ts';
-import { findingText } from '../../terminal/print-findings.ts';
+import { junitText } from '../../landscape-tests/report/junit.ts';
+import { githubLines, resultsJson } from '../../landscape-tests/report/other.ts';
+import { caseText, totalsOf, totalsText } from '../../landscape-tests/report/text.ts';
+import { runAll } from '../../landscape-tests/run-all.ts';
+import { printJson } from '../../terminal/documents.ts';
+import { findingJson, findingText, githubText } from '../../terminal/print-findings.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { timeoutOf } from '../installations/operation.ts';
 
 export interface TestOptions {
   readonly filter?: string;
+  readonly jobs?: number;
   readonly timeout: string;
   readonly update?: true;
   readonly format: 'text' | 'junit' | 'github' | 'json';
 }
 
+/** A process takes about as long to start as a few cases. */
+const CASES_PER_PROCESS = 6;
+const MAX_DEFAULT_JOBS = 4;
+
+/** @returns 1 if a case failed, 2 if a file is invalid */
 export async function test(
   paths: readonly string[],
   options: TestOptions,
@@ -25,30 +36,57 @@ export async function test(
   const realMs = timeoutOf(options.timeout);
   const { suites, findings, problems } = await loadSuites(testFilesAt(paths.length > 0 ? paths : ['.']));
   if (findings.length + problems.length > 0) {
-    for (const finding of findings) terminal.warn(findingText(finding, terminal));
-    for (const problem of problems) terminal.warn(problem);
+    refuse(findings, problems, options, terminal);
     return exitCodes.usage;
   }
+  const count = suites.reduce((sum, { file }) => sum + file.suite.cases.length, 0);
+  const usual = Math.min(availableParallelism(), MAX_DEFAULT_JOBS, Math.ceil(count / CASES_PER_PROCESS));
+  const { jobs = usual, update = false, filter, format } = options;
   const startedAt = systemClock.now();
-  const runners = workerRunners({ clock: systemClock });
-  const results: CaseResult[] = [];
-  try {
-    for (const { file, documents } of suites) {
-      terminal.print(fileHead(file.file, terminal.paint));
-      for (const index of file.suite.cases.keys()) {
-        const result = await runCase(file, index, documents, {
-          realMs,
-          update: options.update === true,
-          runnerOf: runners.of,
-        });
-        results.push(result);
-        terminal.print(caseText(result, terminal.paint));
-      }
-    }
-  } finally {
-    await runners.close();
+  let shownFile: string | undefined;
+  const results = await runAll(suites, { jobs, realMs, update, filter }, (result) => {
+    if (format !== 'text') return;
+    if (result.file !== shownFile) terminal.print(terminal.paint.bold(result.file));
+    shownFile = result.file;
+    terminal.print(caseText(result, terminal.paint));
+  });
+  if (results.length === 0)
+    throw new UsageError(`no case has "${filter ?? ''}" in its name; there are ${String(count)} cases`);
+  report(results, format, systemClock.now() - startedAt, terminal);
+  return totalsOf(results).failed > 0 ? exitCodes.failed : exitCodes.ok;
+}
+
+/** Mistakes in files, in the format that the caller reads. */
+function refuse(
+  findings: readonly Finding[],
+  problems: readonly string[],
+  { format }: TestOptions,
+  terminal: Terminal,
+): void {
+  if (format === 'json') terminal.print(printJson({ findings: findings.map(findingJson), problems }));
+  else if (format === 'github') for (const finding of findings) terminal.print(githubText(finding));
+  else for (const finding of findings) terminal.warn(`${findingText(finding, terminal)}\n`);
+  if (format !== 'json') for (const problem of problems) terminal.warn(problem);
+}
+
+function report(
+  results: readonly CaseResult[],
+  format: TestOptions['format'],
+  realMs: number,
+  terminal: Terminal,
+): void {
+  switch (format) {
+    case 'text':
+      terminal.print(`\n${totalsText(totalsOf(results), realMs, terminal.paint)}`);
+      return;
+    case 'github':
+      for (const line of githubLines(results)) terminal.print(line);
+      terminal.print(totalsText(totalsOf(results), realMs, terminal.paint));
+      return;
+    case 'junit':
+      terminal.print(junitText(results));
+      return;
+    case 'json':
+      terminal.print(printJson(resultsJson(results)));
   }
-  const totals = totalsOf(results);
-  terminal.print(`\n${totalsText(totals, systemClock.now() - startedAt, terminal.paint)}`);
-  return totals.failed > 0 ? exitCodes.failed : exitCodes.ok;
 }

@@ -17,6 +17,7 @@ import { referenceOf } from '../stage/steps.ts';
 import { exactDifferences, partialDifferences } from './match.ts';
 import { checkOrder } from './order.ts';
 import { differenceLines, type Difference, type Problem } from './problem.ts';
+import { checkSnapshot, rendered } from './snapshot.ts';
 import { checkTree } from './tree.ts';
 
 interface CheckContext {
@@ -25,8 +26,9 @@ interface CheckContext {
   readonly document: YamlText;
   /** What happened since the last check. */
   readonly events: readonly HistoryEvent[];
-  readonly file: string;
-  readonly caseName: string;
+  /** The file of the next snapshot of the case. */
+  snapshotFile(this: void): string;
+  /** Whether snapshots are written instead of compared. */
   readonly update: boolean;
 }
 
@@ -45,7 +47,8 @@ export async function checkThen(then: Then, context: CheckContext): Promise<read
     if (!actual) report(['objects', i], `${nameOf(expected)} does not exist`);
     else {
       const differences = partialDifferences(withoutPlace(expected), actual);
-      if (differences.length > 0) report(['objects', i], nameOf(expected), differences);
+      if (differences.length > 0)
+        report(['objects', i], `${nameOf(expected)} is not as expected`, differences);
     }
   }
   for (const [i, unwanted] of (then.absent ?? []).entries())
@@ -55,11 +58,16 @@ export async function checkThen(then: Then, context: CheckContext): Promise<read
     if (!actual) report(['exports', name], `there is no data object "${name}"; ${await known(name, stage)}`);
     else {
       const differences = exactDifferences(value, actual.data);
-      if (differences.length > 0) report(['exports', name], `data object ${name}`, differences);
+      if (differences.length > 0)
+        report(['exports', name], `data object ${name} is not as expected`, differences);
     }
   }
   const wrong = checkOrder(then.order ?? [], events);
   if (wrong) report(['order', wrong.index], wrong.message);
+  if (then.snapshot) {
+    const differs = checkSnapshot(context.snapshotFile(), rendered(nodes), context.update);
+    if (differs) report(['snapshot'], differs.title, differs.differences);
+  }
   return problems;
 }
 

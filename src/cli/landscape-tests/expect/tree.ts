@@ -44,7 +44,9 @@ export function checkTree(
       ...messageDifferences(message, node),
       ...conditionDifferences(conditions, node),
     ];
-    return differences.length > 0 ? [{ path, title: titleOf(path, node), differences }] : [];
+    return differences.length > 0
+      ? [{ path, title: `${titleOf(path, node)} is not as expected`, differences }]
+      : [];
   });
 }
 

@@ -6,7 +6,7 @@ import { UsageError } from '../../errors.ts';
 import { prepare, type PreparedDocument } from '../../commands/apply/prepare.ts';
 import { readSuite, type SuiteFile } from './read.ts';
 
-interface LoadedSuite {
+export interface LoadedSuite {
   readonly file: SuiteFile;
   readonly documents: readonly PreparedDocument[];
 }

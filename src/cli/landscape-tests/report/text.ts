@@ -2,8 +2,7 @@
 import type { Paint } from '../../terminal/terminal.ts';
 import { elapsedText } from '../../tree/print.ts';
 import type { CaseResult } from '../case.ts';
-
-export const fileHead = (file: string, paint: Paint): string => paint.bold(file);
+import { placeText, problemLines } from './failure.ts';
 
 export function caseText(
   { outcome, name, realMs, virtualMs, note, problems }: CaseResult,
@@ -23,9 +22,11 @@ export function caseText(
   }
 }
 
-function problemText({ place, title, details }: CaseResult['problems'][number], paint: Paint): string {
-  const where = place ? `${paint.dim(`${place.file}:${String(place.line)}:${String(place.column)}:`)} ` : '';
-  return [`      ${where}${paint.red(title)}`, ...details.map((line) => `        ${line}`)].join('\n');
+function problemText(problem: CaseResult['problems'][number], paint: Paint): string {
+  const place = placeText(problem);
+  const [title = '', ...details] = problemLines(problem);
+  const where = place === undefined ? '' : `${paint.dim(`${place}:`)} `;
+  return [`      ${where}${paint.red(title)}`, ...details.map((line) => `      ${line}`)].join('\n');
 }
 
 interface Totals {

@@ -22,6 +22,16 @@ interface Additions {
 
 const CLUSTER_TYPE = `${GROUP}/kubernetes-cluster`;
 
+/** All targets lead to the embedded API server, so the address does not matter; snapshots should not depend on it. */
+const KUBECONFIG = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'test',
+  clusters: [{ name: 'test', cluster: { server: 'https://cluster.test' } }],
+  users: [{ name: 'test', user: { token: 'test' } }],
+  contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+});
+
 /** The namespace of the first root in the files. */
 export function homeOf(documents: readonly PreparedDocument[]): string {
   const root = documents.find(({ object }) => isInstallation(object) && isRoot(object.metadata));
@@ -32,14 +42,14 @@ export function homeOf(documents: readonly PreparedDocument[]): string {
 export function withAdditions(
   documents: readonly PreparedDocument[],
   { objects, imports, targets }: Additions,
-  { home, kubeconfig }: Pick<Stage, 'home' | 'kubeconfig'>,
+  home: string,
 ): readonly PreparedDocument[] {
   const target = (name: string): Obj =>
     ({
       apiVersion: API_VERSION,
       kind: 'Target',
       metadata: { name, namespace: home },
-      spec: { type: CLUSTER_TYPE, config: { kubeconfig } },
+      spec: { type: CLUSTER_TYPE, config: { kubeconfig: KUBECONFIG } },
     }) as Obj;
   const added = [
     ...targets.map(target),

@@ -44,8 +44,6 @@ export interface Stage {
   readonly answers: AnswerBook;
   readonly history: History;
   readonly home: string;
-  /** Kubeconfig of the embedded server. */
-  readonly kubeconfig: string;
   current(): Collected;
   /** Target clusters cannot be reached until this virtual time. */
   outageUntil(when: number): void;
@@ -114,7 +112,6 @@ async function start(options: StageOptions, closing: Closing): Promise<Stage> {
     answers,
     history,
     home,
-    kubeconfig,
     current: () => following.current(),
     outageUntil(when) {
       endOfOutage = when;

@@ -1,5 +1,5 @@
 /** `espalier test`: the sample and the skeletons keep their promises, and failures are reported. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
@@ -43,6 +43,25 @@ describe('espalier test', function () {
     const { code, output } = await test(join(samples, 'hello-landscape'));
     expect(output).to.match(/✓ installs the database before the web server \(.*3s of virtual time\)/);
     expect(output).to.match(/\n\d+ passed in /);
+    expect(code).to.equal(0);
+  });
+
+  it('passes the tests of new landscapes and blueprints', async () => {
+    for (const kind of ['landscape', 'blueprint'])
+      await runProgram(['new', kind, `my-${kind}`, '--to', join(folder, kind)], fakeTerminal());
+    const { code, output } = await test(folder);
+    expect(output).to.match(/\n4 passed in /);
+    expect(code).to.equal(0);
+  });
+
+  it('passes the examples of its page, in several processes', async () => {
+    const page = readFileSync(join(samples, '../landscape-tests.md'), 'utf8');
+    const examples = [...page.matchAll(/^```yaml\n(cases:[^]*?)^```$/gm)].map(([, text = '']) => text);
+    expect(examples).to.have.length(3);
+    for (const [i, text] of examples.entries()) written(text, `${String(i)}.test.yaml`);
+    const { code, output, errors } = await test(folder, '--jobs', '2');
+    expect([errors, /✗.*/.exec(output)]).to.deep.equal(['', null]);
+    expect(output.match(/\d\.test\.yaml/g)).to.deep.equal(['0.test.yaml', '1.test.yaml', '2.test.yaml']);
     expect(code).to.equal(0);
   });
 

@@ -10,6 +10,7 @@ import { EspalierError } from '../../runtime/errors.ts';
 import { CommandError } from '../errors.ts';
 import type { PreparedDocument } from '../commands/apply/prepare.ts';
 import type { Collected } from '../tree/collect.ts';
+import type { Touched } from './coverage/coverage.ts';
 import { checkThen } from './expect/check.ts';
 import type { Problem, ProblemPlace } from './expect/problem.ts';
 import { snapshotFile } from './expect/snapshot.ts';
@@ -41,8 +42,10 @@ export interface CaseResult {
   /** What passed for the controllers. */
   readonly virtualMs: number;
   readonly problems: readonly Problem[];
+  readonly touched: Touched;
 }
 
+const NOTHING: Touched = { started: [], succeeded: [], imports: [] };
 const START = Date.parse('2026-01-01T00:00:00Z');
 /** Virtual time after which jobs should have ended. The timeout of a deploy item is ten minutes by default. */
 const SETTLE_MS = 2 * 3_600_000;
@@ -59,7 +62,7 @@ export async function runCase(
   if (!one) throw new TypeError(`there is no case ${String(index)} in ${file.file}`);
   const startedAt = systemClock.now();
   const { line } = document.at(['cases', index]);
-  const result = { file: file.file, name: one.name, line, virtualMs: 0, problems: [] };
+  const result = { file: file.file, name: one.name, line, virtualMs: 0, problems: [], touched: NOTHING };
   if (one.skip !== undefined) return { ...result, outcome: 'skipped', note: one.skip, realMs: 0 };
   const stage = await startStage({
     startedAt: suite.time === undefined ? START : Date.parse(suite.time),
@@ -83,6 +86,7 @@ export async function runCase(
     realMs: systemClock.now() - startedAt,
     virtualMs: stage.clock.now(),
     problems,
+    touched: stage.history.touched,
   };
 }
 

@@ -22,6 +22,7 @@ export function addTestCommand(program: Command, terminal: Terminal, onExit: (co
     )
     .option('--timeout <duration>', 'how long each case may take on this machine', '60s')
     .option('--update', 'write the snapshots instead of comparing them')
+    .option('--coverage', 'list the installations, imports, templates and exports that no case has touched')
     .addOption(
       new Option('--format <format>', 'for people, or for other programs')
         .choices(['text', 'junit', 'github', 'json'])

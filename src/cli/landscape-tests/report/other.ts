@@ -1,6 +1,7 @@
 /** The reports as JSON, and as annotations of GitHub. Pure. */
 import { githubCommand } from '../../terminal/print-findings.ts';
 import type { CaseResult } from '../case.ts';
+import type { Coverage } from '../coverage/coverage.ts';
 import { problemLines } from './failure.ts';
 import { totalsOf } from './text.ts';
 
@@ -14,13 +15,17 @@ export const githubLines = (results: readonly CaseResult[]): readonly string[] =
     }),
   );
 
-export const resultsJson = (results: readonly CaseResult[]): object => ({
-  cases: results.map(({ realMs, virtualMs, ...result }) => ({
+export const resultsJson = (
+  results: readonly CaseResult[],
+  coverage: readonly Coverage[] | undefined,
+): object => ({
+  cases: results.map(({ realMs, virtualMs, touched: _touched, ...result }) => ({
     ...result,
     seconds: seconds(realMs),
     virtualSeconds: seconds(virtualMs),
   })),
   ...totalsOf(results),
+  ...(coverage && { coverage }),
 });
 
 const seconds = (ms: number): number => Math.round(ms) / 1000;

@@ -5,6 +5,7 @@ import type { Installation } from '../../../api/kinds/installation.ts';
 import { annotations, labels } from '../../../api/labels.ts';
 import { joinKey, keyOf } from '../../../runtime/keys.ts';
 import type { View } from '../../../lib/objects.ts';
+import type { Touched } from '../coverage/coverage.ts';
 import type { Happening } from '../file/order-entry.ts';
 import { rootPath } from './paths.ts';
 
@@ -23,6 +24,7 @@ export class History {
   readonly #paths = new Map<string, string>();
   readonly #started = new Map<string, string>();
   readonly #ended = new Map<string, string>();
+  readonly #imports = new Set<string>();
   readonly events: HistoryEvent[] = [];
 
   constructor(home: string, now: () => number) {
@@ -66,11 +68,33 @@ export class History {
     return path;
   }
 
+  /** What has been rendered, for the coverage. */
+  get touched(): Touched {
+    const paths = (what: Happening): readonly string[] => [
+      ...new Set(this.events.filter((event) => event.what === what).map(({ path }) => path)),
+    ];
+    return { started: paths('started'), succeeded: paths('succeeded'), imports: [...this.#imports] };
+  }
+
   #add(object: Watched, what: Happening): void {
+    if (what === 'started' && object.kind === 'Installation')
+      for (const name of importNames(object as View<Installation>))
+        this.#imports.add(`${this.pathOf(object)} ${name}`);
     this.events.push({ path: this.pathOf(object), what, atMs: this.#now() });
   }
 }
 
-/** An installation receives its job before its predecessors have ended, and waits in Init. */
+/**
+ * An installation receives its job before its predecessors have ended, and waits in Init. If it fails there, it has not
+ * started.
+ */
 const hasStarted = ({ kind, status }: Watched): boolean =>
-  kind === 'DeployItem' || !['', 'Init', 'InitDelete'].includes(status?.phase ?? '');
+  kind === 'DeployItem' ||
+  !['', 'Init', 'InitDelete', 'Failed', 'DeleteFailed'].includes(status?.phase ?? '');
+
+const importNames = ({
+  spec: { imports, importDataMappings = {} },
+}: View<Installation>): readonly string[] => [
+  ...[...(imports?.data ?? []), ...(imports?.targets ?? [])].map(({ name }) => name),
+  ...Object.keys(importDataMappings),
+];

@@ -14,6 +14,7 @@ const passed = {
   realMs: 512.3,
   virtualMs: 600_000,
   problems: [],
+  touched: { started: [], succeeded: [], imports: [] },
 } as const;
 const failed = {
   ...passed,
@@ -77,7 +78,7 @@ a\ufffdb</failure>
   });
 
   it('is data for programs', () => {
-    const { cases, ...totals } = resultsJson(results) as { cases: object[] };
+    const { cases, ...totals } = resultsJson(results, undefined) as { cases: object[] };
     expect(totals).to.deep.equal({ passed: 1, failed: 1, skipped: 1 });
     expect(cases[0]).to.include({ outcome: 'passed', seconds: 0.512, virtualSeconds: 600 });
   });

@@ -3,6 +3,7 @@ import { hasOperation, isBeingDeleted, isFinished, isSuspended } from '../../api
 import { operations } from '../../api/labels.ts';
 import type { Place } from '../../blueprint/lint/source.ts';
 import type { RunnerOf } from '../../blueprint/work.ts';
+import { hintFor } from '../../lib/closest.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { append } from '../../lib/lists.ts';
 import { formatGoDuration, parseDuration } from '../../lib/duration.ts';
@@ -48,7 +49,7 @@ export interface CaseResult {
 const NOTHING: Touched = { started: [], succeeded: [], imports: [] };
 const START = Date.parse('2026-01-01T00:00:00Z');
 /** Virtual time after which jobs should have ended. The timeout of a deploy item is ten minutes by default. */
-const SETTLE_MS = 2 * 3_600_000;
+const SETTLE_MS = 3_600_000;
 
 /** Never rejects because of the landscape. */
 export async function runCase(
@@ -64,30 +65,29 @@ export async function runCase(
   const { line } = document.at(['cases', index]);
   const result = { file: file.file, name: one.name, line, virtualMs: 0, problems: [], touched: NOTHING };
   if (one.skip !== undefined) return { ...result, outcome: 'skipped', note: one.skip, realMs: 0 };
-  const stage = await startStage({
-    startedAt: suite.time === undefined ? START : Date.parse(suite.time),
-    home: suite.namespace ?? homeOf(documents),
-    realMs: options.realMs,
-    types: [...(suite.given?.types ?? []), ...(one.given?.types ?? [])],
-    runnerOf: options.runnerOf,
-  });
   const problems: Problem[] = [];
-  const run = new CaseRun(file, index, stage, documents, options, problems);
+  let [virtualMs, touched] = [0, NOTHING];
+  let stage: Stage | undefined;
+  let run: CaseRun | undefined;
   try {
+    stage = await startStage({
+      startedAt: suite.time === undefined ? START : Date.parse(suite.time),
+      home: suite.namespace ?? homeOf(documents),
+      realMs: options.realMs,
+      types: [...(suite.given?.types ?? []), ...(one.given?.types ?? [])],
+      runnerOf: options.runnerOf,
+    });
+    run = new CaseRun(file, index, stage, documents, options, problems);
     await run.run();
   } catch (error) {
-    problems.push({ ...failureOf(error, stage, options), place: run.place });
+    problems.push({ ...failureOf(error, stage, options), place: run?.place });
   } finally {
-    await stage.close();
+    // To stop takes virtual time as well.
+    if (stage) [virtualMs, touched] = [stage.clock.now(), stage.history.touched];
+    await stage?.close();
   }
-  return {
-    ...result,
-    outcome: problems.length > 0 ? 'failed' : 'passed',
-    realMs: systemClock.now() - startedAt,
-    virtualMs: stage.clock.now(),
-    problems,
-    touched: stage.history.touched,
-  };
+  const outcome = problems.length > 0 ? 'failed' : 'passed';
+  return { ...result, outcome, realMs: systemClock.now() - startedAt, virtualMs, problems, touched };
 }
 
 class CaseRun {
@@ -180,12 +180,17 @@ class CaseRun {
   /** An answer that no item has asked for is probably misspelt. */
   #reportUnused(): void {
     const own = this.#case.given?.answers ?? {};
-    const known = [...nodesByPath(this.#stage.current(), this.#stage.home).keys()];
+    const items = [...nodesByPath(this.#stage.current(), this.#stage.home)]
+      .filter(([, node]) => node.kind === 'DeployItem')
+      .map(([path]) => path);
+    // If the landscape has not come as far as its items, the answers are not the problem.
+    if (items.length === 0) return;
     for (const pattern of this.#stage.answers.unused.filter((one) => Object.hasOwn(own, one))) {
       const found = this.#file.document.at(['cases', this.#index, 'given', 'answers', pattern], 'key');
       const place = { file: found.file, line: found.line, column: found.column };
-      const title = `no deploy item asked for the answer of "${pattern}"`;
-      this.#problems.push({ place, title, details: [`there are ${known.join(', ')}`] });
+      const hint = hintFor(pattern, items, `there are ${items.join(', ')}`);
+      const title = `no deploy item asked for the answer of "${pattern}"; ${hint}`;
+      this.#problems.push({ place, title, details: [] });
     }
   }
 }
@@ -222,11 +227,11 @@ const unfinishedExecutions = ({ executions, installations }: Collected): readonl
     .map(({ metadata }) => `${metadata.name} starts the installations that import from it`),
 ];
 
-function failureOf(error: unknown, stage: Stage, { realMs }: CaseOptions): Problem {
+function failureOf(error: unknown, stage: Stage | undefined, { realMs }: CaseOptions): Problem {
   if (error instanceof OutOfRealTime) {
-    const left = unfinished(stage);
+    const left = stage ? unfinished(stage) : [];
     return {
-      title: `the case took longer than ${formatGoDuration(realMs)}, at ${formatGoDuration(stage.clock.now())} of virtual time; allow more with --timeout`,
+      title: `the case took longer than ${formatGoDuration(realMs)}, at ${formatGoDuration(stage?.clock.now() ?? 0)} of virtual time; allow more with --timeout`,
       details: left.length > 0 ? ['still awaited:', ...left] : [],
     };
   }

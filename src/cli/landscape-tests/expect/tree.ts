@@ -53,7 +53,7 @@ export function checkTree(
 function messageDifferences(message: string | undefined, node: Node): readonly Difference[] {
   const actual = [node.message, ...node.warnings].filter((text) => text !== undefined && text !== '');
   if (message === undefined || actual.some((text) => text?.includes(message))) return [];
-  return [valueDifference('message', `contains "${message}"`, actual.join('\n') || 'no message')];
+  return [valueDifference('message', `contains "${message}"`, cut(actual.join('\n')) || 'no message')];
 }
 
 function conditionDifferences(
@@ -73,7 +73,14 @@ const titleOf = (path: string, { kind }: Node): string =>
   `${kind === 'DeployItem' ? 'deploy item' : 'installation'} ${path}`;
 
 const stateOf = ({ phase, message }: Node): string =>
-  `${phase || 'no phase'}${message === undefined ? '' : ` (${message})`}`;
+  `${phase || 'no phase'}${message === undefined ? '' : ` (${cut(message)})`}`;
+
+/** Messages may contain whole templates. */
+const MAX_LINES = 6;
+const cut = (message: string): string => {
+  const lines = message.split('\n');
+  return lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), '…'].join('\n') : message;
+};
 
 const valueDifference = (path: string, expected: string, actual: string): Difference => ({
   path,

@@ -16,13 +16,13 @@ interface Run {
 
 async function test(...args: readonly string[]): Promise<Run> {
   const terminal = fakeTerminal();
-  const code = await runProgram(['test', ...args], terminal);
+  const code = await runProgram(['test', ...args, '--timeout', '5m'], terminal);
   const { output, errors } = terminal;
   return { code, output, errors };
 }
 
 describe('espalier test', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let folder: string;
 
   beforeEach(() => {

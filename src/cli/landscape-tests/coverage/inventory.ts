@@ -1,0 +1,70 @@
+/** All parts of a landscape that tests can reach, as far as its files show them without rendering. Pure. */
+import { BLUEPRINT_FILE } from '../../../api/blueprint.ts';
+import type { Installation } from '../../../api/kinds/installation.ts';
+import { findChildren } from '../../../blueprint/lint/children.ts';
+import { inlineInput, type BlueprintInput } from '../../../blueprint/lint/inspect.ts';
+import { Source } from '../../../blueprint/lint/source.ts';
+import { executionLists } from '../../../blueprint/lint/subject.ts';
+import { YamlText } from '../../../blueprint/lint/yaml-text.ts';
+import { parseBlueprint } from '../../../blueprint/load.ts';
+import { isInstallation, type PreparedDocument } from '../../commands/apply/prepare.ts';
+import { rootPath } from '../stage/paths.ts';
+
+export const partKinds = ['installation', 'import', 'template', 'export'] as const;
+type PartKind = (typeof partKinds)[number];
+
+export interface Part {
+  /** Path of the installation. */
+  readonly path: string;
+  readonly kind: PartKind;
+  /** Such as `replicas`, or `export execution url`; that of an installation is its path. */
+  readonly name: string;
+  /** Whether it is used when the exports of the installation are rendered, not when its job starts. */
+  readonly isLate: boolean;
+}
+
+/** The parts of all roots with inline blueprints. Sub-installations that templates produce are not known. */
+export function inventoryOf(documents: readonly PreparedDocument[], home: string): readonly Part[] {
+  return documents.flatMap(({ file, object }) => {
+    const filesystem = isInstallation(object) ? object.spec.blueprint.inline?.filesystem : undefined;
+    if (!isInstallation(object) || filesystem === undefined) return [];
+    const path = rootPath(object.metadata.name, object.metadata.namespace ?? home, home);
+    return partsOf(inputOf(file, object, filesystem), path);
+  });
+}
+
+function inputOf(file: string, object: Installation, filesystem: unknown): BlueprintInput {
+  // Positions do not matter here.
+  const document = YamlText.of(new Source(file, JSON.stringify(object)));
+  return inlineInput(document.below(['spec', 'blueprint', 'inline', 'filesystem']), filesystem, undefined);
+}
+
+function partsOf({ files, written }: BlueprintInput, path: string): readonly Part[] {
+  const source = files.source(BLUEPRINT_FILE);
+  const text = written ? JSON.stringify(written.value) : source?.text;
+  const document = written?.document ?? (source && YamlText.of(source));
+  if (text === undefined || !document) return [];
+  const info = parseBlueprint(text);
+  const { children } = findChildren(document, { info, files: files.tree }, files);
+  return [
+    { path, kind: 'installation', name: path, isLate: false },
+    ...(info.imports ?? []).map(({ name }) => ({ path, kind: 'import' as const, name, isLate: false })),
+    ...executionLists.flatMap(([kind, list]) =>
+      (info[list] ?? []).map(({ name = '' }) => ({
+        path,
+        kind: 'template' as const,
+        name: `${kind} execution ${name}`,
+        isLate: kind === 'export',
+      })),
+    ),
+    ...(info.exports ?? []).map(({ name }) => ({ path, kind: 'export' as const, name, isLate: true })),
+    ...children.flatMap(({ document: own, template: { name, blueprint } }) =>
+      blueprint.filesystem === undefined
+        ? []
+        : partsOf(
+            inlineInput(own.below(['blueprint', 'filesystem']), blueprint.filesystem, undefined),
+            `${path}/${name}`,
+          ),
+    ),
+  ];
+}

@@ -18,6 +18,7 @@ import {
   type DeployContextPorts,
 } from './deploy-context.ts';
 import { validateTarget } from './target.ts';
+import { describeUnread, unreadProblem } from './unread.ts';
 
 /** The same access, with dry runs instead of writes. */
 export const withoutWrites = (access: KubeAccess): KubeAccess => ({
@@ -33,6 +34,8 @@ export interface PlanAt {
   readonly direction: Direction;
   /** Undefined for a deploy item without a target. */
   readonly target: View<Target> | undefined;
+  /** Whether unknown fields of the configuration fail the job; default: no. */
+  readonly isStrict?: boolean;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -51,6 +54,8 @@ export async function planItem(at: PlanAt, ports: DeployContextPorts): Promise<I
   if (!isApply && isLeftInPlace(item)) {
     return { objects: [], notes: ['nothing is uninstalled: the item is deleted without uninstalling'] };
   }
+  const unread = isApply ? (plugin.config.unread?.(item.spec.config) ?? []) : [];
+  if (at.isStrict && unread.length > 0) throw new ConfigurationError(unreadProblem(plugin, unread));
   if (isApply) refuseInvalid(item, at.target, operation);
   const target = at.target && (await ports.reader.resolve(at.target, signal));
   if (target) validateTarget(target, operation);
@@ -65,7 +70,7 @@ export async function planItem(at: PlanAt, ports: DeployContextPorts): Promise<I
     });
   }
   if (!isApply && neverApplied(item, plugin)) return nothingPlanned;
-  const notes: string[] = [];
+  const notes: string[] = unread.length > 0 ? [`unknown fields ${describeUnread(unread)}`] : [];
   const subject = {
     item,
     log: at.log,

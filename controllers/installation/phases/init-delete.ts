@@ -11,10 +11,18 @@ import { step, steps } from '../snapshot.ts';
 /** Siblings in a message. */
 const MAX_NAMED = 5;
 
+/** The siblings that have to be deleted before `self`. `espalier plan` uses this as well. */
+export function importersToAwait(
+  self: Inst,
+  siblings: readonly Inst[],
+): readonly { readonly name: string }[] {
+  if (hasAnnotation(self.metadata, annotations.deleteIgnoreSuccessors)) return [];
+  if (self.spec.optimization?.hasNoSiblingExports) return [];
+  return successorsOutsideCycles(siblingOf(self), siblings.map(siblingOf));
+}
+
 const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
-  if (hasAnnotation(self.metadata, annotations.deleteIgnoreSuccessors)) return undefined;
-  if (self.spec.optimization?.hasNoSiblingExports) return undefined;
-  const successors = successorsOutsideCycles(siblingOf(self), siblings.map(siblingOf));
+  const successors = importersToAwait(self, siblings);
   const sibling = siblings.find((s) => s.metadata.name === successors[0]?.name);
   if (!sibling) return undefined;
 

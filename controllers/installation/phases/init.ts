@@ -212,6 +212,12 @@ function refusedAsUnknown({
   };
 }
 
+/** The same as a step, for `espalier plan`. */
+export const unknownFieldsRefused = step(['isStrict', 'blueprintWarnings', 'rendered'], (snapshot) => {
+  const problem = refusedAsUnknown(snapshot);
+  return problem && fail(problem);
+});
+
 function failed(
   error: PhaseError,
   effects: readonly Effect[],

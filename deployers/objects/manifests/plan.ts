@@ -31,6 +31,7 @@ import { applyOne, labelled, type Applied, type ApplyPorts } from './object.ts';
 import { inParallel } from './parallel.ts';
 import { accessOf, type RemovalPlan } from './remove.ts';
 import type { ResolvedManifest } from './order.ts';
+import { restored } from './restored.ts';
 import { deepMerge } from './strategy.ts';
 
 type Wanted = Pick<
@@ -147,11 +148,12 @@ const placeOf = ({ object, kind }: ResolvedManifest): string =>
 function plannedOf({ manifest: p, live, isTouched }: Applied, before: KubeObject | undefined): PlannedObject {
   const ref = refOf(p.object);
   if (!isTouched) return { ref, change: 'kept', note: `policy ${p.policy} does not change it` };
-  const after =
+  const stored =
     live && p.patchAfterDeployment ? (deepMerge(live, p.patchAfterDeployment, 'from') as KubeObject) : live;
-  if (!before) return { ref, change: 'create', after: after && comparable(after) };
-  const pair = { before: comparable(before), after: after && comparable(after) };
-  return { ref, change: equal(pair.before, pair.after) ? 'unchanged' : 'change', ...pair };
+  if (!before || !stored) return { ref, change: 'create', after: stored && comparable(stored) };
+  const { after: lasting, note } = restored(before, stored);
+  const [old, after] = [comparable(before), comparable(lasting)];
+  return { ref, change: equal(old, after) ? 'unchanged' : 'change', before: old, after, note };
 }
 
 function kindMissing(manifest: Manifest, error: unknown): PlannedObject {

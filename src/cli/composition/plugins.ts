@@ -10,7 +10,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
 import type { Client } from '../../runtime/types.ts';
 import type { Configuration } from '../configuration/configuration.ts';
-import { deployerNames, type DeployerName } from '../names.ts';
+import { deployerNames, itemTypes, type DeployerName } from '../names.ts';
 
 /**
  * Plugins keyed by type of deploy item. They open connections and start processes only on demand.
@@ -33,6 +33,14 @@ export function pluginsByType(
     deployerNames.map((name) => deployerPlugin(name, charts, pods)).map((plugin) => [plugin.type, plugin]),
   );
 }
+
+/** Types of deploy items whose deployer refuses unknown fields of configurations. */
+export const strictTypes = ({ deployers, isStrict }: Configuration): ReadonlySet<string> =>
+  new Set(
+    deployerNames
+      .filter((name) => deployers?.[name]?.settings.strict ?? isStrict)
+      .map((name) => itemTypes[name]),
+  );
 
 export function deployerPlugin(
   name: DeployerName,

@@ -222,6 +222,35 @@ describe('espalier plan', function () {
     expect(code).to.equal(0);
   });
 
+  it('counts removed annotations of users, but not those that the cluster sets again', async () => {
+    const scene = await installed({ color: 'red' });
+    const annotate = (manager: string, key: string): Promise<Obj> =>
+      scenes.cluster.client.send({
+        verb: 'apply',
+        kind: configMapKind,
+        manager,
+        force: false,
+        object: {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name: 'web', namespace: scene.ns, annotations: { [key]: '1' } },
+        },
+      });
+    await annotate('kube-controller-manager', 'deployment.kubernetes.io/revision');
+    const restored = await espalier(scene, '--exit-code');
+    expect(restored.terminal.output).to.contain(
+      `= ConfigMap ${scene.ns}/web (the job removes metadata.annotations[deployment.kubernetes.io/revision], ` +
+        'which kube-controller-manager sets again)',
+    );
+    expect(restored.code).to.equal(0);
+    await annotate('kubectl', 'example.org/team');
+    const { code, terminal } = await espalier(scene, '--exit-code');
+    expect(code).to.equal(2);
+    expect(terminal.output)
+      .to.contain('- metadata.annotations[example.org/team]: "1"')
+      .and.not.contain('- metadata.annotations[deployment.kubernetes.io/revision]');
+  });
+
   it('shows what a changed import would change, create and delete, without secrets', async () => {
     const scene = await installed({ color: 'red', more: ['old', 'both'] });
     await set(scene, { color: 'blue', more: ['both', 'new'] });

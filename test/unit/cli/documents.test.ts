@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pico from 'picocolors';
 import { printJson, printYaml } from '../../../src/cli/terminal/documents.ts';
 import { planDocument, planLines } from '../../../src/cli/commands/plan/print.ts';
-import type { PlannedTree } from '../../../src/cli/commands/plan/plan-tree.ts';
+import type { PlannedTree } from '../../../src/cli/commands/plan/planned.ts';
 import { noMask } from '../../../src/cli/commands/blueprints/rendering/mask.ts';
 
 const LONG = 9_007_199_254_740_993n;
@@ -35,6 +35,7 @@ const tree = {
     },
   ],
   problems: [],
+  waits: [],
 } as unknown as PlannedTree;
 
 describe('integers beyond 2^53', () => {

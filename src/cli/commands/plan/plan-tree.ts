@@ -2,102 +2,49 @@
  * Walks through a tree as its next job would: renders each installation with its current imports, and asks the
  * deployers for the plans of their items. Parts that depend on future values are reported as unknown.
  */
-import type { FindComponent } from '../../../../controllers/installation/gather/component.ts';
 import { gather } from '../../../../controllers/installation/gather/index.ts';
 import {
   childrenOf,
   executionOf,
   ownExecution,
+  tradingSiblings,
   type Inst,
 } from '../../../../controllers/installation/related-objects.ts';
 import { partitionChildren, templateNameOf } from '../../../../controllers/installation/children.ts';
-import { executionObject } from '../../../../controllers/installation/execution.ts';
 import { checkImports } from '../../../../controllers/installation/import-conflicts.ts';
-import { executionBeingDeleted, prerequisites } from '../../../../controllers/installation/phases/init.ts';
+import { importersToAwait } from '../../../../controllers/installation/phases/init-delete.ts';
+import {
+  executionBeingDeleted,
+  prerequisites,
+  unknownFieldsRefused,
+} from '../../../../controllers/installation/phases/init.ts';
 import type { Snapshot } from '../../../../controllers/installation/snapshot.ts';
-import { assign, isUnusedDuplicate } from '../../../../controllers/execution/classify.ts';
 import { managedItems } from '../../../../controllers/execution/gather.ts';
-import { itemObject, updateItem, type ItemParent } from '../../../../controllers/execution/items.ts';
-import { planItem } from '../../../../deployers/sdk/plan.ts';
-import type { DeployerPlugin } from '../../../../deployers/sdk/deployer.ts';
-import type { Direction, ItemPlan, TargetReader } from '../../../../deployers/sdk/index.ts';
-import { standardTimeouts } from '../../../../deployers/sdk/timeout.ts';
 import { hasAnnotation, isBeingDeleted } from '../../../api/job.ts';
-import type { InstallationLimits } from '../../../api/limits.ts';
-import type { DeployItem } from '../../../api/kinds/deployitem.ts';
-import type { DeployItemTemplate, Execution } from '../../../api/kinds/execution.ts';
 import type { Target } from '../../../api/kinds/target.ts';
-import { annotations, labels, TRUE } from '../../../api/labels.ts';
-import type { RunnerOf } from '../../../blueprint/work.ts';
+import { annotations } from '../../../api/labels.ts';
 import { secretValues } from '../../../blueprint/secrets.ts';
 import type { WrittenObject } from '../../../dataflow/objects.ts';
 import type { WantedChild } from '../../../dataflow/render-installation.ts';
-import { timestamp, type Clock } from '../../../lib/clock.ts';
+import { timestamp } from '../../../lib/clock.ts';
 import { append } from '../../../lib/lists.ts';
-import type { Rng } from '../../../lib/rng.ts';
 import { PhaseError, type Problem } from '../../../machine/decision.ts';
 import { firstDecision, gatherOnce, type Get, type Step } from '../../../machine/phase.ts';
 import type { TreeSizes } from '../../../landscape/tree-size.ts';
 import type { World } from '../../../landscape/world.ts';
-import type { Logger } from '../../../observability/log.ts';
-import type { ClientPool } from '../../../runtime/transport/client-pool.ts';
-import type { Client, View } from '../../../runtime/types.ts';
 import { plainMessage } from '../../tree/print.ts';
-import type { TreeBudget } from '../../tree/budget.ts';
 import { withObjects } from './current-objects.ts';
-
-export interface PlanPorts {
-  /** Must not write. */
-  readonly client: Client;
-  /** Clients for clusters that issue kubeconfigs; such a request stores nothing. */
-  readonly sources: ClientPool;
-  readonly runnerOf: RunnerOf;
-  readonly findComponent: FindComponent;
-  readonly plugins: ReadonlyMap<string, DeployerPlugin>;
-  readonly reader: TargetReader;
-  /** Deploy items whose status lists the object with this uid. */
-  readonly managersOf: (uid: string) => readonly View<DeployItem>[];
-  readonly clock: Clock;
-  readonly rng: Rng;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
-  /** The limits for the plan; the requested installation counts as the root. */
-  readonly budget: TreeBudget;
-  readonly limits: InstallationLimits;
-  /** Collects secret values. */
-  readonly secrets: unknown[];
-}
-
-/** `new`: the job creates the item; `gone`: the job deletes it; `idle`: its deployer skips the unchanged item. */
-type ItemState = 'new' | 'changed' | 'same' | 'gone' | 'idle';
-
-export interface PlannedItem {
-  /** Names of the installations from the root, and of the item in its blueprint, separated by `/`. */
-  readonly path: string;
-  readonly type: string;
-  readonly target: string | undefined;
-  readonly state: ItemState;
-  /** undefined if there is no plan; `problem` or `note` say why. */
-  readonly plan: ItemPlan | undefined;
-  readonly problem?: string;
-  readonly note?: string;
-}
-
-export interface PlannedTree {
-  readonly items: readonly PlannedItem[];
-  /** Installations without a plan, because it is unknown or the job would fail. */
-  readonly problems: readonly {
-    readonly path: string;
-    readonly message: string;
-    readonly isUnknown: boolean;
-  }[];
-}
+import { planDeletions, planItems } from './plan-items.ts';
+import type { PlannedTree, PlannedWait, PlanPorts } from './planned.ts';
 
 const PLANNED_JOB = 'planned';
+
+const nothing: PlannedTree = { items: [], problems: [], waits: [] };
 
 const join = (trees: readonly PlannedTree[]): PlannedTree => ({
   items: trees.flatMap(({ items }) => items),
   problems: trees.flatMap(({ problems }) => problems),
+  waits: trees.flatMap(({ waits }) => waits),
 });
 
 /** The plan for the next job of an installation. @param isDeleted whether the installation is to be deleted */
@@ -121,13 +68,15 @@ export async function planInstallation(
     if (missing.length > 0) {
       const names = missing.map(({ import: name }) => name).join(', ');
       const message = `not known: imports that do not exist yet: ${names}`;
-      return { items: [], problems: [{ path, message, isUnknown: true }] };
+      return { ...nothing, problems: [{ path, message, isUnknown: true }] };
     }
     // An existing execution of that name has another owner, since the installation does not exist yet.
     const going =
       self.status?.jobID === PLANNED_JOB ? undefined : await problemAt([executionBeingDeleted], get);
     if (going) return failed(path, going);
     append(ports.secrets, secretValues(imports));
+    const unknown = await problemAt([unknownFieldsRefused], get);
+    if (unknown) return failed(path, unknown);
     const rendered = await get('rendered');
     append(
       ports.secrets,
@@ -148,7 +97,7 @@ export async function planInstallation(
     if (items instanceof PhaseError) return failed(path, items);
     const inside = withObjects(world, rendered.importObjects);
     return join([
-      await planItems(self, items, path, inside, ports),
+      { ...nothing, items: await planItems(self, items, path, inside, ports) },
       await planChildren(self, children, path, inside, ports),
     ]);
   } catch (error) {
@@ -172,7 +121,7 @@ const trees: TreeSizes = {
 const isTarget = (one: WrittenObject): one is Target => one.kind === 'Target';
 
 const failed = (path: string, { message }: { readonly message: string }): PlannedTree => ({
-  items: [],
+  ...nothing,
   problems: [{ path, message: plainMessage(message), isUnknown: false }],
 });
 
@@ -207,15 +156,15 @@ function asPlanned(wanted: WantedChild['object'], name: string, existing: Inst |
 }
 
 /**
- * The plan for the deletion of everything below. @param skipsUninstall whether the parent is deleted without an
- * uninstall; children inherit this
+ * The plan for the deletion of everything below. @param inherited whether the parent is deleted, and without an
+ * uninstall
  */
 async function planDeletion(
   self: Inst,
   path: string,
   world: World,
   ports: PlanPorts,
-  skipsUninstall = false,
+  { skipsUninstall = false, isParentDeleted = false } = {},
 ): Promise<PlannedTree> {
   const isLeft = skipsUninstall || hasAnnotation(self.metadata, annotations.deleteWithoutUninstall);
   const [execution] = ownExecution({ self, execution: executionOf(world, self) });
@@ -223,128 +172,25 @@ async function planDeletion(
   const areLeft =
     isLeft ||
     (execution !== undefined && hasAnnotation(execution.metadata, annotations.deleteWithoutUninstall));
-  const trees = [
+  const trees: PlannedTree[] = [
     {
-      items: await inOrder(items, (item) => planOne(goneItem(item, path, areLeft), world, ports)),
-      problems: [],
+      ...nothing,
+      items: await planDeletions(items, path, areLeft, world, ports),
+      waits: waitsOf(self, path, world, isParentDeleted),
     },
-  ] as PlannedTree[];
+  ];
   for (const child of childrenOf(world, self)) {
     const below = `${path}/${templateNameOf(child) ?? child.metadata.name}`;
-    trees.push(await planDeletion(child, below, world, ports, isLeft));
+    trees.push(
+      await planDeletion(child, below, world, ports, { skipsUninstall: isLeft, isParentDeleted: true }),
+    );
   }
   return join(trees);
 }
 
-const inOrder = async <T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> => {
-  const results: R[] = [];
-  for (const one of all) results.push(await work(one));
-  return results;
-};
-
-// ---------------------------------------------------------------- items
-
-interface Candidate {
-  readonly path: string;
-  readonly state: ItemState;
-  readonly item: View<DeployItem>;
-  readonly direction: Direction;
-}
-
-async function planItems(
-  self: Inst,
-  templates: readonly DeployItemTemplate[],
-  path: string,
-  world: World,
-  ports: PlanPorts,
-): Promise<PlannedTree> {
-  const [found] = ownExecution({ self, execution: executionOf(world, self) });
-  const wanted = executionObject(self);
-  const execution: View<Execution> = found ? { ...found, spec: wanted.spec } : wanted;
-  const author = { self: execution, now: timestamp(ports.clock), clusterNames: new Map<string, string>() };
-  const { active, orphans } = assign(execution, templates, found ? managedItems(world, found) : []);
-  const candidates = [
-    ...templates.map((template) => candidateOf(template, active.get(template.name), author, path)),
-    ...orphans.map((item) => goneItem(item, path, isUnusedDuplicate(item, active))),
-  ];
-  return { items: await inOrder(candidates, (one) => planOne(one, world, ports)), problems: [] };
-}
-
-function candidateOf(
-  template: DeployItemTemplate,
-  existing: View<DeployItem> | undefined,
-  author: ItemParent,
-  path: string,
-): Candidate {
-  const wanted = itemObject(author, template, (prefix) => `${prefix}xxxxx`);
-  const at = { path: `${path}/${template.name}`, direction: 'apply' } as const;
-  if (!existing) return { ...at, state: 'new', item: wanted };
-  const isSame = updateItem(author, template, existing) === undefined;
-  const state = isSame ? (isIdle(existing) ? 'idle' : 'same') : 'changed';
-  return { ...at, state, item: { ...existing, spec: wanted.spec } };
-}
-
-/** Whether the deployer has nothing to do because the item has not changed. */
-const isIdle = ({ metadata, spec, status }: View<DeployItem>): boolean =>
-  spec.updateOnChangeOnly === true &&
-  status?.phase === 'Succeeded' &&
-  status.observedGeneration === metadata.generation;
-
-function goneItem(item: View<DeployItem>, path: string, isLeft: boolean): Candidate {
-  const { metadata } = item;
-  const name = metadata.labels?.[labels.executionName] ?? metadata.name;
-  const notes = { ...metadata.annotations, [annotations.deleteWithoutUninstall]: TRUE };
-  const left = isLeft ? { ...item, metadata: { ...metadata, annotations: notes } } : item;
-  return { path: `${path}/${name}`, state: 'gone', item: left, direction: 'remove' };
-}
-
-/** The plan for the next job of a single deploy item. */
-export const planDeployItem = (
-  item: View<DeployItem>,
-  world: World,
-  ports: PlanPorts,
-  isDeleted = isBeingDeleted(item.metadata),
-): Promise<PlannedItem> => {
-  const path = item.metadata.name;
-  const state = isDeleted ? 'gone' : isIdle(item) ? 'idle' : 'same';
-  return planOne({ path, state, item, direction: isDeleted ? 'remove' : 'apply' }, world, ports);
-};
-
-async function planOne(
-  { path, state, item, direction }: Candidate,
-  world: World,
-  ports: PlanPorts,
-): Promise<PlannedItem> {
-  const { type, target: reference } = item.spec;
-  const targetName = reference?.name;
-  const namespace = item.metadata.namespace ?? '';
-  const target = targetName === undefined ? undefined : world.targets.get(`${namespace}/${targetName}`);
-  // A copy of an imported target has a hash as its name, so its import name is shown.
-  const shownTarget = target?.metadata.labels?.[labels.dataKey] ?? targetName;
-  const about = { path, type, target: shownTarget, state };
-  if (state === 'idle')
-    return { ...about, plan: { objects: [], notes: [] }, note: 'skipped: it has not changed' };
-  const plugin = ports.plugins.get(type);
-  if (!plugin?.plan)
-    return { ...about, plan: undefined, note: `not known: items of type ${type} are not planned` };
-  if (targetName !== undefined && !target)
-    return { ...about, plan: undefined, problem: `there is no target ${namespace}/${targetName}` };
-  const { log, signal } = ports;
-  try {
-    const plan = await planItem(
-      { item, direction, target, log, signal },
-      {
-        ...ports,
-        plugin,
-        contexts: world.contexts,
-        targets: world.targets,
-        timeouts: standardTimeouts,
-      },
-    );
-    if (plan) return { ...about, plan };
-    return { ...about, plan, note: 'not known: its deployer cannot plan it' };
-  } catch (error) {
-    if (signal.aborted || !(error instanceof Error)) throw error;
-    return { ...about, plan: undefined, problem: plainMessage(error.message) };
-  }
+/** Siblings whose parent is deleted with them do not count: the deletion of the parent puts them in order. */
+function waitsOf(self: Inst, path: string, world: World, isParentDeleted: boolean): readonly PlannedWait[] {
+  if (isParentDeleted) return [];
+  const importers = importersToAwait(self, tradingSiblings(world, self)).map(({ name }) => name);
+  return importers.length === 0 ? [] : [{ path, importers }];
 }

@@ -19,9 +19,11 @@ import { defaults, readConfiguration, type Configuration } from '../../configura
 import { printJson } from '../../terminal/documents.ts';
 import { CommandError, exitCodes } from '../../errors.ts';
 import { countsOf, hasChanges, planDocument, planLines } from './print.ts';
-import { planDeployItem, planInstallation, type PlannedTree, type PlanPorts } from './plan-tree.ts';
+import { planDeployItem } from './plan-items.ts';
+import { planInstallation } from './plan-tree.ts';
+import type { PlannedTree, PlanPorts } from './planned.ts';
 import { readManagers, readWorld } from './current-objects.ts';
-import { pluginsByType } from '../../composition/plugins.ts';
+import { pluginsByType, strictTypes } from '../../composition/plugins.ts';
 import { maskOver } from '../blueprints/rendering/mask.ts';
 import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
 import { TreeBudget } from '../../tree/budget.ts';
@@ -94,7 +96,10 @@ async function planned(
   }
   const item = world.deployItems.get(key);
   if (item) {
-    return { ports, tree: { items: [await planDeployItem(item, world, ports, isDelete)], problems: [] } };
+    return {
+      ports,
+      tree: { items: [await planDeployItem(item, world, ports, isDelete)], problems: [], waits: [] },
+    };
   }
   throw new CommandError(
     `there is no installation or deploy item ${name} in namespace ${namespace}; choose another with -n, ` +
@@ -134,6 +139,8 @@ function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, '
     signal,
     budget: new TreeBudget(configuration.limits),
     limits: configuration.limits,
+    isStrict: configuration.isStrict,
+    strictTypes: strictTypes(configuration),
     findComponent: componentFinder({ client: guarded, repositories, ...(verification && { verification }) }),
     plugins: pluginsByType(configuration, guarded, signal),
     reader: targetReaderOf({

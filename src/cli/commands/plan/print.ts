@@ -1,13 +1,14 @@
 /** Prints a plan as text or JSON. Secrets are masked here, after all comparisons. Pure. */
 import type { PlannedChange, PlannedObject } from '../../../../deployers/sdk/index.ts';
 import { describeRef } from '../../../../deployers/objects/manifests/model.ts';
+import { annotations } from '../../../api/labels.ts';
 import { exactJson } from '../../../lib/exact-json.ts';
 import { isObject, type Fields } from '../../../lib/objects.ts';
 import { toYaml } from '../../../lib/yaml.ts';
 import { MASK, type Mask } from '../blueprints/rendering/mask.ts';
 import type { Paint } from '../../terminal/terminal.ts';
 import { diffOf, lineDiff, type FieldChange } from './diff.ts';
-import type { PlannedItem, PlannedTree } from './plan-tree.ts';
+import type { PlannedItem, PlannedTree, PlannedWait } from './planned.ts';
 
 interface PlanPrinting {
   readonly paint: Paint;
@@ -49,8 +50,18 @@ export function planLines(tree: PlannedTree, printing: PlanPrinting): readonly s
         ? `${paint.yellow('?')} Installation ${path}: ${mask.text(message)}`
         : `${paint.red('✖')} Installation ${path}: ${mask.text(message)}`,
     ),
+    ...tree.waits.map((wait) => `${paint.yellow('!')} ${waitLine(wait)}`),
     summary(countsOf(tree), paint),
   ];
+}
+
+function waitLine({ path, importers }: PlannedWait): string {
+  const names = importers.join(', ');
+  const verb = importers.length === 1 ? 'imports its exports and has' : 'import its exports and have';
+  return (
+    `Installation ${path}: its deletion deletes nothing yet: ${names} ${verb} to be deleted first; ` +
+    `or annotate ${path} with ${annotations.deleteIgnoreSuccessors}=true`
+  );
 }
 
 const signs: Readonly<Record<PlannedChange, string>> = {
@@ -202,6 +213,7 @@ export function planDocument(tree: PlannedTree, mask: Mask): object {
       notes: (plan?.notes ?? []).map((text) => mask.text(text)),
     })),
     problems: tree.problems.map((one) => ({ ...one, message: mask.text(one.message) })),
+    waits: tree.waits,
     summary: countsOf(tree),
   };
 }

@@ -1,0 +1,72 @@
+/** What a plan is made of, and what the walk through the tree needs. */
+import type { FindComponent } from '../../../../controllers/installation/gather/component.ts';
+import type { DeployerPlugin } from '../../../../deployers/sdk/deployer.ts';
+import type { ItemPlan, TargetReader } from '../../../../deployers/sdk/index.ts';
+import type { InstallationLimits } from '../../../api/limits.ts';
+import type { DeployItem } from '../../../api/kinds/deployitem.ts';
+import type { RunnerOf } from '../../../blueprint/work.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Rng } from '../../../lib/rng.ts';
+import type { Logger } from '../../../observability/log.ts';
+import type { ClientPool } from '../../../runtime/transport/client-pool.ts';
+import type { Client, View } from '../../../runtime/types.ts';
+import type { TreeBudget } from '../../tree/budget.ts';
+
+export interface PlanPorts {
+  /** Must not write. */
+  readonly client: Client;
+  /** Clients for clusters that issue kubeconfigs; such a request stores nothing. */
+  readonly sources: ClientPool;
+  readonly runnerOf: RunnerOf;
+  readonly findComponent: FindComponent;
+  readonly plugins: ReadonlyMap<string, DeployerPlugin>;
+  readonly reader: TargetReader;
+  /** Deploy items whose status lists the object with this uid. */
+  readonly managersOf: (uid: string) => readonly View<DeployItem>[];
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** The limits for the plan; the requested installation counts as the root. */
+  readonly budget: TreeBudget;
+  readonly limits: InstallationLimits;
+  /** Whether unknown fields of blueprints fail the job. */
+  readonly isStrict: boolean;
+  /** Types of items whose deployer refuses unknown fields of configurations. */
+  readonly strictTypes: ReadonlySet<string>;
+  /** Collects secret values. */
+  readonly secrets: unknown[];
+}
+
+/** `new`: the job creates the item; `gone`: the job deletes it; `idle`: its deployer skips the unchanged item. */
+export type ItemState = 'new' | 'changed' | 'same' | 'gone' | 'idle';
+
+export interface PlannedItem {
+  /** Names of the installations from the root, and of the item in its blueprint, separated by `/`. */
+  readonly path: string;
+  readonly type: string;
+  readonly target: string | undefined;
+  readonly state: ItemState;
+  /** undefined if there is no plan; `problem` or `note` say why. */
+  readonly plan: ItemPlan | undefined;
+  readonly problem?: string;
+  readonly note?: string;
+}
+
+export interface PlannedTree {
+  readonly items: readonly PlannedItem[];
+  /** Installations without a plan, because it is unknown or the job would fail. */
+  readonly problems: readonly {
+    readonly path: string;
+    readonly message: string;
+    readonly isUnknown: boolean;
+  }[];
+  /** Installations whose deletion starts only after others have been deleted. */
+  readonly waits: readonly PlannedWait[];
+}
+
+export interface PlannedWait {
+  readonly path: string;
+  /** Names of the siblings that import its exports. */
+  readonly importers: readonly string[];
+}

@@ -1,4 +1,4 @@
-/** What `espalier plan` says about deletions that wait, and about unknown fields with `strict: true`. */
+/** `espalier plan` with deletions that wait, with `strict: true`, and with deployers of one's own. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,5 +75,60 @@ describe('espalier plan', function () {
     const { code, output } = await plan('app', '-n', scene.ns, '--config', strict());
     expect(output).to.contain('the blueprint has unknown fields').and.contain('improts');
     expect(code).to.equal(1);
+  });
+
+  describe("with items of a deployer of one's own", () => {
+    const own = async (): Promise<string> => {
+      const scene = await scenes.scene();
+      await scenes.cluster.client.send({
+        verb: 'create',
+        kind: deployItemKind,
+        object: {
+          apiVersion: API_VERSION,
+          kind: 'DeployItem',
+          metadata: { name: 'item', namespace: scene.ns },
+          spec: { type: 'example.org/dns', config: { apiVersion: 'dns.example.org/v1', kind: 'Cfg' } },
+        },
+      });
+      return scene.ns;
+    };
+    const moduleOf = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const plugin = (more: string): string => `
+      export const dns = {
+        type: 'example.org/dns', name: 'dns.example.org', version: '1.0.0',
+        config: { decode: (document) => document },
+        apply() { throw new Error('a plan must not apply'); },
+        remove() { throw new Error('a plan must not remove'); },
+        ${more}
+      };`;
+
+    it('asks the deployer of a module', async () => {
+      const ref = "{ apiVersion: 'dns.example.org/v1', kind: 'Record', name: 'www' }";
+      const plan1 = `plan: (ctx, direction) => ({ notes: [direction], objects: [{ ref: ${ref}, change: 'create' }] }),`;
+      const file = moduleOf('dns.mjs', plugin(plan1));
+      const { output, code } = await plan('item', '-n', await own(), '--deployer', file, '--exit-code');
+      expect(output).to.contain('+ Record www').and.contain('! apply').and.contain('1 to create');
+      expect(code).to.equal(2);
+    });
+
+    it('says what is missing without the module, without a plan, and without a deployer', async () => {
+      const ns = await own();
+      expect((await plan('item', '-n', ns)).output).to.contain(
+        '? not known: items of type example.org/dns are not planned; name the module of their deployer with --deployer',
+      );
+      const silent = moduleOf('silent.mjs', plugin(''));
+      expect((await plan('item', '-n', ns, '--deployer', silent)).output).to.contain(
+        '? not known: the deployer of type example.org/dns has no plans',
+      );
+      const empty = moduleOf('empty.mjs', 'export const x = 1;');
+      const refused = await plan('item', '-n', ns, '--deployer', empty);
+      expect(refused.output).to.contain('the module exports no deployer');
+      expect(refused.code).to.equal(1);
+      const missing = await plan('item', '-n', ns, '--deployer', join(folder, 'missing.mjs'));
+      expect(missing.output).to.contain('cannot load the module');
+    });
   });
 });

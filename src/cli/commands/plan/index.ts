@@ -18,12 +18,19 @@ export function addPlanCommand(program: Command, terminal: Terminal, onExit: (co
     .option('-d, --show-details', 'show whole objects that would be created or deleted')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
     .option('--exit-code', 'exit with 2 if something would change')
+    .option(
+      '--deployer <module>',
+      'module that exports a deployer of your own, to plan its items; runs its code; repeatable',
+      (file: string, others: readonly string[]) => [...others, file],
+      [] as readonly string[],
+    )
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
     .addHelpText(
       'after',
       examples([
         ['espalier plan web -n shop', 'what would a reconcile of web change?'],
         ['espalier plan web -n shop --delete', 'what would its deletion delete?'],
+        ['espalier plan web -n shop --deployer ./dns/deployer.js', 'with a deployer of your own'],
         ['espalier plan web -n shop --exit-code -o json > plan.json', 'in a pipeline'],
       ]),
     )

@@ -103,8 +103,12 @@ async function planOne(
   if (state === 'idle')
     return { ...about, plan: { objects: [], notes: [] }, note: 'skipped: it has not changed' };
   const plugin = ports.plugins.get(type);
-  if (!plugin?.plan)
-    return { ...about, plan: undefined, note: `not known: items of type ${type} are not planned` };
+  if (!plugin) {
+    const note = `not known: items of type ${type} are not planned; name the module of their deployer with --deployer`;
+    return { ...about, plan: undefined, note };
+  }
+  if (!plugin.plan)
+    return { ...about, plan: undefined, note: `not known: the deployer of type ${type} has no plans` };
   if (targetName !== undefined && !target)
     return { ...about, plan: undefined, problem: `there is no target ${namespace}/${targetName}` };
   const { log, signal } = ports;

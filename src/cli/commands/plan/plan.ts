@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { componentFinder } from '../../../../controllers/installation/gather/component.ts';
 import { connectorOf, targetReaderOf } from '../../../../deployers/sdk/controller.ts';
+import type { DeployerPlugin } from '../../../../deployers/sdk/index.ts';
 import { withoutWrites } from '../../../../deployers/sdk/plan.ts';
 import type { Obj } from '../../../runtime/types.ts';
 import { inThisThread } from '../../../blueprint/work.ts';
@@ -22,6 +23,7 @@ import { countsOf, hasChanges, planDocument, planLines } from './print.ts';
 import { planDeployItem } from './plan-items.ts';
 import { planInstallation } from './plan-tree.ts';
 import type { PlannedTree, PlanPorts } from './planned.ts';
+import { ownDeployers } from './own-deployers.ts';
 import { readManagers, readWorld } from './current-objects.ts';
 import { pluginsByType, strictTypes } from '../../composition/plugins.ts';
 import { maskOver } from '../blueprints/rendering/mask.ts';
@@ -35,6 +37,7 @@ export interface PlanOptions extends NamespacedOptions {
   readonly showDetails?: true;
   readonly exitCode?: true;
   readonly config?: string;
+  readonly deployer: readonly string[];
 }
 
 /** Exit code with `--exit-code` if something would change, as with `terraform plan`. */
@@ -43,12 +46,13 @@ const CHANGES = 2;
 /** @returns 0; 1 if the job would fail; with `--exit-code` 2 if it would change something */
 export async function plan(name: string, options: PlanOptions, terminal: Terminal): Promise<number> {
   const configuration = options.config === undefined ? defaults : readConfiguration(options.config);
+  const own = await ownDeployers(options.deployer);
   return withCluster(options, terminal, async (cluster) => {
     const closing = new Closing();
     const interruption = onInterrupt();
     try {
       const { ports, tree } = await Promise.race([
-        planned(name, options, { cluster, configuration, closing }),
+        planned(name, options, { cluster, configuration, closing, own }),
         aborted(interruption.signal).then(() => {
           throw new CommandError('interrupted; nothing has been changed');
         }),
@@ -73,6 +77,8 @@ interface Stage {
   readonly cluster: Cluster;
   readonly configuration: Configuration;
   readonly closing: Closing;
+  /** Deployers of the user; they replace those of the program. */
+  readonly own: ReadonlyMap<string, DeployerPlugin>;
 }
 
 async function planned(
@@ -108,7 +114,7 @@ async function planned(
 }
 
 /** The host cluster is only read, except for requests of service account tokens that targets need. */
-function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, 'managersOf'> {
+function portsFor({ cluster, configuration, closing, own }: Stage): Omit<PlanPorts, 'managersOf'> {
   const { client, clock } = cluster;
   const { signal } = closing;
   const rng = secureRng;
@@ -142,7 +148,7 @@ function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, '
     isStrict: configuration.isStrict,
     strictTypes: strictTypes(configuration),
     findComponent: componentFinder({ client: guarded, repositories, ...(verification && { verification }) }),
-    plugins: pluginsByType(configuration, guarded, signal),
+    plugins: new Map([...pluginsByType(configuration, guarded, signal), ...own]),
     reader: targetReaderOf({
       client,
       clock,

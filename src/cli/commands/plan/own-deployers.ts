@@ -34,7 +34,10 @@ async function load(file: string): Promise<object> {
       code === 'ERR_UNKNOWN_FILE_EXTENSION'
         ? '; this version of Node does not load TypeScript, so name the compiled module'
         : '';
-    throw new CommandError(`--deployer ${file}: cannot load the module: ${message}${hint}`, { cause: error });
+    throw new CommandError(
+      `--deployer ${file}: cannot load the module: ${message.replace(/ imported from .*/s, '')}${hint}`,
+      { cause: error },
+    );
   }
 }
 

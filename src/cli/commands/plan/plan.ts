@@ -37,7 +37,7 @@ export interface PlanOptions extends NamespacedOptions {
   readonly showDetails?: true;
   readonly exitCode?: true;
   readonly config?: string;
-  readonly deployer: readonly string[];
+  readonly deployer?: readonly string[];
 }
 
 /** Exit code with `--exit-code` if something would change, as with `terraform plan`. */
@@ -46,7 +46,7 @@ const CHANGES = 2;
 /** @returns 0; 1 if the job would fail; with `--exit-code` 2 if it would change something */
 export async function plan(name: string, options: PlanOptions, terminal: Terminal): Promise<number> {
   const configuration = options.config === undefined ? defaults : readConfiguration(options.config);
-  const own = await ownDeployers(options.deployer);
+  const own = await ownDeployers(options.deployer ?? []);
   return withCluster(options, terminal, async (cluster) => {
     const closing = new Closing();
     const interruption = onInterrupt();

@@ -12,6 +12,7 @@ import { addBlueprintCommands } from './commands/blueprints/index.ts';
 import { addComponentCommands } from './commands/components/index.ts';
 import { addDeployItemCommands } from './commands/deployitems/index.ts';
 import { addContainerCommands, addDeployerCommands } from './commands/deployers/index.ts';
+import { addGraphCommand } from './commands/graph/index.ts';
 import { addInstallCommands } from './commands/install/index.ts';
 import { addInstallationCommands } from './commands/installations/index.ts';
 import { examples, type Exit } from './program-parts.ts';
@@ -80,6 +81,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
   addApplyCommand(program, terminal, onExit);
   addInstallationCommands(program, terminal, onExit);
   addPlanCommand(program, terminal, onExit);
+  addGraphCommand(program, terminal, onExit);
   addNewCommands(program, terminal);
   addTestCommand(program, terminal, onExit);
   addBlueprintCommands(program, terminal, onExit);

@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
+import { eventKind, type CoreEvent } from '../../../src/runtime/controller/recorder.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
@@ -101,10 +102,45 @@ describe('installations on the command line, without controllers', () => {
     expect(root?.execution.deployItems[0]?.deployItem.metadata.name).to.equal('app-web-x');
   });
 
+  it('inspect -o name and -o dot show every object of the tree', async () => {
+    const names = await espalier(server, 'inst', 'inspect', 'app', '-o', 'name');
+    expect(names.terminal.output.split('\n').sort()).to.deep.equal([
+      '',
+      'deployitem.landscaper.gardener.cloud/app-web-x',
+      'execution.landscaper.gardener.cloud/app',
+      'installation.landscaper.gardener.cloud/app',
+      'installation.landscaper.gardener.cloud/db',
+    ]);
+    const dot = await espalier(server, 'inst', 'inspect', 'app', '-o', 'dot');
+    expect(dot.terminal.output)
+      .to.match(/^digraph/)
+      .and.contain('label="Installation db\\nFailed"');
+    const graph = await espalier(server, 'graph', '-o', 'mermaid');
+    expect(graph.terminal.output).to.contain('["proj/app<br/>Succeeded"]');
+  });
+
+  it('inst events shows the events of the whole tree, and only those', async () => {
+    const [app, db] = await Promise.all(
+      ['app', 'db'].map((name) => client.get(installationKind, `${NAMESPACE}/${name}`)),
+    );
+    for (const [name, about] of [
+      ['one', app],
+      ['two', db],
+    ] as const)
+      await client.send({ verb: 'create', kind: eventKind, object: eventOf(name, about) });
+    const { terminal } = await espalier(server, 'inst', 'events', 'app');
+    expect(terminal.output).to.match(/Installation\/app .* one\n.*Installation\/db .* two\n$/);
+    const below = await espalier(server, 'inst', 'events', 'db', '-o', 'json');
+    expect(JSON.parse(below.terminal.output)).to.have.length(1);
+  });
+
   const refused: readonly (readonly [options: string, line: string])[] = [
     ['app -A', 'the --all-namespaces option cannot be used when an installation name is provided'],
     ['-o json -w', 'no more than one output mode may be set: json, wide'],
-    ['-o xml', "invalid option for '--output'/'-o' flag: xml; choose tree, wide, yaml, json"],
+    [
+      '-o xml',
+      "invalid option for '--output'/'-o' flag: xml; choose tree, wide, yaml, json, name, dot, mermaid",
+    ],
   ];
   for (const [options, line] of refused)
     it(`DEP-90: inspect ${options} is refused`, async () => {
@@ -249,6 +285,24 @@ deployExecutions:
   };
   return object;
 }
+
+const eventOf = (name: string, about: Installation | undefined): CoreEvent =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name, namespace: NAMESPACE },
+    involvedObject: {
+      kind: 'Installation',
+      name: about?.metadata.name,
+      namespace: NAMESPACE,
+      uid: about?.metadata.uid,
+    },
+    type: 'Normal',
+    reason: 'Tested',
+    message: name,
+    firstTimestamp: '2026-01-01T00:00:00Z',
+    lastTimestamp: '2026-01-01T00:00:00Z',
+  }) as unknown as CoreEvent;
 
 async function createWithStatus(client: Client, object: Obj): Promise<void> {
   const kind = [installationKind, executionKind, deployItemKind].find((k) => k.kind === object.kind) as Kind;

@@ -98,7 +98,7 @@ describe('the command line', () => {
     ['inst inspect -o json -w', /^error: no more than one output mode may be set: json, wide\n$/],
     [
       'inst inspect -o xml',
-      /^error: invalid option for '--output'\/'-o' flag: xml; choose tree, wide, yaml, json\n$/,
+      /^error: invalid option for '--output'\/'-o' flag: xml; choose tree, wide, yaml, json, name, dot, mermaid\n$/,
     ],
   ];
   for (const [args, line] of failures)

@@ -86,6 +86,29 @@ describe('targets create', () => {
     expect(readFileSync(join(folder, 'out.yaml'), 'utf8')).to.contain('kind: Target');
   });
 
+  it('-o FILE still works, and names the option to use', async () => {
+    const { terminal } = await create('t', '--kubeconfig', 'good.yaml', '-o', 'out.yaml');
+    expect(terminal.errors).to.equal(
+      `-o with a file name is deprecated; use --output-file ${join(folder, 'out.yaml')}\n`,
+    );
+  });
+
+  it('-o json prints a list that kubectl can apply, also to a file', async () => {
+    const { terminal } = await create('t', '--kubeconfig', 'good.yaml', '-s', 'access', '-o', 'json');
+    const { kind, items } = JSON.parse(terminal.output) as { kind: string; items: { kind: string }[] };
+    expect([kind, ...items.map((one) => one.kind)]).to.deep.equal(['List', 'Secret', 'Target']);
+    await create('t', '--kubeconfig', 'good.yaml', '-o', 'json', '--output-file', 'out.json');
+    expect(JSON.parse(readFileSync(join(folder, 'out.json'), 'utf8'))).to.include({ kind: 'Target' });
+  });
+
+  it('-o refuses a format that does not exist', async () => {
+    const { code, terminal } = await create('t', '--kubeconfig', 'good.yaml', '-o', 'xml');
+    expect([code, terminal.errors]).to.deep.equal([
+      2,
+      'error: -o: "xml" is not a format; choose yaml or json, or name an output file with --output-file\n',
+    ]);
+  });
+
   it('embeds files in the kubeconfig, and leaves out what the context does not need', async () => {
     const { documents } = await create('t', '--kubeconfig', 'files.yaml', '--flatten');
     const made = JSON.parse((contentOf(documents) as { kubeconfig: string }).kubeconfig) as Fields;

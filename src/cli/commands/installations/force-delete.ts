@@ -18,11 +18,11 @@ import { NotFound } from '../../../runtime/errors.ts';
 import { getIfThere } from '../../../runtime/transport/read.ts';
 import type { Client, Kind, Obj, View } from '../../../runtime/types.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
-import { collect } from '../../tree/collect.ts';
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import { onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { treesOf, type Node } from '../../tree/tree.ts';
+import { treeNamed } from '../../tree/named.ts';
+import type { Node } from '../../tree/tree.ts';
 
 export interface ForceDeleteOptions extends NamespacedOptions {
   readonly yes?: true;
@@ -35,13 +35,7 @@ export async function forceDelete(
   terminal: Terminal,
 ): Promise<number> {
   return withCluster(options, terminal, async (cluster) => {
-    const { namespace } = cluster;
-    const [root] = treesOf(await collect(cluster.client, namespace), name);
-    if (!root)
-      throw new CommandError(
-        `there is no installation ${name} in namespace ${namespace}; choose another with -n, ` +
-          'or list all with: espalier installations inspect -A',
-      );
+    const root = await treeNamed(cluster, name);
     const doomed = [...objectsOf(root), ...(await dataOf(root, cluster))];
     for (const line of remainingObjects(root)) terminal.print(line);
     if (options.dryRun) {

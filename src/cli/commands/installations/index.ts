@@ -1,5 +1,6 @@
 /** Commands about installations; names and options are those of landscaper-cli. */
 import { Option, type Command } from 'commander';
+import type { EventsOptions } from './events.ts';
 import type { ForceDeleteOptions } from './force-delete.ts';
 import type { InspectOptions } from './inspect.ts';
 import type { OperationOptions } from './operation.ts';
@@ -19,6 +20,7 @@ export function addInstallationCommands(
       'Inspects installations, starts and stops their jobs, and deletes installations that are stuck.',
     );
   addInspect(group, terminal, onExit);
+  addEvents(group, terminal, onExit);
   addReconcile(group, terminal, onExit);
   addInterrupt(group, terminal, onExit);
   addForceDelete(group, terminal, onExit);
@@ -37,8 +39,8 @@ function addInspect(group: Command, terminal: Terminal, onExit: (code: Exit) => 
     .option('-d, --show-details', 'the YAML of each object beneath it')
     .addOption(
       // The command itself reports invalid values.
-      new Option('-o, --output <mode>', 'output format')
-        .choices(['tree', 'wide', 'yaml', 'json'])
+      new Option('-o, --output <mode>', 'output format; default the tree in the format of landscaper-cli')
+        .choices(['tree', 'wide', 'yaml', 'json', 'name', 'dot', 'mermaid'])
         .argParser((mode) => mode),
     )
     .option('-w, --wide', 'as -o wide: components, blueprints, types of deploy items')
@@ -53,6 +55,7 @@ function addInspect(group: Command, terminal: Terminal, onExit: (code: Exit) => 
         ['espalier inst inspect web -n shop -f', 'what failed below web'],
         ['espalier inst inspect web -n shop -o tree', 'in columns, with durations'],
         ['espalier inst inspect web -n shop --watch', 'follow it'],
+        ['espalier inst inspect web -n shop -o dot | dot -Tsvg > web.svg', 'as a picture, with Graphviz'],
       ]),
     )
     .action(async (name: string | undefined, options: InspectOptions) => {
@@ -60,6 +63,25 @@ function addInspect(group: Command, terminal: Terminal, onExit: (code: Exit) => 
       onExit(await run(name, options, terminal));
     });
   addQuietLogOptions(addClusterOptions(inspect));
+}
+
+function addEvents(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const events = group
+    .command('events')
+    .argument('<name>', 'installation')
+    .summary('show the events of an installation and of all objects below it')
+    .description(
+      'Shows the events of an installation, its sub-installations, executions and deploy items, oldest first. ' +
+        'API servers keep events for an hour by default.',
+    )
+    .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addHelpText('after', examples([['espalier inst events web -n shop', 'what happened in web']]))
+    .action(async (name: string, options: EventsOptions) => {
+      const { events: run } = await import('./events.ts');
+      onExit(await run(name, options, terminal));
+    });
+  addQuietLogOptions(addClusterOptions(events));
 }
 
 function addReconcile(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {

@@ -1,8 +1,11 @@
 /** `espalier installations inspect`: shows the tree below an installation. */
+import { GROUP } from '../../../api/labels.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
 import { collect } from '../../tree/collect.ts';
 import { printJson, printYaml } from '../../terminal/documents.ts';
 import { CommandError, exitCodes } from '../../errors.ts';
+import { treeGraph } from '../../graph/graph.ts';
+import { graphText } from '../../graph/print.ts';
 import { inspectText } from '../../tree/print-inspect.ts';
 import { treeLines } from '../../tree/print.ts';
 import { showProgress } from '../../tree/progress.ts';
@@ -22,7 +25,7 @@ export interface InspectOptions extends NamespacedOptions {
   readonly exitCode?: true;
 }
 
-const modes = ['tree', 'wide', 'yaml', 'json'] as const;
+const modes = ['tree', 'wide', 'yaml', 'json', 'name', 'dot', 'mermaid'] as const;
 type Mode = (typeof modes)[number] | 'default';
 
 export async function inspect(
@@ -105,6 +108,8 @@ function textOf(
 ): string {
   if (mode === 'json') return `${printJson(roots.map(documentOf))}\n`;
   if (mode === 'yaml') return `${printYaml([roots.map(documentOf)])}\n`;
+  if (mode === 'dot' || mode === 'mermaid') return graphText(treeGraph(roots), mode);
+  if (mode === 'name') return roots.map(namesText).join('');
   if (roots.length === 0) return isEmpty ? 'no installations\n' : 'no failed objects\n';
   if (mode === 'tree') return columnsText(roots, terminal, now);
   const text = inspectText(roots, {
@@ -114,6 +119,10 @@ function textOf(
   });
   return `${text}\n`;
 }
+
+/** A line for each object, in the format of `kubectl -o name`. */
+const namesText = (node: Node): string =>
+  `${node.kind.toLowerCase()}.${GROUP}/${node.name}\n${node.children.map(namesText).join('')}`;
 
 function columnsText(roots: readonly Node[], terminal: Terminal, now: number): string {
   const columns = terminal.isLive ? terminal.columns : Infinity;

@@ -5,7 +5,7 @@ import { targetKind } from '../../../api/kinds/target.ts';
 import { refusalForJob } from '../../../api/validation/index.ts';
 import { forbiddenInContent } from '../../../../deployers/sdk/kubeconfig.ts';
 import { isDns1123Label, isDns1123Subdomain } from '../../../lib/names.ts';
-import { printYaml } from '../../terminal/documents.ts';
+import { printJson, printYaml } from '../../terminal/documents.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { readYamlFile, writePrivateFile } from '../../files.ts';
 import { targetKubeconfig } from './kubeconfig.ts';
@@ -27,6 +27,8 @@ export interface CreateTargetOptions {
   readonly expiration?: number;
   readonly config?: string;
   readonly secret?: string;
+  /** yaml or json; earlier versions, and landscaper-cli, expect the output file here. */
+  readonly output?: string;
   readonly outputFile?: string;
 }
 
@@ -75,17 +77,41 @@ export function createTarget(
     metadata: metadata(options.secret ?? ''),
     stringData: { [KEY]: JSON.stringify(content) },
   };
-  const text = printYaml(options.secret === undefined ? [target] : [secret, target]);
-  if (options.outputFile === undefined) terminal.print(text);
+  const documents = options.secret === undefined ? [target] : [secret, target];
+  const { isJson, file } = outputOf(options, terminal);
+  const text = isJson ? printJson(asList(documents)) : printYaml(documents);
+  if (file === undefined) terminal.print(text);
   else {
-    writePrivateFile(options.outputFile, `${text}\n`);
-    terminal.print(`Wrote target to ${options.outputFile}`);
+    writePrivateFile(file, `${text}\n`);
+    terminal.print(`Wrote target to ${file}`);
   }
   for (const line of furtherRequirements(options, terminal)) terminal.warn(line);
   return exitCodes.ok;
 }
 
 const KEY = 'config';
+
+/** One object, or a List that kubectl can apply. */
+const asList = (documents: readonly object[]): unknown =>
+  documents.length === 1 ? documents[0] : { apiVersion: 'v1', kind: 'List', items: documents };
+
+interface Output {
+  readonly isJson: boolean;
+  readonly file: string | undefined;
+}
+
+/** Format and file. A file name after -o works as in landscaper-cli, with a note. @throws UsageError */
+function outputOf({ output = 'yaml', outputFile: file }: CreateTargetOptions, terminal: Terminal): Output {
+  if (output === 'yaml' || output === 'json') return { isJson: output === 'json', file };
+  if (file !== undefined) throw new UsageError(`-o: "${output}" is not a format; choose yaml or json`);
+  // A word without a dot or slash is rather a format that does not exist than a file.
+  if (!/[./]/.test(output))
+    throw new UsageError(
+      `-o: "${output}" is not a format; choose yaml or json, or name an output file with --output-file`,
+    );
+  terminal.warn(`-o with a file name is deprecated; use --output-file ${output}`);
+  return { isJson: false, file: output };
+}
 
 function nameOf(first: string | undefined, { name }: CreateTargetOptions): string {
   const isTypeName = first !== undefined && CLUSTER_TYPE_NAMES.includes(first);

@@ -1,0 +1,35 @@
+/** `espalier installations events`: the events of all objects of a tree, in order. */
+import { append } from '../../../lib/lists.ts';
+import type { Kind } from '../../../runtime/types.ts';
+import { withCluster, type NamespacedOptions } from '../../cluster.ts';
+import { exitCodes } from '../../errors.ts';
+import { printJson } from '../../terminal/documents.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { eventLines, eventsOfTree, type TreeEvent } from '../../tree/events.ts';
+import { treeNamed } from '../../tree/named.ts';
+
+export interface EventsOptions extends NamespacedOptions {
+  readonly output: string;
+}
+
+const eventKind: Kind<TreeEvent> = {
+  group: '',
+  version: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  namespaced: true,
+};
+
+export async function events(name: string, options: EventsOptions, terminal: Terminal): Promise<number> {
+  return withCluster(options, terminal, async (cluster) => {
+    const root = await treeNamed(cluster, name);
+    const all: TreeEvent[] = [];
+    for await (const page of cluster.client.list(eventKind, { namespace: cluster.namespace }))
+      append(all, page.items);
+    const found = eventsOfTree(root, all);
+    if (options.output === 'json') terminal.print(printJson(found));
+    else if (found.length === 0) terminal.print('no events; API servers keep them for an hour by default');
+    else for (const line of eventLines(found)) terminal.print(line);
+    return exitCodes.ok;
+  });
+}

@@ -1,0 +1,74 @@
+/** Selects, sorts and prints the events of all objects of a tree. Pure. */
+import type { Obj, View } from '../../runtime/types.ts';
+import type { Node } from './tree.ts';
+
+/** An event of the core API, by any client: old ones have times and a count, new ones an event time and a series. */
+export interface TreeEvent extends Obj {
+  readonly involvedObject: { readonly kind?: string; readonly name?: string; readonly uid?: string };
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly count?: number | null;
+  readonly firstTimestamp?: string | null;
+  readonly lastTimestamp?: string | null;
+  readonly eventTime?: string | null;
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string } | null;
+}
+
+/** The events of the objects of the tree, oldest first. Events of deleted objects with the same names are not included. */
+export function eventsOfTree<T extends View<TreeEvent>>(root: Node, events: readonly T[]): readonly T[] {
+  const uids = new Set(uidsIn(root));
+  return events
+    .filter(({ involvedObject: { uid } }) => uid !== undefined && uids.has(uid))
+    .sort((a, b) => compare(timeOf(a), timeOf(b)) || compare(a.metadata.name, b.metadata.name));
+}
+
+const uidsIn = (node: Node): readonly string[] => [
+  ...(node.object.metadata.uid === undefined ? [] : [node.object.metadata.uid]),
+  ...node.children.flatMap(uidsIn),
+];
+
+const timeOf = (event: View<TreeEvent>): string =>
+  event.series?.lastObservedTime ??
+  event.lastTimestamp ??
+  event.eventTime ??
+  event.firstTimestamp ??
+  event.metadata.creationTimestamp ??
+  '';
+
+/** One line per event: time, type, object, reason, message, and how often it happened. */
+export function eventLines(events: readonly View<TreeEvent>[]): readonly string[] {
+  const rows = events.map((event) => ({
+    time: timeOf(event).replace(/\.\d+Z$/, 'Z'),
+    type: event.type ?? '',
+    object: `${event.involvedObject.kind ?? ''}/${event.involvedObject.name ?? ''}`,
+    reason: event.reason ?? '',
+    note: `${(event.message ?? '').replaceAll(/\s+/g, ' ').trim()}${countText(event)}`,
+  }));
+  const width = (key: 'time' | 'type' | 'object' | 'reason'): number =>
+    rows.reduce((most, row) => Math.max(most, row[key].length), 0);
+  const widths = {
+    time: width('time'),
+    type: width('type'),
+    object: width('object'),
+    reason: width('reason'),
+  };
+  return rows.map(({ time, type, object, reason, note }) =>
+    [
+      time.padEnd(widths.time),
+      type.padEnd(widths.type),
+      object.padEnd(widths.object),
+      reason.padEnd(widths.reason),
+      note,
+    ]
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function countText({ count, series }: View<TreeEvent>): string {
+  const times = series?.count ?? count ?? 1;
+  return times > 1 ? ` (${String(times)} times)` : '';
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

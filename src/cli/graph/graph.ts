@@ -12,7 +12,7 @@ export interface GraphNode {
   readonly condition: Condition;
 }
 
-export interface GraphEdge {
+interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly kind: 'contains' | 'data';
@@ -28,7 +28,7 @@ export interface Graph {
 }
 
 /** Beyond this, no layout program draws a readable picture. */
-export const MAX_NODES = 500;
+const MAX_NODES = 500;
 
 /** All objects of the trees: who contains whom, and the data flow between siblings and between the roots. */
 export function treeGraph(roots: readonly Node[], maxNodes = MAX_NODES): Graph {

@@ -3,8 +3,7 @@ import { printJson } from '../terminal/documents.ts';
 import type { Condition } from '../tree/tree.ts';
 import type { Graph, GraphNode } from './graph.ts';
 
-export const graphFormats = ['dot', 'mermaid', 'json'] as const;
-export type GraphFormat = (typeof graphFormats)[number];
+export type GraphFormat = 'dot' | 'mermaid' | 'json';
 
 /** @returns lines, each with a line break */
 export function graphText(graph: Graph, format: GraphFormat): string {

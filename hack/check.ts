@@ -29,6 +29,7 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   phrases: script('hack/banned-phrases.ts'),
   types: tool('typescript7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'),
   crds: script('hack/update-crds.ts', '--check'),
+  schemas: script('hack/update-schemas.ts', '--check'),
   docs: script('hack/update-docs.ts', '--check'),
   node20: script('hack/verify-node20.ts'),
 };

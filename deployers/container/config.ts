@@ -1,42 +1,64 @@
 /** The provider configuration of the container deployer. */
 import { z } from 'zod';
 import { codec, CodecError, type Codec } from '../sdk/codec.ts';
-import { continuousShape, decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
-import { schemaCodec } from '../sdk/schema.ts';
-import { anything } from '../sdk/shape.ts';
+import { continuousSchema, decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
+import { configurationHead, describedBy, schemaCodec } from '../sdk/schema.ts';
 import { CONTAINER_API_VERSION } from './contract.ts';
 
 const map = z.record(z.string(), z.unknown());
 const texts = z.array(z.string());
 
 const schema = z.object({
-  image: z.string().nullish(),
-  command: texts.nullish(),
-  args: texts.nullish(),
-  importValues: map.nullish(),
+  ...configurationHead(CONTAINER_API_VERSION),
+  image: z
+    .string()
+    .nullish()
+    .describe('Image to run. Default: the image in the configuration of the deployer.'),
+  command: texts.nullish().describe('Command to run. Default: the entry point of the image.'),
+  args: texts.nullish().describe('Arguments of the command.'),
+  importValues: map.nullish().describe('Content of the file with imports that the program reads.'),
   blueprint: z
     .object({
-      inline: z.object({ filesystem: z.unknown() }).nullish(),
-      ref: z.object({ resourceName: z.string().min(1) }).nullish(),
+      inline: z
+        .object({ filesystem: z.unknown().describe('Files: maps are folders, strings are files.') })
+        .nullish()
+        .describe('An inline blueprint.'),
+      ref: z
+        .object({ resourceName: z.string().min(1).describe('Name of a resource of the component.') })
+        .nullish()
+        .describe('A blueprint in the component.'),
     })
-    .nullish(),
+    .nullish()
+    .describe('Blueprint whose files the program can read. Exactly one of inline and ref.'),
   componentDescriptor: z
     .object({
-      inline: map.nullish(),
+      inline: map.nullish().describe('The component descriptor itself.'),
       ref: z
         .object({
-          componentName: z.string().min(1),
-          version: z.string().min(1),
-          repositoryContext: map.nullish(),
+          componentName: z.string().min(1).describe('Name of the component.'),
+          version: z.string().min(1).describe('Version of the component.'),
+          repositoryContext: map
+            .nullish()
+            .describe('Repository of the component. Default: that of the Context.'),
         })
-        .nullish(),
+        .nullish()
+        .describe('A component version in a repository.'),
     })
-    .nullish(),
+    .nullish()
+    .describe('Component descriptor that the program can read. Exactly one of inline and ref.'),
   registryPullSecrets: z
-    .array(z.object({ name: z.string().nullish(), namespace: z.string().nullish() }))
-    .nullish(),
+    .array(
+      z.object({
+        name: z.string().nullish().describe('Name of the secret.'),
+        namespace: z.string().nullish().describe('Namespace of the secret.'),
+      }),
+    )
+    .nullish()
+    .describe('Secrets with credentials for the registry of the image.'),
   continuousReconcile: z.unknown().optional(),
 });
+/** For editors and pages; the codec reads the schedule by itself. */
+export const containerSchema = schema.extend({ continuousReconcile: continuousSchema });
 
 type Document = z.infer<typeof schema>;
 
@@ -60,24 +82,11 @@ export interface ContainerConfig {
 
 const document = schemaCodec<Document>('ProviderConfiguration', { [CONTAINER_API_VERSION]: schema });
 
-const shape = {
-  image: anything,
-  command: anything,
-  args: anything,
-  importValues: anything,
-  blueprint: { inline: { filesystem: anything }, ref: { resourceName: anything } },
-  componentDescriptor: {
-    inline: anything,
-    ref: { componentName: anything, version: anything, repositoryContext: anything },
-  },
-  registryPullSecrets: [{ name: anything, namespace: anything }],
-  continuousReconcile: continuousShape,
-} as const;
-
-export const containerConfig: Codec<ContainerConfig> = codec(
-  'ProviderConfiguration',
-  { [CONTAINER_API_VERSION]: (fields) => validated(document.decode(fields)) },
-  { [CONTAINER_API_VERSION]: shape },
+export const containerConfig: Codec<ContainerConfig> = describedBy(
+  { [CONTAINER_API_VERSION]: containerSchema },
+  codec('ProviderConfiguration', {
+    [CONTAINER_API_VERSION]: (fields) => validated(document.decode(fields)),
+  }),
 );
 
 function validated(given: Document): ContainerConfig {

@@ -1,5 +1,4 @@
 /** The provider configuration of the helm deployer, and its validation. */
-import { GROUP } from '../../src/api/labels.ts';
 import { isDuration, parseDuration } from '../../src/lib/duration.ts';
 import { isObject, type Fields } from '../../src/lib/objects.ts';
 import {
@@ -11,16 +10,14 @@ import {
   optionalString,
   type Codec,
 } from '../sdk/codec.ts';
-import { continuousShape, decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
-import { decodeExports, exportShape, exportsShape, type ExportSpec } from '../objects/exports.ts';
-import { decodeGroups, groupsShape, type DeletionGroup } from '../objects/manifests/groups.ts';
+import { decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
+import { decodeExports, type ExportSpec } from '../objects/exports.ts';
+import { decodeGroups, type DeletionGroup } from '../objects/manifests/groups.ts';
 import type { Strategy } from '../objects/manifests/model.ts';
 import { decodeStrategy } from '../objects/manifests/strategy-name.ts';
-import { decodeReadiness, readinessShape, type ReadinessChecks } from '../objects/readiness/custom.ts';
-import { anything } from '../sdk/shape.ts';
-
-export const HELM_GROUP = `helm.deployer.${GROUP}`;
-export const HELM_API_VERSION = `${HELM_GROUP}/v1alpha1`;
+import { decodeReadiness, type ReadinessChecks } from '../objects/readiness/custom.ts';
+import { describedBy } from '../sdk/schema.ts';
+import { HELM_API_VERSION, helmSchema } from './schema.ts';
 
 export type ChartSource =
   | { readonly kind: 'raw'; readonly base64: string }
@@ -61,34 +58,9 @@ export interface HelmConfig {
 const required = (path: string, message = 'must not be empty'): CodecError =>
   new CodecError({ step: 'validate', message: `${path}: Required value: ${message}` });
 
-const shape = {
-  name: anything,
-  namespace: anything,
-  createNamespace: anything,
-  values: anything,
-  chart: {
-    archive: { raw: anything, remote: { url: anything } },
-    ref: anything,
-    fromResource: anything,
-    resourceRef: anything,
-    helmChartRepo: { helmChartRepoUrl: anything, helmChartName: anything, helmChartVersion: anything },
-  },
-  helmDeployment: anything,
-  // Their keys are checked when they are decoded.
-  helmDeploymentConfig: { install: anything, upgrade: anything, uninstall: anything },
-  updateStrategy: anything,
-  readinessChecks: readinessShape,
-  exports: exportsShape,
-  exportsFromManifests: [exportShape],
-  deletionGroups: groupsShape,
-  deletionGroupsDuringUpdate: groupsShape,
-  continuousReconcile: continuousShape,
-} as const;
-
-export const helmConfig: Codec<HelmConfig> = codec(
-  'ProviderConfiguration',
-  { [HELM_API_VERSION]: decode },
-  { [HELM_API_VERSION]: shape },
+export const helmConfig: Codec<HelmConfig> = describedBy(
+  { [HELM_API_VERSION]: helmSchema },
+  codec('ProviderConfiguration', { [HELM_API_VERSION]: decode }),
 );
 
 function decode(fields: Fields): HelmConfig {

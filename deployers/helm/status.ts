@@ -3,7 +3,7 @@ import { isObject, type Fields } from '../../src/lib/objects.ts';
 import { codec, optionalObject, optionalString, type Codec } from '../sdk/codec.ts';
 import { decodeInventory } from '../objects/manifests/inventory-codec.ts';
 import type { ManagedResource } from '../objects/manifests/model.ts';
-import { HELM_API_VERSION } from './config.ts';
+import { HELM_API_VERSION } from './schema.ts';
 
 /** The release and the inputs that it was created from; upstream has no such field. */
 export interface ReleaseNote {

@@ -15,7 +15,7 @@ import { planDeploy, planRemoval } from '../objects/manifests/plan.ts';
 import { removeAll, type RemovalPlan } from '../objects/manifests/remove.ts';
 import type { Outcome } from '../sdk/outcome.ts';
 import type { ItemPlan } from '../sdk/item-plan.ts';
-import { HELM_GROUP } from './config.ts';
+import { HELM_GROUP } from './schema.ts';
 import {
   definitionsIn,
   managed,

@@ -1,5 +1,4 @@
 /** The provider configuration of the manifest deployer, in both versions. */
-import { GROUP } from '../../src/api/labels.ts';
 import { isObject, type Fields } from '../../src/lib/objects.ts';
 import {
   codec,
@@ -10,9 +9,9 @@ import {
   optionalStringMap,
   type Codec,
 } from '../sdk/codec.ts';
-import { continuousShape, decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
-import { decodeExports, exportsShape, type ExportSpec } from '../objects/exports.ts';
-import { decodeGroups, groupsShape, type DeletionGroup } from '../objects/manifests/groups.ts';
+import { decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
+import { decodeExports, type ExportSpec } from '../objects/exports.ts';
+import { decodeGroups, type DeletionGroup } from '../objects/manifests/groups.ts';
 import {
   isKubeObject,
   NO_NAME,
@@ -23,10 +22,9 @@ import {
 } from '../objects/manifests/model.ts';
 import { hasItems } from '../objects/manifests/order.ts';
 import { decodeStrategy } from '../objects/manifests/strategy-name.ts';
-import { decodeReadiness, readinessShape, type ReadinessChecks } from '../objects/readiness/custom.ts';
-import { anything } from '../sdk/shape.ts';
-
-export const MANIFEST_GROUP = `manifest.deployer.${GROUP}`;
+import { decodeReadiness, type ReadinessChecks } from '../objects/readiness/custom.ts';
+import { describedBy } from '../sdk/schema.ts';
+import { manifestSchema, olderManifestSchema, V1ALPHA1, V1ALPHA2 } from './schema.ts';
 
 export interface ManifestConfig {
   readonly strategy: Strategy;
@@ -38,35 +36,12 @@ export interface ManifestConfig {
   readonly continuousReconcile?: ContinuousReconcile | undefined;
 }
 
-const V1ALPHA2 = `${MANIFEST_GROUP}/v1alpha2`;
-/** Manifests of this version are plain objects, and all of them are managed. */
-const V1ALPHA1 = `${MANIFEST_GROUP}/v1alpha1`;
-
-const shape = {
-  updateStrategy: anything,
-  manifests: anything,
-  readinessChecks: readinessShape,
-  exports: exportsShape,
-  deletionGroups: groupsShape,
-  deletionGroupsDuringUpdate: groupsShape,
-  continuousReconcile: continuousShape,
-} as const;
-const entryShape = {
-  policy: anything,
-  manifest: anything,
-  annotateBeforeCreate: anything,
-  annotateBeforeDelete: anything,
-  patchAfterDeployment: anything,
-  patchBeforeDelete: anything,
-} as const;
-
-export const manifestConfig: Codec<ManifestConfig> = codec(
-  'ProviderConfiguration',
-  {
+export const manifestConfig: Codec<ManifestConfig> = describedBy(
+  { [V1ALPHA2]: manifestSchema, [V1ALPHA1]: olderManifestSchema },
+  codec('ProviderConfiguration', {
     [V1ALPHA2]: (fields) => decode(fields, decodeManifest),
     [V1ALPHA1]: (fields) => decode(fields, (entry, path) => decodeManifest({ manifest: entry }, path)),
-  },
-  { [V1ALPHA2]: { ...shape, manifests: [entryShape] }, [V1ALPHA1]: shape },
+  }),
 );
 
 function decode(fields: Fields, entryOf: (entry: unknown, path: string) => Manifest): ManifestConfig {

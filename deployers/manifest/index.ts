@@ -8,7 +8,8 @@ import { deploy, type DeployPlan } from '../objects/manifests/deploy.ts';
 import { ownershipOf } from '../objects/manifests/label.ts';
 import { planDeploy, planRemoval } from '../objects/manifests/plan.ts';
 import { removeAll, type RemovalPlan } from '../objects/manifests/remove.ts';
-import { manifestConfig, MANIFEST_GROUP, type ManifestConfig } from './config.ts';
+import { manifestConfig, type ManifestConfig } from './config.ts';
+import { MANIFEST_GROUP } from './schema.ts';
 import { manifestStatus, statusOf, type ManifestStatus } from './status.ts';
 
 type ManifestContext = DeployContext<ManifestConfig, ManifestStatus>;

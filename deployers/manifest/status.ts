@@ -6,7 +6,7 @@ import type { Fields } from '../../src/lib/objects.ts';
 import { codec, type Codec } from '../sdk/codec.ts';
 import { decodeEntry, decodeInventory } from '../objects/manifests/inventory-codec.ts';
 import type { ManagedResource } from '../objects/manifests/model.ts';
-import { MANIFEST_GROUP } from './config.ts';
+import { MANIFEST_GROUP } from './schema.ts';
 
 /** The status as it is stored. */
 export interface ManifestStatus extends Fields {

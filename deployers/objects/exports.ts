@@ -1,4 +1,5 @@
 /** Exports: values that JSON paths select from cluster objects, combined under dotted keys. */
+import { z } from 'zod';
 import { define } from '../../src/lib/json.ts';
 import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
 import type { Problem } from '../../src/machine/decision.ts';
@@ -6,7 +7,6 @@ import { CodecError, optionalList, optionalObject, optionalString } from '../sdk
 import { ConfigurationError, isDefinite, messageOf } from '../sdk/errors.ts';
 import { evaluate } from './json-path.ts';
 import { ExportBudget, PathBudget } from './path-budget.ts';
-import { anything } from '../sdk/shape.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 
 interface ResourceSource {
@@ -27,15 +27,30 @@ export interface ExportSpec {
   readonly targetName?: string | undefined;
 }
 
-const source = { apiVersion: anything, kind: anything, name: anything, namespace: anything } as const;
-export const exportShape = {
-  key: anything,
-  jsonPath: anything,
-  targetName: anything,
-  fromResource: source,
-  fromObjectRef: { apiVersion: anything, kind: anything, jsonPath: anything },
-} as const;
-export const exportsShape = { exports: [exportShape] } as const;
+const source = z.object({
+  apiVersion: z.string().describe('API version of the object, such as "v1".'),
+  kind: z.string().describe('Kind of the object.'),
+  name: z.string().describe('Name of the object.'),
+  namespace: z.string().nullish().describe('Namespace of the object; none for cluster-scoped kinds.'),
+});
+export const exportSchema = z.object({
+  key: z.string().describe('Key in the exports of the item; dots create nested maps.'),
+  jsonPath: z.string().nullish().describe('Field to read: ".data.url".'),
+  targetName: z.string().nullish().describe('Target to read from. Default: the target of the item.'),
+  fromResource: source.nullish().describe('Object on the target cluster to read from.'),
+  fromObjectRef: z
+    .object({
+      apiVersion: z.string().describe('API version of the referenced object.'),
+      kind: z.string().describe('Kind of the referenced object.'),
+      jsonPath: z.string().describe('Field of the referenced object to read.'),
+    })
+    .nullish()
+    .describe('Reads from the object that the field refers to by name and namespace.'),
+});
+export const exportsSchema = z
+  .object({ exports: z.array(exportSchema).nullish().describe('Values to export.') })
+  .nullish()
+  .describe('Values of cluster objects that the item exports. The job waits until all exist.');
 
 /**
  * An export from a cluster must specify its source, otherwise the job would wait for its timeout. An empty key is

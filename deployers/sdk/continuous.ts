@@ -2,10 +2,10 @@
  * Continuous reconcile: a finished item runs again with the same spec at configured times, which repairs drift on the
  * target. The times are based on `status.lastReconcileTime`, in whole seconds, UTC.
  */
+import { z } from 'zod';
 import { isDuration, parseDuration } from '../../src/lib/duration.ts';
 import { isObject } from '../../src/lib/objects.ts';
 import { CodecError } from './codec.ts';
-import { anything } from './shape.ts';
 import { InvalidCron, nextTime, parseCron } from '../../src/lib/cron.ts';
 
 /** At most one field is set; with none, it is disabled. */
@@ -14,7 +14,13 @@ export interface ContinuousReconcile {
   readonly every?: string;
 }
 
-export const continuousShape = { cron: anything, every: anything } as const;
+export const continuousSchema = z
+  .object({
+    cron: z.string().nullish().describe('Times of the jobs as a cron expression, in UTC: "0 3 * * *".'),
+    every: z.string().nullish().describe('Time between two jobs: "1h30m".'),
+  })
+  .nullish()
+  .describe('Repeats the job with the same spec, which repairs drift. Exactly one of cron and every.');
 
 /** Annotation of an item; the value `false` suspends the schedule. */
 export const ACTIVE_ANNOTATION = 'continuousreconcile.extensions.landscaper.gardener.cloud/active';

@@ -1,4 +1,5 @@
 /** Codecs from schemas of zod, or of any other library that implements Standard Schema. */
+import { z } from 'zod';
 import { ownField } from '../../src/lib/objects.ts';
 import { CodecError, codec, type Codec } from './codec.ts';
 import { unreadBySchema } from './schema-shape.ts';
@@ -37,12 +38,27 @@ export const schemaCodec = <T>(kind: string, versions: Readonly<Record<string, S
       ]),
     ),
   ),
-  unread(document) {
-    const version = ownField(document, 'apiVersion');
-    const schema = typeof version === 'string' ? ownField(versions, version) : undefined;
-    return schema === undefined ? [] : unreadBySchema(schema, document, ['apiVersion', 'kind']);
-  },
+  unread: (document) => unreadByVersion(versions, document),
 });
+
+/** The codec, with schemas of zod that only describe its documents: fields that they leave out are reported. */
+export const describedBy = <T>(
+  versions: Readonly<Record<string, unknown>>,
+  documents: Codec<T>,
+): Codec<T> => ({ ...documents, unread: (document) => unreadByVersion(versions, document) });
+
+/** The first fields of the schema of a provider configuration. */
+export const configurationHead = (apiVersion: string) => ({
+  apiVersion: z.literal(apiVersion).describe('Version of the configuration; it belongs to one deployer.'),
+  kind: z.literal('ProviderConfiguration').describe('Always ProviderConfiguration.'),
+});
+
+/** A sentence for each field of a document that the schema of its version leaves out. */
+function unreadByVersion(versions: Readonly<Record<string, unknown>>, document: unknown): readonly string[] {
+  const version = ownField(document, 'apiVersion');
+  const schema = typeof version === 'string' ? ownField(versions, version) : undefined;
+  return schema === undefined ? [] : unreadBySchema(schema, document, ['apiVersion', 'kind']);
+}
 
 function checked<T>(schema: Schema<T>, document: unknown): T {
   const result = schema['~standard'].validate(document);

@@ -24,6 +24,7 @@ const importDefinition = open({
   name: z.string().describe('Key of the value in the templates.'),
   type: z
     .string()
+    .meta({ enum: importTypes })
     .optional()
     .describe(
       'data, target, targetList or targetMap. Default: data with a schema, target with a target type.',
@@ -35,7 +36,7 @@ const importDefinition = open({
     .optional()
     .describe('Default value. Only if the import is not required.'),
   get imports(): z.ZodOptional<z.ZodArray<z.ZodType<ImportDefinition>>> {
-    return z.array(importDefinition).optional();
+    return z.array(importDefinition).optional().describe('Imports that exist only if this one has a value.');
   },
 });
 export interface ImportDefinition {
@@ -53,6 +54,7 @@ const exportDefinition = open({
   name: z.string().describe('Key of the value among the results of the export executions.'),
   type: z
     .string()
+    .meta({ enum: exportTypes })
     .optional()
     .describe('data or target. Default: data with a schema, target with a target type.'),
   schema: jsonSchema.optional().describe('Schema of the data. Required for type data.'),
@@ -66,7 +68,7 @@ export const templateTypes = ['GoTemplate', 'Spiff', 'Handlebars'] as const;
 
 const templateExecutor = open({
   name: z.string().optional().describe('Name for messages and for stored state.'),
-  type: z.string().describe('GoTemplate, Spiff or Handlebars.'),
+  type: z.string().meta({ enum: templateTypes }).describe('GoTemplate, Spiff or Handlebars.'),
   template: anyJson().optional().describe('The template: a string, for Spiff also a tree. Wins over file.'),
   file: z.string().optional().describe('Path of the template within the blueprint.'),
 });
@@ -75,8 +77,8 @@ export type TemplateExecutor = z.infer<typeof templateExecutor>;
 // ---------------------------------------------------------------- sub-installations
 
 export const installationTemplate = open({
-  apiVersion: z.string().optional(),
-  kind: z.string().optional(),
+  apiVersion: z.string().optional().describe('landscaper.gardener.cloud/v1alpha1.'),
+  kind: z.string().optional().describe('Always InstallationTemplate.'),
   name: z.string().describe('Name of the sub-installation, unique in the blueprint.'),
   blueprint: open({
     ref: z.string().optional().describe('Where the blueprint is in the component: cd://resources/…'),
@@ -92,8 +94,9 @@ export const installationTemplate = open({
           dataRef: z.string().optional().describe('Import of the parent, or export of a sibling.'),
         }),
       )
-      .optional(),
-    targets: z.array(targetImport).optional(),
+      .optional()
+      .describe('Imported data.'),
+    targets: z.array(targetImport).optional().describe('Imported targets.'),
   })
     .optional()
     .describe('Imports from the parent and from siblings.'),
@@ -117,8 +120,8 @@ const subinstallationEntry = z.union([
 // ---------------------------------------------------------------- blueprint
 
 export const blueprint = open({
-  apiVersion: z.string(),
-  kind: z.literal(BLUEPRINT_KIND),
+  apiVersion: z.string().describe('landscaper.gardener.cloud/v1alpha1.'),
+  kind: z.literal(BLUEPRINT_KIND).describe('Always Blueprint.'),
   annotations: z
     .record(z.string(), z.string())
     .optional()
@@ -126,16 +129,19 @@ export const blueprint = open({
   jsonSchemaVersion: z.string().optional().describe('Kept for compatibility.'),
   jsonSchema: anyJson().optional().describe("In upstream's examples; has no effect."),
   localTypes: z.record(z.string(), jsonSchema).optional().describe('Schemas that local://name refers to.'),
-  imports: z.array(importDefinition as z.ZodType<ImportDefinition>).optional(),
+  imports: z
+    .array(importDefinition as z.ZodType<ImportDefinition>)
+    .optional()
+    .describe('Data and targets that the blueprint needs.'),
   importExecutions: z
     .array(templateExecutor)
     .optional()
     .describe('Check imports and derive values from them.'),
-  subinstallations: z.array(subinstallationEntry).optional(),
+  subinstallations: z.array(subinstallationEntry).optional().describe('Sub-installations.'),
   subinstallationExecutions: z.array(templateExecutor).optional().describe('Produce sub-installations.'),
   deployExecutions: z.array(templateExecutor).optional().describe('Produce deploy items.'),
   exportExecutions: z.array(templateExecutor).optional().describe('Produce the values of exports.'),
-  exports: z.array(exportDefinition).optional(),
+  exports: z.array(exportDefinition).optional().describe('Data and targets that the blueprint provides.'),
 });
 export type Blueprint = z.infer<typeof blueprint>;
 

@@ -90,11 +90,12 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
   addDeployItemCommands(program, terminal, onExit);
   addDeployerCommands(program, terminal, onExit);
   addContainerCommands(program, terminal);
+  addDefinitionCommands(program, terminal);
   addSmallCommands(program, terminal);
   return program;
 }
 
-function addSmallCommands(program: Command, terminal: Terminal): void {
+function addDefinitionCommands(program: Command, terminal: Terminal): void {
   program
     .command('crds')
     .summary('print the CustomResourceDefinitions')
@@ -108,6 +109,27 @@ function addSmallCommands(program: Command, terminal: Terminal): void {
       const { crds } = await import('./commands/crds.ts');
       crds({ output: options.json ? 'json' : 'yaml' }, terminal);
     });
+  program
+    .command('schemas')
+    .argument('[name]', 'name of a schema; default: list all')
+    .summary('print the JSON Schemas that editors use')
+    .description(
+      'Prints the JSON Schema of blueprints, of a kind of the API, or of another file, for editors. See docs/editors.md.',
+    )
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier schemas', 'the names of all schemas'],
+        ['espalier schemas blueprint > blueprint.json', 'for the editor of a blueprint'],
+      ]),
+    )
+    .action(async (name: string | undefined) => {
+      const { printSchemas } = await import('./commands/schemas.ts');
+      printSchemas(name, terminal);
+    });
+}
+
+function addSmallCommands(program: Command, terminal: Terminal): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'shell').choices(['bash', 'zsh', 'fish']))

@@ -13,34 +13,56 @@ export const COMPONENT_FILE = 'component.yaml';
 /** Packed as the resource `blueprint` even if it is not listed. */
 const BLUEPRINT_FOLDER = 'blueprint';
 
+const label = z.looseObject({ name: z.string().describe('Name of the label.') }).meta({ isOpen: true });
+const labels = z.array(label).optional().describe('Labels: name, value and more.');
+const extraIdentity = z
+  .record(z.string(), z.string())
+  .optional()
+  .describe('Distinguishes entries of the same name.');
+
 const resource = z.strictObject({
-  name: z.string().min(1),
-  version: z.string().optional(),
-  type: z.string().min(1),
-  extraIdentity: z.record(z.string(), z.string()).optional(),
-  labels: z.array(z.looseObject({ name: z.string() })).optional(),
-  path: z.string().min(1).optional(),
-  mediaType: z.string().optional(),
-  image: z.string().min(1).optional(),
-  access: z.looseObject({ type: z.string() }).optional(),
+  name: z.string().min(1).describe('Name of the resource.'),
+  version: z.string().optional().describe('Version of the resource. Default: that of the component.'),
+  type: z
+    .string()
+    .min(1)
+    .describe('Type of the resource: blueprint, jsonschema, helmChart, ociImage or any other.'),
+  extraIdentity,
+  labels,
+  path: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File or folder to pack, relative to this file. Exactly one of path, image and access.'),
+  mediaType: z.string().optional().describe('Media type of the packed content.'),
+  image: z.string().min(1).optional().describe('Reference of an image in a registry.'),
+  access: z
+    .looseObject({ type: z.string().describe('Kind of access, such as ociArtifact.') })
+    .meta({ isOpen: true })
+    .optional()
+    .describe('Where the content is, as in a component descriptor.'),
 });
-const schema = z.strictObject({
-  name: z.string().min(1),
-  version: z.string().min(1),
-  provider: z.string().optional(),
-  labels: z.array(z.looseObject({ name: z.string() })).optional(),
-  resources: z.array(resource).nullish(),
+export const componentFileSchema = z.strictObject({
+  name: z.string().min(1).describe('Name of the component: "example.org/shop".'),
+  version: z.string().min(1).describe('Version of the component: "1.2.3".'),
+  provider: z.string().optional().describe('Provider of the component.'),
+  labels,
+  resources: z
+    .array(resource)
+    .nullish()
+    .describe('Resources. The folder blueprint is packed without an entry.'),
   references: z
     .array(
       z.strictObject({
-        name: z.string().min(1),
-        componentName: z.string().min(1),
-        version: z.string().min(1),
-        extraIdentity: z.record(z.string(), z.string()).optional(),
-        labels: z.array(z.looseObject({ name: z.string() })).optional(),
+        name: z.string().min(1).describe('Name of the reference.'),
+        componentName: z.string().min(1).describe('Name of the referenced component.'),
+        version: z.string().min(1).describe('Version of the referenced component.'),
+        extraIdentity,
+        labels,
       }),
     )
-    .nullish(),
+    .nullish()
+    .describe('References to other components.'),
 });
 type ResourceEntry = z.output<typeof resource>;
 
@@ -92,7 +114,7 @@ export async function packFolder(files: Files, folder: string): Promise<PackedCo
   return { component, layers };
 }
 
-function parse(text: string, folder: string): z.output<typeof schema> {
+function parse(text: string, folder: string): z.output<typeof componentFileSchema> {
   let document: unknown;
   try {
     document = parseYaml(text);
@@ -102,7 +124,7 @@ function parse(text: string, folder: string): z.output<typeof schema> {
       cause,
     });
   }
-  const result = schema.safeParse(document);
+  const result = componentFileSchema.safeParse(document);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const path = issue?.path.join('.') ?? '';

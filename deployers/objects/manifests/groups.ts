@@ -2,6 +2,7 @@
  * Deletion groups: which managed objects are deleted together, in which order, and whether finalizers are removed.
  * Pure.
  */
+import { z } from 'zod';
 import { isObject, type Fields } from '../../../src/lib/objects.ts';
 import {
   CodecError,
@@ -11,7 +12,6 @@ import {
   optionalString,
   optionalStrings,
 } from '../../sdk/codec.ts';
-import { anything } from '../../sdk/shape.ts';
 import { CRD_KIND, type ManagedResource, type ResourceRef } from './model.ts';
 
 const predefinedTypes = ['namespaced-resources', 'cluster-scoped-resources', 'crds', 'empty'] as const;
@@ -37,17 +37,43 @@ export type DeletionGroup =
       readonly targetName?: string;
     };
 
-export const groupsShape = [
-  {
-    predefinedResourceGroup: { type: anything, forceDelete: anything },
-    customResourceGroup: {
-      resources: [{ apiVersion: anything, kind: anything, namespaces: anything, names: anything }],
-      forceDelete: anything,
-      deleteAllResources: anything,
-      targetName: anything,
-    },
-  },
-] as const;
+const isForced = z.boolean().nullish().describe('Removes the finalizers of the objects. Default false.');
+const names = (what: string) => z.array(z.string()).nullish().describe(`${what}. Default: all.`);
+
+export const groupsSchema = z
+  .array(
+    z.object({
+      predefinedResourceGroup: z
+        .object({
+          type: z.enum(predefinedTypes).describe('Which of the managed objects belong to the group.'),
+          forceDelete: isForced,
+        })
+        .nullish()
+        .describe('Managed objects of a category. Exactly one of the two kinds of groups.'),
+      customResourceGroup: z
+        .object({
+          resources: z
+            .array(
+              z.object({
+                apiVersion: z.string().nullish().describe('API version of the objects.'),
+                kind: z.string().nullish().describe('Kind of the objects.'),
+                namespaces: names('Namespaces of the objects'),
+                names: names('Names of the objects'),
+              }),
+            )
+            .describe('Kinds of objects in the group.'),
+          forceDelete: isForced,
+          deleteAllResources: z
+            .boolean()
+            .nullish()
+            .describe('Deletes all objects of these kinds, not only managed ones. Default false.'),
+          targetName: z.string().nullish().describe('Another target; requires deleteAllResources.'),
+        })
+        .nullish()
+        .describe('Objects of certain kinds.'),
+    }),
+  )
+  .nullish();
 
 export const defaultGroups: readonly DeletionGroup[] = (
   ['namespaced-resources', 'cluster-scoped-resources', 'crds'] as const

@@ -1,4 +1,5 @@
 /** Custom checks: requirements on fields of selected objects. Decodes and evaluates them. Pure. */
+import { z } from 'zod';
 import { cutMiddle } from '../../../src/lib/cut.ts';
 import { equal } from '../../../src/lib/json.ts';
 import { JsonPathError } from '../../../src/lib/json-path.ts';
@@ -14,7 +15,6 @@ import {
 import { evaluate } from '../json-path.ts';
 import type { ResourceRef } from '../manifests/model.ts';
 import { PathBudget, stepsToCompare } from '../path-budget.ts';
-import { anything } from '../../sdk/shape.ts';
 import { notReady, ready, type Verdict } from './verdict.ts';
 
 const operators = ['exists', '!', '=', '==', '!=', 'in', 'notin'] as const;
@@ -49,19 +49,54 @@ export interface ReadinessChecks {
 
 // ---------------------------------------------------------------- configuration
 
-export const readinessShape = {
-  disableDefault: anything,
-  custom: [
-    {
-      name: anything,
-      disabled: anything,
-      targetName: anything,
-      resourceSelector: [{ apiVersion: anything, kind: anything, name: anything, namespace: anything }],
-      labelSelector: { apiVersion: anything, kind: anything, matchLabels: anything },
-      requirements: [{ jsonPath: anything, operator: anything, values: [{ value: anything }] }],
-    },
-  ],
-} as const;
+const fieldRequirement = z.object({
+  jsonPath: z.string().describe('Field to check: ".status.phase".'),
+  operator: z.enum(operators).describe('How the field is compared.'),
+  values: z
+    .array(z.object({ value: z.unknown().describe('A value of any type.') }))
+    .nullish()
+    .describe('Values to compare with: one for = and !=, several for in and notin.'),
+});
+
+export const readinessSchema = z
+  .object({
+    disableDefault: z
+      .boolean()
+      .nullish()
+      .describe('Skips the default checks of well-known kinds. Default false.'),
+    custom: z
+      .array(
+        z.object({
+          name: z.string().describe('Name of the check, for messages.'),
+          disabled: z.boolean().nullish().describe('Skips the check. Default false.'),
+          resourceSelector: z
+            .array(
+              z.object({
+                apiVersion: z.string().nullish().describe('API version of the object.'),
+                kind: z.string().nullish().describe('Kind of the object.'),
+                name: z.string().nullish().describe('Name of the object.'),
+                namespace: z.string().nullish().describe('Namespace of the object.'),
+              }),
+            )
+            .nullish()
+            .describe('Objects to check, by name.'),
+          labelSelector: z
+            .object({
+              apiVersion: z.string().nullish().describe('API version of the objects.'),
+              kind: z.string().nullish().describe('Kind of the objects.'),
+              matchLabels: z.record(z.string(), z.string()).describe('Labels that the objects have.'),
+            })
+            .nullish()
+            .describe('Objects to check, by label.'),
+          requirements: z.array(fieldRequirement).describe('What the fields of the objects must be.'),
+          targetName: z.string().nullish().describe('Target to read from. Default: the target of the item.'),
+        }),
+      )
+      .nullish()
+      .describe('More checks. The job waits until all succeed.'),
+  })
+  .nullish()
+  .describe('When the objects count as ready.');
 
 /** @throws CodecError */
 export function decodeReadiness(value: unknown, path: string): ReadinessChecks {

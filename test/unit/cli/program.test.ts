@@ -17,6 +17,7 @@ describe('the command line', () => {
     'webhooks',
     'apiserver',
     'crds',
+    'schemas',
     'version',
     'installations inspect',
     'installations reconcile',

@@ -1,5 +1,6 @@
 /** Prints findings like a compiler: the place, the message, the source line, and a mark below it. Pure. */
 import type { Finding, Level } from '../../blueprint/lint/finding.ts';
+import type { Place } from '../../blueprint/lint/source.ts';
 import type { Paint } from './terminal.ts';
 
 interface FindingsOptions {
@@ -86,8 +87,18 @@ export function validationText(counts: Counts, blueprints: number): string {
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+/** 1-based, after the last character. */
+export const endColumn = ({ column, length }: Place): number => column + length;
+
 export function githubText({ level, place, message, rule }: Finding): string {
-  const properties = { file: place.file, line: place.line, col: place.column, title: rule };
+  const properties = {
+    file: place.file,
+    line: place.line,
+    endLine: place.line,
+    col: place.column,
+    endColumn: endColumn(place),
+    title: rule,
+  };
   return githubCommand(level === 'info' ? 'notice' : level, properties, message);
 }
 
@@ -111,6 +122,8 @@ export const findingJson = ({ place, level, rule, message }: Finding): object =>
   file: place.file,
   line: place.line,
   column: place.column,
+  endLine: place.line,
+  endColumn: endColumn(place),
   length: place.length,
   level,
   rule,

@@ -130,7 +130,7 @@ spec:
       const { code, output } = await espalier('bp', 'lint', '-o', 'github', file);
       expect(code).to.equal(1);
       expect(output).to.equal(
-        `::error file=${file},line=4,col=1,title=required-import-missing::installation shop does not supply the import "who" (data), which its blueprint requires\n`,
+        `::error file=${file},line=4,endLine=4,col=1,endColumn=5,title=required-import-missing::installation shop does not supply the import "who" (data), which its blueprint requires\n`,
       );
     });
 
@@ -152,7 +152,7 @@ spec:
         [join(samples, 'hello-landscape/settings.yaml')],
         /there is no blueprint in .*settings.yaml, only ConfigMap; give/,
       ],
-      [[landscape, '-o', 'xml'], /Allowed choices are text, json, github/],
+      [[landscape, '-o', 'xml'], /Allowed choices are text, json, sarif, github/],
     ];
     for (const [args, says] of mistakes)
       it(`says how to fix: lint ${args.map((arg) => arg.replace(samples, '…')).join(' ')}`, async () => {

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import pico from 'picocolors';
 import type { Finding } from '../../../src/blueprint/lint/finding.ts';
+import { ownField } from '../../../src/lib/objects.ts';
+import { sarifLog } from '../../../src/cli/terminal/sarif.ts';
 import { countsOf, findingText, githubText, summaryText } from '../../../src/cli/terminal/print-findings.ts';
 
 const plain = { paint: pico.createColors(false), columns: 80 };
@@ -49,7 +51,7 @@ describe('a finding', () => {
       finding({ file: 'a,b:c.yaml' }, { level: 'info', message: '50% of\nall: this, too' }),
     );
     expect(text).to.equal(
-      '::notice file=a%2Cb%3Ac.yaml,line=12,col=5,title=some-rule::50%25 of%0Aall: this, too',
+      '::notice file=a%2Cb%3Ac.yaml,line=12,endLine=12,col=5,endColumn=8,title=some-rule::50%25 of%0Aall: this, too',
     );
   });
 });
@@ -66,4 +68,40 @@ describe('the summary', () => {
       const counts = countsOf(levels.map((level) => finding({}, { level })));
       expect(summaryText(counts, blueprints)).to.equal(text);
     });
+});
+
+describe('findings as SARIF', () => {
+  it('have a rule, a level and a range', () => {
+    const rule = 'unknown-field';
+    const log = sarifLog([finding({ file: './my blueprint/b#.yaml' }, { rule, level: 'info' })], '1.2.3');
+    const [run] = (log as { runs: { tool: { driver: { rules: { id: string }[] } }; results: never[] }[] })
+      .runs;
+    const [result] = run?.results ?? [];
+    expect(result).to.deep.include({ ruleId: rule, level: 'note', message: { text: 'this is wrong' } });
+    expect(run?.tool.driver.rules[ownField(result, 'ruleIndex') as number]?.id).to.equal(rule);
+    expect(result).to.have.nested.property(
+      'locations[0].physicalLocation.artifactLocation.uri',
+      'my%20blueprint/b%23.yaml',
+    );
+    expect(result)
+      .to.have.nested.property('locations[0].physicalLocation.region')
+      .that.deep.equals({
+        startLine: 12,
+        startColumn: 5,
+        endLine: 12,
+        endColumn: 8,
+        snippet: { text: '    foo: bar' },
+      });
+  });
+
+  it('lists each rule once, with help', () => {
+    const log = sarifLog([], '1.2.3') as {
+      runs: { tool: { driver: { rules: { id: string; help: object }[] } } }[];
+    };
+    const rules = log.runs[0]?.tool.driver.rules ?? [];
+    expect(rules.length)
+      .to.equal(new Set(rules.map(({ id }) => id)).size)
+      .and.greaterThan(20);
+    for (const { help } of rules) expect(help).to.have.property('text').that.matches(/\w/);
+  });
 });

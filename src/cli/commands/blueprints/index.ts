@@ -35,6 +35,7 @@ function addLint(group: Command, terminal: Terminal, onExit: (code: Exit) => voi
         ['espalier blueprints lint ./blueprint', 'the blueprint in a folder'],
         ['espalier demo --print | espalier blueprints lint -', 'the inline blueprint of an Installation'],
         ['espalier blueprints lint --strict -o github */blueprint', 'all blueprints, in a GitHub workflow'],
+        ['espalier blueprints lint -o sarif ./blueprint > lint.sarif', 'for code scanning'],
       ]),
     )
     .action(async (paths: readonly string[], options: LintOptions) => {
@@ -67,8 +68,11 @@ const withLintOptions = (command: Command): Command =>
       'folders with a blueprint.yaml, files with an Installation, or - for standard input',
     )
     .addOption(
-      new Option('-o, --output <format>', 'for people, for scripts, or as annotations of GitHub')
-        .choices(['text', 'json', 'github'])
+      new Option(
+        '-o, --output <format>',
+        'for people, for scripts, for code scanning, or as annotations of GitHub',
+      )
+        .choices(['text', 'json', 'sarif', 'github'])
         .default('text'),
     )
     .option('--strict', 'warnings are errors');

@@ -5,6 +5,7 @@ import type { Finding } from '../../../blueprint/lint/finding.ts';
 import { inspectBlueprint } from '../../../blueprint/lint/inspect.ts';
 import { blueprintsAt, InvalidYaml, type FoundBlueprint } from './sources.ts';
 import { printJson } from '../../terminal/documents.ts';
+import { packageInfo } from '../../package.ts';
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import {
   countsOf,
@@ -15,10 +16,11 @@ import {
   validationText,
   type Counts,
 } from '../../terminal/print-findings.ts';
+import { sarifLog } from '../../terminal/sarif.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface LintOptions {
-  readonly output: 'text' | 'json' | 'github';
+  readonly output: 'text' | 'json' | 'sarif' | 'github';
   readonly strict?: boolean;
 }
 
@@ -68,6 +70,9 @@ async function inspectAll(
   switch (options.output) {
     case 'json':
       terminal.print(printJson({ findings: findings.map(findingJson), ...counts }));
+      break;
+    case 'sarif':
+      terminal.print(printJson(sarifLog(findings, packageInfo().version)));
       break;
     case 'github':
       for (const finding of findings) terminal.print(githubText(finding));

@@ -5,9 +5,10 @@
 import type { ControllerMetrics } from '../../observability/controller-metrics.ts';
 import { applyUpdate, writeStatus, type ControlPorts } from './controls.ts';
 import type { ReconcileResult } from './decide.ts';
-import { isFinal } from '../errors.ts';
+import { Conflict, isFinal } from '../errors.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts';
 import type { Settings } from './spec.ts';
+import { getIfThere } from '../transport/read.ts';
 import type { Cache, Client, Context, ErrorControl, Key, Obj, UpdateControl, View } from '../types.ts';
 
 export type Dispatched =
@@ -137,18 +138,32 @@ async function askAuthor<P extends Obj>(
   }
 }
 
-/** Based on the newest known state, because the failure may have been a conflict. */
+/** Number of attempts to write the status of a failed reconcile while others write the object. */
+const STATUS_TRIES = 5;
+
+/** Based on the newest known state, because the failure may have been a conflict; after a conflict, on the live one. */
 async function writeErrorStatus<P extends Obj>(
   object: P,
   primary: View<P>,
   ctx: Context<P>,
   ports: DispatchPorts<P>,
 ): Promise<void> {
-  const current = ports.cache.get(ports.key) ?? primary;
-  if (current.metadata.uid !== primary.metadata.uid) return;
+  const { cache, client, key, settings } = ports;
   try {
-    const how = { version: current.metadata.resourceVersion };
-    await writeStatus(object, current, how, { ...controlPorts(primary, ctx, ports), observed: undefined });
+    let current: View<P> | undefined = cache.get(key) ?? primary;
+    for (let tries = 1; current && current.metadata.uid === primary.metadata.uid; tries++) {
+      const how = { version: current.metadata.resourceVersion };
+      try {
+        await writeStatus(object, current, how, {
+          ...controlPorts(primary, ctx, ports),
+          observed: undefined,
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof Conflict) || tries >= STATUS_TRIES) throw error;
+      }
+      current = (await getIfThere(client, settings.spec.kind, key, ctx.signal)) as View<P> | undefined;
+    }
   } catch (error) {
     ctx.log.warn({ err: String(error) }, 'writing the status of a failed reconcile failed');
   }

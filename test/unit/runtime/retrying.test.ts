@@ -158,6 +158,21 @@ describe('retries, errors and delays', () => {
       expect(written?.spec).to.deep.equal({ size: 1 });
     });
 
+    it('writes the status on top of what another client wrote meanwhile', async () => {
+      handled();
+      world.cluster.put(widgets, widget('A/1'));
+      let edits = 2;
+      world.cluster.before = ({ verb }) => {
+        if (verb === 'merge' && edits-- > 0)
+          world.cluster.edit(widgets, 'A/1', { metadata: { labels: { edit: String(edits) } } });
+        return undefined;
+      };
+      await world.start();
+      const written = world.cluster.read(widgets, 'A/1');
+      expect(written?.status).to.deep.equal({ phase: 'failed at attempt 0' });
+      expect(written?.metadata.labels).to.deep.equal({ edit: '0' });
+    });
+
     it('keeps the original error if its status cannot be written', async () => {
       world.cluster.fault = () => apiErrorFrom(500, {}, { verb: 'patch', kind: 'Widget' });
       handled();

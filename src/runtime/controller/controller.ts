@@ -12,7 +12,8 @@ import { createContext } from './context.ts';
 import { beginReconcile, isLastAttempt } from './decide.ts';
 import { dispatch, type Dispatched } from './dispatch.ts';
 import { FollowUp } from './follow-up.ts';
-import { joinKey, keyOf, namespaceOf } from '../keys.ts';
+import { Forgetting } from './forgetting.ts';
+import { joinKey, namespaceOf } from '../keys.ts';
 import { createQueue, type WorkItem, type WorkQueue } from '../queue/queue.ts';
 import type { Recorder } from './recorder.ts';
 import { reconcileFields } from './reconcile-log.ts';
@@ -98,6 +99,7 @@ class KeyController<P extends Obj> {
   readonly #intake: Intake<P>;
   readonly #sources: SourceSet<P>;
   readonly #followUp: FollowUp<P>;
+  readonly #forgetting: Forgetting<P>;
   readonly #pace: Pace;
   readonly #life = new AbortController();
   #workers: Promise<void>[] = [];
@@ -131,6 +133,15 @@ class KeyController<P extends Obj> {
     this.#active = new ActiveReconciles(ports.clock, spec.reconcileTimeoutMs, () => {
       this.#metrics.timeout();
     });
+    const { reconciler } = spec;
+    this.#forgetting = new Forgetting<P>({
+      controller: spec.name,
+      clock: ports.clock,
+      rng: ports.rng,
+      log: ports.log,
+      forget: (primary) => reconciler.forget?.(primary),
+      isActive: (key) => this.#active.has(key),
+    });
     this.#intake = new Intake({
       settings,
       cache: this.cache,
@@ -142,7 +153,7 @@ class KeyController<P extends Obj> {
       rng: ports.rng,
       log: ports.log,
       onGone: (primary) => {
-        this.#forget(primary);
+        this.#forgetting.on(primary);
       },
     });
     this.#followUp = new FollowUp({
@@ -203,6 +214,7 @@ class KeyController<P extends Obj> {
   async stop(): Promise<void> {
     this.#queue.close();
     await Promise.all(this.#workers);
+    this.#forgetting.stop();
   }
 
   abortReconciles(reason: Error): void {
@@ -289,17 +301,7 @@ class KeyController<P extends Obj> {
     });
     this.#slots.tidy(key);
     // An object that was created with the same name meanwhile is a different one.
-    if (this.cache.get(key)?.metadata.uid !== uid) this.#forget(primary);
-  }
-
-  /** Calls the reconciler's `forget`. */
-  #forget(primary: View<P>): void {
-    try {
-      this.#settings.spec.reconciler.forget?.(primary);
-    } catch (error) {
-      const fields = { controller: this.name, key: keyOf(primary), err: error };
-      this.#ports.log.error(fields, 'cleaning up after a deleted object failed');
-    }
+    if (this.cache.get(key)?.metadata.uid !== uid) this.#forgetting.on(primary);
   }
 
   /** Undefined: this is the only process, or there is no object. */

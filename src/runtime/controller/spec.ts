@@ -27,9 +27,10 @@ export interface Reconciler<P extends Obj> {
   onError?(primary: View<P>, ctx: Context<P>, error: unknown): Promise<ErrorControl<P>>;
   /**
    * The primary is gone, with or without cleanup: drops what this process remembers about it. Called for every
-   * primary that disappears, while it is not being reconciled, and possibly more than once.
+   * primary that disappears, while it is not being reconciled, and possibly more than once: after a failure it is
+   * called again, with growing delays, until it succeeds or the process ends.
    */
-  forget?(primary: View<P>): void;
+  forget?(primary: View<P>): void | Promise<void>;
 }
 
 /** Description of a controller; only name, kind and reconciler are required. */

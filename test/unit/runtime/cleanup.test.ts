@@ -169,7 +169,7 @@ describe('finalizers and the two phases', () => {
 
   describe('forget', () => {
     let ends: (() => void)[];
-    const remembering = (forget?: () => void): void => {
+    const remembering = (forget?: () => void | Promise<void>): void => {
       ends = [];
       world.control(succeeding, {
         reconciler: {
@@ -179,7 +179,7 @@ describe('finalizers and the two phases', () => {
           },
           forget(primary) {
             calls.push(`forget ${primary.metadata.uid ?? ''}`);
-            forget?.();
+            return forget?.();
           },
         },
       });
@@ -227,6 +227,42 @@ describe('finalizers and the two phases', () => {
       await settle();
       expect(calls).to.deep.equal(['run of uid-1', 'forget uid-1', 'run of uid-2']);
       await end();
+    });
+
+    it('may be asynchronous, and is called again until it succeeds', async () => {
+      let failures = 2;
+      remembering(() => (failures-- > 0 ? Promise.reject(new Error('no')) : Promise.resolve()));
+      world.cluster.put(widgets, widget('A/1'));
+      await world.start();
+      await end();
+      calls.length = 0;
+      world.cluster.remove(widgets, 'A/1');
+      await settle();
+      expect(calls).to.deep.equal(['forget uid-1']);
+      await world.clock.advance(1_000);
+      expect(calls).to.have.length(2);
+      await world.clock.advance(2_000);
+      expect(calls).to.have.length(3);
+      await world.clock.advance(600_000);
+      expect(calls).to.have.length(3);
+    });
+
+    it('is called again only when no object of the name is reconciled', async () => {
+      let failures = 1;
+      remembering(() => {
+        if (failures-- > 0) throw new Error('no');
+      });
+      world.cluster.put(widgets, widget('A/1'));
+      await world.start();
+      await end();
+      world.cluster.remove(widgets, 'A/1');
+      world.cluster.put(widgets, widget('A/1'));
+      await settle();
+      await world.clock.advance(1_000);
+      expect(calls).to.deep.equal(['run of uid-1', 'forget uid-1', 'run of uid-2']);
+      await end();
+      await world.clock.advance(1_000);
+      expect(calls.slice(3)).to.deep.equal(['forget uid-1']);
     });
   });
 

@@ -67,7 +67,7 @@ export async function drive(the: Drive): Promise<void> {
  * All dependents of a doomed node are removed with it. None of them can have been started, because the node was not
  * done. A node that has been deleted has no dependents left.
  */
-function doom(dag: Dag, node: string, states: Map<string, NodeState>): void {
+export function doom(dag: Dag, node: string, states: Map<string, NodeState>): void {
   const open = [...dag.dependents(node)];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if ((states.get(next) ?? 'idle') !== 'idle') continue;

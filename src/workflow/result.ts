@@ -14,6 +14,8 @@ export interface WorkflowResult {
   readonly notReady: readonly string[];
   /** Nodes that were deleted and are gone, in this order. */
   readonly deleted: readonly string[];
+  /** Nodes that have to be deleted and are not gone yet: they wait for a dependent or a finalizer, or failed. */
+  readonly remaining: readonly string[];
   readonly errored: ReadonlyMap<string, unknown>;
   /** The result of each reconciled node. */
   readonly done: ReadonlyMap<string, Done>;
@@ -37,6 +39,8 @@ export class Report {
   readonly reconciled: string[] = [];
   readonly notReady: string[] = [];
   readonly deleted: string[] = [];
+  /** Nodes whose deletion has begun. */
+  readonly unwanted = new Set<string>();
   readonly errored = new Map<string, unknown>();
   readonly done = new Map<string, Done>();
   readonly data = new Map<string, unknown>();
@@ -47,13 +51,17 @@ export class Report {
   }
 
   close(nodes: readonly string[], states: ReadonlyMap<string, NodeState>): WorkflowResult {
-    const { reconciled, notReady, deleted, errored, done, data, requeueAfterMs } = this;
+    const { reconciled, notReady, deleted, unwanted, errored, done, data, requeueAfterMs } = this;
     const all = (...wanted: readonly NodeState[]): boolean =>
       nodes.every((node) => wanted.some((state) => states.get(node) === state));
     return {
       reconciled,
       notReady,
       deleted,
+      remaining: nodes.filter((node) => {
+        const state = states.get(node);
+        return state === 'doomed' || (unwanted.has(node) && state !== 'removed');
+      }),
       errored,
       done,
       requeueAfterMs,

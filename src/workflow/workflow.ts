@@ -17,7 +17,7 @@ import {
   type AnyDependent,
   type Done,
 } from './dependent.ts';
-import { drive } from './drive.ts';
+import { doom, drive } from './drive.ts';
 import { nodeView, type ConditionName, type NodeSpec } from './node.ts';
 import type { NodeMeter } from './node-metrics.ts';
 import type { NodeState, Policy } from './plan.ts';
@@ -83,15 +83,23 @@ export function buildWorkflow<P extends Obj>(
   ): Promise<WorkflowResult> => {
     const report = new Report();
     const reconcile = new WorkflowReconcile(byName, p, ctx, { report, sources, isCleanup, meter });
-    await drive({
-      dag,
-      policy,
-      states,
-      limit: concurrency,
-      signal: ctx.signal,
-      start: (node) => reconcile.start(node),
-      remove: (node) => reconcile.remove(node),
-    });
+    const driveOn = (): Promise<void> =>
+      drive({
+        dag,
+        policy,
+        states,
+        limit: concurrency,
+        signal: ctx.signal,
+        start: (node) => reconcile.start(node),
+        remove: (node) => reconcile.remove(node),
+      });
+    await driveOn();
+    // A node that is not wanted is deleted although its dependencies are not ready.
+    for (const [node, state] of await reconcile.unwanted(states)) {
+      states.set(node, state);
+      doom(dag, node, states);
+    }
+    await driveOn();
     return report.close(dag.nodes, states);
   };
   return {
@@ -145,7 +153,28 @@ class WorkflowReconcile<P extends Obj> {
     });
   }
 
+  /**
+   * Of the nodes that could not start because a dependency is not ready, those whose conditions say that they are not
+   * wanted, with the states that follow. A condition that fails says nothing: it may need the dependency.
+   */
+  async unwanted(states: ReadonlyMap<string, NodeState>): Promise<[string, NodeState][]> {
+    const found: [string, NodeState][] = [];
+    for (const node of this.#nodes.values()) {
+      const { name } = node.use;
+      if ((states.get(name) ?? 'idle') !== 'idle' || !(node.active ?? node.when)) continue;
+      try {
+        if (!(await this.#isActive(node))) found.push([name, 'removed']);
+        else if (!(await this.#holds(node, 'when'))) found.push([name, 'doomed']);
+      } catch (err) {
+        if (this.#ctx.signal.aborted) throw err;
+        this.#ctx.log.debug({ node: name, err }, 'condition of a waiting node failed');
+      }
+    }
+    return found;
+  }
+
   remove(name: string): Promise<NodeState> {
+    this.#ports.report.unwanted.add(name);
     return this.#guarded(name, 'delete', async (node) => {
       const { report, isCleanup } = this.#ports;
       const { use } = node;

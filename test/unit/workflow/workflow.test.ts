@@ -51,6 +51,38 @@ describe('a workflow that reconciles', () => {
     expect(result.allReady).to.equal(true);
   });
 
+  it('deletes an undesired node although its dependency is not ready, and its dependents before it', async () => {
+    const graph = graphOf({
+      server: { ready: no },
+      ingress: { dependsOn: ['server'], when: no },
+      route: { dependsOn: ['ingress'] },
+    });
+    const result = await graph.reconcile();
+    expect(graph.story).to.deep.equal(['reconcile server', 'delete route', 'delete ingress']);
+    expect([result.deleted, result.remaining]).to.deep.equal([['route', 'ingress'], []]);
+  });
+
+  it('leaves a waiting node alone if its condition cannot be evaluated yet, or is true', async () => {
+    const broken = () => {
+      throw new Error('the server does not exist');
+    };
+    const graph = graphOf({
+      server: { ready: no },
+      ingress: { dependsOn: ['server'], when: broken },
+      route: { dependsOn: ['server'], when: yes },
+    });
+    const result = await graph.reconcile();
+    expect(graph.story).to.deep.equal(['reconcile server']);
+    expect(result.errored.size).to.equal(0);
+  });
+
+  it('names the nodes that still have to be deleted', async () => {
+    const graph = graphOf(fork({ 3: { when: no }, 4: { deleted: no }, 5: { fails: 'delete' } }));
+    const result = await graph.reconcile();
+    expect(result.remaining).to.deep.equal(['3', '4', '5']);
+    expect((await graphOf({ 1: { when: no } }).reconcile()).remaining).to.deep.equal([]);
+  });
+
   it('RUN-76: goes no further while a dependent is not gone', async () => {
     const graph = graphOf(fork({ 3: { when: no }, 5: { deleted: no } }));
     const result = await graph.reconcile();

@@ -6,7 +6,7 @@ import type { View } from '../types.ts';
 import type { ExternalState } from './types.ts';
 
 /** Types of conditions of an external resource. */
-export type ConditionType = 'Creating' | 'Updating' | 'Deleting' | 'Ready' | 'Failed' | 'Paused';
+export type ConditionType = 'Creating' | 'Updating' | 'Deleting' | 'Ready' | 'Failed' | 'Paused' | 'Synced';
 
 /** Like `metav1.Condition` of Kubernetes; there is at most one of each type. */
 export interface Condition {
@@ -48,6 +48,8 @@ interface Flag {
   isActive: boolean;
   reason: string;
   message: string;
+  /** Shows why the condition is false, even if it was never true. */
+  isExplained?: boolean;
 }
 
 /** The conditions during one reconcile: the stored ones, and the changes since. */
@@ -75,16 +77,21 @@ export class Conditions {
     }
   }
 
+  /** Sets a condition that is also shown, with its reason, if it is false and never was true. */
+  set(type: ConditionType, isActive: boolean, reason: string, message = ''): void {
+    this.#flags.set(type, { isActive, reason, message, isExplained: true });
+  }
+
   /**
    * The conditions to store. An unchanged condition keeps its time, even if it changed in between.
    * @param now RFC 3339
    */
   render(now: string): Condition[] {
-    return [...this.#flags].map(([type, { isActive, reason, message }]) => {
+    return [...this.#flags].map(([type, { isActive, reason, message, isExplained }]) => {
       const before = this.#stored.find((condition) => condition.type === type);
       const status = isActive ? 'True' : 'False';
       // A condition with status False keeps the reason for which it became false.
-      if (before && !isActive && before.status !== 'True') return { ...before };
+      if (before && !isActive && !isExplained && before.status !== 'True') return { ...before };
       const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
       return { type, status, lastTransitionTime, reason, message };
     });

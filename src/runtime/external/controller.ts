@@ -176,12 +176,14 @@ const relevantChange: Predicate<ExternalObject> = {
 
 function essence(object: View<ExternalObject>): unknown {
   const { metadata, status = {}, ...rest } = object;
-  const { resourceVersion: _, managedFields: __, annotations: all = {}, ...lasting } = metadata;
+  const { resourceVersion: _, managedFields: __, annotations: all = {}, ...identity } = metadata;
   const kept = Object.entries(all).filter(([name]) => !isMoment(name));
   // A user removes this mark after checking an interrupted creation.
   const isMarked = annotationOf(object, 'createPending') !== undefined;
-  const conditions = status.conditions?.map(({ type, status: is }) => [type, is]);
-  return [rest, lasting, Object.fromEntries(kept), isMarked, status.id, conditions];
+  // Synced only says how the last reconcile ended.
+  const lasting = status.conditions?.filter(({ type }) => type !== 'Synced');
+  const conditions = lasting?.map(({ type, status: is }) => [type, is]);
+  return [rest, identity, Object.fromEntries(kept), isMarked, status.id, conditions];
 }
 
 const isMoment = (name: string): boolean =>

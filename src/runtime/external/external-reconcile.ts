@@ -60,6 +60,16 @@ export class ExternalReconcile<M extends ExternalObject> {
     this.#conditions.note(event, reason, message);
   }
 
+  /** Whether the last reconcile did all that the object requests; shown as the condition Synced. */
+  synced(isSynced: boolean, reason: string, message = ''): void {
+    this.#conditions.set('Synced', isSynced, reason, message);
+  }
+
+  /** The resource does not exist, and the policies of the object do not allow its creation. */
+  notFound(message: string): void {
+    this.#conditions.set('Ready', false, 'NotFound', message);
+  }
+
   // ------------------------------------------------------------ writes
 
   /**

@@ -18,6 +18,7 @@ export async function ended<M extends ExternalObject>(
   reconcile: ExternalReconcile<M>,
   requeueAfterMs: number,
 ): Promise<Outcome> {
+  reconcile.synced(true, 'Reconciled');
   await reconcile.storeStatus();
   return { result: { requeueAfterMs } };
 }
@@ -30,6 +31,7 @@ export async function failed<M extends ExternalObject>(
 ): Promise<Outcome> {
   const message = messageOf(cause);
   reconcile.note('fail', reason, message);
+  reconcile.synced(false, reason, message);
   reconcile.ctx.event('Warning', reason, message);
   await reconcile.storeStatus();
   if (cause instanceof NoRetryError) return { result: {}, error: cause };

@@ -125,6 +125,7 @@ export class ExternalResource<M extends ExternalObject> {
 
   async #pause(reconcile: ExternalReconcile<M>, reason: string): Promise<Outcome> {
     reconcile.note('pause', reason);
+    reconcile.synced(false, 'Paused');
     await reconcile.storeStatus();
     return REST;
   }

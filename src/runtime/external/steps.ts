@@ -75,13 +75,12 @@ export class Steps<M extends ExternalObject> {
     if (needsFinalizer(policies)) await reconcile.prepare(reconcile.nameMarks());
     reconcile.observed(seen);
     reconcile.note(`observe ${seen.state}`, observedReason[seen.state], seen.message);
+    // In every state: a password may be rotated while the service is still updating the resource.
+    const refused = await this.#publish(reconcile, seen.connectionDetails);
+    if (refused) return refused;
     if (seen.state === 'creating' || seen.state === 'updating' || seen.state === 'deleting')
       return ended(reconcile, this.#ports.pendingMs);
 
-    if (seen.state === 'ready') {
-      const refused = await this.#publish(reconcile, seen.connectionDetails);
-      if (refused) return refused;
-    }
     if (!seen.upToDate && policies.allowed.has('Update'))
       return this.update(reconcile, handler, seen.message);
     if (seen.upToDate) reconcile.note('in step', 'UpToDate');
@@ -96,7 +95,9 @@ export class Steps<M extends ExternalObject> {
     const graceMs = graceLeftMs(reconcile.object, reconcile.wall);
     if (graceMs > 0) return ended(reconcile, graceMs);
     if (policies.allowed.has('Create')) return this.create(reconcile, handler);
-    reconcile.note('observe unknown', 'NotFound');
+    reconcile.notFound(
+      `the resource ${reconcile.name ?? 'without a name'} does not exist, and spec.managementPolicies do not allow creating it`,
+    );
     if (reconcile.draft.status) delete reconcile.draft.status.state;
     return ended(reconcile, this.#pollMs(reconcile));
   }

@@ -84,6 +84,33 @@ describe('an external resource', () => {
     expect(connectedAt).to.deep.equal([90]);
   });
 
+  it('publishes connection details that change while the service is updating', async () => {
+    const { cloud, world } = scene;
+    scene.put({ size: 1, writeConnectionSecretToRef: { name: 'conn' } });
+    await scene.start();
+    cloud.things.set(NAME, { size: 1, state: 'updating' });
+    cloud.details = { password: 'rotated' };
+    await world.clock.advance(60_000);
+    const { password = '' } = scene.secret('conn')?.data ?? {};
+    expect(Buffer.from(password, 'base64').toString()).to.equal('rotated');
+  });
+
+  it('is Synced unless its last reconcile failed or it is paused, and says why not', async () => {
+    const { cloud, world } = scene;
+    scene.put();
+    await scene.start();
+    expect(scene.condition('Synced')).to.deep.include({ status: 'True', reason: 'Reconciled' });
+    cloud.faults.observe = new Error('timeout');
+    await world.clock.advance(60_000);
+    const failure = { status: 'False', reason: 'ObserveFailed', message: 'timeout' };
+    expect(scene.condition('Synced')).to.deep.include(failure);
+    delete cloud.faults.observe;
+    await world.clock.advance(60_000);
+    expect(scene.condition('Synced')).to.deep.include({ status: 'True', message: '' });
+    await scene.edit({ metadata: { annotations: { 'external.espalier.dev/paused': 'true' } } });
+    expect(scene.condition('Synced')).to.deep.include({ status: 'False', reason: 'Paused' });
+  });
+
   it('RUN-105: is Creating and Failed after a timeout, and Creating since the same time when that is over', async () => {
     const { cloud, world } = scene;
     cloud.initially = 'creating';

@@ -117,6 +117,19 @@ describe('the policies of an external resource', () => {
       expect(scene.writes()).to.deep.equal([`merge status Bucket ${KEY}`]);
     });
 
+    it('an object that is only observed is not Ready while the resource does not exist, and says so', async () => {
+      scene.put({ size: 1, managementPolicies: ['Observe'] });
+      await scene.start();
+      expect(scene.condition('Ready')).to.deep.include({ status: 'False', reason: 'NotFound' });
+      expect(scene.condition('Ready')?.message).to.include(NAME);
+      expect(scene.writes()).to.have.length(1);
+      await scene.world.clock.advance(60_000);
+      expect(scene.writes()).to.have.length(1);
+      scene.cloud.things.set(NAME, { size: 1, state: 'ready' });
+      await scene.world.clock.advance(60_000);
+      expect(scene.active()).to.deep.equal(['Ready']);
+    });
+
     for (const [spec, part] of [
       [{ managementPolicies: ['Observe', 'Destroy'] }, '"Destroy"'],
       [{ managementPolicies: ['Create'] }, '"Observe"'],

@@ -74,6 +74,11 @@ export class ActivationSources<P extends Obj> implements SourceSwitch<P> {
     );
   }
 
+  /** Whether it is the name of the source of a node that no primary has activated. */
+  isInactiveSource(name: string): boolean {
+    return this.#creators.has(name) && !this.#live.has(name);
+  }
+
   /** The primary is gone. */
   forget(key: Key): void {
     for (const name of [...this.#live.keys()]) this.#leave(name, (user) => user.startsWith(`${key} `));

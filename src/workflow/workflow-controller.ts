@@ -62,7 +62,8 @@ export interface WorkflowReconciler<P extends Obj> {
   reconcile(primary: View<P>, ctx: WorkflowContext<P>): Promise<UpdateControl<P>>;
   cleanup?(primary: View<P>, ctx: WorkflowContext<P>): Promise<DeleteControl>;
   onError?(primary: View<P>, ctx: WorkflowContext<P>, error: unknown): Promise<ErrorControl<P>>;
-  forget?(primary: View<P>): void;
+  /** See `Reconciler.forget`. */
+  forget?(primary: View<P>): void | Promise<void>;
 }
 
 /** A controller with a workflow that runs before its reconciler. */
@@ -183,18 +184,32 @@ export function addWorkflowController<P extends Obj>(
 /** Maximum time until a cleanup that waits for a condition is repeated, if no event comes. */
 const CLEANUP_RECHECK_MS = 60_000;
 
-/** `ctx.secondaries`, empty for kinds and sources that only inactive nodes read. */
+/** Reads of the context, without values for kinds and sources that only inactive nodes read. */
 function withInactive<P extends Obj>(
   ctx: Context<P>,
   sources: ActivationSources<P>,
-): Context<P>['secondaries'] {
-  return (kind, source) => {
+): Pick<Context<P>, 'secondaries' | 'secondary' | 'valuesOf'> {
+  const orNone = <T>(read: () => readonly T[], isInactive: () => boolean): readonly T[] => {
     try {
-      return ctx.secondaries(kind, source);
+      return read();
     } catch (error) {
-      if (error instanceof NotWatchedError && sources.isInactive(kind, source)) return [];
+      if (error instanceof NotWatchedError && isInactive()) return [];
       throw error;
     }
+  };
+  const secondaries = <R extends Obj>(kind: Kind<R>, source?: string): readonly View<R>[] =>
+    orNone(
+      () => ctx.secondaries(kind, source),
+      () => sources.isInactive(kind, source),
+    );
+  return {
+    secondaries,
+    secondary: (kind, source) => secondaries(kind, source)[0],
+    valuesOf: (source) =>
+      orNone(
+        () => ctx.valuesOf(source),
+        () => sources.isInactiveSource(source),
+      ),
   };
 }
 
@@ -214,11 +229,9 @@ function contexts<P extends Obj>(
         if (throwErrors) result.throwIfErrored();
         return result;
       };
-      const secondaries = withInactive(ctx, sources);
       extended = Object.freeze({
         ...ctx,
-        secondaries,
-        secondary: <R extends Obj>(kind: Kind<R>, source?: string) => secondaries(kind, source)[0],
+        ...withInactive(ctx, sources),
         workflow: {
           get result() {
             return result;
@@ -265,10 +278,10 @@ function managed<P extends Obj>(
       return withRequeue(control, extended.workflow.result?.requeueAfterMs);
     },
     ...((author.cleanup || workflow.isDeletable) && { cleanup }),
-    forget(p) {
+    async forget(p) {
       sources.forget(keyOf(p));
       for (const { use } of workflow.nodes) use.forget?.(p);
-      author.forget?.(p);
+      await author.forget?.(p);
     },
     ...(onError && { onError: (p, ctx, error) => onError(p, contextOf(p, ctx), error) }),
   };

@@ -112,7 +112,8 @@ describe('the named sources of dependents', () => {
       workflow: { nodes: [{ use: part('a', 'cms'), active: big }] },
       reconciler: {
         reconcile(_, ctx) {
-          seen.push([ctx.secondaries(parts).length, ctx.secondary(parts, 'cms')?.metadata.name]);
+          const { length } = ctx.valuesOf('cms');
+          seen.push([length, ctx.secondaries(parts).length, ctx.secondary(parts, 'cms')?.metadata.name]);
           try {
             ctx.secondaries(parts, 'other');
           } catch (error) {
@@ -123,11 +124,11 @@ describe('the named sources of dependents', () => {
       },
     });
     await begin();
-    expect(seen).to.deep.equal([[0, undefined]]);
+    expect(seen).to.deep.equal([[0, 0, undefined]]);
     expect(failure).to.be.instanceOf(NotWatchedError);
     world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
     await settle();
-    expect(seen.at(-1)).to.deep.equal([1, '1-a']);
+    expect(seen.at(-1)).to.deep.equal([1, 1, '1-a']);
   });
 
   it('are shared by controllers with one field manager', async () => {

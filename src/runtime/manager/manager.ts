@@ -15,6 +15,7 @@ import {
   type ManagedController,
 } from '../controller/controller.ts';
 import { DefinitionError, ShutdownError, SourceError, type LeadershipLostError } from '../errors.ts';
+import { LateControllers } from './late-controllers.ts';
 import { createLease, type Lease } from './lease.ts';
 import { sourcesCheck, watchLoopLag } from './probes.ts';
 import { createRecorder, type Recorder } from '../controller/recorder.ts';
@@ -58,6 +59,12 @@ export interface ManagerOptions {
   readonly syncTimeoutMs?: number;
   /** Time limit for active reconciles when the process stops. Default 30 s. */
   readonly drainMs?: number;
+  /**
+   * What happens if a kind cannot be read at the start, because its CRD or a permission is missing. `fail` (default):
+   * no controller starts. `skip`: the other controllers start, readiness names the kind, and controllers that need it
+   * start when it can be read. The caches then need `syncTimeoutMs: Infinity`.
+   */
+  readonly unreadable?: 'fail' | 'skip';
 }
 
 /** Controllers are added to a manager, and share its dependencies. */
@@ -117,6 +124,7 @@ class ControllerManager implements StartableManager {
   readonly #controllers: ManagedController[] = [];
   readonly #life = new AbortController();
   readonly #lease: Lease | undefined;
+  readonly #late: LateControllers;
   readonly #loop: { stop(): void };
   #phase: 'new' | 'starting' | 'running' | 'stopping' | 'stopped' = 'new';
   #unfinished = 0;
@@ -134,6 +142,7 @@ class ControllerManager implements StartableManager {
     this.rng = rng;
     this.log = log;
     this.#lease = this.#createLease();
+    this.#late = new LateControllers({ caches, clock, log, isRunning: () => this.#phase === 'running' });
     const fence = (): void => {
       this.#lease?.fence();
       options.share?.fence();
@@ -205,7 +214,7 @@ class ControllerManager implements StartableManager {
       throw signal.aborted ? (signal.reason as Error) : error;
     }
     if (signal.aborted) throw signal.reason as Error;
-    for (const controller of this.#controllers) controller.startWorkers();
+    for (const controller of this.#controllers) if (!this.#late.has(controller)) controller.startWorkers();
     this.#phase = 'running';
     this.#options.log.info({ controllers: this.#controllers.length }, 'controllers started');
   }
@@ -276,7 +285,13 @@ class ControllerManager implements StartableManager {
 
   /** Syncs all caches: first those of the controllers, in their order, then all others. */
   async #sync(signal: AbortSignal): Promise<void> {
-    const { caches, clock, syncTimeoutMs = SYNC_TIMEOUT_MS } = this.#options;
+    const { caches, clock, syncTimeoutMs = SYNC_TIMEOUT_MS, unreadable } = this.#options;
+    if (unreadable === 'skip') {
+      // Caches that are requested later start by themselves from now on.
+      void caches.start?.(signal).catch(() => undefined);
+      await Promise.all(this.#controllers.map((controller) => this.#late.start(controller, signal)));
+      return;
+    }
     const all = (async () => {
       await Promise.all(this.#controllers.map((controller) => controller.startSources(signal)));
       if (caches.start) await caches.start(signal);

@@ -69,6 +69,12 @@ export interface OperatorOptions {
   readonly syncTimeoutMs?: number;
   /** Time limit for active reconciles when the operator stops, default 30,000. */
   readonly drainMs?: number;
+  /**
+   * What happens if a kind cannot be read at the start, because its CRD or a permission is missing. `fail` (default):
+   * the operator does not start. `skip`: the other controllers start, `/readyz` names the kind, and controllers that
+   * need it start when it can be read.
+   */
+  readonly unreadable?: 'fail' | 'skip';
 }
 
 /** A running operator, returned by `startOperator`. */
@@ -130,7 +136,7 @@ async function createOperator(
 ): Promise<StartableManager> {
   const { name, kubeconfig = findKubeconfig(process.env), log = silentLogger } = options;
   if (!kubeconfig) throw new KubeconfigError({ message: 'no cluster given; set KUBECONFIG to a file' });
-  const { identity = `${hostname()}-${String(process.pid)}`, syncTimeoutMs, drainMs } = options;
+  const { identity = `${hostname()}-${String(process.pid)}`, syncTimeoutMs, drainMs, unreadable } = options;
   const metrics = createMetrics({ process: true });
   const ports = { clock: systemClock, rng: systemRng, log };
   const open = async (more: Partial<ConnectOptions>): Promise<[Connection, Client]> => {
@@ -149,7 +155,13 @@ async function createOperator(
     // Renewals have their own connections, so that other requests do not delay them.
     client: (await open({ responses }))[1],
   };
-  const caches = createCaches({ client, ...ports, metrics });
+  const isPatient = unreadable === 'skip';
+  const caches = createCaches({
+    client,
+    ...ports,
+    metrics,
+    ...(isPatient && { syncTimeoutMs: Infinity }),
+  });
   const manager = createManager({
     client,
     caches,
@@ -159,6 +171,7 @@ async function createOperator(
     ...(lease && { lease }),
     ...(syncTimeoutMs !== undefined && { syncTimeoutMs }),
     ...(drainMs !== undefined && { drainMs }),
+    ...(unreadable && { unreadable }),
   });
   closing.add(() => manager.stop());
   const operator: Operator = {

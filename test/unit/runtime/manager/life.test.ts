@@ -4,6 +4,7 @@ import { seededRng } from '../../../../src/lib/rng.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
 import type { Share } from '../../../../src/runtime/controller/share.ts';
 import {
+  apiErrorFrom,
   DefinitionError,
   LeadershipLostError,
   ShutdownError,
@@ -11,7 +12,7 @@ import {
 } from '../../../../src/runtime/errors.ts';
 import { createManager, type ManagerOptions } from '../../../../src/runtime/manager/manager.ts';
 import { leaseKind } from '../../../../src/runtime/manager/lease.ts';
-import type { Cache, Caches, Kind, Obj } from '../../../../src/runtime/types.ts';
+import type { Cache, Caches, Kind, Obj, Page, Query } from '../../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
 import { recordingLogger } from '../../../support/recording-logger.ts';
@@ -427,5 +428,57 @@ describe('a controller of a manager', () => {
       'controller late was added after the manager had started',
     );
     await world.end();
+  });
+});
+
+describe('a manager that skips what it cannot read', () => {
+  const stage = () => {
+    const world = createWorld({ unreadable: 'skip' });
+    let isAllowed = false;
+    const { list } = world.cluster;
+    world.cluster.list = async function* <T extends Obj>(kind: Kind<T>, query: Query, signal?: AbortSignal) {
+      if (kind.kind === 'Part' && !isAllowed)
+        throw apiErrorFrom(403, { reason: 'Forbidden', message: 'no' }, { verb: 'list', kind: 'Part' });
+      yield* list.call(world.cluster, kind, query, signal) as AsyncIterable<Page<T>>;
+    };
+    const partRuns: string[] = [];
+    world.control(succeeding);
+    world.manager.add({
+      name: 'parts',
+      kind: parts,
+      generation: 'off',
+      reconciler: {
+        reconcile(part) {
+          partRuns.push(part.metadata.name);
+          return Promise.resolve({ write: 'none' });
+        },
+      },
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    world.cluster.put(parts, { metadata: { namespace: 'A', name: 'p' } });
+    return { world, partRuns, allow: () => (isAllowed = true) };
+  };
+
+  it('starts the other controllers, names the kind in readiness, and starts the late one when it is allowed', async () => {
+    const { world, partRuns, allow } = stage();
+    const started = world.manager.start();
+    await world.clock.advance(11_000);
+    await started;
+    expect([world.runs.length, partRuns, world.manager.ready]).to.deep.equal([1, [], false]);
+    const problems = world.manager.checks.map((check) => check.problem()).join();
+    expect(problems).to.include('parts.example.io is not synced');
+    allow();
+    await world.clock.advance(60_000);
+    expect([partRuns, world.manager.ready]).to.deep.equal([['p'], true]);
+    await world.end();
+  });
+
+  it('can be stopped while a controller waits', async () => {
+    const { world } = stage();
+    const started = world.manager.start();
+    await world.clock.advance(11_000);
+    await started;
+    await world.end();
+    expect(world.manager.unfinished).to.equal(0);
   });
 });

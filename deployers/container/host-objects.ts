@@ -1,6 +1,7 @@
 /** Requests for the objects of an item in the deployer's namespace. All of them can be repeated. */
 import { append } from '../../src/lib/lists.ts';
-import { CREATE_ONLY, isConflict } from '../../src/workflow/access.ts';
+import { CREATE_ONLY } from '../../src/runtime/controller/pinned.ts';
+import { isConflict } from '../../src/workflow/access.ts';
 import { isAsApplied } from '../../src/workflow/match-ssa.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
 import { AlreadyExists, Conflict, NotFound } from '../../src/runtime/errors.ts';

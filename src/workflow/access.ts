@@ -3,6 +3,7 @@
  * client.
  */
 import { copy } from '../lib/json.ts';
+import { CREATE_ONLY } from '../runtime/controller/pinned.ts';
 import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
 import { keyOf } from '../runtime/keys.ts';
 import { getIfThere } from '../runtime/transport/read.ts';
@@ -31,12 +32,6 @@ export interface Sending<R extends Obj> {
   readonly access: ClusterAccess;
   readonly signal: AbortSignal;
 }
-
-/**
- * No object has this resource version: an apply that contains it creates the object, or fails with a conflict if it
- * exists.
- */
-export const CREATE_ONLY = '1';
 
 /** @throws Conflict or AlreadyExists when an object of this name exists */
 export async function sendCreate<R extends Obj>(desired: R, how: Sending<R>): Promise<R> {

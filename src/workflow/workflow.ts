@@ -83,8 +83,8 @@ export function buildWorkflow<P extends Obj>(
   ): Promise<WorkflowResult> => {
     const report = new Report();
     const reconcile = new WorkflowReconcile(byName, p, ctx, { report, sources, isCleanup, meter });
-    const driveOn = (): Promise<void> =>
-      drive({
+    const driveOn = async (): Promise<void> => {
+      await drive({
         dag,
         policy,
         states,
@@ -93,6 +93,7 @@ export function buildWorkflow<P extends Obj>(
         start: (node) => reconcile.start(node),
         remove: (node) => reconcile.remove(node),
       });
+    };
     await driveOn();
     // A node that is not wanted is deleted although its dependencies are not ready.
     for (const [node, state] of await reconcile.unwanted(states)) {

@@ -8,9 +8,11 @@ import { withLogFields, type Logger } from '../../observability/log.ts';
 import { controllerMetrics, type ControllerMetrics } from '../../observability/controller-metrics.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { objectMetrics } from '../../observability/object-metrics.ts';
+import { Brake, type OwnWrite } from './brake.ts';
 import { createContext } from './context.ts';
 import { beginReconcile, isLastAttempt } from './decide.ts';
 import { dispatch, type Dispatched } from './dispatch.ts';
+import { reportFight } from './fight.ts';
 import { FollowUp } from './follow-up.ts';
 import { Forgetting } from './forgetting.ts';
 import { joinKey, namespaceOf } from '../keys.ts';
@@ -28,6 +30,7 @@ import { settingsOf, type ControllerSpec, type Settings } from './spec.ts';
 import type { Cache, Caches, Client, Key, Kind, Obj, View } from '../types.ts';
 import { createWriter, type Fence } from './writer.ts';
 
+/* eslint max-lines: [error, 380], max-lines-per-function: [error, 65] -- wiring of the parts of a controller */
 export type { ControllerSpec, Reconciler } from './spec.ts';
 
 /** A controller from the outside. */
@@ -100,6 +103,7 @@ class KeyController<P extends Obj> {
   readonly #sources: SourceSet<P>;
   readonly #followUp: FollowUp<P>;
   readonly #forgetting: Forgetting<P>;
+  readonly #brake = new Brake();
   readonly #pace: Pace;
   readonly #life = new AbortController();
   #workers: Promise<void>[] = [];
@@ -129,19 +133,14 @@ class KeyController<P extends Obj> {
     const fairness = settings.fairness === 'namespace' ? { workers, namespaceOf } : undefined;
     this.#queue = createQueue(ports.clock, observer, fairness);
     const objects = spec.objectMetrics ? objectMetrics(ports.metrics, spec.name) : undefined;
-    this.#slots = new Slots(spec.limit, (key) => objects?.forget(key));
+    this.#slots = new Slots(spec.limit, (key) => {
+      objects?.forget(key);
+      this.#brake.forget(key);
+    });
     this.#active = new ActiveReconciles(ports.clock, spec.reconcileTimeoutMs, () => {
       this.#metrics.timeout();
     });
-    const { reconciler } = spec;
-    this.#forgetting = new Forgetting<P>({
-      controller: spec.name,
-      clock: ports.clock,
-      rng: ports.rng,
-      log: ports.log,
-      forget: (primary) => reconciler.forget?.(primary),
-      isActive: (key) => this.#active.has(key),
-    });
+    this.#forgetting = this.#createForgetting(ports);
     this.#intake = new Intake({
       settings,
       cache: this.cache,
@@ -169,6 +168,18 @@ class KeyController<P extends Obj> {
     });
     this.#sources = new SourceSet(this.#intake.host);
     this.#pace = new Pace(ports.clock);
+  }
+
+  #createForgetting({ clock, rng, log }: ControllerPorts): Forgetting<P> {
+    const { reconciler } = this.#settings.spec;
+    return new Forgetting<P>({
+      controller: this.name,
+      clock,
+      rng,
+      log,
+      forget: (primary) => reconciler.forget?.(primary),
+      isActive: (key) => this.#active.has(key),
+    });
   }
 
   // -------------------------------------------------------------- life
@@ -291,6 +302,7 @@ class KeyController<P extends Obj> {
       this.#queue.addAfter(key, limitedMs, 'limit', item.priority);
       return;
     }
+    if (this.#isBraked(item, primary)) return;
     const slot = this.#slots.of(key, uid);
     if (beginReconcile(slot, clock.now())) this.#metrics.attempt();
     const fields = reconcileFields(this.name, primary, this.#ports.rng);
@@ -302,6 +314,19 @@ class KeyController<P extends Obj> {
     this.#slots.tidy(key);
     // An object that was created with the same name meanwhile is a different one.
     if (this.cache.get(key)?.metadata.uid !== uid) this.#forgetting.on(primary);
+  }
+
+  /** Delays the reconcile while another client reverts what this controller writes. */
+  #isBraked({ key, priority }: WorkItem, primary: View<P>): boolean {
+    const { clock, client, recorder, log } = this.#ports;
+    const ms = this.#brake.waitMs(key, primary, clock.now());
+    if (ms === 0) return false;
+    this.#queue.addAfter(key, ms, 'limit', priority);
+    const fight = this.#brake.toReport(key);
+    const { name, kind } = this;
+    const controller = { name, kind, fieldManager: this.#settings.fieldManager };
+    if (fight) void reportFight(fight, { controller, primary, client, recorder, log });
+    return true;
   }
 
   /** Undefined: this is the only process, or there is no object. */
@@ -326,7 +351,10 @@ class KeyController<P extends Obj> {
       fence();
       permit?.fence();
     };
-    const write = createWriter({ client, caches, fence: guard, name: this.name }, active);
+    const onWritten = (own: OwnWrite): void => {
+      this.#brake.written(primary, key, own, clock.now());
+    };
+    const write = createWriter({ client, caches, fence: guard, name: this.name, onWritten }, active);
     const ctx = createContext<P>({
       controller: { name: this.name, kind: this.kind, fieldManager: this.#settings.fieldManager },
       clock,

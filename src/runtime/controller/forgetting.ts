@@ -63,11 +63,11 @@ export class Forgetting<P extends Obj> {
 
   #later(primary: View<P>, attempt: number, ms: number): void {
     if (this.#isStopped) return;
-    const { clock, isActive } = this.#ports;
+    const { clock } = this.#ports;
     const cancel = clock.at(clock.now() + ms, () => {
       this.#pending.delete(cancel);
       // A new object of the same name is being reconciled: `forget` must not run at the same time.
-      if (isActive(keyOf(primary))) this.#later(primary, attempt, ms);
+      if (this.#ports.isActive(keyOf(primary))) this.#later(primary, attempt, ms);
       else this.#attempt(primary, attempt);
     });
     this.#pending.add(cancel);

@@ -1,6 +1,8 @@
 /** Sends writes in a controller's name: checks the fence first, and notifies the caches before and after. */
 import { isSameKind, joinKey, keyOf } from '../keys.ts';
-import type { Caches, Client, Key, Obj, Write, Writer, WriteTicket } from '../types.ts';
+import type { Cache, Caches, Client, Key, Kind, Obj, View, Write, Writer, WriteTicket } from '../types.ts';
+import type { OwnWrite } from './brake.ts';
+import { isOutdated, pinned } from './pinned.ts';
 
 /** Throws if this process must not write, because it lost its leadership or is stopping. */
 export type Fence = () => void;
@@ -11,6 +13,8 @@ interface WriterPorts {
   readonly fence: Fence;
   /** The name by which caches recognise own writes. */
   readonly name: string;
+  /** Called after each write that certainly changed an object of a cache. */
+  readonly onWritten?: (write: OwnWrite) => void;
 }
 
 /** @param life its signal is used by writes without a signal */
@@ -18,10 +22,13 @@ export function createWriter(ports: WriterPorts, life?: { readonly signal: Abort
   return async <T extends Obj>(write: Write<T>, signal?: AbortSignal): Promise<T> => {
     ports.fence();
     const key = keyOfWrite(write);
-    const tickets = key === undefined ? [] : openTickets(ports, write, key);
+    const caches = cachesOf(ports, write);
+    const tickets = key === undefined ? [] : openTickets(ports, caches, key);
+    const before = key === undefined ? undefined : caches[0]?.peek(key);
+    let sent: Write<T>;
     let answer: T;
     try {
-      answer = await ports.client.send(write, signal ?? life?.signal);
+      [sent, answer] = await send(ports.client, write, key, caches, signal ?? life?.signal);
     } catch (error) {
       for (const ticket of tickets) ticket.failed();
       throw error;
@@ -31,12 +38,49 @@ export function createWriter(ports: WriterPorts, life?: { readonly signal: Abort
       return answer;
     }
     // A generated name is known only now; the caches must still contain the object for the next read.
-    const late = key === undefined ? openTickets(ports, write, keyOf(answer)) : [];
-    const isOurs = isConditional(write) && !isUnchanged(write, answer);
+    const late = key === undefined ? openTickets(ports, caches, keyOf(answer)) : [];
+    const isOurs = isConditional(sent) && !isUnchanged(sent, answer);
     for (const ticket of [...tickets, ...late]) ticket.done(answer, isOurs);
+    if (isOurs && key !== undefined) reportOwn(ports, write.kind, key, before, answer, caches[0]);
     return answer;
   };
 }
+
+/** Reports a write whose result the cache shows, in the form of the cache. */
+function reportOwn(
+  { onWritten }: WriterPorts,
+  kind: Kind<never> | Kind,
+  key: Key,
+  before: View<Obj> | undefined,
+  answer: Obj,
+  cache: Cache<Obj> | undefined,
+): void {
+  const after = cache?.peek(key);
+  if (after?.metadata.resourceVersion === answer.metadata.resourceVersion && after)
+    onWritten?.({ kind: kind as Kind, key, before, after });
+}
+
+/** Sends a write, with the version in the cache if it has none. @returns the write as it was sent, and the answer */
+async function send<T extends Obj>(
+  client: Client,
+  write: Write<T>,
+  key: Key | undefined,
+  caches: readonly Cache<Obj>[],
+  signal: AbortSignal | undefined,
+): Promise<[Write<T>, T]> {
+  const first = key === undefined ? undefined : pinned(write, key, caches);
+  if (first) {
+    try {
+      return [first, await client.send(first, signal)];
+    } catch (error) {
+      if (!isOutdated(error)) throw error;
+    }
+  }
+  return [write, await client.send(write, signal)];
+}
+
+const cachesOf = <T extends Obj>({ caches }: WriterPorts, { kind }: Write<T>): Cache<Obj>[] =>
+  [...caches.all()].filter((cache) => isSameKind(cache.kind, kind));
 
 /** A delete that waits for finalizers returns the object; any other delete returns a Status. */
 const isStillThere = (answer: Obj): boolean => answer.metadata?.deletionTimestamp !== undefined;
@@ -48,15 +92,8 @@ function keyOfWrite(write: Write): Key | undefined {
   return name ? joinKey(namespace, name) : undefined;
 }
 
-function openTickets<T extends Obj>(ports: WriterPorts, write: Write<T>, key: Key): WriteTicket<T>[] {
-  const tickets: WriteTicket<T>[] = [];
-  for (const cache of ports.caches.all()) {
-    if (isSameKind(cache.kind, write.kind)) {
-      tickets.push(cache.begin(key, ports.name));
-    }
-  }
-  return tickets;
-}
+const openTickets = ({ name }: WriterPorts, caches: readonly Cache<Obj>[], key: Key): WriteTicket<Obj>[] =>
+  caches.map((cache) => cache.begin(key, name));
 
 /** Whether the returned version is certainly ours, and not that of another writer. */
 function isConditional(write: Write): boolean {

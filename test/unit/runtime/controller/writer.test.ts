@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createWriter } from '../../../../src/runtime/controller/writer.ts';
-import { ShutdownError } from '../../../../src/runtime/errors.ts';
+import { apiErrorFrom, ShutdownError } from '../../../../src/runtime/errors.ts';
 import type { Caches, Client, Kind, Obj, Write } from '../../../../src/runtime/types.ts';
 import { parts, widgets } from '../support/world.ts';
 
@@ -11,10 +11,13 @@ const at = (resourceVersion: string, more: object = {}): Obj => ({
 });
 
 /** A writer on two caches of widgets and one of parts, whose server answers `answer`. */
-function stage(answer: Obj | Error, fence: () => void = () => undefined) {
+function stage(answer: Obj | Error, fence: () => void = () => undefined, cached?: string) {
   const story: unknown[] = [];
   const cache = (name: string, kind: Kind) => ({
     kind,
+    isSynced: cached !== undefined,
+    peek: () => undefined,
+    versionOf: () => cached || undefined,
     begin(key: string, writer: string) {
       story.push(`${name} begins ${key} for ${writer}`);
       return {
@@ -28,13 +31,20 @@ function stage(answer: Obj | Error, fence: () => void = () => undefined) {
   const caches = {
     all: () => [cache('first', widgets), cache('second', widgets), cache('parts', parts)],
   } as unknown as Caches;
+  const sent: Write[] = [];
+  let refusal: Error | undefined;
   const client = {
-    send(_: Write, signal?: AbortSignal) {
+    send(write: Write, signal?: AbortSignal) {
+      sent.push(write);
+      if (sent.length === 1 && refusal) return Promise.reject(refusal);
       story.push(signal ? `sent, ${String(signal.reason ?? 'live')}` : 'sent');
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     },
   } as unknown as Client;
-  return { story, ports: { client, caches, fence, name: 'me' } };
+  const refuse = (error: Error): void => {
+    refusal = error;
+  };
+  return { story, sent, refuse, ports: { client, caches, fence, name: 'me' } };
 }
 
 describe('the writer of a controller', () => {
@@ -162,5 +172,58 @@ describe('the writer of a controller', () => {
       'first done 8 ours',
       'second done 8 ours',
     ]);
+  });
+
+  describe('without a version', () => {
+    const unversioned: Obj = {
+      apiVersion: 'example.io/v1',
+      kind: 'Widget',
+      metadata: { namespace: 'A', name: '1' },
+    };
+    const apply: Write = { verb: 'apply', kind: widgets, object: unversioned, manager: 'me', force: true };
+    const rowsOf: readonly (readonly [string, Write])[] = [
+      ['an apply', apply],
+      ['a replace', { verb: 'replace', kind: widgets, object: unversioned }],
+      ['a merge', { ...merge, body: { spec: {} } }],
+      ['a JSON patch', { verb: 'json', kind: widgets, key: 'A/1', ops: [] }],
+    ];
+    for (const [title, write] of rowsOf)
+      it(`sends ${title} with the version of the cache, so that its answer is recognised as ours`, async () => {
+        const { story, sent, ports } = stage(at('8'), undefined, '7');
+        await createWriter(ports)(write);
+        expect(story).to.include('first done 8 ours');
+        expect(JSON.stringify(sent)).to.include('"7"');
+        expect(sent).to.have.length(1);
+      });
+
+    it('sends it as it is if the version of the cache is outdated', async () => {
+      const { story, sent, refuse, ports } = stage(at('9'), undefined, '7');
+      refuse(apiErrorFrom(409, { reason: 'Conflict' }, { verb: 'patch', kind: 'Widget' }));
+      await createWriter(ports)(apply);
+      expect(sent.at(-1)).to.equal(apply);
+      expect(story).to.include('first done 9 maybe');
+    });
+
+    it('applies a new object so that it cannot be one of another client', async () => {
+      const { story, sent, ports } = stage(at('8'), undefined, '');
+      await createWriter(ports)(apply);
+      expect(sent).to.deep.equal([
+        { ...apply, object: { ...unversioned, metadata: { ...unversioned.metadata, resourceVersion: '1' } } },
+      ]);
+      expect(story).to.include('first done 8 ours');
+    });
+
+    it('recognises nothing as ours that changed nothing', async () => {
+      const { story, ports } = stage(at('7'), undefined, '7');
+      await createWriter(ports)(apply);
+      expect(story).to.include('first done 7 maybe');
+    });
+
+    it('leaves a write alone that must not be conditional', async () => {
+      const { sent, ports } = stage(at('8'), undefined, '7');
+      const write = { ...merge, body: {}, lock: false };
+      await createWriter(ports)(write);
+      expect(sent).to.deep.equal([write]);
+    });
   });
 });

@@ -183,6 +183,7 @@ export class FakeCluster implements Client {
       case 'apply': {
         if (!this.#objects.has(`${kind} ${key}`)) return this.#create(kind, write.object);
         const old = this.#find(kind, key);
+        this.#checkVersion(old, write.object.metadata.resourceVersion);
         return this.#update(kind, old, mergePatch(old, write.object), write.sub);
       }
       case 'json': {

@@ -4,7 +4,7 @@
  * lost: the key stays queued. A new generation of the primary is reconciled at once.
  *
  * A write counts as a round if everything that it changes has the value of our last write of that object. A protocol
- * between two controllers, in which a field returns to a value together with others that are new, is no fight.
+ * between two controllers, in which a field returns to a value together with others that are new, does not count.
  */
 import { equal } from '../../lib/json.ts';
 import { mergeDiff } from '../../lib/merge.ts';
@@ -113,7 +113,7 @@ function contentOf({ apiVersion: _, kind: __, metadata, ...rest }: View<Obj>): o
   return { ...rest, metadata: { labels, annotations } };
 }
 
-/** The first field that the write from `before` to `after` set, if it only restored what was there at `last`. */
+/** The first field that the write from `before` to `after` set, if it only restored values of `last`. */
 function restoredField(last: object, before: object, after: object): readonly string[] | undefined {
   const fields: string[][] = [];
   const isRestored = (diff: object, known: unknown, path: readonly string[]): boolean =>

@@ -8,11 +8,10 @@ import { withLogFields, type Logger } from '../../observability/log.ts';
 import { controllerMetrics, type ControllerMetrics } from '../../observability/controller-metrics.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { objectMetrics } from '../../observability/object-metrics.ts';
-import { Brake, type OwnWrite } from './brake.ts';
+import { Braking } from './braking.ts';
 import { createContext } from './context.ts';
 import { beginReconcile, isLastAttempt } from './decide.ts';
 import { dispatch, type Dispatched } from './dispatch.ts';
-import { reportFight } from './fight.ts';
 import { FollowUp } from './follow-up.ts';
 import { Forgetting } from './forgetting.ts';
 import { joinKey, namespaceOf } from '../keys.ts';
@@ -103,7 +102,7 @@ class KeyController<P extends Obj> {
   readonly #sources: SourceSet<P>;
   readonly #followUp: FollowUp<P>;
   readonly #forgetting: Forgetting<P>;
-  readonly #brake = new Brake();
+  readonly #braking: Braking<P> | undefined;
   readonly #pace: Pace;
   readonly #life = new AbortController();
   #workers: Promise<void>[] = [];
@@ -132,10 +131,12 @@ class KeyController<P extends Obj> {
     const { maxConcurrent: workers } = settings;
     const fairness = settings.fairness === 'namespace' ? { workers, namespaceOf } : undefined;
     this.#queue = createQueue(ports.clock, observer, fairness);
+    const controller = { name: spec.name, kind: spec.kind, fieldManager: settings.fieldManager };
+    this.#braking = spec.fights === 'ignore' ? undefined : new Braking({ ...ports, controller });
     const objects = spec.objectMetrics ? objectMetrics(ports.metrics, spec.name) : undefined;
     this.#slots = new Slots(spec.limit, (key) => {
       objects?.forget(key);
-      this.#brake.forget(key);
+      this.#braking?.forget(key);
     });
     this.#active = new ActiveReconciles(ports.clock, spec.reconcileTimeoutMs, () => {
       this.#metrics.timeout();
@@ -302,7 +303,11 @@ class KeyController<P extends Obj> {
       this.#queue.addAfter(key, limitedMs, 'limit', item.priority);
       return;
     }
-    if (this.#isBraked(item, primary)) return;
+    const brakeMs = this.#braking?.waitMs(key, primary) ?? 0;
+    if (brakeMs > 0) {
+      this.#queue.addAfter(key, brakeMs, 'limit', item.priority);
+      return;
+    }
     const slot = this.#slots.of(key, uid);
     if (beginReconcile(slot, clock.now())) this.#metrics.attempt();
     const fields = reconcileFields(this.name, primary, this.#ports.rng);
@@ -314,19 +319,6 @@ class KeyController<P extends Obj> {
     this.#slots.tidy(key);
     // An object that was created with the same name meanwhile is a different one.
     if (this.cache.get(key)?.metadata.uid !== uid) this.#forgetting.on(primary);
-  }
-
-  /** Delays the reconcile while another client reverts what this controller writes. */
-  #isBraked({ key, priority }: WorkItem, primary: View<P>): boolean {
-    const { clock, client, recorder, log } = this.#ports;
-    const ms = this.#brake.waitMs(key, primary, clock.now());
-    if (ms === 0) return false;
-    this.#queue.addAfter(key, ms, 'limit', priority);
-    const fight = this.#brake.toReport(key);
-    const { name, kind } = this;
-    const controller = { name, kind, fieldManager: this.#settings.fieldManager };
-    if (fight) void reportFight(fight, { controller, primary, client, recorder, log });
-    return true;
   }
 
   /** Undefined: this is the only process, or there is no object. */
@@ -351,10 +343,11 @@ class KeyController<P extends Obj> {
       fence();
       permit?.fence();
     };
-    const onWritten = (own: OwnWrite): void => {
-      this.#brake.written(primary, key, own, clock.now());
-    };
-    const write = createWriter({ client, caches, fence: guard, name: this.name, onWritten }, active);
+    const onWritten = this.#braking?.observerOf(key, primary);
+    const write = createWriter(
+      { client, caches, fence: guard, name: this.name, ...(onWritten && { onWritten }) },
+      active,
+    );
     const ctx = createContext<P>({
       controller: { name: this.name, kind: this.kind, fieldManager: this.#settings.fieldManager },
       clock,

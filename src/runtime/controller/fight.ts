@@ -6,7 +6,7 @@ import type { Client, ControllerFacts, Obj, View } from '../types.ts';
 import type { Fight } from './brake.ts';
 import type { Recorder } from './recorder.ts';
 
-interface FightPorts<P extends Obj> {
+export interface FightPorts<P extends Obj> {
   readonly controller: ControllerFacts<P>;
   readonly primary: View<P>;
   readonly client: Pick<Client, 'get'>;

@@ -56,6 +56,11 @@ export interface ControllerSpec<P extends Obj> {
   readonly retry?: RetryPolicy | RetryPreset;
   readonly limit?: RateLimit;
   /**
+   * What happens if another client changes a field back after each write: `slow`, the default, delays the reconciles of
+   * the primary, and reports the field and the other field manager; `ignore` does neither.
+   */
+  readonly fights?: 'slow' | 'ignore';
+  /**
    * Name of the finalizer, default `<plural>.<group>/finalizer` if there is a `cleanup`. `false`: no finalizer, and objects
    * that are being deleted are ignored. `{ handledBy: 'reconciler' }`: the runtime neither adds nor removes finalizers, and
    * `reconcile` is also called for objects that are being deleted.

@@ -24,7 +24,7 @@ export function createWriter(ports: WriterPorts, life?: { readonly signal: Abort
     const key = keyOfWrite(write);
     const caches = cachesOf(ports, write);
     const tickets = key === undefined ? [] : openTickets(ports, caches, key);
-    const before = key === undefined ? undefined : caches[0]?.peek(key);
+    const before = key === undefined || !ports.onWritten ? undefined : caches[0]?.peek(key);
     let sent: Write<T>;
     let answer: T;
     try {
@@ -55,9 +55,10 @@ function reportOwn(
   answer: Obj,
   cache: Cache<Obj> | undefined,
 ): void {
+  if (!onWritten) return;
   const after = cache?.peek(key);
   if (after?.metadata.resourceVersion === answer.metadata.resourceVersion && after)
-    onWritten?.({ kind: kind as Kind, key, before, after });
+    onWritten({ kind: kind, key, before, after });
 }
 
 /** Sends a write, with the version in the cache if it has none. @returns the write as it was sent, and the answer */

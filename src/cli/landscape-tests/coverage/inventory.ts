@@ -1,4 +1,4 @@
-/** All parts of a landscape that tests can reach, as far as its files show them without rendering. Pure. */
+/** All parts of a landscape that tests can reach and that its files show without rendering. Pure. */
 import { BLUEPRINT_FILE } from '../../../api/blueprint.ts';
 import type { Installation } from '../../../api/kinds/installation.ts';
 import { findChildren } from '../../../blueprint/lint/children.ts';

@@ -16,7 +16,7 @@ const part = (value: string): Part => ({
 });
 
 /** A controller that applies a part without a version, and another client that answers each write with `rival`. */
-function stage(rival?: (written: Part) => object | undefined) {
+function stage(rival?: (written: Part) => object | undefined, more: Partial<ControllerSpec<Widget>> = {}) {
   const { log, lines } = recordingLogger();
   const world = createWorld({ log });
   let generation = 0;
@@ -25,7 +25,7 @@ function stage(rival?: (written: Part) => object | undefined) {
     cache: world.caches.of(parts),
     toPrimary: byLabel({ name: 'widget' }),
   });
-  const spec: Partial<ControllerSpec<Widget>> = { sources: [source] };
+  const spec: Partial<ControllerSpec<Widget>> = { sources: [source], ...more };
   world.control(async (primary, ctx) => {
     const found = ctx.secondary(parts);
     const value = String(primary.spec?.size);
@@ -92,6 +92,17 @@ describe('a controller whose writes another client reverts', () => {
     world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
     await settle();
     expect(reconciles()).to.be.greaterThan(before);
+    await world.end();
+  });
+
+  it('is not slowed down if its definition says that it ignores fights', async () => {
+    let count = 0;
+    const revert = () => (count++ < 20 ? { data: { value: 'theirs' } } : undefined);
+    const { world, lines, reconciles } = stage(revert, { fights: 'ignore' });
+    await world.start();
+    await settle();
+    expect(reconciles()).to.be.greaterThan(20);
+    expect(lines.map(({ message }) => message)).to.not.include(warning);
     await world.end();
   });
 

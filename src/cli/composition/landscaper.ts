@@ -140,7 +140,7 @@ function populate(
   const write = manager.writer('critical-problems');
   const report = pod && criticalProblemsRecord({ client, write, clock, log, pod });
   const add: AddController = (spec) => {
-    // Every write of these controllers is part of a job, and jobs end: they cannot fight for ever.
+    // Every write of these controllers is part of a job, and jobs end: they cannot fight forever.
     const locked = respectUpstreamLocks({ ...spec, fights: 'ignore' }, world.syncObjects, isPodThere);
     manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
   };

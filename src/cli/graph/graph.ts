@@ -1,4 +1,5 @@
 /** Graphs of landscapes: the objects of one tree, or the data flow between roots. Pure. */
+import { append } from '../../lib/lists.ts';
 import { exportedNames, importedNames, type ImportsAndExports } from '../../api/data-names.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
 import type { View } from '../../lib/objects.ts';
@@ -38,7 +39,7 @@ export function treeGraph(roots: readonly Node[], maxNodes = MAX_NODES): Graph {
     nodes.push(graphNode(node, `${node.kind} ${node.title}`));
     for (const child of node.children)
       edges.push({ from: idOf(node), to: idOf(child), kind: 'contains', names: [] });
-    edges.push(...dataEdges(node.children));
+    append(edges, dataEdges(node.children));
     node.children.forEach(visit);
   };
   roots.forEach(visit);

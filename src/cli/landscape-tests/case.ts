@@ -183,7 +183,7 @@ class CaseRun {
     const items = [...nodesByPath(this.#stage.current(), this.#stage.home)]
       .filter(([, node]) => node.kind === 'DeployItem')
       .map(([path]) => path);
-    // If the landscape has not come as far as its items, the answers are not the problem.
+    // If the landscape did not reach its items, the answers are not the problem.
     if (items.length === 0) return;
     for (const pattern of this.#stage.answers.unused.filter((one) => Object.hasOwn(own, one))) {
       const found = this.#file.document.at(['cases', this.#index, 'given', 'answers', pattern], 'key');

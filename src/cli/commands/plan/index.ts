@@ -21,7 +21,7 @@ export function addPlanCommand(program: Command, terminal: Terminal, onExit: (co
     .option(
       '--deployer <module>',
       'module that exports a deployer of your own, to plan its items; runs its code; repeatable',
-      (file: string, others: readonly string[] = []) => [...others, file],
+      (file: string, others: readonly string[] | undefined) => [...(others ?? []), file],
     )
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
     .addHelpText(

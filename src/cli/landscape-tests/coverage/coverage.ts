@@ -3,7 +3,7 @@ import { partKinds, type Part } from './inventory.ts';
 
 /** What one case has touched. Plain data. */
 export interface Touched {
-  /** Paths of installations whose jobs have come as far as rendering. */
+  /** Paths of installations whose jobs have rendered templates. */
   readonly started: readonly string[];
   /** Paths of installations whose jobs have succeeded, so that their exports were rendered. */
   readonly succeeded: readonly string[];
@@ -23,11 +23,7 @@ export interface Coverage {
   readonly untouched: readonly Part[];
 }
 
-export function coverageOf(
-  landscape: string,
-  parts: readonly Part[],
-  cases: readonly Touched[],
-): Coverage {
+export function coverageOf(landscape: string, parts: readonly Part[], cases: readonly Touched[]): Coverage {
   const started = new Set(cases.flatMap((one) => one.started));
   const succeeded = new Set(cases.flatMap((one) => one.succeeded));
   const imports = new Set(cases.flatMap((one) => one.imports));

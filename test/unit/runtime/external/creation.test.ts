@@ -154,7 +154,7 @@ describe('RUN-112: a creation whose end was never recorded', () => {
     expect(await run()).to.include('500');
     expect(await run()).to.include('500');
     world.cluster.fault = () => undefined;
-    reconciler.forget?.(scene.get() as Bucket);
+    await reconciler.forget?.(scene.get() as Bucket);
     expect(await run()).to.include('was interrupted');
     expect(cloud.calls).to.deep.equal(['create ']);
   });

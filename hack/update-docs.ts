@@ -5,6 +5,7 @@ import { rulesFile } from './docs/alerts.ts';
 import { boardFile, boards } from './docs/boards.ts';
 import { cliPage } from './docs/cli.ts';
 import { configurationPage } from './docs/configuration.ts';
+import { fieldsPage } from './docs/fields.ts';
 import { deviationsPage } from './docs/deviations.ts';
 import { phasesPage } from './docs/phases.ts';
 import { referencePages, Unpublishable } from './docs/reference.ts';
@@ -21,6 +22,7 @@ const pages: Readonly<Record<string, string>> = {
   ),
   ...Object.fromEntries(rulesFiles.map((file) => [file, rulesFile()])),
   'docs/deviations.md': deviationsPage(),
+  'docs/fields.md': fieldsPage(root),
   'docs/phases.md': phasesPage(root),
   ...(await reference()),
 };

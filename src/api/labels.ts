@@ -19,7 +19,7 @@ export const TRUE = 'true';
 
 /** Annotation keys. */
 export const annotations = {
-  /** The operation that a user requests; values in `operations`. */
+  /** `reconcile`: start a job; `interrupt`: end the running one; on a deploy item also `test-reconcile`: a job of its own. */
   operation: `${GROUP}/operation`,
   /** `retry` next to `operation: reconcile`: the request is automatic, so the retry counter is kept. */
   reconcileReason: `${GROUP}/reconcile-reason`,
@@ -51,7 +51,7 @@ export const annotations = {
   reconcileTime: `${GROUP}/reconcile-time`,
   /** Deploy item: `spec.type`, so that deployers can select by metadata. */
   deployerType: `${GROUP}/deployer-type`,
-  /** Deploy item: name of its target, or `NO_TARGET_NAME`. */
+  /** Deploy item: name of its target, or `.noTargetName`. */
   deployerTargetName: `${GROUP}/deployer-target-name`,
   /** Deploy item: its shoot cluster. */
   clusterName: `${GROUP}/clustername`,
@@ -103,7 +103,7 @@ export const labels = {
   dataContext: `data.${GROUP}/context`,
   /** Data object, target: its writer, in the same form. */
   dataSource: `data.${GROUP}/source`,
-  /** Data object, target: values in `dataSourceTypes`. */
+  /** Data object, target: `import` or `export`. */
   dataSourceType: `data.${GROUP}/sourceType`,
   /** Data object, target: name within its scope. */
   dataKey: `data.${GROUP}/key`,

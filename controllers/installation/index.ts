@@ -27,7 +27,7 @@ import type { World } from '../../src/landscape/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
 import { byController } from '../../src/runtime/sources/mappers.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
-import type { Key } from '../../src/runtime/types.ts';
+import type { CacheOptions, Key } from '../../src/runtime/types.ts';
 import { componentFinder } from './gather/component.ts';
 import type { VerificationPolicy } from './gather/verification.ts';
 import { completeStatus } from './job-end.ts';
@@ -58,6 +58,10 @@ export interface InstallationPorts extends Omit<Sources, 'findComponent'> {
   /** How long a job retries requests to unavailable servers, in milliseconds; default 10 minutes. */
   readonly remoteRetryMs?: number;
   readonly workers?: number;
+  /** The options of the cache of installations in `world`. */
+  readonly installationCache?: CacheOptions<Installation>;
+  /** Whether jobs are recorded, with who requested them. */
+  readonly isJournaled?: boolean;
   /** Completes the status of every write. */
   readonly readiness?: AddReadiness;
   readonly entered?: (phase: string, from: string | undefined) => void;
@@ -72,6 +76,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
     generation: 'off',
     retry: 'growing',
     ...(ports.workers && { maxConcurrent: ports.workers }),
+    ...(ports.installationCache && { cache: ports.installationCache }),
     filter: { add: hasWork, update: (_old, installation) => hasWork(installation) },
     sources: [
       watchSource({ cache: world.executions, toPrimary: byController(installationKind) }),
@@ -103,6 +108,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         intake(self, {
           now,
           newJobID: randomUuid(ports.rng),
+          ...(ports.isJournaled && { isJournaled: true }),
           dependents: () => dependentsOf(world, self),
           below: () => below(world, self),
           hasExports: () => exportsOf(world, self).length > 0,

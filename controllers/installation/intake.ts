@@ -17,6 +17,7 @@ import { FINALIZER, RECONCILE_REASON_RETRY, annotations, operations } from '../.
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import { releaseObject } from '../../src/landscape/abandoned.ts';
+import { requestText } from '../../src/landscape/job-requests.ts';
 import { jobFor } from '../../src/landscape/job-start.ts';
 import {
   amend,
@@ -45,6 +46,8 @@ export interface Facts {
   readonly below: () => readonly SubObject[];
   /** Exports of this job or of earlier ones. */
   readonly hasExports: () => boolean;
+  /** Whether jobs are recorded, with who requested them. */
+  readonly isJournaled?: boolean;
   /** The parent that would start its job no longer exists. */
   readonly isAbandoned: boolean;
 }
@@ -62,14 +65,20 @@ const abandoned: Rule = (self, { below, isAbandoned }) =>
  * Starts the roots that import from this one. Children need no write: the event of this job's end triggers their
  * reconcile.
  */
-const successorsToStart: Rule = (self, { dependents }) => {
+const successorsToStart: Rule = (self, { dependents, isJournaled }) => {
   const names = new Set(self.status?.dependentsToTrigger?.map((d) => d.name));
   if (names.size === 0) return undefined;
   const roots = dependents().filter((s) => names.has(s.metadata.name) && isRoot(s.metadata));
   const idle = roots.filter((s) => !isWaitingForUs(s) && !hasOperation(s.metadata, operations.reconcile));
   return {
     effects: [
-      ...idle.map((s) => setOperation(s, operations.reconcile)),
+      ...idle.map((s) =>
+        setOperation(
+          s,
+          operations.reconcile,
+          isJournaled ? { [annotations.requestedBy]: self.metadata.name } : {},
+        ),
+      ),
       patchStatus(installationKind, self, { dependentsToTrigger: null }),
     ],
     then: 'continue',
@@ -160,14 +169,14 @@ const scheduledJob: Rule = (self, facts) => {
 };
 
 /** The job id is written first. If the second write is lost in a crash, the rule `repeatedRequest` makes up for it. */
-function startJob(self: View<Installation>, { now, newJobID }: Facts, more: object): Intake {
+function startJob(self: View<Installation>, { now, newJobID, isJournaled }: Facts, more: object): Intake {
   return {
     effects: [
       patchStatus(installationKind, self, {
         ...more,
         ...jobFor(self, newJobID, now),
       }),
-      amend(installationKind, self, acceptJob(self)),
+      amend(installationKind, self, acceptJob(self, isJournaled ? newJobID : undefined)),
     ],
     then: 'continue',
     ...(hasAnnotation(self.metadata, annotations.ignore) && { event: ignoreIsIgnored }),
@@ -179,11 +188,25 @@ const ignoreIsIgnored = {
   note: `a job was started although ${annotations.ignore} is set: the annotation has no effect; use ${annotations.suspended}=true to hold jobs back`,
 };
 
-/** The changes of the object that a new job makes: it removes the request, and adds finalizer and defaults. */
-const acceptJob = (self: View<Installation>): Amendment => ({
-  dropAnnotations: reconcileAnnotations,
+/**
+ * The changes of the object that a new job makes: it removes the request, and adds finalizer and defaults.
+ * @param jobID of the job if jobs are recorded: the removed request is kept for the record
+ */
+const acceptJob = (self: View<Installation>, jobID?: string): Amendment => ({
+  ...(jobID === undefined ? { dropAnnotations: reconcileAnnotations } : keepRequest(self, jobID)),
   ...(isBeingDeleted(self.metadata) ? {} : ownership),
 });
+
+/** Without a request, nothing is written: the record finds the reason in the status. */
+function keepRequest(self: View<Installation>, jobID: string): Amendment {
+  const predecessor = self.metadata.annotations?.[annotations.requestedBy];
+  const dropAnnotations = {
+    ...reconcileAnnotations,
+    ...(predecessor !== undefined && { [annotations.requestedBy]: predecessor }),
+  };
+  if (!hasOperation(self.metadata, operations.reconcile)) return { dropAnnotations };
+  return { dropAnnotations, setAnnotations: { [annotations.jobRequest]: requestText(self, jobID) } };
+}
 
 const isChangedSinceJob = (self: View<Installation>): boolean =>
   hasAnnotation(self.metadata, annotations.reconcileIfChanged) &&
@@ -203,13 +226,14 @@ const notYetOwned: Rule = (self) => {
  * The second write of `startJob` was lost. The job has not read anything yet, so a request for a new job is a
  * request for this one.
  */
-const repeatedRequest: Rule = (self) => {
+const repeatedRequest: Rule = (self, { isJournaled }) => {
   if (!isRoot(self.metadata) || !hasOperation(self.metadata, operations.reconcile)) return undefined;
   const hasJustStarted =
     isJobUnstarted(self) ||
     (!isFinished(self) && self.status?.phase === firstPhase(self.metadata) && !self.status.lastError);
   if (!hasJustStarted) return undefined;
-  return { effects: [amend(installationKind, self, acceptJob(self))], then: 'continue' };
+  const accepted = acceptJob(self, isJournaled ? self.status?.jobID : undefined);
+  return { effects: [amend(installationKind, self, accepted)], then: 'continue' };
 };
 
 /** Reports scheduled retries that do not start, and items that failed after their job. */

@@ -47,5 +47,12 @@ export function deleteAll({ self }: Parent, objects: readonly SubObject[]): Effe
   ]);
 }
 
-export const setOperation = (object: SubObject, operation: string): Effect =>
-  patch(kindOf(object), object, { metadata: { annotations: { [annotations.operation]: operation } } });
+/** @param more annotations to set with it */
+export const setOperation = (
+  object: SubObject,
+  operation: string,
+  more: Readonly<Record<string, string>> = {},
+): Effect =>
+  patch(kindOf(object), object, {
+    metadata: { annotations: { [annotations.operation]: operation, ...more } },
+  });

@@ -6,6 +6,7 @@ import { dataObjectDefinition } from './kinds/dataobject.ts';
 import { deployItemDefinition } from './kinds/deployitem.ts';
 import { executionDefinition } from './kinds/execution.ts';
 import { installationDefinition } from './kinds/installation.ts';
+import { jobRecordDefinition } from './kinds/jobrecord.ts';
 import { lsHealthCheckDefinition } from './kinds/lshealthcheck.ts';
 import { syncObjectDefinition } from './kinds/syncobject.ts';
 import { targetDefinition } from './kinds/target.ts';
@@ -24,4 +25,5 @@ export const definitions: readonly Definition[] = [
   lsHealthCheckDefinition,
   criticalProblemsDefinition,
   syncObjectDefinition,
+  jobRecordDefinition,
 ];

@@ -41,6 +41,10 @@ export const annotations = {
    * Installation, execution: id of the job that a user interrupted; nothing below starts or is created in this job.
    */
   interruptedJob: `${ESPALIER_PREFIX}/interrupted-job`,
+  /** Root: JSON with the id of its last requested job and who requested it. Only if jobs are recorded. */
+  jobRequest: `${ESPALIER_PREFIX}/job-request`,
+  /** Root, together with `operation`: name of the root whose end requests the job. Only if jobs are recorded. */
+  requestedBy: `${ESPALIER_PREFIX}/requested-by`,
   /** Reserved by upstream; without effect. An event reports it. */
   ignore: `${GROUP}/ignore`,
   /** TargetSync: rotate the token in the next reconcile. */
@@ -117,6 +121,8 @@ export const labels = {
   targetSync: `${GROUP}/targetsync`,
   /** Any object: the set of `espalier apply --set` that it belongs to. */
   set: `${ESPALIER_PREFIX}/set`,
+  /** Job record: uid of its root. */
+  rootUid: `${ESPALIER_PREFIX}/root-uid`,
   /** `true` excludes an object from validation by the webhooks. */
   skipValidation: `validation.${GROUP}/skip-validation`,
 } as const;

@@ -1,5 +1,5 @@
 /**
- * The kinds of our own group and their paths in the API, without their schemas: a command that only sends requests
+ * The kinds of our own groups and their paths in the API, without their schemas: a command that only sends requests
  * need not load zod.
  */
 import type { ComponentVersionOverwrites } from './kinds/componentversionoverwrites.ts';
@@ -9,11 +9,12 @@ import type { DataObject } from './kinds/dataobject.ts';
 import type { DeployItem } from './kinds/deployitem.ts';
 import type { Execution } from './kinds/execution.ts';
 import type { Installation } from './kinds/installation.ts';
+import type { JobRecord } from './kinds/jobrecord.ts';
 import type { LsHealthCheck } from './kinds/lshealthcheck.ts';
 import type { SyncObject } from './kinds/syncobject.ts';
 import type { Target } from './kinds/target.ts';
 import type { TargetSync } from './kinds/targetsync.ts';
-import { GROUP, VERSION } from './labels.ts';
+import { ESPALIER_PREFIX, GROUP, VERSION } from './labels.ts';
 import type { ApiKind, ApiObject } from './shared.ts';
 
 /** A kind of our own group: one version, namespaced. */
@@ -39,3 +40,8 @@ export const targetSyncKind = landscaperKind<TargetSync>('TargetSync', 'targetsy
 export const lsHealthCheckKind = landscaperKind<LsHealthCheck>('LsHealthCheck', 'lshealthchecks');
 export const criticalProblemsKind = landscaperKind<CriticalProblems>('CriticalProblems', 'criticalproblems');
 export const syncObjectKind = landscaperKind<SyncObject>('SyncObject', 'syncobjects');
+/** Not in upstream, so it has a group of its own. */
+export const jobRecordKind: ApiKind<JobRecord> = {
+  ...landscaperKind<JobRecord>('JobRecord', 'jobrecords'),
+  group: ESPALIER_PREFIX,
+};

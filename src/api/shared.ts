@@ -64,11 +64,15 @@ const objectMeta = z.looseObject({
  * The schema of a kind's whole object, from the schemas of its own fields.
  * @param fields the top-level fields besides `apiVersion`, `kind` and `metadata`
  */
-export const objectOf = <S extends z.core.$ZodLooseShape>(kind: string, fields: S) =>
+export const objectOf = <S extends z.core.$ZodLooseShape>(
+  kind: string,
+  fields: S,
+  apiVersion = `${GROUP}/${VERSION}`,
+) =>
   open({
     apiVersion: z
       .string()
-      .describe(`Group and version of this object's schema; ${GROUP}/${VERSION} for this kind.`),
+      .describe(`Group and version of this object's schema; ${apiVersion} for this kind.`),
     kind: z.string().describe(`Kind of this object: ${kind}.`),
     metadata: objectMeta,
     ...fields,

@@ -16,6 +16,7 @@ import { addGraphCommand } from './commands/graph/index.ts';
 import { addInstallCommands } from './commands/install/index.ts';
 import { addInstallationCommands } from './commands/installations/index.ts';
 import { examples, type Exit } from './program-parts.ts';
+import { addJobCommands } from './commands/jobs/index.ts';
 import { addNewCommands } from './commands/new/index.ts';
 import { addPlanCommand } from './commands/plan/index.ts';
 import { addServerCommands } from './commands/servers/index.ts';
@@ -80,6 +81,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
   addInstallCommands(program, terminal, onExit);
   addApplyCommand(program, terminal, onExit);
   addInstallationCommands(program, terminal, onExit);
+  addJobCommands(program, terminal, onExit);
   addPlanCommand(program, terminal, onExit);
   addGraphCommand(program, terminal, onExit);
   addNewCommands(program, terminal);

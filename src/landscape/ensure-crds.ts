@@ -1,6 +1,7 @@
 /** Installs or updates our CustomResourceDefinitions and waits until the API server serves them. */
 import { setMaxListeners } from 'node:events';
 import { loadCrds } from '../api/crds.ts';
+import { jobRecordKind } from '../api/landscaper-kinds.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
 import { systemRng, type Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
@@ -28,6 +29,7 @@ interface Ports {
 
 /**
  * @param more.signal ends the pauses between retries
+ * @param more.hasJournal whether jobs are recorded; otherwise the definition of the records is not needed
  * @throws CrdsNotApplied if a definition cannot be written after several attempts; CrdsNotServed if one is not
  * served in time; ShutdownError if the signal aborts first; the errors of runtime/errors.ts
  */
@@ -35,11 +37,13 @@ export async function ensureCrds(
   client: Client,
   clock: Clock,
   log: Logger,
-  more: { readonly rng?: Rng; readonly signal?: AbortSignal } = {},
+  more: { readonly rng?: Rng; readonly signal?: AbortSignal; readonly hasJournal?: boolean } = {},
 ): Promise<void> {
   const ports = { client, clock, log, rng: more.rng ?? systemRng, signal: more.signal };
   if (more.signal) setMaxListeners(0, more.signal); // the pause of every definition adds a listener
-  const wanted = loadCrds() as unknown as CustomResourceDefinition[];
+  const wanted = (loadCrds() as unknown as CustomResourceDefinition[]).filter(
+    ({ spec }) => more.hasJournal === true || spec?.group !== jobRecordKind.group,
+  );
   const written = await Promise.all(wanted.map((object) => applyCrd(object, ports)));
   const deadline = clock.now() + DEADLINE_MS;
   await Promise.all(written.map((crd) => waitUntilServed(crd, deadline, ports)));

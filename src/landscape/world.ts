@@ -10,7 +10,7 @@ import { targetSyncKind, type TargetSync } from '../api/kinds/targetsync.ts';
 import { exportedNames, importedNames, type ImportsAndExports } from '../api/data-names.ts';
 import { parentInstallation } from '../api/job.ts';
 import { labels } from '../api/labels.ts';
-import type { Cache, Caches, Obj, View } from '../runtime/types.ts';
+import type { Cache, CacheOptions, Caches, Obj, View } from '../runtime/types.ts';
 
 export interface World {
   readonly installations: Cache<Installation>;
@@ -47,9 +47,10 @@ export const index = {
   imports: 'imports',
 } as const;
 
-export function createWorld(caches: Caches): World {
+/** @param options of the cache of installations, which must be those of all controllers of installations */
+export function createWorld(caches: Caches, options: CacheOptions<Installation> = {}): World {
   const world: World = {
-    installations: caches.of(installationKind),
+    installations: caches.of(installationKind, options),
     executions: caches.of(executionKind),
     deployItems: caches.of(deployItemKind),
     dataObjects: caches.of(dataObjectKind),

@@ -149,14 +149,18 @@ export function amendmentOf(object: View<Obj>, change: Amendment): object | unde
   const dropped = Object.entries(change.dropAnnotations ?? {}).filter(
     ([key, value]) => annotations[key] === value,
   );
+  const set = Object.entries(change.setAnnotations ?? {}).filter(
+    ([key, value]) => annotations[key] !== value,
+  );
   const filled = Object.entries(change.specDefaults ?? {}).filter(([key]) => !spec[key]);
   const finalizer = change.addFinalizer;
   const isAdded = finalizer !== undefined && !finalizers.includes(finalizer);
-  if (dropped.length === 0 && filled.length === 0 && !isAdded) return undefined;
+  const changed = [...dropped.map(([key]) => [key, null] as const), ...set];
+  if (changed.length === 0 && filled.length === 0 && !isAdded) return undefined;
   return {
     metadata: {
       ...(isAdded && { finalizers: [...finalizers, finalizer] }),
-      ...(dropped.length > 0 && { annotations: Object.fromEntries(dropped.map(([key]) => [key, null])) }),
+      ...(changed.length > 0 && { annotations: Object.fromEntries(changed) }),
     },
     ...(filled.length > 0 && { spec: Object.fromEntries(filled) }),
   };

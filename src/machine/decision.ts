@@ -94,6 +94,8 @@ export interface Amendment {
   readonly addFinalizer?: string;
   /** Annotations to remove, each only if it has this value. */
   readonly dropAnnotations?: Readonly<Record<string, string>>;
+  /** Annotations to set. */
+  readonly setAnnotations?: Readonly<Record<string, string>>;
   /** Fields of the spec to fill in where they are empty. */
   readonly specDefaults?: Readonly<Record<string, unknown>>;
 }

@@ -39,6 +39,14 @@ root, isForCluster.
 - apiGroups: [landscaper.gardener.cloud]
   resources: [syncobjects]
   verbs: [list, watch, delete]
+{{- with .root.Values.config.journal }}
+{{- if .enabled }}
+# records of jobs; the record of a new job replaces the oldest
+- apiGroups: [espalier.dev]
+  resources: [jobrecords]
+  verbs: [list, watch, create, update, delete]
+{{- end }}
+{{- end }}
 # credentials of targets, registries and signers; exports of deploy items; state of templates; secrets of TargetSyncs
 - apiGroups: ['']
   resources: [secrets]

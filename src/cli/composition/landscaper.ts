@@ -5,6 +5,7 @@ import { deployItemController } from '../../../controllers/deployitem/index.ts';
 import { executionController } from '../../../controllers/execution/index.ts';
 import { startHealthCheck } from '../../../controllers/health/index.ts';
 import { installationController } from '../../../controllers/installation/index.ts';
+import { journalControllers } from '../../../controllers/journal/index.ts';
 import { syncObjectController } from '../../../controllers/syncobject/index.ts';
 import { targetSyncController } from '../../../controllers/targetsync/index.ts';
 import { startGarbageCollection } from '../../../deployers/container/index.ts';
@@ -93,7 +94,11 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
     const services = await createProcessServices(options, closing);
     const { client, clock, rng, log, metrics } = services;
     if (options.crds !== false && configuration.installsCrds)
-      await ensureCrds(client, clock, log, { rng, signal: closing.signal });
+      await ensureCrds(client, clock, log, {
+        rng,
+        signal: closing.signal,
+        hasJournal: configuration.journal !== undefined,
+      });
     const share = await fleetOf(options, services, closing);
     const manager = createManager({ ...services, identity: identity(), ...(share && { share }) });
     closing.add(() => manager.stop());
@@ -170,6 +175,7 @@ function populate(
     };
     addController(name, ports, configuration, metrics, add);
   }
+  if (chosen.controllers.includes('installation')) addJournal(services, configuration, add);
   const shared = {
     ...services,
     readiness,
@@ -216,7 +222,13 @@ function addController(
   switch (name) {
     case 'installation':
       add(
-        installationController({ ...job(name), treeDepth, isStrict, ...(verification && { verification }) }),
+        installationController({
+          ...job(name),
+          treeDepth,
+          isStrict,
+          ...(configuration.journal && { isJournaled: true }),
+          ...(verification && { verification }),
+        }),
       );
       return;
     case 'execution':
@@ -238,6 +250,18 @@ function addController(
       add(syncObjectController({ world, client }));
       return;
   }
+}
+
+/** Records jobs, if the configuration says so. */
+function addJournal(
+  { world, caches, installationCache }: ProcessServices,
+  { journal: settings }: Configuration,
+  add: AddController,
+): void {
+  if (!settings || !installationCache) return;
+  const [recorder, cleaner] = journalControllers({ world, caches, installationCache, settings });
+  add(recorder);
+  add(cleaner);
 }
 
 /** A crash of a plugin is shown in the item's status, and recorded as a critical problem as well. */

@@ -3,6 +3,7 @@
  * the division of work among replicas.
  */
 import { hostname } from 'node:os';
+import type { Installation } from '../../api/kinds/installation.ts';
 import { workerRunners } from '../../blueprint/workers/runner.ts';
 import type { RunnerOf } from '../../blueprint/work.ts';
 import {
@@ -13,6 +14,7 @@ import { systemClock, type Clock } from '../../lib/clock.ts';
 import type { Closing } from '../../lib/closing.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
+import { cacheWithRequests } from '../../landscape/job-requests.ts';
 import { createTreeFleet } from '../../landscape/tree-fleet.ts';
 import { createWorld, type World } from '../../landscape/world.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -23,7 +25,7 @@ import { createClientPool, type ClientPool } from '../../runtime/transport/clien
 import { connect, type KubeconfigSource, type ServerAddress } from '../../runtime/transport/http.ts';
 import { createResponses, type Responses } from '../../runtime/transport/responses.ts';
 import type { Share } from '../../runtime/controller/share.ts';
-import type { Client } from '../../runtime/types.ts';
+import type { CacheOptions, Client } from '../../runtime/types.ts';
 import { defaults, type Configuration } from '../configuration/configuration.ts';
 
 export interface ProcessServicesOptions {
@@ -65,6 +67,8 @@ export interface ProcessServices {
   readonly self: ServerAddress;
   readonly caches: StartableCaches;
   readonly world: World;
+  /** The options of the cache of installations, if they are not the default. */
+  readonly installationCache?: CacheOptions<Installation>;
   /** Clients for other clusters. */
   readonly sources: ClientPool;
   /** Size limits for responses of servers. */
@@ -112,12 +116,14 @@ export async function createProcessServices(
   const { watchNamespaces: namespaces } = configuration;
   const caches = createCaches({ client, clock, rng, log, metrics, ...(namespaces && { namespaces }) });
   const self = await connection.address();
-  const world = createWorld(caches);
+  const installationCache = configuration.journal && cacheWithRequests;
+  const world = createWorld(caches, installationCache);
   return {
     client,
     self,
     caches,
     world,
+    ...(installationCache && { installationCache }),
     sources,
     responses,
     repositories,

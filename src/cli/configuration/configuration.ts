@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { HealthSettings } from '../../../controllers/health/index.ts';
 import type { VerificationPolicy } from '../../../controllers/installation/gather/verification.ts';
+import { defaultJournal, type JournalSettings } from '../../api/journal.ts';
 import { defaultLimits, type InstallationLimits } from '../../api/limits.ts';
 import type { ConfiguredFile } from '../../components/configured-files.ts';
 import { defaultComponentLimits, type ComponentLimits } from '../../components/resolve.ts';
@@ -91,6 +92,8 @@ export interface Configuration {
   readonly hasReadyConditions: boolean;
   /** Whether unknown fields of blueprints and of configurations of deploy items fail the job. */
   readonly isStrict: boolean;
+  /** Which jobs are recorded, and for how long; undefined: none. */
+  readonly journal?: JournalSettings;
   /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; undefined: no health check. */
@@ -175,6 +178,7 @@ export function configurationOf(
     ...(watchNamespaces?.length && { watchNamespaces: [...new Set(watchNamespaces)] }),
     ...(policy && { verification: policy }),
     ...(deployments && { health: healthOf(deployments) }),
+    ...(result.data.journal?.enabled && { journal: journalSettings(result.data, file) }),
   };
 }
 
@@ -216,6 +220,16 @@ const numbersIn = (settings: Readonly<Record<string, unknown>>): Readonly<Record
   Object.fromEntries(
     Object.entries(settings).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
   );
+
+function journalSettings({ journal }: ConfigurationFile, file: string): JournalSettings {
+  const maxAgeMs = durationAt(file, 'journal.maxAge', journal?.maxAge);
+  return {
+    jobsPerRoot: journal?.jobsPerRoot ?? defaultJournal.jobsPerRoot,
+    maxAgeMs: maxAgeMs === 0 ? Infinity : (maxAgeMs ?? defaultJournal.maxAgeMs),
+    recordBytes: (journal?.recordKiB ?? defaultJournal.recordBytes / 1024) * 1024,
+    keepAfterDeletion: journal?.keepAfterDeletion ?? defaultJournal.keepAfterDeletion,
+  };
+}
 
 /** Relative paths are relative to the configuration file. */
 export function registrySettings({ registry }: ConfigurationFile, file: string): Configuration['registry'] {

@@ -6,23 +6,11 @@ import { z } from 'zod';
 import { defaultSettings, PULL_POLICIES, type Resources } from '../../../deployers/container/settings.ts';
 import { canonicalQuantity } from '../../lib/quantity.ts';
 import { verificationPolicies } from '../../../controllers/installation/gather/verification.ts';
+import { defaultJournal } from '../../api/journal.ts';
 import { defaultLimits, maximumLimits } from '../../api/limits.ts';
 import { defaultComponentLimits } from '../../components/resolve.ts';
 import { DEFAULT_TREE_DEPTH, MAX_TREE_DEPTH } from '../../landscape/tree.ts';
-
-/** Any section may have no value, as in rendered templates of charts. */
-const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).nullish();
-/** A key that upstream uses and Espalier does not; users who set it see `why`. */
-const unused = (why: string) => z.unknown().optional().meta({ unused: why });
-
-/**
- * A key that Espalier uses, with its documentation.
- * @param fallback default value, as Markdown; '': none
- */
-const setting = <S extends z.ZodType>(schema: S, meaning: string, fallback = '') =>
-  schema.nullish().meta({ meaning, fallback });
-/** Another name for a key, which upstream accepts as well. */
-const alias = <S extends z.ZodType>(schema: S) => schema.meta({ isAlias: true });
+import { alias, section, setting, unused } from './schema-parts.ts';
 
 const name = z.string().min(1);
 const names = z.array(name);
@@ -295,6 +283,29 @@ export const configurationSchema = z.looseObject({
     '`true`: unknown fields of [blueprints](blueprints.md#unknown-fields), of the results of their executions, and of the configurations of deploy items fail the job; `false`: they are ignored, as upstream does, and reported; not in upstream',
     '`false`',
   ),
+  journal: section({
+    enabled: setting(
+      z.boolean(),
+      '`true`: Espalier [records the jobs](jobs.md) of roots in objects of the kind `JobRecord`; not in upstream, nor are the next four',
+      '`false`',
+    ),
+    jobsPerRoot: setting(
+      z.int().positive().max(200),
+      'maximum number of records of one root; the next record replaces the oldest; at most 200',
+      String(defaultJournal.jobsPerRoot),
+    ),
+    maxAge: setting(duration, 'older records are deleted; `none` or `0s`: no limit', '`2160h`'),
+    recordKiB: setting(
+      z.int().min(16).max(1024),
+      'maximum size in KiB of one record; parts of the tree that do not fit are omitted, and the spec is if it needs more than half; 16 to 1024',
+      String(defaultJournal.recordBytes / 1024),
+    ),
+    keepAfterDeletion: setting(
+      z.boolean(),
+      '`true`: the records of a root remain when it is deleted, until they are older than `maxAge`',
+      '`false`',
+    ),
+  }),
   blueprintStore: unused(ownCache),
   metrics: unused('where metrics are served is an option of the command, --metrics-address'),
   crdManagement: section({

@@ -1,5 +1,6 @@
 /** The cost of a job: the requests of controllers and deployers together, counted in the audit log of the server. */
 import { expect } from 'chai';
+import { annotations } from '../../../src/api/labels.ts';
 import { useCluster } from '../../support/cluster.ts';
 import {
   blueprint,
@@ -33,6 +34,14 @@ describe('the cost of a job', () => {
     expect(ours.reads, 'reads').to.equal(0);
     expect(ours.writes, written.join('\\n')).to.be.at.most(14);
     expect(server.audit.since(mark).by({ userAgent: 'espalier' }).reads, 'reads anywhere').to.equal(0);
+    const aboutRecords = server.audit
+      .all()
+      .by({ userAgent: 'espalier' })
+      .events.filter(({ objectRef }) => objectRef?.resource === 'jobrecords');
+    expect(aboutRecords, 'requests about records of jobs, which are off by default').to.deep.equal([]);
+    expect(scene.installation('web')?.metadata.annotations ?? {}).not.to.have.property(
+      annotations.jobRequest,
+    );
   });
 
   const worker = (name: string) => child(name, { items: [fakeItem('app')] });

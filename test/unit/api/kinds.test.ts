@@ -15,6 +15,9 @@ const specs: Readonly<Record<string, object>> = {
   TargetSync: { spec: { sourceNamespace: 'n', secretRef: { name: 's' } } },
   LsHealthCheck: { status: 'Ok', lastUpdateTime: '2026-01-01T00:00:00Z', description: '' },
   CriticalProblems: {},
+  JobRecord: {
+    spec: { root: { name: 'r', uid: 'u' }, number: 1, jobID: 'j', request: { reason: 'r' }, result: 's' },
+  },
   SyncObject: {
     spec: { podName: '', kind: 'k', name: 'n', lastUpdateTime: '2026-01-01T00:00:00Z', prefix: 'p' },
   },

@@ -4,6 +4,7 @@ import type { EventsOptions } from './events.ts';
 import type { ForceDeleteOptions } from './force-delete.ts';
 import type { InspectOptions } from './inspect.ts';
 import type { OperationOptions } from './operation.ts';
+import type { RollbackOptions } from './rollback.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -23,6 +24,7 @@ export function addInstallationCommands(
   addEvents(group, terminal, onExit);
   addReconcile(group, terminal, onExit);
   addInterrupt(group, terminal, onExit);
+  addRollback(group, terminal, onExit);
   addForceDelete(group, terminal, onExit);
 }
 
@@ -119,6 +121,35 @@ function addInterrupt(group: Command, terminal: Terminal, onExit: (code: Exit) =
       onExit(await run(name, options, terminal));
     });
   addQuietLogOptions(addClusterOptions(interrupt));
+}
+
+function addRollback(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const rollback = group
+    .command('rollback')
+    .argument('<name>', 'root installation')
+    .summary('bring back the spec of a recorded job')
+    .description(
+      'Brings back the spec and the inline blueprint of a recorded job, and starts a job with them. First shows the ' +
+        'changes, and what it cannot bring back: imported values and component versions are not recorded. See docs/jobs.md.',
+    )
+    .requiredOption('--to <job>', 'number of the job, or the beginning of its id; see espalier jobs list')
+    .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .option('-y, --yes', 'do not ask for confirmation')
+    .option('--dry-run', 'only show what would change')
+    .option('--wait', 'show progress until the job has ended; exit code 1 when it failed')
+    .option('--timeout <duration>', 'how long to wait, such as 90s or 10m', '30m')
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier inst rollback web --to 16 -n shop --dry-run', 'show it first'],
+        ['espalier inst rollback web --to 16 -n shop --wait', 'do it after a confirmation'],
+      ]),
+    )
+    .action(async (name: string, options: RollbackOptions) => {
+      const { rollback: run } = await import('./rollback.ts');
+      onExit(await run(name, options, terminal));
+    });
+  addQuietLogOptions(addClusterOptions(rollback));
 }
 
 function addForceDelete(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {

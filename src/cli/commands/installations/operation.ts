@@ -56,7 +56,7 @@ export async function interrupt(
   });
 }
 
-async function find({ client, namespace }: Cluster, name: string): Promise<Installation> {
+export async function find({ client, namespace }: Cluster, name: string): Promise<Installation> {
   try {
     return await client.get(installationKind, `${namespace}/${name}`);
   } catch (error) {
@@ -84,7 +84,7 @@ interface Wait {
   readonly timeoutMs: number;
 }
 
-async function waitForJob(cluster: Cluster, terminal: Terminal, wait: Wait): Promise<number> {
+export async function waitForJob(cluster: Cluster, terminal: Terminal, wait: Wait): Promise<number> {
   const { clock } = cluster;
   const ending = new AbortController();
   const interruption = onInterrupt(() => {

@@ -129,7 +129,7 @@ describe('the command line', () => {
   it('prints all CustomResourceDefinitions', async () => {
     const terminal = fakeTerminal();
     await runProgram(['crds'], terminal);
-    expect(terminal.output.split('\n---\n')).to.have.length(11);
+    expect(terminal.output.split('\n---\n')).to.have.length(12);
     expect(terminal.output).to.contain('name: installations.landscaper.gardener.cloud');
   });
 });

@@ -1,6 +1,6 @@
 /**
  * The journal: writes a JobRecord when the job of a root has ended, replaces old records, and deletes expired ones.
- * @see docs/adr/0058-jobs-are-recorded-when-they-end.md
+ * @see docs/adr/0051-jobs-are-recorded-when-they-end.md
  */
 import { isFinished, isRoot } from '../../src/api/job.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';

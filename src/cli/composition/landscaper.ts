@@ -149,22 +149,10 @@ function populate(
     const locked = respectUpstreamLocks({ ...spec, fights: 'ignore' }, world.syncObjects, isPodThere);
     manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
   };
-  const { downloads } = services.responses;
-  const helm = {
-    repositories: services.repositories,
-    clock,
-    chartsOf: services.runnerOf,
-    descriptorsOf: services.runnerOf,
-    downloads,
-    ...configuration.helm,
-  };
-  const { withDefaults, trust } = services.repositories;
-  const authorities = (): readonly string[] => trust.configured;
-  const container = { client, settings: configuration.container, withDefaults, authorities };
   const readiness = readinessAt(clock, configuration.hasReadyConditions);
   observeJobs(services.world, metrics, clock);
   const trees = createTreeSizes(services.world, configuration.limits.treeObjects);
-  const plugins = replacePlugins(chosen.deployers.map((name) => deployerPlugin(name, helm, container)));
+  const plugins = replacePlugins(pluginsOf(chosen.deployers, services, configuration));
   for (const name of chosen.controllers) {
     if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
     const ports = {
@@ -194,6 +182,28 @@ function populate(
     };
     add(deployerController(recordCrashes(plugin, report), own));
   }
+}
+
+/** The built-in deployers. */
+function pluginsOf(
+  names: readonly DeployerName[],
+  services: ProcessServices,
+  configuration: Configuration,
+): readonly DeployerPlugin[] {
+  const { client, clock } = services;
+  const { downloads } = services.responses;
+  const helm = {
+    repositories: services.repositories,
+    clock,
+    chartsOf: services.runnerOf,
+    descriptorsOf: services.runnerOf,
+    downloads,
+    ...configuration.helm,
+  };
+  const { withDefaults, trust } = services.repositories;
+  const authorities = (): readonly string[] => trust.configured;
+  const container = { client, settings: configuration.container, withDefaults, authorities };
+  return names.map((name) => deployerPlugin(name, helm, container));
 }
 
 type ControllerPorts = Parameters<typeof installationController>[0] &

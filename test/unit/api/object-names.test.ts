@@ -90,7 +90,9 @@ const others: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('a string in the spec of an object', () => {
+  // Records of jobs are written by controllers, which read no object that a record names.
   const found = definitions
+    .filter(({ kind }) => kind.kind !== 'JobRecord')
     .flatMap(({ kind, schema }) => textsIn(schema, kind.kind))
     .filter(([path]) => !/\.(status|metadata)\b|\.(apiVersion|kind)$/.test(path));
 

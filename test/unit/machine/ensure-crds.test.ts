@@ -23,7 +23,9 @@ const refused = (code: string): Error =>
   });
 
 describe('installing the CustomResourceDefinitions', () => {
-  const count = loadCrds().length;
+  // The definition of records of jobs is installed only where jobs are recorded.
+  const crds = loadCrds().filter(({ metadata }) => !metadata.name.endsWith('.espalier.dev'));
+  const count = crds.length;
   let api: ScriptedApi;
   let clock: FakeClock;
   let stop: AbortController;
@@ -141,7 +143,7 @@ describe('installing the CustomResourceDefinitions', () => {
 
   it('waits for all of them, and polls twenty times a second', async () => {
     let left = 3;
-    const first = loadCrds()[0]?.metadata.name;
+    const first = crds[0]?.metadata.name;
     api.admit = (object) => (object.metadata.name === first ? object : established(object));
     const get = api.get.bind(api);
     api.get = async (kind, key) => {

@@ -39,7 +39,7 @@ describe('the chart of the product', () => {
   });
 
   it('contains the CustomResourceDefinitions', () => {
-    expect(renderProduct({}).crds).to.have.length(11);
+    expect(renderProduct({}).crds).to.have.length(12);
   });
 
   for (const { name, values } of casesOf(productChartFolder))

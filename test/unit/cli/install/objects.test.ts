@@ -320,11 +320,11 @@ describe('install', () => {
     const terminal = fakeTerminal();
     expect(await runProgram(['install', '--image', IMAGE, '--dry-run'], terminal)).to.equal(0);
     const documents = terminal.output.split('\n---\n').map((text) => parseYaml(text) as Obj);
-    expect(documents.filter(({ kind }) => kind === 'CustomResourceDefinition')).to.have.length(11);
-    expect(documents.slice(11)).to.deep.equal(JSON.parse(JSON.stringify(productObjects(settings()))));
+    expect(documents.filter(({ kind }) => kind === 'CustomResourceDefinition')).to.have.length(12);
+    expect(documents.slice(12)).to.deep.equal(JSON.parse(JSON.stringify(productObjects(settings()))));
     const json = fakeTerminal();
     await runProgram(['install', '--image', IMAGE, '--dry-run', '--no-crds', '-o', 'json'], json);
-    expect((JSON.parse(json.output) as { items: unknown[] }).items).to.have.length(documents.length - 11);
+    expect((JSON.parse(json.output) as { items: unknown[] }).items).to.have.length(documents.length - 12);
   });
 
   it('mounts secrets of registries and authorities, and adds their files to the configuration', () => {

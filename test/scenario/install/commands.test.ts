@@ -329,7 +329,7 @@ describe('install and uninstall on the command line', function () {
       'error: deleting the definitions would also delete these objects: Target shop/db; delete them first, or omit --crds\n',
     );
     await client.send({ verb: 'delete', kind: targetKind, key: 'shop/db' });
-    expect(linesOf(await uninstall('--crds'), 'removed')).to.have.length(11);
+    expect(linesOf(await uninstall('--crds'), 'removed')).to.have.length(12);
   });
 
   it('delete the CRDs as well, although every namespace has a Context', async () => {

@@ -126,7 +126,7 @@ async function applyCrds({ client, clock, report, rng }: ApplyPorts): Promise<vo
   const read = (): Promise<readonly (Obj | undefined)[]> =>
     Promise.all(names.map((name) => getIfThere(client, crdKind, name)));
   const before = await read();
-  await ensureCrds(client, clock, silentLogger, { ...(rng && { rng }) });
+  await ensureCrds(client, clock, silentLogger, { ...(rng && { rng }), hasJournal: true });
   const after = await read();
   const outcomes = names.map((name, i) => ({ name, ...outcomeOf(before[i], after[i]) }));
   for (const outcome of ['created', 'changed', 'unchanged'] as const) {

@@ -58,7 +58,7 @@ async function installCrds({ kubeconfig }: Embedded, log: Logger): Promise<void>
   });
   const client = createClient(connection);
   try {
-    await ensureCrds(client, clock, log);
+    await ensureCrds(client, clock, log, { hasJournal: true });
   } finally {
     await client.close();
   }

@@ -105,7 +105,7 @@ function recorder(ports: JournalPorts, records: Cache<JobRecord>): ControllerSpe
 const untilExpiry = (expiry: number, now: number): number =>
   Math.min(Math.max(expiry - now, 0) + 1_000, 86_400_000);
 
-/** The root when a job had ended, and what was observed of the job. */
+/** The root when a job had ended, and the observations of the job. */
 interface Ended {
   readonly root: View<Installation>;
   readonly observed: Observed;

@@ -101,7 +101,7 @@ describe('targets that the command line creates', function () {
   it('DEP-91: the same can be written to a file that only its owner can read', async () => {
     const scene = await scenes.scene();
     const file = join(folder, 'out.yaml');
-    expect(await printed(scene, '-s', 'sec', '-o', file)).to.equal(`Wrote target to ${file}\n`);
+    expect(await printed(scene, '-s', 'sec', '--output-file', file)).to.equal(`Wrote target to ${file}\n`);
     expect(statSync(file).mode & 0o777).to.equal(0o600);
     expect(await applied(readFileSync(file, 'utf8'))).to.deep.equal(['Secret', 'Target']);
     await deploys(scene);

@@ -12,6 +12,7 @@ import { addBlueprintCommands } from './commands/blueprints/index.ts';
 import { addComponentCommands } from './commands/components/index.ts';
 import { addDeployItemCommands } from './commands/deployitems/index.ts';
 import { addContainerCommands, addDeployerCommands } from './commands/deployers/index.ts';
+import { addDoctorCommand } from './commands/doctor/index.ts';
 import { addGraphCommand } from './commands/graph/index.ts';
 import { addInstallCommands } from './commands/install/index.ts';
 import { addInstallationCommands } from './commands/installations/index.ts';
@@ -84,6 +85,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
   addJobCommands(program, terminal, onExit);
   addPlanCommand(program, terminal, onExit);
   addGraphCommand(program, terminal, onExit);
+  addDoctorCommand(program, terminal, onExit);
   addNewCommands(program, terminal);
   addTestCommand(program, terminal, onExit);
   addBlueprintCommands(program, terminal, onExit);

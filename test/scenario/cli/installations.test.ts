@@ -11,6 +11,7 @@ import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import { eventKind, type CoreEvent } from '../../../src/runtime/controller/recorder.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import { dataObjectKind } from '../../../src/api/landscaper-kinds.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { annotations } from '../../../src/api/labels.ts';
@@ -132,6 +133,26 @@ describe('installations on the command line, without controllers', () => {
     expect(terminal.output).to.match(/Installation\/app .* one\n.*Installation\/db .* two\n$/);
     const below = await espalier(server, 'inst', 'events', 'db', '-o', 'json');
     expect(JSON.parse(below.terminal.output)).to.have.length(1);
+  });
+
+  it('doctor finds an export whose writer is gone, and exits with 1', async () => {
+    const object = {
+      apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+      kind: 'DataObject',
+      metadata: { name: 'url', labels: { 'data.landscaper.gardener.cloud/source': 'Inst.gone' } },
+      data: 1,
+    };
+    const sound = await espalier(server, 'doctor', '-n', 'empty');
+    expect([sound.code, sound.terminal.output]).to.deep.equal([0, 'no problems found\n']);
+    await client.send({
+      verb: 'create',
+      kind: dataObjectKind as Kind,
+      object: { ...object, metadata: { ...object.metadata, namespace: 'empty' } },
+    });
+    const { code, terminal } = await espalier(server, 'doctor', '-n', 'empty');
+    expect(code).to.equal(1);
+    expect(terminal.output).to.contain('DataObject empty/url: orphaned-export\n');
+    expect(terminal.output).to.contain('command:  kubectl delete dataobject url -n empty\n');
   });
 
   const refused: readonly (readonly [options: string, line: string])[] = [

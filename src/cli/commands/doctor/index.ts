@@ -1,0 +1,24 @@
+/** `espalier doctor`. */
+import { Option, type Command } from 'commander';
+import type { DoctorOptions } from './doctor.ts';
+import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export function addDoctorCommand(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const doctor = program
+    .command('doctor')
+    .summary('find objects that are stuck or inconsistent')
+    .description(
+      'Finds objects that are stuck or inconsistent, and shows for each the evidence, a command, and the risk of that command. ' +
+        'Only reads. Exit code 1 if it finds something. See docs/doctor.md.',
+    )
+    .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .option('-A, --all-namespaces', 'all namespaces')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addHelpText('after', examples([['espalier doctor -A', 'the whole cluster']]))
+    .action(async (options: DoctorOptions) => {
+      const { doctor: run } = await import('./doctor.ts');
+      onExit(await run(options, terminal));
+    });
+  addQuietLogOptions(addClusterOptions(doctor));
+}

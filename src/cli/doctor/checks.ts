@@ -1,0 +1,145 @@
+/** What `espalier doctor` looks for: a table of pure functions over objects that were read once. */
+import { isBeingDeleted, isFinalPhase, isFinished } from '../../api/job.ts';
+import { labels } from '../../api/labels.ts';
+import { executionContext, installationContext } from '../../dataflow/scope.ts';
+import { notPickedUpMessage } from '../../machine/status.ts';
+import type { Obj, View } from '../../runtime/types.ts';
+import type { Collected } from '../tree/collect.ts';
+import type { TreeObject } from '../tree/tree.ts';
+
+/** All that the checks read. */
+export interface Findable extends Collected {
+  /** Data objects and targets; only metadata is read. */
+  readonly data: readonly View<Obj>[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+export interface Finding {
+  readonly check: string;
+  /** `Execution shop/web` */
+  readonly object: string;
+  /** The fields that show it. */
+  readonly evidence: string;
+  /** What may happen when the command runs. */
+  readonly risk: string;
+  /** The command that mends it. */
+  readonly command: string;
+}
+
+interface Check {
+  readonly name: string;
+  readonly find: (all: Findable) => readonly Finding[];
+}
+
+const STUCK_MS = 10 * 60_000;
+
+export const checks: readonly Check[] = [
+  { name: 'phase-without-job', find: phaseWithoutJob },
+  { name: 'not-taken-up', find: notTakenUp },
+  { name: 'stuck-deletion', find: stuckDeletion },
+  { name: 'missing-owner', find: missingOwner },
+  { name: 'orphaned-export', find: orphanedExport },
+];
+
+export const diagnose = (all: Findable): readonly Finding[] =>
+  checks.flatMap(({ find }) =>
+    [...find(all)].sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : 0)),
+  );
+
+/** No job runs, but the phase is one of a running job: no controller continues it. */
+function phaseWithoutJob(all: Findable): readonly Finding[] {
+  return objectsIn(all)
+    .filter((one) => isFinished(one) && Boolean(one.status?.phase) && !isFinalPhase(one.status?.phase))
+    .map((one) => ({
+      check: 'phase-without-job',
+      object: nameOf(one),
+      evidence: `phase is "${one.status?.phase ?? ''}", but jobIDFinished equals jobID "${one.status?.jobID ?? ''}"`,
+      risk: 'starts a job of the whole tree',
+      command: `espalier installations reconcile ROOT -n ${one.metadata.namespace ?? ''}`,
+    }));
+}
+
+function notTakenUp({ deployItems }: Findable): readonly Finding[] {
+  return deployItems.flatMap((item) => {
+    const message = isFinished(item) ? undefined : notPickedUpMessage(item.status?.conditions);
+    if (message === undefined) return [];
+    return {
+      check: 'not-taken-up',
+      object: nameOf(item),
+      evidence: message,
+      risk: 'none; starting the deployer is better if the type is meant to be supported',
+      command: `kubectl get deployitem ${item.metadata.name} -n ${item.metadata.namespace ?? ''} -o jsonpath={.spec.type}`,
+    };
+  });
+}
+
+function stuckDeletion(all: Findable): readonly Finding[] {
+  return [...objectsIn(all), ...all.data].flatMap((one: View<Obj>) => {
+    const { deletionTimestamp = '', finalizers = [], name, namespace = '' } = one.metadata;
+    const age = all.now - Date.parse(deletionTimestamp);
+    if (!isBeingDeleted(one.metadata) || !(age > STUCK_MS)) return [];
+    return {
+      check: 'stuck-deletion',
+      object: nameOf(one),
+      evidence: `deleted at ${deletionTimestamp}, and still has the finalizers ${finalizers.join(', ') || 'none'}`,
+      risk:
+        one.kind === 'Installation'
+          ? 'force-delete uninstalls nothing: deployed objects stay on the targets'
+          : 'none; the command only shows the object',
+      command:
+        one.kind === 'Installation'
+          ? `espalier installations force-delete ${name} -n ${namespace} --dry-run`
+          : `kubectl describe ${(one.kind ?? '').toLowerCase()} ${name} -n ${namespace}`,
+    };
+  });
+}
+
+/** Only owners of our own kinds: others cannot be looked up here. */
+function missingOwner(all: Findable): readonly Finding[] {
+  const uids = new Set(objectsIn(all).map(({ metadata }) => metadata.uid));
+  return [...objectsIn(all), ...all.data].flatMap((one: View<Obj>) =>
+    (one.metadata.ownerReferences ?? [])
+      .filter(({ kind, uid }) => OWNERS.has(kind) && !uids.has(uid))
+      .map((owner) => ({
+        check: 'missing-owner',
+        object: nameOf(one),
+        evidence: `owner ${owner.kind} "${owner.name}" with uid ${owner.uid} does not exist`,
+        risk: 'none; the garbage collector of the cluster deletes such objects, so check whether it runs',
+        command: `kubectl describe ${(one.kind ?? '').toLowerCase()} ${one.metadata.name} -n ${one.metadata.namespace ?? ''}`,
+      })),
+  );
+}
+
+const OWNERS: ReadonlySet<string> = new Set(['Installation', 'Execution', 'DeployItem']);
+
+/** Written by an installation or execution that no longer exists, and without an owner that would delete it. */
+function orphanedExport({ installations, executions, data }: Findable): readonly Finding[] {
+  const inNamespace = (one: View<Obj>, context: string): string =>
+    `${one.metadata.namespace ?? ''} ${context}`;
+  const sources = new Set([
+    ...installations.map((one) => inNamespace(one, installationContext(one.metadata.name))),
+    ...executions.map((one) => inNamespace(one, executionContext(one.metadata.name))),
+  ]);
+  return data.flatMap((one) => {
+    const source = one.metadata.labels?.[labels.dataSource];
+    const isOwned = (one.metadata.ownerReferences ?? []).length > 0;
+    if (source === undefined || isOwned || sources.has(inNamespace(one, source))) return [];
+    return {
+      check: 'orphaned-export',
+      object: nameOf(one),
+      evidence: `its writer "${source}" does not exist, and it has no owner`,
+      risk: 'installations that import it fail in their next job',
+      command: `kubectl delete ${(one.kind ?? '').toLowerCase()} ${one.metadata.name} -n ${one.metadata.namespace ?? ''}`,
+    };
+  });
+}
+
+const objectsIn = ({ installations, executions, deployItems }: Collected): readonly TreeObject[] => [
+  ...installations,
+  ...executions,
+  ...deployItems,
+];
+
+const nameOf = ({ kind = '', metadata }: View<Obj>): string =>
+  `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;

@@ -49,6 +49,7 @@ export const diagnose = (all: Findable): readonly Finding[] =>
 
 /** No job runs, but the phase is one of a running job: no controller continues it. */
 function phaseWithoutJob(all: Findable): readonly Finding[] {
+  const rootOf = rootFinder(all);
   return objectsIn(all)
     .filter((one) => isFinished(one) && Boolean(one.status?.phase) && !isFinalPhase(one.status?.phase))
     .map((one) => ({
@@ -56,8 +57,34 @@ function phaseWithoutJob(all: Findable): readonly Finding[] {
       object: nameOf(one),
       evidence: `phase is "${one.status?.phase ?? ''}", but jobIDFinished equals jobID "${one.status?.jobID ?? ''}"`,
       risk: 'starts a job of the whole tree',
-      command: `espalier installations reconcile ROOT -n ${one.metadata.namespace ?? ''}`,
+      command: `espalier installations reconcile ${rootOf(one)} -n ${one.metadata.namespace ?? ''}`,
     }));
+}
+
+/** Finds the name of an object's root. An object whose chain of parents is broken counts as its own root. */
+function rootFinder({ installations, executions }: Collected): (one: View<Obj>) => string {
+  const at = ({ namespace = '' }: View<Obj>['metadata'], name: string): string => `${namespace}/${name}`;
+  const byName = (objects: readonly View<Obj>[]): ReadonlyMap<string, View<Obj>> =>
+    new Map(objects.map((one) => [at(one.metadata, one.metadata.name), one]));
+  const [parents, managers] = [byName(installations), byName(executions)];
+  const parentOf = ({ metadata }: View<Obj>): View<Obj> | undefined => {
+    const owner = metadata.ownerReferences?.find(({ kind }) => kind === 'Installation')?.name;
+    const parent = metadata.labels?.[labels.encompassedBy] ?? owner;
+    const manager = metadata.labels?.[labels.executionManagedBy];
+    return (
+      (parent === undefined ? undefined : parents.get(at(metadata, parent))) ??
+      (manager === undefined ? undefined : managers.get(at(metadata, manager)))
+    );
+  };
+  return (one) => {
+    const seen = new Set<View<Obj>>([one]);
+    let root = one;
+    for (let next = parentOf(one); next && !seen.has(next); next = parentOf(next)) {
+      seen.add(next);
+      root = next;
+    }
+    return root.metadata.name;
+  };
 }
 
 function notTakenUp({ deployItems }: Findable): readonly Finding[] {

@@ -74,4 +74,12 @@ describe('espalier doctor', () => {
       expect(diagnose(sound)).to.deep.equal([]);
     });
   }
+
+  it('names the root of the tree in the command that starts a job', () => {
+    const child = withMeta(installation('db', { phase: 'Progressing', finished: 'r' }), {
+      labels: { 'landscaper.gardener.cloud/encompassed-by': 'app' },
+    });
+    const [finding] = diagnose(given([installation('app', { phase: 'Succeeded' }), child]));
+    expect(finding?.command).to.equal('espalier installations reconcile app -n proj');
+  });
 });

@@ -168,5 +168,5 @@ const objectsIn = ({ installations, executions, deployItems }: Collected): reado
   ...deployItems,
 ];
 
-const nameOf = ({ kind = '', metadata }: View<Obj>): string =>
+const nameOf = ({ kind, metadata }: View<Obj>): string =>
   `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;

@@ -146,7 +146,7 @@ describe('installations on the command line, without controllers', () => {
     expect([sound.code, sound.terminal.output]).to.deep.equal([0, 'no problems found\n']);
     await client.send({
       verb: 'create',
-      kind: dataObjectKind as Kind,
+      kind: dataObjectKind,
       object: { ...object, metadata: { ...object.metadata, namespace: 'empty' } },
     });
     const { code, terminal } = await espalier(server, 'doctor', '-n', 'empty');

@@ -29,7 +29,7 @@ const deletedAt = (time: string): Findable =>
 const waiting = (finished: string): Findable => {
   const one = item('i', { execution: 'app', phase: 'Init', finished, waits: 'no deployer of type t runs' });
   const conditions = (one.status?.conditions ?? []).map((c) => ({ ...c, reason: 'NotTakenUp' }));
-  return given([{ ...one, status: { ...one.status, conditions } } as typeof one]);
+  return given([{ ...one, status: { ...one.status, conditions } }]);
 };
 
 /** For each check: objects with the problem, the evidence, and similar objects without it. */

@@ -37,9 +37,13 @@ function hintFor(error: Error): string | undefined {
   return 'this is unexpected; run the command with --log-level debug for details';
 }
 
-/** A 404 for the path instead of an object: the server does not serve the kind. */
+/**
+ * A 404 for the path instead of an object: the server does not serve the kind, or (without a message of its own) no kind
+ * of the group.
+ */
 export const isKindUnknown = (error: Error): boolean =>
-  error.name === 'NotFound' && error.message.includes('could not find the requested resource');
+  error.name === 'NotFound' &&
+  /could not find the requested resource|the server answered 404$/.test(error.message);
 
 const oneLine = (text: string): string =>
   text

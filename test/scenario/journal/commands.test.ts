@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { startApiServer } from '../../../src/apiserver/server.ts';
 import { defaultJournal } from '../../../src/api/journal.ts';
 import { jobRecordKind } from '../../../src/api/kinds/jobrecord.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
@@ -89,6 +90,16 @@ describe('records of jobs on the command line', function () {
     const { code, errors } = await espalier('jobs', 'show', 'web', '7');
     expect(code).to.equal(1);
     expect(errors).to.match(/^error: .*7.*\b1\b.*\b2\b/s);
+  });
+
+  it('say how to switch the journal on if the API server does not know its kind', async () => {
+    const other = await startApiServer({ listen: { tls: false } });
+    const file = join(folder, 'other');
+    writeFileSync(file, other.kubeconfig, { mode: 0o600 });
+    const terminal = fakeTerminal();
+    expect(await runProgram(['jobs', 'list', '--kubeconfig', file], terminal)).to.equal(1);
+    expect(terminal.errors).to.contain('set journal.enabled: true');
+    await other.close();
   });
 
   it('bring back the spec of a job, after saying what changes', async () => {

@@ -45,6 +45,7 @@ const LONG: readonly string[] = [
   'scenario/cli/plan-charts.test.ts',
   'scenario/install/namespaces.test.ts',
   'scenario/install/rights.test.ts',
+  'scenario/journal/records.test.ts',
   'simulation',
   'unit/blueprint/workers-charts.test.ts',
   'unit/templating/hostile',

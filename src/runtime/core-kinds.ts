@@ -13,7 +13,9 @@ import type {
   V1Ingress,
   V1Job,
   V1Namespace,
-  V1NetworkPolicy,
+  V1NetworkPolicyPeer,
+  V1NetworkPolicyPort,
+  V1NetworkPolicySpec,
   V1Node,
   V1PersistentVolume,
   V1PersistentVolumeClaim,
@@ -30,24 +32,17 @@ import type {
 } from '@kubernetes/client-node';
 import type { Kind, Obj } from './types.ts';
 
-/** A model of @kubernetes/client-node in its JSON form: times are RFC 3339 strings, and fields have their own names. */
+/**
+ * A model of @kubernetes/client-node in its JSON form: times are RFC 3339 strings. Fields that the models rename, such as
+ * `_from`, keep the name of the model.
+ */
 export type Plain<T> = T extends Date
   ? string
   : T extends (infer E)[]
     ? Plain<E>[]
     : T extends object
-      ? { [K in keyof T as JsonName<K>]: Plain<T[K]> }
+      ? { [K in keyof T]: Plain<T[K]> }
       : T;
-
-/**
- * The name of a field in JSON: the models rename words of TypeScript (`_from`) and names with dashes
- * (`x_kubernetes_list_type`).
- */
-export type JsonName<K> = K extends `_${infer Name}`
-  ? Name
-  : K extends `x${infer Head}_${infer Tail}`
-    ? JsonName<`x${Head}-${Tail}`>
-    : K;
 
 /**
  * An object of the cluster with the fields of a model of @kubernetes/client-node, such as
@@ -160,7 +155,11 @@ export type Ingress = ObjectOf<V1Ingress>;
 export const Ingress: Kind<Ingress> = networking('Ingress', 'ingresses');
 
 /** NetworkPolicy of networking.k8s.io/v1. */
-export type NetworkPolicy = ObjectOf<V1NetworkPolicy>;
+export type NetworkPolicy = Obj & { spec?: NetworkPolicySpec };
+/** Spec of a NetworkPolicy; the model renames `from`. */
+export type NetworkPolicySpec = Omit<Plain<V1NetworkPolicySpec>, 'ingress'> & {
+  ingress?: { from?: Plain<V1NetworkPolicyPeer>[]; ports?: Plain<V1NetworkPolicyPort>[] }[];
+};
 export const NetworkPolicy: Kind<NetworkPolicy> = networking('NetworkPolicy', 'networkpolicies');
 
 // ---------------------------------------------------------------- access

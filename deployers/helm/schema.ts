@@ -17,8 +17,9 @@ const timeout = z
   .union([z.string(), z.number()])
   .nullish()
   .describe('How long the action may take: "5m". Default: what is left of the timeout of the item.');
+/** Upstream accepts any option here, since helm has many; they are not reported as unknown. */
 const action = z
-  .object({
+  .looseObject({
     atomic: flag('Undoes the action if it fails. Includes wait.'),
     force: flag('Replaces objects that cannot be updated.'),
     skipSchemaValidation: flag('Does not check the values against the schema of the chart.'),
@@ -78,7 +79,7 @@ export const helmSchema = z.object({
     .object({
       install: action.describe('Options of installing.'),
       upgrade: action.describe('Options of upgrading.'),
-      uninstall: z.object({ timeout, wait }).nullish().describe('Options of uninstalling.'),
+      uninstall: z.looseObject({ timeout, wait }).nullish().describe('Options of uninstalling.'),
     })
     .nullish()
     .describe('Options of the actions on a release.'),

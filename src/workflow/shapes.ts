@@ -4,7 +4,7 @@ import { canonicalQuantity } from '../lib/quantity.ts';
 import type { View } from '../lib/objects.ts';
 
 /** Fields of `metadata` that the server sets. */
-const SERVER_METADATA = [
+export const SERVER_METADATA = [
   'uid',
   'resourceVersion',
   'generation',

@@ -96,11 +96,12 @@ export function buildWorkflow<P extends Obj>(
     };
     await driveOn();
     // A node that is not wanted is deleted although its dependencies are not ready.
-    for (const [node, state] of await reconcile.unwanted(states)) {
+    const unwanted = await reconcile.unwanted(states);
+    for (const [node, state] of unwanted) {
       states.set(node, state);
       doom(dag, node, states);
     }
-    await driveOn();
+    if (unwanted.length > 0) await driveOn();
     return report.close(dag.nodes, states);
   };
   return {

@@ -150,7 +150,8 @@ function plannedOf({ manifest: p, live, isTouched }: Applied, before: KubeObject
   if (!isTouched) return { ref, change: 'kept', note: `policy ${p.policy} does not change it` };
   const stored =
     live && p.patchAfterDeployment ? (deepMerge(live, p.patchAfterDeployment, 'from') as KubeObject) : live;
-  if (!before || !stored) return { ref, change: 'create', after: stored && comparable(stored) };
+  if (!before) return { ref, change: 'create', after: stored && comparable(stored) };
+  if (!stored) return { ref, change: 'change', before: comparable(before) };
   const { after: lasting, note } = restored(before, stored);
   const [old, after] = [comparable(before), comparable(lasting)];
   return { ref, change: equal(old, after) ? 'unchanged' : 'change', before: old, after, note };

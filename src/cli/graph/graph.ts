@@ -31,7 +31,7 @@ export interface Graph {
 /** Beyond this, no layout program draws a readable picture. */
 const MAX_NODES = 500;
 
-/** All objects of the trees: who contains whom, and the data flow between siblings and between the roots. */
+/** All objects of the trees, with edges from parents to children and along the data flow between siblings and between roots. */
 export function treeGraph(roots: readonly Node[], maxNodes = MAX_NODES): Graph {
   const nodes: GraphNode[] = [];
   const edges: GraphEdge[] = [];

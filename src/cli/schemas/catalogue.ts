@@ -8,6 +8,7 @@ import { blueprint, installationTemplate } from '../../api/blueprint.ts';
 import { definitions } from '../../api/kinds.ts';
 import type { Definition } from '../../api/shared.ts';
 import { COMPONENT_FILE, componentFileSchema } from '../../components/component-file.ts';
+import { SERVER_METADATA } from '../../workflow/shapes.ts';
 import { configurationSchema } from '../configuration/schema.ts';
 import { DIALECT, editorSchema, type Node } from './editor-schema.ts';
 
@@ -38,18 +39,7 @@ const metadata: Node = {
     annotations: { type: 'object', additionalProperties: { type: 'string' }, description: 'Annotations.' },
     finalizers: { type: 'array', items: { type: 'string' }, description: 'What to wait for when deleting.' },
     ownerReferences: { type: 'array', items: { type: 'object' }, description: 'Objects that own this one.' },
-    ...Object.fromEntries(
-      [
-        'uid',
-        'resourceVersion',
-        'generation',
-        'creationTimestamp',
-        'deletionTimestamp',
-        'deletionGracePeriodSeconds',
-        'managedFields',
-        'selfLink',
-      ].map((field) => [field, { description: 'Set by the API server.' }]),
-    ),
+    ...Object.fromEntries(SERVER_METADATA.map((field) => [field, { description: 'Set by the API server.' }])),
   },
   additionalProperties: false,
 };

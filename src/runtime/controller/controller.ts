@@ -21,6 +21,7 @@ import { reconcileFields } from './reconcile-log.ts';
 import { ActiveReconciles } from './active-reconciles.ts';
 import { Slots, type KeySlot } from './slots.ts';
 import { Intake } from './intake.ts';
+import type { ManagedController } from './managed-controller.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { Admission, Share } from './share.ts';
 import { SourceSet } from '../sources/source-set.ts';
@@ -29,22 +30,8 @@ import { settingsOf, type ControllerSpec, type Settings } from './spec.ts';
 import type { Cache, Caches, Client, Key, Kind, Obj, View } from '../types.ts';
 import { createWriter, type Fence } from './writer.ts';
 
-/* eslint max-lines: [error, 380], max-lines-per-function: [error, 65] -- wiring of the parts of a controller */
+export type { Controller, ManagedController } from './managed-controller.ts';
 export type { ControllerSpec, Reconciler } from './spec.ts';
-
-/** A controller from the outside. */
-export interface Controller<P extends Obj = Obj> {
-  readonly name: string;
-  readonly kind: Kind<P>;
-  /** Queues a primary; keys that do not exist are ignored. */
-  enqueue(key: Key, why?: string): void;
-  /**
-   * Adds a source to a running controller; resolves when it is synced. A source whose name already exists is ignored.
-   */
-  addSource(source: Source<P>): Promise<void>;
-  removeSource(name: string): void;
-  hasSource(name: string): boolean;
-}
 
 interface ControllerPorts {
   readonly client: Client;
@@ -57,27 +44,6 @@ interface ControllerPorts {
   readonly fence: Fence;
   /** Default: this process is responsible for all objects. */
   readonly share?: Share;
-}
-
-/** A controller as its manager uses it: the steps of its life cycle, in order. */
-export interface ManagedController extends Controller {
-  readonly cache: Cache<Obj>;
-  /** Subscribes to all caches and sources; called before the caches start. */
-  attach(): void;
-  /** Resolves when all sources are synced. @throws DefinitionError before `attach` */
-  startSources(signal: AbortSignal): Promise<void>;
-  startWorkers(): void;
-  /** Queues the objects that `concerns` accepts, as if they had just been listed. Never rejects. */
-  revisit(concerns: (object: View<Obj>) => boolean): Promise<void>;
-  revisitOne(object: View<Obj>): void;
-  /** Starts and schedules no more reconciles; resolves when the last active one has ended. */
-  stop(): Promise<void>;
-  /** Aborts the signals of all active reconciles. */
-  abortReconciles(reason: Error): void;
-  /** Number of active reconciles. */
-  readonly active: number;
-  /** Number of active reconciles and ready keys. */
-  readonly pending: number;
 }
 
 /** @throws DefinitionError when the spec is inconsistent */
@@ -120,17 +86,7 @@ class KeyController<P extends Obj> {
       depths: () => this.#queue.depths(),
       running: () => this.#active.ages(),
     });
-    const observer = {
-      added: () => {
-        this.#metrics.added();
-      },
-      taken: (ms: number) => {
-        this.#metrics.waited(ms / 1_000);
-      },
-    };
-    const { maxConcurrent: workers } = settings;
-    const fairness = settings.fairness === 'namespace' ? { workers, namespaceOf } : undefined;
-    this.#queue = createQueue(ports.clock, observer, fairness);
+    this.#queue = this.#createQueue(ports.clock);
     const controller = { name: spec.name, kind: spec.kind, fieldManager: settings.fieldManager };
     this.#braking = spec.fights === 'ignore' ? undefined : new Braking({ ...ports, controller });
     const objects = spec.objectMetrics ? objectMetrics(ports.metrics, spec.name) : undefined;
@@ -169,6 +125,19 @@ class KeyController<P extends Obj> {
     });
     this.#sources = new SourceSet(this.#intake.host);
     this.#pace = new Pace(ports.clock);
+  }
+
+  #createQueue(clock: Clock): WorkQueue {
+    const observer = {
+      added: () => {
+        this.#metrics.added();
+      },
+      taken: (ms: number) => {
+        this.#metrics.waited(ms / 1_000);
+      },
+    };
+    const { maxConcurrent: workers, fairness } = this.#settings;
+    return createQueue(clock, observer, fairness === 'namespace' ? { workers, namespaceOf } : undefined);
   }
 
   #createForgetting({ clock, rng, log }: ControllerPorts): Forgetting<P> {

@@ -9,6 +9,7 @@ import type { Caches } from '../types.ts';
 
 /** How long the start waits for caches that report a problem. Permissions may be granted a moment after the start. */
 const PATIENCE_MS = 10_000;
+/** After that, time between two checks of a start that is slow without a problem. */
 const CHECK_MS = 500;
 
 interface LatePorts {
@@ -40,40 +41,34 @@ export class LateControllers {
   async start(controller: ManagedController, signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#ports;
     const { name } = controller;
-    let isOver = false;
     const synced = controller.startSources(signal).then(
       () => {
-        isOver = true;
         if (!this.#late.delete(controller) || !this.#ports.isRunning()) return;
         controller.startWorkers();
         log.info({ controller: name }, 'late controller started');
       },
       (error: unknown) => {
-        isOver = true;
         if (signal.aborted) return;
         this.#late.add(controller);
         log.error({ controller: name, err: error }, 'controller not started, a source failed');
       },
     );
+    let cancel = (): void => undefined;
     const impatient = new Promise<void>((resolve) => {
-      const beganAt = clock.now();
       const check = (): void => {
-        if (isOver || signal.aborted) {
-          resolve();
-          return;
-        }
         const problems = this.#problems();
-        if (clock.now() - beganAt < PATIENCE_MS || problems.length === 0) {
-          clock.at(clock.now() + CHECK_MS, check);
+        if (problems.length === 0) {
+          cancel = clock.at(clock.now() + CHECK_MS, check);
           return;
         }
         this.#late.add(controller);
         log.warn({ controller: name, problems }, 'controller waits for kinds that cannot be read');
         resolve();
       };
-      clock.at(beganAt + CHECK_MS, check);
+      cancel = clock.at(clock.now() + PATIENCE_MS, check);
     });
     await Promise.race([synced, impatient]);
+    cancel();
     signal.throwIfAborted();
   }
 

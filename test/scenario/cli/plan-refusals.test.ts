@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
 import { annotations, API_VERSION, GROUP } from '../../../src/api/labels.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { useCluster } from '../../support/cluster.ts';
@@ -28,6 +28,12 @@ describe('espalier plan', function () {
     const code = await runProgram(['plan', ...args], terminal);
     return { code, output: terminal.errors + terminal.output };
   }
+  const createItem = (namespace: string, spec: DeployItem['spec']): Promise<DeployItem> =>
+    scenes.cluster.client.send({
+      verb: 'create',
+      kind: deployItemKind,
+      object: { apiVersion: API_VERSION, kind: 'DeployItem', metadata: { name: 'item', namespace }, spec },
+    });
   const strict = (): string => join(folder, 'strict.yaml');
 
   it('names the installation that has to be deleted first', async () => {
@@ -50,16 +56,7 @@ describe('espalier plan', function () {
       kind: 'ProviderConfiguration',
       pahse: 'Succeeded',
     };
-    await scenes.cluster.client.send({
-      verb: 'create',
-      kind: deployItemKind,
-      object: {
-        apiVersion: API_VERSION,
-        kind: 'DeployItem',
-        metadata: { name: 'item', namespace: scene.ns },
-        spec: { type: `${GROUP}/mock`, config },
-      },
-    });
+    await createItem(scene.ns, { type: `${GROUP}/mock`, config });
     const relaxed = await plan('item', '-n', scene.ns);
     expect(relaxed.output).to.contain('! unknown fields in the configuration').and.contain('pahse');
     expect(relaxed.code).to.equal(0);
@@ -80,16 +77,8 @@ describe('espalier plan', function () {
   describe("with items of a deployer of one's own", () => {
     const own = async (): Promise<string> => {
       const scene = await scenes.scene();
-      await scenes.cluster.client.send({
-        verb: 'create',
-        kind: deployItemKind,
-        object: {
-          apiVersion: API_VERSION,
-          kind: 'DeployItem',
-          metadata: { name: 'item', namespace: scene.ns },
-          spec: { type: 'example.org/dns', config: { apiVersion: 'dns.example.org/v1', kind: 'Cfg' } },
-        },
-      });
+      const config = { apiVersion: 'dns.example.org/v1', kind: 'Cfg' };
+      await createItem(scene.ns, { type: 'example.org/dns', config });
       return scene.ns;
     };
     const moduleOf = (name: string, text: string): string => {

@@ -7,9 +7,11 @@ import { installationKind, jobRecordKind } from '../../../api/landscaper-kinds.t
 import { append } from '../../../lib/lists.ts';
 import { NotFound } from '../../../runtime/errors.ts';
 import type { Client, View } from '../../../runtime/types.ts';
-import type { Cluster, NamespacedOptions } from '../../cluster.ts';
-import { CommandError, UsageError } from '../../errors.ts';
+import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
+import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import { isKindUnknown } from '../../report-error.ts';
+import { printJson } from '../../terminal/documents.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import { collect } from '../../tree/collect.ts';
 import { treesOf, type Node } from '../../tree/tree.ts';
 
@@ -121,6 +123,29 @@ export async function jobOf(
   const found = job === undefined ? jobs[0] : jobs.find(({ spec }) => isNamed(spec, job));
   if (found) return found;
   throw new CommandError(await whyNone({ client, namespace }, root, job, records));
+}
+
+/** How a command shows one job. */
+interface JobView {
+  readonly json: (spec: View<JobRecordSpec>) => unknown;
+  readonly lines: (spec: View<JobRecordSpec>, now: number) => readonly string[];
+}
+
+/** Prints one job. @param job see `jobOf` */
+export async function printJob(
+  root: string,
+  job: string | undefined,
+  options: JobsOptions,
+  terminal: Terminal,
+  { json, lines }: JobView,
+): Promise<number> {
+  const hasJson = isJson(options);
+  return withCluster(options, terminal, async (cluster) => {
+    const { spec } = await jobOf(cluster, root, job);
+    const shown = hasJson ? [printJson(json(spec))] : lines(spec, cluster.clock.wall());
+    for (const line of shown) terminal.print(line);
+    return exitCodes.ok;
+  });
 }
 
 /** A number matches exactly; anything else is the beginning of an id. */

@@ -2,27 +2,16 @@
 import type { JobRecordSpec } from '../../../api/kinds/jobrecord.ts';
 import type { View } from '../../../runtime/types.ts';
 import { columns } from '../../terminal/columns.ts';
-import { printJson } from '../../terminal/documents.ts';
-import { withCluster } from '../../cluster.ts';
-import { exitCodes } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { isJson, jobOf, type JobsOptions } from './read.ts';
+import { printJob, type JobsOptions } from './read.ts';
 import { blueprintWords, changesWords, requestWords, timeWords, tookWords } from './words.ts';
 
-export async function show(
+export const show = (
   root: string,
   job: string | undefined,
   options: JobsOptions,
   terminal: Terminal,
-): Promise<number> {
-  const hasJson = isJson(options);
-  return withCluster(options, terminal, async (cluster) => {
-    const { spec } = await jobOf(cluster, root, job);
-    const lines = hasJson ? [printJson(spec)] : linesOf(spec, cluster.clock.wall());
-    for (const line of lines) terminal.print(line);
-    return exitCodes.ok;
-  });
-}
+): Promise<number> => printJob(root, job, options, terminal, { json: (spec) => spec, lines: linesOf });
 
 /** The lines of the text output. */
 export function linesOf(spec: View<JobRecordSpec>, now: number): readonly string[] {

@@ -2,28 +2,20 @@
 import type { JobPart, JobRecordSpec } from '../../../api/kinds/jobrecord.ts';
 import { largest } from '../../../lib/lists.ts';
 import type { View } from '../../../runtime/types.ts';
-import { printJson } from '../../terminal/documents.ts';
-import { withCluster } from '../../cluster.ts';
-import { exitCodes } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { isJson, jobOf, type JobsOptions } from './read.ts';
+import { printJob, type JobsOptions } from './read.ts';
 import { tookWords } from './words.ts';
 
-export async function timeline(
+export const timeline = (
   root: string,
   job: string | undefined,
   options: JobsOptions,
   terminal: Terminal,
-): Promise<number> {
-  const hasJson = isJson(options);
-  return withCluster(options, terminal, async (cluster) => {
-    const { spec } = await jobOf(cluster, root, job);
-    const now = cluster.clock.wall();
-    if (hasJson) terminal.print(printJson(spec.parts ?? []));
-    else for (const line of timelineLines(spec, now, terminal.columns)) terminal.print(line);
-    return exitCodes.ok;
+): Promise<number> =>
+  printJob(root, job, options, terminal, {
+    json: (spec) => spec.parts ?? [],
+    lines: (spec, now) => timelineLines(spec, now, terminal.columns),
   });
-}
 
 type Row = Pick<
   View<JobPart>,

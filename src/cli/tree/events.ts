@@ -1,5 +1,6 @@
 /** Selects, sorts and prints the events of all objects of a tree. Pure. */
 import type { Obj, View } from '../../runtime/types.ts';
+import { columns } from '../terminal/columns.ts';
 import type { Node } from './tree.ts';
 
 /** An event of the core API, by any client: old ones have times and a count, new ones an event time and a series. */
@@ -37,34 +38,16 @@ const timeOf = (event: View<TreeEvent>): string =>
   '';
 
 /** One line per event: time, type, object, reason, message, and how often it happened. */
-export function eventLines(events: readonly View<TreeEvent>[]): readonly string[] {
-  const rows = events.map((event) => ({
-    time: timeOf(event).replace(/\.\d+Z$/, 'Z'),
-    type: event.type ?? '',
-    object: `${event.involvedObject.kind ?? ''}/${event.involvedObject.name ?? ''}`,
-    reason: event.reason ?? '',
-    note: `${(event.message ?? '').replaceAll(/\s+/g, ' ').trim()}${countText(event)}`,
-  }));
-  const width = (key: 'time' | 'type' | 'object' | 'reason'): number =>
-    rows.reduce((most, row) => Math.max(most, row[key].length), 0);
-  const widths = {
-    time: width('time'),
-    type: width('type'),
-    object: width('object'),
-    reason: width('reason'),
-  };
-  return rows.map(({ time, type, object, reason, note }) =>
-    [
-      time.padEnd(widths.time),
-      type.padEnd(widths.type),
-      object.padEnd(widths.object),
-      reason.padEnd(widths.reason),
-      note,
-    ]
-      .join('  ')
-      .trimEnd(),
+export const eventLines = (events: readonly View<TreeEvent>[]): readonly string[] =>
+  columns(
+    events.map((event) => [
+      timeOf(event).replace(/\.\d+Z$/, 'Z'),
+      event.type ?? '',
+      `${event.involvedObject.kind ?? ''}/${event.involvedObject.name ?? ''}`,
+      event.reason ?? '',
+      `${(event.message ?? '').replaceAll(/\s+/g, ' ').trim()}${countText(event)}`,
+    ]),
   );
-}
 
 function countText({ count, series }: View<TreeEvent>): string {
   const times = series?.count ?? count ?? 1;

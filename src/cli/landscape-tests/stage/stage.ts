@@ -52,8 +52,6 @@ export interface Stage {
 
 /** The controllers that need nothing outside of this process. */
 const CONTROLLERS = ['installation', 'execution', 'deployitem', 'context'];
-/** How long a stage may take to stop, in real time. */
-
 /** @throws OutOfRealTime */
 export async function startStage(options: StageOptions): Promise<Stage> {
   const closing = new Closing();

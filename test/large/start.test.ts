@@ -1,13 +1,19 @@
 import { expect } from 'chai';
 import { playStart, startBenchServer } from '../bench/runtime/scene.ts';
 import { Slices } from '../bench/runtime/slices.ts';
+import { slowness } from '../bench/runtime/yardstick.ts';
 
 const OBJECTS = 60_000;
 const UNSETTLED = 7;
+/** On the machine of the yardstick, where it takes about 30 ms. */
 const MOST_SLICE_MS = 50;
 
 describe('RUN-127: the start on 60 000 settled objects', function () {
   this.timeout(240_000);
+  let most: number;
+  before(() => {
+    most = MOST_SLICE_MS * slowness();
+  });
 
   for (const streams of [false, true]) {
     it(`reconciles and queues only unsettled objects, answers probes, and never blocks for long (${streams ? 'streamed' : 'paged'})`, async () => {
@@ -19,7 +25,7 @@ describe('RUN-127: the start on 60 000 settled objects', function () {
       expect(figures.queued).to.equal(UNSETTLED);
       expect(figures.probes).to.be.greaterThan(10);
       expect(figures.healthy).to.equal(figures.probes);
-      expect(figures.longestSliceMs).to.be.lessThan(MOST_SLICE_MS);
+      expect(figures.longestSliceMs).to.be.lessThan(most);
     });
   }
 
@@ -30,8 +36,8 @@ describe('RUN-127: the start on 60 000 settled objects', function () {
       const now = process.cpuUsage();
       return (now.user + now.system - user - system) / 1_000;
     };
-    while (used() < 3 * MOST_SLICE_MS) JSON.parse(JSON.stringify({ busy: [1, 2, 3] }));
+    while (used() < 3 * most) JSON.parse(JSON.stringify({ busy: [1, 2, 3] }));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(slices.end()).to.be.greaterThan(MOST_SLICE_MS);
+    expect(slices.end()).to.be.greaterThan(most);
   });
 });

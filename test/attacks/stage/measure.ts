@@ -19,10 +19,10 @@ export class Waits {
     this.#since = undefined;
   }
 
-  /** Those that ended after `start`, and the current one; sorted. */
+  /** Those that ended after `start`, and the current one, each without what it has waited before `start`; sorted. */
   after(start: number): readonly number[] {
-    const running = this.#since === undefined ? [] : [performance.now() - this.#since];
-    const ended = this.#ended.filter(({ at }) => at >= start).map(({ ms }) => ms);
+    const running = this.#since === undefined ? [] : [performance.now() - Math.max(this.#since, start)];
+    const ended = this.#ended.filter(({ at }) => at >= start).map(({ at, ms }) => Math.min(ms, at - start));
     // The current one counts only if it has waited longer than those that ended.
     return [...ended, ...running.filter((ms) => ms > 1000 || ended.length === 0)].sort((a, b) => a - b);
   }

@@ -11,7 +11,7 @@ const LOOK_MS = 2;
 const SCHEDULER = `/proc/${String(process.pid)}/task/${String(process.pid)}/schedstat`;
 
 /** Milliseconds of processor time of this thread; on other systems than Linux, of all threads. */
-const processorMs: () => number = existsSync(SCHEDULER)
+export const processorMs: () => number = existsSync(SCHEDULER)
   ? () => Number(readFileSync(SCHEDULER, 'utf8').split(' ')[0]) / 1e6
   : () => {
       const { user, system } = process.cpuUsage();

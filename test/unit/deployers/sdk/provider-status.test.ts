@@ -30,7 +30,7 @@ describe('a provider status', () => {
     },
     remove: () => Promise.resolve(done()),
   });
-  const bench = (given: Parameters<typeof definePlugin>[0] = plugin as never): Bench => {
+  const bench = (given: Parameters<typeof definePlugin>[0] = plugin): Bench => {
     const b = new Bench(given as never);
     b.giveItem({}, { type: TYPE, target: null, timeout: '10m' });
     return b;
@@ -67,7 +67,7 @@ describe('a provider status', () => {
 
   it('is stored unchanged without a codec', async () => {
     const { status: _, ...without } = plugin;
-    const b = bench(without as never);
+    const b = bench(without);
     await b.kick('j1');
     expect(b.status().providerStatus).to.deep.equal({ url: 'ended' });
   });

@@ -106,6 +106,8 @@ class EventRecorder implements Recorder {
   readonly #similar = new Remembered<Similar>(MAX_REMEMBERED);
   readonly #budgets = new Remembered<TokenBucket>(MAX_REMEMBERED);
   readonly #pending: Line[] = [];
+  /** Since the queue was last empty. */
+  #dropped = 0;
   #sending: Promise<void> | undefined;
 
   constructor(ports: RecorderPorts) {
@@ -120,7 +122,8 @@ class EventRecorder implements Recorder {
     line.last = timestamp(clock);
     if (line.isPending || !this.#mayTalk(facts)) return;
     if (this.#pending.length >= MAX_PENDING) {
-      log.warn({ reason: facts.reason }, 'too many queued events, dropping one');
+      if (this.#dropped++ === 0)
+        log.warn({ reason: facts.reason, limit: MAX_PENDING }, 'too many queued events, dropping some');
       return;
     }
     line.isPending = true;
@@ -171,6 +174,9 @@ class EventRecorder implements Recorder {
       line.isPending = false;
       await this.#send(line);
     }
+    if (this.#dropped > 0)
+      this.#ports.log.warn({ dropped: this.#dropped }, 'dropped events, because the API server was too slow');
+    this.#dropped = 0;
     this.#sending = undefined;
   }
 

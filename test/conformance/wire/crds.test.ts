@@ -16,6 +16,10 @@ import { leftOut } from '../../support/skip.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const ROOT = `/apis/${GROUP}/${VERSION}`;
+const rootOf = (plural: string): string => {
+  const kind = definitions.find((one) => one.kind.plural === plural)?.kind;
+  return kind ? `/apis/${kind.group}/${kind.version}` : ROOT;
+};
 
 /** Repeats until the answer matches; servers publish new kinds with a small delay. */
 async function until(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean): Promise<Answer> {
@@ -35,7 +39,8 @@ const isEstablished = ({ body }: Answer): boolean =>
 export function crdConformance(open: () => WireClient): void {
   let client: WireClient;
   const namespace = `crds-${randomUUID().slice(0, 8)}`;
-  const path = (plural: string, rest = ''): string => `${ROOT}/namespaces/${namespace}/${plural}${rest}`;
+  const path = (plural: string, rest = ''): string =>
+    `${rootOf(plural)}/namespaces/${namespace}/${plural}${rest}`;
   const named = (object: Json): Json => ({ ...object, metadata: { name: `x-${randomUUID()}`, namespace } });
   const strictly = (plural: string, object: Json): Promise<Answer> =>
     client.call('POST', path(plural, '?fieldValidation=Strict'), { body: object });
@@ -93,12 +98,12 @@ export function crdConformance(open: () => WireClient): void {
   });
 
   it('lists all kinds with short names and subresources', async () => {
-    const { body } = await until(
-      () => client.call('GET', ROOT),
-      (answer) => answer.body['resources']?.some((r: Json) => r['name'] === 'targetsyncs') === true,
-    );
-    const resources = new Map((body['resources'] as Json[]).map((r) => [r['name'] as string, r]));
     for (const { kind, singular, shortNames, statusSubresource } of definitions) {
+      const { body } = await until(
+        () => client.call('GET', rootOf(kind.plural)),
+        (answer) => answer.body['resources']?.some((r: Json) => r['name'] === kind.plural) === true,
+      );
+      const resources = new Map((body['resources'] as Json[]).map((r) => [r['name'] as string, r]));
       const resource = resources.get(kind.plural);
       expect(resource, kind.plural).to.include({ kind: kind.kind, namespaced: true, singularName: singular });
       expect(resource?.['shortNames'], kind.plural).to.deep.equal([...shortNames]);

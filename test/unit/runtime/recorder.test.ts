@@ -132,6 +132,33 @@ describe('the event recorder', () => {
     expect(events()).to.have.length(2);
   });
 
+  it('reports once that it drops events, and how many when it has sent the others', async () => {
+    const lines: string[] = [];
+    const log = {
+      ...silentLogger,
+      warn: (fields: object, message: string) => lines.push(`${message} ${JSON.stringify(fields)}`),
+    };
+    const ports = { client: cluster, clock, rng: seededRng(1), identity: 'pod-0', fence: () => undefined };
+    recorder = createRecorder({ ...ports, log });
+    for (const rest of [7, 2]) {
+      for (let i = 0; i < 1_000 + rest; i++)
+        recorder.record({
+          regarding: about(`w-${String(rest)}-${String(i)}`, `u-${String(rest)}-${String(i)}`),
+          component: 'widgets',
+          type: 'Normal',
+          reason: 'Progress',
+          note: 'x',
+        });
+      await recorder.flush();
+    }
+    expect(lines.map((line) => line.slice(line.indexOf('{')))).to.deep.equal([
+      '{"reason":"Progress","limit":1000}',
+      '{"dropped":7}',
+      '{"reason":"Progress","limit":1000}',
+      '{"dropped":2}',
+    ]);
+  });
+
   it('shortens fields that are too long for the server', async () => {
     await say('x'.repeat(5_000));
     expect(events()[0]?.message).to.have.length(1_024);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { runProgram } from '../../../src/cli/program.ts';
@@ -11,7 +12,9 @@ import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import { eventKind, type CoreEvent } from '../../../src/runtime/controller/recorder.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
-import { dataObjectKind } from '../../../src/api/landscaper-kinds.ts';
+import { dataObjectKind, targetKind } from '../../../src/api/landscaper-kinds.ts';
+import { namespaceKind } from '../../../src/landscape/world.ts';
+import { CustomResourceDefinition } from '../../../src/runtime/core-kinds.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { annotations } from '../../../src/api/labels.ts';
@@ -153,6 +156,65 @@ describe('installations on the command line, without controllers', () => {
     expect(code).to.equal(1);
     expect(terminal.output).to.contain('DataObject empty/url: orphaned-export\n');
     expect(terminal.output).to.contain('command:  kubectl delete dataobject url -n empty\n');
+  });
+
+  it('doctor --targets reports the target whose cluster does not answer', async () => {
+    const text = readFileSync(server.kubeconfigFile, 'utf8');
+    await client.send({
+      verb: 'create',
+      kind: namespaceKind,
+      object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'targets' } },
+    });
+    for (const [name, kubeconfig] of [
+      ['here', text],
+      ['away', text.replace(/^( *server: .*:)\d+$/m, (_, start: string) => `${start}1`)],
+    ] as const)
+      await client.send({
+        verb: 'create',
+        kind: targetKind,
+        object: {
+          apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+          kind: 'Target',
+          metadata: { name, namespace: 'targets' },
+          spec: { type: 'landscaper.gardener.cloud/kubernetes-cluster', config: { kubeconfig } },
+        },
+      });
+    const without = await espalier(server, 'doctor', '-n', 'targets');
+    expect([without.code, without.terminal.output]).to.deep.equal([0, 'no problems found\n']);
+    const { code, terminal } = await espalier(server, 'doctor', '-n', 'targets', '--targets', '-o', 'json');
+    const found = JSON.parse(terminal.output) as readonly Readonly<Record<string, string>>[];
+    expect(code).to.equal(1);
+    expect(found.map((one) => [one['check'], one['object']])).to.deep.equal([
+      ['unreachable-target', 'Target targets/away'],
+    ]);
+    expect(found[0]?.['evidence']).to.contain('ECONNREFUSED');
+  });
+
+  it('doctor reports a definition that lacks a field', async () => {
+    const key = 'contexts.landscaper.gardener.cloud';
+    const stored = await client.get(CustomResourceDefinition, key);
+    const properties = stored.spec?.versions[0]?.schema?.openAPIV3Schema?.properties ?? {};
+    const { repositoryContext, ...rest } = properties;
+    expect(repositoryContext).not.to.equal(undefined);
+    const replace = (wanted: object) => {
+      const versions = (stored.spec?.versions ?? []).map((version) => ({
+        ...version,
+        schema: { openAPIV3Schema: { ...version.schema?.openAPIV3Schema, properties: wanted } },
+      }));
+      return client.send({
+        verb: 'merge',
+        kind: CustomResourceDefinition,
+        key,
+        body: { spec: { versions } },
+      });
+    };
+    await replace(rest);
+    const { code, terminal } = await espalier(server, 'doctor', '-n', 'targets');
+    await replace(properties);
+    expect(code).to.equal(1);
+    expect(terminal.output).to.contain(`CustomResourceDefinition ${key}: outdated-definition\n`);
+    expect(terminal.output).to.contain('drops the fields repositoryContext');
+    expect((await espalier(server, 'doctor', '-n', 'targets')).code).to.equal(0);
   });
 
   const refused: readonly (readonly [options: string, line: string])[] = [

@@ -14,8 +14,15 @@ export function addDoctorCommand(program: Command, terminal: Terminal, onExit: (
     )
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
     .option('-A, --all-namespaces', 'all namespaces')
+    .option('--targets', 'also read the credentials of targets, and send a request to each of their clusters')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
-    .addHelpText('after', examples([['espalier doctor -A', 'the whole cluster']]))
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier doctor -A', 'the whole cluster'],
+        ['espalier doctor -n shop --targets', 'a namespace, and whether its targets can be reached'],
+      ]),
+    )
     .action(async (options: DoctorOptions) => {
       const { doctor: run } = await import('./doctor.ts');
       onExit(await run(options, terminal));

@@ -22,6 +22,7 @@ COPY hack/image hack/image
 COPY src src
 COPY controllers controllers
 COPY deployers deployers
+COPY web web
 RUN node hack/build.mjs && node hack/image/prune.mjs dist
 
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS packages

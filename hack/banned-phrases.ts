@@ -78,11 +78,11 @@ const inComments: readonly Phrase[] = [
 /** What the check reads; add a folder to `comments` when it is clean. */
 const scope = {
   /** Strings and templates of more than one word. */
-  strings: ['controllers', 'deployers', 'src'],
+  strings: ['controllers', 'deployers', 'src', 'web'],
   /** Titles of tests, in calls of `it` and `describe`, and in rows of tables. */
   titles: ['test'],
   /** Comments and docstrings. */
-  comments: ['controllers', 'deployers', 'hack', 'src'],
+  comments: ['controllers', 'deployers', 'hack', 'src', 'web'],
   /** Whole pages. */
   pages: ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'docs/*.md', 'docs/samples'],
   /** Sentences of upstream, Kubernetes or Spiff, and test programs. */

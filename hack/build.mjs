@@ -1,5 +1,5 @@
-// Compiles src, controllers and deployers to dist with TypeScript 7. First compares the sources with the last build
-// and does nothing if they are unchanged; the compiler itself works incrementally as well.
+// Compiles src, controllers and deployers to dist with TypeScript 7, and bundles the web console. First compares the
+// sources with the last build and does nothing if they are unchanged; the compiler itself works incrementally as well.
 //
 //   node hack/build.mjs [--clean] [--force]
 import { spawnSync } from 'node:child_process';
@@ -12,6 +12,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +22,9 @@ process.chdir(root);
 
 const SOURCES = ['src', 'controllers', 'deployers'];
 const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'hack/build.mjs'];
+const CONSOLE = 'web/console';
+const CONSOLE_OUTPUT = join('dist', CONSOLE);
+const CONSOLE_FILES = ['index.html', 'console.css', 'icon.svg'];
 const MAIN = 'dist/src/cli/main.js';
 const BUILD_INFO = 'dist/.tsbuildinfo';
 const COMPILER = 'node_modules/typescript7/bin/tsc';
@@ -53,6 +57,7 @@ for (const [output, source] of outputs) {
 }
 checkMain();
 chmodSync(MAIN, 0o755);
+await bundleConsole();
 console.log(`built dist in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 
 function filesIn(folder) {
@@ -79,9 +84,45 @@ function removeStale() {
 }
 
 function isUpToDate() {
-  if (!existsSync(BUILD_INFO) || [...outputs.keys()].some((output) => !existsSync(output))) return false;
-  const built = statSync(BUILD_INFO).mtimeMs;
-  return [...sources, ...SETTINGS].every((file) => !existsSync(file) || statSync(file).mtimeMs < built);
+  const made = [BUILD_INFO, join(CONSOLE_OUTPUT, 'console.js'), ...outputs.keys()];
+  if (made.some((output) => !existsSync(output))) return false;
+  const compiled = statSync(BUILD_INFO).mtimeMs;
+  const bundled = statSync(join(CONSOLE_OUTPUT, 'console.js')).mtimeMs;
+  const isOlder = (time) => (file) => !existsSync(file) || statSync(file).mtimeMs < time;
+  return [...sources, ...SETTINGS].every(isOlder(compiled)) && filesIn('web').every(isOlder(bundled));
+}
+
+/** One script without source map: it is served to the browser as it is. */
+async function bundleConsole() {
+  const { build } = await import('esbuild');
+  rmSync(CONSOLE_OUTPUT, { recursive: true, force: true });
+  const { metafile } = await build({
+    entryPoints: [join(CONSOLE, 'main.tsx')],
+    outfile: join(CONSOLE_OUTPUT, 'console.js'),
+    tsconfig: 'web/tsconfig.json',
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+  }).catch(() => fail('the console cannot be bundled'));
+  for (const file of CONSOLE_FILES) copyFileSync(join(CONSOLE, file), join(CONSOLE_OUTPUT, file));
+  writeFileSync(join(CONSOLE_OUTPUT, 'licenses.txt'), licensesOf(Object.keys(metafile.inputs)));
+}
+
+/** The licences of the packages in a bundle, which have to accompany it. */
+function licensesOf(inputs) {
+  const packages = new Set(
+    inputs.flatMap((file) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []),
+  );
+  // The bundle of dagre contains its graph library.
+  if (packages.has('@dagrejs/dagre')) packages.add('@dagrejs/graphlib');
+  return [...packages]
+    .sort()
+    .map((name) => `${name}\n\n${readFileSync(join('node_modules', name, 'LICENSE'), 'utf8')}`)
+    .join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 /** Checks that Node can run the compiled program. */

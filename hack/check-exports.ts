@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
 
 const root = join(import.meta.dirname, '..');
-const PRODUCT = /^(src|controllers|deployers|hack)\/.*\.ts$/;
+const PRODUCT = /^(src|controllers|deployers|hack|web)\/.*\.tsx?$/;
 
 /** Exported because the compiler has to name them in the declarations of other files. */
 const MENTIONED: readonly string[] = ['src/api/shared.ts ApiKind', 'src/templating/helm/work.ts ChartValues'];
@@ -105,7 +105,7 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
   encoding: 'utf8',
 })
   .split('\n')
-  .filter((path) => /\.(ts|mjs)$/.test(path) && existsSync(join(root, path)));
+  .filter((path) => /\.(tsx?|mjs)$/.test(path) && existsSync(join(root, path)));
 
 const modules = new Map(listed.map((path) => [path, read(path)]));
 const used = new Set(

@@ -25,13 +25,14 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   // Rules with types keep the types of the whole program.
   lint: [
     '--max-old-space-size=8192',
-    ...tool('eslint/bin/eslint.js', 'src', 'controllers', 'deployers', 'docs/samples', 'test', 'hack'),
+    ...tool('eslint/bin/eslint.js', 'src', 'controllers', 'deployers', 'web', 'docs/samples', 'test', 'hack'),
   ],
   format: tool('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'),
   imports: script('hack/check-imports.ts'),
   exports: script('hack/check-exports.ts'),
   phrases: script('hack/banned-phrases.ts'),
   types: tool('typescript7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'),
+  webtypes: tool('typescript7/bin/tsc', '-p', 'web/tsconfig.json', '--noEmit'),
   crds: script('hack/update-crds.ts', '--check'),
   schemas: script('hack/update-schemas.ts', '--check'),
   docs: script('hack/update-docs.ts', '--check'),

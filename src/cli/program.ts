@@ -10,6 +10,7 @@ import { versionText } from './package.ts';
 import { addApplyCommand } from './commands/apply/index.ts';
 import { addBlueprintCommands } from './commands/blueprints/index.ts';
 import { addComponentCommands } from './commands/components/index.ts';
+import { addConsoleCommand } from './commands/console/index.ts';
 import { addDeployItemCommands } from './commands/deployitems/index.ts';
 import { addContainerCommands, addDeployerCommands } from './commands/deployers/index.ts';
 import { addDoctorCommand } from './commands/doctor/index.ts';
@@ -85,6 +86,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
   addJobCommands(program, terminal, onExit);
   addPlanCommand(program, terminal, onExit);
   addGraphCommand(program, terminal, onExit);
+  addConsoleCommand(program, terminal);
   addDoctorCommand(program, terminal, onExit);
   addNewCommands(program, terminal);
   addTestCommand(program, terminal, onExit);

@@ -97,7 +97,9 @@ function grouped<T extends TreeObject>(
     const owner = ownerOf(object);
     if (owner === undefined) continue;
     const key = joinKey(object.metadata.namespace, owner);
-    groups.set(key, [...(groups.get(key) ?? []), object]);
+    const group = groups.get(key);
+    if (group) group.push(object);
+    else groups.set(key, [object]);
   }
   return groups;
 }
@@ -273,9 +275,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** In the order of the parent's status, which is the order of the blueprint; others follow, sorted by name. */
 function inOrder<T extends TreeObject>(objects: readonly T[], order: readonly string[]): readonly T[] {
-  const rank = (object: T): number => {
-    const at = order.indexOf(object.metadata.name);
-    return at < 0 ? order.length : at;
-  };
+  const places = new Map(order.map((name, at) => [name, at]));
+  const rank = (object: T): number => places.get(object.metadata.name) ?? order.length;
   return [...objects].sort((a, b) => rank(a) - rank(b) || byPlace(a, b));
 }

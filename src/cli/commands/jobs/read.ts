@@ -70,11 +70,15 @@ export async function runningJobs(
 ): Promise<readonly Job[]> {
   const trees = treesOf(await collect(client, namespace));
   return trees
-    .filter(({ object, name }) => isRoot(object.metadata) && !isFinished(object) && (root ?? name) === name)
-    .map((tree) => {
-      const before = records.find(({ spec }) => spec.root.uid === tree.object.metadata.uid);
-      return { namespace: tree.namespace, spec: runningRecord(tree, (before?.spec.number ?? 0) + 1) };
-    });
+    .filter(({ name }) => (root ?? name) === name)
+    .flatMap((tree) => runningJob(tree, records) ?? []);
+}
+
+/** The job of a tree, with the number after the last record; undefined if it is not the tree of a root, or no job is running. */
+export function runningJob(tree: Node, records: readonly View<JobRecord>[]): Job | undefined {
+  if (!isRoot(tree.object.metadata) || isFinished(tree.object)) return undefined;
+  const before = records.find(({ spec }) => spec.root.uid === tree.object.metadata.uid);
+  return { namespace: tree.namespace, spec: runningRecord(tree, (before?.spec.number ?? 0) + 1) };
 }
 
 function runningRecord(tree: Node, number: number): JobRecordSpec {

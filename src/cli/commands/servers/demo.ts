@@ -15,6 +15,7 @@ import { applyAll } from '../../objects.ts';
 import { elapsedText } from '../../tree/print.ts';
 import { showProgress } from '../../tree/progress.ts';
 import { sample, sampleObjects } from './sample.ts';
+import { consoleLines, withConsole } from './with-console.ts';
 import { quoted, selfCommand } from '../../self-command.ts';
 import { aborted, onInterrupt, type Interruption } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -87,11 +88,17 @@ async function runDemo(stage: Stage): Promise<number> {
     );
   }
   const isServing = terminal.isLive && !stage.options.exit;
-  terminal.print(isServing ? whileServing(embedded, code) : nextCommands());
-  if (!isServing) return code;
-  terminal.print(`Serving ${paint.cyan(embedded.url)}; press Ctrl-C to stop.`);
-  await aborted(interruption.signal);
-  terminal.print('\nStopping …');
+  if (!isServing) {
+    terminal.print(nextCommands());
+    return code;
+  }
+  await withConsole(embedded.kubeconfigFile, terminal, async (link) => {
+    terminal.print(whileServing(embedded, code));
+    for (const line of consoleLines(link, paint)) terminal.print(line);
+    terminal.print(`Serving ${paint.cyan(embedded.url)}; press Ctrl-C to stop.`);
+    await aborted(interruption.signal);
+    terminal.print('\nStopping …');
+  });
   return exitCodes.ok;
 }
 

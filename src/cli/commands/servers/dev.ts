@@ -1,9 +1,11 @@
 /** `espalier dev`: runs API server, validating webhooks, controllers and deployers in one process. */
 import { readConfiguration } from '../../configuration/configuration.ts';
 import { startEmbeddedWebhooks } from '../../composition/embedded-webhooks.ts';
+import type { Embedded } from '../../composition/embedded.ts';
 import { withEmbeddedLandscaper } from '../../composition/embedded-landscaper.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../../logging.ts';
 import { applyAll, namespaceObject } from '../../objects.ts';
+import { consoleLines, withConsole } from './with-console.ts';
 import type { Address } from '../../terminal/options.ts';
 import { packageInfo } from '../../package.ts';
 import { quoted, selfCommand } from '../../self-command.ts';
@@ -38,8 +40,10 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
       },
       async ({ embedded, landscaper }) => {
         await applyAll(landscaper.client, [namespaceObject(namespace)]);
-        terminal.print(welcome(embedded.url, embedded.kubeconfigFile, data, terminal));
-        await aborted(interruption.signal);
+        await withConsole(embedded.kubeconfigFile, terminal, async (link) => {
+          terminal.print(welcome(embedded, link, data, terminal));
+          await aborted(interruption.signal);
+        });
       },
     );
   } finally {
@@ -47,7 +51,12 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
   }
 }
 
-function welcome(url: string, kubeconfigFile: string, data: string | undefined, { paint }: Terminal): string {
+function welcome(
+  { url, kubeconfigFile }: Embedded,
+  consoleLink: string | undefined,
+  data: string | undefined,
+  { paint }: Terminal,
+): string {
   const where = data === undefined ? 'in memory, until it stops' : `in the folder ${data}`;
   return [
     `${paint.bold(`Espalier ${packageInfo().version}`)} serves ${paint.cyan(url)}; objects are kept ${where}.`,
@@ -57,6 +66,7 @@ function welcome(url: string, kubeconfigFile: string, data: string | undefined, 
     '  kubectl get installations,executions,deployitems -A',
     `  ${selfCommand()} installations inspect -A`,
     '',
+    ...consoleLines(consoleLink, paint),
     'Press Ctrl-C to stop.',
     '',
   ].join('\n');

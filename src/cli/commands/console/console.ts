@@ -1,0 +1,58 @@
+/** `espalier console`: serves the web console for the cluster of the kubeconfig. */
+import { spawn } from 'node:child_process';
+import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
+import { isAllowed } from '../../console/requests.ts';
+import { startConsole } from '../../console/start.ts';
+import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export interface ConsoleCommandOptions extends NamespacedOptions {
+  readonly port?: number;
+  /** False with --no-open. */
+  readonly open: boolean;
+}
+
+export async function serveConsole(options: ConsoleCommandOptions, terminal: Terminal): Promise<void> {
+  const interruption = onInterrupt();
+  try {
+    await withCluster(options, terminal, async (cluster) => {
+      const namespace = await shownNamespace(options, cluster);
+      const running = await startConsole(cluster, { namespace, port: options.port });
+      try {
+        terminal.print(
+          `Serving the console of ${terminal.paint.bold(namespace ?? 'all namespaces')} at ${cluster.self.server}. The link contains the key of this session:`,
+        );
+        terminal.print(`\n  ${terminal.paint.cyan(running.link)}\n`);
+        if (options.open && terminal.isLive) openBrowser(running.onceLink());
+        terminal.print('Press Ctrl-C to stop.');
+        await aborted(interruption.signal);
+      } finally {
+        await running.close();
+      }
+    });
+  } finally {
+    interruption.release();
+  }
+}
+
+/** Undefined: all namespaces. */
+async function shownNamespace(
+  { namespace }: ConsoleCommandOptions,
+  cluster: Cluster,
+): Promise<string | undefined> {
+  if (namespace !== undefined) return namespace;
+  return (await isAllowed(cluster.client, 'list', undefined)) ? undefined : cluster.namespace;
+}
+
+const openers: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/** Without a browser, the printed link remains. */
+function openBrowser(url: string): void {
+  const [program = '', ...args] = openers[process.platform] ?? ['xdg-open'];
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+  child.on('error', () => undefined);
+  child.unref();
+}

@@ -1,0 +1,27 @@
+/** The web console of a development server. */
+import { withCluster } from '../../cluster.ts';
+import { startConsole } from '../../console/start.ts';
+import { CommandError } from '../../errors.ts';
+import type { Paint, Terminal } from '../../terminal/terminal.ts';
+
+/** Calls `use` with the link of the console while it is served; without a link if the console is not built. */
+export const withConsole = (
+  kubeconfigFile: string,
+  terminal: Terminal,
+  use: (link: string | undefined) => Promise<void>,
+): Promise<void> =>
+  withCluster({ kubeconfig: kubeconfigFile }, terminal, async (cluster) => {
+    const running = await startConsole(cluster, { namespace: undefined, port: 0 }).catch((error: unknown) => {
+      if (!(error instanceof CommandError)) throw error;
+      terminal.warn(error.message);
+      return undefined;
+    });
+    try {
+      await use(running?.link);
+    } finally {
+      await running?.close();
+    }
+  });
+
+export const consoleLines = (link: string | undefined, paint: Paint): readonly string[] =>
+  link === undefined ? [] : ['Or open the console in a browser:', '', `  ${paint.cyan(link)}`, ''];

@@ -1,0 +1,108 @@
+/**
+ * Events for the browser. All viewers of a topic share its state: a new viewer receives a snapshot, and after each
+ * change all receive the items that differ.
+ */
+import type { Clock } from '../../lib/clock.ts';
+import { partsOf, rowOf } from './items.ts';
+import type { Model, WatchedModel } from './model.ts';
+
+/** All landscapes, or one of them. */
+export type Topic =
+  | { readonly kind: 'landscapes' }
+  | { readonly kind: 'landscape'; readonly namespace: string; readonly name: string };
+
+interface Item {
+  readonly id: string;
+}
+
+/** The items that a topic contains now. */
+export function itemsOf(model: Model, topic: Topic): readonly Item[] {
+  if (topic.kind === 'landscapes') return model.roots().map(rowOf);
+  const root = model.root(topic.namespace, topic.name);
+  return root ? partsOf(root) : [];
+}
+
+type Send = (event: string, json: string) => void;
+
+interface Channel {
+  readonly topic: Topic;
+  readonly viewers: Set<Send>;
+  /** JSON of the items that the viewers have received, by id. */
+  sent: ReadonlyMap<string, string>;
+}
+
+export interface Feed {
+  /** Sends a snapshot immediately, then changes, until the returned function is called. */
+  open(topic: Topic, send: Send): () => void;
+  close(): void;
+}
+
+/** Changes within this time are sent together. */
+const MIN_PAUSE_MS = 250;
+/** Computing changes takes at most this share of the time. */
+const MAX_SHARE = 0.2;
+const HEALTH_MS = 5_000;
+
+export function createFeed(model: WatchedModel, clock: Clock): Feed {
+  const channels = new Map<string, Channel>();
+  let cancelFlush: (() => void) | undefined;
+  let nextFlushAt = -Infinity;
+
+  const flush = (): void => {
+    const startedAt = clock.now();
+    cancelFlush = undefined;
+    for (const channel of channels.values()) sendChanges(channel, model);
+    const took = clock.now() - startedAt;
+    nextFlushAt = clock.now() + Math.max(MIN_PAUSE_MS, took / MAX_SHARE);
+  };
+  const stopListening = model.onChange(() => {
+    if (channels.size === 0) return;
+    cancelFlush ??= clock.at(Math.max(clock.now(), nextFlushAt), flush);
+  });
+
+  const health = (): string => JSON.stringify({ problem: model.problem() });
+  let cancelHealth: (() => void) | undefined;
+  const beat = (): void => {
+    cancelHealth = clock.at(clock.now() + HEALTH_MS, () => {
+      for (const { viewers } of channels.values()) for (const send of viewers) send('health', health());
+      beat();
+    });
+  };
+  beat();
+
+  return {
+    open(topic, send) {
+      const id = JSON.stringify(topic);
+      const channel = channels.get(id) ?? { topic, viewers: new Set(), sent: encoded(model, topic) };
+      channels.set(id, channel);
+      sendChanges(channel, model);
+      channel.viewers.add(send);
+      send('health', health());
+      send('snapshot', `{"items":[${[...channel.sent.values()].join(',')}]}`);
+      return () => {
+        channel.viewers.delete(send);
+        if (channel.viewers.size === 0) channels.delete(id);
+      };
+    },
+    close() {
+      stopListening();
+      cancelFlush?.();
+      cancelHealth?.();
+      channels.clear();
+    },
+  };
+}
+
+const encoded = (model: Model, topic: Topic): ReadonlyMap<string, string> =>
+  new Map(itemsOf(model, topic).map((item) => [item.id, JSON.stringify(item)]));
+
+function sendChanges(channel: Channel, model: Model): void {
+  const before = channel.sent;
+  const now = encoded(model, channel.topic);
+  const set = [...now].flatMap(([id, json]) => (before.get(id) === json ? [] : [json]));
+  const gone = [...before.keys()].filter((id) => !now.has(id));
+  channel.sent = now;
+  if (set.length === 0 && gone.length === 0) return;
+  const json = `{"set":[${set.join(',')}],"gone":${JSON.stringify(gone)}}`;
+  for (const send of channel.viewers) send('change', json);
+}

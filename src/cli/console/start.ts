@@ -1,0 +1,63 @@
+/** Starts the console for a cluster. */
+import { setMaxListeners } from 'node:events';
+import { CommandError } from '../errors.ts';
+import type { Cluster } from '../cluster.ts';
+import { packageInfo } from '../package.ts';
+import { readAssets } from './assets.ts';
+import { createSessions } from './guard.ts';
+import { watchModel } from './model.ts';
+import { createServer, listen } from './server.ts';
+
+interface ConsoleOptions {
+  /** undefined: all namespaces. */
+  readonly namespace: string | undefined;
+  /** 0: any free one; undefined: the usual one, or any free one if it is in use. */
+  readonly port: number | undefined;
+}
+
+interface RunningConsole {
+  /** Address with a token; valid until the console stops. */
+  readonly link: string;
+  /** Address with a token that works once, for arguments of programs. */
+  onceLink(): string;
+  close(): Promise<void>;
+}
+
+const USUAL_PORT = 8082;
+
+/** @throws CommandError if the console is not built, or the port is not available */
+export async function startConsole(
+  { client, caches, clock, self }: Pick<Cluster, 'client' | 'caches' | 'clock' | 'self'>,
+  { namespace, port: wanted }: ConsoleOptions,
+): Promise<RunningConsole> {
+  const assets = readAssets();
+  const sessions = createSessions();
+  const life = new AbortController();
+  setMaxListeners(0, life.signal);
+  const model = await watchModel(caches, namespace, life.signal);
+  let port = 0;
+  const server = createServer({
+    model,
+    client,
+    clock,
+    sessions,
+    assets,
+    about: { version: packageInfo().version, server: self.server, namespace: namespace ?? '' },
+    port: () => port,
+  });
+  const close = async (): Promise<void> => {
+    life.abort(new Error('the console stops'));
+    await server.close();
+  };
+  try {
+    port = await listen(server, wanted ?? USUAL_PORT).catch((error: unknown) => {
+      if (wanted !== undefined || !(error instanceof CommandError)) throw error;
+      return listen(server, 0);
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const linkWith = (token: string): string => `http://127.0.0.1:${String(port)}/#token=${token}`;
+  return { link: linkWith(sessions.token), onceLink: () => linkWith(sessions.createOnceToken()), close };
+}

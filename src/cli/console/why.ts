@@ -1,0 +1,122 @@
+/** Why an object is not ready: its holders, since when, and the next steps. Pure. */
+import { isBeingDeleted, isSuspended } from '../../api/job.ts';
+import { conditionTypes } from '../../api/conditions.ts';
+import { annotations, FINALIZER } from '../../api/labels.ts';
+import { withoutSteps } from '../tree/print.ts';
+import { rootCauses, type Node } from '../tree/tree.ts';
+import type { Holder, Why } from './wire.ts';
+
+/** Where a node stands in its tree. */
+interface Place {
+  readonly root: Node;
+  readonly siblings: readonly Node[];
+}
+
+export const idOf = ({ kind, namespace, name }: Pick<Node, 'kind' | 'namespace' | 'name'>): string =>
+  `${kind}/${namespace}/${name}`;
+
+/** Undefined if the object is ready. */
+export function whyOf(node: Node, place: Place): Why | undefined {
+  const isDeleted = isBeingDeleted(node.object.metadata);
+  if (node.condition === 'succeeded' && !isDeleted) return undefined;
+  const since = sinceOf(node);
+  return {
+    summary: summaryOf(node),
+    ...(since !== undefined && { since }),
+    holders: holdersOf(node, place),
+    next: nextSteps(node, place),
+  };
+}
+
+function summaryOf(node: Node): string {
+  if (node.blockedBy.length > 0) {
+    const names = node.blockedBy.join(', ');
+    return node.condition === 'failed' ? `It did not start because of ${names}.` : `It waits for ${names}.`;
+  }
+  if (node.message !== undefined) return withoutSteps(node.message);
+  switch (node.condition) {
+    case 'failed':
+      return node.children.some(({ condition }) => condition === 'failed')
+        ? 'An object below it failed.'
+        : 'It failed; the status contains no reason.';
+    case 'running':
+      return node.children.some(({ condition }) => condition !== 'succeeded')
+        ? 'It waits until the objects below it have finished.'
+        : 'Its controller works on it.';
+    case 'waiting':
+      return isSuspended(node.object.metadata) ? 'Its jobs are suspended.' : 'It has not received a job yet.';
+    case 'succeeded':
+      return 'It is being deleted.';
+  }
+}
+
+const timeOf = (text: string | undefined): number | undefined => {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? undefined : time;
+};
+
+/** Since when: the wait, the error, the deletion or the job, in this order. */
+function sinceOf({ condition, object }: Node): number | undefined {
+  const { status, metadata } = object;
+  const wait = status?.conditions?.find(({ type }) => type === conditionTypes.Waiting)?.lastTransitionTime;
+  const error = status?.lastError?.lastTransitionTime;
+  const { triggerTime, waitTime, finishedTime } = status?.transitionTimes ?? {};
+  const times =
+    condition === 'failed'
+      ? [finishedTime, error]
+      : [wait, waitTime, metadata.deletionTimestamp, triggerTime, metadata.creationTimestamp];
+  return times.map(timeOf).find((time) => time !== undefined);
+}
+
+function holdersOf(node: Node, { siblings }: Place): readonly Holder[] {
+  const before = siblings.filter(({ title }) => node.blockedBy.includes(title));
+  if (before.length > 0) return before.flatMap((sibling) => causesIn(sibling));
+  if (node.children.length > 0 && node.condition !== 'succeeded') {
+    const below = node.children.flatMap((child) => (child.condition === 'succeeded' ? [] : causesIn(child)));
+    if (below.length > 0) return below;
+  }
+  return foreignFinalizers(node).map((name) => ({ text: `finalizer ${name}` }));
+}
+
+/** The root causes in a tree; for one that only runs, its top. */
+function causesIn(node: Node): readonly Holder[] {
+  const causes = rootCauses(node);
+  return (causes.length > 0 ? causes : [node]).map((cause) => ({
+    id: idOf(cause),
+    text: `${cause.kind} ${cause.title}${cause.phase ? `, ${cause.phase}` : ''}`,
+  }));
+}
+
+/** Finalizers of other controllers on an object that is being deleted. */
+const foreignFinalizers = ({ object: { metadata } }: Node): readonly string[] =>
+  isBeingDeleted(metadata) ? (metadata.finalizers ?? []).filter((name) => name !== FINALIZER) : [];
+
+function nextSteps(node: Node, place: Place): readonly string[] {
+  const { root } = place;
+  const command = (verb: string): string =>
+    `espalier installations ${verb} ${root.name} -n ${root.namespace}`;
+  const isOwnCause = rootCauses(node).some((cause) => cause === node);
+  const foreign = foreignFinalizers(node);
+  const isBlocked = holdersOf(node, place).some(({ id }) => id !== undefined);
+  return [
+    ...(isSuspended(node.object.metadata)
+      ? [`To resume its jobs, remove the annotation ${annotations.suspended}.`]
+      : []),
+    ...(foreign.length > 0
+      ? [`Its deletion ends when the owners of these finalizers remove them: ${foreign.join(', ')}.`]
+      : []),
+    ...(isBlocked && node.condition !== 'failed'
+      ? ['It continues by itself when these objects have finished.']
+      : []),
+    ...(node.condition === 'failed' && !isOwnCause
+      ? ['Fix the cause first; this object then starts again in the next job.']
+      : []),
+    ...(node.condition === 'failed' ? [`After the fix, start a new job: ${command('reconcile')}`] : []),
+    ...(node === root && node.condition === 'waiting' && !isSuspended(node.object.metadata)
+      ? [`To start a job: ${command('reconcile')}`]
+      : []),
+    ...(node.condition === 'running' && !isBlocked
+      ? [`To end the running job: ${command('interrupt')}`]
+      : []),
+  ];
+}

@@ -1,0 +1,166 @@
+/** What the console's server sends to the browser. Types only: the client imports this file as well. */
+
+export type Condition = 'succeeded' | 'failed' | 'running' | 'waiting';
+
+/** One root installation in the list. Times are milliseconds since 1970. */
+export interface LandscapeRow {
+  /** `namespace/name`. */
+  readonly id: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly phase: string;
+  readonly condition: Condition;
+  readonly marks: readonly string[];
+  /** The first cause of a failure or a wait, on one line; empty if there is none. */
+  readonly note: string;
+  readonly createdAt?: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  /** Objects below the root, without those on targets, and how many of them have failed or are running. */
+  readonly parts: number;
+  readonly failed: number;
+  readonly running: number;
+}
+
+type PartKind = 'Installation' | 'Execution' | 'DeployItem' | 'Object';
+
+/** One object of a landscape: the root, an object below it, or an object on a target. */
+export interface Part {
+  /** Kind, namespace and name; for an object on a target, those of its deploy item and its own. */
+  readonly id: string;
+  /** The id of the object above; empty for the root. */
+  readonly parent: string;
+  /** Position among the siblings. */
+  readonly at: number;
+  readonly kind: PartKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly title: string;
+  readonly phase: string;
+  /** Absent for objects on targets, whose state the provider status does not contain. */
+  readonly condition?: Condition;
+  readonly marks: readonly string[];
+  readonly note: string;
+  readonly warnings: readonly string[];
+  readonly createdAt?: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  /** Names and short values, such as the type of a deploy item. Never a value of a data object or a secret. */
+  readonly facts: readonly (readonly [name: string, value: string])[];
+  readonly why?: Why;
+}
+
+/** Why an object is not ready. */
+export interface Why {
+  /** What is the matter, in the words of the status. */
+  readonly summary: string;
+  readonly since?: number;
+  /** The objects that hold it. */
+  readonly holders: readonly Holder[];
+  /** Next steps, each a sentence. */
+  readonly next: readonly string[];
+}
+
+export interface Holder {
+  /** The part; absent if it is not a part of this landscape, such as a finalizer. */
+  readonly id?: string;
+  readonly text: string;
+}
+
+/** Events of `/api/events`: first a snapshot, then changes. */
+export interface Snapshot<T> {
+  readonly items: readonly T[];
+}
+export interface Changes<T> {
+  readonly set: readonly T[];
+  readonly gone: readonly string[];
+}
+/** Sent regularly, so that both sides notice a broken connection. */
+export interface Health {
+  /** Why the watches of the API server are not healthy; empty if they are. */
+  readonly problem: string;
+}
+
+/** Facts about the server and the cluster. */
+export interface About {
+  readonly version: string;
+  /** Address of the API server. */
+  readonly server: string;
+  /** The namespace that is shown; empty: all. */
+  readonly namespace: string;
+}
+
+export interface FlowNode {
+  readonly id: string;
+  readonly label: string;
+  readonly phase: string;
+  readonly condition: Condition;
+  /** `namespace/name` of the landscape; a link. */
+  readonly landscape: string;
+}
+
+/** Who imports what from whom: names only, never values. */
+export interface Flow {
+  readonly nodes: readonly FlowNode[];
+  readonly edges: readonly {
+    readonly from: string;
+    readonly to: string;
+    readonly names: readonly string[];
+  }[];
+  /** Installations that are not drawn because the graph would be too large. */
+  readonly omitted: number;
+  /** Installations that neither import from nor export to another one shown here. */
+  readonly unconnected: number;
+}
+
+export interface JobSummary {
+  readonly number: number;
+  readonly jobID: string;
+  readonly reason: string;
+  readonly result: string;
+  readonly changes: string;
+  readonly triggeredAt?: number;
+  readonly endedAt?: number;
+}
+
+export interface JobList {
+  readonly jobs: readonly JobSummary[];
+  /** Why no jobs are recorded; empty if they are. */
+  readonly problem: string;
+}
+
+export interface TimelineRow {
+  readonly kind: string;
+  readonly title: string;
+  readonly depth: number;
+  readonly phase: string;
+  readonly triggeredAt?: number;
+  readonly waitedAt?: number;
+  readonly endedAt?: number;
+  readonly waitedFor: readonly string[];
+  readonly error: string;
+}
+
+export interface Timeline extends JobSummary {
+  readonly rows: readonly TimelineRow[];
+}
+
+export const actions = ['reconcile', 'interrupt', 'delete'] as const;
+export type Action = (typeof actions)[number];
+
+/** Which actions the user may request. */
+export type Rights = Readonly<Record<Action, boolean>>;
+
+/** What a deletion deletes. */
+export interface Deletion {
+  readonly uid: string;
+  readonly parts: readonly { readonly kind: string; readonly name: string }[];
+  /** Objects on targets, as the provider status lists them. */
+  readonly objects: readonly { readonly kind: string; readonly name: string }[];
+  /** Roots that import what this one exports. */
+  readonly importers: readonly string[];
+}
+
+export interface Problem {
+  readonly error: string;
+}

@@ -1,0 +1,222 @@
+/** All landscapes, with search and filters. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { LandscapeRow } from '../../src/cli/console/wire.ts';
+import { conditions, counted, jobDuration, phaseText, sinceText, symbols } from './format.ts';
+import { useNow } from './now.ts';
+import { filterList, namespacesIn, type FilteredList, type ListFilter } from './list-filter.ts';
+import type { Live } from './live.ts';
+import { indexAfter } from './keys.ts';
+import { Link, Note, Symbol } from './parts.tsx';
+import { landscapeUrl, withQuery } from './addresses.ts';
+import { navigate } from './route.ts';
+import { Virtual } from './virtual.tsx';
+
+const filterIn = (query: URLSearchParams): ListFilter => ({
+  search: query.get('q') ?? '',
+  condition: query.get('state') ?? '',
+  namespace: query.get('namespace') ?? '',
+});
+
+const setFilter = ({ search, condition, namespace }: ListFilter): void =>
+  navigate(withQuery('/', { q: search, state: condition, namespace }), { replace: true });
+
+interface ListProps {
+  readonly live: Live<LandscapeRow>;
+  readonly query: URLSearchParams;
+}
+
+export function List({ live, query }: ListProps) {
+  const filter = filterIn(query);
+  const { items } = live;
+  const list = useMemo(
+    () => filterList(items?.values() ?? [], filter),
+    [items, filter.search, filter.condition, filter.namespace],
+  );
+  const namespaces = useMemo(() => namespacesIn(items?.values() ?? []), [items]);
+  return (
+    <main class="page">
+      <h1 class="hidden">Landscapes</h1>
+      <Toolbar filter={filter} list={list} namespaces={namespaces} />
+      {items === undefined ? (
+        <Note>Loading …</Note>
+      ) : items.size === 0 ? (
+        <Note>
+          There are no installations. Create one with <code>espalier new landscape shop</code> and{' '}
+          <code>espalier apply shop</code>.
+        </Note>
+      ) : list.rows.length === 0 ? (
+        <Note>No landscape matches the search and the filters.</Note>
+      ) : (
+        <Rows rows={list.rows} />
+      )}
+    </main>
+  );
+}
+
+interface ToolbarProps {
+  readonly filter: ListFilter;
+  readonly list: FilteredList;
+  readonly namespaces: readonly string[];
+}
+
+function Toolbar({ filter, list, namespaces }: ToolbarProps) {
+  const search = useRef<HTMLInputElement>(null);
+  useSearchKey(search);
+  const chip = (condition: string, text: string, count: number) => (
+    <button
+      key={condition}
+      type="button"
+      class={`chip ${condition}`}
+      aria-pressed={filter.condition === condition}
+      onClick={() => setFilter({ ...filter, condition })}
+    >
+      {text} <span class="count">{count.toLocaleString('en')}</span>
+    </button>
+  );
+  return (
+    <div class="toolbar" role="search">
+      <input
+        ref={search}
+        type="search"
+        aria-label="Search landscapes"
+        aria-keyshortcuts="/"
+        placeholder="Search by name, namespace, phase or message ( / )"
+        value={filter.search}
+        onInput={({ currentTarget }) => setFilter({ ...filter, search: currentTarget.value })}
+      />
+      {namespaces.length > 1 || filter.namespace !== '' ? (
+        <select
+          aria-label="Namespace"
+          value={filter.namespace}
+          onChange={({ currentTarget }) => setFilter({ ...filter, namespace: currentTarget.value })}
+        >
+          <option value="">All namespaces</option>
+          {namespaces.map((namespace) => (
+            <option key={namespace} value={namespace}>
+              {namespace}
+            </option>
+          ))}
+        </select>
+      ) : null}
+      <div class="chips" role="group" aria-label="State">
+        {chip('', 'All', list.total)}
+        {conditions.map((condition) =>
+          chip(condition, `${symbols[condition]} ${condition}`, list.counts[condition]),
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** `/` moves the focus to the search, unless the user is typing. */
+function useSearchKey(search: { readonly current: HTMLInputElement | null }): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+      if (event.key !== '/' || isTyping) return;
+      event.preventDefault();
+      search.current?.focus();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
+
+function Rows({ rows }: { readonly rows: readonly LandscapeRow[] }) {
+  const now = useNow();
+  const [activeId, setActiveId] = useState('');
+  const active = rows.findIndex(({ id }) => id === activeId);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const next = indexAfter(event.key, active, rows.length);
+    const row = rows[next ?? active];
+    if (next !== undefined) setActiveId(row?.id ?? '');
+    else if (event.key === 'Enter' && row) navigate(landscapeUrl(row.id));
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="grid" role="grid" aria-label="Landscapes" aria-rowcount={rows.length + 1}>
+      <div class="row head" role="row">
+        {['', 'Name', 'Namespace', 'Phase', 'Objects', 'Job', 'Age', 'Message'].map((title) => (
+          <span key={title} role="columnheader">
+            {title || <span class="hidden">State</span>}
+          </span>
+        ))}
+      </div>
+      <Virtual
+        count={rows.length}
+        active={active}
+        attributes={{
+          tabIndex: 0,
+          role: 'rowgroup',
+          'aria-label': 'Landscapes; choose with the arrow keys, open with Enter',
+          ...(active >= 0 && { 'aria-activedescendant': `row-${active}` }),
+          onKeyDown,
+        }}
+        row={(index, style) => {
+          const row = rows[index];
+          return (
+            row && (
+              <Row key={row.id} row={row} index={index} isActive={index === active} now={now} style={style} />
+            )
+          );
+        }}
+      />
+      <p class="foot" aria-live="polite">
+        {counted(rows.length, 'landscape')}
+      </p>
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly row: LandscapeRow;
+  readonly index: number;
+  readonly isActive: boolean;
+  readonly now: number;
+  readonly style: Readonly<Record<string, string>>;
+}
+
+function Row({ row, index, isActive, now, style }: RowProps) {
+  const problems =
+    row.failed > 0 ? `, ${row.failed} failed` : row.running > 0 ? `, ${row.running} running` : '';
+  return (
+    <div
+      id={`row-${index}`}
+      class={isActive ? 'row active' : 'row'}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isActive}
+      style={style}
+    >
+      <span role="gridcell">
+        <Symbol condition={row.condition} />
+        <span class="hidden">{row.condition}</span>
+      </span>
+      <span role="gridcell" class="name">
+        <Link href={landscapeUrl(row.id)} tabIndex={-1}>
+          {row.name}
+        </Link>
+      </span>
+      <span role="gridcell" class="dim">
+        {row.namespace}
+      </span>
+      <span role="gridcell" class={row.condition}>
+        {phaseText(row)}
+      </span>
+      <span role="gridcell" class="dim">
+        {row.parts}
+        {problems}
+      </span>
+      <span role="gridcell" class="dim number">
+        {jobDuration(row, now)}
+      </span>
+      <span role="gridcell" class="dim number">
+        {sinceText(row.createdAt, now)}
+      </span>
+      <span role="gridcell" class="note" title={row.note}>
+        {row.note}
+      </span>
+    </div>
+  );
+}

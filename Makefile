@@ -99,6 +99,10 @@ test-faults: install ## sixty trees over a connection that refuses, delays and b
 test-attacks: build ## attack the product as it is installed, beside a canary; one kind: SUITES=test/attacks/trees.test.ts
 	@$(TSX) hack/run-tests.ts $(or $(SUITES),attacks) $(ARGS)
 
+.PHONY: test-console
+test-console: build ## the web console in a headless Chromium; needs Debian's package chromium
+	@$(TSX) hack/run-tests.ts console $(ARGS)
+
 .PHONY: test-clients
 test-clients: install ## clients in Go and helm on the embedded API server; builds them once, needs Go
 	@$(TSX) hack/go-clients/main.ts && $(TSX) hack/run-tests.ts clients $(ARGS)

@@ -1,6 +1,9 @@
 /** Bars of a timeline. Pure. */
 import type { TimelineRow } from '../../src/cli/console/wire.ts';
 
+/** A shorter bar would not be visible. */
+const MIN_WIDTH = 0.5;
+
 /** Bars in percent of the job: from the trigger, with the time at which waiting began or ended. */
 export function barsOf(
   row: TimelineRow,
@@ -8,8 +11,8 @@ export function barsOf(
 ): readonly { readonly kind: 'working' | 'waiting'; readonly left: number; readonly width: number }[] {
   if (row.triggeredAt === undefined) return [];
   const at = (time: number): number => Math.min(100, Math.max(0, ((time - start) / (end - start)) * 100));
-  const from = at(row.triggeredAt);
-  const to = Math.max(at(row.endedAt ?? end), from + 0.5);
+  const from = Math.min(at(row.triggeredAt), 100 - MIN_WIDTH);
+  const to = Math.max(at(row.endedAt ?? end), from + MIN_WIDTH);
   const turn = row.waitedAt === undefined ? to : Math.min(Math.max(at(row.waitedAt), from), to);
   // An installation waits for its predecessors at first; an item is triggered only after them.
   const isWaitingFirst = row.kind === 'Installation' && row.waitedFor.length > 0;

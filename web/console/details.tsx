@@ -41,10 +41,9 @@ export function Details({ part, parts, onSelect, onClose }: DetailsProps) {
       <section>
         <h3>Facts</h3>
         <dl>
-          {[...timesOf(part), ...part.facts].flatMap(([name, value]) => [
-            <dt key={name}>{name}</dt>,
-            <dd key={`${name} value`}>{value}</dd>,
-          ])}
+          {[...timesOf(part), ...part.facts.filter(([, value]) => value !== part.why?.summary)].flatMap(
+            ([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name} value`}>{value}</dd>],
+          )}
         </dl>
       </section>
       {part.kind === 'Object' ? null : (

@@ -116,7 +116,7 @@ function TimelineView({ id, job, version, now }: TimelineProps) {
       </h2>
       <ol>
         {data.rows.map((row, i) => (
-          <TimelineLine key={i} row={row} start={start} end={end} now={now} />
+          <TimelineLine key={i} row={row} start={start} end={end} now={data.endedAt ?? now} />
         ))}
       </ol>
     </section>

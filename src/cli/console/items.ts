@@ -5,7 +5,7 @@ import type { DeployItem } from '../../api/kinds/deployitem.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
 import { append } from '../../lib/lists.ts';
 import type { View } from '../../lib/objects.ts';
-import { noteOf } from '../tree/print.ts';
+import { noteOf, withoutSteps } from '../tree/print.ts';
 import { rootCauses, type Node } from '../tree/tree.ts';
 import { managedResourcesOf } from './slim.ts';
 import { idOf, whyOf } from './why.ts';
@@ -38,7 +38,7 @@ function rowNote(root: Node): string {
   const cause = root.condition === 'failed' ? rootCauses(root)[0] : firstWait(root);
   if (!cause) return noteOf(root);
   const note = noteOf(cause);
-  return cause === root || note === '' ? note : `${cause.title}: ${note}`;
+  return cause === root ? note : `${cause.title}: ${note || cause.phase}`;
 }
 
 function firstWait(node: Node): Node | undefined {
@@ -127,6 +127,7 @@ function factsOf(node: Node): Part['facts'] {
   const { generation, uid } = node.object.metadata as { readonly generation?: number; readonly uid?: string };
   return [
     ...facts,
+    ['Message', node.message && withoutSteps(node.message)],
     ['Job', node.object.status?.jobID],
     ['Generation', generation?.toString()],
     ['UID', uid],

@@ -33,12 +33,12 @@ function summaryOf(node: Node): string {
     const names = node.blockedBy.join(', ');
     return node.condition === 'failed' ? `It did not start because of ${names}.` : `It waits for ${names}.`;
   }
+  const hasFailedBelow = node.children.some(({ condition }) => condition === 'failed');
+  if (node.condition === 'failed' && hasFailedBelow) return 'An object below it failed.';
   if (node.message !== undefined) return withoutSteps(node.message);
   switch (node.condition) {
     case 'failed':
-      return node.children.some(({ condition }) => condition === 'failed')
-        ? 'An object below it failed.'
-        : 'It failed; the status contains no reason.';
+      return 'It failed; the status contains no reason.';
     case 'running':
       return node.children.some(({ condition }) => condition !== 'succeeded')
         ? 'It waits until the objects below it have finished.'
@@ -72,20 +72,31 @@ function holdersOf(node: Node, { siblings }: Place): readonly Holder[] {
   const before = siblings.filter(({ title }) => node.blockedBy.includes(title));
   if (before.length > 0) return before.flatMap((sibling) => causesIn(sibling));
   if (node.children.length > 0 && node.condition !== 'succeeded') {
-    const below = node.children.flatMap((child) => (child.condition === 'succeeded' ? [] : causesIn(child)));
+    const below = holdersBelow(node);
     if (below.length > 0) return below;
   }
   return foreignFinalizers(node).map((name) => ({ text: `finalizer ${name}` }));
 }
 
+/** The root causes of failures below a node; without failures, the children that are not ready and wait for no sibling. */
+function holdersBelow(node: Node): readonly Holder[] {
+  const causes = rootCauses(node).filter((cause) => cause !== node);
+  if (causes.length > 0) return causes.map(holderOf);
+  return node.children
+    .filter(({ condition, blockedBy }) => condition !== 'succeeded' && blockedBy.length === 0)
+    .map(holderOf);
+}
+
 /** The root causes in a tree; for one that only runs, its top. */
 function causesIn(node: Node): readonly Holder[] {
   const causes = rootCauses(node);
-  return (causes.length > 0 ? causes : [node]).map((cause) => ({
-    id: idOf(cause),
-    text: `${cause.kind} ${cause.title}${cause.phase ? `, ${cause.phase}` : ''}`,
-  }));
+  return (causes.length > 0 ? causes : [node]).map(holderOf);
 }
+
+const holderOf = (node: Node): Holder => ({
+  id: idOf(node),
+  text: `${node.kind} ${node.title}${node.phase ? `, ${node.phase}` : ''}`,
+});
 
 /** Finalizers of other controllers on an object that is being deleted. */
 const foreignFinalizers = ({ object: { metadata } }: Node): readonly string[] =>

@@ -1,0 +1,82 @@
+/** The console with 5,000 landscapes in one namespace, and with hostile names and messages. */
+import { expect } from 'chai';
+import { readAssets } from '../../src/cli/console/assets.ts';
+import { createSessions } from '../../src/cli/console/guard.ts';
+import { modelOf } from '../../src/cli/console/model.ts';
+import { createServer, listen } from '../../src/cli/console/server.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { Client } from '../../src/runtime/types.ts';
+import { collected, installation } from '../unit/cli/given.ts';
+import { useBrowser, visit } from './browser.ts';
+
+const COUNT = 5_000;
+const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+
+const nameOf = (i: number): string => `landscape-${String(i).padStart(4, '0')}`;
+
+describe('the console with 5,000 landscapes', function () {
+  this.timeout(60_000);
+  const own = useBrowser();
+  let objects = collected(
+    ...Array.from({ length: COUNT }, (_, i) => installation(nameOf(i), { phase: 'Succeeded' })),
+  );
+  const model = modelOf(
+    () => objects,
+    () => '',
+  );
+  const sessions = createSessions();
+  let port = 0;
+  let server: ReturnType<typeof createServer> | undefined;
+  before(async () => {
+    server = createServer({
+      model,
+      client: { raw: () => Promise.resolve({}) } as unknown as Client,
+      clock: systemClock,
+      sessions,
+      assets: readAssets(),
+      about: { version: '1.0.0', server: 'https://10.0.0.1', namespace: 'proj' },
+      port: () => port,
+    });
+    port = await listen(server, 0);
+  });
+  after(() => server?.close());
+  const open = () => visit(own.browser, `http://127.0.0.1:${String(port)}/#token=${sessions.token}`);
+
+  it('draws only the rows in view, and reaches the last one', async () => {
+    const { page } = await open();
+    await page.getByText('5,000 landscapes').waitFor();
+    expect(await page.getByRole('row').count()).to.be.below(60);
+    await page.getByRole('rowgroup').focus();
+    await page.keyboard.press('End');
+    await page.getByRole('link', { name: nameOf(COUNT - 1) }).waitFor();
+    expect(await page.getByRole('row').count()).to.be.below(60);
+    await page.context().close();
+  });
+
+  it('finds one of them, and shows its change', async () => {
+    const { page } = await open();
+    await page.getByRole('searchbox').fill('4711');
+    await page.getByText('1 landscape', { exact: true }).waitFor();
+    objects = {
+      ...objects,
+      installations: objects.installations.map((each) =>
+        each.metadata.name === nameOf(4711)
+          ? installation(nameOf(4711), { phase: 'Failed', error: HOSTILE })
+          : each,
+      ),
+    };
+    model.changed();
+    await page.getByRole('row', { name: /landscape-4711.*Failed/ }).waitFor();
+    await page.context().close();
+  });
+
+  it('shows markup in messages as it is', async () => {
+    const { page, errors } = await open();
+    await page.getByRole('link', { name: nameOf(4711) }).click();
+    await page.getByRole('treeitem').click();
+    await page.getByRole('region', { name: 'Why it is not ready' }).getByText(HOSTILE).waitFor();
+    expect(await page.title()).to.equal(`proj/${nameOf(4711)} · Espalier`);
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+});

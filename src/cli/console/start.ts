@@ -34,7 +34,14 @@ export async function startConsole(
   const sessions = createSessions();
   const life = new AbortController();
   setMaxListeners(0, life.signal);
-  const model = await watchModel(caches, namespace, life.signal);
+  const stop = (): void => {
+    life.abort(new Error('the console stops'));
+  };
+  // Without this, the watches keep the process alive after the error.
+  const model = await watchModel(caches, namespace, life.signal).catch((error: unknown) => {
+    stop();
+    throw error;
+  });
   let port = 0;
   const server = createServer({
     model,
@@ -46,7 +53,7 @@ export async function startConsole(
     port: () => port,
   });
   const close = async (): Promise<void> => {
-    life.abort(new Error('the console stops'));
+    stop();
     await server.close();
   };
   try {

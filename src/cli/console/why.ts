@@ -20,11 +20,12 @@ export function whyOf(node: Node, place: Place): Why | undefined {
   const isDeleted = isBeingDeleted(node.object.metadata);
   if (node.condition === 'succeeded' && !isDeleted) return undefined;
   const since = sinceOf(node);
+  const holders = holdersOf(node, place);
   return {
     summary: summaryOf(node),
     ...(since !== undefined && { since }),
-    holders: holdersOf(node, place),
-    next: nextSteps(node, place),
+    holders: bounded(holders),
+    next: nextSteps(node, place.root, holders),
   };
 }
 
@@ -69,7 +70,8 @@ function sinceOf({ condition, object }: Node): number | undefined {
 }
 
 function holdersOf(node: Node, { siblings }: Place): readonly Holder[] {
-  const before = siblings.filter(({ title }) => node.blockedBy.includes(title));
+  const { blockedBy } = node;
+  const before = blockedBy.length === 0 ? [] : siblings.filter(({ title }) => blockedBy.includes(title));
   if (before.length > 0) return before.flatMap((sibling) => causesIn(sibling));
   if (node.children.length > 0 && node.condition !== 'succeeded') {
     const below = holdersBelow(node);
@@ -93,6 +95,13 @@ function causesIn(node: Node): readonly Holder[] {
   return (causes.length > 0 ? causes : [node]).map(holderOf);
 }
 
+const MAX_HOLDERS = 20;
+
+const bounded = (holders: readonly Holder[]): readonly Holder[] =>
+  holders.length <= MAX_HOLDERS
+    ? holders
+    : [...holders.slice(0, MAX_HOLDERS), { text: `and ${holders.length - MAX_HOLDERS} more` }];
+
 const holderOf = (node: Node): Holder => ({
   id: idOf(node),
   text: `${node.kind} ${node.title}${node.phase ? `, ${node.phase}` : ''}`,
@@ -102,13 +111,11 @@ const holderOf = (node: Node): Holder => ({
 const foreignFinalizers = ({ object: { metadata } }: Node): readonly string[] =>
   isBeingDeleted(metadata) ? (metadata.finalizers ?? []).filter((name) => name !== FINALIZER) : [];
 
-function nextSteps(node: Node, place: Place): readonly string[] {
-  const { root } = place;
+function nextSteps(node: Node, root: Node, holders: readonly Holder[]): readonly string[] {
   const command = (verb: string): string =>
     `espalier installations ${verb} ${root.name} -n ${root.namespace}`;
-  const isOwnCause = rootCauses(node).some((cause) => cause === node);
   const foreign = foreignFinalizers(node);
-  const isBlocked = holdersOf(node, place).some(({ id }) => id !== undefined);
+  const isBlocked = holders.some(({ id }) => id !== undefined);
   return [
     ...(isSuspended(node.object.metadata)
       ? [`To resume its jobs, remove the annotation ${annotations.suspended}.`]
@@ -119,7 +126,7 @@ function nextSteps(node: Node, place: Place): readonly string[] {
     ...(isBlocked && node.condition !== 'failed'
       ? ['It continues by itself when these objects have finished.']
       : []),
-    ...(node.condition === 'failed' && !isOwnCause
+    ...(node.condition === 'failed' && isBlocked
       ? ['Fix the cause first; this object then starts again in the next job.']
       : []),
     ...(node.condition === 'failed' ? [`After the fix, start a new job: ${command('reconcile')}`] : []),

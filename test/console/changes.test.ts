@@ -66,7 +66,7 @@ describe('the console during changes', function () {
     await page.getByRole('link', { name: 'network' }).click();
     await page.getByRole('button', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('imported what it exports: shop').waitFor();
+    await dialog.getByText('Other landscapes import what it exports: shop').waitFor();
     await dialog.getByText('2 objects on targets').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });

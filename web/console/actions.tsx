@@ -146,9 +146,7 @@ function DeletionPreview({ id }: { readonly id: string }) {
   return (
     <>
       {importers.length > 0 && (
-        <p class="failed">
-          {counted(importers.length, 'other landscape')} imported what it exports: {importers.join(', ')}.
-        </p>
+        <p class="failed">Other landscapes import what it exports: {importers.join(', ')}.</p>
       )}
       <p>
         This deletes {counted(objects.length, 'object')} on targets, and {counted(parts.length, 'object')} of

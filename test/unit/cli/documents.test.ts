@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import pico from 'picocolors';
 import { printJson, printYaml } from '../../../src/cli/terminal/documents.ts';
-import { planDocument, planLines } from '../../../src/cli/commands/plan/print.ts';
+import { planDocument } from '../../../src/cli/commands/plan/document.ts';
+import { planLines } from '../../../src/cli/commands/plan/print.ts';
 import type { PlannedTree } from '../../../src/cli/commands/plan/planned.ts';
 import { noMask } from '../../../src/cli/commands/blueprints/rendering/mask.ts';
 

@@ -3,8 +3,9 @@ import { Option, type Command } from 'commander';
 import type { EventsOptions } from './events.ts';
 import type { ForceDeleteOptions } from './force-delete.ts';
 import type { InspectOptions } from './inspect.ts';
-import type { OperationOptions } from './operation.ts';
+import type { OperationOptions, ReconcileOptions } from './operation.ts';
 import type { RollbackOptions } from './rollback.ts';
+import { repeated } from '../../terminal/options.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -95,11 +96,20 @@ function addReconcile(group: Command, terminal: Terminal, onExit: (code: Exit) =
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
     .option('--wait', 'show progress until the job has ended; exit code 1 when it failed')
     .option('--timeout <duration>', 'how long to wait, such as 90s or 10m', '30m')
+    .option(
+      '--plan <file>',
+      'start the job only if it does what this saved plan lists; see espalier plan --out',
+    )
+    .option('--config <file>', 'with --plan: configuration, as for espalier plan')
+    .option('--deployer <module>', 'with --plan: a deployer of your own, as for espalier plan', repeated)
     .addHelpText(
       'after',
-      examples([['espalier inst reconcile web -n shop --wait', 'start it and show its progress']]),
+      examples([
+        ['espalier inst reconcile web -n shop --wait', 'start it and show its progress'],
+        ['espalier inst reconcile web -n shop --plan plan.json --wait', 'only if it does what was planned'],
+      ]),
     )
-    .action(async (name: string, options: OperationOptions) => {
+    .action(async (name: string, options: ReconcileOptions) => {
       const { reconcile: run } = await import('./operation.ts');
       onExit(await run(name, options, terminal));
     });

@@ -4,7 +4,7 @@ import type { Installation } from '../../../api/kinds/installation.ts';
 import { annotations, operations } from '../../../api/labels.ts';
 import { installationKind } from '../../../api/landscaper-kinds.ts';
 import { isDuration, parseDuration } from '../../../lib/duration.ts';
-import { NotFound } from '../../../runtime/errors.ts';
+import { Conflict, NotFound } from '../../../runtime/errors.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import { isKindUnknown } from '../../report-error.ts';
@@ -12,18 +12,25 @@ import { showProgress } from '../../tree/progress.ts';
 import { onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { rootCauses, type Node } from '../../tree/tree.ts';
+import type { PlanningOptions } from '../plan/make-plan.ts';
 
 export interface OperationOptions extends NamespacedOptions {
   readonly wait?: true;
   readonly timeout?: string;
 }
 
+export interface ReconcileOptions extends OperationOptions, PlanningOptions {
+  /** File with a saved plan. */
+  readonly plan?: string;
+}
+
 export async function reconcile(
   name: string,
-  options: OperationOptions,
+  options: ReconcileOptions,
   terminal: Terminal,
 ): Promise<number> {
   const timeoutMs = timeoutOf(options.timeout ?? '30m');
+  const check = await planCheck(options);
   return withCluster(options, terminal, async (cluster) => {
     const installation = await find(cluster, name);
     if (!isRoot(installation.metadata))
@@ -31,7 +38,8 @@ export async function reconcile(
         'the command is only supported for root installations; ' +
           `${name} belongs to ${installation.metadata.ownerReferences?.[0]?.name ?? 'another one'}`,
       );
-    const { metadata } = await annotate(cluster, name, operations.reconcile);
+    const version = await check?.(installation, cluster, terminal);
+    const { metadata } = await annotate(cluster, name, operations.reconcile, version);
     terminal.print('The reconcile annotation was added to the installation');
     if (isSuspended(metadata)) {
       const message = `${name} is suspended; the job starts when the annotation ${annotations.suspended} is removed`;
@@ -69,13 +77,57 @@ export async function find({ client, namespace }: Cluster, name: string): Promis
   }
 }
 
-const annotate = ({ client, namespace }: Cluster, name: string, operation: string): Promise<Installation> =>
-  client.send<Installation>({
-    verb: 'merge',
-    kind: installationKind,
-    key: `${namespace}/${name}`,
-    body: { metadata: { annotations: { [annotations.operation]: operation } } },
+/** @param version undefined: whatever the current one is @throws CommandError if the version is not current */
+async function annotate(
+  { client, namespace }: Cluster,
+  name: string,
+  operation: string,
+  version?: string,
+): Promise<Installation> {
+  const metadata = {
+    ...(version !== undefined && { resourceVersion: version }),
+    annotations: { [annotations.operation]: operation },
+  };
+  try {
+    return await client.send<Installation>({
+      verb: 'merge',
+      kind: installationKind,
+      key: `${namespace}/${name}`,
+      body: { metadata },
+    });
+  } catch (error) {
+    if (version === undefined || !(error instanceof Conflict)) throw error;
+    throw new CommandError(
+      `installation ${name} has changed while its plan was compared; no job was started; run the command again`,
+      { cause: error },
+    );
+  }
+}
+
+type PlanCheck = (installation: Installation, cluster: Cluster, terminal: Terminal) => Promise<string>;
+
+/** Loads the code for plans only if it is needed. @throws UsageError */
+async function planCheck({ plan, config, deployer }: ReconcileOptions): Promise<PlanCheck | undefined> {
+  if (plan === undefined) {
+    if (config !== undefined || deployer !== undefined)
+      throw new UsageError(
+        '--config and --deployer are for the comparison with a saved plan; add --plan FILE',
+      );
+    return undefined;
+  }
+  const [{ readPlan }, { planSettings }, { checkAgainstPlan }] = await Promise.all([
+    import('../plan/saved-plan.ts'),
+    import('../plan/make-plan.ts'),
+    import('../plan/start-as-planned.ts'),
+  ]);
+  const saved = readPlan(plan);
+  const settings = await planSettings({
+    ...(config !== undefined && { config }),
+    ...(deployer && { deployer }),
   });
+  return (installation, cluster, terminal) =>
+    checkAgainstPlan(installation, saved, settings, cluster, terminal);
+}
 
 interface Wait {
   readonly name: string;

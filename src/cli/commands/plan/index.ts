@@ -19,6 +19,10 @@ export function addPlanCommand(program: Command, terminal: Terminal, onExit: (co
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
     .option('--exit-code', 'exit with 2 if something would change')
     .option(
+      '--out <file>',
+      'save the plan, for espalier installations reconcile --plan; only of root installations',
+    )
+    .option(
       '--deployer <module>',
       'module that exports a deployer of your own, to plan its items; runs its code; repeatable',
       (file: string, others: readonly string[] | undefined) => [...(others ?? []), file],
@@ -31,6 +35,11 @@ export function addPlanCommand(program: Command, terminal: Terminal, onExit: (co
         ['espalier plan web -n shop --delete', 'what would its deletion delete?'],
         ['espalier plan web -n shop --deployer ./dns/deployer.js', 'with a deployer of your own'],
         ['espalier plan web -n shop --exit-code -o json > plan.json', 'in a pipeline'],
+        ['espalier plan web -n shop --out web.plan', 'save it for a review'],
+        [
+          'espalier inst reconcile web -n shop --plan web.plan',
+          'start the job if it does only what was saved',
+        ],
       ]),
     )
     .action(async (name: string, options: PlanOptions) => {

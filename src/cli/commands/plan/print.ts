@@ -1,14 +1,15 @@
-/** Prints a plan as text or JSON. Secrets are masked here, after all comparisons. Pure. */
+/** Prints a plan as text. Secrets are masked here, after all comparisons. Pure. */
 import type { PlannedChange, PlannedObject } from '../../../../deployers/sdk/index.ts';
 import { describeRef } from '../../../../deployers/objects/manifests/model.ts';
 import { annotations } from '../../../api/labels.ts';
 import { exactJson } from '../../../lib/exact-json.ts';
-import { isObject, type Fields } from '../../../lib/objects.ts';
 import { toYaml } from '../../../lib/yaml.ts';
 import { MASK, type Mask } from '../blueprints/rendering/mask.ts';
 import type { Paint } from '../../terminal/terminal.ts';
-import { diffOf, lineDiff, type FieldChange } from './diff.ts';
+import { countsOf, type Counts } from './counts.ts';
+import { lineDiff } from './diff.ts';
 import type { PlannedItem, PlannedTree, PlannedWait } from './planned.ts';
+import { changesOf, withoutSecrets, type ShownChange } from './shown-changes.ts';
 
 interface PlanPrinting {
   readonly paint: Paint;
@@ -16,29 +17,6 @@ interface PlanPrinting {
   /** Whether created and deleted objects are printed completely. */
   readonly hasDetails: boolean;
 }
-
-type Counts = Readonly<Record<PlannedChange | 'unknown' | 'problems', number>>;
-
-export function countsOf({ items, problems }: PlannedTree): Counts {
-  const objects = items.flatMap(({ plan }) => plan?.objects ?? []);
-  const count = (change: PlannedChange): number => objects.filter((one) => one.change === change).length;
-  return {
-    create: count('create'),
-    change: count('change'),
-    delete: count('delete'),
-    unchanged: count('unchanged'),
-    kept: count('kept'),
-    unknown:
-      items.filter(({ plan, problem }) => !plan && problem === undefined).length +
-      problems.filter(({ isUnknown }) => isUnknown).length,
-    problems:
-      items.filter(({ problem }) => problem !== undefined).length +
-      objects.filter(({ problem }) => problem !== undefined).length +
-      problems.filter(({ isUnknown }) => !isUnknown).length,
-  };
-}
-
-export const hasChanges = ({ create, change, delete: gone }: Counts): boolean => create + change + gone > 0;
 
 /** The lines, without line breaks. */
 export function planLines(tree: PlannedTree, printing: PlanPrinting): readonly string[] {
@@ -133,18 +111,6 @@ function objectLines(object: PlannedObject, printing: PlanPrinting): readonly st
 
 // ---------------------------------------------------------------- fields
 
-interface ShownChange extends FieldChange {
-  /** Whether the content is secret: the output only shows that it changes. */
-  readonly isSecret: boolean;
-}
-
-const changesOf = ({ ref, before, after }: PlannedObject): readonly ShownChange[] =>
-  diffOf(before, after).map((one) => ({ ...one, isSecret: ref.kind === 'Secret' && isContent(one.path) }));
-
-/** An annotation of kubectl contains the whole object. */
-const isContent = (path: string): boolean =>
-  /^(data|stringData)\b/.test(path) || path.includes('last-applied-configuration');
-
 function fieldLines(change: ShownChange, { paint, mask }: PlanPrinting): readonly string[] {
   const { path, before, after, isSecret } = change;
   if (!isSecret && typeof before === 'string' && typeof after === 'string' && isLong(before, after)) {
@@ -170,19 +136,6 @@ const inline = (value: unknown): string => {
   return text.length <= MAX_INLINE ? text : `${text.slice(0, MAX_INLINE - 1)}…`;
 };
 
-function withoutSecrets(object: Fields): Fields {
-  if (object['kind'] !== 'Secret') return object;
-  const masked = Object.fromEntries(
-    ['data', 'stringData']
-      .filter((field) => isObject(object[field]))
-      .map((field) => [
-        field,
-        Object.fromEntries(Object.keys(object[field] as Fields).map((key) => [key, MASK])),
-      ]),
-  );
-  return { ...object, ...masked };
-}
-
 function summary(counts: Counts, paint: Paint): string {
   const parts = [
     paint.green(`${String(counts.create)} to create`),
@@ -193,50 +146,4 @@ function summary(counts: Counts, paint: Paint): string {
     ...(counts.problems > 0 ? [paint.red(`${String(counts.problems)} would fail`)] : []),
   ];
   return `Plan: ${parts.join(', ')}`;
-}
-
-// ---------------------------------------------------------------- JSON
-
-export function planDocument(tree: PlannedTree, mask: Mask): object {
-  return {
-    apiVersion: 'espalier.dev/v1alpha1',
-    kind: 'Plan',
-    items: tree.items.map(({ path, type, target, state, plan, problem, note }) => ({
-      path,
-      type,
-      target,
-      state,
-      isKnown: plan !== undefined,
-      ...(problem !== undefined && { problem: mask.text(problem) }),
-      ...(note !== undefined && { note }),
-      objects: (plan?.objects ?? []).map((object) => objectDocument(object, mask)),
-      notes: (plan?.notes ?? []).map((text) => mask.text(text)),
-    })),
-    problems: tree.problems.map((one) => ({ ...one, message: mask.text(one.message) })),
-    waits: tree.waits,
-    summary: countsOf(tree),
-  };
-}
-
-function objectDocument(object: PlannedObject, mask: Mask): object {
-  const { apiVersion, kind, namespace, name } = object.ref;
-  const fields = object.change === 'change' ? changesOf(object) : [];
-  const value = (change: ShownChange, side: 'before' | 'after'): object =>
-    change[side] === undefined ? {} : { [side]: change.isSecret ? MASK : mask.value(change[side]) };
-  return {
-    change: object.change,
-    apiVersion,
-    kind,
-    ...(namespace && { namespace }),
-    name,
-    ...(object.note !== undefined && { note: mask.text(object.note) }),
-    ...(object.problem !== undefined && { problem: mask.text(object.problem) }),
-    ...(fields.length > 0 && {
-      fields: fields.map((change) => ({
-        path: change.path,
-        ...value(change, 'before'),
-        ...value(change, 'after'),
-      })),
-    }),
-  };
 }

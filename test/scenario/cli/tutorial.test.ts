@@ -15,22 +15,23 @@ import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
 const tutorial = join(import.meta.dirname, '../../../docs/tutorial');
 const folderOf = (step: string): string => join(tutorial, step);
 
+type Ended = FakeTerminal & { code: number };
+
 interface Server {
   readonly client: Client;
-  apply(folder: string): Promise<FakeTerminal & { code: number }>;
+  run(...args: readonly string[]): Promise<Ended>;
+  apply(folder: string): Promise<Ended>;
 }
 
 const withServer = (use: (server: Server) => Promise<void>): Promise<void> =>
-  withEmbeddedLandscaper({ simulate: true, log: silentLogger }, {}, ({ embedded, landscaper }) =>
-    use({
-      client: landscaper.client,
-      async apply(folder) {
-        const terminal = fakeTerminal({ env: { KUBECONFIG: embedded.kubeconfigFile } });
-        const code = await runProgram(['apply', folder, '--wait', '--timeout', '60s'], terminal);
-        return Object.assign(terminal, { code });
-      },
-    }),
-  );
+  withEmbeddedLandscaper({ simulate: true, log: silentLogger }, {}, ({ embedded, landscaper }) => {
+    const run = async (...args: readonly string[]): Promise<Ended> => {
+      const terminal = fakeTerminal({ env: { KUBECONFIG: embedded.kubeconfigFile } });
+      return Object.assign(terminal, { code: await runProgram(args, terminal) });
+    };
+    const apply = (folder: string) => run('apply', folder, '--wait', '--timeout', '60s');
+    return use({ client: landscaper.client, run, apply });
+  });
 
 type Content = Obj & { readonly data?: Readonly<Record<string, string>>; readonly status?: object };
 
@@ -96,6 +97,23 @@ describe('the tutorial', function () {
         expect([code, errors]).to.deep.equal([0, '']);
         await check(client);
       }));
+
+  it('shows where the imports of its web server are from, as on the page about installations', () =>
+    withServer(async ({ run, apply }) => {
+      await apply(folderOf('4-readiness-and-exports'));
+      const trace = (...args: readonly string[]) => run('inst', 'trace', ...args, '-n', 'shop');
+      const page = readFileSync(join(tutorial, '../installations.md'), 'utf8');
+      const { code, output } = await trace('web', 'database');
+      expect(page).to.contain(`\`\`\`text\n${output}\`\`\``);
+      expect(code).to.equal(0);
+      const json = JSON.parse((await trace('web', 'settings', '-o', 'json')).output) as object;
+      expect(json).to.have.nested.property('value.greeting', GREETING);
+      expect(json).to.have.nested.property('from[0].text', 'DataObject shop/web-settings');
+      const unknown = await trace('web', 'setting');
+      expect(unknown.errors).to.contain('installation web has no import setting; did you mean settings?');
+      expect((await trace('other', 'settings')).errors).to.contain('there is no installation other');
+      expect([unknown.code, unknown.output]).to.deep.equal([1, '']);
+    }));
 
   it('passes its own tests', async () => {
     const tested = Object.keys(ends).filter((step) =>

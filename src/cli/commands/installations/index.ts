@@ -5,6 +5,7 @@ import type { ForceDeleteOptions } from './force-delete.ts';
 import type { InspectOptions } from './inspect.ts';
 import type { OperationOptions, ReconcileOptions } from './operation.ts';
 import type { RollbackOptions } from './rollback.ts';
+import type { TraceOptions } from './trace.ts';
 import { repeated } from '../../terminal/options.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -23,6 +24,7 @@ export function addInstallationCommands(
     );
   addInspect(group, terminal, onExit);
   addEvents(group, terminal, onExit);
+  addTrace(group, terminal, onExit);
   addReconcile(group, terminal, onExit);
   addInterrupt(group, terminal, onExit);
   addRollback(group, terminal, onExit);
@@ -85,6 +87,29 @@ function addEvents(group: Command, terminal: Terminal, onExit: (code: Exit) => v
       onExit(await run(name, options, terminal));
     });
   addQuietLogOptions(addClusterOptions(events));
+}
+
+function addTrace(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const trace = group
+    .command('trace')
+    .argument('<name>', 'installation')
+    .argument('<import>', 'name of an import')
+    .summary('show where the value of an import is from, and what uses it')
+    .description(
+      'Follows an import through mappings, imports of parents and exports of siblings to the objects of users, and to ' +
+        'the sub-installations and deploy items that use it. Values from Secrets and from exports are masked.',
+    )
+    .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addHelpText(
+      'after',
+      examples([['espalier inst trace web database -n shop', 'which database does web use, and why?']]),
+    )
+    .action(async (name: string, importName: string, options: TraceOptions) => {
+      const { trace: run } = await import('./trace.ts');
+      onExit(await run(name, importName, options, terminal));
+    });
+  addQuietLogOptions(addClusterOptions(trace));
 }
 
 function addReconcile(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {

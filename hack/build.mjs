@@ -25,7 +25,7 @@ const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', '
 const CONSOLE = 'web/console';
 const CONSOLE_OUTPUT = join('dist', CONSOLE);
 const CONSOLE_FILES = ['index.html', 'console.css', 'icon.svg'];
-const MAIN = 'dist/src/cli/main.js';
+const PROGRAMS = ['dist/src/cli/main.js', 'dist/src/cli/kubectl-complete.js'];
 const BUILD_INFO = 'dist/.tsbuildinfo';
 const COMPILER = 'node_modules/typescript7/bin/tsc';
 
@@ -56,7 +56,7 @@ for (const [output, source] of outputs) {
   copyFileSync(source, output);
 }
 checkMain();
-chmodSync(MAIN, 0o755);
+for (const program of PROGRAMS) chmodSync(program, 0o755);
 await bundleConsole();
 console.log(`built dist in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 
@@ -127,10 +127,11 @@ function licensesOf(inputs) {
 
 /** Checks that Node can run the compiled program. */
 function checkMain() {
-  const text = readFileSync(MAIN, 'utf8');
-  if (!text.startsWith('#!')) fail(`${MAIN} has no #! line`);
+  const [main] = PROGRAMS;
+  const text = readFileSync(main, 'utf8');
+  if (!text.startsWith('#!')) fail(`${main} has no #! line`);
   if (/from '\.[^']*\.ts'/.test(text))
-    fail(`${MAIN} imports TypeScript files; see rewriteRelativeImportExtensions`);
+    fail(`${main} imports TypeScript files; see rewriteRelativeImportExtensions`);
 }
 
 function fail(message) {

@@ -17,6 +17,7 @@ import { addDoctorCommand } from './commands/doctor/index.ts';
 import { addGraphCommand } from './commands/graph/index.ts';
 import { addInstallCommands } from './commands/install/index.ts';
 import { addInstallationCommands } from './commands/installations/index.ts';
+import { COMPLETE } from './completion/script.ts';
 import { examples, type Exit } from './program-parts.ts';
 import { addJobCommands } from './commands/jobs/index.ts';
 import { addNewCommands } from './commands/new/index.ts';
@@ -36,6 +37,12 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     exit = code;
   });
   try {
+    // Not a command: its arguments are an unfinished line, which may have any options.
+    if (args[0] === COMPLETE) {
+      const { complete } = await import('./commands/complete.ts');
+      await complete(args.slice(1), program, terminal);
+      return exitCodes.ok;
+    }
     await program.parseAsync([...args], { from: 'user' });
     return exit ?? exitCodes.ok;
   } catch (error) {
@@ -140,7 +147,11 @@ function addSmallCommands(program: Command, terminal: Terminal): void {
     .command('completion')
     .addArgument(new Argument('<shell>', 'shell').choices(['bash', 'zsh', 'fish']))
     .summary('print a script that completes commands')
-    .description('Prints a shell completion script for commands, options and their values.')
+    .description(
+      'Prints a shell completion script for commands, options and their values. Names of installations and namespaces ' +
+        'are read from the cluster while you type. For "kubectl espalier", kubectl runs the program ' +
+        'kubectl_complete-espalier on your PATH, which this package contains, and needs no script.',
+    )
     .addHelpText(
       'after',
       examples([

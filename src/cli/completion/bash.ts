@@ -1,6 +1,6 @@
 /** Completion for bash 3.2 (the version of macOS) and later. Pure. */
 import { allOf, type CompletedCommand } from './model.ts';
-import { codeOf, indented, PROGRAMS, quoted, stepRows, valueRows } from './script.ts';
+import { codeOf, COMPLETE, indented, PROGRAMS, quoted, stepRows, valueRows } from './script.ts';
 
 export function bashScript(root: CompletedCommand): string {
   const answers = allOf(root).map(({ path, commands, options, values }) => {
@@ -14,6 +14,9 @@ _espalier_values() {
   local IFS=$' \\n'
   case "$1" in
     words:*) COMPREPLY=($(compgen -W "\${1#words:}" -- "$2")); return ;;
+    cluster)
+      COMPREPLY=($(compgen -W "$("\${COMP_WORDS[0]}" ${COMPLETE} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | grep -v '^:')" -- "$2"))
+      return ;;
     files|folders) compopt -o filenames 2>/dev/null ;;
   esac
   IFS=$'\\n'

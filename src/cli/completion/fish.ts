@@ -1,6 +1,6 @@
 /** Completion for fish, with descriptions of commands and options. Pure. */
 import { allOf, type CompletedCommand, type CompletedOption, type Values } from './model.ts';
-import { indented, oneLine, PROGRAMS } from './script.ts';
+import { COMPLETE, indented, oneLine, PROGRAMS } from './script.ts';
 
 export function fishScript(root: CompletedCommand): string {
   const all = allOf(root);
@@ -42,6 +42,11 @@ ${indented([...steps, ...waiting], 12)}
     test "$at" = "$argv[1]"
 end
 
+function __espalier_from_cluster
+    set -l words (commandline -opc) (commandline -ct)
+    $words[1] ${COMPLETE} $words[2..-1] 2>/dev/null | string match -v ':*'
+end
+
 ${PROGRAMS.map((program) => `complete -c ${program} -f\n${rows.map((row) => `complete -c ${program} ${row}`).join('\n')}`).join('\n')}
 `;
 }
@@ -68,6 +73,9 @@ function argument(values: Values): string {
       return '-F';
     case 'folders':
       return "-a '(__fish_complete_directories)'";
+    case 'installations':
+    case 'namespaces':
+      return "-a '(__espalier_from_cluster)'";
     case 'text':
       return '';
   }

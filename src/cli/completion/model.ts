@@ -5,8 +5,15 @@ import type { Argument, Command, Option } from 'commander';
 export type Values =
   | { readonly is: 'words'; readonly words: readonly string[] }
   | { readonly is: 'files' | 'folders' }
+  /** Names of objects on the cluster. */
+  | { readonly is: ClusterValues }
   /** Free text that cannot be completed, for example a name. */
   | { readonly is: 'text' };
+
+export type ClusterValues = 'installations' | 'namespaces';
+
+export const isFromCluster = (values: Values): values is { readonly is: ClusterValues } =>
+  values.is === 'installations' || values.is === 'namespaces';
 
 export interface CompletedOption {
   /** `-o` and `--output`, or one of them. */
@@ -50,7 +57,8 @@ function modelOf(command: Command, path: string): CompletedCommand {
     names: [command.name(), ...command.aliases()],
     summary: command.summary() || command.description(),
     options: help.visibleOptions(command).map(optionOf),
-    values: argument && valuesOf(argument, argument.name()),
+    values:
+      argument && (INSTALLATION.has(path) ? { is: 'installations' } : valuesOf(argument, argument.name())),
     commands,
   };
 }
@@ -65,8 +73,25 @@ const withCommandNames = (help: CompletedCommand, { commands }: Command): Comple
 const optionOf = (option: Option): CompletedOption => ({
   flags: [option.short, option.long].filter((flag) => flag !== undefined),
   summary: option.description,
-  values: option.required || option.optional ? valuesOf(option, placeholderIn(option.flags)) : undefined,
+  values:
+    option.long === '--namespace'
+      ? { is: 'namespaces' }
+      : option.required || option.optional
+        ? valuesOf(option, placeholderIn(option.flags))
+        : undefined,
 });
+
+/** Commands whose argument is the name of an installation. */
+const INSTALLATION: ReadonlySet<string> = new Set([
+  ...['inspect', 'events', 'trace', 'reconcile', 'interrupt', 'rollback', 'force-delete'].map(
+    (name) => `/installations/${name}`,
+  ),
+  '/jobs/list',
+  '/jobs/show',
+  '/jobs/timeline',
+  '/jobs/diff',
+  '/plan',
+]);
 
 const placeholderIn = (flags: string): string => /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? '';
 

@@ -1,9 +1,12 @@
 /** Script fragments that several shells share. */
 import type { CompletedCommand, CompletedOption, Values } from './model.ts';
-import { allOf } from './model.ts';
+import { allOf, isFromCluster } from './model.ts';
 
 /** The names of the program. */
 export const PROGRAMS = ['espalier', 'kubectl-espalier'];
+
+/** The first argument of a request for the possible last words of a line, as in programs built with cobra. */
+export const COMPLETE = '__complete';
 
 /** Quotes for all shells except fish, which accepts `\'` within quotes. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -11,9 +14,11 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`
 /** The first sentence on one line. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-/** `words:text json`, `files`, `folders` or `text`. */
-export const codeOf = (values: Values): string =>
-  values.is === 'words' ? `words:${values.words.join(' ')}` : values.is;
+/** `words:text json`, `files`, `folders`, `cluster` or `text`. */
+export function codeOf(values: Values): string {
+  if (values.is === 'words') return `words:${values.words.join(' ')}`;
+  return isFromCluster(values) ? 'cluster' : values.is;
+}
 
 /** Rows of a `case` on the current command and the next word: the command that the word leads to. */
 export const stepRows = (root: CompletedCommand): readonly string[] =>

@@ -1,6 +1,6 @@
 /** Completion for zsh, with descriptions of commands and options. Pure. */
 import { allOf, type CompletedCommand } from './model.ts';
-import { codeOf, indented, oneLine, PROGRAMS, quoted, stepRows, valueRows } from './script.ts';
+import { codeOf, COMPLETE, indented, oneLine, PROGRAMS, quoted, stepRows, valueRows } from './script.ts';
 
 export function zshScript(root: CompletedCommand): string {
   const answers = allOf(root).map(({ path, commands, options, values }) => {
@@ -19,6 +19,7 @@ export function zshScript(root: CompletedCommand): string {
 _espalier_values() {
   case "$1" in
     words:*) compadd -- \${=1#words:} ;;
+    cluster) compadd -- \${(f)"$("\${words[1]}" ${COMPLETE} "\${(@)words[2,CURRENT]}" 2>/dev/null | grep -v '^:')"} ;;
     files) _files ;;
     folders) _files -/ ;;
     text) _message 'value' ;;

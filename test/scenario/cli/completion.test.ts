@@ -1,6 +1,6 @@
 /** Completion as shells run it: each gets a line and is asked for the possible next words. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -69,7 +69,7 @@ for (const shell of ['bash', 'zsh', 'fish']) {
     function asked(...line: Line): readonly string[] {
       const question = questions[shell]?.(file, line) ?? '';
       const arguments_ = shell === 'zsh' ? ['-fc', question] : ['-c', question];
-      const env = { ...process.env, HOME: folder };
+      const env = { ...process.env, HOME: folder, KUBECONFIG: join(folder, 'missing') };
       const { stdout, stderr } = spawnSync(shell, arguments_, { cwd: folder, encoding: 'utf8', env });
       expect(stderr).to.equal('');
       return stdout.split('\n').filter((word) => word !== '');
@@ -106,6 +106,31 @@ for (const shell of ['bash', 'zsh', 'fish']) {
       const line = shell === 'bash' ? ['--output', '=', 'js'] : ['--output=js'];
       const answer = asked('espalier', 'plan', ...line).map((word) => word.replace('--output=', ''));
       expect(answer).to.deep.equal(['json']);
+    });
+
+    it('asks the program for names from the cluster, with the line so far', () => {
+      const program = join(folder, 'espalier');
+      writeFileSync(program, '#!/bin/sh\necho "$@" >> line\nprintf "web-1\\nweb-2\\n:4\\n"\n', {
+        mode: 0o700,
+      });
+      const before = process.env['PATH'];
+      process.env['PATH'] = `${folder}:${before ?? ''}`;
+      try {
+        expect(asked('espalier', 'plan', '-n', 'shop', 'web')).to.have.members(['web-1', 'web-2']);
+        expect(readFileSync(join(folder, 'line'), 'utf8')).to.equal('__complete plan -n shop web\n');
+        rmSync(join(folder, 'line'));
+        expect(asked('espalier', 'jobs', 'list', '--namespace', 'web-2')).to.deep.equal(['web-2']);
+        expect(readFileSync(join(folder, 'line'), 'utf8')).to.equal(
+          '__complete jobs list --namespace web-2\n',
+        );
+      } finally {
+        process.env['PATH'] = before;
+        rmSync(program);
+      }
+    });
+
+    it('offers nothing and prints no error if the program fails', () => {
+      expect(asked('espalier', 'plan', 'web')).to.deep.equal([]);
     });
 
     it('offers files, also with blanks in their names, where a file is expected', () => {

@@ -1,0 +1,49 @@
+/** Answers a shell that asks for the possible next words, in the format of kubectl and other programs built with cobra. */
+import type { CompletedCommand, CompletedOption, Values } from './model.ts';
+
+/** What can be the last word of a line. */
+interface Expected {
+  /** Names of commands, or options. */
+  readonly words: readonly string[];
+  readonly values: Values | undefined;
+  /** Values of the options before it, by long flag. */
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/** @param words without the program; the last one is to be completed, and may be empty */
+export function expectedAt(root: CompletedCommand, words: readonly string[]): Expected {
+  const current = lastOf(words);
+  const options = new Map<string, string>();
+  let command = root;
+  let awaiting: CompletedOption | undefined;
+  for (const word of words.slice(0, -1)) {
+    // bash splits --option=value into three words.
+    if (word === '=') continue;
+    if (awaiting) {
+      options.set(longFlag(awaiting), word);
+      awaiting = undefined;
+      continue;
+    }
+    const [flag = '', value] = word.split(/=(.*)/s);
+    const option = command.options.find(({ flags }) => flags.includes(flag));
+    if (option?.values && value === undefined) awaiting = option;
+    else if (option && value !== undefined) options.set(longFlag(option), value);
+    else command = command.commands.find(({ names }) => names.includes(word)) ?? command;
+  }
+  if (awaiting) return { words: [], values: awaiting.values, options };
+  if (current.startsWith('-'))
+    return { words: command.options.flatMap(({ flags }) => flags), values: undefined, options };
+  const names = command.commands.flatMap((one) => one.names.slice(0, 1));
+  return { words: names, values: names.length === 0 ? command.values : undefined, options };
+}
+
+/** The beginning of the word to complete. */
+export function lastOf(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return last === '=' ? '' : last;
+}
+
+const longFlag = ({ flags }: CompletedOption): string => flags.at(-1) ?? '';
+
+/** The last line of an answer tells the shell whether to offer files instead. */
+export const DIRECTIVES = { files: ':0', noFiles: ':4', folders: ':16' } as const;

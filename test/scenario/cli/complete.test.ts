@@ -1,0 +1,96 @@
+/** `espalier __complete`, which shells and kubectl run for the possible last words of a line. */
+import { expect } from 'chai';
+import { startEmbedded, type Embedded } from '../../../src/cli/composition/embedded.ts';
+import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { ensureCrds } from '../../../src/landscape/ensure-crds.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
+import { root } from '../../support/landscape.ts';
+import { fakeTerminal } from '../../unit/cli/terminal.ts';
+
+const inProject = (name: string): Obj => {
+  const object = root(name);
+  return { ...object, metadata: { ...object.metadata, namespace: 'proj' } };
+};
+
+describe('the last words of a line', () => {
+  let server: Embedded;
+  before(async () => {
+    const [clock, log] = [systemClock, silentLogger];
+    server = await startEmbedded({ simulate: false, controllers: ['none'], log, namespace: 'empty' });
+    const kubeconfig = { text: server.kubeconfig };
+    const client = createClient(await connect({ kubeconfig, userAgent: 'test', clock, log }));
+    await ensureCrds(client, clock, log);
+    await applyAll(client, [namespaceObject('proj'), ...['web', 'database'].map(inProject)]);
+    await client.close();
+  });
+  after(() => server.close());
+
+  async function answer(words: readonly string[], env = { KUBECONFIG: server.kubeconfigFile }) {
+    const terminal = fakeTerminal({ env });
+    expect(await runProgram(['__complete', ...words], terminal)).to.equal(0);
+    expect(terminal.errors).to.equal('');
+    return terminal.output.trimEnd().split('\n');
+  }
+
+  for (const [line, words] of [
+    [
+      ['inst', 'inspect', '-n', 'proj', ''],
+      ['database', 'web', ':4'],
+    ],
+    [
+      ['inst', 'i', '--namespace=proj', 'w'],
+      ['web', ':4'],
+    ],
+    [
+      ['plan', '--delete', '-n', 'proj', 'd'],
+      ['database', ':4'],
+    ],
+    // As bash splits them.
+    [
+      ['inst', 'inspect', '--namespace', '=', 'pr'],
+      ['proj', ':4'],
+    ],
+    [
+      ['plan', '--namespace', '=', 'proj', 'd'],
+      ['database', ':4'],
+    ],
+    [
+      ['plan', '-o', '='],
+      ['text', 'json', ':4'],
+    ],
+    [['plan', ''], [':4']],
+    [
+      ['plan', '-n', 'pr'],
+      ['proj', ':4'],
+    ],
+    [
+      ['plan', '-o', ''],
+      ['text', 'json', ':4'],
+    ],
+    [
+      ['plan', '--del'],
+      ['--delete', ':4'],
+    ],
+    [
+      ['inst', 'inter'],
+      ['interrupt', ':4'],
+    ],
+    [['apply', ''], [':0']],
+    [['unknown', 'x'], [':4']],
+    [[], undefined],
+  ] as const)
+    it(`of "${line.join(' ')}" are ${words?.slice(0, -1).join(', ') ?? 'all commands'}`, async () => {
+      const found = await answer(line);
+      if (words) expect(found).to.deep.equal(words);
+      else expect(found).to.include.members(['apply', 'plan', ':4']);
+    });
+
+  it('are none, without an error, if the cluster is not available', async () => {
+    expect(await answer(['plan', ''], { KUBECONFIG: '/does/not/exist' })).to.deep.equal([':4']);
+  });
+});

@@ -35,6 +35,8 @@ const violations: Readonly<Record<string, { readonly file: string; readonly impo
   },
   'sdk-is-a-contract': { file: 'deployers/sdk/planted.ts', imports: '../objects/exports.ts' },
   'client-node-in-one-place': { file: 'src/cli/planted.ts', imports: '@kubernetes/client-node' },
+  'test-kit-only-in-tests': { file: 'src/runtime/planted.ts', imports: '../testing/violation.ts' },
+  'layer-testing': { file: 'src/testing/planted.ts', imports: '../api/labels.ts' },
   'no-cycles': { file: 'src/lib/planted.ts', imports: './planted.ts' },
   'layer-lib': { file: 'src/lib/planted.ts', imports: '../observability/log.ts' },
   'layer-observability': { file: 'src/observability/planted.ts', imports: '../runtime/errors.ts' },

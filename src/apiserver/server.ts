@@ -1,34 +1,24 @@
 /** Public interface of the embedded API server: start and stop. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { systemClock } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
-import { systemRng } from '../lib/rng.ts';
 import type { Rng } from '../lib/rng.ts';
-import { silentLogger } from '../observability/log.ts';
 import type { Logger } from '../observability/log.ts';
 import type { AuthorizationMode } from './auth/access.ts';
 import type { World } from './api.ts';
-import { assemble } from './assembly.ts';
-import type { Assembled } from './assembly.ts';
-import { AuditLog } from './http/audit.ts';
+import type { AuditLog } from './http/audit.ts';
 import { ADMIN, authenticated } from './auth/authn.ts';
 import type { StaticUser } from './auth/authn.ts';
-import { bootstrap } from './bootstrap.ts';
-import { startControllers } from './controllers/index.ts';
-import type { ControllerName, Controllers } from './controllers/index.ts';
-import { CrdController } from './crd/crd.ts';
-import type { Handler } from './http/handler.ts';
+import type { ControllerName } from './controllers/index.ts';
 import { listen } from './http/http.ts';
 import { Identity } from './auth/identity.ts';
-import { collectionUrl, InternalClient } from './internal.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import type { KubeconfigUser } from './kubeconfig.ts';
-import { createRegistry } from './kinds/registry.ts';
+import { createWorld, prepare } from './prepare.ts';
 import { Store } from './store/storage.ts';
-import { TestHooks } from './test-hooks.ts';
+import type { TestHooks } from './test-hooks.ts';
 import type { UserInfo } from './types.ts';
 import { FileLog } from './store/wal.ts';
-import { WatchHub } from './store/watch-hub.ts';
 
 type StorageOptions =
   | { readonly kind: 'memory' }
@@ -116,29 +106,15 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
 
 async function serve(options: ApiServerOptions, world: World, identity: Identity): Promise<ApiServer> {
   const { host = '127.0.0.1', port = 0, tls = true } = options.listen ?? {};
-  const audit = new AuditLog();
-  const test = new TestHooks(world);
-  let isReady = false;
-  const { handler, authenticator, mint } = assemble({
-    world,
-    identity,
-    audit,
-    test,
-    mode: options.authorization ?? 'AlwaysAllow',
-    users: options.users ?? [],
-    anonymousIsAdmin: !tls,
-    isReady: () => isReady,
-    services: options.services ?? {},
-  });
+  const { handler, authenticator, audit, test, controllers, ready } = await prepare(options, world, identity);
   const ca = tls ? identity.ca : '';
-  const controllers = await startWork(options, world, handler, { ca, mint });
   const certificate = tls ? identity.serverCertificate(host) : undefined;
   const material = certificate && { key: certificate.key, cert: certificate.certificate, ca };
   const listener = await listen(handler, host, port, material).catch((error: unknown) => {
     controllers.stop();
     throw error;
   });
-  isReady = true;
+  ready();
   const url = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${listener.port}`;
   const configFor = (user: KubeconfigUser): string => kubeconfigText(url, ca === '' ? undefined : ca, user);
   const token = identity.adminToken;
@@ -164,54 +140,4 @@ async function serve(options: ApiServerOptions, world: World, identity: Identity
       await listener.close();
     },
   };
-}
-
-/** Starts the parts that work on objects: CRDs, bootstrap objects, simulated controllers. */
-async function startWork(
-  options: ApiServerOptions,
-  world: World,
-  handler: Handler,
-  trust: { readonly ca: string; readonly mint: Assembled['mint'] },
-): Promise<Controllers> {
-  const user: UserInfo = { username: 'system:apiserver', groups: ['system:masters'] };
-  const self = new InternalClient(handler, user, 'kube-apiserver');
-  new CrdController(world, async (kind) => {
-    const entries = [...world.store.resource(kind.resource).entries.values()];
-    for (const namespace of new Set(entries.map((entry) => entry.obj.metadata.namespace ?? '')))
-      await self.request('DELETE', collectionUrl(kind, namespace));
-  });
-  await bootstrap(world, self);
-  return startControllers({
-    world,
-    handler,
-    ...trust,
-    enabled: options.controllers ?? {},
-    simulate: options.simulate ?? false,
-  });
-}
-
-function createWorld(options: ApiServerOptions, clock: Clock, store: Store): World {
-  const rng = options.rng ?? systemRng;
-  return {
-    store,
-    registry: createRegistry(),
-    hub: new WatchHub(store, clock),
-    clock,
-    rng,
-    log: options.log ?? silentLogger,
-    newUid: options.rng ? () => uuidFrom(rng) : randomUUID,
-    issuer: 'https://kubernetes.default.svc.cluster.local',
-  };
-}
-
-/** A version 4 uuid from an injected random source. */
-function uuidFrom(rng: Rng): string {
-  const hex = Array.from({ length: 32 }, (_, i) =>
-    i === 12
-      ? '4'
-      : i === 16
-        ? (8 + Math.floor(rng.next() * 4)).toString(16)
-        : Math.floor(rng.next() * 16).toString(16),
-  ).join('');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

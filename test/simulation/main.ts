@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import { runSeed, type Outcome } from './engine/run.ts';
-import { Violation } from './invariants/law.ts';
+import { Violation } from '../../src/testing/violation.ts';
 
 const { values } = parseArgs({
   options: {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { LeaseObject } from '../../src/runtime/manager/lease.ts';
 import type { Client, Write } from '../../src/runtime/types.ts';
 import { runSeed } from './engine/run.ts';
-import { Violation } from './invariants/law.ts';
+import { Violation } from '../../src/testing/violation.ts';
 
 const SEEDS = 30;
 const FLEET_SEEDS = 10;

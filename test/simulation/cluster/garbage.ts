@@ -1,7 +1,7 @@
 /** The garbage collector: deletes objects some time after their last owner. */
 import { NotFound } from '../../../src/runtime/errors.ts';
-import type { Chance } from '../engine/chance.ts';
-import type { Scheduler } from '../engine/scheduler.ts';
+import type { Chance } from '../../../src/testing/engine/chance.ts';
+import type { Scheduler } from '../../../src/testing/engine/scheduler.ts';
 import { kinds, nameOf, type Stored } from './objects.ts';
 import type { Server } from './server.ts';
 

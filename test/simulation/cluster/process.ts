@@ -9,13 +9,11 @@ import { installationController } from '../../../controllers/installation/index.
 import { mockDeployer } from '../../../deployers/mock/index.ts';
 import { deployerController } from '../../../deployers/sdk/controller.ts';
 import type { DeployerPlugin } from '../../../deployers/sdk/deployer.ts';
-import type { Clock } from '../../../src/lib/clock.ts';
 import { withCriticalProblems } from '../../../src/machine/critical.ts';
 import { createTreeFleet } from '../../../src/landscape/tree-fleet.ts';
 import { withTreeInLog } from '../../../src/landscape/tree.ts';
 import { createTreeSizes } from '../../../src/landscape/tree-size.ts';
 import { createWorld } from '../../../src/landscape/world.ts';
-import type { Logger } from '../../../src/observability/log.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { createCaches } from '../../../src/runtime/cache/cache.ts';
 import { inThisThread } from '../../../src/blueprint/work.ts';
@@ -24,9 +22,11 @@ import { createClientPool } from '../../../src/runtime/transport/client-pool.ts'
 import type { ControllerSpec } from '../../../src/runtime/controller/controller.ts';
 import { createManager, type StartableManager } from '../../../src/runtime/manager/manager.ts';
 import type { Caches, Client, Key, Obj } from '../../../src/runtime/types.ts';
-import type { Chance } from '../engine/chance.ts';
-import type { Scheduler } from '../engine/scheduler.ts';
-import type { Host, Network } from './network.ts';
+import type { Chance } from '../../../src/testing/engine/chance.ts';
+import type { Scheduler } from '../../../src/testing/engine/scheduler.ts';
+import { bugReporter, hostClock } from '../../../src/testing/process/host.ts';
+import type { Host } from '../../../src/testing/network/exchange.ts';
+import type { Network } from '../../../src/testing/network/network.ts';
 import { NAMESPACE } from './objects.ts';
 
 export type Part = 'landscaper' | 'deployers';
@@ -61,16 +61,17 @@ export class Process implements Host {
   constructor(name: string, parts: readonly Part[], ports: ProcessPorts) {
     this.name = name;
     const { network, chance, onBug } = ports;
-    const clock = this.#clock(ports.scheduler.clock);
-    const log = errorsTo(onBug);
+    const host = hostClock(ports.scheduler.clock, this);
+    const { clock } = host;
+    const log = bugReporter(onBug);
     const client = ports.wrapClient(network.client(this));
     const rng = chance;
-    const caches = createCaches({ client, clock: clock.unmuted, rng, log, freeze: true });
+    const caches = createCaches({ client, clock, rng, log, freeze: true });
     // The probe of the event loop ticks forever; in virtual time it cannot measure anything.
-    clock.isMuted = true;
+    host.isMuted = true;
     const metrics = createMetrics();
     const world = createWorld(caches);
-    const ground = { clock: clock.unmuted, rng, log, metrics, identity: name };
+    const ground = { clock, rng, log, metrics, identity: name };
     const share =
       ports.fleet === undefined
         ? undefined
@@ -83,7 +84,7 @@ export class Process implements Host {
             name: ports.fleet,
           });
     const manager = createManager({ ...ground, client, caches, ...(share && { share }) });
-    clock.isMuted = false;
+    host.isMuted = false;
     const add = (spec: ControllerSpec<Obj>): void => {
       const report = (description: string): Promise<void> => {
         onBug(description);
@@ -91,18 +92,16 @@ export class Process implements Host {
       };
       manager.add(counted(withTreeInLog(world, withCriticalProblems(spec, report)), ports.onPass));
     };
-    const sources = createClientPool(clock.unmuted, () =>
-      Promise.reject(new Error('there are no other clusters')),
-    );
-    const repositories = createComponentRepositories({ clock: clock.unmuted, rng });
+    const sources = createClientPool(clock, () => Promise.reject(new Error('there are no other clusters')));
+    const repositories = createComponentRepositories({ clock, rng });
     const servedTypes = new Set<string>();
-    const here = inThisThread({ clock: clock.unmuted, rng });
+    const here = inThisThread({ clock, rng });
     const runnerOf = () => here;
     const trees = createTreeSizes(world);
     const common = {
       world,
       client,
-      clock: clock.unmuted,
+      clock,
       rng,
       sources,
       repositories,
@@ -118,7 +117,7 @@ export class Process implements Host {
     }
     if (parts.includes('deployers')) {
       for (const plugin of [...ports.plugins(this), mockDeployer()]) {
-        const deps = { client, caches, clock: clock.unmuted, rng, log };
+        const deps = { client, caches, clock, rng, log };
         add(deployerController(plugin, deps) as unknown as ControllerSpec<Obj>);
       }
     }
@@ -140,23 +139,6 @@ export class Process implements Host {
     await this.#manager.stop();
     this.isAlive = false;
   }
-
-  #clock(clock: Clock): { isMuted: boolean; readonly unmuted: Clock } {
-    const state = {
-      isMuted: false,
-      unmuted: {
-        now: () => clock.now(),
-        wall: () => clock.wall(),
-        at: (when: number, fn: () => void): (() => void) => {
-          if (state.isMuted) return () => undefined;
-          return clock.at(when, () => {
-            if (this.isAlive) fn();
-          });
-        },
-      },
-    };
-    return state;
-  }
 }
 
 function counted(spec: ControllerSpec<Obj>, onPass: ProcessPorts['onPass']): ControllerSpec<Obj> {
@@ -172,26 +154,3 @@ function counted(spec: ControllerSpec<Obj>, onPass: ProcessPorts['onPass']): Con
     },
   };
 }
-
-/** An error in the log that does not report a failed reconcile indicates a bug. */
-function errorsTo(onBug: (description: string) => void): Logger {
-  const foreseen = new Set(['some reconciles did not end in time and were abandoned']);
-  const log: Logger = {
-    trace() {},
-    debug() {},
-    info() {},
-    warn() {},
-    error(fields, message) {
-      const { err } = fields as { err?: unknown };
-      if (!foreseen.has(message) && isOurFault(err)) onBug(`${message}: ${describeError(err)}`);
-    },
-    child: () => log,
-  };
-  return log;
-}
-
-const isOurFault = (error: unknown): boolean =>
-  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
-
-const describeError = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -4,14 +4,14 @@
  */
 import { annotations } from '../../../src/api/labels.ts';
 import type { Client } from '../../../src/runtime/types.ts';
-import { drawFaults } from '../cluster/faults.ts';
-import { Violation } from '../invariants/law.ts';
+import { drawFaults } from '../../../src/testing/network/faults.ts';
+import { Violation } from '../../../src/testing/violation.ts';
 import { remains } from '../invariants/rest.ts';
 import { differences } from '../invariants/wanted.ts';
 import { drawRoots } from '../landscape/generate.ts';
 import { NOBODYS_TYPE, SCRIPT_TYPE } from '../landscape/render.ts';
 import { User } from '../landscape/user.ts';
-import type { Chance } from './chance.ts';
+import type { Chance } from '../../../src/testing/engine/chance.ts';
 import { Simulation } from './simulation.ts';
 
 export interface Outcome {

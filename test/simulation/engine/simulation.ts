@@ -1,8 +1,9 @@
 /** One simulated cluster with its processes, its user, and its invariants. */
 import type { Client } from '../../../src/runtime/types.ts';
+import { backendOf } from '../cluster/backend.ts';
 import { collectGarbage } from '../cluster/garbage.ts';
-import { noFaults, type FaultRates } from '../cluster/faults.ts';
-import { Network } from '../cluster/network.ts';
+import { noFaults, type FaultRates } from '../../../src/testing/network/faults.ts';
+import { Network } from '../../../src/testing/network/network.ts';
 import { NAMESPACE, kinds } from '../cluster/objects.ts';
 import { Process, type Part } from '../cluster/process.ts';
 import { Server } from '../cluster/server.ts';
@@ -10,13 +11,14 @@ import { itemLaws, missingBefore } from '../invariants/items.ts';
 import { fleetLaws } from '../invariants/fleet.ts';
 import { handoverLaws } from '../invariants/hand-over.ts';
 import { jobLaws } from '../invariants/jobs.ts';
-import { Violation, enforce } from '../invariants/law.ts';
+import { enforce } from '../invariants/law.ts';
+import { Violation } from '../../../src/testing/violation.ts';
 import { leftovers, outOfStep, unrest } from '../invariants/rest.ts';
 import { Tempo } from '../invariants/tempo.ts';
 import { Outside, scriptedDeployers } from '../landscape/deployer.ts';
 import { SCRIPT_TYPE } from '../landscape/render.ts';
-import { Chance } from './chance.ts';
-import { Scheduler } from './scheduler.ts';
+import { Chance } from '../../../src/testing/engine/chance.ts';
+import { Scheduler } from '../../../src/testing/engine/scheduler.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -93,7 +95,7 @@ export class Simulation {
     this.server = new Server(scheduler.clock);
     const lags = new Map<string, number>();
     this.network = new Network({
-      server: this.server,
+      server: backendOf(this.server),
       scheduler,
       chance: this.#chance('network'),
       streamsLists: setting.happens(0.7),

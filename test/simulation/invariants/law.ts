@@ -1,4 +1,5 @@
 /** An invariant, and what happens if it is violated. */
+import { Violation } from '../../../src/testing/violation.ts';
 import type { Change, Server } from '../cluster/server.ts';
 
 export interface Law {
@@ -6,15 +7,6 @@ export interface Law {
   readonly name: string;
   /** Checks a change right after it was made. @returns the violation */
   broken(change: Change, server: Server): string | undefined;
-}
-
-export class Violation extends Error {
-  readonly law: string;
-
-  constructor(law: string, what: string) {
-    super(what);
-    this.law = law;
-  }
 }
 
 /** Checks every change against the invariants. */

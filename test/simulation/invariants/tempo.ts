@@ -1,7 +1,7 @@
 /** Requests of the controllers while nothing changes: waiting must cost next to nothing. */
 import type { Clock } from '../../../src/lib/clock.ts';
-import type { Sent } from '../cluster/network.ts';
-import { Violation } from './law.ts';
+import type { Sent } from '../../../src/testing/network/exchange.ts';
+import { Violation } from '../../../src/testing/violation.ts';
 
 const WINDOW_MS = 60_000;
 /** Failures are retried after 0.5 s, 1 s, 2 s … 60 s; a waiting deployer reconciles every 0.5 to 15 s. */

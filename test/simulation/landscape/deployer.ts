@@ -9,9 +9,9 @@ import {
   type Outcome,
   type DeployContext,
 } from '../../../deployers/sdk/index.ts';
-import type { Host } from '../cluster/network.ts';
+import type { Host } from '../../../src/testing/network/exchange.ts';
 import type { Item } from '../cluster/objects.ts';
-import type { Scheduler } from '../engine/scheduler.ts';
+import type { Scheduler } from '../../../src/testing/engine/scheduler.ts';
 import { NOBODYS_TYPE, SCRIPT_TYPE } from './render.ts';
 import type { Behaviour } from './model.ts';
 

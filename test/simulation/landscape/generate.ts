@@ -1,6 +1,6 @@
 /** Generates random landscapes, and changes of them. */
 import { annotations } from '../../../src/api/labels.ts';
-import type { Chance } from '../engine/chance.ts';
+import type { Chance } from '../../../src/testing/engine/chance.ts';
 import {
   USER_DATA,
   nodesOf,

@@ -4,7 +4,7 @@ import { isFinished } from '../../../src/api/job.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import type { Client, Write } from '../../../src/runtime/types.ts';
 import { Conflict, ServerFailure, TooManyRequests, TransportError } from '../../../src/runtime/errors.ts';
-import { noFaults } from '../cluster/faults.ts';
+import { noFaults } from '../../../src/testing/network/faults.ts';
 import { kinds } from '../cluster/objects.ts';
 import { Scene, isAtWork, item, node } from './scene.ts';
 import { story } from './story.ts';

@@ -4,7 +4,7 @@ import { annotations } from '../../../src/api/labels.ts';
 import { NotFound } from '../../../src/runtime/errors.ts';
 import type { Client, Kind } from '../../../src/runtime/types.ts';
 import { NAMESPACE, kinds, ownerUid, type Inst, type Item, type JobObject } from '../cluster/objects.ts';
-import type { Chance } from '../engine/chance.ts';
+import type { Chance } from '../../../src/testing/engine/chance.ts';
 import { Simulation } from '../engine/simulation.ts';
 import { templateOf } from '../invariants/below.ts';
 import type { ItemModel, NodeModel } from '../landscape/model.ts';

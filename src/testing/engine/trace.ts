@@ -1,5 +1,5 @@
 /** The last events, for the report of a failure. Lines are formatted only when they are read. */
-import type { Clock } from '../../../src/lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 
 const KEPT = 400;
 

@@ -2,54 +2,24 @@
  * The network between the controllers and the server. Each request is two steps, its arrival and its response, and
  * each watch delivers its frames in steps of their own; the scheduler chooses the next step. Faults happen here.
  */
-import {
-  Conflict,
-  ServerFailure,
-  TooManyRequests,
-  TransportError,
-  apiErrorFrom,
-  type RequestRef,
-} from '../../../src/runtime/errors.ts';
-import { keyOf, splitKey } from '../../../src/runtime/keys.ts';
-import type { Client, Frame, Kind, Obj, Page, Query, WatchQuery, Write } from '../../../src/runtime/types.ts';
+import { apiErrorFrom, type RequestRef } from '../../runtime/errors.ts';
+import { keyOf, splitKey } from '../../runtime/keys.ts';
+import type { Client, Frame, Kind, Obj, Page, Query, WatchQuery, Write } from '../../runtime/types.ts';
 import type { Chance } from '../engine/chance.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
-import { GIVE_UP_MS, LATE_MS, noFaults, strike, type FaultRates, type RequestFault } from './faults.ts';
-import { describeObject, type Stored } from './objects.ts';
-import type { Server } from './server.ts';
+import { Exchange, type Host, type Losses, type Question, type Sent } from './exchange.ts';
+import { noFaults, strike, type FaultRates, type ScriptedFault } from './faults.ts';
+import type { Backend } from './backend.ts';
 import { Stream } from './stream.ts';
 
-/** The sender: a process that may be killed, and then neither sends nor receives anything. */
-export interface Host {
-  readonly name: string;
-  isAlive: boolean;
-}
-
-export interface Sent {
-  readonly host: string;
-  readonly verb: string;
-  readonly kind: string;
-  readonly key: string;
-}
-
-export interface NetworkPorts {
-  readonly server: Server;
+interface NetworkPorts {
+  readonly server: Backend;
   readonly scheduler: Scheduler;
   readonly chance: Chance;
   /** Maximum delay of a frame of a watch, by kind. */
   readonly lagMs: (kind: string) => number;
   /** Whether lists are streamed; otherwise a client has to read pages. */
   readonly streamsLists: boolean;
-}
-
-interface Question<T> {
-  readonly host: Host;
-  readonly sent: Sent;
-  readonly label: () => string;
-  readonly faults: Readonly<Partial<Record<RequestFault, number>>>;
-  /** What the server does with the request. */
-  readonly effect: () => T;
-  readonly signal: AbortSignal | undefined;
 }
 
 export class Network {
@@ -60,16 +30,21 @@ export class Network {
   beforeArrival: () => void = () => undefined;
   /** Called when a sender finds out that it gets no answer. */
   onLoss: () => void = () => undefined;
-  /** Lost answers that the senders still wait for. */
-  outstanding = 0;
+  /** A fault that a test has requested for this request. */
+  scripted: (sent: Sent) => ScriptedFault | undefined = () => undefined;
+  /** Kills the sender of a request. */
+  onCrash: (host: Host) => void = () => undefined;
+  readonly #losses: Losses = { outstanding: 0, onLoss: () => this.onLoss() };
   readonly #ports: NetworkPorts;
   readonly #streams = new Set<Stream>();
 
   constructor(ports: NetworkPorts) {
     this.#ports = ports;
-    ports.server.onChange((change) => {
-      for (const stream of this.#streams) stream.see(change);
-    });
+  }
+
+  /** Lost answers that the senders still wait for. */
+  get outstanding(): number {
+    return this.#losses.outstanding;
   }
 
   client(host: Host): Client {
@@ -80,7 +55,7 @@ export class Network {
           sent: { host: host.name, verb: 'get', kind: kind.kind, key },
           label: () => `get ${kind.kind} ${key}`,
           faults: this.#readFaults(),
-          effect: () => this.#ports.server.get(kind, key) as unknown as T,
+          effect: () => this.#ports.server.get(kind, key) as T | Promise<T>,
           signal,
         }),
       list: (kind, query, signal) => this.#list(host, kind, query, signal),
@@ -90,6 +65,25 @@ export class Network {
       raw: () => Promise.reject(new Error('nothing of the simulation sends raw requests')),
       close: () => Promise.resolve(),
     };
+  }
+
+  /** A call of a service outside of the cluster, with the faults of a write. */
+  call<T>(host: Host, label: string, effect: () => T | Promise<T>): Promise<T> {
+    const { conflict: _, ...faults } = this.faults.request;
+    return this.#ask({
+      host,
+      sent: { host: host.name, verb: 'call', kind: label, key: '' },
+      label: () => `call ${label}`,
+      faults,
+      effect,
+      signal: undefined,
+    });
+  }
+
+  /** Breaks all watches, or those of a kind. */
+  cut(kind?: string): void {
+    for (const stream of [...this.#streams])
+      if (kind === undefined || stream.kind.kind === kind) stream.cut();
   }
 
   /** Silence for a while on all watches of a kind. */
@@ -118,7 +112,7 @@ export class Network {
         kind: write.kind.kind,
         key,
       },
-      label: () => describeWrite(write, key),
+      label: () => describeWrite(write, key, this.#ports.server),
       faults,
       effect: () => this.#ports.server.write(write, host.name),
       signal,
@@ -126,83 +120,24 @@ export class Network {
   }
 
   #ask<T>(question: Question<T>): Promise<T> {
-    const { host, label, signal } = question;
+    const { host, signal } = question;
     const { scheduler, chance } = this.#ports;
-    const { trace } = scheduler;
     return new Promise<T>((resolve, reject) => {
       if (!host.isAlive) return;
       if (signal?.aborted) {
         reject(signal.reason as Error);
         return;
       }
-      let isOver = false;
-      const onAbort = (): void => {
-        isOver = true;
-        reject(signal?.reason as Error);
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      const answer = (how: string, then: () => void, delayMs: number): void => {
-        scheduler.add(() => {
-          if (isOver || !host.isAlive) return;
-          isOver = true;
-          signal?.removeEventListener('abort', onAbort);
-          trace.note(() => `${host.name}   ← ${label()}: ${how}`);
-          then();
-        }, delayMs);
-      };
-      const refused = (error: Error, how: string, delayMs = 0): void => {
-        answer(how, () => reject(error), delayMs);
-      };
-      const lost = (delayMs: number): void => {
-        this.outstanding++;
-        refused(noAnswer(), 'no answer', delayMs);
-        scheduler.add(() => {
-          this.outstanding--;
-          this.onLoss();
-        }, delayMs);
-      };
-      const carryOut = (then: (result: T) => void): void => {
-        try {
-          then(question.effect());
-        } catch (error) {
-          if (!isAnswer(error)) throw error;
-          refused(error, error.name);
-        }
-      };
+      const exchange = new Exchange(question, { scheduler, chance, resolve, reject, losses: this.#losses });
       scheduler.add(() => {
         this.beforeArrival();
         // Requests in transit when their sender was killed may still arrive.
         if (!host.isAlive && chance.happens(0.5)) return;
         this.onRequest(question.sent);
-        const fault = strike(question.faults, chance);
-        trace.note(() => `${host.name} → ${label()}${fault ? `  [${fault}]` : ''}`);
-        switch (fault) {
-          case undefined:
-            carryOut((result) => answer('ok', () => resolve(result), 0));
-            return;
-          case 'lost':
-            carryOut(() => lost(chance.between(1, GIVE_UP_MS)));
-            return;
-          case 'reset':
-            lost(chance.happens(0.5) ? 0 : chance.between(1, GIVE_UP_MS));
-            return;
-          case 'late':
-            lost(chance.between(1, 1_000));
-            scheduler.add(
-              () => {
-                trace.note(() => `${host.name} → ${label()}  [arrives late]`);
-                try {
-                  question.effect();
-                } catch (error) {
-                  if (!isAnswer(error)) throw error;
-                }
-              },
-              chance.between(1_000, LATE_MS),
-            );
-            return;
-          default:
-            refused(refusal(fault, question.sent), fault);
-        }
+        const fault = this.scripted(question.sent) ?? strike(question.faults, chance);
+        if (fault === 'crashBefore') this.onCrash(host);
+        else if (fault === 'crashAfter') exchange.takeEffect(() => this.onCrash(host));
+        else exchange.arrive(fault);
       });
     });
   }
@@ -221,10 +156,7 @@ export class Network {
       sent: { host: host.name, verb: 'list', kind: kind.kind, key: '' },
       label: () => `list ${kind.kind}`,
       faults: this.#readFaults(),
-      effect: () => ({
-        items: server.list(kind as Kind).filter((object) => isIn(object, query)) as unknown as T[],
-        resourceVersion: String(server.version),
-      }),
+      effect: () => server.list(kind as Kind, query) as Page<T> | Promise<Page<T>>,
       signal,
     });
   }
@@ -242,7 +174,7 @@ export class Network {
       sent: { host: host.name, verb: 'watch', kind: kind.kind, key: '' },
       label: () => `watch ${kind.kind} from ${from ?? 'the beginning'}`,
       faults: this.#readFaults(),
-      effect: () => {
+      effect: async () => {
         if (query.sendInitialEvents && !this.#ports.streamsLists) {
           const message = 'sendInitialEvents is forbidden for watch unless the feature gate is enabled';
           throw apiErrorFrom(422, { reason: 'Invalid', message }, { verb: 'watch', kind: kind.kind });
@@ -253,15 +185,13 @@ export class Network {
         const opened = new Stream(kind, {
           scheduler,
           chance,
-          server,
           faults: () => this.faults,
           isAlive: () => host.isAlive,
           owner: host.name,
           lagMs: this.#ports.lagMs(kind.kind),
-          isSelected: (object) => isIn(object, query),
         });
+        await opened.open(query, server);
         this.#streams.add(opened);
-        opened.open(query);
         return opened;
       },
       signal,
@@ -286,15 +216,13 @@ export class Network {
 
   /** Closes what killed processes have left open. */
   forget(host: Host): void {
-    for (const stream of this.#streams) if (stream.owner === host.name) this.#streams.delete(stream);
+    for (const stream of this.#streams)
+      if (stream.owner === host.name) {
+        stream.abandon();
+        this.#streams.delete(stream);
+      }
   }
 }
-
-const isIn = ({ metadata }: Stored, { namespace }: Query): boolean =>
-  namespace === undefined || metadata.namespace === namespace;
-
-const isAnswer = (error: unknown): error is Error =>
-  error instanceof Error && (error instanceof TransportError || 'status' in error);
 
 const refOf = (kind: Kind, key = ''): RequestRef => ({
   verb: 'watch',
@@ -302,34 +230,8 @@ const refOf = (kind: Kind, key = ''): RequestRef => ({
   ...(key && splitKey(key)),
 });
 
-const noAnswer = (): Error =>
-  new TransportError({ message: 'lost the connection while waiting for the answer', safeToRepeat: false });
-
-function refusal(fault: 'conflict' | 'tooMany' | 'serverError', { verb, kind, key }: Sent): Error {
-  const ref = { verb, kind, ...splitKey(key) };
-  switch (fault) {
-    case 'conflict':
-      return new Conflict({ message: 'the object has been modified', status: 409, reason: 'Conflict', ref });
-    case 'tooMany':
-      return new TooManyRequests({
-        message: 'too many requests',
-        status: 429,
-        reason: 'TooManyRequests',
-        ref,
-        retryAfterMs: 1_000,
-      });
-    case 'serverError':
-      return new ServerFailure({
-        message: 'etcdserver: leader changed',
-        status: 500,
-        reason: 'InternalError',
-        ref,
-      });
-  }
-}
-
-function describeWrite(write: Write, key: string): string {
-  if (write.verb === 'create') return `create ${describeObject(write.object)}`;
+function describeWrite(write: Write, key: string, server: Backend): string {
+  if (write.verb === 'create') return `create ${server.describe(write.object)}`;
   const text = 'body' in write ? JSON.stringify(shortened(write.body)) : '';
   return `${write.verb} ${write.kind.kind}${write.sub ? `/${write.sub}` : ''} ${key} ${text.slice(0, 300)}`;
 }

@@ -3,7 +3,7 @@
  * a timer, the user) is a step here; steps run one at a time, drawn from those that are possible, and all
  * consequences inside the program run to their end before the next step. The same seed gives the same order.
  */
-import { VirtualClock } from './clock.ts';
+import { VirtualClock } from './virtual-clock.ts';
 import type { Chance } from './chance.ts';
 import { Trace } from './trace.ts';
 
@@ -15,7 +15,7 @@ interface Step {
 /** More steps than any run needs: there is an endless loop. */
 const MAX_STEPS = 400_000;
 
-export class Runaway extends Error {}
+class Runaway extends Error {}
 
 export class Scheduler {
   readonly clock = new VirtualClock();
@@ -47,7 +47,7 @@ export class Scheduler {
 
   /**
    * Runs steps until `isDone`, which is called after each of them, or until virtual time reaches `until`.
-   * @throws what a step threw, or what was passed to `fail`
+   * @throws the error of a step, or the one passed to `fail`
    */
   async run(until: number, isDone: () => boolean = () => false): Promise<void> {
     for (;;) {

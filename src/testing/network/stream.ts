@@ -1,21 +1,19 @@
 /** One open watch: frames wait here until the scheduler delivers them, late, in batches, or never. */
-import { TransportError } from '../../../src/runtime/errors.ts';
-import type { Frame, Kind, Obj, WatchQuery } from '../../../src/runtime/types.ts';
+import { append } from '../../lib/lists.ts';
+import { TransportError } from '../../runtime/errors.ts';
+import type { Frame, Kind, Obj, WatchQuery } from '../../runtime/types.ts';
 import type { Chance } from '../engine/chance.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
+import type { Backend } from './backend.ts';
 import { STALL_MS, strike, type FaultRates } from './faults.ts';
-import type { Stored } from './objects.ts';
-import type { Change, Server } from './server.ts';
 
-export interface StreamPorts {
+interface StreamPorts {
   readonly scheduler: Scheduler;
   readonly chance: Chance;
-  readonly server: Server;
   readonly faults: () => FaultRates;
   readonly isAlive: () => boolean;
   readonly owner: string;
   readonly lagMs: number;
-  readonly isSelected: (object: Stored) => boolean;
 }
 
 export class Stream {
@@ -31,6 +29,7 @@ export class Stream {
   #error: Error | undefined;
   #silentUntil = 0;
   #cancelTimeout = (): void => undefined;
+  #close = (): void => undefined;
 
   constructor(kind: Kind, ports: StreamPorts) {
     this.kind = kind;
@@ -41,23 +40,16 @@ export class Stream {
     return this.#ports.owner;
   }
 
-  open({ resourceVersion, sendInitialEvents, timeoutSeconds = 300 }: WatchQuery): void {
-    const { server, scheduler } = this.#ports;
-    if (sendInitialEvents) {
-      for (const object of server.list(this.kind)) this.#send('ADDED', object);
-      this.#push({ type: 'BOOKMARK', resourceVersion: String(server.version), initialEventsEnd: true });
-    } else {
-      for (const change of server.since(this.kind, Number(resourceVersion ?? server.version)))
-        this.see(change);
-    }
-    const { clock } = scheduler;
+  async open(query: WatchQuery, server: Backend): Promise<void> {
+    const { clock } = this.#ports.scheduler;
+    const { timeoutSeconds = 300 } = query;
+    this.#close = await server.watch(this.kind, query, {
+      push: (frame) => this.#push(frame),
+      end: () => this.end(),
+    });
     this.#cancelTimeout = clock.at(clock.now() + timeoutSeconds * 1_000, () => {
       this.end();
     });
-  }
-
-  see({ type, object }: Change): void {
-    if (object.kind === this.kind.kind) this.#send(type, object);
   }
 
   stall(ms: number): void {
@@ -80,15 +72,22 @@ export class Stream {
   /** Frames in transit are lost; a new watch can request them again. */
   end(error?: Error): void {
     if (this.#isOver) return;
-    this.#isOver = true;
     this.#error = error;
-    this.#sent.length = 0;
-    this.#cancelTimeout();
+    this.abandon();
     this.#wake?.();
   }
 
-  #send(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Stored): void {
-    if (this.#ports.isSelected(object)) this.#push({ type, object: object as Obj });
+  /** Breaks the connection. */
+  cut(): void {
+    this.end(new TransportError({ message: 'the watch was cut', safeToRepeat: true }));
+  }
+
+  /** Ends the watch of a killed process, which does not notice it. */
+  abandon(): void {
+    this.#isOver = true;
+    this.#sent.length = 0;
+    this.#cancelTimeout();
+    this.#close();
   }
 
   #push(frame: Frame<Obj>): void {
@@ -126,7 +125,7 @@ export class Stream {
     scheduler.trace.note(
       () => `${this.owner}   ~ watch ${this.kind.kind}: ${frames.map(describeFrame).join(', ')}`,
     );
-    this.#arrived.push(...frames);
+    append(this.#arrived, frames);
     this.#wake?.();
     this.#move();
   }
@@ -136,9 +135,8 @@ export class Stream {
       const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
       this.#arrived.push({ type: 'ERROR', status });
     }
-    this.end(
-      fault === 'cut' ? new TransportError({ message: 'the watch was cut', safeToRepeat: true }) : undefined,
-    );
+    if (fault === 'cut') this.cut();
+    else this.end();
   }
 }
 

@@ -2,8 +2,9 @@
  * Random numbers with convenience. Each part of a simulation has its own stream, so that one more draw here changes
  * nothing elsewhere.
  */
-import { seededRng, type Rng } from '../../../src/lib/rng.ts';
+import { seededRng, type Rng } from '../../lib/rng.ts';
 
+/** Random values that a seed determines. */
 export class Chance implements Rng {
   readonly #rng: Rng;
 
@@ -51,10 +52,8 @@ export class Chance implements Rng {
   weighted<K extends string>(weights: Readonly<Partial<Record<K, number>>>): K {
     const entries = Object.entries(weights) as [K, number][];
     let left = this.#rng.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
-    for (const [key, weight] of entries) {
-      left -= weight;
-      if (left < 0) return key;
-    }
-    return entries[entries.length - 1]![0];
+    const found = entries.find(([, weight]) => (left -= weight) < 0) ?? entries.at(-1);
+    if (!found) throw new RangeError('there is nothing to pick from');
+    return found[0];
   }
 }

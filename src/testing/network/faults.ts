@@ -11,8 +11,10 @@ import type { Chance } from '../engine/chance.ts';
  * - `late`: the client has timed out when it takes effect
  */
 export type RequestFault = 'conflict' | 'tooMany' | 'serverError' | 'reset' | 'lost' | 'late';
+/** Faults for a certain request; `crashBefore` and `crashAfter`: its sender dies before or after it takes effect. */
+export type ScriptedFault = RequestFault | 'crashBefore' | 'crashAfter';
 /** The connection breaks; the server ends it normally; the next events have expired, so everything is listed again. */
-export type WatchFault = 'cut' | 'ended' | 'gone';
+type WatchFault = 'cut' | 'ended' | 'gone';
 
 export interface FaultRates {
   readonly request: Readonly<Partial<Record<RequestFault, number>>>;

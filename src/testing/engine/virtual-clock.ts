@@ -1,6 +1,6 @@
 /** Virtual time: it stands still until the scheduler moves it, and timers fire one at a time, in order. */
-import type { Clock } from '../../../src/lib/clock.ts';
-import { Heap, type HeapItem } from '../../../src/runtime/queue/heap.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { Heap, type HeapItem } from '../../runtime/queue/heap.ts';
 
 interface Timer extends HeapItem {
   readonly when: number;

@@ -1,0 +1,253 @@
+/** A simulated cluster with one operator: the server, the network, the process, and when nothing is left to do. */
+import { seededRng } from '../../lib/rng.ts';
+import { getIfThere } from '../../runtime/transport/read.ts';
+import type { Client, Key, Kind, Obj } from '../../runtime/types.ts';
+import { Chance } from '../engine/chance.ts';
+import { Scheduler } from '../engine/scheduler.ts';
+import { noFaults, type FaultRates, type ScriptedFault } from '../network/faults.ts';
+import type { Sent } from '../network/exchange.ts';
+import { Network } from '../network/network.ts';
+import { OperatorProcess } from '../process/operator-process.ts';
+import type { Law, OperatorUnderTest, RequestMatch, TestCluster } from '../scenario.ts';
+import { Violation } from '../violation.ts';
+import { createCrds, readCrds } from './crds.ts';
+import { isWrite, RequestedFaults } from './requested-faults.ts';
+import { startLocalCluster, type LocalCluster } from './local-cluster.ts';
+
+/** Longer than the longest pause from growing delays: 60 s for a retry, 30 s for a watch, and some lag. */
+const CALM_MS = 110_000;
+/** Everything comes to rest within this time. */
+const ALL_MS = 3 * 3_600_000;
+const STEP_MS = 1_000;
+const UNTIL_MS = 600_000;
+const RESTART_MS = 3_000;
+const OPERATOR = 'operator';
+export class SimulatedCluster implements TestCluster {
+  readonly client: Client;
+  readonly random: Chance;
+  readonly writes: string[] = [];
+  readonly scheduler: Scheduler;
+  readonly network: Network;
+  readonly #cluster: LocalCluster;
+  readonly #operator: OperatorUnderTest;
+  readonly #seed: number;
+  readonly #requested = new RequestedFaults();
+  readonly #primaries = new Map<string, Kind>();
+  #faults: FaultRates = noFaults;
+  #process: OperatorProcess | undefined;
+  #boots = 0;
+  #isClosed = false;
+  /** Number of changes on the server, and when the last one happened. */
+  changes = 0;
+  #changedAt = 0;
+  /** The last error of a reconcile, for messages. */
+  lastFailure: string | undefined;
+
+  private constructor(
+    operator: OperatorUnderTest,
+    seed: number,
+    scheduler: Scheduler,
+    cluster: LocalCluster,
+    laws: readonly Law[],
+  ) {
+    this.#operator = operator;
+    this.#seed = seed;
+    this.scheduler = scheduler;
+    this.#cluster = cluster;
+    this.random = this.chance('user');
+    const setting = this.chance('setting');
+    const lags = new Map<string, number>();
+    this.network = new Network({
+      server: cluster.backend,
+      scheduler,
+      chance: this.chance('network'),
+      streamsLists: setting.happens(0.7),
+      lagMs: (kind) => {
+        const lag = lags.get(kind) ?? setting.pick([0, 0, 5, 50, 500]);
+        lags.set(kind, lag);
+        return lag;
+      },
+    });
+    this.client = {
+      ...cluster.clientOf('user'),
+      send: (write) => cluster.backend.write(write, 'user') as Promise<never>,
+    };
+    this.network.onRequest = (sent) => this.#record(sent);
+    this.network.scripted = (sent) => this.#requested.strike(sent);
+    this.network.onCrash = () => this.crash();
+    this.network.onLoss = () => this.#changed();
+    const crashes = this.chance('crashes');
+    this.network.beforeArrival = () => {
+      if (crashes.happens(this.#faults.crash)) this.crash();
+      else if (crashes.happens(this.#faults.stop)) this.#stop();
+    };
+    cluster.onChange((change) => {
+      this.changes++;
+      this.#changed();
+      for (const law of laws) {
+        const what = law.broken(change);
+        if (what !== undefined) scheduler.fail(new Violation(law.name, what));
+      }
+    });
+  }
+
+  /** Starts a server with the CRDs, without the operator. */
+  static async start(
+    operator: OperatorUnderTest,
+    seed: number,
+    laws: readonly Law[] = [],
+  ): Promise<SimulatedCluster> {
+    const crds = readCrds(operator.crds ?? []);
+    const scheduler = new Scheduler(new Chance(seed, 'order'));
+    const ports = { clock: scheduler.clock, rng: seededRng(seed) };
+    const cluster = await startLocalCluster(ports, { workloads: operator.workloads ?? true });
+    await createCrds(cluster.clientOf('user'), crds);
+    return new SimulatedCluster(operator, seed, scheduler, cluster, laws);
+  }
+
+  get clock() {
+    return this.scheduler.clock;
+  }
+
+  chance(stream: string): Chance {
+    return new Chance(this.#seed, stream);
+  }
+
+  /** Kinds of the operator's primaries. */
+  get primaries(): readonly Kind[] {
+    return [...this.#primaries.values()];
+  }
+
+  /** What the operator, or the user, created and what still exists. */
+  createdBy(actor: 'operator' | 'user'): readonly { readonly kind: Kind; readonly object: Obj }[] {
+    return this.#cluster.createdBy(actor);
+  }
+
+  get<T extends Obj>(kind: Kind<T>, key: Key): Promise<T | undefined> {
+    return getIfThere(this.client, kind, key);
+  }
+
+  // -------------------------------------------------------------- the process
+
+  boot(): void {
+    if (this.#process || this.#isClosed) return;
+    const name = `${OPERATOR}#${String(++this.#boots)}`;
+    this.scheduler.trace.note(() => `${name} starts`);
+    this.#process = new OperatorProcess(name, {
+      scheduler: this.scheduler,
+      network: this.network,
+      chance: this.chance(name),
+      add: (operator, outside) => this.#operator.add(operator, outside),
+      onPrimary: (kind) => void this.#primaries.set(`${kind.group}/${kind.plural}`, kind),
+      onFailure: (description) => this.#failed(description),
+      onBug: (description) =>
+        this.scheduler.fail(new Violation('nothing in the program fails by itself', description)),
+    });
+  }
+
+  crash(): void {
+    const process = this.#process;
+    if (!process?.isAlive) return;
+    this.scheduler.trace.note(() => `${process.name} DIES`);
+    process.kill();
+    this.#replace(process);
+  }
+
+  #stop(): void {
+    const process = this.#process;
+    if (!process?.isAlive) return;
+    this.scheduler.trace.note(() => `${process.name} is asked to end`);
+    void process.stop().then(() => {
+      if (this.#process === process) this.#replace(process);
+    });
+  }
+
+  #replace(process: OperatorProcess): void {
+    this.network.forget(process);
+    this.#process = undefined;
+    this.#changed();
+    this.scheduler.add(() => this.boot(), this.#boots === 0 ? 0 : RESTART_MS);
+  }
+
+  // -------------------------------------------------------------- faults
+
+  trouble(faults: FaultRates): void {
+    this.#faults = faults;
+    this.network.faults = faults;
+  }
+
+  failNext(fault: ScriptedFault, match: RequestMatch = {}): { readonly isStruck: boolean } {
+    return this.#requested.add(fault, match);
+  }
+
+  cutWatches(kind?: string): void {
+    this.network.cut(kind);
+  }
+
+  stallWatches(kind: string, ms: number): void {
+    this.network.stall(kind, ms);
+  }
+
+  // -------------------------------------------------------------- time
+
+  async advance(ms: number): Promise<void> {
+    await this.scheduler.run(this.clock.now() + ms);
+  }
+
+  async until(
+    what: string,
+    isTrue: () => boolean | undefined | Promise<boolean | undefined>,
+    limitMs = UNTIL_MS,
+  ): Promise<void> {
+    const deadline = this.clock.now() + limitMs;
+    while (!(await isTrue())) {
+      if (this.clock.now() >= deadline) throw new Violation('what is waited for happens', this.#said(what));
+      const { changes } = this;
+      await this.scheduler.run(this.clock.now() + STEP_MS, () => this.changes !== changes);
+    }
+  }
+
+  async rest(): Promise<void> {
+    this.trouble(noFaults);
+    this.#changed();
+    const deadline = this.clock.now() + ALL_MS;
+    while (!this.#isAtRest) {
+      if (this.clock.now() >= deadline) {
+        const last = this.writes.slice(-5).join('\n');
+        throw new Violation('everything comes to rest', this.#said(`the last writes:\n${last}`));
+      }
+      await this.scheduler.run(this.clock.now() + STEP_MS);
+    }
+  }
+
+  get #isAtRest(): boolean {
+    const isCalm = this.clock.now() - this.#changedAt >= CALM_MS && this.network.outstanding === 0;
+    return isCalm && this.#process?.isBusy === false;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#process?.kill();
+    this.#cluster.close();
+    await this.client.close();
+  }
+
+  #changed(): void {
+    this.#changedAt = this.clock.now();
+  }
+
+  #record({ verb, kind, key }: Sent): void {
+    if (isWrite({ verb, kind })) this.writes.push([verb, kind, key].filter(Boolean).join(' '));
+  }
+
+  #failed(description: string): void {
+    this.lastFailure = description;
+    this.scheduler.trace.note(() => `reconcile failed: ${description}`);
+  }
+
+  #said(what: string): string {
+    return this.lastFailure === undefined
+      ? what
+      : `${what}\nthe last error of a reconcile: ${this.lastFailure}`;
+  }
+}

@@ -1,0 +1,121 @@
+/** An operator as a process of a simulated machine: it may be killed at any request, and then nothing of it runs again. */
+import { createMetrics } from '../../observability/metrics.ts';
+import { createCaches } from '../../runtime/cache/cache.ts';
+import { createManager, type StartableManager } from '../../runtime/manager/manager.ts';
+import { KubeconfigError } from '../../runtime/errors.ts';
+import type { ControllerSpec } from '../../runtime/controller/spec.ts';
+import type { Operator } from '../../runtime/operator/start-operator.ts';
+import type { Kind, Obj } from '../../runtime/types.ts';
+import type { Chance } from '../engine/chance.ts';
+import type { Scheduler } from '../engine/scheduler.ts';
+import type { Host } from '../network/exchange.ts';
+import type { Network } from '../network/network.ts';
+import type { OperatorUnderTest } from '../scenario.ts';
+import { bugReporter, describeError, hostClock, isBug } from './host.ts';
+
+interface ProcessPorts {
+  readonly scheduler: Scheduler;
+  readonly network: Network;
+  readonly chance: Chance;
+  readonly add: OperatorUnderTest['add'];
+  /** Called with the kind of each controller's primaries. */
+  readonly onPrimary: (kind: Kind) => void;
+  /** Called with each error of a reconcile. */
+  readonly onFailure: (description: string) => void;
+  /** Called with errors that indicate a bug of the program. */
+  readonly onBug: (description: string) => void;
+}
+
+export class OperatorProcess implements Host {
+  readonly name: string;
+  isAlive = true;
+  #isStopping = false;
+  readonly #manager: StartableManager;
+
+  constructor(name: string, ports: ProcessPorts) {
+    this.name = name;
+    const { network, chance, scheduler, onBug } = ports;
+    const host = hostClock(scheduler.clock, this);
+    const base = { clock: host.clock, rng: chance, log: bugReporter(onBug) };
+    const client = network.client(this);
+    const caches = createCaches({ client, ...base, freeze: true });
+    // The probe of the event loop ticks forever.
+    host.isMuted = true;
+    const metrics = createMetrics();
+    const manager = createManager({ client, caches, metrics, identity: name, ...base });
+    host.isMuted = false;
+    this.#manager = manager;
+    const life = new AbortController();
+    const onError = (where: string, error: unknown): void => {
+      if (isBug(error)) onBug(`${where}: ${describeError(error)}`);
+      else ports.onFailure(`${where}: ${error instanceof Error ? error.message : String(error)}`);
+    };
+    const operator: Operator = {
+      client,
+      caches,
+      metrics,
+      ...base,
+      signal: life.signal,
+      add: (spec) => {
+        ports.onPrimary(spec.kind);
+        return manager.add(observed(spec, onError));
+      },
+      connect: () =>
+        Promise.reject(new KubeconfigError({ message: 'a simulation has no other clusters to connect to' })),
+    };
+    const outside = {
+      call: <T>(label: string, effect: () => T | Promise<T>) => network.call(this, label, effect),
+    };
+    void (async () => {
+      await ports.add(operator, outside);
+      await manager.start();
+    })().catch((error: unknown) => {
+      if (this.isAlive && !this.#isStopping) onBug(`the operator did not start: ${String(error)}`);
+    });
+  }
+
+  /** Whether an object is being reconciled, or could be. */
+  get isBusy(): boolean {
+    return this.#manager.pending > 0;
+  }
+
+  /** Like a killed process. */
+  kill(): void {
+    this.isAlive = false;
+  }
+
+  /** Like a process that gets SIGTERM: active reconciles end first. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#manager.stop();
+    this.isAlive = false;
+  }
+}
+
+/** The same controller; `onError` gets the failures of its reconciles as well. */
+function observed<P extends Obj>(
+  spec: ControllerSpec<P>,
+  onError: (where: string, error: unknown) => void,
+): ControllerSpec<P> {
+  const { reconciler, name } = spec;
+  const watched = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      onError(`${name} ${key}`, error);
+      throw error;
+    }
+  };
+  const cleanup = reconciler.cleanup?.bind(reconciler);
+  const onFailure = reconciler.onError?.bind(reconciler);
+  const forget = reconciler.forget?.bind(reconciler);
+  return {
+    ...spec,
+    reconciler: {
+      reconcile: (primary, ctx) => watched(ctx.key, () => reconciler.reconcile(primary, ctx)),
+      ...(cleanup && { cleanup: (primary, ctx) => watched(ctx.key, () => cleanup(primary, ctx)) }),
+      ...(onFailure && { onError: onFailure }),
+      ...(forget && { forget }),
+    },
+  };
+}

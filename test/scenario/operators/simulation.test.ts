@@ -1,0 +1,272 @@
+/** The test kit for operators: it finds faulty operators, reproduces what it found, and accepts correct ones. */
+import { expect } from 'chai';
+import {
+  hello,
+  webPageOperator,
+  webPageScenario,
+} from '../../../docs/samples/operators/webpage/simulation.ts';
+import { webPages } from '../../../docs/samples/operators/webpage/operator.ts';
+import { ConfigMap, Deployment } from '../../../src/runtime/core-kinds.ts';
+import type { Operator } from '../../../src/runtime/operator/start-operator.ts';
+import type { Context, View } from '../../../src/runtime/types.ts';
+import {
+  simulate,
+  SimulationFailure,
+  startTestCluster,
+  type Outside,
+  type Scenario,
+  type TestCluster,
+} from '../../../src/testing/index.ts';
+import { crdOf, pages, type Page } from '../../support/operators.ts';
+
+const KEY = 'default/p';
+const page: Page = {
+  apiVersion: 'runtime.test.example/v1',
+  kind: 'Page',
+  metadata: { name: 'p', namespace: 'default' },
+  spec: { text: 'one' },
+};
+
+/** A service outside of the cluster that assigns ids. */
+class Accounts {
+  readonly owners = new Map<string, string>();
+  create(owner: string): string {
+    const id = `id-${String(this.owners.size + 1)}`;
+    this.owners.set(id, owner);
+    return id;
+  }
+  find(owner: string): string | undefined {
+    return [...this.owners].find(([, each]) => each === owner)?.[0];
+  }
+}
+
+type Reconcile = (page: View<Page>, ctx: Context<Page>, outside: Outside) => Promise<Page>;
+
+/** A user creates a page and changes it once. */
+const scenario = (
+  reconcile: Reconcile,
+  check: (cluster: TestCluster) => void | Promise<void> = () => undefined,
+): Scenario => ({
+  crds: [crdOf(pages)],
+  add: (operator: Operator, outside: Outside) =>
+    operator.add<Page>({
+      name: 'pages',
+      kind: pages,
+      reconciler: {
+        async reconcile(primary, ctx) {
+          return { write: 'status', object: await reconcile(primary, ctx, outside) };
+        },
+      },
+    }),
+  async act(cluster) {
+    await cluster.client.send({ verb: 'create', kind: pages, object: page });
+    await cluster.advance(cluster.random.between(0, 5_000));
+    const body = { spec: { text: 'two' } };
+    await cluster.client.send({ verb: 'merge', kind: pages, key: KEY, body });
+  },
+  check,
+});
+
+const failureOf = async (work: Promise<unknown>): Promise<SimulationFailure> => {
+  const error: unknown = await work.catch((reason: unknown) => reason);
+  expect(error).to.be.instanceOf(SimulationFailure);
+  return error as SimulationFailure;
+};
+
+describe('the simulation of operators', function () {
+  this.timeout(120_000);
+
+  it('accepts the sample of web pages', async () => {
+    expect(await simulate(webPageScenario, { seeds: 20 })).to.be.greaterThan(1_000);
+  });
+
+  it('does the same twice with the same seed', async () => {
+    const traces = [[], []] as [string[], string[]];
+    for (const trace of traces)
+      await simulate(webPageScenario, { seed: 7, onLine: (line) => trace.push(line) });
+    expect(traces[0].length).to.be.greaterThan(100);
+    expect(traces[1]).to.deep.equal(traces[0]);
+  });
+
+  it('finds an operator that creates an external resource twice after a crash, and the seed reproduces it', async () => {
+    const faulty = (): Scenario => {
+      const accounts = new Accounts();
+      return scenario(
+        async ({ metadata, status }, ctx, outside) => {
+          const id = status?.['id'] ?? (await outside.call('create', () => accounts.create(metadata.name)));
+          return { ...ctx.draft(), status: { id } };
+        },
+        () => {
+          if (accounts.owners.size !== 1) throw new Error(`${String(accounts.owners.size)} accounts`);
+        },
+      );
+    };
+    const found = await failureOf(simulate(faulty, { seeds: 60 }));
+    expect(found.message).to.match(/^seed \d+ failed: [2-9] accounts\n/);
+    expect(found.message).to.include(`replay it with { seed: ${String(found.seed)} }`);
+    const again = await failureOf(simulate(faulty, { seed: found.seed }));
+    expect(again.message).to.equal(found.message);
+  });
+
+  it('accepts it if it searches for the resource first', async () => {
+    const correct = (): Scenario => {
+      const accounts = new Accounts();
+      return scenario(
+        async ({ metadata: { name } }, ctx, outside) => {
+          const found = await outside.call('find', () => accounts.find(name));
+          const id = found ?? (await outside.call('create', () => accounts.create(name)));
+          return { ...ctx.draft(), status: { id } };
+        },
+        () => void expect(accounts.owners.size).to.equal(1),
+      );
+    };
+    await simulate(correct, { seeds: 60 });
+  });
+
+  const faulty: readonly { readonly what: string; readonly reconcile: Reconcile; readonly law: string }[] = [
+    {
+      what: 'writes the time of each reconcile',
+      reconcile: (_, ctx) =>
+        Promise.resolve({ ...ctx.draft(), status: { at: new Date(ctx.clock.wall()).toISOString() } }),
+      law: 'a restart writes nothing',
+    },
+    {
+      what: 'changes an object of the cache',
+      reconcile: (primary, ctx) => {
+        (primary.spec as Record<string, unknown>)['text'] = 'mine';
+        return Promise.resolve(ctx.draft());
+      },
+      law: 'nothing in the program fails by itself',
+    },
+    {
+      what: 'leaves an object without owner behind',
+      reconcile: async (_, ctx) => {
+        const metadata = { name: 'child', namespace: 'default' };
+        const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {} };
+        await ctx.write<ConfigMap>({ verb: 'apply', kind: ConfigMap, object, manager: 'pages', force: true });
+        return ctx.draft();
+      },
+      law: 'a deletion leaves nothing',
+    },
+  ];
+  for (const { what, reconcile, law } of faulty)
+    it(`finds an operator that ${what}`, async () => {
+      const found = await failureOf(simulate(() => scenario(reconcile), { seeds: 5 }));
+      expect(found.law).to.equal(law);
+    });
+
+  it('finds an operator that never comes to rest', async () => {
+    let count = 0;
+    const restless = (): Scenario => ({
+      ...scenario(() => Promise.reject(new Error('unused'))),
+      add: (operator) =>
+        operator.add<Page>({
+          name: 'pages',
+          kind: pages,
+          reconciler: {
+            reconcile: (_, ctx) =>
+              Promise.resolve({
+                write: 'status',
+                object: { ...ctx.draft(), status: { count: ++count } },
+                requeueAfterMs: 30_000,
+              }),
+          },
+        }),
+    });
+    expect((await failureOf(simulate(restless, { seeds: 1 }))).law).to.equal('everything comes to rest');
+  });
+
+  it('checks the laws of the author after every change, and leaves out those that do not apply', async () => {
+    const counting = scenario((primary, ctx) =>
+      Promise.resolve({ ...ctx.draft(), status: { text: primary.spec['text'] } }),
+    );
+    const law = {
+      name: 'a status never goes back',
+      broken: ({ object }: { object: unknown }) =>
+        (object as Page).status?.['text'] === 'two' ? 'it is two' : undefined,
+    };
+    const found = await failureOf(simulate(() => ({ ...counting, laws: [law] }), { seeds: 1 }));
+    expect([found.law, found.message.split('\n')[0]]).to.deep.equal([
+      law.name,
+      `seed 1 broke "${law.name}": it is two`,
+    ]);
+    const heartbeat = scenario((_, ctx) =>
+      Promise.resolve({ ...ctx.draft(), status: { at: ctx.clock.wall() } }),
+    );
+    const without = { 'a restart writes nothing': 'the status has the time of the last reconcile' };
+    await simulate(() => ({ ...heartbeat, without }), { seeds: 3 });
+  });
+});
+
+describe('a test cluster', () => {
+  let cluster: TestCluster;
+  beforeEach(async () => {
+    cluster = await startTestCluster(webPageOperator);
+  });
+  afterEach(() => cluster.close());
+
+  const isReady = async (): Promise<boolean | undefined> =>
+    (await cluster.get(webPages, 'default/hello'))?.status?.ready;
+  const create = (html = '<html>hello</html>') =>
+    cluster.client.send({ verb: 'create', kind: webPages, object: hello({ html }) });
+
+  it('runs the operator in virtual time, with workloads that become ready', async () => {
+    await create();
+    await cluster.until('the page is ready', isReady);
+    expect(cluster.clock.now()).to.be.greaterThan(0);
+    expect(cluster.writes).to.include('apply Deployment default/hello');
+    expect((await cluster.get(Deployment, 'default/hello'))?.status?.availableReplicas).to.equal(1);
+  });
+
+  it('validates objects with the schema of the CRD', async () => {
+    const refused: unknown = await create(1 as never).catch((error: unknown) => error);
+    expect(String(refused)).to.match(/spec\.html.*must be of type string/);
+  });
+
+  for (const fault of ['conflict', 'tooMany', 'serverError', 'reset', 'lost', 'late'] as const)
+    it(`lets a request fail with ${fault}, and the operator recovers`, async () => {
+      const armed = cluster.failNext(fault, { verb: 'apply', kind: 'Service' });
+      await create();
+      await cluster.rest();
+      expect([armed.isStruck, await isReady()]).to.deep.equal([true, true]);
+    });
+
+  for (const fault of ['crashBefore', 'crashAfter'] as const)
+    it(`kills the operator between two writes: ${fault}`, async () => {
+      cluster.failNext(fault, { verb: 'apply', kind: 'ConfigMap' });
+      await create();
+      await cluster.advance(2_000);
+      expect(cluster.writes).to.deep.equal(['apply ConfigMap default/hello']);
+      expect((await cluster.get(ConfigMap, 'default/hello')) !== undefined).to.equal(fault === 'crashAfter');
+      await cluster.rest();
+      expect(await isReady()).to.equal(true);
+    });
+
+  it('breaks and stalls watches', async () => {
+    await cluster.rest();
+    cluster.stallWatches('WebPage', 20_000);
+    await create();
+    await cluster.advance(15_000);
+    expect(cluster.writes).to.deep.equal([]);
+    cluster.cutWatches();
+    await cluster.rest();
+    expect(await isReady()).to.equal(true);
+  });
+
+  it('says what did not happen, and the last error of the operator', async () => {
+    cluster.failNext('conflict', { verb: 'merge status' });
+    await create('hello');
+    const late: unknown = await cluster
+      .until('the page is ready', isReady, 60_000)
+      .catch((error: unknown) => error);
+    expect(String(late)).to.include('the page is ready');
+  });
+
+  it('refuses files that contain other objects', async () => {
+    const crds = [new URL('../../../docs/samples/operators/webpage/webpage.yaml', import.meta.url)];
+    const error: unknown = await startTestCluster({ ...webPageOperator, crds }).catch((e: unknown) => e);
+    expect(String(error)).to.match(
+      /webpage\.yaml contains a WebPage; `crds` takes CustomResourceDefinitions only/,
+    );
+  });
+});

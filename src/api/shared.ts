@@ -1,5 +1,6 @@
 /** Schema parts that several kinds share, and the plain types of object metadata. */
 import { z } from 'zod';
+import type { PrinterColumn, SchemaRule } from '../lib/crd/crd.ts';
 import { isDuration } from '../lib/duration.ts';
 import { isPathSegment } from '../lib/names.ts';
 import type { ObjectMeta } from '../lib/objects.ts';
@@ -183,15 +184,6 @@ export const nameMapping = open({
 
 // ---------------------------------------------------------------- definition of a kind
 
-/** A column of `kubectl get`. */
-export interface PrinterColumn {
-  readonly name: string;
-  readonly type: 'string' | 'date';
-  readonly path: string;
-  /** Only `kubectl get -o wide` shows it. */
-  readonly isWide?: true;
-}
-
 export const phaseColumn: PrinterColumn = { name: 'Phase', type: 'string', path: '.status.phase' };
 export const exportRefColumn: PrinterColumn = {
   name: 'ExportRef',
@@ -218,17 +210,6 @@ export const labelColumn = (name: string, label: string): PrinterColumn => ({
   type: 'string',
   path: `.metadata.labels.${label.replaceAll('.', '\\.')}`,
 });
-
-/** A CEL validation rule for an object, or for a change of it. */
-interface SchemaRule {
-  /** Path of the field from the root, for example `spec.type`. */
-  readonly path: string;
-  /** Expression that must be true; `self` is the field, `oldSelf` its previous value. */
-  readonly rule: string;
-  readonly message: string;
-  /** Default: FieldValueInvalid. API servers before 1.28 ignore it. */
-  readonly reason?: 'FieldValueForbidden';
-}
 
 /** The values from which the CRD of a kind is generated. */
 export interface Definition {

@@ -13,6 +13,7 @@ import { addComponentCommands } from './commands/components/index.ts';
 import { addConsoleCommand } from './commands/console/index.ts';
 import { addDeployItemCommands } from './commands/deployitems/index.ts';
 import { addContainerCommands, addDeployerCommands } from './commands/deployers/index.ts';
+import { addOperatorCommands } from './commands/operators/index.ts';
 import { addDoctorCommand } from './commands/doctor/index.ts';
 import { addGraphCommand } from './commands/graph/index.ts';
 import { addInstallCommands } from './commands/install/index.ts';
@@ -102,6 +103,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
   addTargetCommands(program, terminal, onExit);
   addDeployItemCommands(program, terminal, onExit);
   addDeployerCommands(program, terminal, onExit);
+  addOperatorCommands(program, terminal);
   addContainerCommands(program, terminal);
   addDefinitionCommands(program, terminal);
   addSmallCommands(program, terminal);

@@ -203,10 +203,19 @@ export class NoSuchKind extends EspalierError {
   constructor({
     apiVersion,
     kind,
+    install,
     ...options
-  }: ErrorOptions & { readonly apiVersion: string; readonly kind: string }) {
+  }: ErrorOptions & {
+    readonly apiVersion: string;
+    readonly kind: string;
+    /** The command that installs it. */
+    readonly install?: string;
+  }) {
+    const advice = install
+      ? `install its CustomResourceDefinition: ${install}`
+      : 'is its CustomResourceDefinition installed?';
     super({
-      message: `the server does not know kind ${kind} in ${apiVersion}; is its CustomResourceDefinition installed?`,
+      message: `the server does not know kind ${kind} in ${apiVersion}; ${advice}`,
       ...options,
     });
     this.apiVersion = apiVersion;

@@ -37,6 +37,7 @@ export type { Rng } from '../lib/rng.ts';
 export { createLogger, silentLogger, type Level, type Logger } from '../observability/log.ts';
 export type { CounterOf, GaugeOf, HistogramOf, Labels, Metrics, Series } from '../observability/metrics.ts';
 export { HealthPortError, type Check } from '../observability/health.ts';
+export { requireKinds } from './transport/require-kinds.ts';
 export type { KubeconfigSource } from './transport/kubeconfig.ts';
 export { apiVersionOf, isSameKind, joinKey, keyOf, splitKey } from './keys.ts';
 export {

@@ -8,7 +8,7 @@ export { pathOf } from './path.ts';
 /** Finds kinds in the API of a cluster. Results are cached; only missing kinds are requested again. */
 interface Discovery {
   /** @throws NoSuchKind when the server does not serve it now; ApiError, TransportError when the request fails */
-  kindOf(apiVersion: string, kind: string, signal?: AbortSignal): Promise<Kind>;
+  readonly kindOf: (apiVersion: string, kind: string, signal?: AbortSignal) => Promise<Kind>;
 }
 
 interface ResourceList {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createDiscovery, pathOf } from '../../../src/runtime/transport/discovery.ts';
+import { requireKinds } from '../../../src/runtime/transport/require-kinds.ts';
 import { tokenPathOf } from '../../../src/runtime/transport/path.ts';
 import {
   apiErrorFrom,
@@ -132,5 +133,20 @@ describe('RUN-P14: discovery', () => {
     stop.abort(new Error('enough'));
     expect(await gone).to.equal('enough');
     expect((await stays).kind).to.equal('Thing');
+  });
+
+  it('is used by operators to require kinds, with the command that installs them', async () => {
+    const client = new ScriptedApi() as Client;
+    client.raw = () => Promise.resolve({ resources });
+    await requireKinds(client, [kind({ group: 'g.io' })], 'unused');
+    const error: unknown = await requireKinds(
+      client,
+      [kind({ group: 'g.io' }), kind({ group: 'g.io', kind: 'Other' })],
+      'kubectl apply -f crd.yaml',
+    ).catch((e: unknown) => e);
+    expect(error).to.be.instanceOf(NoSuchKind);
+    expect((error as Error).message).to.equal(
+      'the server does not know kind Other in g.io/v1; install its CustomResourceDefinition: kubectl apply -f crd.yaml',
+    );
   });
 });

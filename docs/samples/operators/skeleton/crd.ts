@@ -1,0 +1,6 @@
+/** Writes crd.yaml from the schema in kind.ts. */
+import { writeFileSync } from 'node:fs';
+import { toYaml } from 'espalier/crd';
+import { crd } from './kind.ts';
+
+writeFileSync(new URL('crd.yaml', import.meta.url), toYaml(crd));

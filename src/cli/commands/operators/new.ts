@@ -1,0 +1,83 @@
+/** `espalier operators new`: writes a working operator with its kind and tests to a new folder. */
+import { UsageError } from '../../errors.ts';
+import { printNext, writeProject } from '../../new-project.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export interface NewOperatorOptions {
+  readonly to?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly plural?: string;
+}
+
+/** The names of an operator and its kind. */
+interface OperatorNames {
+  readonly name: string;
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+}
+
+const NAME = /^[a-z]([a-z0-9-]{0,40}[a-z0-9])?$/;
+const GROUP = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/;
+const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
+const PLURAL = /^[a-z][a-z0-9]{0,62}$/;
+
+/** Kinds and types that the skeleton imports. */
+const IMPORTED = new Set(['ConfigMap', 'Deployment', 'Service', 'Kind', 'Manager', 'Obj', 'View']);
+/** Groups of Kubernetes, whose CustomResourceDefinitions need an approval. */
+const RESERVED = /(^|\.)(k8s|kubernetes)\.io$/;
+
+export function newOperator(name: string, options: NewOperatorOptions, terminal: Terminal): void {
+  const names = namesOf(name, options);
+  const project = {
+    name: `${name}-operator`,
+    skeleton: 'docs/samples/operators/skeleton',
+    renamed: (text: string) => renamed(text, names),
+    scripts: { crd: 'tsx crd.ts', test: 'tsx --test operator.test.ts', build: 'tsc' },
+    isCompiled: true,
+  };
+  const { kind, plural, group } = names;
+  const folder = writeProject(project, options.to ?? name);
+  printNext(folder, `An operator for the kind ${kind} (${plural}.${group})`, terminal);
+}
+
+/** @throws UsageError if a name is invalid */
+function namesOf(name: string, options: NewOperatorOptions): OperatorNames {
+  if (!NAME.test(name))
+    throw new UsageError(
+      `"${name}" is not a valid operator name; use at most 42 lower-case letters, digits and dashes, such as dns-record`,
+    );
+  const { group = 'example.org', kind = pascal(name) } = options;
+  if (!GROUP.test(group))
+    throw new UsageError(`"${group}" is not a valid API group; use a domain such as apps.example.org`);
+  if (RESERVED.test(group))
+    throw new UsageError(`"${group}" is reserved for Kubernetes; use a domain of your own`);
+  if (!KIND.test(kind)) throw new UsageError(`"${kind}" is not a valid kind; use a name such as DnsRecord`);
+  if (IMPORTED.has(kind))
+    throw new UsageError(`the operator imports another ${kind}; give the kind another name with --kind`);
+  const plural = options.plural ?? pluralOf(kind.toLowerCase());
+  if (!PLURAL.test(plural))
+    throw new UsageError(`"${plural}" is not a valid plural; use lower-case letters such as dnsrecords`);
+  return { name, group, kind, plural };
+}
+
+const pascal = (name: string): string =>
+  name.replace(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The English plural of regular words; others need `--plural`. */
+const pluralOf = (word: string): string =>
+  /[^aeiou]y$/.test(word)
+    ? `${word.slice(0, -1)}ies`
+    : /(?:s|x|z|ch|sh)$/.test(word)
+      ? `${word}es`
+      : `${word}s`;
+
+/** Replaces the names of the skeleton; those of the registry in examples stay. */
+const renamed = (text: string, { name, group, kind, plural }: OperatorNames): string =>
+  text
+    .replaceAll(/(?<!registry\.)example\.org/g, group)
+    .replaceAll('skeleton-operator', `${name}-operator`)
+    .replaceAll('Skeleton', kind)
+    .replaceAll('skeletons', plural)
+    .replaceAll('skeleton', kind.toLowerCase());

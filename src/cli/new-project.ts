@@ -1,0 +1,97 @@
+/** Writes the skeleton of a project that depends on this package: the files, package.json and tsconfig.json. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { packageFolder, packageInfo } from './package.ts';
+import { writeSkeleton } from './skeleton.ts';
+import type { Terminal } from './terminal/terminal.ts';
+
+interface Project {
+  readonly name: string;
+  /** Folder of the skeleton in this package. */
+  readonly skeleton: string;
+  /** Converts the text of each file. */
+  readonly renamed: (text: string) => string;
+  readonly scripts: Readonly<Record<string, string>>;
+  /** Whether `npm run build` compiles it to `dist`. */
+  readonly isCompiled?: boolean;
+}
+
+/**
+ * @param to default: a folder with the name of the project
+ * @returns the folder, relative to the current one
+ * @throws UsageError if the folder is not empty, CommandError if it cannot be written
+ */
+export function writeProject(project: Project, to: string | undefined): string {
+  const folder = resolve(to ?? project.name);
+  writeSkeleton(packageFolder(project.skeleton), folder, project.renamed);
+  writeFileSync(join(folder, 'package.json'), json(manifest(project, folder)));
+  writeFileSync(join(folder, 'tsconfig.json'), json(tsconfig(project.isCompiled ?? false)));
+  return relative(process.cwd(), folder) || '.';
+}
+
+/** The next commands of the user. */
+export function printNext(folder: string, sentence: string, terminal: Terminal): void {
+  terminal.print(`${sentence} is in ${folder}. Next:`);
+  terminal.print(`  ${folder === '.' ? '' : `cd ${folder} && `}npm install && npm test`);
+}
+
+function manifest({ name, scripts }: Project, folder: string): object {
+  const { dependencies, devDependencies } = ourPackages();
+  const pick = (from: Readonly<Record<string, string>>, ...names: string[]): Record<string, string> =>
+    Object.fromEntries(names.map((each) => [each, from[each] ?? '*']));
+  return {
+    name,
+    version: '0.1.0',
+    private: true,
+    type: 'module',
+    scripts: { start: 'tsx main.ts', ...scripts, typecheck: 'tsc --noEmit' },
+    dependencies: { espalier: ourVersion(folder), ...pick(dependencies, 'zod') },
+    devDependencies: pick(devDependencies, '@types/node', 'tsx', 'typescript'),
+  };
+}
+
+/** A range of published versions, or the folder or archive that this copy comes from. */
+function ourVersion(folder: string): string {
+  const { folder: ours, version } = packageInfo();
+  const modules = dirname(ours);
+  if (basename(modules) !== 'node_modules') return `file:${relative(folder, ours)}`;
+  const archive = archiveIn(modules);
+  return archive === undefined ? `^${version}` : `file:${relative(folder, archive)}`;
+}
+
+/** The archive that npm installed this package from; undefined for a registry. */
+function archiveIn(modules: string): string | undefined {
+  const file = join(modules, '.package-lock.json');
+  if (!existsSync(file)) return undefined;
+  const { packages = {} } = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly packages?: Readonly<Record<string, { readonly resolved?: string }>>;
+  };
+  const { resolved } = packages['node_modules/espalier'] ?? {};
+  return resolved?.startsWith('file:')
+    ? resolve(dirname(modules), resolved.slice('file:'.length))
+    : undefined;
+}
+
+const ourPackages = () =>
+  JSON.parse(readFileSync(join(packageInfo().folder, 'package.json'), 'utf8')) as Readonly<
+    Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
+  >;
+
+const tsconfig = (isCompiled: boolean): object => ({
+  compilerOptions: {
+    target: 'ES2023',
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    verbatimModuleSyntax: true,
+    erasableSyntaxOnly: true,
+    skipLibCheck: true,
+    ...(isCompiled
+      ? { rewriteRelativeImportExtensions: true, rootDir: '.', outDir: 'dist' }
+      : { allowImportingTsExtensions: true, noEmit: true }),
+  },
+  include: ['*.ts'],
+});
+
+const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;

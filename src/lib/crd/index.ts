@@ -1,0 +1,4 @@
+/** CustomResourceDefinitions of your own kinds, generated from zod schemas. */
+export { crdOf, type Crd, type CrdOptions, type PrinterColumn, type SchemaRule } from './crd.ts';
+export { SchemaError } from './structural.ts';
+export { toYaml } from '../yaml.ts';

@@ -32,7 +32,7 @@ export {
   type ErrorFacts,
   type RequestRef,
 } from './errors.ts';
-export type { Clock } from '../lib/clock.ts';
+export { timestamp, type Clock } from '../lib/clock.ts';
 export type { Rng } from '../lib/rng.ts';
 export { createLogger, silentLogger, type Level, type Logger } from '../observability/log.ts';
 export type { CounterOf, GaugeOf, HistogramOf, Labels, Metrics, Series } from '../observability/metrics.ts';
@@ -65,6 +65,7 @@ export {
 } from './sources/filters.ts';
 export type { Controller } from './controller/controller.ts';
 export type { ControllerSpec, Reconciler } from './controller/spec.ts';
+export { setStatusCondition, type StatusCondition } from './controller/status-condition.ts';
 export type { Manager } from './manager/manager.ts';
 export { runOperator } from './operator/run-operator.ts';
 export {

@@ -270,6 +270,7 @@ export interface Context<P extends Obj> {
   readonly key: Key;
   /** The controller of this reconcile. */
   readonly controller: ControllerFacts<P>;
+  /** `wall()` is the time of day, and `timestamp(clock)` writes it; `now()` is for durations only. */
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly interrupt: AbortSignal;

@@ -45,9 +45,16 @@ export type ConditionName = keyof Conditions<Obj>;
 /** A node of a workflow: its dependent, its dependencies, and its conditions. */
 export interface NodeSpec<P extends Obj> extends Conditions<P> {
   readonly use: AnyDependent<P>;
-  /** Names of dependents. */
-  readonly dependsOn?: readonly string[];
+  /**
+   * The nodes that have to be ready before: their dependents, which the compiler checks, or names, which are checked at the
+   * start.
+   */
+  readonly dependsOn?: readonly (AnyDependent<P> | string)[];
 }
+
+/** Names of the nodes that a node depends on. */
+export const dependenciesOf = <P extends Obj>({ dependsOn = [] }: NodeSpec<P>): readonly string[] =>
+  dependsOn.map((each) => (typeof each === 'string' ? each : each.name));
 
 export const nodeView = <P extends Obj>(use: AnyDependent<P>, p: View<P>, ctx: Context<P>): NodeView => ({
   name: use.name,

@@ -18,7 +18,7 @@ import {
   type Done,
 } from './dependent.ts';
 import { doom, drive } from './drive.ts';
-import { nodeView, type ConditionName, type NodeSpec } from './node.ts';
+import { dependenciesOf, nodeView, type ConditionName, type NodeSpec } from './node.ts';
 import type { NodeMeter } from './node-metrics.ts';
 import type { NodeState, Policy } from './plan.ts';
 import { Report, type WorkflowResult } from './result.ts';
@@ -71,7 +71,7 @@ export function buildWorkflow<P extends Obj>(
     throw new DefinitionError({
       message: `the concurrency of a workflow has to be at least 1, not ${String(concurrency)}`,
     });
-  const dag = buildDag(nodes.map(({ use, dependsOn }) => ({ name: use.name, dependsOn })));
+  const dag = buildDag(nodes.map((node) => ({ name: node.use.name, dependsOn: dependenciesOf(node) })));
   const byName = new Map(nodes.map((node) => [node.use.name, node]));
 
   const reconcileNodes = async (

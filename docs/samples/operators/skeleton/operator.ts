@@ -61,7 +61,7 @@ export const addController = (manager: Manager) =>
     name: 'skeletons',
     kind: skeletons,
     workflow: {
-      nodes: [{ use: message }, { use: server, dependsOn: ['configMap'] }, { use: service }],
+      nodes: [{ use: message }, { use: server, dependsOn: [message] }, { use: service }],
     },
     reconciler: {
       async reconcile(primary, ctx) {

@@ -93,9 +93,9 @@ export const addWebPages = (manager: Manager, { hasIngress = true }: WebPageOpti
       explicit: true,
       nodes: [
         { use: html },
-        { use: server, dependsOn: ['configMap'] },
-        { use: service, dependsOn: ['configMap'] },
-        { use: ingress, dependsOn: ['service'], active: () => hasIngress, when: isExposed },
+        { use: server, dependsOn: [html] },
+        { use: service, dependsOn: [html] },
+        { use: ingress, dependsOn: [service], active: () => hasIngress, when: isExposed },
       ],
     },
     reconciler: {

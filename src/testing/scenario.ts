@@ -12,6 +12,8 @@ export interface OperatorUnderTest {
   readonly crds?: readonly (Obj | string | URL)[];
   /** Adds the controllers, as for `runOperator`. Called again after each restart of the process. */
   add(operator: Operator, outside: Outside): unknown;
+  /** As for `runOperator`: what happens if a kind cannot be read at the start. */
+  readonly unreadable?: 'fail' | 'skip';
   /** Makes workloads ready although no container runs; default true. */
   readonly workloads?: boolean;
 }
@@ -72,6 +74,8 @@ export interface TestCluster {
   readonly random: Chance;
   /** Writes of the operator that arrived, such as `apply ConfigMap default/hello`. */
   readonly writes: readonly string[];
+  /** Why the operator is not ready, as `/readyz` says it; undefined if it is ready. */
+  readonly notReady: string | undefined;
   /** An object on the server; undefined if it does not exist. */
   get<T extends Obj>(kind: Kind<T>, key: Key): Promise<T | undefined>;
   /** Lets time pass. @throws Violation */

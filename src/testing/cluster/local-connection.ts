@@ -32,23 +32,29 @@ export function localConnection({ handler }: LocalApiServer, name: string, clock
       request.signal?.throwIfAborted();
       const answer = await handle(request);
       if (answer.type !== 'bytes') throw new TypeError(`${request.path} is a watch`);
-      const text = answer.body.toString('utf8');
       request.onRead?.(answer.body.length);
-      const isJson = String(answer.headers['content-type']).includes('json');
-      const body: unknown = isJson && text !== '' ? parseExactJson(text) : text || undefined;
+      const body = bodyOf(answer);
       if (answer.code < 200 || answer.code > 299) throw apiErrorFrom(answer.code, body, request.ref);
       return body;
     },
     async stream(request) {
       const answer = await handle(request);
       if (answer.type === 'watch') return chunksOf(answer.open, request.signal);
-      throw apiErrorFrom(answer.code, parseExactJson(answer.body.toString('utf8')), request.ref);
+      throw apiErrorFrom(answer.code, bodyOf(answer), request.ref);
     },
     close: () => Promise.resolve(),
   };
 }
 
-type Open = Extract<Awaited<ReturnType<LocalApiServer['handler']['handle']>>, { type: 'watch' }>['open'];
+type Answer = Awaited<ReturnType<LocalApiServer['handler']['handle']>>;
+type Open = Extract<Answer, { type: 'watch' }>['open'];
+
+/** The parsed JSON, or the text if it is not JSON; undefined if it is empty. */
+function bodyOf({ body, headers }: Extract<Answer, { type: 'bytes' }>): unknown {
+  const text = body.toString('utf8');
+  if (text === '') return undefined;
+  return String(headers['content-type']).includes('json') ? parseExactJson(text) : text;
+}
 
 /** The body of a watch. It is opened at once, so that no event is missed before the first chunk is read. */
 function chunksOf(open: Open, signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {

@@ -105,6 +105,10 @@ export class SimulatedCluster implements TestCluster {
     return new SimulatedCluster(operator, seed, scheduler, cluster, laws);
   }
 
+  get notReady(): string | undefined {
+    return this.#process ? this.#process.notReady : 'the process has not started';
+  }
+
   get clock() {
     return this.scheduler.clock;
   }
@@ -137,6 +141,7 @@ export class SimulatedCluster implements TestCluster {
       scheduler: this.scheduler,
       network: this.network,
       chance: this.chance(name),
+      unreadable: this.#operator.unreadable ?? 'fail',
       add: (operator, outside) => this.#operator.add(operator, outside),
       onPrimary: (kind) => void this.#primaries.set(`${kind.group}/${kind.plural}`, kind),
       onFailure: (description) => this.#failed(description),

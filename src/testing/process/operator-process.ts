@@ -18,6 +18,7 @@ interface ProcessPorts {
   readonly network: Network;
   readonly chance: Chance;
   readonly add: OperatorUnderTest['add'];
+  readonly unreadable: 'fail' | 'skip';
   /** Called with the kind of each controller's primaries. */
   readonly onPrimary: (kind: Kind) => void;
   /** Called with each error of a reconcile. */
@@ -38,11 +39,17 @@ export class OperatorProcess implements Host {
     const host = hostClock(scheduler.clock, this);
     const base = { clock: host.clock, rng: chance, log: bugReporter(onBug) };
     const client = network.client(this);
-    const caches = createCaches({ client, ...base, freeze: true });
+    const { unreadable } = ports;
+    const caches = createCaches({
+      client,
+      ...base,
+      freeze: true,
+      ...(unreadable === 'skip' && { syncTimeoutMs: Infinity }),
+    });
     // The probe of the event loop ticks forever.
     host.isMuted = true;
     const metrics = createMetrics();
-    const manager = createManager({ client, caches, metrics, identity: name, ...base });
+    const manager = createManager({ client, caches, metrics, identity: name, ...base, unreadable });
     host.isMuted = false;
     this.#manager = manager;
     const life = new AbortController();
@@ -77,6 +84,13 @@ export class OperatorProcess implements Host {
   /** Whether an object is being reconciled, or could be. */
   get isBusy(): boolean {
     return this.#manager.pending > 0;
+  }
+
+  get notReady(): string | undefined {
+    const problems = this.#manager.checks.flatMap((check) =>
+      check.probe === 'ready' ? (check.problem() ?? []) : [],
+    );
+    return problems.length === 0 ? undefined : problems.join('; ');
   }
 
   /** Like a killed process. */

@@ -2,49 +2,24 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { hasTest, rowsOf } from '../../support/named-tests.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/better-than-the-original.md'), 'utf8');
-
-interface Row {
-  readonly id: string;
-  readonly text: string;
-  readonly tests: readonly { readonly title: string; readonly file: string }[];
-}
-
-function rowsOf(section: string): readonly Row[] {
-  const [, text = ''] = new RegExp(`^## ${section}$([^]*?)(?=^## |$(?![^]))`, 'm').exec(page) ?? [];
-  return [...text.matchAll(/^\| ([^|]+) \| (.*) \|$/gm)].map(([, id = '', rest = '']) => ({
-    id,
-    text: rest,
-    tests: [...rest.matchAll(/\[([^\]]+)\]\(\.\.\/(test\/[^)]+)\)/g)].map(([, title = '', file = '']) => ({
-      title,
-      file,
-    })),
-  }));
-}
-
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-
-/** Whether a file has a test with this title; `…` stands for parts that differ from case to case. */
-function hasTest(source: string, title: string): boolean {
-  const words = title.split('…').map(escaped).join('[^\\n]{1,80}?');
-  return new RegExp(`(?:it\\(|title:|\\[)\\s*(['"\`])${words}\\1`).test(source.replace(/\\(['"`])/g, '$1'));
-}
 
 const SECTIONS = ['Known weaknesses', 'By area', 'Deployers', 'Seen in recordings'];
 const LEFT = '#left-as-it-is';
 
 describe('the page about weaknesses of upstream', () => {
-  const rows = SECTIONS.flatMap(rowsOf);
+  const rows = SECTIONS.flatMap((section) => rowsOf(page, section));
 
   it('has every weakness', () => {
-    const numbers = rowsOf('Known weaknesses').map(({ id }) => Number(id));
+    const numbers = rowsOf(page, 'Known weaknesses').map(({ id }) => Number(id));
     expect(numbers).to.deep.equal(Array.from({ length: 23 }, (_, i) => i + 1));
-    const ofDeployers = rowsOf('Deployers').flatMap(({ id }) => /^W-(\d+)$/.exec(id)?.[1] ?? []);
+    const ofDeployers = rowsOf(page, 'Deployers').flatMap(({ id }) => /^W-(\d+)$/.exec(id)?.[1] ?? []);
     expect(ofDeployers.map(Number)).to.deep.equal(Array.from({ length: 30 }, (_, i) => i + 1));
-    expect(rowsOf('By area').length).to.be.greaterThan(0);
-    expect(rowsOf('Seen in recordings').length).to.be.greaterThan(0);
+    expect(rowsOf(page, 'By area').length).to.be.greaterThan(0);
+    expect(rowsOf(page, 'Seen in recordings').length).to.be.greaterThan(0);
   });
 
   it('names only tests that exist', () => {
@@ -61,7 +36,7 @@ describe('the page about weaknesses of upstream', () => {
 
   it('describes every row that is left unchanged, and no other', () => {
     const saying = rows.filter(({ text }) => text.includes(LEFT)).map(({ id }) => id);
-    const told = rowsOf('Left as it is').map(({ id }) => id);
+    const told = rowsOf(page, 'Left as it is').map(({ id }) => id);
     expect([...new Set(told)].sort()).to.deep.equal([...new Set(saying)].sort());
   });
 });

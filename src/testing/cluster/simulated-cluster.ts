@@ -171,7 +171,7 @@ export class SimulatedCluster implements TestCluster {
     this.network.forget(process);
     this.#process = undefined;
     this.#changed();
-    this.scheduler.add(() => this.boot(), this.#boots === 0 ? 0 : RESTART_MS);
+    this.scheduler.add(() => this.boot(), RESTART_MS);
   }
 
   // -------------------------------------------------------------- faults

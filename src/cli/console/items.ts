@@ -97,7 +97,7 @@ export function partsOf(root: Node): readonly Part[] {
 const objectsOf = (node: Node, parent: string): readonly Part[] =>
   node.kind === 'DeployItem'
     ? managedResourcesOf(node.object as DeployItem).map((object, at) => ({
-        id: `${parent}/${object.kind}/${object.namespace}/${object.name}`,
+        id: `${parent}/${object.apiVersion}/${object.kind}/${object.namespace}/${object.name}`,
         parent,
         at,
         kind: 'Object',

@@ -1,5 +1,4 @@
 /** Finds the tree that an object belongs to in the caches. All log lines of a job contain its name. */
-import { withLogFields } from '../observability/log.ts';
 import type { ControllerSpec } from '../runtime/controller/controller.ts';
 import { joinKey, keyOf } from '../runtime/keys.ts';
 import type { Key, Obj, View } from '../runtime/types.ts';
@@ -55,19 +54,11 @@ interface OwnerKey {
   readonly id: string;
 }
 
-/** Wraps a controller so that its log lines contain the tree and the job. */
+/** Adds the tree and the job to the log lines of a controller. */
 export const withTreeInLog = <P extends Obj>(world: World, spec: ControllerSpec<P>): ControllerSpec<P> => ({
   ...spec,
-  reconciler: {
-    ...spec.reconciler,
-    reconcile: (primary, ctx) => {
-      const { jobID } =
-        (primary as View<Obj> & { readonly status?: { readonly jobID?: string } }).status ?? {};
-      const fields = { tree: rootOf(world, primary), ...(jobID && { jobID }) };
-      return withLogFields(
-        () => fields,
-        () => spec.reconciler.reconcile(primary, ctx),
-      );
-    },
+  logFields: (primary) => {
+    const { jobID } = (primary as View<Obj> & { readonly status?: { readonly jobID?: string } }).status ?? {};
+    return { tree: rootOf(world, primary), ...(jobID && { jobID }) };
   },
 });

@@ -4,10 +4,18 @@ import type { Logger } from '../../observability/log.ts';
 import { Conflict } from '../errors.ts';
 import type { Obj, View } from '../types.ts';
 
-/** Fields of every line that is logged during a reconcile, whichever function logs it; created for the first line. */
-export function reconcileFields(controller: string, primary: View<Obj>, rng: Rng): () => object {
+/**
+ * Fields of every line that is logged during a reconcile, whichever function logs it; created for the first line.
+ * @param more fields that the controller adds
+ */
+export function reconcileFields(
+  controller: string,
+  primary: View<Obj>,
+  rng: Rng,
+  more: object = {},
+): () => object {
   let fields: object | undefined;
-  return () => (fields ??= fieldsOf(controller, primary, rng));
+  return () => (fields ??= { ...fieldsOf(controller, primary, rng), ...more });
 }
 
 const fieldsOf = (controller: string, { apiVersion, kind, metadata }: View<Obj>, rng: Rng): object => ({

@@ -86,6 +86,8 @@ export interface ControllerSpec<P extends Obj> {
    * needs memory here and in Prometheus.
    */
   readonly objectMetrics?: boolean;
+  /** Additional fields of all log lines of a reconcile, including the line about its failure. Called when it starts. */
+  logFields?(primary: View<P>): object;
 }
 
 /** What adds and removes finalizers. `none`: objects that are being deleted are ignored. */

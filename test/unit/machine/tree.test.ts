@@ -1,12 +1,11 @@
-import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { MAX_OWNERS, ownerKeyOf, ownersOf, rootOf, withTreeInLog } from '../../../src/landscape/tree.ts';
 import type { World } from '../../../src/landscape/world.ts';
-import { createLogger } from '../../../src/observability/log.ts';
-import type { Context, Obj } from '../../../src/runtime/types.ts';
+import type { ControllerSpec } from '../../../src/runtime/controller/controller.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
 import { child, execution, installation, item, running } from '../../support/given.ts';
 
 /** Installations with the given owner for each name. */
@@ -90,37 +89,20 @@ describe('the owner of an object', () => {
 });
 
 describe('a controller whose log lines name the tree', () => {
-  /** The fields of a line that is logged in a reconcile of `primary`, and the result of the reconcile. */
-  async function logged(primary: Obj) {
-    const destination = new PassThrough();
-    const log = createLogger({ level: 'info', destination });
-    const world = { installations: new Map([['demo/top', installation('top')]]) } as unknown as World;
-    const { reconciler, ...spec } = withTreeInLog<Obj>(world, {
-      name: 'x',
-      kind: executionKind,
-      reconciler: {
-        reconcile() {
-          log.info({}, 'line');
-          return Promise.resolve({ write: 'none', requeueAfterMs: 7 });
-        },
-        cleanup: () => Promise.resolve({ finalizer: 'remove' }),
-      },
-    });
-    const answer = await reconciler.reconcile(primary, {} as Context<Obj>);
-    const line = JSON.parse(String(destination.read())) as object;
-    return { line, answer, spec, reconciler };
-  }
+  const spec: ControllerSpec<Obj> = {
+    name: 'x',
+    kind: executionKind,
+    reconciler: { reconcile: () => Promise.resolve({ write: 'none' }) },
+  };
+  const world = { installations: new Map([['demo/top', installation('top')]]) } as unknown as World;
+  const fieldsFor = (primary: Obj) => withTreeInLog(world, spec).logFields?.(primary);
 
-  it('has the root and the job in each of them', async () => {
-    const { line, answer, spec, reconciler } = await logged(child('top', 'a', running('j1')));
-    expect(line).to.include({ tree: 'demo/top', jobID: 'j1', msg: 'line' });
-    expect(answer).to.deep.equal({ write: 'none', requeueAfterMs: 7 });
-    expect(spec).to.include({ name: 'x' });
-    expect(reconciler).to.have.property('cleanup');
+  it('has the root and the job in each of them', () => {
+    expect(fieldsFor(child('top', 'a', running('j1')))).to.deep.equal({ tree: 'demo/top', jobID: 'j1' });
+    expect(withTreeInLog(world, spec)).to.include(spec);
   });
 
-  it('has only the root if there is no job', async () => {
-    const { line } = await logged(execution('plan'));
-    expect(line).to.include({ tree: 'demo/plan' }).and.not.have.property('jobID');
+  it('has only the root if there is no job', () => {
+    expect(fieldsFor(execution('plan'))).to.deep.equal({ tree: 'demo/plan' });
   });
 });

@@ -67,6 +67,25 @@ describe('logs and metrics', () => {
     await world.end();
   });
 
+  it('have the fields that the controller adds, also in the line about a failure', async () => {
+    const { lines, destination } = recording();
+    const log = createLogger({ level: 'info', destination });
+    const world = createWorld({ log, rng: seededRng(1) });
+    const fail = (): Promise<never> => {
+      log.info({}, 'inside');
+      return Promise.reject(new NoRetryError({ message: 'no' }));
+    };
+    world.control(fail, { logFields: ({ metadata }) => ({ tree: `of ${metadata.name}` }) });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    const found = lines.filter((line) => line['resource.name'] === '1');
+    expect(found.map(({ msg, tree }) => [msg, tree])).to.deep.equal([
+      ['inside', 'of 1'],
+      ['reconcile failed, not retrying', 'of 1'],
+    ]);
+    await world.end();
+  });
+
   it('keep the fields of one log line out of the next', async () => {
     const { lines, destination } = recording();
     const log = createLogger({ level: 'info', destination });

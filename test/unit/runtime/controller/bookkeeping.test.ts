@@ -203,6 +203,12 @@ describe('the log of a reconcile', () => {
     expect(asked).to.equal(2);
   });
 
+  it('has the fields that the controller adds', () => {
+    const rng = { next: () => 0 };
+    const fields = reconcileFields('widgets', objectOf('A/1', {}), rng, { tree: 'A/top' });
+    expect(fields()).to.include({ controller: 'widgets', tree: 'A/top' });
+  });
+
   const conflict = apiErrorFrom(409, {}, { verb: 'patch', kind: 'Widget' });
   const error = new Error('no');
   type Row = readonly [string, Parameters<typeof logFailure>[1], string, string, unknown];

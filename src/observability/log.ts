@@ -2,7 +2,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import type * as Pino from 'pino';
-import { exactJson, parseExactJson } from '../lib/exact-json.ts';
+import { parseExactJson } from '../lib/exact-json.ts';
+import { textOf, type LogLine } from './log-text.ts';
 
 /** Structured logging: fields first, message second. */
 export interface Logger {
@@ -32,7 +33,7 @@ export const withLogFields = <T>(fields: () => object, fn: () => T): T => {
 /**
  * Creates a logger that writes JSON lines, or text with `pretty`. Each line contains the fields of the reconcile
  * that it belongs to.
- * @param options.pretty readable lines for a terminal instead of JSON
+ * @param options.pretty short lines for a terminal instead of JSON; at level debug, errors show their stack
  * @param options.destination stream for the lines; default standard error
  */
 export function createLogger(options: {
@@ -51,7 +52,7 @@ export function createLogger(options: {
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
   };
   const logger: Pino.Logger = options.pretty
-    ? pino(base, prettyStream(destination))
+    ? pino(base, textStream(destination, options.level))
     : pino(base, destination);
   return logger;
 }
@@ -69,16 +70,11 @@ export const silentLogger: Logger = {
   child: () => silentLogger,
 };
 
-function prettyStream(destination: NodeJS.WritableStream): { write(line: string): void } {
+function textStream(destination: NodeJS.WritableStream, level: Level): { write(line: string): void } {
+  const style = { hasStacks: level === 'debug' || level === 'trace' };
   return {
     write(line: string) {
-      const { level, time, msg, ...rest } = parseExactJson(line) as Record<string, unknown>;
-      const details = Object.entries(rest)
-        .map(([key, value]) => `${key}=${typeof value === 'string' ? value : exactJson(value)}`)
-        .join(' ');
-      destination.write(
-        `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${String(msg)}${details ? `  ${details}` : ''}\n`,
-      );
+      destination.write(`${textOf(parseExactJson(line) as LogLine, style)}\n`);
     },
   };
 }

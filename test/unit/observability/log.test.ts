@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Writable } from 'node:stream';
-import { createLogger } from '../../../src/observability/log.ts';
+import { createLogger, type Level } from '../../../src/observability/log.ts';
 
-const written = (isPretty: boolean, fields: object): string => {
+const written = (isPretty: boolean, fields: object, level: Level = 'info'): string => {
   let text = '';
   const destination = new Writable({
     write(chunk: Buffer, _, done) {
@@ -10,7 +10,7 @@ const written = (isPretty: boolean, fields: object): string => {
       done();
     },
   });
-  createLogger({ level: 'info', pretty: isPretty, destination }).info(fields, 'seen');
+  createLogger({ level, pretty: isPretty, destination }).info(fields, 'seen');
   return text;
 };
 
@@ -23,5 +23,11 @@ describe('a log line', () => {
 
   it('has them in the text format as well', () => {
     expect(written(true, fields)).to.match(/ info {2}seen {2}object=\{"n":9007199254740993\} name=a\n$/);
+  });
+
+  it('has the stack of an error in the text format only at level debug', () => {
+    const err = new Error('no');
+    expect(written(true, { err })).to.match(/ err=no\n$/);
+    expect(written(true, { err }, 'debug')).to.match(/ err=no\n {4}at /);
   });
 });

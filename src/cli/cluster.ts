@@ -4,7 +4,7 @@ import { systemRng } from '../lib/rng.ts';
 import { silentLogger } from '../observability/log.ts';
 import { createCaches } from '../runtime/cache/cache.ts';
 import { createClient } from '../runtime/transport/client.ts';
-import { connect, type ServerAddress } from '../runtime/transport/http.ts';
+import { connect, type Connection, type ServerAddress } from '../runtime/transport/http.ts';
 import type { Caches, Client } from '../runtime/types.ts';
 import { kubeconfigSource, type ClusterOptions } from './kubeconfig.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from './logging.ts';
@@ -18,6 +18,8 @@ export interface Cluster {
   readonly namespace: string;
   /** Address of the API server, for targets that refer to their own cluster. */
   readonly self: ServerAddress;
+  /** The raw body of a response, while it arrives; for logs of pods. */
+  readonly stream: Connection['stream'];
 }
 
 export interface NamespacedOptions extends ClusterOptions, LogOptions {
@@ -46,7 +48,8 @@ export async function withCluster<T>(
   try {
     const caches = createCaches({ client, clock, rng, log });
     const namespace = options.namespace ?? connection.namespace;
-    return await work({ client, caches, clock, namespace, self: await connection.address() });
+    const stream: Connection['stream'] = (request) => connection.stream(request);
+    return await work({ client, caches, clock, namespace, self: await connection.address(), stream });
   } finally {
     await client.close();
   }

@@ -1,5 +1,5 @@
 /** Reads, parses and writes files that options specify; errors contain the file name. */
-import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, createReadStream, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseYaml, parseYamlAll, YamlError } from '../lib/yaml.ts';
 import { STDIN } from './commands/blueprints/sources.ts';
@@ -15,11 +15,25 @@ export function readTextFile(path: string): string {
   try {
     return readFileSync(path === STDIN ? 0 : path, 'utf8');
   } catch (error) {
-    const { code = 'error' } = error as NodeJS.ErrnoException;
-    throw new UsageError(
-      code === 'ENOENT' ? `there is no file ${path}` : `cannot read ${nameOf(path)} (${code})`,
-    );
+    throw unreadable(path, error);
   }
+}
+
+/** The content of a file, or of standard input while it is written, in parts. @throws UsageError */
+export async function* fileParts(path: string): AsyncGenerator<Uint8Array> {
+  const input = path === STDIN ? process.stdin : createReadStream(path);
+  try {
+    for await (const part of input) yield part as Uint8Array;
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): UsageError {
+  const { code = 'error' } = error as NodeJS.ErrnoException;
+  return new UsageError(
+    code === 'ENOENT' ? `there is no file ${path}` : `cannot read ${nameOf(path)} (${code})`,
+  );
 }
 
 export const readYamlFile = (path: string): unknown => parsed(path, readTextFile(path), parseYaml);

@@ -21,6 +21,7 @@ import { addInstallationCommands } from './commands/installations/index.ts';
 import { COMPLETE } from './completion/script.ts';
 import { examples, type Exit } from './program-parts.ts';
 import { addJobCommands } from './commands/jobs/index.ts';
+import { addLogsCommand } from './commands/logs/index.ts';
 import { addNewCommands } from './commands/new/index.ts';
 import { addPlanCommand } from './commands/plan/index.ts';
 import { addServerCommands } from './commands/servers/index.ts';
@@ -95,6 +96,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
   addPlanCommand(program, terminal, onExit);
   addGraphCommand(program, terminal, onExit);
   addConsoleCommand(program, terminal);
+  addLogsCommand(program, terminal, onExit);
   addDoctorCommand(program, terminal, onExit);
   addNewCommands(program, terminal);
   addTestCommand(program, terminal, onExit);

@@ -32,7 +32,7 @@ const timeOf = (time: unknown, { hasDate }: TextStyle): string =>
   `${hasDate ? `${string(time).slice(0, 10)} ` : ''}${string(time).slice(11, 23)}`;
 
 /** `Installation shop/web`; undefined if the line is not about an object. */
-function objectOf(line: LogLine): string | undefined {
+export function objectOf(line: LogLine): string | undefined {
   const [kind, namespace, name] = ['kind', 'namespace', 'name'].map((key) => string(line[`resource.${key}`]));
   if (!kind || !name) return undefined;
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;

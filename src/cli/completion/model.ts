@@ -91,6 +91,7 @@ const INSTALLATION: ReadonlySet<string> = new Set([
   '/jobs/timeline',
   '/jobs/diff',
   '/plan',
+  '/logs',
 ]);
 
 const placeholderIn = (flags: string): string => /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? '';

@@ -38,7 +38,7 @@ export async function sourcesIn(
   if (pods.length === 0)
     throw new CommandError(
       `there are no pods with the labels ${labels} in namespace ${namespace}; choose another namespace with ` +
-        '--system-namespace. If the controllers run outside the cluster, pass their log with --file',
+        '--system-namespace; if the controllers run outside the cluster, pass their log with --file',
     );
   return pods.map((pod) => ({ namespace, pod: pod.metadata.name, container: containerOf(pod) }));
 }

@@ -279,8 +279,8 @@ class KeyController<P extends Obj> {
     }
     const slot = this.#slots.of(key, uid);
     if (beginReconcile(slot, clock.now())) this.#metrics.attempt();
-    const more = this.#settings.spec.logFields?.(primary);
-    const fields = reconcileFields(this.name, primary, this.#ports.rng, more);
+    const { spec } = this.#settings;
+    const fields = reconcileFields(this.name, primary, this.#ports.rng, spec.logFields?.bind(spec));
     await withLogFields(fields, async () => {
       const startedAt = clock.now();
       const outcome = await this.#reconcile(primary, slot, key, admission);

@@ -6,16 +6,25 @@ import type { Obj, View } from '../types.ts';
 
 /**
  * Fields of every line that is logged during a reconcile, whichever function logs it; created for the first line.
- * @param more fields that the controller adds
+ * @param own fields of the controller, which are read at once; an error of it must not end the reconcile
  */
-export function reconcileFields(
+export function reconcileFields<P extends Obj>(
   controller: string,
-  primary: View<Obj>,
+  primary: View<P>,
   rng: Rng,
-  more: object = {},
+  own?: (primary: View<P>) => object,
 ): () => object {
   let fields: object | undefined;
+  const more = own ? attempt(() => own(primary)) : {};
   return () => (fields ??= { ...fieldsOf(controller, primary, rng), ...more });
+}
+
+function attempt(fields: () => object): object {
+  try {
+    return fields();
+  } catch (error) {
+    return { logFields: `failed: ${String(error)}` };
+  }
 }
 
 const fieldsOf = (controller: string, { apiVersion, kind, metadata }: View<Obj>, rng: Rng): object => ({

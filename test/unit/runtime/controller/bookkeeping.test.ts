@@ -205,8 +205,15 @@ describe('the log of a reconcile', () => {
 
   it('has the fields that the controller adds', () => {
     const rng = { next: () => 0 };
-    const fields = reconcileFields('widgets', objectOf('A/1', {}), rng, { tree: 'A/top' });
+    const fields = reconcileFields('widgets', objectOf('A/1', {}), rng, () => ({ tree: 'A/top' }));
     expect(fields()).to.include({ controller: 'widgets', tree: 'A/top' });
+  });
+
+  it('says that the fields of the controller cannot be read, and goes on', () => {
+    const fields = reconcileFields('widgets', objectOf('A/1', {}), { next: () => 0 }, () => {
+      throw new Error('no cache');
+    });
+    expect(fields()).to.include({ controller: 'widgets', logFields: 'failed: Error: no cache' });
   });
 
   const conflict = apiErrorFrom(409, {}, { verb: 'patch', kind: 'Widget' });

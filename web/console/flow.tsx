@@ -1,4 +1,4 @@
-/** Who imports what from whom: between landscapes, or between the installations of one. Values are never shown. */
+/** Which installations import from which others: between landscapes, or within one. Values are never shown. */
 import { graphlib, layout } from '@dagrejs/dagre';
 import { useMemo } from 'preact/hooks';
 import type { Flow, FlowNode } from '../../src/cli/console/wire.ts';

@@ -15,5 +15,10 @@ export function compareSpiff(ask: Oracle, seed: number, size: number): Compariso
   const functions = compareFunctions(ask, seededRng(seed), Math.ceil(size / 50));
   const documents = compareDocuments(ask, seededRng(seed), size);
   const merges = compareMerges(ask, seededRng(seed), size);
-  return compared([...functions, ...documents, ...merges], knownSpiffDifferences);
+  const all = [...functions, ...documents, ...merges];
+  return compared(
+    all.length,
+    all.filter((text) => text !== undefined),
+    knownSpiffDifferences,
+  );
 }

@@ -43,18 +43,11 @@ export function compareTemplates(ask: Oracle, seed: number, size: number): Compa
     return isSame(request, go, ours) ? [] : [{ request, go, ours }];
   });
   const isRandom = askedAgain(ask, different);
-  const same = requests.slice(different.length).map(() => undefined);
-  return compared(
-    [
-      ...same,
-      ...different.map(
-        ({ request, go, ours }, i) =>
-          (isRandom[i] ? `${RANDOM} ` : '') +
-          describe(JSON.stringify({ ...request, values: undefined }), show(go), show(ours)),
-      ),
-    ],
-    knownDifferences,
-  );
+  const texts = different.map(({ request, go, ours }, i) => {
+    const text = describe(JSON.stringify({ ...request, values: undefined }), show(go), show(ours));
+    return isRandom[i] ? `${RANDOM} ${text}` : text;
+  });
+  return compared(requests.length, texts, knownDifferences);
 }
 
 interface Difference {

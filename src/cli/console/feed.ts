@@ -73,9 +73,10 @@ export function createFeed(model: WatchedModel, clock: Clock): Feed {
   return {
     open(topic, send) {
       const id = JSON.stringify(topic);
-      const channel = channels.get(id) ?? { topic, viewers: new Set(), sent: encoded(model, topic) };
+      const shared = channels.get(id);
+      if (shared) sendChanges(shared, model);
+      const channel = shared ?? { topic, viewers: new Set(), sent: encoded(model, topic) };
       channels.set(id, channel);
-      sendChanges(channel, model);
       channel.viewers.add(send);
       send('health', health());
       send('snapshot', `{"items":[${[...channel.sent.values()].join(',')}]}`);

@@ -11,7 +11,7 @@ import { createServer, listen } from './server.ts';
 interface ConsoleOptions {
   /** undefined: all namespaces. */
   readonly namespace: string | undefined;
-  /** 0: any free one; undefined: the usual one, or any free one if it is in use. */
+  /** 0: a free one; undefined: the usual one, or a free one if it is in use. */
   readonly port: number | undefined;
 }
 

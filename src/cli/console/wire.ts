@@ -99,7 +99,7 @@ export interface FlowNode {
   readonly landscape: string;
 }
 
-/** Who imports what from whom: names only, never values. */
+/** Which installations import from which others: names only, never values. */
 export interface Flow {
   readonly nodes: readonly FlowNode[];
   readonly edges: readonly {

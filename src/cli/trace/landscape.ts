@@ -4,10 +4,11 @@ import type { DataObject } from '../../api/kinds/dataobject.ts';
 import type { DeployItem } from '../../api/kinds/deployitem.ts';
 import type { Installation, TargetImport } from '../../api/kinds/installation.ts';
 import type { Target } from '../../api/kinds/target.ts';
-import { annotations, labels } from '../../api/labels.ts';
+import { labels } from '../../api/labels.ts';
 import { installationContext, objectName, parentContext } from '../../dataflow/scope.ts';
 import type { View } from '../../lib/objects.ts';
 import type { Collected } from '../tree/collect.ts';
+import { titleOf } from '../tree/tree.ts';
 
 export type Inst = View<Installation>;
 
@@ -43,9 +44,17 @@ export function landscapeOf(namespace: string, objects: TraceObjects): Landscape
   const targets = byName(objects.targets);
   const parentOf = ({ metadata }: Inst): Inst | undefined =>
     installations.get(parentInstallation(metadata) ?? '');
+  /** Labels are written by users too, so parents may form a circle. */
   const pathOf = (self: Inst): string => {
-    const parent = parentOf(self);
-    return parent ? `${pathOf(parent)}/${titleOf(self)}` : self.metadata.name;
+    const titles: string[] = [];
+    const seen = new Set([self]);
+    let top = self;
+    for (let parent = parentOf(self); parent && !seen.has(parent); parent = parentOf(parent)) {
+      titles.unshift(titleOf(top));
+      seen.add(parent);
+      top = parent;
+    }
+    return [top.metadata.name, ...titles].join('/');
   };
   return {
     namespace,
@@ -87,9 +96,6 @@ export const targetRefs = (spec: View<TargetImport> | undefined): readonly strin
     spec?.targetListRef,
     spec?.targetMapRef,
   ].filter((ref): ref is string => ref !== undefined && ref !== '');
-
-const titleOf = ({ metadata }: Inst): string =>
-  metadata.annotations?.[annotations.subinstallationName] ?? metadata.name;
 
 const byName = <T extends { readonly metadata: { readonly name: string } }>(
   all: readonly T[],

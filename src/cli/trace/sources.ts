@@ -1,7 +1,7 @@
 /** Where the value of an import is from: through imports, mappings and exports to the objects of users. Pure. */
 import { objectName } from '../../dataflow/scope.ts';
 import { targetRefs, type Flow, type Inst, type Landscape } from './landscape.ts';
-import { refersTo, someStep, type TraceStep } from './step.ts';
+import { OMITTED, refersTo, someStep, StepBudget, type TraceStep } from './step.ts';
 
 interface TracedImport {
   readonly flow: Flow;
@@ -16,14 +16,10 @@ export const importNames = ({ spec }: Inst): readonly string[] => [
 ];
 
 /** @returns undefined if the installation has no such import */
-export function sourcesOf(
-  self: Inst,
-  name: string,
-  landscape: Landscape,
-  visited: ReadonlySet<string> = new Set(),
-): TracedImport | undefined {
+export function sourcesOf(self: Inst, name: string, from: Landscape | Walk): TracedImport | undefined {
   const { spec } = self;
-  const walk: Walk = { landscape, visited: new Set([...visited, `${self.metadata.name} ${name}`]) };
+  const { landscape, visited, budget } = 'budget' in from ? from : startAt(from);
+  const walk: Walk = { landscape, budget, visited: new Set([...visited, `${self.metadata.name} ${name}`]) };
   // A mapping of the same name replaces the imported value.
   const mapping = spec.importDataMappings?.[name];
   if (mapping !== undefined) return { flow: 'data', steps: [mappingStep(self, name, mapping, walk)] };
@@ -42,7 +38,10 @@ interface Walk {
   readonly landscape: Landscape;
   /** Imports and exports above this one, to end in cycles. */
   readonly visited: ReadonlySet<string>;
+  readonly budget: StepBudget;
 }
+
+const startAt = (landscape: Landscape): Walk => ({ landscape, visited: new Set(), budget: new StepBudget() });
 
 function mappingStep(self: Inst, name: string, mapping: unknown, walk: Walk): TraceStep {
   const path = walk.landscape.pathOf(self);
@@ -62,9 +61,9 @@ function mappingStep(self: Inst, name: string, mapping: unknown, walk: Walk): Tr
 }
 
 /** A mapping sees the imported values, not the results of other mappings. */
-function unmappedSteps(self: Inst, name: string, { landscape, visited }: Walk): readonly TraceStep[] {
+function unmappedSteps(self: Inst, name: string, walk: Walk): readonly TraceStep[] {
   const { importDataMappings: _, ...spec } = self.spec;
-  return sourcesOf({ ...self, spec }, name, landscape, visited)?.steps ?? [];
+  return sourcesOf({ ...self, spec }, name, walk)?.steps ?? [];
 }
 
 type DataImport = NonNullable<NonNullable<Inst['spec']['imports']>['data']>[number];
@@ -80,7 +79,8 @@ function dataStep(self: Inst, { dataRef, secretRef, configMapRef }: DataImport, 
 
 /** A name in the scope of a parent: an export of one of its sub-installations, or an import of the parent. */
 function scopeStep(flow: Flow, ref: string, parent: Inst | undefined, walk: Walk): TraceStep {
-  const { landscape, visited } = walk;
+  const { landscape, visited, budget } = walk;
+  if (!budget.take()) return OMITTED;
   for (const exporter of landscape.childrenOf(parent)) {
     const exported = exportOf(flow, ref, exporter);
     if (exported !== undefined) return exportStep(exported, ref, exporter, walk);
@@ -89,7 +89,7 @@ function scopeStep(flow: Flow, ref: string, parent: Inst | undefined, walk: Walk
   const path = landscape.pathOf(parent);
   if (visited.has(`${parent.metadata.name} ${ref}`))
     return { text: `import ${ref} of installation ${path}, see above`, steps: [] };
-  const found = sourcesOf(parent, ref, landscape, visited);
+  const found = sourcesOf(parent, ref, walk);
   return {
     text: `import ${ref} of installation ${path}${found ? '' : ', which does not exist'}`,
     ...(!found && { isMissing: true }),
@@ -113,12 +113,13 @@ const exportOf = (flow: Flow, ref: string, { spec }: Inst): string | undefined =
     : spec.exports?.targets?.find(({ target }) => target === ref)?.name;
 
 function exportStep(name: string, ref: string, exporter: Inst, walk: Walk): TraceStep {
-  const { landscape, visited } = walk;
+  const { landscape, visited, budget } = walk;
+  if (!budget.take()) return OMITTED;
   const as = name === ref ? '' : `, published as ${ref}`;
   const text = `export ${name} of installation ${landscape.pathOf(exporter)}${as}`;
   const key = `${exporter.metadata.name} export ${name}`;
   if (visited.has(key)) return { text: `${text}, see above`, isSecret: true, steps: [] };
-  const below = { landscape, visited: new Set([...visited, key]) };
+  const below = { ...walk, visited: new Set([...visited, key]) };
   const isMapped = exporter.spec.exportDataMappings?.[name] !== undefined;
   const computed = computedFrom(exporter, below);
   // Templates of exports see imports from Secrets, and what deploy items export.

@@ -8,6 +8,22 @@ export interface TraceStep {
   readonly steps: readonly TraceStep[];
 }
 
+/** In place of steps that are left out; they may have led to a Secret. */
+export const OMITTED: TraceStep = { text: 'more steps, which are not shown', isSecret: true, steps: [] };
+
+/** Ends a walk in time if every import is computed from several others, and those again. */
+export class StepBudget {
+  #left: number;
+
+  constructor(steps = 2_000) {
+    this.#left = steps;
+  }
+
+  take(): boolean {
+    return this.#left-- > 0;
+  }
+}
+
 export const someStep = (steps: readonly TraceStep[], test: (step: TraceStep) => boolean): boolean =>
   steps.some((step) => test(step) || someStep(step.steps, test));
 

@@ -1,7 +1,7 @@
 /** Which mappings, sub-installations and deploy items use an import. Pure. */
 import { isObject } from '../../lib/objects.ts';
 import { targetRefs, type Flow, type Inst, type Landscape } from './landscape.ts';
-import { refersTo, type TraceStep } from './step.ts';
+import { OMITTED, refersTo, StepBudget, type TraceStep } from './step.ts';
 
 /** @param visited imports above this one, to end in cycles */
 export function usesOf(
@@ -10,21 +10,23 @@ export function usesOf(
   flow: Flow,
   landscape: Landscape,
   visited: ReadonlySet<string> = new Set(),
+  budget = new StepBudget(),
 ): readonly TraceStep[] {
   const key = `${self.metadata.name} ${name}`;
   if (visited.has(key)) return [];
+  if (!budget.take()) return [OMITTED];
   const seen = new Set([...visited, key]);
   const path = landscape.pathOf(self);
   const mappings = Object.entries(self.spec.importDataMappings ?? {})
     .filter(([mapped, mapping]) => mapped !== name && refersTo(mapping, name))
     .map(([mapped]) => ({
       text: `mapping ${mapped} of installation ${path}`,
-      steps: usesOf(self, mapped, 'data', landscape, seen),
+      steps: usesOf(self, mapped, 'data', landscape, seen, budget),
     }));
   const children = landscape.childrenOf(self).flatMap((child) =>
     importsFrom(child, name, flow).map((imported) => ({
       text: `import ${imported} of installation ${landscape.pathOf(child)}`,
-      steps: usesOf(child, imported, flow, landscape, seen),
+      steps: usesOf(child, imported, flow, landscape, seen, budget),
     })),
   );
   return [...mappings, ...children, ...itemSteps(self, name, flow, landscape)];

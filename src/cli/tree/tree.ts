@@ -126,7 +126,8 @@ function installationNode(self: View<Installation>, job: string | undefined, ind
   ]);
 }
 
-const titleOf = ({ metadata }: View<Installation>): string =>
+/** The name of an installation in the blueprint of its parent; of a root, its own. */
+export const titleOf = ({ metadata }: View<Installation>): string =>
   metadata.annotations?.[annotations.subinstallationName] ?? metadata.name;
 
 /** The nodes of sub-installations, each with the titles of the siblings that it waits for or that made it fail. */

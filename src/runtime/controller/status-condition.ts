@@ -3,7 +3,7 @@ import { timestamp, type Clock } from '../../lib/clock.ts';
 import type { View } from '../types.ts';
 
 /** Like `metav1.Condition` of Kubernetes; there is at most one of each type. */
-export interface StatusCondition {
+export interface Condition {
   type: string;
   status: 'True' | 'False' | 'Unknown';
   /** When the status last changed, RFC 3339. */
@@ -11,6 +11,10 @@ export interface StatusCondition {
   /** One word in CamelCase. */
   reason: string;
   message: string;
+}
+
+/** A condition that says which generation it is about. */
+export interface StatusCondition extends Condition {
   /** The generation of the primary that the condition is about. */
   observedGeneration?: number;
 }

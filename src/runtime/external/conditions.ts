@@ -2,22 +2,12 @@
  * The conditions of an external resource, and which steps change them (pure). They inform users and other programs;
  * the runtime makes no decision based on them.
  */
+import type { Condition } from '../controller/status-condition.ts';
 import type { View } from '../types.ts';
 import type { ExternalState } from './types.ts';
 
 /** Types of conditions of an external resource. */
 export type ConditionType = 'Creating' | 'Updating' | 'Deleting' | 'Ready' | 'Failed' | 'Paused' | 'Synced';
-
-/** Like `metav1.Condition` of Kubernetes; there is at most one of each type. */
-export interface Condition {
-  type: string;
-  status: 'True' | 'False' | 'Unknown';
-  /** When the status last changed, RFC 3339. */
-  lastTransitionTime: string;
-  /** One word in CamelCase. */
-  reason: string;
-  message: string;
-}
 
 /** Steps that change conditions. */
 export type StepEvent = `begin ${'create' | 'update' | 'delete'}` | `observe ${ExternalState}` | Ending;

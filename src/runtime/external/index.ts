@@ -1,6 +1,7 @@
 /** External resources: Kubernetes objects that represent resources in other services. */
 export { annotations } from './annotations.ts';
-export { isActive, type Condition, type ConditionType } from './conditions.ts';
+export type { Condition } from '../controller/status-condition.ts';
+export { isActive, type ConditionType } from './conditions.ts';
 export { externalController, externalResource, type ExternalPorts, type ExternalSpec } from './controller.ts';
 export { HandledFailure, OutcomeUnknown, SecretRefused } from './errors.ts';
 export { assigned, byObjectName, byUid, shortened, type NameStrategy } from './names.ts';

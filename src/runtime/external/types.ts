@@ -6,7 +6,7 @@
  * after a crash, after a lost response, or after a change of the object.
  */
 import type { Obj, View } from '../types.ts';
-import type { Condition } from './conditions.ts';
+import type { Condition } from '../controller/status-condition.ts';
 
 /** The status that the runtime manages. The handler sets additional fields itself. */
 export interface ExternalStatus {

@@ -175,29 +175,28 @@ describe('saved plans', function () {
     expect(await annotationsOf(scene)).to.deep.equal({});
   });
 
-  it('start no job if an object on the target has changed', async () => {
+  /** A plan to change the color from red to blue is saved; then the color on the target is edited. */
+  async function plannedAndEdited(color: string): Promise<Scene> {
     const scene = await given();
     await scene.operation('app', 'reconcile');
     await scene.finished('app', 'Succeeded');
     await setColor(scene, 'blue');
     await save(scene);
     const key = `${scene.ns}/web`;
-    const body = { data: { color: 'by-hand' } };
+    const body = { data: { color } };
     await scenes.cluster.client.send({ verb: 'merge', kind: configMapKind, key, body });
+    return scene;
+  }
+
+  it('start no job if an object on the target has changed', async () => {
+    const scene = await plannedAndEdited('by-hand');
     const { code, errors } = await reconcile(scene);
     expect(code).to.equal(1);
     expect(errors).to.contain('data.color: "by-hand" → "blue"; planned: "red" → "blue"');
   });
 
   it('start the job if a part of the plan has been done by hand', async () => {
-    const scene = await given();
-    await scene.operation('app', 'reconcile');
-    await scene.finished('app', 'Succeeded');
-    await setColor(scene, 'blue');
-    await save(scene);
-    const key = `${scene.ns}/web`;
-    const body = { data: { color: 'blue' } };
-    await scenes.cluster.client.send({ verb: 'merge', kind: configMapKind, key, body });
+    const scene = await plannedAndEdited('blue');
     const { code, errors } = await reconcile(scene);
     expect([code, errors]).to.deep.equal([0, '']);
     await scene.finished('app', 'Succeeded');

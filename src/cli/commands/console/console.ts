@@ -23,7 +23,7 @@ export async function serveConsole(options: ConsoleCommandOptions, terminal: Ter
       const running = await startConsole(cluster, { namespace, port: options.port });
       try {
         terminal.print(
-          `Serving the console of ${terminal.paint.bold(namespace ?? 'all namespaces')} at ${cluster.self.server}. The link contains the key of this session:`,
+          `Serving the console of ${terminal.paint.bold(namespace ?? 'all namespaces')} at ${cluster.self.server}. The link contains a token; do not share it:`,
         );
         terminal.print(`\n  ${terminal.paint.cyan(running.link)}\n`);
         if (options.open && terminal.isLive) openBrowser(running.onceLink());

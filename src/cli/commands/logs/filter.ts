@@ -6,9 +6,9 @@ import { levels, type Level } from '../../../observability/log.ts';
 
 /** Which lines are wanted. */
 export interface Wanted {
-  /** Name of the root installation; undefined: any. Without name and namespace, lines need no tree. */
+  /** Name of the root installation; undefined: all roots. Without name and namespace, lines need no tree. */
   readonly name?: string | undefined;
-  /** Namespace of the root installation; undefined: any. */
+  /** Namespace of the root installation; undefined: all namespaces. */
   readonly namespace?: string | undefined;
   /** Least severe level. */
   readonly level: Level;

@@ -73,7 +73,9 @@ function actionsOfItem(item: ItemDocument): readonly Action[] {
   const stateTitle = stateTitles[state];
   return [
     ...(stateTitle === undefined ? [] : [action(`${name}: ${stateTitle}`, 'state', state)]),
-    ...(isKnown || problem !== undefined ? [] : [action(`? ${name}: ${note ?? 'not known'}`, 'unknown')]),
+    ...(isKnown || problem !== undefined
+      ? []
+      : [action(`? ${name}: ${note ?? 'not known'}`, 'unknown', note ?? '')]),
     ...(problem === undefined ? [] : [action(`✖ ${name}: ${problem}`, 'problem', problem)]),
     ...item.notes.map((text) => action(`! ${name}: ${text}`, 'note', text)),
     ...item.objects.flatMap((object) => actionsOfObject(object, name, action)),

@@ -108,6 +108,12 @@ describe('a fresh plan, compared with a saved one', () => {
       ['? DeployItem app/web on target cluster: no plans: not in the saved plan'],
     ],
     [
+      'an item that is unknown for another reason',
+      plan(item([], { isKnown: false, note: 'no plans' })),
+      plan(item([], { isKnown: false, note: 'its deployer does not run' })),
+      ['? DeployItem app/web on target cluster: no plans: not in the saved plan'],
+    ],
+    [
       'an unknown item that was unknown',
       plan(item([], { isKnown: false })),
       plan(item([], { isKnown: false })),

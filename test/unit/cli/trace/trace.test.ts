@@ -2,9 +2,14 @@
 import { expect } from 'chai';
 import { labels } from '../../../../src/api/labels.ts';
 import { objectName } from '../../../../src/dataflow/scope.ts';
-import { landscapeOf, type Landscape, type TraceObjects } from '../../../../src/cli/trace/landscape.ts';
+import {
+  landscapeOf,
+  type Inst,
+  type Landscape,
+  type TraceObjects,
+} from '../../../../src/cli/trace/landscape.ts';
 import { sourcesOf } from '../../../../src/cli/trace/sources.ts';
-import { someStep, type TraceStep } from '../../../../src/cli/trace/step.ts';
+import { OMITTED, someStep, type TraceStep } from '../../../../src/cli/trace/step.ts';
 import { usesOf } from '../../../../src/cli/trace/uses.ts';
 import { dataObject, target } from '../../../support/landscape.ts';
 import { collected, installation, item } from '../given.ts';
@@ -229,4 +234,49 @@ describe('the uses of an import', () => {
     it(`are ${what}`, () => {
       expect(linesOf(usesOf(inst(name), importName, flow, landscape))).to.deep.equal(lines);
     });
+});
+
+describe('a hostile landscape', () => {
+  const LEVELS = 8;
+  const WIDTH = 8;
+  const names = Array.from({ length: WIDTH }, (_, i) => `v${String(i)}`);
+  /** Every import of a level is computed from all of the level above: more paths than anybody can follow. */
+  const ladder = landscapeOf('proj', {
+    ...collected(
+      ...Array.from({ length: LEVELS }, (_, level) =>
+        installation(`l${String(level)}`, {
+          ...(level > 0 && { parent: `l${String(level - 1)}` }),
+          spec: {
+            imports: { data: names.map((name) => dataImport(name, name)) },
+            importDataMappings: Object.fromEntries(
+              names.map((name) => [name, names.map((other) => `(( ${other} ))`)]),
+            ),
+          },
+        }),
+      ),
+    ),
+    dataObjects: [],
+    targets: [],
+  });
+  const at = (place: Landscape, name: string) => place.installation(name) as Inst;
+
+  it('ends the walk to the sources after a number of steps, and counts as secret', () => {
+    const steps = sourcesOf(at(ladder, `l${String(LEVELS - 1)}`), 'v0', ladder)?.steps ?? [];
+    expect(linesOf(steps).some((line) => line.trim() === OMITTED.text)).to.equal(true);
+    expect(someStep(steps, (step) => step.isSecret === true)).to.equal(true);
+  });
+
+  it('ends the walk to the uses after a number of steps', () => {
+    const lines = linesOf(usesOf(at(ladder, 'l0'), 'v0', 'data', ladder));
+    expect(lines.some((line) => line.trim() === OMITTED.text)).to.equal(true);
+  });
+
+  it('may have a circle of parents', () => {
+    const circle = landscapeOf('proj', {
+      ...collected(installation('a', { parent: 'b' }), installation('b', { parent: 'a' })),
+      dataObjects: [],
+      targets: [],
+    });
+    expect(circle.pathOf(at(circle, 'a'))).to.equal('b/a');
+  });
 });

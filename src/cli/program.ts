@@ -2,7 +2,7 @@
  * All commands and their options. A command's code is loaded when the command runs, so that help and usage errors
  * appear at once.
  */
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError } from 'commander';
 import type { Shell } from './commands/completion.ts';
 import { reportError } from './report-error.ts';
 import { exitCodes, UsageError } from './errors.ts';
@@ -27,6 +27,8 @@ import { addPlanCommand } from './commands/plan/index.ts';
 import { addServerCommands } from './commands/servers/index.ts';
 import { addTargetCommands } from './commands/targets/index.ts';
 import { addTestCommand } from './commands/test/index.ts';
+import type { MachineFormat } from './terminal/documents.ts';
+import { documentOption, reportOption, type ReportFormat } from './terminal/output-option.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /**
@@ -117,14 +119,15 @@ function addDefinitionCommands(program: Command, terminal: Terminal): void {
     .command('crds')
     .summary('print the CustomResourceDefinitions')
     .description('Prints the CustomResourceDefinitions, ready for kubectl.')
-    .option('--json', 'a JSON list instead of YAML documents')
+    .addOption(documentOption('YAML documents, or a JSON list'))
+    .option('--json', 'as -o json')
     .addHelpText(
       'after',
       examples([['espalier crds | kubectl apply --server-side -f -', 'install or update them']]),
     )
-    .action(async (options: { json?: true }) => {
+    .action(async ({ json, output }: { json?: true; output: MachineFormat }) => {
       const { crds } = await import('./commands/crds.ts');
-      crds({ output: options.json ? 'json' : 'yaml' }, terminal);
+      crds(json ? 'json' : output, terminal);
     });
   program
     .command('schemas')
@@ -176,24 +179,24 @@ function addSmallCommands(program: Command, terminal: Terminal): void {
     .alias('v')
     .summary('print the version')
     .description('Prints the version of Espalier, of Node.js, and of the API.')
-    .addOption(
-      // The command itself reports invalid values.
-      new Option('-o, --output <format>', 'output format')
-        .choices(['text', 'json'])
-        .argParser((format) => format)
-        .default('text'),
-    )
+    .addOption(reportOption())
     .addHelpText('after', examples([['espalier version -o json', 'for scripts']]))
-    .action(async (options: { output: string }) => {
+    .action(async (options: { output: ReportFormat }) => {
       const { version } = await import('./commands/version.ts');
       version(options, terminal);
     });
 }
 
+const OPTION_CHOICES = /^option '.*(--[\w-]+).*' argument '(.*)' is invalid\. Allowed choices are (.*)\.$/s;
+const ARGUMENT_CHOICES =
+  /^command-argument value '(.*)' is invalid for argument '(.*)'\. Allowed choices are (.*)\.$/s;
+
 /** Commander's message, with the help page to read. */
 function usageError(error: CommanderError, program: Command, args: readonly string[]): string {
   const sentence = error.message
     .replace(/^error: /, '')
+    .replace(OPTION_CHOICES, '$1: there is no "$2"; choose $3')
+    .replace(ARGUMENT_CHOICES, '$2: there is no "$1"; choose $3')
     .replace(/\n\(Did you mean (.*)\?\)$/s, (_, other: string) => `, did you mean ${other}?`)
     .replace(/ is invalid\. (?=[a-z])/, ' is invalid: ')
     .replace(/\.$/, '');

@@ -1,9 +1,9 @@
-/** Prints a graph for Graphviz (dot), Mermaid, or as JSON. Labels are escaped. Pure. */
-import { printJson } from '../terminal/documents.ts';
+/** Prints a graph for Graphviz (dot), Mermaid, or as JSON or YAML. Labels are escaped. Pure. */
+import { printValue, type MachineFormat } from '../terminal/documents.ts';
 import type { Condition } from '../tree/tree.ts';
 import type { Graph, GraphNode } from './graph.ts';
 
-export type GraphFormat = 'dot' | 'mermaid' | 'json';
+export type GraphFormat = 'dot' | 'mermaid' | MachineFormat;
 
 /** @returns lines, each with a line break */
 export function graphText(graph: Graph, format: GraphFormat): string {
@@ -13,7 +13,8 @@ export function graphText(graph: Graph, format: GraphFormat): string {
     case 'mermaid':
       return mermaidText(graph);
     case 'json':
-      return `${printJson(graph)}\n`;
+    case 'yaml':
+      return `${printValue(graph, format)}\n`;
   }
 }
 

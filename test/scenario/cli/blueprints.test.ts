@@ -152,7 +152,7 @@ spec:
         [join(samples, 'hello-landscape/settings.yaml')],
         /there is no blueprint in .*settings.yaml, only ConfigMap; give/,
       ],
-      [[landscape, '-o', 'xml'], /Allowed choices are text, json, sarif, github/],
+      [[landscape, '-o', 'xml'], /choose text, json, yaml, sarif, github/],
     ];
     for (const [args, says] of mistakes)
       it(`says how to fix: lint ${args.map((arg) => arg.replace(samples, '…')).join(' ')}`, async () => {

@@ -220,7 +220,7 @@ describe('espalier logs', () => {
     ['a missing file', ['--file', '/nowhere.log'], 'there is no file /nowhere.log'],
     ['an invalid period', ['--since', '10'], '--since: "10" is not a duration; use a value like 10m or 2h'],
     ['following a file', ['--file', 'a', '-f'], '--follow is for pods'],
-    ['an unknown level', ['--level', 'all'], 'Allowed choices are trace, debug, info, warn, error'],
+    ['an unknown level', ['--level', 'all'], 'choose trace, debug, info, warn, error'],
   ];
   for (const [title, args, message] of mistakes)
     it(`refuses ${title}`, async () => {

@@ -1,6 +1,15 @@
 import { expect } from 'chai';
-import { runProgram } from '../../../src/cli/program.ts';
+import type { Command, Option } from 'commander';
+import { createProgram, runProgram } from '../../../src/cli/program.ts';
 import { fakeTerminal } from './terminal.ts';
+
+const outputOptions = (
+  command: Command,
+  path = command.name(),
+): readonly { readonly path: string; readonly option: Option }[] => [
+  ...command.options.filter(({ long }) => long === '--output').map((option) => ({ path, option })),
+  ...command.commands.flatMap((one) => outputOptions(one, `${path} ${one.name()}`)),
+];
 
 describe('the command line', () => {
   it('prints its help without arguments', async () => {
@@ -42,6 +51,18 @@ describe('the command line', () => {
     for (const line of terminal.output.split('\n')) expect(line.length, line).to.be.at.most(80);
   });
 
+  /** Their lines are no documents. */
+  const withoutYaml = ['espalier logs', 'espalier test'];
+  for (const { path, option } of outputOptions(createProgram(fakeTerminal(), () => undefined)))
+    it(`has the usual formats: ${path} --output`, () => {
+      if (option.argChoices === undefined) expect(path).to.equal('espalier targets create');
+      else
+        expect(option.argChoices).to.include.members(
+          withoutYaml.includes(path) ? ['text'] : ['json', 'yaml'],
+        );
+      if (option.defaultValue === undefined) expect(option.description).to.contain('default');
+    });
+
   it('lists the commands of a group', async () => {
     const terminal = fakeTerminal();
     expect(await runProgram(['inst'], terminal)).to.equal(0);
@@ -77,7 +98,7 @@ describe('the command line', () => {
       'start --kubeconfig kc.yaml --deployers helmet',
       'there is no deployer "helmet"; known are helm, manifest, container, mock, and none',
     ],
-    ['version -o xml', 'there is no output format "xml"; choose text or json'],
+    ['version -o xml', '--output: there is no "xml"; choose text, json, yaml; see espalier version --help'],
   ];
   for (const [args, line] of mistakes)
     it(`prints one line and exits with 2 for: ${args}`, async () => {
@@ -99,7 +120,7 @@ describe('the command line', () => {
     ['inst inspect -o json -w', /^error: no more than one output mode may be set: json, wide\n$/],
     [
       'inst inspect -o xml',
-      /^error: invalid option for '--output'\/'-o' flag: xml; choose tree, wide, yaml, json, name, dot, mermaid\n$/,
+      /^error: invalid option for '--output'\/'-o' flag: xml; choose text, tree, wide, yaml, json, name, dot, mermaid\n$/,
     ],
   ];
   for (const [args, line] of failures)

@@ -1,10 +1,11 @@
 /** Commands for authors of blueprints; names and short options are those of landscaper-cli. */
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { InlineOptions } from './inline.ts';
 import type { LintOptions } from './lint.ts';
 import type { RenderOptions } from './render.ts';
 import { instant, wholeNumber } from '../../terminal/options.ts';
 import { examples, type Exit } from '../../program-parts.ts';
+import { documentOption, reportOption } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export function addBlueprintCommands(
@@ -68,12 +69,10 @@ const withLintOptions = (command: Command): Command =>
       'folders with a blueprint.yaml, files with an Installation, or - for standard input',
     )
     .addOption(
-      new Option(
-        '-o, --output <format>',
-        'for people, for scripts, for code scanning, or as annotations of GitHub',
-      )
-        .choices(['text', 'json', 'sarif', 'github'])
-        .default('text'),
+      reportOption('output format: sarif for code scanning, github for annotations of GitHub', [
+        'sarif',
+        'github',
+      ]),
     )
     .option('--strict', 'warnings are errors');
 
@@ -97,11 +96,7 @@ function addRender(group: Command, terminal: Terminal, onExit: (code: Exit) => v
     .option('-e, --exports <file>', 'exports of the deploy items, by item name')
     .option('-i, --installation <file>', 'the Installation, for its names, mappings and exports')
     .option('--deep', 'render sub-installations too')
-    .addOption(
-      new Option('-o, --output <format>', 'objects, or a picture of them')
-        .choices(['yaml', 'json', 'tree'])
-        .default('yaml'),
-    )
+    .addOption(documentOption('objects, or a picture of them', ['tree']))
     .option('--show-secrets', 'do not mask secret values')
     .option('--now <time>', 'time that templates see, such as 2026-01-31T12:00:00Z; default: now', instant)
     .option('--seed <number>', 'seed of the random functions in templates', wholeNumber, 1)

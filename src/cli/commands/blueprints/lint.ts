@@ -4,7 +4,8 @@ import { append } from '../../../lib/lists.ts';
 import type { Finding } from '../../../blueprint/lint/finding.ts';
 import { inspectBlueprint } from '../../../blueprint/lint/inspect.ts';
 import { blueprintsAt, InvalidYaml, type FoundBlueprint } from './sources.ts';
-import { printJson } from '../../terminal/documents.ts';
+import { printJson, printValue } from '../../terminal/documents.ts';
+import type { ReportFormat } from '../../terminal/output-option.ts';
 import { packageInfo } from '../../package.ts';
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import {
@@ -20,7 +21,7 @@ import { sarifLog } from '../../terminal/sarif.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface LintOptions {
-  readonly output: 'text' | 'json' | 'sarif' | 'github';
+  readonly output: ReportFormat | 'sarif' | 'github';
   readonly strict?: boolean;
 }
 
@@ -69,7 +70,8 @@ async function inspectAll(
   const counts = countsOf(findings);
   switch (options.output) {
     case 'json':
-      terminal.print(printJson({ findings: findings.map(findingJson), ...counts }));
+    case 'yaml':
+      terminal.print(printValue({ findings: findings.map(findingJson), ...counts }, options.output));
       break;
     case 'sarif':
       terminal.print(printJson(sarifLog(findings, packageInfo().version)));

@@ -1,8 +1,9 @@
 /** Commands about deploy items. */
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { RunItemsOptions } from './run.ts';
 import { list } from '../../terminal/options.ts';
 import { addLogOptions, examples, type Exit } from '../../program-parts.ts';
+import { documentOption } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export function addDeployItemCommands(
@@ -34,9 +35,7 @@ export function addDeployItemCommands(
     .option('--state <file>', 'state file; default FILE.state.json')
     .option('--no-state', 'do not write a state file')
     .option('--exports <file>', 'where to write the exports of the items; default standard output')
-    .addOption(
-      new Option('-o, --output <format>', 'format of the exports').choices(['yaml', 'json']).default('yaml'),
-    )
+    .addOption(documentOption('format of the exports'))
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
     .addHelpText(
       'after',

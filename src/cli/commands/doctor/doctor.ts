@@ -10,7 +10,8 @@ import { diagnose, type Finding } from '../../doctor/checks.ts';
 import { outdatedDefinitions, type DefinitionLike } from '../../doctor/definitions.ts';
 import { targetFindings } from '../../doctor/targets.ts';
 import { exitCodes } from '../../errors.ts';
-import { printJson } from '../../terminal/documents.ts';
+import { printValue } from '../../terminal/documents.ts';
+import type { ReportFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { collect } from '../../tree/collect.ts';
 import { tryTargets } from './try-targets.ts';
@@ -18,7 +19,7 @@ import { tryTargets } from './try-targets.ts';
 export interface DoctorOptions extends NamespacedOptions {
   readonly allNamespaces?: true;
   readonly targets?: true;
-  readonly output: string;
+  readonly output: ReportFormat;
 }
 
 export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<number> {
@@ -39,7 +40,7 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
       ...diagnose({ ...(await collect(client, namespace)), data, now: clock.wall() }),
       ...(options.targets ? targetFindings(await tryTargets(cluster, namespace), clock.wall()) : []),
     ];
-    if (options.output === 'json') terminal.print(printJson(findings));
+    if (options.output !== 'text') terminal.print(printValue(findings, options.output));
     else terminal.print(textOf(findings));
     return findings.length > 0 ? exitCodes.failed : exitCodes.ok;
   });

@@ -1,7 +1,8 @@
 /** `espalier doctor`. */
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { DoctorOptions } from './doctor.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
+import { reportOption } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export function addDoctorCommand(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
@@ -15,7 +16,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal, onExit: (
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
     .option('-A, --all-namespaces', 'all namespaces')
     .option('--targets', 'also read the credentials of targets, and send a request to each of their clusters')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addOption(reportOption())
     .addHelpText(
       'after',
       examples([

@@ -16,7 +16,7 @@ export function addGraphCommand(program: Command, terminal: Terminal, onExit: (c
     .option('-A, --all-namespaces', 'roots of all namespaces')
     .addOption(
       new Option('-o, --output <format>', 'for Graphviz, for Mermaid, or for scripts')
-        .choices(['dot', 'mermaid', 'json'])
+        .choices(['dot', 'mermaid', 'json', 'yaml'])
         .default('dot'),
     )
     .addHelpText(

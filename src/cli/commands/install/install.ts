@@ -1,6 +1,6 @@
 /** `espalier install`: installs the product into a cluster, or updates it. */
 import { withCluster } from '../../cluster.ts';
-import { printJson, printYaml } from '../../terminal/documents.ts';
+import { printObjects, type MachineFormat } from '../../terminal/documents.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { applyProduct, hasWebhooks, type Outcome } from './apply.ts';
 import { NAME } from './names.ts';
@@ -13,7 +13,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface InstallCommandOptions extends InstallOptions, ClusterOptions, LogOptions {
   readonly dryRun?: true;
-  readonly output?: 'yaml' | 'json';
+  readonly output?: MachineFormat;
 }
 
 export async function install(options: InstallCommandOptions, terminal: Terminal): Promise<number> {
@@ -25,9 +25,7 @@ export async function install(options: InstallCommandOptions, terminal: Terminal
     terminal.warn(`warning: ${path}: pods do not have this path; ${remedyFor(path)}`);
   if (options.dryRun) {
     const items = printedObjects(settings);
-    terminal.print(
-      options.output === 'json' ? printJson({ apiVersion: 'v1', kind: 'List', items }) : printYaml(items),
-    );
+    terminal.print(printObjects(items, options.output ?? 'yaml'));
     return exitCodes.ok;
   }
   const { namespace } = settings;

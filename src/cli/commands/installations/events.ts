@@ -3,13 +3,14 @@ import { append } from '../../../lib/lists.ts';
 import type { Kind } from '../../../runtime/types.ts';
 import { withCluster, type NamespacedOptions } from '../../cluster.ts';
 import { exitCodes } from '../../errors.ts';
-import { printJson } from '../../terminal/documents.ts';
+import { printValue } from '../../terminal/documents.ts';
+import type { ReportFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { eventLines, eventsOfTree, type TreeEvent } from '../../tree/events.ts';
 import { treeNamed } from '../../tree/named.ts';
 
 export interface EventsOptions extends NamespacedOptions {
-  readonly output: string;
+  readonly output: ReportFormat;
 }
 
 const eventKind: Kind<TreeEvent> = {
@@ -27,7 +28,7 @@ export async function events(name: string, options: EventsOptions, terminal: Ter
     for await (const page of cluster.client.list(eventKind, { namespace: cluster.namespace }))
       append(all, page.items);
     const found = eventsOfTree(root, all);
-    if (options.output === 'json') terminal.print(printJson(found));
+    if (options.output !== 'text') terminal.print(printValue(found, options.output));
     else if (found.length === 0) terminal.print('no events; API servers keep them for an hour by default');
     else for (const line of eventLines(found)) terminal.print(line);
     return exitCodes.ok;

@@ -8,6 +8,8 @@ import type { RollbackOptions } from './rollback.ts';
 import type { TraceOptions } from './trace.ts';
 import { repeated } from '../../terminal/options.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
+import { modes } from './modes.ts';
+import { reportOption } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export function addInstallationCommands(
@@ -44,8 +46,11 @@ function addInspect(group: Command, terminal: Terminal, onExit: (code: Exit) => 
     .option('-d, --show-details', 'the YAML of each object beneath it')
     .addOption(
       // The command itself reports invalid values.
-      new Option('-o, --output <mode>', 'output format; default the tree in the format of landscaper-cli')
-        .choices(['tree', 'wide', 'yaml', 'json', 'name', 'dot', 'mermaid'])
+      new Option(
+        '-o, --output <format>',
+        'output format: text is the tree of landscaper-cli, tree has columns; default text',
+      )
+        .choices(modes)
         .argParser((mode) => mode),
     )
     .option('-w, --wide', 'as -o wide: components, blueprints, types of deploy items')
@@ -80,7 +85,7 @@ function addEvents(group: Command, terminal: Terminal, onExit: (code: Exit) => v
         'API servers keep events for an hour by default.',
     )
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addOption(reportOption())
     .addHelpText('after', examples([['espalier inst events web -n shop', 'what happened in web']]))
     .action(async (name: string, options: EventsOptions) => {
       const { events: run } = await import('./events.ts');
@@ -100,7 +105,7 @@ function addTrace(group: Command, terminal: Terminal, onExit: (code: Exit) => vo
         'the sub-installations and deploy items that use it. Values from Secrets and from exports are masked.',
     )
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addOption(reportOption())
     .addHelpText(
       'after',
       examples([['espalier inst trace web database -n shop', 'which database does web use, and why?']]),

@@ -9,6 +9,7 @@ import { graphText } from '../../graph/print.ts';
 import { inspectText } from '../../tree/print-inspect.ts';
 import { treeLines } from '../../tree/print.ts';
 import { showProgress } from '../../tree/progress.ts';
+import { modes, type Mode } from './modes.ts';
 import { onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { failedOnly, someNode, treesOf, type Node } from '../../tree/tree.ts';
@@ -24,9 +25,6 @@ export interface InspectOptions extends NamespacedOptions {
   readonly watch?: true;
   readonly exitCode?: true;
 }
-
-const modes = ['tree', 'wide', 'yaml', 'json', 'name', 'dot', 'mermaid'] as const;
-type Mode = (typeof modes)[number] | 'default';
 
 export async function inspect(
   name: string | undefined,
@@ -61,8 +59,7 @@ export async function inspect(
 /** @throws CommandError with the messages of landscaper-cli */
 export function modeOf(options: Pick<InspectOptions, 'output' | 'wide' | 'yaml' | 'json'>): Mode {
   const { output, wide, yaml, json } = options;
-  const isKnown = (text: string): text is (typeof modes)[number] =>
-    (modes as readonly string[]).includes(text);
+  const isKnown = (text: string): text is Mode => (modes as readonly string[]).includes(text);
   if (output !== undefined && !isKnown(output))
     throw new CommandError(`invalid option for '--output'/'-o' flag: ${output}; choose ${modes.join(', ')}`);
   const chosen = [
@@ -73,7 +70,7 @@ export function modeOf(options: Pick<InspectOptions, 'output' | 'wide' | 'yaml' 
   ];
   if (chosen.length > 1)
     throw new CommandError(`no more than one output mode may be set: ${chosen.join(', ')}`);
-  return chosen[0] ?? 'default';
+  return chosen[0] ?? 'text';
 }
 
 async function watch(

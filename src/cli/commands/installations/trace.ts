@@ -7,7 +7,8 @@ import { append } from '../../../lib/lists.ts';
 import type { Client, Kind, Obj } from '../../../runtime/types.ts';
 import { withCluster, type NamespacedOptions } from '../../cluster.ts';
 import { CommandError, exitCodes } from '../../errors.ts';
-import { printJson } from '../../terminal/documents.ts';
+import { printValue } from '../../terminal/documents.ts';
+import type { ReportFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { landscapeOf, type Inst, type Landscape } from '../../trace/landscape.ts';
 import { importNames, sourcesOf } from '../../trace/sources.ts';
@@ -17,7 +18,7 @@ import { collect } from '../../tree/collect.ts';
 import { MASK } from '../blueprints/rendering/mask.ts';
 
 export interface TraceOptions extends NamespacedOptions {
-  readonly output: string;
+  readonly output: ReportFormat;
 }
 
 /** @returns 1 if an object on the way does not exist */
@@ -41,7 +42,7 @@ export async function trace(
           'or list all with: espalier installations inspect -A',
       );
     const found = traceOf(self, importName, landscape);
-    if (options.output === 'json') terminal.print(printJson(found));
+    if (options.output !== 'text') terminal.print(printValue(found, options.output));
     else for (const line of linesOf(found)) terminal.print(line);
     return someStep(found.from, ({ isMissing }) => isMissing === true) ? exitCodes.failed : exitCodes.ok;
   });

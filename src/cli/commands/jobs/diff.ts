@@ -1,12 +1,12 @@
 /** `espalier jobs diff`: the differences between two jobs. */
 import type { JobRecordSpec } from '../../../api/kinds/jobrecord.ts';
 import type { View } from '../../../runtime/types.ts';
-import { printJson } from '../../terminal/documents.ts';
+import { printValue } from '../../terminal/documents.ts';
 import { withCluster } from '../../cluster.ts';
 import { CommandError, exitCodes } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { diffOf, lineDiff, type FieldChange } from '../plan/diff.ts';
-import { isJson, isNamed, recordsOf, specIn, type JobsOptions } from './read.ts';
+import { isNamed, recordsOf, specIn, type JobsOptions } from './read.ts';
 import { requestWords, tookWords } from './words.ts';
 
 export interface DiffOptions extends JobsOptions {
@@ -24,13 +24,13 @@ export async function diff(
   options: DiffOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const hasJson = isJson(options);
+  const { output } = options;
   return withCluster(options, terminal, async ({ client, namespace }) => {
     const records = (await recordsOf(client, namespace, root)).map(({ spec }) => spec);
     const [before, after] = pairOf(records, range, root);
     const changes = inputChanges(before, after);
     const results = resultChanges(before, after);
-    if (hasJson) terminal.print(printJson([...changes, ...results]));
+    if (output !== 'text') terminal.print(printValue([...changes, ...results], output));
     else {
       terminal.print(`Jobs ${String(before.number)} and ${String(after.number)} of ${root}`);
       for (const line of [

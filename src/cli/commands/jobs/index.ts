@@ -1,8 +1,9 @@
 /** Commands about the records of jobs. */
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { DiffOptions } from './diff.ts';
 import type { JobsOptions } from './read.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
+import { reportOption } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export function addJobCommands(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
@@ -24,12 +25,9 @@ const JOB = 'number of the job, or the beginning of its id; default the last one
 
 /** Options that all commands of the group have. */
 function addCommonOptions(command: Command): void {
-  command.option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context").addOption(
-    // The command itself reports invalid values.
-    new Option('-o, --output <format>', 'output format')
-      .choices(['text', 'json'])
-      .argParser((format) => format),
-  );
+  command
+    .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .addOption(reportOption());
   addQuietLogOptions(addClusterOptions(command));
 }
 

@@ -1,10 +1,10 @@
 /** `espalier jobs list`: the recorded and the running jobs. */
 import { columns } from '../../terminal/columns.ts';
-import { printJson } from '../../terminal/documents.ts';
+import { printValue } from '../../terminal/documents.ts';
 import { withCluster } from '../../cluster.ts';
 import { exitCodes } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { isJson, recordsOf, runningJobs, type Job, type JobsOptions } from './read.ts';
+import { recordsOf, runningJobs, type Job, type JobsOptions } from './read.ts';
 import { changesWords, requestWords, timeWords, tookWords } from './words.ts';
 
 export async function list(
@@ -12,12 +12,12 @@ export async function list(
   options: JobsOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const hasJson = isJson(options);
+  const { output } = options;
   return withCluster(options, terminal, async ({ client, namespace, clock }) => {
     const within = options.allNamespaces ? undefined : namespace;
     const records = await recordsOf(client, within, root);
-    if (hasJson) {
-      terminal.print(printJson(records));
+    if (output !== 'text') {
+      terminal.print(printValue(records, output));
       return exitCodes.ok;
     }
     const recorded = records.map(({ metadata, spec }) => ({ namespace: metadata.namespace ?? '', spec }));

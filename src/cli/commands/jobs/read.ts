@@ -8,29 +8,23 @@ import { append } from '../../../lib/lists.ts';
 import { NotFound } from '../../../runtime/errors.ts';
 import type { Client, View } from '../../../runtime/types.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
-import { CommandError, exitCodes, UsageError } from '../../errors.ts';
+import { CommandError, exitCodes } from '../../errors.ts';
 import { isKindUnknown } from '../../report-error.ts';
-import { printJson } from '../../terminal/documents.ts';
+import { printValue } from '../../terminal/documents.ts';
+import type { ReportFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { collect } from '../../tree/collect.ts';
 import { treesOf, type Node } from '../../tree/tree.ts';
 
 export interface JobsOptions extends NamespacedOptions {
   readonly allNamespaces?: true;
-  readonly output?: string;
+  readonly output: ReportFormat;
 }
 
 /** A job, recorded or running. */
 export interface Job {
   readonly namespace: string;
   readonly spec: View<JobRecordSpec>;
-}
-
-/** Whether JSON is requested. @throws UsageError */
-export function isJson({ output = 'text' }: JobsOptions): boolean {
-  if (output !== 'text' && output !== 'json')
-    throw new UsageError(`--output: "${output}" is not a format; choose text or json`);
-  return output === 'json';
 }
 
 /** The latest first. @param root undefined: all roots @throws CommandError if no jobs are recorded */
@@ -131,7 +125,7 @@ export async function jobOf(
 
 /** How a command shows one job. */
 interface JobView {
-  readonly json: (spec: View<JobRecordSpec>) => unknown;
+  readonly value: (spec: View<JobRecordSpec>) => unknown;
   readonly lines: (spec: View<JobRecordSpec>, now: number) => readonly string[];
 }
 
@@ -141,12 +135,12 @@ export async function printJob(
   job: string | undefined,
   options: JobsOptions,
   terminal: Terminal,
-  { json, lines }: JobView,
+  { value, lines }: JobView,
 ): Promise<number> {
-  const hasJson = isJson(options);
   return withCluster(options, terminal, async (cluster) => {
+    const { output } = options;
     const { spec } = await jobOf(cluster, root, job);
-    const shown = hasJson ? [printJson(json(spec))] : lines(spec, cluster.clock.wall());
+    const shown = output === 'text' ? lines(spec, cluster.clock.wall()) : [printValue(value(spec), output)];
     for (const line of shown) terminal.print(line);
     return exitCodes.ok;
   });

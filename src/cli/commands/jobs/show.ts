@@ -11,7 +11,7 @@ export const show = (
   job: string | undefined,
   options: JobsOptions,
   terminal: Terminal,
-): Promise<number> => printJob(root, job, options, terminal, { json: (spec) => spec, lines: linesOf });
+): Promise<number> => printJob(root, job, options, terminal, { value: (spec) => spec, lines: linesOf });
 
 /** The lines of the text output. */
 export function linesOf(spec: View<JobRecordSpec>, now: number): readonly string[] {

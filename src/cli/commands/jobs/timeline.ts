@@ -13,7 +13,7 @@ export const timeline = (
   terminal: Terminal,
 ): Promise<number> =>
   printJob(root, job, options, terminal, {
-    json: (spec) => spec.parts ?? [],
+    value: (spec) => spec.parts ?? [],
     lines: (spec, now) => timelineLines(spec, now, terminal.columns),
   });
 

@@ -1,7 +1,8 @@
 /** `espalier plan`. */
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { PlanOptions } from './plan.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
+import { reportOption } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export function addPlanCommand(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
@@ -16,7 +17,7 @@ export function addPlanCommand(program: Command, terminal: Terminal, onExit: (co
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
     .option('--delete', 'show what a deletion of the object would delete')
     .option('-d, --show-details', 'show whole objects that would be created or deleted')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addOption(reportOption())
     .option('--exit-code', 'exit with 2 if something would change')
     .option(
       '--out <file>',

@@ -2,7 +2,8 @@
 import { withCluster, type NamespacedOptions } from '../../cluster.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { mustBeWritable } from '../../files.ts';
-import { printJson } from '../../terminal/documents.ts';
+import { printValue } from '../../terminal/documents.ts';
+import type { ReportFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { countsOf, hasChanges } from './counts.ts';
 import { planDocument } from './document.ts';
@@ -11,7 +12,7 @@ import { planLines } from './print.ts';
 import { savePlan } from './saved-plan.ts';
 
 export interface PlanOptions extends NamespacedOptions, PlanningOptions {
-  readonly output: 'text' | 'json';
+  readonly output: ReportFormat;
   readonly delete?: true;
   readonly showDetails?: true;
   readonly exitCode?: true;
@@ -33,7 +34,7 @@ export async function plan(name: string, options: PlanOptions, terminal: Termina
   return withCluster(options, terminal, async (cluster) => {
     const made = await makePlan(name, { ...settings, isDelete }, cluster);
     const { tree, mask } = made;
-    if (options.output === 'json') terminal.print(printJson(planDocument(tree, mask)));
+    if (options.output !== 'text') terminal.print(printValue(planDocument(tree, mask), options.output));
     else {
       const printing = { paint: terminal.paint, mask, hasDetails: options.showDetails === true };
       for (const line of planLines(tree, printing)) terminal.print(line);

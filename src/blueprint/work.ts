@@ -5,6 +5,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { TemplateLimits } from '../templating/budget.ts';
+import type { WayListener } from '../templating/fork.ts';
 import {
   renderExecution,
   renderWithState,
@@ -31,6 +32,7 @@ export interface WorkWorld {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly limits?: Partial<TemplateLimits>;
+  readonly onWay?: WayListener;
 }
 
 export interface RenderJob {

@@ -15,6 +15,7 @@ import {
 } from './errors.ts';
 import { blockAt, excerpt, inputBlock, sourceBlock, withoutValues } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
+import type { WayListener } from './fork.ts';
 import type { Env, FunctionTable } from './gotemplate/env.ts';
 import {
   placeOf,
@@ -50,6 +51,7 @@ export interface EngineOptions {
   /** The same for Spiff. */
   readonly spiffFunctions?: SpiffFunctionTable;
   readonly limits?: Partial<TemplateLimits>;
+  readonly onWay?: WayListener;
   /** The name in messages of an execution that must not print `<no value>`; undefined: allowed. */
   readonly refuseNoValueIn?: 'deploy execution' | 'subinstallation execution' | 'export execution';
 }

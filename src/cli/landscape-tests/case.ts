@@ -11,6 +11,7 @@ import { EspalierError } from '../../runtime/errors.ts';
 import { CommandError } from '../errors.ts';
 import type { PreparedDocument } from '../commands/apply/prepare.ts';
 import type { Collected } from '../tree/collect.ts';
+import { recordingBranches } from './coverage/branches.ts';
 import type { Touched } from './coverage/coverage.ts';
 import { checkThen } from './expect/check.ts';
 import type { Problem, ProblemPlace } from './expect/problem.ts';
@@ -28,6 +29,8 @@ interface CaseOptions {
   readonly realMs: number;
   /** Whether snapshots are written instead of compared. */
   readonly update: boolean;
+  /** Whether branches of templates are recorded, which renders everything twice. */
+  readonly coverage: boolean;
   readonly runnerOf: RunnerOf;
 }
 
@@ -46,7 +49,7 @@ export interface CaseResult {
   readonly touched: Touched;
 }
 
-const NOTHING: Touched = { started: [], succeeded: [], imports: [] };
+const NOTHING: Touched = { started: [], succeeded: [], imports: [], branches: [] };
 const START = Date.parse('2026-01-01T00:00:00Z');
 /** Virtual time after which jobs should have ended. The timeout of a deploy item is ten minutes by default. */
 const SETTLE_MS = 3_600_000;
@@ -67,6 +70,7 @@ export async function runCase(
   if (one.skip !== undefined) return { ...result, outcome: 'skipped', note: one.skip, realMs: 0 };
   const problems: Problem[] = [];
   let [virtualMs, touched] = [0, NOTHING];
+  const branches = new Set<string>();
   let stage: Stage | undefined;
   let run: CaseRun | undefined;
   try {
@@ -75,7 +79,7 @@ export async function runCase(
       home: suite.namespace ?? homeOf(documents),
       realMs: options.realMs,
       types: [...(suite.given?.types ?? []), ...(one.given?.types ?? [])],
-      runnerOf: options.runnerOf,
+      runnerOf: options.coverage ? recordingBranches(options.runnerOf, branches) : options.runnerOf,
     });
     run = new CaseRun(file, index, stage, documents, options, problems);
     await run.run();
@@ -83,7 +87,10 @@ export async function runCase(
     problems.push({ ...failureOf(error, stage, options), place: run?.place });
   } finally {
     // To stop takes virtual time as well.
-    if (stage) [virtualMs, touched] = [stage.clock.now(), stage.history.touched];
+    if (stage) {
+      virtualMs = stage.clock.now();
+      touched = { ...stage.history.touched, branches: [...branches] };
+    }
     await stage?.close();
   }
   const outcome = problems.length > 0 ? 'failed' : 'passed';

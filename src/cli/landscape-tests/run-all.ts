@@ -13,6 +13,8 @@ interface RunOptions {
   /** How long each case may take on this machine. */
   readonly realMs: number;
   readonly update: boolean;
+  /** See `runCase`. */
+  readonly coverage: boolean;
   /** Only cases whose name contains it. */
   readonly filter?: string | undefined;
 }

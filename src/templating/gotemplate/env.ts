@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { Budget, DEFAULT_LIMITS, type TemplateLimits } from '../budget.ts';
 import { noFiles, type TemplateFiles } from '../files.ts';
+import type { WayListener } from '../fork.ts';
 import type { ListNode } from './ast.ts';
 import type { ParsedSource } from './parse.ts';
 import type { GoFunction } from './values.ts';
@@ -49,6 +50,8 @@ export class Env extends Budget {
   /** The origin of each part of one output; only recorded on request. */
   trace: { readonly output: object; readonly marks: OutputMark[] } | undefined;
 
+  readonly onWay: WayListener | undefined;
+
   constructor(world: {
     readonly clock: Clock;
     readonly rng: Rng;
@@ -56,10 +59,12 @@ export class Env extends Budget {
     readonly deadline?: number;
     readonly files?: TemplateFiles;
     readonly functions: FunctionTable;
+    readonly onWay?: WayListener | undefined;
   }) {
     super(world.clock, { ...DEFAULT_LIMITS, ...world.limits }, world.deadline);
     this.rng = world.rng;
     this.files = world.files ?? noFiles;
     this.functions = world.functions;
+    this.onWay = world.onWay;
   }
 }

@@ -155,8 +155,9 @@ export class Evaluation implements Evaluator {
     const mark = this.#variables.mark();
     const value = this.pipeline(node.pipe);
     let flow: Flow = 'next';
-    if (isTrue(value))
-      flow = node.kind === 'with' ? this.#withDot(value, false, node.list) : this.#list(node.list);
+    const isTaken = isTrue(value);
+    this.env.onWay?.(this.#source.source, node.pos, isTaken ? 'block' : 'else');
+    if (isTaken) flow = node.kind === 'with' ? this.#withDot(value, false, node.list) : this.#list(node.list);
     else if (node.otherwise) flow = this.#list(node.otherwise);
     this.#variables.reset(mark);
     return flow;
@@ -186,6 +187,7 @@ export class Evaluation implements Evaluator {
       this.#variables.reset(mark);
       if (flow === 'break') break;
     }
+    this.env.onWay?.(this.#source.source, node.pos, isDone ? 'block' : 'else');
     const flow = !isDone && node.otherwise ? this.#list(node.otherwise) : 'next';
     this.#variables.reset(outer);
     // To Go's parser, a break in the else branch belongs to an outer loop, but at run time it ends this one.

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { builtins } from './builtins.ts';
 import type { TemplateFiles } from '../files.ts';
+import type { WayListener } from '../fork.ts';
 import type { TemplateLimits } from '../budget.ts';
 import { isEmpty } from './ast.ts';
 import { Env, type FunctionTable, type NamedTemplate, type OutputMark } from './env.ts';
@@ -30,6 +31,7 @@ export interface ExecuteOptions {
   readonly files?: TemplateFiles;
   /** Functions besides Go's and sprig's; they override these. */
   readonly functions?: FunctionTable;
+  readonly onWay?: WayListener;
 }
 
 /** Functions that are available in all templates. */

@@ -6,6 +6,7 @@ import { GoMap, isList, type Value } from '../gotemplate/values.ts';
 import type { Evaluation } from './eval.ts';
 import { focused, withData, withNames, type Frame } from './frame.ts';
 import { simpleName } from './paths.ts';
+import { offsetOfNode } from './source.ts';
 import { isEmpty, kindOf } from './values.ts';
 
 type Block = hbs.AST.BlockStatement;
@@ -17,6 +18,10 @@ const run = (evaluation: Evaluation, program: Block['program'] | undefined, fram
 };
 const otherwise: Run = (evaluation, { inverse }, frame) => {
   run(evaluation, inverse, frame);
+};
+
+const report = ({ env, source }: Evaluation, block: Block, isTaken: boolean): void => {
+  env.onWay?.(source.text, offsetOfNode(source, block), isTaken ? 'block' : 'else');
 };
 
 /** The only argument of a block; undefined if its value is missing. */
@@ -33,14 +38,17 @@ const conditional =
     const { pairs = [] } = (block.hash as hbs.AST.Hash | undefined) ?? {};
     const option = pairs.find(({ key }) => key === 'includeZero');
     const includeZero = option !== undefined && evaluation.value(option.value, frame) === true;
-    if (isWanted(isEmpty(only(evaluation, block, frame), { includeZero })))
-      run(evaluation, block.program, frame);
+    const isTaken = isWanted(isEmpty(only(evaluation, block, frame), { includeZero }));
+    report(evaluation, block, isTaken);
+    if (isTaken) run(evaluation, block.program, frame);
     else otherwise(evaluation, block, frame);
   };
 
 const withValue: Run = (evaluation, block, frame) => {
   const value = only(evaluation, block, frame);
-  if (isEmpty(value, { includeZero: true })) otherwise(evaluation, block, frame);
+  const isTaken = !isEmpty(value, { includeZero: true });
+  report(evaluation, block, isTaken);
+  if (!isTaken) otherwise(evaluation, block, frame);
   else run(evaluation, block.program, withNames(focused(frame, value), block.program.blockParams, [value]));
 };
 
@@ -57,6 +65,7 @@ function visit(evaluation: Evaluation, block: Block, frame: Frame, value: Value)
       : value === undefined || value === null || value === false
         ? []
         : evaluation.fail(block, `expected a list or a map, found ${kindOf(value)}`);
+  report(evaluation, block, items.length > 0);
   if (items.length === 0) otherwise(evaluation, block, frame);
   items.forEach(([key, item], i) => {
     const data = { key, index: BigInt(i), first: i === 0, last: i === items.length - 1 };

@@ -163,8 +163,11 @@ function positionOf(text: string, line: number, column: number): number {
   return start + column;
 }
 
-export const placeOfNode = ({ name, text }: Source, { loc }: hbs.AST.Node): TemplatePlace =>
-  placeOf(name, text, positionOf(text, loc.start.line, loc.start.column));
+export const offsetOfNode = ({ text }: Source, { loc }: hbs.AST.Node): number =>
+  positionOf(text, loc.start.line, loc.start.column);
+
+export const placeOfNode = (source: Source, node: hbs.AST.Node): TemplatePlace =>
+  placeOf(source.name, source.text, offsetOfNode(source, node));
 
 const MAX_SHOWN = 60;
 

@@ -1,5 +1,5 @@
 /** `espalier test`: the sample and the skeletons keep their promises, and failures are reported. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
@@ -20,6 +20,42 @@ async function test(...args: readonly string[]): Promise<Run> {
   const { output, errors } = terminal;
   return { code, output, errors };
 }
+
+const WEB_BLUEPRINT = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+jsonSchema: https://json-schema.org/draft/2019-09/schema
+imports:
+  - name: isLarge
+    type: data
+    schema: { type: boolean }
+    required: false
+    default: { value: false }
+deployExecutions:
+  - name: web
+    type: GoTemplate
+    file: /web.yaml.tpl
+`;
+
+const WEB_TEMPLATE = `deployItems:
+  - name: web
+    type: landscaper.gardener.cloud/mock
+    config:
+      apiVersion: mock.deployer.landscaper.gardener.cloud/v1alpha1
+      {{- if .imports.isLarge }}
+      export: { size: large }
+      {{- end }}
+      kind: ProviderConfiguration
+      phase: Succeeded
+`;
+
+const WEB_INSTALLATION = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Installation
+metadata:
+  name: web
+  annotations:
+    landscaper.gardener.cloud/operation: reconcile
+spec: {}
+`;
 
 describe('espalier test', function () {
   this.timeout(300_000);
@@ -52,6 +88,22 @@ describe('espalier test', function () {
     const { code, output } = await test(folder);
     expect(output).to.match(/\n4 passed in /);
     expect(code).to.equal(0);
+  });
+
+  it('lists the branches of templates that no case has taken, in one process and in several', async () => {
+    mkdirSync(join(folder, 'blueprint'));
+    writeFileSync(join(folder, 'blueprint/blueprint.yaml'), WEB_BLUEPRINT);
+    writeFileSync(join(folder, 'blueprint/web.yaml.tpl'), WEB_TEMPLATE);
+    writeFileSync(join(folder, 'web.yaml'), WEB_INSTALLATION);
+    const cases = ['one', 'two'].map((name) => `  - name: ${name}\n    then: { tree: { web: Succeeded } }\n`);
+    writeFileSync(join(folder, 'web.test.yaml'), `cases:\n${cases.join('')}`);
+    for (const jobs of ['1', '2']) {
+      const { code, output } = await test(folder, '--coverage', '--jobs', jobs);
+      expect(output)
+        .to.contain('1 of 1 templates, 1 of 2 branches\n')
+        .and.to.contain('    branch of web: deploy execution web, line 6: {{if .imports.isLarge}}\n');
+      expect(code).to.equal(0);
+    }
   });
 
   it('passes the examples of its page, in several processes', async () => {

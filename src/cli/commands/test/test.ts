@@ -50,12 +50,16 @@ export async function test(
   const { jobs = usual, update = false, filter, format } = options;
   const startedAt = systemClock.now();
   let shownFile: string | undefined;
-  const results = await runAll(suites, { jobs, realMs, update, filter }, (result) => {
-    if (format !== 'text') return;
-    if (result.file !== shownFile) terminal.print(terminal.paint.bold(result.file));
-    shownFile = result.file;
-    terminal.print(caseText(result, terminal.paint));
-  });
+  const results = await runAll(
+    suites,
+    { jobs, realMs, update, coverage: options.coverage === true, filter },
+    (result) => {
+      if (format !== 'text') return;
+      if (result.file !== shownFile) terminal.print(terminal.paint.bold(result.file));
+      shownFile = result.file;
+      terminal.print(caseText(result, terminal.paint));
+    },
+  );
   if (results.length === 0)
     throw new UsageError(`no case has "${filter ?? ''}" in its name; there are ${String(count)} cases`);
   const coverage = options.coverage ? coverageOfAll(suites, results) : undefined;

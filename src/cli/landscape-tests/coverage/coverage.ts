@@ -9,6 +9,8 @@ export interface Touched {
   readonly succeeded: readonly string[];
   /** `PATH NAME` of the imports that installations had. */
   readonly imports: readonly string[];
+  /** Ids of the branches that templates took. */
+  readonly branches: readonly string[];
 }
 
 /** The coverage of one landscape. */
@@ -27,7 +29,9 @@ export function coverageOf(landscape: string, parts: readonly Part[], cases: rea
   const started = new Set(cases.flatMap((one) => one.started));
   const succeeded = new Set(cases.flatMap((one) => one.succeeded));
   const imports = new Set(cases.flatMap((one) => one.imports));
-  const isTouched = ({ path, kind, name, isLate }: Part): boolean => {
+  const branches = new Set(cases.flatMap((one) => one.branches));
+  const isTouched = ({ path, kind, name, isLate, branch }: Part): boolean => {
+    if (branch !== undefined) return branches.has(branch);
     if (kind === 'import') return imports.has(`${path} ${name}`);
     return isLate ? succeeded.has(path) : started.has(path);
   };
@@ -41,9 +45,19 @@ export function coverageOf(landscape: string, parts: readonly Part[], cases: rea
   };
 }
 
+const PLURALS: Readonly<Record<Part['kind'], string>> = {
+  installation: 'installations',
+  import: 'imports',
+  template: 'templates',
+  branch: 'branches',
+  export: 'exports',
+};
+
 /** Lines for people. */
 export function coverageLines({ landscape, counts, untouched }: Coverage): readonly string[] {
-  const shown = counts.map(({ kind, touched, all }) => `${String(touched)} of ${String(all)} ${kind}s`);
+  const shown = counts
+    .filter(({ all }) => all > 0)
+    .map(({ kind, touched, all }) => `${String(touched)} of ${String(all)} ${PLURALS[kind]}`);
   return [
     `${landscape}: cases touch ${shown.join(', ')}`,
     ...(untouched.length > 0 ? ['  touched by no case:'] : []),

@@ -4,13 +4,16 @@ import type { Installation } from '../../../api/kinds/installation.ts';
 import { findChildren } from '../../../blueprint/lint/children.ts';
 import { inlineInput, type BlueprintInput } from '../../../blueprint/lint/inspect.ts';
 import { Source } from '../../../blueprint/lint/source.ts';
-import { executionLists } from '../../../blueprint/lint/subject.ts';
+import { findTemplates } from '../../../blueprint/lint/found-templates.ts';
+import type { FoundTemplate } from '../../../blueprint/lint/subject.ts';
 import { YamlText } from '../../../blueprint/lint/yaml-text.ts';
 import { parseBlueprint } from '../../../blueprint/load.ts';
+import { templateFunctions } from '../../../blueprint/template-functions.ts';
+import { branchesOf, type Branch } from '../../../templating/branches.ts';
 import { isInstallation, type PreparedDocument } from '../../commands/apply/prepare.ts';
 import { rootPath } from '../stage/paths.ts';
 
-export const partKinds = ['installation', 'import', 'template', 'export'] as const;
+export const partKinds = ['installation', 'import', 'template', 'branch', 'export'] as const;
 type PartKind = (typeof partKinds)[number];
 
 export interface Part {
@@ -21,6 +24,8 @@ export interface Part {
   readonly name: string;
   /** Whether it is used when the exports of the installation are rendered, not when its job starts. */
   readonly isLate: boolean;
+  /** The id of a branch of a template. */
+  readonly branch?: string;
 }
 
 /** The parts of all roots with inline blueprints. Sub-installations that templates produce are not known. */
@@ -49,14 +54,7 @@ function partsOf({ files, written }: BlueprintInput, path: string): readonly Par
   return [
     { path, kind: 'installation', name: path, isLate: false },
     ...(info.imports ?? []).map(({ name }) => ({ path, kind: 'import' as const, name, isLate: false })),
-    ...executionLists.flatMap(([kind, list]) =>
-      (info[list] ?? []).map(({ name = '' }) => ({
-        path,
-        kind: 'template' as const,
-        name: `${kind} execution ${name}`,
-        isLate: kind === 'export',
-      })),
-    ),
+    ...findTemplates(document, info, files).flatMap((template) => templateParts(template, path)),
     ...(info.exports ?? []).map(({ name }) => ({ path, kind: 'export' as const, name, isLate: true })),
     ...children.flatMap(({ document: own, template: { name, blueprint } }) =>
       blueprint.filesystem === undefined
@@ -68,3 +66,24 @@ function partsOf({ files, written }: BlueprintInput, path: string): readonly Par
     ),
   ];
 }
+
+/** A template and its branches. */
+function templateParts({ kind, executor, source }: FoundTemplate, path: string): readonly Part[] {
+  const { name: own = '', type } = executor;
+  const name = `${kind} execution ${own}`;
+  const isLate = kind === 'export';
+  const branches = source ? branchesOf(type, source.text, templateFunctions(undefined)) : [];
+  return [
+    { path, kind: 'template', name, isLate },
+    ...branches.map((branch): Part => ({
+      path,
+      kind: 'branch',
+      name: branchName(name, branch),
+      isLate,
+      branch: branch.id,
+    })),
+  ];
+}
+
+const branchName = (execution: string, { line, text, way }: Branch): string =>
+  `${execution}, line ${String(line)}: ${way === 'else' ? 'else of ' : ''}${text}`;

@@ -69,7 +69,7 @@ export class History {
   }
 
   /** What has been rendered, for the coverage. */
-  get touched(): Touched {
+  get touched(): Omit<Touched, 'branches'> {
     const paths = (what: Happening): readonly string[] => [
       ...new Set(this.events.filter((event) => event.what === what).map(({ path }) => path)),
     ];

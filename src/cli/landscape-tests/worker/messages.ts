@@ -7,6 +7,7 @@ export interface CaseRequest {
   readonly index: number;
   readonly realMs: number;
   readonly update: boolean;
+  readonly coverage: boolean;
 }
 
 export type CaseAnswer = { readonly result: CaseResult } | { readonly bug: string };

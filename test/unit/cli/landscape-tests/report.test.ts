@@ -14,7 +14,7 @@ const passed = {
   realMs: 512.3,
   virtualMs: 600_000,
   problems: [],
-  touched: { started: [], succeeded: [], imports: [] },
+  touched: { started: [], succeeded: [], imports: [], branches: [] },
 } as const;
 const failed = {
   ...passed,

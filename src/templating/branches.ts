@@ -1,0 +1,50 @@
+/** The branches of templates, for the question which of them no execution has taken. */
+import { createHash } from 'node:crypto';
+import { TEMPLATE_NAME, withBlueprintFunctions } from './blueprint-functions.ts';
+import type { Fork, Way } from './fork.ts';
+import type { FunctionTable } from './gotemplate/env.ts';
+import { placeOf, TemplateParseError } from './gotemplate/errors.ts';
+import { goForks } from './gotemplate/forks.ts';
+import { parseTemplate } from './gotemplate/template.ts';
+import { handlebarsForks } from './handlebars/forks.ts';
+import { readSource } from './handlebars/source.ts';
+
+/** One way of a fork. */
+export interface Branch {
+  /** The same for the same place in the same text. */
+  readonly id: string;
+  /** 1-based. */
+  readonly line: number;
+  /** Such as `{{if .imports.ha}}`. */
+  readonly text: string;
+  readonly way: Way;
+}
+
+/** Identifies a branch by its text, whatever the name of the template. */
+export const branchId = (source: string, pos: number, way: Way): string =>
+  `${createHash('sha256').update(source).digest('base64url')}:${String(pos)}:${way}`;
+
+/** In the order of the text; none for Spiff, unknown types, and templates that cannot be parsed. */
+export const branchesOf = (type: string, source: string, functions: FunctionTable): readonly Branch[] =>
+  forksOf(type, source, functions)
+    .toSorted((a, b) => a.pos - b.pos)
+    .flatMap(({ pos, text, ways }) => {
+      const { line } = placeOf(TEMPLATE_NAME, source, pos);
+      return ways.map((way) => ({ id: branchId(source, pos, way), line, text, way }));
+    });
+
+function forksOf(type: string, source: string, functions: FunctionTable): readonly Fork[] {
+  try {
+    switch (type) {
+      case 'GoTemplate':
+        return goForks(parseTemplate(TEMPLATE_NAME, source, withBlueprintFunctions(functions)).source);
+      case 'Handlebars':
+        return handlebarsForks(readSource(TEMPLATE_NAME, source));
+      default:
+        return [];
+    }
+  } catch (error) {
+    if (error instanceof TemplateParseError) return [];
+    throw error;
+  }
+}

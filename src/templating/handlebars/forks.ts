@@ -1,0 +1,34 @@
+/** The forks of a Handlebars template: `if`, `unless`, `with` and `each`, found without executing it. */
+import type { Fork, Way } from '../fork.ts';
+import { simpleName } from './paths.ts';
+import { offsetOfNode, type Source } from './source.ts';
+
+type Program = hbs.AST.Program;
+
+const WAYS: Readonly<Record<string, readonly Way[]>> = {
+  if: ['block', 'else'],
+  unless: ['block', 'else'],
+  with: ['block', 'else'],
+  each: ['block'],
+};
+
+export const handlebarsForks = (source: Source): readonly Fork[] => forksIn(source, source.program);
+
+const forksIn = (source: Source, { body }: Program): readonly Fork[] =>
+  body.flatMap((statement) => {
+    const { program, inverse } = statement as { readonly program?: Program; readonly inverse?: Program };
+    const inner = [program, inverse].flatMap((one) => (one ? forksIn(source, one) : []));
+    return statement.type === 'BlockStatement'
+      ? [...forkOf(source, statement as hbs.AST.BlockStatement), ...inner]
+      : inner;
+  });
+
+function forkOf(source: Source, block: hbs.AST.BlockStatement): readonly Fork[] {
+  const name = simpleName(block.path) ?? '';
+  const ways = Object.hasOwn(WAYS, name) ? WAYS[name] : undefined;
+  if (!ways) return [];
+  const pos = offsetOfNode(source, block);
+  const text = source.text.slice(pos, source.text.indexOf('}}', pos) + 2);
+  const hasElse = (block.inverse as Program | undefined) !== undefined;
+  return [{ pos, text, ways: hasElse ? ['block', 'else'] : ways }];
+}

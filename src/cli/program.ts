@@ -131,7 +131,7 @@ function addDefinitionCommands(program: Command, terminal: Terminal): void {
     });
   program
     .command('schemas')
-    .argument('[name]', 'name of a schema; default: list all')
+    .argument('[schema]', 'name of a schema; default: list all')
     .summary('print the JSON Schemas that editors use')
     .description(
       'Prints the JSON Schema of blueprints, of a kind of the API, or of another file, for editors. See docs/editors.md.',
@@ -155,8 +155,8 @@ function addSmallCommands(program: Command, terminal: Terminal): void {
     .addArgument(new Argument('<shell>', 'shell').choices(['bash', 'zsh', 'fish']))
     .summary('print a script that completes commands')
     .description(
-      'Prints a shell completion script for commands, options and their values. Names of installations and namespaces ' +
-        'are read from the cluster while you type. For "kubectl espalier", kubectl runs the program ' +
+      'Prints a shell completion script for commands, options and their values. Names of installations, imports, ' +
+        'jobs, namespaces and contexts are looked up while you type. For "kubectl espalier", kubectl runs the program ' +
         'kubectl_complete-espalier on your PATH, which this package contains, and needs no script.',
     )
     .addHelpText(

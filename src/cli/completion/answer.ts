@@ -6,6 +6,8 @@ interface Expected {
   /** Names of commands, or options. */
   readonly words: readonly string[];
   readonly values: Values | undefined;
+  /** The arguments of the command before it. */
+  readonly args: readonly string[];
   /** Values of the options before it, by long flag. */
   readonly options: ReadonlyMap<string, string>;
 }
@@ -14,6 +16,7 @@ interface Expected {
 export function expectedAt(root: CompletedCommand, words: readonly string[]): Expected {
   const current = lastOf(words);
   const options = new Map<string, string>();
+  const args: string[] = [];
   let command = root;
   let awaiting: CompletedOption | undefined;
   for (const word of words.slice(0, -1)) {
@@ -28,14 +31,23 @@ export function expectedAt(root: CompletedCommand, words: readonly string[]): Ex
     const option = command.options.find(({ flags }) => flags.includes(flag));
     if (option?.values && value === undefined) awaiting = option;
     else if (option && value !== undefined) options.set(longFlag(option), value);
-    else command = command.commands.find(({ names }) => names.includes(word)) ?? command;
+    else {
+      const next = command.commands.find(({ names }) => names.includes(word));
+      if (next) command = next;
+      else if (!option) args.push(word);
+    }
   }
-  if (awaiting) return { words: [], values: awaiting.values, options };
+  const before = { args, options };
+  if (awaiting) return { words: [], values: awaiting.values, ...before };
   if (current.startsWith('-'))
-    return { words: command.options.flatMap(({ flags }) => flags), values: undefined, options };
+    return { words: command.options.flatMap(({ flags }) => flags), values: undefined, ...before };
   const names = command.commands.flatMap((one) => one.names.slice(0, 1));
-  return { words: names, values: names.length === 0 ? command.values : undefined, options };
+  return { words: names, values: names.length === 0 ? valuesAt(command, args.length) : undefined, ...before };
 }
+
+/** The last argument may be repeated. */
+const valuesAt = ({ values, furtherValues }: CompletedCommand, index: number): Values | undefined =>
+  index === 0 ? values : (furtherValues[index - 1] ?? furtherValues.at(-1) ?? values);
 
 /** The beginning of the word to complete. */
 export function lastOf(words: readonly string[]): string {

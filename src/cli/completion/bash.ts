@@ -14,7 +14,7 @@ _espalier_values() {
   local IFS=$' \\n'
   case "$1" in
     words:*) COMPREPLY=($(compgen -W "\${1#words:}" -- "$2")); return ;;
-    cluster)
+    asked)
       COMPREPLY=($(compgen -W "$("\${COMP_WORDS[0]}" ${COMPLETE} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | grep -v '^:')" -- "$2"))
       return ;;
     files|folders) compopt -o filenames 2>/dev/null ;;

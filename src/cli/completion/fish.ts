@@ -42,8 +42,9 @@ ${indented([...steps, ...waiting], 12)}
     test "$at" = "$argv[1]"
 end
 
-function __espalier_from_cluster
+function __espalier_asked
     set -l words (commandline -opc) (commandline -ct)
+    type -q $words[1]; or return
     $words[1] ${COMPLETE} $words[2..-1] 2>/dev/null | string match -v ':*'
 end
 
@@ -73,10 +74,9 @@ function argument(values: Values): string {
       return '-F';
     case 'folders':
       return "-a '(__fish_complete_directories)'";
-    case 'installations':
-    case 'namespaces':
-      return "-a '(__espalier_from_cluster)'";
     case 'text':
       return '';
+    default:
+      return "-a '(__espalier_asked)'";
   }
 }

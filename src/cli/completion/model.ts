@@ -5,15 +5,17 @@ import type { Argument, Command, Option } from 'commander';
 export type Values =
   | { readonly is: 'words'; readonly words: readonly string[] }
   | { readonly is: 'files' | 'folders' }
-  /** Names of objects on the cluster. */
-  | { readonly is: ClusterValues }
+  /** Names that the program finds out while the user types. */
+  | { readonly is: AskedValues }
   /** Free text that cannot be completed, for example a name. */
   | { readonly is: 'text' };
 
-export type ClusterValues = 'installations' | 'namespaces';
+const asked = ['installations', 'imports', 'jobs', 'namespaces', 'contexts', 'schemas'] as const;
 
-export const isFromCluster = (values: Values): values is { readonly is: ClusterValues } =>
-  values.is === 'installations' || values.is === 'namespaces';
+export type AskedValues = (typeof asked)[number];
+
+export const isAsked = (values: Values): values is { readonly is: AskedValues } =>
+  (asked as readonly string[]).includes(values.is);
 
 export interface CompletedOption {
   /** `-o` and `--output`, or one of them. */
@@ -30,8 +32,10 @@ export interface CompletedCommand {
   readonly names: readonly string[];
   readonly summary: string;
   readonly options: readonly CompletedOption[];
-  /** Values of its arguments; undefined if it has none. */
+  /** Values of its first argument; undefined if it has none. */
   readonly values: Values | undefined;
+  /** Values of the arguments after it. */
+  readonly furtherValues: readonly Values[];
   readonly commands: readonly CompletedCommand[];
 }
 
@@ -51,14 +55,18 @@ function modelOf(command: Command, path: string): CompletedCommand {
     .visibleCommands(command)
     .map((one) => modelOf(one, `${path}/${one.name()}`))
     .map((one) => (one.names[0] === 'help' ? withCommandNames(one, command) : one));
-  const [argument] = command.registeredArguments;
+  const [values, ...furtherValues] = command.registeredArguments.map((argument, i) =>
+    i === 0 && INSTALLATION.has(path)
+      ? { is: 'installations' as const }
+      : valuesOf(argument, argument.name()),
+  );
   return {
     path,
     names: [command.name(), ...command.aliases()],
     summary: command.summary() || command.description(),
     options: help.visibleOptions(command).map(optionOf),
-    values:
-      argument && (INSTALLATION.has(path) ? { is: 'installations' } : valuesOf(argument, argument.name())),
+    values,
+    furtherValues,
     commands,
   };
 }
@@ -74,12 +82,25 @@ const optionOf = (option: Option): CompletedOption => ({
   flags: [option.short, option.long].filter((flag) => flag !== undefined),
   summary: option.description,
   values:
-    option.long === '--namespace'
-      ? { is: 'namespaces' }
-      : option.required || option.optional
-        ? valuesOf(option, placeholderIn(option.flags))
-        : undefined,
+    option.required || option.optional
+      ? (OPTIONS[option.long ?? ''] ?? valuesOf(option, placeholderIn(option.flags)))
+      : undefined,
 });
+
+const OPTIONS: Readonly<Record<string, Values>> = {
+  '--namespace': { is: 'namespaces' },
+  '--context': { is: 'contexts' },
+  '--target-context': { is: 'text' },
+};
+
+/** Arguments by the name on the help page. */
+const ARGUMENTS: Readonly<Record<string, Values>> = {
+  import: { is: 'imports' },
+  job: { is: 'jobs' },
+  from: { is: 'jobs' },
+  to: { is: 'jobs' },
+  schema: { is: 'schemas' },
+};
 
 /** Commands whose argument is the name of an installation. */
 const INSTALLATION: ReadonlySet<string> = new Set([
@@ -101,6 +122,8 @@ const FOLDERS: ReadonlySet<string> = new Set(['folder', 'directory']);
 
 function valuesOf({ argChoices }: Option | Argument, placeholder: string): Values {
   if (argChoices) return { is: 'words', words: argChoices };
+  const known = Object.hasOwn(ARGUMENTS, placeholder) ? ARGUMENTS[placeholder] : undefined;
+  if (known) return known;
   if (FILES.has(placeholder)) return { is: 'files' };
   return FOLDERS.has(placeholder) ? { is: 'folders' } : { is: 'text' };
 }

@@ -1,6 +1,6 @@
 /** Script fragments that several shells share. */
 import type { CompletedCommand, CompletedOption, Values } from './model.ts';
-import { allOf, isFromCluster } from './model.ts';
+import { allOf, isAsked } from './model.ts';
 
 /** The names of the program. */
 export const PROGRAMS = ['espalier', 'kubectl-espalier'];
@@ -14,10 +14,10 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`
 /** The first sentence on one line. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-/** `words:text json`, `files`, `folders`, `cluster` or `text`. */
+/** `words:text json`, `files`, `folders`, `asked` (the program prints them) or `text`. */
 export function codeOf(values: Values): string {
   if (values.is === 'words') return `words:${values.words.join(' ')}`;
-  return isFromCluster(values) ? 'cluster' : values.is;
+  return isAsked(values) ? 'asked' : values.is;
 }
 
 /** Rows of a `case` on the current command and the next word: the command that the word leads to. */

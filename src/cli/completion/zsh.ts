@@ -19,7 +19,7 @@ export function zshScript(root: CompletedCommand): string {
 _espalier_values() {
   case "$1" in
     words:*) compadd -- \${=1#words:} ;;
-    cluster) compadd -- \${(f)"$("\${words[1]}" ${COMPLETE} "\${(@)words[2,CURRENT]}" 2>/dev/null | grep -v '^:')"} ;;
+    asked) compadd -- \${(f)"$("\${words[1]}" ${COMPLETE} "\${(@)words[2,CURRENT]}" 2>/dev/null | grep -v '^:')"} ;;
     files) _files ;;
     folders) _files -/ ;;
     text) _message 'value' ;;

@@ -89,6 +89,13 @@ export async function loadAccess(
   return fromDocument(await readFiles(source.file), source, external, source.file);
 }
 
+/** The names of all contexts; none in a pod. @throws KubeconfigError */
+export async function contextNames(source: KubeconfigSource): Promise<readonly string[]> {
+  if (source === 'in-cluster') return [];
+  const document = 'text' in source ? parse(source.text, 'the kubeconfig') : await readFiles(source.file);
+  return [...document.contexts.keys()];
+}
+
 // ---------------------------------------------------------------- in the pod
 
 async function inCluster(env: NodeJS.ProcessEnv): Promise<Access> {

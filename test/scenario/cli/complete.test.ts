@@ -4,6 +4,7 @@ import { startEmbedded, type Embedded } from '../../../src/cli/composition/embed
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { jobRecordKind } from '../../../src/api/landscaper-kinds.ts';
 import { ensureCrds } from '../../../src/landscape/ensure-crds.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
@@ -12,10 +13,36 @@ import { connect } from '../../../src/runtime/transport/http.ts';
 import { root } from '../../support/landscape.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
-const inProject = (name: string): Obj => {
-  const object = root(name);
+const inProject = (object: Obj): Obj => {
   return { ...object, metadata: { ...object.metadata, namespace: 'proj' } };
 };
+
+const job = (number: number): Obj & { readonly spec: object } => ({
+  apiVersion: 'espalier.dev/v1alpha1',
+  kind: 'JobRecord',
+  metadata: { name: `web-${String(number)}` },
+  spec: {
+    root: { name: 'web', uid: 'u' },
+    number,
+    jobID: `j${String(number)}`,
+    request: { reason: 'Requested' },
+    result: 'Succeeded',
+  },
+});
+
+const objects = [
+  root('web', {
+    takes: { greeting: 'settings' },
+    annotations: {},
+    spec: {
+      imports: {
+        data: [{ name: 'greeting', dataRef: 'settings' }],
+        targets: [{ name: 'cluster', target: 'my-cluster' }],
+      },
+    },
+  }),
+  root('database'),
+];
 
 describe('the last words of a line', () => {
   let server: Embedded;
@@ -24,8 +51,10 @@ describe('the last words of a line', () => {
     server = await startEmbedded({ simulate: false, controllers: ['none'], log, namespace: 'empty' });
     const kubeconfig = { text: server.kubeconfig };
     const client = createClient(await connect({ kubeconfig, userAgent: 'test', clock, log }));
-    await ensureCrds(client, clock, log);
-    await applyAll(client, [namespaceObject('proj'), ...['web', 'database'].map(inProject)]);
+    await ensureCrds(client, clock, log, { hasJournal: true });
+    await applyAll(client, [namespaceObject('proj'), ...objects.map(inProject)]);
+    for (const number of [1, 2])
+      await client.send({ verb: 'create', kind: jobRecordKind, object: inProject(job(number)) });
     await client.close();
   });
   after(() => server.close());
@@ -61,7 +90,7 @@ describe('the last words of a line', () => {
     ],
     [
       ['plan', '-o', '='],
-      ['text', 'json', ':4'],
+      ['text', 'json', 'yaml', ':4'],
     ],
     [['plan', ''], [':4']],
     [
@@ -70,7 +99,7 @@ describe('the last words of a line', () => {
     ],
     [
       ['plan', '-o', ''],
-      ['text', 'json', ':4'],
+      ['text', 'json', 'yaml', ':4'],
     ],
     [
       ['plan', '--del'],
@@ -79,6 +108,23 @@ describe('the last words of a line', () => {
     [
       ['inst', 'inter'],
       ['interrupt', ':4'],
+    ],
+    [
+      ['inst', 'trace', 'web', '-n', 'proj', ''],
+      ['greeting', 'cluster', ':4'],
+    ],
+    [['inst', 'trace', 'nothing', '-n', 'proj', ''], [':4']],
+    [
+      ['jobs', 'diff', 'web', '-n', 'proj', '1', ''],
+      ['1', '2', ':4'],
+    ],
+    [
+      ['doctor', '--context', ''],
+      ['espalier', ':4'],
+    ],
+    [
+      ['schemas', 'inst'],
+      ['installationtemplate', 'installation', ':4'],
     ],
     [['apply', ''], [':0']],
     [['unknown', 'x'], [':4']],

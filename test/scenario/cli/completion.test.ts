@@ -95,7 +95,7 @@ for (const shell of ['bash', 'zsh', 'fish']) {
     });
 
     it('completes the values of an option, even after a namespace named like a command', () => {
-      expect(asked('espalier', 'plan', '-o', '')).to.have.members(['text', 'json']);
+      expect(asked('espalier', 'plan', '-o', '')).to.have.members(['text', 'json', 'yaml']);
       expect(asked('espalier', 'inst', 'inspect', '--output', 'w')).to.deep.equal(['wide']);
       // A namespace with the name of a command.
       expect(asked('espalier', 'plan', '-n', 'version', '--del')).to.deep.equal(['--delete']);

@@ -61,6 +61,8 @@ export default tseslint.config(
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
     },
   },
+  // Generated: a type for each part of the kinds of Kubernetes.
+  { files: ['src/runtime/core-models.ts'], rules: { 'max-lines': 'off' } },
   {
     files: ['src/**', 'controllers/**', 'deployers/**'],
     ignores: ['src/lib/clock.ts', 'src/lib/rng.ts', 'src/cli/**'],

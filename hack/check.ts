@@ -35,6 +35,7 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   webtypes: tool('typescript7/bin/tsc', '-p', 'web/tsconfig.json', '--noEmit'),
   crds: script('hack/update-crds.ts', '--check'),
   schemas: script('hack/update-schemas.ts', '--check'),
+  models: script('hack/update-models.ts', '--check'),
   docs: script('hack/update-docs.ts', '--check'),
   node20: script('hack/verify-node20.ts'),
 };

@@ -107,18 +107,34 @@ function exportsOf(program: ts.Program, entry: EntryPoint, root: string): readon
       const original = flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
       const file = original.declarations?.[0]?.getSourceFile();
       if (!file || !isOurs(file, root)) return [];
+      const at = placeOf(symbol, file, source, checker);
+      if (original.declarations?.[0] === file)
+        return [moduleExport(name, original, { entry, file, at }, checker)];
       const renamed = name === original.name ? '' : `export { ${original.name} as ${name} };\n`;
       return [
         {
           name,
           file,
-          at: placeOf(symbol, file, source, checker),
+          at,
           code: renamed + declarationOf(original, checker, isTypeOnly(symbol)),
           docs: toldOf(original, checker),
         },
       ];
     })
     .sort((a, b) => a.at - b.at);
+}
+
+/** A module that is exported as a namespace, with the names of all its types. */
+function moduleExport(
+  name: string,
+  module: ts.Symbol,
+  { entry, file, at }: { readonly entry: EntryPoint; readonly file: ts.SourceFile; readonly at: number },
+  checker: ts.TypeChecker,
+): Export {
+  const names = checker.getExportsOfModule(module).map((each) => `\`${each.name}\``);
+  const text = `A namespace with these types: ${names.join(', ')}.`;
+  const code = `import type { ${name} } from '${entry.name}';`;
+  return { name, file, at, code, docs: { text, params: [], returns: undefined, throws: [], see: [] } };
 }
 
 const isTypeOnly = (symbol: ts.Symbol): boolean =>

@@ -1,6 +1,7 @@
 /** The public API of the controller runtime: requests, watches, caches, controllers and operators. */
 export type * from './types.ts';
 export * from './core-kinds.ts';
+export type * as models from './core-models.ts';
 export type { Fields } from '../lib/objects.ts';
 export {
   AlreadyExists,

@@ -1,10 +1,24 @@
 /** The constants say what the API server says, and the types what objects look like as JSON. */
 import { expect } from 'chai';
-import type { V1PriorityClass } from '@kubernetes/client-node';
+import type {
+  V1CronJob,
+  V1Deployment,
+  V1Ingress,
+  V1PersistentVolume,
+  V1Pod,
+  V1PriorityClass,
+  V1StatefulSet,
+  V2HorizontalPodAutoscaler,
+} from '@kubernetes/client-node';
 import { builtInKinds } from '../../../src/apiserver/kinds/catalogue.ts';
 import * as coreKinds from '../../../src/runtime/core-kinds.ts';
+import type { Plain } from '../../../src/runtime/core-kinds.ts';
 import { apiVersionOf } from '../../../src/runtime/keys.ts';
 import type { View } from '../../../src/runtime/types.ts';
+
+/** The spec of a kind; versions of Kubernetes differ in whether it is required. */
+type Spec<T> = T extends { spec?: infer S } ? Plain<NonNullable<S>> : never;
+type Agrees<Ours, Theirs> = Spec<Ours> extends Spec<Theirs> ? true : false;
 
 describe('the kinds of Kubernetes itself', () => {
   const served = builtInKinds(new Map());
@@ -40,16 +54,41 @@ describe('the kinds of Kubernetes itself', () => {
     expect(wrong.status?.startTime).to.be.instanceOf(Date);
   });
 
-  it('have the name of JSON for the peers of a network policy, which the model of the official client renames', () => {
+  it('have the names of JSON, where the models of the official client have others', () => {
     const ingress: NonNullable<coreKinds.NetworkPolicy['spec']>['ingress'] = [
       { from: [{ podSelector: {} }] },
     ];
     // @ts-expect-error the server does not know this name
     const wrong: typeof ingress = [{ _from: [] }];
-    expect([ingress, wrong]).to.have.length(2);
+    const definition: Partial<coreKinds.CustomResourceDefinition['spec']> = {
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { items: { default: 1, 'x-kubernetes-int-or-string': true } } },
+        },
+      ],
+    };
+    expect([ingress, wrong, definition.versions]).to.have.length(3);
   });
 
-  it('can be written down for any other model of the official client', () => {
+  it('have the types of the official client in their specs', () => {
+    // The compiler does the test: it refuses `true` if a field has another type.
+    const agreed: readonly [
+      Agrees<coreKinds.Pod, V1Pod>,
+      Agrees<coreKinds.Deployment, V1Deployment>,
+      Agrees<coreKinds.StatefulSet, V1StatefulSet>,
+      Agrees<coreKinds.CronJob, V1CronJob>,
+      Agrees<coreKinds.PersistentVolume, V1PersistentVolume>,
+      Agrees<coreKinds.Ingress, V1Ingress>,
+      Agrees<coreKinds.HorizontalPodAutoscaler, V2HorizontalPodAutoscaler>,
+    ] = [true, true, true, true, true, true, true];
+    const proof: Agrees<{ spec: { replicas: string } }, V1Deployment> = false;
+    expect([...agreed, proof]).to.have.length(8);
+  });
+
+  it('can be written for any other model of the official client', () => {
     const urgent: coreKinds.ObjectOf<V1PriorityClass> = {
       apiVersion: 'scheduling.k8s.io/v1',
       kind: 'PriorityClass',

@@ -1,0 +1,126 @@
+/**
+ * Writes src/runtime/core-models.ts: the fields of the kinds in core-kinds.ts and of everything that they contain, from
+ * the OpenAPI schemas that the embedded API server serves. With --check only reports whether the file is up to date.
+ *
+ * The names are those of JSON, and times are strings, so that an object is what the API server sends.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { format, resolveConfig } from 'prettier';
+import * as coreKinds from '../src/runtime/core-kinds.ts';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly allOf?: readonly Schema[];
+  readonly type?: string;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema;
+  readonly 'x-kubernetes-group-version-kind'?: readonly {
+    readonly group: string;
+    readonly version: string;
+    readonly kind: string;
+  }[];
+}
+
+const root = join(import.meta.dirname, '..');
+const SOURCE = join(root, 'src/apiserver/data/openapi.json.gz');
+const TARGET = join(root, 'src/runtime/core-models.ts');
+const REFERENCE = '#/components/schemas/';
+
+/** Schemas without properties, or whose properties say less than this. */
+const TYPES: Readonly<Record<string, string>> = {
+  'io.k8s.apimachinery.pkg.api.resource.Quantity': 'string',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1': 'object',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime': 'string',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.Time': 'string',
+  'io.k8s.apimachinery.pkg.util.intstr.IntOrString': 'number | string',
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON': 'unknown',
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray':
+    'JSONSchemaProps | JSONSchemaProps[]',
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool':
+    'JSONSchemaProps | boolean',
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray':
+    'JSONSchemaProps | string[]',
+};
+const SCALARS: Readonly<Record<string, string>> = {
+  boolean: 'boolean',
+  integer: 'number',
+  number: 'number',
+  string: 'string',
+};
+
+const { schemas, source } = JSON.parse(gunzipSync(readFileSync(SOURCE)).toString()) as {
+  readonly schemas: Readonly<Record<string, Schema>>;
+  readonly source: string;
+};
+
+/** Full names of the schemas to write, in the order in which they were found. */
+const wanted = new Set<string>();
+
+const nameOf = (schema: string): string => schema.slice(schema.lastIndexOf('.') + 1);
+
+function typeOf(schema: Schema): string {
+  const [only] = schema.allOf ?? [];
+  if (only) return typeOf(only);
+  if (schema.$ref !== undefined) return referenceTo(schema.$ref.slice(REFERENCE.length));
+  if (schema.items) return arrayOf(typeOf(schema.items));
+  if (schema.additionalProperties) return `Record<string, ${typeOf(schema.additionalProperties)}>`;
+  return SCALARS[schema.type ?? ''] ?? 'unknown';
+}
+
+const arrayOf = (type: string): string => (type.includes(' | ') ? `(${type})[]` : `${type}[]`);
+
+function referenceTo(schema: string): string {
+  const type = TYPES[schema] ?? (hasFields(schema) ? undefined : 'object');
+  if (type === undefined) wanted.add(schema);
+  return type ?? nameOf(schema);
+}
+
+const hasFields = (schema: string): boolean => Object.keys(schemas[schema]?.properties ?? {}).length > 0;
+
+function interfaceOf(schema: string): string {
+  const { properties = {}, required = [] } = schemas[schema] ?? {};
+  const fields = Object.entries(properties).map(
+    ([name, field]) => `'${name}'${required.includes(name) ? '' : '?'}: ${typeOf(field)};`,
+  );
+  return `export interface ${nameOf(schema)} {\n${fields.join('\n')}\n}\n`;
+}
+
+function schemaOf({ group, version, kind }: (typeof coreKinds)['Pod']): string {
+  const found = Object.entries(schemas).find(([, schema]) =>
+    schema['x-kubernetes-group-version-kind']?.some(
+      (each) => each.group === group && each.version === version && each.kind === kind,
+    ),
+  );
+  if (!found) throw new Error(`${SOURCE} has no schema of ${kind} in ${group}/${version}`);
+  return found[0];
+}
+
+function interfaces(): readonly string[] {
+  for (const kind of Object.values(coreKinds)) wanted.add(schemaOf(kind as typeof coreKinds.Pod));
+  const written = new Map<string, string>();
+  // The set grows while it is read.
+  for (const schema of wanted) {
+    const name = nameOf(schema);
+    if (written.has(name)) throw new Error(`two schemas have the name ${name}; one is ${schema}`);
+    written.set(name, interfaceOf(schema));
+  }
+  return [...written].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
+}
+
+const header = `/**
+ * Fields of the kinds in core-kinds.ts, as JSON has them: names, types, and whether they are required.
+ *
+ * Generated by hack/update-models.ts from the OpenAPI documents of ${source}; do not edit.
+ */
+`;
+const options = await resolveConfig(TARGET);
+const text = await format([header, ...interfaces()].join('\n'), { ...options, parser: 'typescript' });
+if (!process.argv.includes('--check')) writeFileSync(TARGET, text);
+else if (readFileSync(TARGET, 'utf8') !== text) {
+  process.stderr.write('src/runtime/core-models.ts is not up to date: run hack/update-models.ts\n');
+  process.exitCode = 1;
+}

@@ -17,20 +17,22 @@ WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
-COPY hack/build.mjs hack/
+COPY hack/build.mjs hack/bundle.mjs hack/declarations.mjs hack/
 COPY hack/image hack/image
 COPY src src
 COPY controllers controllers
 COPY deployers deployers
 COPY web web
-RUN node hack/build.mjs && node hack/image/prune.mjs dist
+RUN node hack/build.mjs \
+ && npm sbom --package-lock-only --sbom-format=cyclonedx > all.cdx.json \
+ && node hack/image/sbom.mjs dist/bundled.json < all.cdx.json > sbom.cdx.json \
+ && node hack/image/prune.mjs dist
 
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS packages
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 COPY hack/image hack/image
 RUN npm ci --omit=dev
-RUN npm sbom --package-lock-only --omit=dev --sbom-format=cyclonedx | node hack/image/sbom.mjs > sbom.cdx.json
 RUN node hack/image/prune.mjs node_modules
 
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS runtime
@@ -55,7 +57,7 @@ ENV NODE_ENV=production PATH=/usr/local/bin
 COPY --from=runtime /runtime /
 WORKDIR /app
 COPY --from=packages /src/node_modules node_modules
-COPY --from=packages /src/sbom.cdx.json ./
+COPY --from=build /src/sbom.cdx.json ./
 COPY --from=build /src/dist dist
 COPY package.json LICENSE NOTICE ./
 COPY crds crds

@@ -1,5 +1,6 @@
-// Compiles src, controllers and deployers to dist with TypeScript 7, and bundles the web console. First compares the
-// sources with the last build and does nothing if they are unchanged; the compiler itself works incrementally as well.
+// Compiles src, controllers and deployers to dist with TypeScript 7, and bundles the web console and the packages that the
+// program needs. First compares the sources with the last build and does nothing if they are unchanged; the compiler
+// itself works incrementally as well.
 //
 //   node hack/build.mjs [--clean] [--force]
 import { spawnSync } from 'node:child_process';
@@ -16,17 +17,29 @@ import {
 } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundlePackages, licensesOf, packagesOf, versionsOf } from './bundle.mjs';
+import { copyDeclarations } from './declarations.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
 
 const SOURCES = ['src', 'controllers', 'deployers'];
-const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'hack/build.mjs'];
+const SETTINGS = [
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package.json',
+  'package-lock.json',
+  'hack/build.mjs',
+  'hack/bundle.mjs',
+  'hack/declarations.mjs',
+];
 const CONSOLE = 'web/console';
 const CONSOLE_OUTPUT = join('dist', CONSOLE);
 const CONSOLE_FILES = ['index.html', 'console.css', 'icon.svg'];
 const PROGRAMS = ['dist/src/cli/main.js', 'dist/src/cli/kubectl-complete.js'];
 const BUILD_INFO = 'dist/.tsbuildinfo';
+/** Names and versions of the bundled packages, for the software bill of materials. */
+const BUNDLED = 'dist/bundled.json';
 const COMPILER = 'node_modules/typescript7/bin/tsc';
 
 const isClean = process.argv.includes('--clean');
@@ -57,7 +70,13 @@ for (const [output, source] of outputs) {
 }
 checkMain();
 for (const program of PROGRAMS) chmodSync(program, 0o755);
-await bundleConsole();
+copyDeclarations();
+const consoleFiles = await bundleConsole();
+const programFiles = await bundlePackages([...outputs.keys()].filter((file) => file.endsWith('.js')));
+const programPackages = packagesOf(programFiles);
+writeFileSync('dist/licenses.txt', licensesOf(programPackages));
+const bundled = versionsOf([...packagesOf(consoleFiles), ...programPackages]);
+writeFileSync(BUNDLED, `${JSON.stringify(bundled, null, 2)}\n`);
 console.log(`built dist in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 
 function filesIn(folder) {
@@ -84,7 +103,7 @@ function removeStale() {
 }
 
 function isUpToDate() {
-  const made = [BUILD_INFO, join(CONSOLE_OUTPUT, 'console.js'), ...outputs.keys()];
+  const made = [BUILD_INFO, BUNDLED, join(CONSOLE_OUTPUT, 'console.js'), ...outputs.keys()];
   if (made.some((output) => !existsSync(output))) return false;
   const compiled = statSync(BUILD_INFO).mtimeMs;
   const bundled = statSync(join(CONSOLE_OUTPUT, 'console.js')).mtimeMs;
@@ -92,7 +111,7 @@ function isUpToDate() {
   return [...sources, ...SETTINGS].every(isOlder(compiled)) && filesIn('web').every(isOlder(bundled));
 }
 
-/** One script without source map: it is served to the browser as it is. */
+/** One script without source map: it is served to the browser as it is. Returns the paths of its parts. */
 async function bundleConsole() {
   const { build } = await import('esbuild');
   rmSync(CONSOLE_OUTPUT, { recursive: true, force: true });
@@ -109,20 +128,9 @@ async function bundleConsole() {
     logLevel: 'warning',
   }).catch(() => fail('the console cannot be bundled'));
   for (const file of CONSOLE_FILES) copyFileSync(join(CONSOLE, file), join(CONSOLE_OUTPUT, file));
-  writeFileSync(join(CONSOLE_OUTPUT, 'licenses.txt'), licensesOf(Object.keys(metafile.inputs)));
-}
-
-/** The licences of the packages in a bundle, which have to accompany it. */
-function licensesOf(inputs) {
-  const packages = new Set(
-    inputs.flatMap((file) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []),
-  );
-  // The bundle of dagre contains its graph library.
-  if (packages.has('@dagrejs/dagre')) packages.add('@dagrejs/graphlib');
-  return [...packages]
-    .sort()
-    .map((name) => `${name}\n\n${readFileSync(join('node_modules', name, 'LICENSE'), 'utf8')}`)
-    .join(`\n${'-'.repeat(80)}\n\n`);
+  const files = Object.keys(metafile.inputs);
+  writeFileSync(join(CONSOLE_OUTPUT, 'licenses.txt'), licensesOf(packagesOf(files)));
+  return files;
 }
 
 /** Checks that Node can run the compiled program. */

@@ -87,8 +87,8 @@ function packChart(version: string, date: string): void {
 }
 
 function writeBillOfMaterials(version: string): void {
-  const args = ['sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx'];
-  const sbom = output(process.execPath, ['hack/image/sbom.mjs'], output('npm', args));
+  const all = output('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx']);
+  const sbom = output(process.execPath, ['hack/image/sbom.mjs', 'dist/bundled.json'], all);
   writeFileSync(join(target, `espalier-${version}.cdx.json`), sbom);
 }
 

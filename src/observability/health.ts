@@ -1,6 +1,6 @@
 /** HTTP server for Prometheus and for the probes of the kubelet. */
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { isIPv6, type AddressInfo } from 'node:net';
-import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Metrics } from './metrics.ts';
 
 /** A health check of the process. */
@@ -36,19 +36,19 @@ export async function startHealthServer(options: {
   readonly metrics: Metrics;
   readonly checks: readonly Check[] | (() => readonly Check[]);
 }): Promise<HealthServer> {
-  const { checks } = options;
-  const server = fastify({ logger: false, forceCloseConnections: true });
-  server.get('/metrics', async (_, reply) =>
-    reply.type(options.metrics.contentType).send(await options.metrics.text()),
-  );
+  const { checks, metrics } = options;
   const current = typeof checks === 'function' ? checks : () => checks;
-  serveProbe(server, '/healthz', () => current().filter((check) => check.probe === 'live'));
-  serveProbe(server, '/readyz', () => current().filter((check) => check.probe === 'ready'));
+  const server = createServer((request, response) => {
+    void answerOf(request, metrics, current).then(({ code, type, text }) => {
+      response.writeHead(code, { 'content-type': type ?? TEXT, 'content-length': Buffer.byteLength(text) });
+      response.end(request.method === 'HEAD' ? '' : text);
+    });
+  });
   try {
-    await server.listen({ host: options.host, port: options.port });
+    await listen(server, options);
     return {
-      url: urlOf(options.host, (server.server.address() as AddressInfo).port),
-      close: () => server.close(),
+      url: urlOf(options.host, (server.address() as AddressInfo).port),
+      close: () => closed(server),
     };
   } catch (error) {
     const { code } = error as { code?: string };
@@ -58,31 +58,73 @@ export async function startHealthServer(options: {
   }
 }
 
-/** With the address that was configured: fastify would name the loopback address instead of 0.0.0.0. */
+const listen = (server: Server, options: { readonly host: string; readonly port: number }): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: options.host, port: options.port }, resolve);
+  });
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+    server.closeAllConnections();
+  });
+
+/** With the address that was configured, such as 0.0.0.0. */
 const urlOf = (host: string, port: number): string =>
   `http://${isIPv6(host) ? `[${host}]` : host}:${String(port)}`;
 
-function serveProbe(server: FastifyInstance, path: string, checks: () => readonly Check[]): void {
-  server.get<{ Querystring: { verbose?: string } }>(path, (request, reply) => {
-    const results = checks().map(ask);
-    const isFine = results.every(({ problem }) => problem === undefined);
-    if (isFine && request.query.verbose === undefined) return answer(reply, true, 'ok');
-    const lines = results.map(({ name, problem }) =>
-      problem === undefined ? `[+]${name} ok` : `[-]${name} failed: ${problem}`,
-    );
-    return answer(
-      reply,
-      isFine,
-      [...lines, `${path.slice(1)} check ${isFine ? 'passed' : 'failed'}`, ''].join('\n'),
-    );
-  });
-  server.get<{ Params: { name: string } }>(`${path}/:name`, (request, reply) => {
-    const { name } = request.params;
-    const check = checks().find((each) => each.name === name);
-    if (!check) return reply.code(404).type('text/plain').send(`there is no check named ${name}`);
-    const { problem } = ask(check);
-    return answer(reply, problem === undefined, problem ?? 'ok');
-  });
+const TEXT = 'text/plain; charset=utf-8';
+
+interface Answer {
+  readonly code: number;
+  readonly text: string;
+  /** Content type; default: text. */
+  readonly type?: string;
+}
+
+/** Never rejects: an error becomes an answer with code 500. */
+async function answerOf(
+  { method, url = '/' }: Pick<IncomingMessage, 'method' | 'url'>,
+  metrics: Metrics,
+  checks: () => readonly Check[],
+): Promise<Answer> {
+  try {
+    if (method !== 'GET' && method !== 'HEAD') return { code: 405, text: 'use GET' };
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    const [, path, name, ...rest] = pathname.split('/');
+    if (path === 'metrics' && name === undefined)
+      return { code: 200, type: metrics.contentType, text: await metrics.text() };
+    const probe = PROBES[path ?? ''];
+    if (!probe || rest.length > 0) return { code: 404, text: `there is no page ${pathname}` };
+    const selected = checks().filter((check) => check.probe === probe);
+    return name === undefined
+      ? allOf(selected, `${path ?? ''} check`, searchParams.has('verbose'))
+      : oneOf(selected, decodeURIComponent(name));
+  } catch (error) {
+    return { code: 500, text: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const PROBES: Readonly<Record<string, Check['probe']>> = { healthz: 'live', readyz: 'ready' };
+
+function allOf(checks: readonly Check[], title: string, isVerbose: boolean): Answer {
+  const results = checks.map(ask);
+  const isFine = results.every(({ problem }) => problem === undefined);
+  if (isFine && !isVerbose) return answer(true, 'ok');
+  const lines = results.map(({ name, problem }) =>
+    problem === undefined ? `[+]${name} ok` : `[-]${name} failed: ${problem}`,
+  );
+  return answer(isFine, [...lines, `${title} ${isFine ? 'passed' : 'failed'}`, ''].join('\n'));
+}
+
+function oneOf(checks: readonly Check[], name: string): Answer {
+  const check = checks.find((each) => each.name === name);
+  if (!check) return { code: 404, text: `there is no check named ${name}` };
+  const { problem } = ask(check);
+  return answer(problem === undefined, problem ?? 'ok');
 }
 
 /** A check that throws has failed. */
@@ -94,8 +136,4 @@ function ask(check: Check): { readonly name: string; readonly problem: string | 
   }
 }
 
-const answer = (reply: FastifyReply, isFine: boolean, text: string): FastifyReply =>
-  reply
-    .code(isFine ? 200 : 503)
-    .type('text/plain; charset=utf-8')
-    .send(text);
+const answer = (isFine: boolean, text: string): Answer => ({ code: isFine ? 200 : 503, text });

@@ -81,14 +81,33 @@ describe('the pages', () => {
 });
 
 describe('the page about packages', () => {
+  const [, installed = '', bundled = '', forDevelopment = ''] =
+    read('docs/dependencies.md').split(/^## .*$/m);
+
   it('has a line for each package, and no other', () => {
     const { dependencies, devDependencies } = JSON.parse(read('package.json')) as {
       dependencies: object;
       devDependencies: object;
     };
-    const [, atRunTime = '', forDevelopment = ''] = read('docs/dependencies.md').split(/^## .*$/m);
-    expect(firstCells(atRunTime)).to.deep.equal(Object.keys(dependencies).sort());
-    expect(firstCells(forDevelopment)).to.deep.equal(Object.keys(devDependencies).sort());
+    expect(firstCells(installed)).to.deep.equal(Object.keys(dependencies).sort());
+    const others = [...firstCells(bundled), ...firstCells(forDevelopment)];
+    expect(others.sort()).to.deep.equal(Object.keys(devDependencies).sort());
+  });
+
+  it('says which packages the program imports', () => {
+    const imported = ['src', 'controllers', 'deployers']
+      .flatMap((folder) =>
+        readdirSync(join(root, folder), { recursive: true }).map((path) => join(folder, String(path))),
+      )
+      .filter((path) => path.endsWith('.ts'))
+      .flatMap((path) => [
+        ...read(path).matchAll(/^(?:import|\} from|export) .*?'((?:@\w[^/']*\/)?\w[^/':]*)['/]/gm),
+      ])
+      .map(([, name = '']) => name);
+    // Loaded with `import()`.
+    imported.push('@kubernetes/client-node');
+    const named = [...firstCells(installed), ...firstCells(bundled)];
+    expect([...new Set(imported)].sort()).to.deep.equal(named.sort());
   });
 });
 

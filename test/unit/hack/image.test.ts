@@ -49,22 +49,57 @@ describe('the image', () => {
     expect(removed.filter((file) => existsSync(join(folder, file)))).to.deep.equal([]);
   });
 
+  interface Sbom {
+    readonly serialNumber: string;
+    readonly components: readonly { readonly name: string; readonly scope: string }[];
+    readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+  }
+
+  /** The bill of a product that needs a package, bundles the others, and has a tool for development. */
+  function printed(timestamp: string, bundled: readonly string[]) {
+    const file = join(folder, 'bundled.json');
+    writeFileSync(file, JSON.stringify(bundled.map((name) => ({ name, version: '1.0.0' }))));
+    const development = [{ name: 'cdx:npm:package:development', value: 'true' }];
+    const component = (name: string) => ({ name, 'bom-ref': `${name}@1.0.0`, scope: 'optional' });
+    return spawnSync(process.execPath, [join(hack, 'sbom.mjs'), file], {
+      encoding: 'utf8',
+      input: JSON.stringify({
+        serialNumber: `urn:uuid:${timestamp}`,
+        metadata: { timestamp, component: { 'bom-ref': 'product@1.0.0' } },
+        components: [
+          { ...component('needed'), properties: [] },
+          { ...component('part'), properties: development },
+          { ...component('tool'), properties: development },
+        ],
+        dependencies: [
+          { ref: 'product@1.0.0', dependsOn: ['needed@1.0.0', 'part@1.0.0', 'tool@1.0.0'] },
+          { ref: 'tool@1.0.0', dependsOn: ['part@1.0.0'] },
+        ],
+      }),
+    });
+  }
+
   it('has a bill of materials that depends only on the packages', () => {
-    const printed = (name: string, timestamp: string): string =>
-      spawnSync(process.execPath, [join(hack, 'sbom.mjs')], {
-        encoding: 'utf8',
-        input: JSON.stringify({
-          serialNumber: `urn:uuid:${timestamp}`,
-          metadata: { timestamp },
-          components: [{ name }],
-        }),
-      }).stdout;
-    const first = printed('a', '2026-01-01T00:00:00Z');
-    expect(printed('a', '2026-02-02T00:00:00Z')).to.equal(first);
-    expect(printed('b', '2026-01-01T00:00:00Z')).to.not.equal(first);
-    expect((JSON.parse(first) as { serialNumber: string }).serialNumber).to.match(
+    const first = printed('2026-01-01T00:00:00Z', ['part']).stdout;
+    expect(printed('2026-02-02T00:00:00Z', ['part']).stdout).to.equal(first);
+    expect(printed('2026-01-01T00:00:00Z', []).stdout).to.not.equal(first);
+    expect((JSON.parse(first) as Sbom).serialNumber).to.match(
       /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
     );
+  });
+
+  it('has a bill of materials with the packages that it needs or bundles, without tools', () => {
+    const { components, dependencies } = JSON.parse(printed('2026-01-01T00:00:00Z', ['part']).stdout) as Sbom;
+    expect(components.map(({ name, scope }) => [name, scope])).to.deep.equal([
+      ['needed', 'required'],
+      ['part', 'required'],
+    ]);
+    expect(dependencies).to.deep.equal([{ ref: 'product@1.0.0', dependsOn: ['needed@1.0.0', 'part@1.0.0'] }]);
+    const { status, stderr } = printed('2026-01-01T00:00:00Z', ['other']);
+    expect([status, stderr]).to.deep.equal([
+      1,
+      'error: npm sbom does not list bundled packages: other@1.0.0\n',
+    ]);
   });
 });
 

@@ -98,6 +98,14 @@ describe('the health server', () => {
     expect(text).to.contain('things_total{sort="a"} 0');
   });
 
+  it('refuses other methods, and names an unknown page', async () => {
+    const head = await fetch(`${server?.url ?? ''}/readyz`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).to.deep.equal([200, '']);
+    expect((await fetch(`${server?.url ?? ''}/readyz`, { method: 'POST' })).status).to.equal(405);
+    expect(await get('/')).to.deep.equal([404, 'there is no page /']);
+    expect(await get('/metrics/a')).to.deep.equal([404, 'there is no page /metrics/a']);
+  });
+
   it('reports in one line that the port is in use', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));

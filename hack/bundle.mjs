@@ -1,0 +1,177 @@
+// Puts everything that the compiled program needs from npm, except for zod, into dist/node_modules: one file for each
+// import, with the parts that several of them share in .chunks. Node.js finds them there before it looks into other
+// folders, so the sources import packages by their names, and a project that depends on this package does not install
+// them. zod is not bundled, because authors of operators and deployers pass its schemas to us.
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { build } from 'esbuild';
+
+const TARGET = 'dist/node_modules';
+const NOT_BUNDLED = ['zod'];
+/** Loaded with `require`, which Node.js 20 allows for CommonJS only: imports by package. */
+const REQUIRED = {
+  pino: ['pino'],
+  undici: [
+    'undici/lib/api/index.js',
+    'undici/lib/dispatcher/agent.js',
+    'undici/lib/dispatcher/dispatcher.js',
+    'undici/lib/dispatcher/pool.js',
+  ],
+};
+/** Loaded with `import()`: what is used of each. */
+const IMPORTED_LATER = {
+  '@kubernetes/client-node': ['KubeConfig'],
+  '@kubernetes/client-node/dist/exec_auth.js': ['ExecAuth'],
+  undici: ['ProxyAgent', 'Socks5ProxyAgent'],
+};
+const SETTINGS = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+};
+// CommonJS modules in an ES module need a `require` for the modules of Node.js.
+const REQUIRE =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
+/**
+ * @param files compiled files of the program
+ * @returns paths of the bundled source files
+ */
+export async function bundlePackages(files) {
+  const wanted = importsIn(files);
+  const contents = new Map(
+    Object.entries(wanted).map(([from, names]) => [from, `export { ${names.join(', ')} } from '${from}';`]),
+  );
+  rmSync(TARGET, { recursive: true, force: true });
+  const modules = await build({
+    ...SETTINGS,
+    entryPoints: [...contents.keys()].map((from) => ({ in: from, out: fileOf(from) })),
+    plugins: [entries(contents)],
+    outdir: TARGET,
+    outExtension: { '.js': '.mjs' },
+    chunkNames: '.chunks/[hash]',
+    format: 'esm',
+    splitting: true,
+    external: [...NOT_BUNDLED, 'pino'],
+    banner: { js: REQUIRE },
+  });
+  const required = await Promise.all(Object.entries(REQUIRED).map(bundleRequired));
+  writeManifests([
+    ...[...contents.keys()].map((from) => [from, `${fileOf(from)}.mjs`]),
+    ...Object.values(REQUIRED).flatMap((list) => list.map((from) => [from, `${fileOf(from)}.cjs`])),
+  ]);
+  return [modules, ...required].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+}
+
+/** One bundle for all parts of a package, which have to share their classes, and a file for each part. */
+async function bundleRequired([name, list]) {
+  const parts = list.map((from) => `exports['${from}'] = () => require('${from}');`);
+  const result = await build({
+    ...SETTINGS,
+    entryPoints: [{ in: name, out: `${name}/required` }],
+    plugins: [entries(new Map([[name, parts.join('\n')]]))],
+    outdir: TARGET,
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+  });
+  for (const from of list) {
+    const file = join(TARGET, `${fileOf(from)}.cjs`);
+    const bundle = relative(dirname(file), join(TARGET, name, 'required.cjs'));
+    mkdirSync(dirname(file), { recursive: true });
+    const path = bundle.startsWith('.') ? bundle : `./${bundle}`;
+    writeFileSync(file, `module.exports = require('${path}')['${from}']();\n`);
+  }
+  return result;
+}
+
+/** Names by import, for example `{ re2js: ['RE2JS'] }`. */
+function importsIn(files) {
+  const found = new Map(Object.entries(IMPORTED_LATER).map(([from, names]) => [from, new Set(names)]));
+  for (const file of files)
+    for (const [, clause, from] of readFileSync(file, 'utf8').matchAll(
+      /^import ([^;']+) from '([^.][^']*)';/gm,
+    )) {
+      if (from.startsWith('node:') || NOT_BUNDLED.includes(nameOf(from))) continue;
+      const names = found.get(from) ?? new Set();
+      for (const name of namesIn(clause, file)) names.add(name);
+      found.set(from, names);
+    }
+  return Object.fromEntries([...found].sort().map(([from, names]) => [from, [...names].sort()]));
+}
+
+/** `['default', 'b']` for `a, { b as c }`. */
+function namesIn(clause, file) {
+  if (clause.includes('*')) throw new Error(`${file}: import names from packages, not "${clause}"`);
+  const [, first, listed = ''] = /^(\w+)?[\s,]*(?:\{([^}]*)\})?$/.exec(clause.trim());
+  const named = listed.split(',').map((each) => each.trim().split(' as ')[0]);
+  return [...(first ? ['default'] : []), ...named.filter((name) => name !== '')];
+}
+
+/** Entry points with the given contents, by name. */
+const entries = (contents) => ({
+  name: 'entries',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /./ }, ({ kind, path }) =>
+      kind === 'entry-point' ? { path, namespace: 'entries' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'entries' }, ({ path }) => ({
+      contents: contents.get(path),
+      resolveDir: process.cwd(),
+    }));
+  },
+});
+
+const nameOf = (specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)[0];
+const pathIn = (specifier) => specifier.slice(nameOf(specifier).length);
+/** The file of an import, without extension. */
+const fileOf = (specifier) => (pathIn(specifier) ? specifier.replace(/\.js$/, '') : `${specifier}/index`);
+
+/** Each package has a manifest, so that Node.js resolves its imports and scanners see its version. */
+function writeManifests(files) {
+  for (const name of new Set(files.map(([specifier]) => nameOf(specifier)))) {
+    const { version, license } = manifestOf(`node_modules/${name}`);
+    const exports = Object.fromEntries(
+      files
+        .filter(([specifier]) => nameOf(specifier) === name)
+        .map(([specifier, file]) => [`.${pathIn(specifier)}`, `.${file.slice(name.length)}`]),
+    );
+    const text = JSON.stringify({ name, version, license, private: true, exports }, null, 2);
+    writeFileSync(join(TARGET, name, 'package.json'), `${text}\n`);
+  }
+}
+
+const manifestOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+
+/**
+ * Folders of the packages that the files belong to.
+ * @param files paths in `node_modules`
+ */
+export function packagesOf(files) {
+  const folders = files.flatMap(
+    (file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? [],
+  );
+  // The bundle of dagre contains its graph library.
+  if (folders.includes('node_modules/@dagrejs/dagre')) folders.push('node_modules/@dagrejs/graphlib');
+  return [...new Set(folders)].sort();
+}
+
+/** The licences of packages, which have to accompany a bundle. */
+export const licensesOf = (folders) =>
+  folders
+    .map((folder) => {
+      const { name, version, license } = manifestOf(folder);
+      const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+      const text = file ? readFileSync(join(folder, file), 'utf8') : `License: ${license}\n`;
+      return `${name} ${version}\n\n${text}`;
+    })
+    .join(`\n${'-'.repeat(80)}\n\n`);
+
+/** Names and versions of packages. */
+export const versionsOf = (folders) =>
+  folders.map((folder) => {
+    const { name, version } = manifestOf(folder);
+    return { name, version };
+  });

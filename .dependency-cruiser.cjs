@@ -68,6 +68,15 @@ module.exports = {
       { path: 'node_modules/@kubernetes/client-node', dependencyTypesNot: ['type-only'] },
     ),
     rule(
+      'runtime-is-light',
+      'an idle operator has no web framework, validator or template engine in its memory',
+      { path: '^src/(lib|observability|runtime|workflow)/', pathNot: '^src/lib/crd/' },
+      {
+        path: 'node_modules/(fastify|ajv|ajv-formats|bcryptjs|commander|handlebars|re2js|smol-toml|zod)/',
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    rule(
       'no-cycles',
       'a circle of files is one file in disguise',
       {},

@@ -1,4 +1,4 @@
-# The product with its production packages: controllers, deployers, and the programs of the container deployer's pods.
+# The product: controllers, deployers, and the programs of the container deployer's pods.
 #
 #     docker build -t espalier:0.1.0 .
 #

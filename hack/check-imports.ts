@@ -35,6 +35,7 @@ const violations: Readonly<Record<string, { readonly file: string; readonly impo
   },
   'sdk-is-a-contract': { file: 'deployers/sdk/planted.ts', imports: '../objects/exports.ts' },
   'client-node-in-one-place': { file: 'src/cli/planted.ts', imports: '@kubernetes/client-node' },
+  'runtime-is-light': { file: 'src/runtime/planted.ts', imports: 'fastify' },
   'test-kit-only-in-tests': { file: 'src/runtime/planted.ts', imports: '../testing/violation.ts' },
   'layer-testing': { file: 'src/testing/planted.ts', imports: '../api/labels.ts' },
   'no-cycles': { file: 'src/lib/planted.ts', imports: './planted.ts' },

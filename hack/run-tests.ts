@@ -43,6 +43,7 @@ const LONG: readonly string[] = [
   'scenario/deployers/container-runs.test.ts',
   'scenario/deployers/release-waits.test.ts',
   'scenario/cli/operators.test.ts',
+  'scenario/cli/package.test.ts',
   'scenario/cli/plan-charts.test.ts',
   'scenario/install/namespaces.test.ts',
   'scenario/install/rights.test.ts',

@@ -3,4 +3,4 @@ import { writeFileSync } from 'node:fs';
 import { toYaml } from 'espalier/crd';
 import { crd } from './kind.ts';
 
-writeFileSync(new URL('crd.yaml', import.meta.url), toYaml(crd));
+writeFileSync('crd.yaml', toYaml(crd));

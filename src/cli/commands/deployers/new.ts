@@ -1,7 +1,7 @@
 /** `espalier deployers new`: writes a working deployer with its test to a new folder. */
 import { dirname } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { printNext, writeProject } from '../../new-project.ts';
+import { compiled, printNext, writeProject } from '../../new-project.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface NewDeployerOptions {
@@ -24,7 +24,7 @@ export function newDeployer(name: string, options: NewDeployerOptions, terminal:
     name,
     skeleton: 'docs/samples/deployers/skeleton',
     renamed: (text: string) => renamed(text, name, type),
-    scripts: { test: 'tsx --test deployer.test.ts' },
+    scripts: { test: compiled('--test', 'deployer.test.js') },
   };
   printNext(writeProject(project, options.to), `A deployer for items of type ${type}`, terminal);
 }

@@ -1,6 +1,6 @@
 /** `espalier operators new`: writes a working operator with its kind and tests to a new folder. */
 import { UsageError } from '../../errors.ts';
-import { printNext, writeProject } from '../../new-project.ts';
+import { compiled, printNext, writeProject } from '../../new-project.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface NewOperatorOptions {
@@ -34,8 +34,7 @@ export function newOperator(name: string, options: NewOperatorOptions, terminal:
     name: `${name}-operator`,
     skeleton: 'docs/samples/operators/skeleton',
     renamed: (text: string) => renamed(text, names),
-    scripts: { crd: 'tsx crd.ts', test: 'tsx --test operator.test.ts', build: 'tsc' },
-    isCompiled: true,
+    scripts: { crd: compiled('crd.js'), test: compiled('--test', 'operator.test.js') },
   };
   const { kind, plural, group } = names;
   const folder = writeProject(project, options.to ?? name);

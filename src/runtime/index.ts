@@ -23,6 +23,7 @@ export {
   NotWatchedError,
   ResponseTooLarge,
   ServerFailure,
+  ShareLostError,
   ShutdownError,
   SourceError,
   TooManyRequests,
@@ -99,8 +100,10 @@ export {
   inboundSource,
   type CachingInbound,
   type CachingInboundSource,
+  type InboundOptions,
   type InboundSource,
 } from './sources/inbound.ts';
+export type { Sharing } from './fleet/sharing.ts';
 export { exponential, type Exponential, type RetryPolicy, type RetryPreset } from './queue/retry.ts';
 export type { RateLimit } from './queue/rate-limit.ts';
 export type { EventFacts, Recorder } from './controller/recorder.ts';

@@ -164,7 +164,7 @@ export interface Cache<T extends Obj> extends Store<T> {
   /** For logs, metrics and readiness: the plural, or the plural with its selector. */
   readonly name: string;
   /** Which objects it contains: those of these namespaces (undefined or empty: all) that the selectors match. */
-  readonly options?: Pick<CacheOptions<T>, 'namespaces' | 'labels' | 'fields'>;
+  readonly options?: Pick<CacheOptions<T>, 'namespaces' | 'labels' | 'fields' | 'incomparableVersions'>;
   readonly isSynced: boolean;
   /** Why the watch is not healthy at the moment, for readiness; undefined if it is healthy. */
   readonly problem: string | undefined;

@@ -1,4 +1,5 @@
 /** The description of a test by its author: an operator, its kinds, the actions of users, and the expected result. */
+import type { Sharing } from '../runtime/fleet/sharing.ts';
 import type { Operator } from '../runtime/operator/start-operator.ts';
 import type { Client, Kind, Key, Obj, View } from '../runtime/types.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -12,6 +13,13 @@ export interface OperatorUnderTest {
   readonly crds?: readonly (Obj | string | URL)[];
   /** Adds the controllers, as for `runOperator`. Called again after each restart of the process. */
   add(operator: Operator, outside: Outside): unknown;
+  /**
+   * Number of processes that run at the same time. From two on they share the work, as with `sharing` of `runOperator`;
+   * while one is dead, the others continue. Default 1.
+   */
+  readonly replicas?: number;
+  /** As for `runOperator`: which primaries must stay together. */
+  readonly place?: Sharing['place'];
   /** As for `runOperator`: what happens if a kind cannot be read at the start. */
   readonly unreadable?: 'fail' | 'skip';
   /** Makes workloads ready although no container runs; default true. */
@@ -98,7 +106,7 @@ export interface TestCluster {
   cutWatches(kind?: string): void;
   /** Nothing arrives on the watches of a kind for a while. */
   stallWatches(kind: string, ms: number): void;
-  /** Kills the process of the operator; another one starts within three seconds. */
+  /** Kills the process of the operator, or one of its replicas; another one starts within three seconds. */
   crash(): void;
   close(): Promise<void>;
 }

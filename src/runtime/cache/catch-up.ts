@@ -16,17 +16,19 @@ const RELIST_MS = 5_000;
 interface CatchUpPorts {
   readonly client: Client;
   readonly clock: Clock;
+  /** Whether the cache is still in use. Default: always. */
+  isNeeded?(): boolean;
 }
 
 /**
  * Lists the metadata once (once for each namespace of the cache), and waits for the open watch to deliver the rest.
- * @param cache of all objects of its kind, in all namespaces or in some
  * @throws the error of the list; the signal's reason
  */
 export async function catchUp(ports: CatchUpPorts, cache: Cache<Obj>, signal: AbortSignal): Promise<void> {
   for (;;) {
     const missing = await missingFrom(cache, ports.client, signal);
     if (missing.size === 0 || (await arrive(missing, cache, ports.clock, signal))) return;
+    if (ports.isNeeded?.() === false) return;
   }
 }
 
@@ -38,9 +40,11 @@ async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSigna
   const listed = new Set<Key>();
   /** The version of each list, by namespace; '' stands for all of them. */
   const versions = new Map<string, string>();
-  const { namespaces = [] } = cache.options ?? {};
+  const { namespaces = [], labels, fields } = cache.options ?? {};
+  const selection = { ...(labels && { labels }), ...(fields && { fields }) };
+  const hasReached = reachedIn(cache);
   for (const namespace of namespaces.length > 0 ? namespaces : ['']) {
-    const query: Query = { metadataOnly: true, ...(namespace !== '' && { namespace }) };
+    const query: Query = { metadataOnly: true, ...selection, ...(namespace !== '' && { namespace }) };
     for await (const page of client.list(cache.kind, query, signal)) {
       versions.set(namespace, page.resourceVersion);
       for (const { metadata } of page.items) {
@@ -62,6 +66,7 @@ async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSigna
 
 /** @returns whether the watch delivered everything within the time for one list */
 function arrive(missing: Missing, cache: Cache<Obj>, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  const hasReached = reachedIn(cache);
   return new Promise((resolve, reject) => {
     const finish = (how: () => void): void => {
       unsubscribe();
@@ -100,8 +105,14 @@ function arrive(missing: Missing, cache: Cache<Obj>, clock: Clock, signal: Abort
   });
 }
 
-function hasReached(seen: string | undefined, version: string): boolean {
-  if (seen === undefined) return false;
-  const order = compareVersions(seen, version);
-  return order === undefined || order >= 0;
-}
+type HasReached = (seen: string | undefined, version: string) => boolean;
+
+/** Versions that cannot be compared are equal or not: of two different ones, the cache may have the older. */
+const reachedIn = ({ options }: Cache<Obj>): HasReached =>
+  options?.incomparableVersions
+    ? (seen, version) => seen === version
+    : (seen, version) => {
+        if (seen === undefined) return false;
+        const order = compareVersions(seen, version);
+        return order === undefined || order >= 0;
+      };

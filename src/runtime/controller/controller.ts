@@ -23,7 +23,8 @@ import { Slots, type KeySlot } from './slots.ts';
 import { Intake } from './intake.ts';
 import type { ManagedController } from './managed-controller.ts';
 import { Pace } from '../../lib/pace.ts';
-import type { Admission, Share } from './share.ts';
+import type { Admission, Share, TakeOver } from './share.ts';
+import { refuseLocal } from './local-sources.ts';
 import { SourceSet } from '../sources/source-set.ts';
 import type { Source } from '../sources/sources.ts';
 import { settingsOf, type ControllerSpec, type Settings } from './spec.ts';
@@ -75,6 +76,7 @@ class KeyController<P extends Obj> {
 
   constructor(settings: Settings<P>, ports: ControllerPorts) {
     const { spec } = settings;
+    if (ports.share) for (const source of spec.sources ?? []) refuseLocal(source, spec.name);
     this.name = spec.name;
     this.kind = spec.kind;
     this.#settings = settings;
@@ -108,8 +110,9 @@ class KeyController<P extends Obj> {
       clock: ports.clock,
       rng: ports.rng,
       log: ports.log,
+      handles: (primary) => ports.share?.handles(primary) ?? true,
       onGone: (primary) => {
-        this.#forgetting.on(primary);
+        void this.#forgetting.on(primary);
       },
     });
     this.#followUp = new FollowUp({
@@ -160,6 +163,8 @@ class KeyController<P extends Obj> {
       ownEvents: this.#settings.ownEvents,
       on: (change) => {
         this.#intake.onPrimary(change);
+        const isMoved = change.type === 'update' && this.#ports.share?.hasMoved(change.old, change.obj);
+        if (isMoved) this.#intake.onTaken(change.obj);
       },
       onEcho: ({ type }) => {
         this.#metrics.event('primary', type, 'echo');
@@ -177,10 +182,26 @@ class KeyController<P extends Obj> {
     this.#workers = Array.from({ length: this.#settings.maxConcurrent }, () => this.#work());
   }
 
+  async prepare({ isTaken, isTakenAgain }: TakeOver, signal: AbortSignal): Promise<void> {
+    for (const key of [...this.cache.keys()]) {
+      const obj = this.cache.peek(key);
+      // A reconcile that was aborted when its object was lost does the same at its end.
+      if (obj && isTakenAgain(obj) && !this.#active.has(key)) {
+        this.#queue.cancel(key);
+        this.#slots.forget(key);
+        await this.#forgetting.on(obj);
+      }
+      const rest = this.#pace.rest();
+      if (rest) await rest;
+      signal.throwIfAborted();
+    }
+    await this.#sources.refresh(isTaken, signal);
+  }
+
   async revisit(concerns: (object: View<Obj>) => boolean): Promise<void> {
     for (const key of [...this.cache.keys()]) {
       const obj = this.cache.peek(key);
-      if (obj && concerns(obj)) this.#intake.onPrimary({ type: 'add', obj, initial: true });
+      if (obj && concerns(obj)) this.#intake.onTaken(obj);
       const rest = this.#pace.rest();
       if (rest) await rest;
       if (this.#life.signal.aborted) return;
@@ -189,7 +210,7 @@ class KeyController<P extends Obj> {
 
   revisitOne({ metadata }: View<Obj>): void {
     const obj = this.cache.get(joinKey(metadata.namespace, metadata.name));
-    if (obj && obj.metadata.uid === metadata.uid) this.#intake.onPrimary({ type: 'add', obj, initial: true });
+    if (obj && obj.metadata.uid === metadata.uid) this.#intake.onTaken(obj);
   }
 
   async stop(): Promise<void> {
@@ -213,7 +234,8 @@ class KeyController<P extends Obj> {
 
   // -------------------------------------------------------------- events
 
-  addSource(source: Source<P>): Promise<void> {
+  async addSource(source: Source<P>): Promise<void> {
+    if (this.#ports.share) refuseLocal(source, this.name);
     return this.#sources.add(source);
   }
 
@@ -280,15 +302,17 @@ class KeyController<P extends Obj> {
     const slot = this.#slots.of(key, uid);
     if (beginReconcile(slot, clock.now())) this.#metrics.attempt();
     const { spec } = this.#settings;
+    let isLost = false;
     const fields = reconcileFields(this.name, primary, this.#ports.rng, spec.logFields?.bind(spec));
     await withLogFields(fields, async () => {
       const startedAt = clock.now();
-      const outcome = await this.#reconcile(primary, slot, key, admission);
+      const outcome = await this.#reconcile(primary, slot, key, admission, () => (isLost = true));
       this.#followUp.on(outcome, slot, item, startedAt);
     });
     this.#slots.tidy(key);
     // An object that was created with the same name meanwhile is a different one.
-    if (this.cache.get(key)?.metadata.uid !== uid) this.#forgetting.on(primary);
+    if (this.cache.get(key)?.metadata.uid !== uid) void this.#forgetting.on(primary);
+    else if (isLost) await this.#forgetting.on(primary);
   }
 
   /** Undefined: this is the only process, or there is no object. */
@@ -303,10 +327,12 @@ class KeyController<P extends Obj> {
     slot: KeySlot,
     key: Key,
     admission: Extract<Admission, { is: 'ours' }> | undefined,
+    onLost: () => void,
   ): Promise<Dispatched> {
     const { client, log, caches, fence, recorder, clock } = this.#ports;
     const active = this.#active.begin(key);
     const permit = admission?.begin((reason) => {
+      onLost();
       active.abort(reason);
     });
     const guard = (): void => {

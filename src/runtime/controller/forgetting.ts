@@ -1,5 +1,5 @@
 /**
- * Calls the reconciler's `forget` for primaries that are gone. A failed call is repeated with growing delays until it
+ * Calls the reconciler's `forget` for primaries that are gone, or that another process has handled meanwhile. A failed call is repeated with growing delays until it
  * succeeds or the controller stops, because there is no later event of the object that could repeat it.
  */
 import type { Clock } from '../../lib/clock.ts';
@@ -31,9 +31,9 @@ export class Forgetting<P extends Obj> {
     this.#ports = ports;
   }
 
-  /** Never throws. */
-  on(primary: View<P>): void {
-    this.#attempt(primary, 1);
+  /** Never rejects. @returns when the first attempt has ended; after a failure there are others */
+  on(primary: View<P>): Promise<void> {
+    return this.#attempt(primary, 1);
   }
 
   stop(): void {
@@ -42,12 +42,9 @@ export class Forgetting<P extends Obj> {
     this.#pending.clear();
   }
 
-  #attempt(primary: View<P>, attempt: number): void {
+  async #attempt(primary: View<P>, attempt: number): Promise<void> {
     try {
-      const done = this.#ports.forget?.(primary);
-      done?.catch((error: unknown) => {
-        this.#onFailure(primary, attempt, error);
-      });
+      await this.#ports.forget?.(primary);
     } catch (error) {
       this.#onFailure(primary, attempt, error);
     }
@@ -68,7 +65,7 @@ export class Forgetting<P extends Obj> {
       this.#pending.delete(cancel);
       // A new object of the same name is being reconciled: `forget` must not run at the same time.
       if (this.#ports.isActive(keyOf(primary))) this.#later(primary, attempt, ms);
-      else this.#attempt(primary, attempt);
+      else void this.#attempt(primary, attempt);
     });
     this.#pending.add(cancel);
   }

@@ -23,6 +23,8 @@ interface IntakePorts<P extends Obj> {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
+  /** Whether this process is responsible for a primary. */
+  readonly handles: (primary: View<P>) => boolean;
   /** Called with a primary that was deleted while it was not being reconciled. */
   readonly onGone: (primary: View<P>) => void;
 }
@@ -36,6 +38,7 @@ export class Intake<P extends Obj> {
     this.#ports = ports;
     this.host = {
       controller: settings.spec.name,
+      handles: ports.handles,
       ownEvents: settings.ownEvents,
       primaries: cache,
       clock,
@@ -61,6 +64,23 @@ export class Intake<P extends Obj> {
   enqueue(key: Key, why: string): void {
     this.#ports.log.trace({ controller: this.host.controller, key, why }, 'enqueued');
     this.#admit(key, 'enqueue', 'generic');
+  }
+
+  /**
+   * Queues an object for which another process was responsible. What happened to it meanwhile is unknown, so a
+   * generation that is not new does not matter; the author's filter still counts.
+   */
+  onTaken(obj: View<P>): void {
+    const { settings, slots, metrics } = this.#ports;
+    const { filter } = settings.spec;
+    const key = keyOf(obj);
+    if (slots.isParked(key, obj.metadata.uid)) return;
+    if (this.#guard('filter', () => filter?.add?.(obj, true) ?? true, false))
+      this.#add(key, 'primary', 'add', INITIAL_PRIORITY);
+    else {
+      metrics.event('primary', 'add', 'filtered');
+      this.#armSync(key);
+    }
   }
 
   onPrimary(change: Change<P>): void {

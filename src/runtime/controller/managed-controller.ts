@@ -1,4 +1,5 @@
 /** A controller as others see it: sources and authors, and its manager. */
+import type { TakeOver } from './share.ts';
 import type { Source } from '../sources/sources.ts';
 import type { Cache, Key, Kind, Obj, View } from '../types.ts';
 
@@ -24,7 +25,9 @@ export interface ManagedController extends Controller {
   /** Resolves when all sources are synced. @throws DefinitionError before `attach` */
   startSources(signal: AbortSignal): Promise<void>;
   startWorkers(): void;
-  /** Queues the objects that `concerns` accepts, as if they had just been listed. Never rejects. */
+  /** See `Revisit.prepare`. */
+  prepare(objects: TakeOver, signal: AbortSignal): Promise<void>;
+  /** Queues the objects that `concerns` accepts. Never rejects. */
   revisit(concerns: (object: View<Obj>) => boolean): Promise<void>;
   revisitOne(object: View<Obj>): void;
   /** Starts and schedules no more reconciles; resolves when the last active one has ended. */

@@ -27,9 +27,22 @@ export type Admission =
   /** Not known yet; ask again when the object is queued, at the latest after this time. */
   | { readonly is: 'unclear'; readonly requeueAfterMs: number };
 
-/** Queues objects for which this process has become responsible, as if they had just been listed. */
+/** Objects that this process takes over. */
+export interface TakeOver {
+  isTaken(object: View<Obj>): boolean;
+  /** Whether this process handled the object before, so what it remembers may be outdated. */
+  isTakenAgain(object: View<Obj>): boolean;
+}
+
+/** What the controllers do when this process becomes responsible for objects. */
 export interface Revisit {
-  /** All objects of the controllers' kinds that `concerns` accepts. */
+  /**
+   * Drops what this process remembers of the objects, and reads again what it has polled. Called before it is
+   * responsible for them.
+   * @throws the error of a poll; the signal's reason
+   */
+  prepare(objects: TakeOver, signal: AbortSignal): Promise<void>;
+  /** Queues all objects of the controllers' kinds that `concerns` accepts. */
   all(concerns: (object: View<Obj>) => boolean): void;
   one(kind: Kind<never>, object: View<Obj>): void;
 }
@@ -42,6 +55,15 @@ export interface Share {
   readonly fence: Fence;
   /** Whether this process is responsible for a name that does not belong to an object. */
   holds(place: string): boolean;
+  /** Whether this process may work on the object now, as far as is known without a request. */
+  handles(object: View<Obj>): boolean;
+  /** Whether an update may have made this process responsible for the object. */
+  hasMoved(old: View<Obj>, object: View<Obj>): boolean;
+  /**
+   * Resolves when the caches contain what other processes have written before the call.
+   * @throws the error of a request; the signal's reason
+   */
+  catchUp(signal: AbortSignal): Promise<void>;
   /**
    * Takes part in the work until `leave`.
    * @returns when this process takes part, with or without a share

@@ -52,16 +52,18 @@ class Fleet implements Share {
   readonly #alarm: Alarm;
   readonly #life = new AbortController();
   #member: { readonly lease: Lease; readonly identity: string } | undefined;
+  #hasJoined = false;
   #revisit: Revisit | undefined;
   #reported = '';
 
-  /** @throws DefinitionError when the name is not a valid label value */
+  /** @throws DefinitionError when the name is not a valid label value, or the times do not fit together */
   constructor(options: FleetOptions) {
     if (!LABEL_VALUE.test(options.name)) {
       throw new DefinitionError({
         message: `the fleet "${options.name}" cannot be used as a label value: its name must be 1 to 63 lower-case letters, digits, - and ., and begin and end with a letter or digit`,
       });
     }
+    checkTimes(options);
     const { client, clock, rng, log, namespace, name } = options;
     this.#options = options;
     // Every write and every watch adds a listener.
@@ -92,7 +94,7 @@ class Fleet implements Share {
         log: this.#log,
         retryAfterMs: RETRY_MS,
         shards: this.#shards,
-        catchUp: options.catchUp,
+        prepare: (shards, signal) => this.#prepare(shards, signal),
         member: () => this.#member,
         onHeld: (shards) => {
           this.#begin(shards);
@@ -114,6 +116,23 @@ class Fleet implements Share {
 
   holds(place: string): boolean {
     return this.#shard(shardOf(place)).isAdmitting;
+  }
+
+  handles(object: View<Obj>): boolean {
+    const place = this.#guess(object);
+    return place === undefined || this.holds(place);
+  }
+
+  hasMoved(old: View<Obj>, object: View<Obj>): boolean {
+    try {
+      return this.#options.places.hasMoved?.(old, object) ?? false;
+    } catch {
+      return true;
+    }
+  }
+
+  catchUp(signal: AbortSignal): Promise<void> {
+    return this.#options.catchUp(signal);
   }
 
   admit(object: View<Obj>, signal: AbortSignal): Admission | Promise<Admission> {
@@ -154,6 +173,7 @@ class Fleet implements Share {
     this.#revisit = revisit;
     const both = AbortSignal.any([signal, this.#life.signal]);
     setMaxListeners(0, both);
+    await this.#options.beforeJoin?.(both);
     await this.#caches.start(both);
     this.#leases.subscribe({ name: 'fleet', ownEvents: 'deliver', on: () => this.#reconcile() });
     this.#options.places.onMoved((kind, object) => {
@@ -180,12 +200,14 @@ class Fleet implements Share {
       durationMs: this.#options.durationMs ?? DURATION_MS,
       renewDeadlineMs: this.#options.renewDeadlineMs ?? RENEW_DEADLINE_MS,
       retryMs: this.#options.renewMs ?? RENEW_MS,
+      isPersistent: this.#hasJoined,
       onLost: () => {
         this.#onLost();
       },
     });
     await lease.acquire(signal);
     this.#member = { lease, identity };
+    this.#hasJoined = true;
     this.#reconcile();
   }
 
@@ -299,14 +321,37 @@ class Fleet implements Share {
     ];
   }
 
+  /** What has to be done before the objects of new shards are reconciled. */
+  async #prepare(shards: readonly Shard[], signal: AbortSignal): Promise<void> {
+    await this.#options.catchUp(signal);
+    const isTaken = this.#isIn(shards);
+    const isTakenAgain = this.#isIn(shards.filter(({ wasHeld }) => wasHeld));
+    await this.#revisit?.prepare({ isTaken, isTakenAgain }, signal);
+  }
+
   /** Queues the objects of new shards as if they were new. */
   #begin(shards: readonly Shard[]): void {
-    const ours = new Set(shards.map(({ number }) => number));
-    this.#revisit?.all((object) => {
-      const place = this.#options.places.guess(object);
-      return place === undefined || ours.has(shardOf(place));
-    });
+    this.#revisit?.all(this.#isIn(shards));
     this.#reconcile();
+  }
+
+  /** Whether an object belongs to one of the shards, or may belong to it. */
+  #isIn(shards: readonly Shard[]): (object: View<Obj>) => boolean {
+    const numbers = new Set(shards.map(({ number }) => number));
+    if (numbers.size === 0) return () => false;
+    return (object) => {
+      const place = this.#guess(object);
+      return place === undefined || numbers.has(shardOf(place));
+    };
+  }
+
+  #guess(object: View<Obj>): string | undefined {
+    try {
+      return this.#options.places.guess(object);
+    } catch {
+      // `admit` reports the error.
+      return undefined;
+    }
   }
 
   // -------------------------------------------------------------- reporting
@@ -336,4 +381,13 @@ class Fleet implements Share {
       () => [[{}, readFleetState(this.#leases.list(), this.#options.name).members.size]],
     );
   }
+}
+
+/** A replica must have stopped before the others consider it dead. */
+function checkTimes({ name, ...times }: FleetOptions): void {
+  const { durationMs = DURATION_MS, renewDeadlineMs = RENEW_DEADLINE_MS, renewMs = RENEW_MS } = times;
+  if (0 < renewMs && renewMs < renewDeadlineMs && renewDeadlineMs < durationMs) return;
+  throw new DefinitionError({
+    message: `the times of fleet "${name}" must be renewMs < renewDeadlineMs < durationMs, and are ${String(renewMs)}, ${String(renewDeadlineMs)} and ${String(durationMs)}`,
+  });
 }

@@ -10,6 +10,8 @@ export interface Places {
   guess(object: View<Obj>): string | undefined;
   /** @param moved called with objects whose place may have changed, or has become known */
   onMoved(moved: (kind: Kind<never>, object: View<Obj>) => void): () => void;
+  /** Whether an update of the object itself changed its place. Default: an update never does. */
+  hasMoved?(old: View<Obj>, object: View<Obj>): boolean;
 }
 
 export interface FleetOptions extends LeasePorts {
@@ -18,6 +20,8 @@ export interface FleetOptions extends LeasePorts {
   /** For users; does not have to be unique. */
   readonly identity: string;
   readonly places: Places;
+  /** Called before this replica joins for the first time. @throws why it cannot */
+  readonly beforeJoin?: (signal: AbortSignal) => Promise<void>;
   /** Brings the caches up to date, before work starts that another replica may have begun. */
   readonly catchUp: (signal: AbortSignal) => Promise<void>;
   /** After this time without a renewal, the work of a replica is assigned to others. Default 15 s. */

@@ -16,6 +16,8 @@ export const DOUBT_MS = 5_000;
 
 export class Shard {
   state: ShardState = 'none';
+  /** Whether this process has worked on the shard before. */
+  wasHeld = false;
   readonly number: number;
   readonly #clock: Clock;
   readonly #mayWrite: () => boolean;
@@ -46,6 +48,11 @@ export class Shard {
   /** How long the lease must be kept although nothing is active; Infinity while a reconcile is active. */
   get busyMs(): number {
     return this.#permits.size > 0 ? Infinity : Math.max(0, this.#doubtUntil - this.#clock.now());
+  }
+
+  hold(): void {
+    this.state = 'held';
+    this.wasHeld = true;
   }
 
   begin(onLost: (reason: Error) => void): WorkPermit {

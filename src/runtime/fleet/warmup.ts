@@ -1,6 +1,7 @@
 /**
  * Between taking the lease of a shard and working on it: the caches must contain the writes of the previous holder,
- * otherwise work that it has started would be started again.
+ * otherwise work that it has started would be started again; and what this process remembers from an earlier time must
+ * be dropped.
  */
 import { sleep, type Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -12,7 +13,8 @@ interface WarmUpPorts {
   /** Pause after a failure. */
   readonly retryAfterMs: number;
   readonly shards: readonly Shard[];
-  readonly catchUp: (signal: AbortSignal) => Promise<void>;
+  /** Brings everything up to date that the work on these shards needs. */
+  readonly prepare: (shards: readonly Shard[], signal: AbortSignal) => Promise<void>;
   /** The current membership; a different object after an eviction, and undefined in between. */
   readonly member: () => object | undefined;
   /** Called with shards that have become `held`. */
@@ -37,7 +39,7 @@ export class WarmUp {
   }
 
   async #rounds(): Promise<void> {
-    const { clock, log, retryAfterMs, shards, catchUp, member, onHeld } = this.#ports;
+    const { clock, log, retryAfterMs, shards, prepare, member, onHeld } = this.#ports;
     const signal = this.#signal;
     const isWarming = ({ state }: Shard): boolean => state === 'warming';
     for (;;) {
@@ -51,7 +53,7 @@ export class WarmUp {
       }
       if (signal.aborted) return;
       try {
-        await catchUp(signal);
+        await prepare(coming, signal);
       } catch (error) {
         if (signal.aborted) return;
         log.warn({ err: String(error) }, 'reading the writes of the previous holder failed');
@@ -61,7 +63,7 @@ export class WarmUp {
       // A shard that was lost and taken again meanwhile must catch up again.
       if (member() !== life) continue;
       const ready = coming.filter(isWarming);
-      for (const shard of ready) shard.state = 'held';
+      for (const shard of ready) shard.hold();
       onHeld(ready);
     }
   }

@@ -2,7 +2,7 @@
  * Controllers that cannot start yet because a kind cannot be read: its CRD is missing, or a permission. The others do
  * not wait for them. The caches keep trying, so a late controller starts when its kinds can be read.
  */
-import type { Clock } from '../../lib/clock.ts';
+import { sleep, type Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { ManagedController } from '../controller/controller.ts';
 import type { Caches } from '../types.ts';
@@ -11,6 +11,8 @@ import type { Caches } from '../types.ts';
 const PATIENCE_MS = 10_000;
 /** After that, time between two checks of a start that is slow without a problem. */
 const CHECK_MS = 500;
+/** Pause after a failed request. */
+const RETRY_MS = 1_000;
 
 interface LatePorts {
   readonly caches: Caches;
@@ -18,6 +20,8 @@ interface LatePorts {
   readonly log: Logger;
   /** The manager runs: late controllers may start. */
   isRunning(): boolean;
+  /** If replicas share the work: brings the caches up to date, which other replicas may have changed. */
+  catchUp(signal: AbortSignal): Promise<void>;
 }
 
 export class LateControllers {
@@ -42,8 +46,11 @@ export class LateControllers {
     const { log, clock } = this.#ports;
     const { name } = controller;
     const synced = controller.startSources(signal).then(
-      () => {
-        if (!this.#late.delete(controller) || !this.#ports.isRunning()) return;
+      async () => {
+        if (!this.#late.has(controller)) return;
+        if (this.#ports.isRunning()) await this.#catchUp(signal);
+        this.#late.delete(controller);
+        if (!this.#ports.isRunning()) return;
         controller.startWorkers();
         log.info({ controller: name }, 'late controller started');
       },
@@ -70,6 +77,21 @@ export class LateControllers {
     await Promise.race([synced, impatient]);
     cancel();
     signal.throwIfAborted();
+  }
+
+  /** Its caches may have been filled before this process became responsible for objects. */
+  async #catchUp(signal: AbortSignal): Promise<void> {
+    const { catchUp, clock, log } = this.#ports;
+    for (;;) {
+      try {
+        await catchUp(signal);
+        return;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        log.warn({ err: String(error) }, 'reading the writes of other replicas failed');
+        await sleep(clock, RETRY_MS, signal);
+      }
+    }
   }
 
   #problems(): string[] {

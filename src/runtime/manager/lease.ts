@@ -10,7 +10,7 @@ import { microTimestamp, sleep, type Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import { Forbidden, LeadershipLostError } from '../errors.ts';
+import { Forbidden, LeadershipLostError, NotFound } from '../errors.ts';
 import { joinKey } from '../keys.ts';
 import { durationOf, expiredLongAgo } from './lease-expiry.ts';
 import { getIfThere } from '../transport/read.ts';
@@ -59,6 +59,11 @@ export interface LeaseOptions extends LeasePorts {
   readonly retryMs?: number;
   /** For log and metrics: the holder is the leader (default), or a member of a fleet. */
   readonly purpose?: 'leader' | 'member';
+  /**
+   * Whether `acquire` goes on if the requests are forbidden or the namespace does not exist: for a process that held
+   * the lease before. Default `false`.
+   */
+  readonly isPersistent?: boolean;
   /** Labels of a lease that is created. */
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -67,7 +72,8 @@ export interface Lease {
   readonly isLeader: boolean;
   /**
    * Resolves when this process is the leader, and renews the lease from then on.
-   * @throws the signal's reason; Forbidden if this process has no permission for the lease
+   * @throws the signal's reason; Forbidden if this process has no permission for the lease, NotFound if its namespace does
+   *   not exist
    */
   acquire(signal: AbortSignal): Promise<void>;
   /** @throws LeadershipLostError unless this process may write now */
@@ -119,8 +125,8 @@ class HeldLease implements Lease {
   /** When the last successful renewal was sent; undefined while this process is not the leader. */
   #renewedAt: number | undefined;
   #hasRead = false;
-  /** Since when requests for the lease are forbidden. */
-  #forbidden: { readonly since: number; readonly error: Forbidden } | undefined;
+  /** Since when requests for the lease are refused. */
+  #refused: { readonly since: number; readonly error: Error } | undefined;
   readonly #setMaster: (value: number) => void;
 
   constructor(options: LeaseOptions) {
@@ -155,12 +161,12 @@ class HeldLease implements Lease {
     void this.#keep();
   }
 
-  /** Permissions may be granted a moment after the start. A member of a fleet goes on, because it may have work to lose. */
+  /** Permissions may be granted, and the namespace may be created, a moment after the start. */
   #refuseToWait(): void {
-    const { purpose, clock } = this.#options;
-    const forbidden = this.#forbidden;
-    if (purpose === 'member' || !forbidden || clock.now() - forbidden.since < this.#deadlineMs) return;
-    throw forbidden.error;
+    const { isPersistent, clock } = this.#options;
+    const refused = this.#refused;
+    if (isPersistent || !refused || clock.now() - refused.since < this.#deadlineMs) return;
+    throw refused.error;
   }
 
   async release(): Promise<void> {
@@ -232,15 +238,15 @@ class HeldLease implements Lease {
     });
     try {
       const isOurs = await this.#tryOnce(AbortSignal.any([signal, limit.signal]));
-      this.#forbidden = undefined;
+      this.#refused = undefined;
       // A response that arrives after the deadline must not restore a leadership that was given up.
       if (!isOurs || signal.aborted || clock.now() - sentAt >= this.#deadlineMs) return false;
       this.#renewedAt = sentAt;
       return true;
     } catch (error) {
       if (!signal.aborted) log.warn({ lease: this.#key, err: String(error) }, 'lease request failed');
-      this.#forbidden =
-        error instanceof Forbidden ? { since: this.#forbidden?.since ?? sentAt, error } : undefined;
+      const isRefusal = error instanceof Forbidden || error instanceof NotFound;
+      this.#refused = isRefusal ? { since: this.#refused?.since ?? sentAt, error } : undefined;
       // The lease must be read again.
       this.#isStale = true;
       return false;

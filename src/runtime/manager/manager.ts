@@ -132,6 +132,11 @@ class ControllerManager implements StartableManager {
 
   constructor(options: ManagerOptions) {
     const { caches, clock, rng, log, metrics, identity, client } = options;
+    if (options.lease && options.share) {
+      throw new DefinitionError({
+        message: 'lease and sharing exclude each other: with a lease one replica works, with sharing all do',
+      });
+    }
     this.#options = options;
     // Every source adds a listener.
     setMaxListeners(0, this.#life.signal);
@@ -142,7 +147,13 @@ class ControllerManager implements StartableManager {
     this.rng = rng;
     this.log = log;
     this.#lease = this.#createLease();
-    this.#late = new LateControllers({ caches, clock, log, isRunning: () => this.#phase === 'running' });
+    this.#late = new LateControllers({
+      caches,
+      clock,
+      log,
+      isRunning: () => this.#phase === 'running',
+      catchUp: async (signal) => options.share?.catchUp(signal),
+    });
     const fence = (): void => {
       this.#lease?.fence();
       options.share?.fence();
@@ -253,6 +264,9 @@ class ControllerManager implements StartableManager {
   };
 
   readonly #revisit: Revisit = {
+    prepare: async (objects, signal) => {
+      await Promise.all(this.#controllers.map((controller) => controller.prepare(objects, signal)));
+    },
     all: (concerns) => {
       for (const controller of this.#controllers) void controller.revisit(concerns);
     },

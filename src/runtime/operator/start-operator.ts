@@ -6,6 +6,7 @@ import { systemRng } from '../../lib/rng.ts';
 import { startHealthServer, type Check } from '../../observability/health.ts';
 import { silentLogger, type Logger } from '../../observability/log.ts';
 import { createMetrics } from '../../observability/metrics.ts';
+import { createSharing, type Sharing } from '../fleet/sharing.ts';
 import { createCaches } from '../cache/cache.ts';
 import { KubeconfigError, type LeadershipLostError } from '../errors.ts';
 import {
@@ -57,6 +58,11 @@ export interface OperatorOptions {
     readonly renewDeadlineMs?: number;
     readonly retryMs?: number;
   };
+  /**
+   * All processes with the same fleet name share the work: each primary is reconciled by one of them at a time, and its
+   * work moves when processes start, stop or die. `leases`: with all defaults. Used instead of `lease`.
+   */
+  readonly sharing?: 'leases' | Sharing;
   /** Names this process in the lease and in events; unique among replicas. Default `<host name>-<process id>`. */
   readonly identity?: string;
   /** Serves /metrics, /healthz and /readyz on this address; port 0 takes any free port. Default: not served. */
@@ -82,8 +88,9 @@ export interface OperatorProcess {
   /** Address of metrics and probes, such as `http://127.0.0.1:8080`. */
   readonly health: string | undefined;
   /**
-   * Resolves when the caches are synced and the controllers run; with a lease, when this process becomes the leader.
-   * Rejects with a SourceError when the first lists fail, and with a ShutdownError if `stop` was called before.
+   * Resolves when the caches are synced and the controllers run; with a lease, when this process becomes the leader; with
+   * `sharing`, when it takes part in the work. Rejects with a SourceError when the first lists fail, with Forbidden or
+   * NotFound when it may not use Leases, and with a ShutdownError if `stop` was called before.
    */
   readonly started: Promise<void>;
   /**
@@ -155,6 +162,20 @@ async function createOperator(
     // Renewals have their own connections, so that other requests do not delay them.
     client: (await open({ responses }))[1],
   };
+  // Catching up reads the caches of all clusters, which do not exist yet.
+  const clusters: Cluster[] = [];
+  const sharing = options.sharing === 'leases' ? {} : options.sharing;
+  const share =
+    sharing &&
+    createSharing(sharing, {
+      ...ports,
+      client: (await open({ responses }))[1],
+      metrics,
+      identity,
+      namespace: connection.namespace,
+      name,
+      clusters: () => clusters,
+    });
   const isPatient = unreadable === 'skip';
   const caches = createCaches({
     client,
@@ -162,6 +183,7 @@ async function createOperator(
     metrics,
     ...(isPatient && { syncTimeoutMs: Infinity }),
   });
+  clusters.push({ client, caches });
   const manager = createManager({
     client,
     caches,
@@ -169,6 +191,7 @@ async function createOperator(
     identity,
     ...ports,
     ...(lease && { lease }),
+    ...(share && { share }),
     ...(syncTimeoutMs !== undefined && { syncTimeoutMs }),
     ...(drainMs !== undefined && { drainMs }),
     ...(unreadable && { unreadable }),
@@ -183,7 +206,9 @@ async function createOperator(
     add: (spec) => manager.add(spec),
     async connect(source) {
       const [, other] = await open({ kubeconfig: source });
-      return { client: other, caches: createCaches({ client: other, ...ports }) };
+      const cluster = { client: other, caches: createCaches({ client: other, ...ports }) };
+      clusters.push(cluster);
+      return cluster;
     },
   };
   await options.add(operator);

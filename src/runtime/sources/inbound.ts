@@ -11,15 +11,25 @@ export interface InboundSource extends Source {
   emit(key: Key): void;
 }
 
+/** Where the events of a source arrive. */
+export interface InboundOptions {
+  /**
+   * Every replica receives every event. Required if replicas share the work: only the replica that is responsible for
+   * the primary handles the event. Default `false`.
+   */
+  readonly everyReplica?: boolean;
+}
+
 /**
  * A source that raises events on demand.
  * @param name unique within the controller
  */
-export function inboundSource(name: string): InboundSource {
+export function inboundSource(name: string, { everyReplica = false }: InboundOptions = {}): InboundSource {
   const hosts = new Set<SourceHost>();
   return {
     name,
     stage: 'normal',
+    isLocal: !everyReplica,
     emit(key) {
       for (const host of hosts) host.emit(key, { source: name, action: 'generic' });
     },
@@ -28,7 +38,7 @@ export function inboundSource(name: string): InboundSource {
 }
 
 /** A source that receives values from other code, and keeps them. */
-export interface CachingInbound<V, P extends Obj> extends ValueShape<V> {
+export interface CachingInbound<V, P extends Obj> extends ValueShape<V>, InboundOptions {
   readonly name: string;
   /** Called once for a primary without pushed values. */
   fetch?(primary: View<P>): Promise<readonly V[]>;
@@ -58,6 +68,7 @@ export function cachingInboundSource<V, P extends Obj = Obj>(
   return {
     name: spec.name,
     stage: 'normal',
+    isLocal: spec.everyReplica !== true,
     of: (primary) => values.of(keyOf(primary)),
     push(key, value) {
       if (values.put(key, value)) raise(key);

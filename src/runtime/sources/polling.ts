@@ -49,10 +49,14 @@ export function pollSource<V>(spec: PollSource<V>): Source & Correctable<V> & Re
       corrected(key);
       values.remove(key, id);
     },
-    attach: (host) => ({
-      start: (signal) => startPolling(spec, { values, polls }, host, signal),
-      of: (primary) => values.of(keyOf(primary)),
-    }),
+    attach: (host) => {
+      const poll = pollOf(spec, { values, polls }, host);
+      return {
+        start: (signal) => startPolling(spec, poll, host, signal),
+        of: (primary) => values.of(keyOf(primary)),
+        refresh: (_, signal) => poll(signal),
+      };
+    },
   };
 }
 
@@ -62,32 +66,55 @@ interface Polled<V> {
   readonly polls: Set<Set<Key>>;
 }
 
-async function startPolling<V>(
-  spec: PollSource<V>,
-  { values, polls }: Polled<V>,
-  host: SourceHost,
-  signal: AbortSignal,
-): Promise<void> {
-  const everyMs = spec.everyMs ?? DEFAULT_PERIOD_MS;
-  const poll = async (): Promise<Key[] | undefined> => {
+/**
+ * One poll: stores the values, and raises events for changed ones, unless it is the first. A poll that ends after a
+ * later one has started is ignored.
+ * @throws the error of `fetch`
+ */
+type Poll = (signal: AbortSignal) => Promise<void>;
+
+function pollOf<V>(spec: PollSource<V>, { values, polls }: Polled<V>, host: SourceHost): Poll {
+  let started = 0;
+  let isFirst = true;
+  return async (signal) => {
     const corrected = new Set<Key>();
+    const number = ++started;
     polls.add(corrected);
     try {
-      return takeOver(values, await spec.fetch(signal), corrected);
-    } catch (error) {
-      if (!signal.aborted) host.log.warn({ source: spec.name, err: String(error) }, 'poll failed');
-      return undefined;
+      const found = await spec.fetch(signal);
+      if (number < started) return;
+      const changed = takeOver(values, found, corrected);
+      if (!isFirst) for (const key of changed) host.emit(key, { source: spec.name, action: 'generic' });
+      isFirst = false;
     } finally {
       polls.delete(corrected);
     }
   };
-  while (!(await poll())) await sleep(host.clock, everyMs, signal);
+}
+
+async function startPolling<V>(
+  spec: PollSource<V>,
+  poll: Poll,
+  host: SourceHost,
+  signal: AbortSignal,
+): Promise<void> {
+  const everyMs = spec.everyMs ?? DEFAULT_PERIOD_MS;
+  const tryPoll = async (): Promise<boolean> => {
+    try {
+      await poll(signal);
+      return true;
+    } catch (error) {
+      if (!signal.aborted) host.log.warn({ source: spec.name, err: String(error) }, 'poll failed');
+      return false;
+    }
+  };
+  while (!(await tryPoll())) await sleep(host.clock, everyMs, signal);
   void repeat(
     host.clock,
     signal,
     () => everyMs,
     async () => {
-      for (const key of (await poll()) ?? []) host.emit(key, { source: spec.name, action: 'generic' });
+      await tryPoll();
     },
   );
 }
@@ -191,9 +218,22 @@ export function perResourceSource<V, P extends Obj = Obj>(
       return values.of(keyOf(primary));
     },
     attach(host) {
-      return perResource(spec, values, ask, host, (signal) => {
+      const attached = perResource(spec, values, ask, host, (signal) => {
         life = signal;
       });
+      return {
+        ...attached,
+        /** As at the start of a process, values are requested by the next poll or the first read. */
+        refresh(isTaken) {
+          for (const key of new Set([...values.keys(), ...asking.keys()])) {
+            const primary = host.primaries.peek(key);
+            if (primary && !isTaken(primary)) continue;
+            corrected(key);
+            values.remove(key);
+          }
+          return Promise.resolve();
+        },
+      };
     },
   };
 }
@@ -218,6 +258,10 @@ function perResource<V, P extends Obj>(
       async () => {
         const primary = host.primaries.get(key);
         if (!primary) return;
+        if (!host.handles(primary)) {
+          values.remove(key);
+          return;
+        }
         try {
           if ((await ask(primary)) && !poll.signal.aborted)
             host.emit(key, { source: spec.name, action: 'generic' });

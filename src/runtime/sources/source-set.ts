@@ -1,6 +1,6 @@
 /** The sources of one controller. */
 import type { AttachedSource, Source, SourceHost } from './sources.ts';
-import type { Obj } from '../types.ts';
+import type { Obj, View } from '../types.ts';
 
 interface LiveSource<P extends Obj> {
   readonly source: Source<P>;
@@ -45,6 +45,11 @@ export class SourceSet<P extends Obj> {
     if (this.#sources.has(source.name)) return;
     const live = this.attach(source);
     if (this.#life) await start(live, this.#life);
+  }
+
+  /** Before this process takes over primaries. @throws the error of a source */
+  async refresh(isTaken: (primary: View<Obj>) => boolean, signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#sources.values()].map(({ attached }) => attached.refresh?.(isTaken, signal)));
   }
 
   remove(name: string): void {

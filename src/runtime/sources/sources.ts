@@ -23,6 +23,8 @@ export interface SourceHost<P extends Obj = Obj> {
   readonly controller: string;
   readonly ownEvents: 'filter' | 'deliver';
   readonly primaries: Cache<P>;
+  /** Whether this process is responsible for a primary: if replicas share the work, it polls for no others. */
+  handles(primary: View<P>): boolean;
   readonly clock: Clock;
   readonly log: Logger;
   /**
@@ -44,6 +46,12 @@ export interface AttachedSource<P extends Obj = Obj> {
   start(signal: AbortSignal): Promise<void>;
   /** The values of a primary, without a request. */
   of(primary: View<P>): readonly unknown[];
+  /**
+   * Called before this process takes over primaries from another one: reads again what it has polled, or drops it.
+   * Sources that only watch caches need none.
+   * @throws the error of a request; the take-over is then delayed
+   */
+  refresh?(isTaken: (primary: View<Obj>) => boolean, signal: AbortSignal): Promise<void>;
 }
 
 /**
@@ -59,6 +67,8 @@ export interface Source<P extends Obj = Obj> {
   readonly cache?: Cache<never> | Cache<Obj>;
   /** `state` starts before `normal`. */
   readonly stage: 'state' | 'normal';
+  /** Its events are known to this process only, so controllers refuse it if replicas share the work. */
+  readonly isLocal?: boolean;
   attach(host: SourceHost<P>): AttachedSource<P>;
 }
 

@@ -4,8 +4,9 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { NotFound } from '../../runtime/errors.ts';
 import { keyOf } from '../../runtime/keys.ts';
+import { leaseKind, type LeaseObject } from '../../runtime/manager/lease.ts';
 import { createClient } from '../../runtime/transport/client.ts';
-import type { Client, Kind, Obj, View, Write } from '../../runtime/types.ts';
+import type { Client, Key, Kind, Obj, View, Write } from '../../runtime/types.ts';
 import type { Backend } from '../network/backend.ts';
 import { localConnection } from './local-connection.ts';
 
@@ -16,6 +17,8 @@ export interface ObjectChange {
   readonly before: View<Obj> | undefined;
   /** For a deletion, the last state of the object. */
   readonly object: View<Obj>;
+  /** Whose request it was: `user`, or the process of an operator, such as `operator#2`. Undefined: the server's own. */
+  readonly by: string | undefined;
 }
 
 /** Objects that record what happens, and not what is wanted. */
@@ -28,6 +31,8 @@ export interface LocalCluster {
   /** Called after each change, except for those of Events and Leases. */
   onChange(listener: (change: ObjectChange) => void): void;
   /** The objects that processes with this field manager created and that still exist. */
+  /** The holder of a Lease. */
+  holderOf(lease: Key): string | undefined;
   createdBy(manager: string): readonly { readonly kind: Kind; readonly object: Obj }[];
   close(): void;
 }
@@ -53,7 +58,13 @@ export async function startLocalCluster(
     return client;
   };
   const created = new Map<string, Created>();
-  const backend = backendOf(clientOf('simulation'), clientFor, created);
+  const writing: { actor: string | undefined } = { actor: undefined };
+  const backend = backendOf(clientOf('simulation'), clientFor, created, writing);
+  const holders = new Map<Key, string | undefined>();
+  server.store.listeners.add((_, { prev, next }) => {
+    const lease = (next?.obj ?? prev?.obj) as View<LeaseObject>;
+    if (lease.kind === leaseKind.kind) holders.set(keyOf(lease), next && lease.spec?.holderIdentity);
+  });
   return {
     backend,
     clientOf,
@@ -62,9 +73,10 @@ export async function startLocalCluster(
         const before = prev?.obj as View<Obj> | undefined;
         const object = (next?.obj ?? prev?.obj) as View<Obj>;
         if (isUpkeep(object.kind)) return;
-        listener({ type: next ? (prev ? 'MODIFIED' : 'ADDED') : 'DELETED', before, object });
+        listener({ type: next ? (prev ? 'MODIFIED' : 'ADDED') : 'DELETED', before, object, by: writing.actor });
       });
     },
+    holderOf: (lease) => holders.get(lease),
     createdBy: (manager) =>
       [...created].flatMap(([uid, { kind, actor }]) => {
         const object =
@@ -75,12 +87,24 @@ export async function startLocalCluster(
   };
 }
 
-/** @param created is filled with the uids of the objects that processes create */
+/**
+ * @param created is filled with the uids of the objects that processes create
+ * @param writing is set to the process whose write takes effect; the scheduler carries out one at a time
+ */
 function backendOf(
   reader: Client,
   clientFor: (actor: string) => Client,
   created: Map<string, Created>,
+  writing: { actor: string | undefined },
 ): Backend {
+  const as = async <T>(actor: string, request: () => Promise<T>): Promise<T> => {
+    writing.actor = actor;
+    try {
+      return await request();
+    } finally {
+      writing.actor = undefined;
+    }
+  };
   return {
     get: (kind, key) => reader.get(kind, key),
     async list(kind, query) {
@@ -89,7 +113,7 @@ function backendOf(
     },
     async write(write, actor) {
       const isNew = await isMissing(reader, write);
-      const object = await clientFor(actor).send(write);
+      const object = await as(actor, () => clientFor(actor).send(write));
       const { uid } = object.metadata;
       if (isNew && uid !== undefined && !write.isDryRun) created.set(uid, { kind: write.kind, actor });
       return object;

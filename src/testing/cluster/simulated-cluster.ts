@@ -1,5 +1,6 @@
 /** A simulated cluster with one operator: the server, the network, the process, and when nothing is left to do. */
 import { seededRng } from '../../lib/rng.ts';
+import { keyOf } from '../../runtime/keys.ts';
 import { getIfThere } from '../../runtime/transport/read.ts';
 import type { Client, Key, Kind, Obj } from '../../runtime/types.ts';
 import { Chance } from '../engine/chance.ts';
@@ -7,7 +8,8 @@ import { Scheduler } from '../engine/scheduler.ts';
 import { noFaults, type FaultRates, type ScriptedFault } from '../network/faults.ts';
 import type { Sent } from '../network/exchange.ts';
 import { Network } from '../network/network.ts';
-import { OperatorProcess } from '../process/operator-process.ts';
+import { OperatorProcess, type FleetMembership } from '../process/operator-process.ts';
+import { ReplicaLaws } from '../process/replica-laws.ts';
 import type { Law, OperatorUnderTest, RequestMatch, TestCluster } from '../scenario.ts';
 import { Violation } from '../violation.ts';
 import { createCrds, readCrds } from './crds.ts';
@@ -21,6 +23,8 @@ const ALL_MS = 3 * 3_600_000;
 const STEP_MS = 1_000;
 const UNTIL_MS = 600_000;
 const RESTART_MS = 3_000;
+/** Replicas other than the first start within this time. */
+const LATE_START_MS = 20_000;
 const OPERATOR = 'operator';
 export class SimulatedCluster implements TestCluster {
   readonly client: Client;
@@ -34,7 +38,9 @@ export class SimulatedCluster implements TestCluster {
   readonly #requested = new RequestedFaults();
   readonly #primaries = new Map<string, Kind>();
   #faults: FaultRates = noFaults;
-  #process: OperatorProcess | undefined;
+  /** By replica; undefined while none is running. */
+  readonly #processes: (OperatorProcess | undefined)[];
+  readonly #fleet: FleetMembership | undefined;
   #boots = 0;
   #isClosed = false;
   /** Number of changes on the server, and when the last one happened. */
@@ -54,6 +60,9 @@ export class SimulatedCluster implements TestCluster {
     this.#seed = seed;
     this.scheduler = scheduler;
     this.#cluster = cluster;
+    const { replicas = 1 } = operator;
+    this.#processes = Array.from({ length: replicas }, () => undefined);
+    this.#fleet = replicas > 1 ? this.#createFleet() : undefined;
     this.random = this.chance('user');
     const setting = this.chance('setting');
     const lags = new Map<string, number>();
@@ -74,16 +83,17 @@ export class SimulatedCluster implements TestCluster {
     };
     this.network.onRequest = (sent) => this.#record(sent);
     this.network.scripted = (sent) => this.#requested.strike(sent);
-    this.network.onCrash = () => this.crash();
+    this.network.onCrash = (host) => this.#crash(this.#processes.find((each) => each === host));
     this.network.onLoss = () => this.#changed();
     const crashes = this.chance('crashes');
     this.network.beforeArrival = () => {
-      if (crashes.happens(this.#faults.crash)) this.crash();
-      else if (crashes.happens(this.#faults.stop)) this.#stop();
+      if (crashes.happens(this.#faults.crash)) this.#crash(this.#oneOf(crashes));
+      else if (crashes.happens(this.#faults.stop)) this.#stop(this.#oneOf(crashes));
     };
     cluster.onChange((change) => {
       this.changes++;
       this.#changed();
+      this.#fleet?.laws.changed(change);
       for (const law of laws) {
         const what = law.broken(change);
         if (what !== undefined) scheduler.fail(new Violation(law.name, what));
@@ -106,7 +116,10 @@ export class SimulatedCluster implements TestCluster {
   }
 
   get notReady(): string | undefined {
-    return this.#process ? this.#process.notReady : 'the process has not started';
+    const problems = this.#processes.map((process) =>
+      process ? process.notReady : 'the process has not started',
+    );
+    return problems.find((problem) => problem !== undefined);
   }
 
   get clock() {
@@ -134,16 +147,28 @@ export class SimulatedCluster implements TestCluster {
   // -------------------------------------------------------------- the process
 
   boot(): void {
-    if (this.#process || this.#isClosed) return;
+    const late = this.chance('late replicas');
+    this.#processes.forEach((_, replica) => {
+      if (replica === 0) this.#boot(replica);
+      else this.scheduler.add(() => this.#boot(replica), late.between(0, LATE_START_MS));
+    });
+  }
+
+  #boot(replica: number): void {
+    if (this.#processes[replica] || this.#isClosed) return;
     const name = `${OPERATOR}#${String(++this.#boots)}`;
     this.scheduler.trace.note(() => `${name} starts`);
-    this.#process = new OperatorProcess(name, {
+    this.#processes[replica] = new OperatorProcess(name, {
       scheduler: this.scheduler,
       network: this.network,
       chance: this.chance(name),
       unreadable: this.#operator.unreadable ?? 'fail',
       add: (operator, outside) => this.#operator.add(operator, outside),
-      onPrimary: (kind) => void this.#primaries.set(`${kind.group}/${kind.plural}`, kind),
+      ...(this.#fleet && { fleet: this.#fleet }),
+      onPrimary: (kind) => {
+        this.#primaries.set(`${kind.group}/${kind.plural}`, kind);
+        this.#fleet?.laws.knowPrimary(kind);
+      },
       onFailure: (description) => this.#failed(description),
       onBug: (description) =>
         this.scheduler.fail(new Violation('nothing in the program fails by itself', description)),
@@ -151,27 +176,53 @@ export class SimulatedCluster implements TestCluster {
   }
 
   crash(): void {
-    const process = this.#process;
+    this.#crash(this.#oneOf(this.random));
+  }
+
+  /** Kills all replicas. */
+  crashAll(): void {
+    for (const process of this.#processes) this.#crash(process);
+  }
+
+  /** A replica that is running. */
+  #oneOf(chance: Chance): OperatorProcess | undefined {
+    const running = this.#processes.filter((process) => process !== undefined);
+    return running.length > 1 ? chance.pick(running) : running[0];
+  }
+
+  #createFleet(): FleetMembership {
+    const { place } = this.#operator;
+    const fleet = { namespace: 'default', name: OPERATOR, ...(place && { place }) };
+    const laws = new ReplicaLaws({
+      fleet,
+      place: (primary) => place?.(primary) ?? keyOf(primary),
+      holderOf: (lease) => this.#cluster.holderOf(lease),
+      fail: (violation) => this.scheduler.fail(violation),
+    });
+    return { ...fleet, laws };
+  }
+
+  #crash(process: OperatorProcess | undefined): void {
     if (!process?.isAlive) return;
     this.scheduler.trace.note(() => `${process.name} DIES`);
     process.kill();
     this.#replace(process);
   }
 
-  #stop(): void {
-    const process = this.#process;
+  #stop(process: OperatorProcess | undefined): void {
     if (!process?.isAlive) return;
     this.scheduler.trace.note(() => `${process.name} is asked to end`);
     void process.stop().then(() => {
-      if (this.#process === process) this.#replace(process);
+      if (this.#processes.includes(process)) this.#replace(process);
     });
   }
 
   #replace(process: OperatorProcess): void {
+    const replica = this.#processes.indexOf(process);
     this.network.forget(process);
-    this.#process = undefined;
+    this.#processes[replica] = undefined;
     this.#changed();
-    this.scheduler.add(() => this.boot(), RESTART_MS);
+    this.scheduler.add(() => this.#boot(replica), RESTART_MS);
   }
 
   // -------------------------------------------------------------- faults
@@ -227,12 +278,12 @@ export class SimulatedCluster implements TestCluster {
 
   get #isAtRest(): boolean {
     const isCalm = this.clock.now() - this.#changedAt >= CALM_MS && this.network.outstanding === 0;
-    return isCalm && this.#process?.isBusy === false;
+    return isCalm && this.#processes.every((process) => process?.isBusy === false);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#process?.kill();
+    for (const process of this.#processes) process?.kill();
     this.#cluster.close();
     await this.client.close();
   }

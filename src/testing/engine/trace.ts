@@ -28,7 +28,11 @@ export class Trace {
     if (this.#lines.length > KEPT) this.#lines.shift();
   }
 
-  last(count: number): string[] {
-    return this.#lines.slice(-count).map((line) => line());
+  /** @param isWanted default: all lines */
+  last(count: number, isWanted: (line: string) => boolean = () => true): string[] {
+    return this.#lines
+      .map((line) => line())
+      .filter(isWanted)
+      .slice(-count);
   }
 }

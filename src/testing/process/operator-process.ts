@@ -4,13 +4,16 @@ import { createCaches } from '../../runtime/cache/cache.ts';
 import { createManager, type StartableManager } from '../../runtime/manager/manager.ts';
 import { KubeconfigError } from '../../runtime/errors.ts';
 import type { ControllerSpec } from '../../runtime/controller/spec.ts';
+import type { Share } from '../../runtime/controller/share.ts';
+import { createSharing, type Sharing } from '../../runtime/fleet/sharing.ts';
 import type { Operator } from '../../runtime/operator/start-operator.ts';
-import type { Kind, Obj } from '../../runtime/types.ts';
+import type { Context, Kind, Obj, View } from '../../runtime/types.ts';
 import type { Chance } from '../engine/chance.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { Host } from '../network/exchange.ts';
 import type { Network } from '../network/network.ts';
 import type { OperatorUnderTest } from '../scenario.ts';
+import type { ReplicaLaws } from './replica-laws.ts';
 import { bugReporter, describeError, hostClock, isBug } from './host.ts';
 
 interface ProcessPorts {
@@ -19,12 +22,22 @@ interface ProcessPorts {
   readonly chance: Chance;
   readonly add: OperatorUnderTest['add'];
   readonly unreadable: 'fail' | 'skip';
+  /** Shares the work with other processes; absent: does all of it. */
+  readonly fleet?: FleetMembership;
   /** Called with the kind of each controller's primaries. */
   readonly onPrimary: (kind: Kind) => void;
   /** Called with each error of a reconcile. */
   readonly onFailure: (description: string) => void;
   /** Called with errors that indicate a bug of the program. */
   readonly onBug: (description: string) => void;
+}
+
+/** What replicas have in common. */
+export interface FleetMembership {
+  readonly namespace: string;
+  readonly name: string;
+  readonly place?: Sharing['place'];
+  readonly laws: ReplicaLaws;
 }
 
 export class OperatorProcess implements Host {
@@ -49,7 +62,18 @@ export class OperatorProcess implements Host {
     // The probe of the event loop ticks forever.
     host.isMuted = true;
     const metrics = createMetrics();
-    const manager = createManager({ client, caches, metrics, identity: name, ...base, unreadable });
+    const { fleet } = ports;
+    const shared = { ...base, client: network.client(this), metrics, identity: name };
+    const share = fleet && shareOf(fleet, { ...shared, clusters: () => [{ client, caches }] });
+    const manager = createManager({
+      client,
+      caches,
+      metrics,
+      identity: name,
+      ...base,
+      unreadable,
+      ...(share && { share }),
+    });
     host.isMuted = false;
     this.#manager = manager;
     const life = new AbortController();
@@ -65,7 +89,8 @@ export class OperatorProcess implements Host {
       signal: life.signal,
       add: (spec) => {
         ports.onPrimary(spec.kind);
-        return manager.add(observed(spec, onError));
+        const known = observed(spec, onError);
+        return manager.add(fleet ? guarded(known, this, fleet.laws) : known);
       },
       connect: () =>
         Promise.reject(new KubeconfigError({ message: 'a simulation has no other clusters to connect to' })),
@@ -104,6 +129,39 @@ export class OperatorProcess implements Host {
     await this.#manager.stop();
     this.isAlive = false;
   }
+}
+
+function shareOf(
+  { namespace, name, place }: FleetMembership,
+  ports: Omit<Parameters<typeof createSharing>[1], 'namespace' | 'name'>,
+): Share {
+  return createSharing({ ...(place && { place }) }, { ...ports, namespace, name });
+}
+
+/** The same controller; the laws see its reconciles. */
+function guarded<P extends Obj>(spec: ControllerSpec<P>, host: Host, laws: ReplicaLaws): ControllerSpec<P> {
+  const { reconciler } = spec;
+  const seen = async <T>(
+    primary: View<P>,
+    ctx: Context<P>,
+    work: (ctx: Context<P>) => Promise<T>,
+  ): Promise<T> => {
+    const { ctx: noted, end } = laws.begin(host, primary, ctx);
+    try {
+      return await work(noted);
+    } finally {
+      end();
+    }
+  };
+  const cleanup = reconciler.cleanup?.bind(reconciler);
+  return {
+    ...spec,
+    reconciler: {
+      ...reconciler,
+      reconcile: (primary, ctx) => seen(primary, ctx, (noted) => reconciler.reconcile(primary, noted)),
+      ...(cleanup && { cleanup: (primary, ctx) => seen(primary, ctx, (noted) => cleanup(primary, noted)) }),
+    },
+  };
 }
 
 /** The same controller; `onError` gets the failures of its reconciles as well. */

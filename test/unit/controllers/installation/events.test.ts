@@ -102,6 +102,7 @@ function woken(
     controller: 'installation',
     ownEvents: 'filter',
     primaries: world.installations,
+    handles: () => true,
     clock: new FakeClock(),
     log: silentLogger,
     emit: (key) => keys.push(key),

@@ -44,6 +44,7 @@ function createIntake(spec: Partial<ControllerSpec<Widget>> = {}) {
     clock,
     rng: noChance,
     log,
+    handles: () => true,
     onGone: (primary) => gone.push(primary),
   });
   /** The keys that are ready, with their priorities. */

@@ -153,7 +153,7 @@ describe('new shards', () => {
         retryAfterMs: 1_000,
         shards,
         member: () => life.now,
-        catchUp: () =>
+        prepare: () =>
           new Promise((resolve, reject) => {
             rounds.push((error) => (error ? reject(error) : resolve()));
           }),

@@ -214,6 +214,9 @@ describe('a manager of a share of the work', () => {
         if (refusal) throw refusal;
       },
       holds: () => false,
+      handles: () => false,
+      hasMoved: () => false,
+      catchUp: () => Promise.resolve(),
       join: (again, signal) => {
         story.push(`join, ${signal.aborted ? 'aborted' : 'live'}`);
         revisit = again;

@@ -19,6 +19,9 @@ export class FakeCache {
   get(key: Key): View<Obj> | undefined {
     return this.objects.get(key);
   }
+  peek(key: Key): View<Obj> | undefined {
+    return this.objects.get(key);
+  }
   list(): Iterable<View<Obj>> {
     return this.objects.values();
   }
@@ -74,6 +77,7 @@ export function createHost(ownEvents: 'filter' | 'deliver' = 'filter'): TestHost
     controller: 'widgets',
     ownEvents,
     primaries: primaries.asCache(),
+    handles: () => true,
     clock,
     log,
     emit: (key, { source, action }) => events.push(`${key}: ${source} ${action}`),

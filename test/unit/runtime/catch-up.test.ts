@@ -116,6 +116,54 @@ describe('catching up with the server', () => {
     expect(state.isOver).to.equal(true);
   });
 
+  it('compares only what the selectors of the cache admit', async () => {
+    const queries: object[] = [];
+    const listing: Client = {
+      ...lagging(),
+      list: (kind, query, signal) => {
+        queries.push(query);
+        return cluster.list(kind, query, signal);
+      },
+    };
+    const caches = createCaches({ client: lagging(), clock, rng: systemRng, log: silentLogger });
+    const cache = caches.of(widgets, { namespaces: ['A'], labels: 'a=b', fields: 'metadata.name=x' });
+    void cache.start(life.signal);
+    await settle();
+    await catchUp({ client: listing, clock }, cache, life.signal);
+    const selection = { labels: 'a=b', fields: 'metadata.name=x', namespace: 'A' };
+    expect(queries).to.deep.equal([{ metadataOnly: true, ...selection }]);
+  });
+
+  it('treats another version as missing if versions cannot be compared', async () => {
+    cluster.put(widgets, widget('A/1'));
+    const caches = createCaches({ client: lagging(), clock, rng: systemRng, log: silentLogger });
+    const cache = caches.of(widgets, { incomparableVersions: true });
+    void cache.start(life.signal);
+    await settle();
+    await begun(cache).done;
+    lag();
+    cluster.edit(widgets, 'A/1', { spec: { size: 9 } });
+    const state = begun(cache);
+    await settle();
+    expect(state.isOver).to.equal(false);
+    release();
+    await settle();
+    expect(state.isOver).to.equal(true);
+  });
+
+  it('ends after a while if the cache is not used any more', async () => {
+    const cache = await filled();
+    lag();
+    cluster.put(widgets, widget('A/2'));
+    let isOver = false;
+    const ports = { client: cluster, clock, isNeeded: () => false };
+    void catchUp(ports, cache, life.signal).then(() => (isOver = true));
+    await clock.advance(4_000);
+    expect(isOver).to.equal(false);
+    await clock.advance(2_000);
+    expect(isOver).to.equal(true);
+  });
+
   it('ends with its signal', async () => {
     const cache = await filled();
     lag();

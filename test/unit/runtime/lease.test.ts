@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { sleep } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
-import { apiErrorFrom, Forbidden, LeadershipLostError } from '../../../src/runtime/errors.ts';
+import { apiErrorFrom, Forbidden, LeadershipLostError, NotFound } from '../../../src/runtime/errors.ts';
 import { createLease, leaseKind, type Lease, type LeaseOptions } from '../../../src/runtime/manager/lease.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
@@ -224,9 +224,19 @@ describe('a lease', () => {
     expect(late.since).to.be.a('number');
   });
 
-  it('is requested by a member until it has permission', async () => {
+  it('fails after ten seconds if its namespace does not exist', async () => {
+    cluster.fault = ({ verb }) =>
+      verb === 'create' ? apiErrorFrom(404, {}, { verb, kind: 'Lease' }) : undefined;
+    const failed: unknown[] = [];
+    const { lease } = await wanting();
+    void lease.acquire(stop.signal).catch((error: unknown) => failed.push(error));
+    await clock.advance(12_000);
+    expect(failed[0]).to.be.instanceOf(NotFound);
+  });
+
+  it('is requested until it has permission by a process that held it before', async () => {
     forbid();
-    const one = await wanting({ purpose: 'member' });
+    const one = await wanting({ purpose: 'member', isPersistent: true });
     await clock.advance(60_000);
     cluster.fault = () => undefined;
     await clock.advance(3_000);

@@ -194,6 +194,29 @@ describe('a source that polls for all primaries', () => {
   });
 });
 
+describe('a source that polls for all primaries, before a process takes over', () => {
+  it('asks again, raises events for changes, and ignores an answer that is on its way', async () => {
+    const test = createHost();
+    const service = new Service<ReadonlyMap<Key, readonly Reading[]>>();
+    const stop = new AbortController();
+    const source = pollSource<Reading>({ name: 'poll', fetch: (signal) => service.ask('all', signal) });
+    const attached = source.attach(test.host);
+    void attached.start(stop.signal);
+    await service.answer(new Map([['A/1', [reading('a', 1)]]]));
+    await test.clock.advance(5_000);
+    const refreshed = attached.refresh?.(() => true, stop.signal);
+    await service.answer(new Map([['A/1', [reading('a', 2)]]]));
+    expect(source.of(first)).to.deep.equal([reading('a', 1)]);
+    await service.answer(new Map([['A/1', [reading('a', 3)]]]));
+    await refreshed;
+    expect([source.of(first), test.taken()]).to.deep.equal([[reading('a', 3)], ['A/1: poll generic']]);
+    const failed = attached.refresh?.(() => true, stop.signal).catch((error: unknown) => error);
+    await service.answer(new Error('down'));
+    expect(String(await failed)).to.equal('Error: down');
+    stop.abort(new Error('stop'));
+  });
+});
+
 describe('a source that polls for each primary', () => {
   let test: TestHost;
   let service: Service<readonly Reading[]>;
@@ -227,6 +250,39 @@ describe('a source that polls for each primary', () => {
     await test.clock.advance(10_000);
     return service.asked.length > before;
   };
+
+  it('drops the values of primaries that this process takes over, and answers that are on their way', async () => {
+    const { source, attached } = await start();
+    test.primaries.add(first);
+    test.primaries.add(second);
+    await test.clock.advance(1_000);
+    await service.answer([reading('a')]);
+    await service.answer([reading('b')]);
+    const { refresh } = attached;
+    await refresh?.(({ metadata }) => metadata.name === '1', stop.signal);
+    expect([source.of(first), source.of(second)]).to.deep.equal([[], [reading('b')]]);
+    const loaded = source.load(first);
+    await refresh?.(() => true, stop.signal);
+    await service.answer([reading('old')]);
+    expect(source.of(first)).to.deep.equal([]);
+    await service.answer([reading('new')]);
+    expect(await loaded).to.deep.equal([reading('new')]);
+  });
+
+  it('asks for no primary for which another process is responsible, and keeps no values of it', async () => {
+    const handled = new Set(['1', '2']);
+    const attached = create().attach({ ...test.host, handles: ({ metadata }) => handled.has(metadata.name) });
+    await attached.start(stop.signal);
+    test.primaries.add(first);
+    await test.clock.advance(1_000);
+    await service.answer([reading('a')]);
+    handled.delete('1');
+    await test.clock.advance(10_000);
+    expect([askedFor(), attached.of(first)]).to.deep.equal([['A/1'], []]);
+    handled.add('1');
+    await test.clock.advance(1_000);
+    expect(askedFor()).to.deep.equal(['A/1', 'A/1']);
+  });
 
   it('asks after the pause that the last answer calls for', async () => {
     const { source, attached } = await start();

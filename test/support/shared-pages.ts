@@ -1,0 +1,116 @@
+/** An operator whose replicas share the work, what its users do, and the state in which it must end. */
+import { expect } from 'chai';
+import { ConfigMap } from '../../src/runtime/core-kinds.ts';
+import { byLabel } from '../../src/runtime/sources/mappers.ts';
+import { pollSource } from '../../src/runtime/sources/polling.ts';
+import { watchSource } from '../../src/runtime/sources/sources.ts';
+import type { Operator } from '../../src/runtime/operator/start-operator.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
+import type { Outside, Scenario, TestCluster } from '../../src/testing/index.ts';
+import { crdOf, pages, type Page } from './operators.ts';
+
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
+const page = (name: string): Page => ({
+  apiVersion: 'runtime.test.example/v1',
+  kind: 'Page',
+  metadata: { name, namespace: 'default' },
+  spec: { text: 'one' },
+});
+const settings = (name: string, value: string): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: `settings-${name}`, namespace: 'default', labels: { page: name } },
+  data: { value },
+});
+
+/** Accounts outside of the cluster, one for each page. */
+class Accounts {
+  readonly owners: string[] = [];
+  create(owner: string): void {
+    this.owners.push(owner);
+  }
+}
+
+/** The status of a page repeats its text, and the settings that a user has written for it. */
+const addPages = (operator: Operator, outside: Outside, accounts: Accounts): void => {
+  const maps = operator.caches.of(ConfigMap, { labels: 'page' });
+  const known = pollSource<string>({
+    name: 'accounts',
+    everyMs: 60_000,
+    fetch: async () => {
+      const owners = await outside.call('list', () => [...accounts.owners]);
+      return new Map(owners.map((owner) => [joinKey('default', owner), [owner]]));
+    },
+  });
+  operator.add<Page>({
+    name: 'pages',
+    kind: pages,
+    sources: [watchSource({ cache: maps, toPrimary: byLabel({ name: 'page' }) }), known],
+    reconciler: {
+      async reconcile(primary, ctx) {
+        const { name } = primary.metadata;
+        if (ctx.valuesOf('accounts').length === 0) {
+          await outside.call('create', () => accounts.create(name));
+          known.remember(ctx.key, name);
+        }
+        const value = ctx.secondary(ConfigMap)?.data?.['value'];
+        const status = { text: primary.spec['text'], ...(value !== undefined && { value }) };
+        return { write: 'status', object: { ...ctx.draft(), status } };
+      },
+      async cleanup(_, ctx) {
+        await ctx.write({
+          verb: 'merge',
+          kind: pages,
+          key: ctx.key,
+          body: { metadata: { labels: { left: 'yes' } } },
+        });
+        return { finalizer: 'remove' };
+      },
+    },
+  });
+};
+
+async function act({ client, random, advance }: Pick<TestCluster, 'client' | 'random' | 'advance'>) {
+  for (const name of NAMES) await client.send({ verb: 'create', kind: pages, object: page(name) });
+  for (const name of NAMES)
+    await client.send({ verb: 'create', kind: ConfigMap, object: settings(name, '1') });
+  for (let round = 0; round < 4; round++) {
+    for (const name of random.some(NAMES, 0.5)) {
+      const body = { spec: { text: `text ${String(round)}` } };
+      await client.send({ verb: 'merge', kind: pages, key: joinKey('default', name), body });
+    }
+    for (const name of random.some(NAMES, 0.5)) {
+      const body = { data: { value: `value ${String(round)}` } };
+      await client.send({ verb: 'merge', kind: ConfigMap, key: `default/settings-${name}`, body });
+    }
+    await advance(random.between(0, 25_000));
+  }
+}
+
+async function check(cluster: TestCluster): Promise<void> {
+  for (const name of NAMES) {
+    const found = await cluster.get(pages, joinKey('default', name));
+    const map = await cluster.get(ConfigMap, `default/settings-${name}`);
+    expect(found?.status, name).to.deep.equal({ text: found?.spec['text'], value: map?.data?.['value'] });
+  }
+}
+
+export const sharedPages = (replicas: number): Scenario => {
+  const accounts = new Accounts();
+  return {
+    replicas,
+    crds: [crdOf(pages)],
+    add: (operator, outside) => {
+      addPages(operator, outside, accounts);
+    },
+    act: (cluster) =>
+      act({
+        ...cluster,
+        client: cluster.client,
+        random: cluster.random,
+        advance: (ms) => cluster.advance(ms),
+      }),
+    check,
+    keeps: ({ kind }) => kind === 'ConfigMap',
+  };
+};

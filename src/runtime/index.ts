@@ -103,6 +103,7 @@ export {
   type InboundOptions,
   type InboundSource,
 } from './sources/inbound.ts';
+export { namespaceScope, type NamespaceScope, type Namespaces } from './cache/namespace-scope.ts';
 export type { Sharing } from './fleet/sharing.ts';
 export { exponential, type Exponential, type RetryPolicy, type RetryPreset } from './queue/retry.ts';
 export type { RateLimit } from './queue/rate-limit.ts';

@@ -1,6 +1,7 @@
 /** Types that the whole runtime uses. Objects are plain JSON; `View` is read-only. */
 import type { Clock } from '../lib/clock.ts';
 import type { ObjectMeta, View } from '../lib/objects.ts';
+import type { NamespaceScope } from './cache/namespace-scope.ts';
 import type { Logger } from '../observability/log.ts';
 
 export type { ObjectMeta as Meta, OwnerReference, View } from '../lib/objects.ts';
@@ -145,6 +146,8 @@ export interface Subscriber<T extends Obj> {
   on(change: Change<T>): void;
   /** Called instead of `on` for a change that is dropped because it is the echo of an own write. */
   onEcho?(change: Change<T>): void;
+  /** Called with an object that is not visible any more because its namespace was removed. It was not deleted. */
+  onLeave?(obj: View<T>): void;
 }
 
 /** Accompanies one own write; exactly one of the two methods must be called. */
@@ -163,11 +166,13 @@ export interface Cache<T extends Obj> extends Store<T> {
   readonly kind: Kind<T>;
   /** For logs, metrics and readiness: the plural, or the plural with its selector. */
   readonly name: string;
-  /** Which objects it contains: those of these namespaces (undefined or empty: all) that the selectors match. */
+  /** Which objects it contains: those of these namespaces that the selectors match. */
   readonly options?: Pick<CacheOptions<T>, 'namespaces' | 'labels' | 'fields' | 'incomparableVersions'>;
   readonly isSynced: boolean;
   /** Why the watch is not healthy at the moment, for readiness; undefined if it is healthy. */
   readonly problem: string | undefined;
+  /** Whether the objects of a namespace have been listed, if the cache contains them. */
+  hasRead(namespace: string): boolean;
   /** Keys of all objects. */
   keys(): Iterable<Key>;
   /** As `get`, for callers that look at many objects: does not count as use, so idle objects stay compressed. */
@@ -190,7 +195,8 @@ export interface Cache<T extends Obj> extends Store<T> {
 
 /** Which objects of a kind a cache contains, and which of their fields. */
 export interface CacheOptions<T extends Obj> {
-  readonly namespaces?: readonly string[];
+  /** Absent or an empty list: all. A scope can be changed while the cache runs. */
+  readonly namespaces?: readonly string[] | NamespaceScope;
   readonly labels?: string;
   readonly fields?: string;
   /** Keeps only the metadata: spec and status are undefined. */

@@ -4,6 +4,7 @@ import { apiVersionOf } from '../runtime/keys.ts';
 import type { Mapper } from '../runtime/sources/mappers.ts';
 import { watchSource, type Source } from '../runtime/sources/sources.ts';
 import { keepAppliedBy } from '../runtime/cache/transforms.ts';
+import { namespaceText } from '../runtime/cache/source-name.ts';
 import type { CacheOptions, Kind, Obj } from '../runtime/types.ts';
 import type { Common, CreatedSource, Setup } from './dependent.ts';
 import { toPrimaryOf } from './ownership.ts';
@@ -19,7 +20,7 @@ export interface SourceChoice<R extends Obj, P extends Obj> {
   readonly source?: string | { readonly from: string };
   /** Label selector of the watched objects. */
   readonly selector?: string;
-  readonly namespaces?: readonly string[];
+  readonly namespaces?: CacheOptions<R>['namespaces'];
   /** The primaries of an object. Default: its owners, or those that its annotations name. */
   toPrimary?: Mapper<R>;
   /**
@@ -87,6 +88,6 @@ function defaultName<R extends Obj, P extends Obj>(
 ): string {
   const { kind, selector, namespaces, name } = choice;
   const base = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
-  const parts = [namespaces && `ns=${namespaces.join(',')}`, selector, choice.toPrimary && `by ${name}`];
+  const parts = [namespaces && namespaceText(namespaces), selector, choice.toPrimary && `by ${name}`];
   return base + parts.map((part) => (part ? `[${part}]` : '')).join('');
 }

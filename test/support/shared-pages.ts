@@ -36,7 +36,7 @@ const addPages = (operator: Operator, outside: Outside, accounts: Accounts): voi
   const maps = operator.caches.of(ConfigMap, { labels: 'page' });
   const known = pollSource<string>({
     name: 'accounts',
-    everyMs: 60_000,
+    everyMs: 10_000,
     fetch: async () => {
       const owners = await outside.call('list', () => [...accounts.owners]);
       return new Map(owners.map((owner) => [joinKey('default', owner), [owner]]));

@@ -30,6 +30,9 @@ class StaticCache<T extends Obj> implements Cache<T> {
   versionOf(key: Key): string | undefined {
     return this.#objects.get(key)?.metadata.resourceVersion;
   }
+  hasRead(): boolean {
+    return true;
+  }
   keys(): Iterable<Key> {
     return this.#objects.keys();
   }

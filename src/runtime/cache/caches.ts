@@ -1,6 +1,7 @@
 /** Creates the caches of a process. The same kind and selection get the same cache. */
 import type { Metrics } from '../../observability/metrics.ts';
 import { createCacheMetrics } from './metrics.ts';
+import { NamespaceScope, namespacesOf, scopeOf } from './namespace-scope.ts';
 import { WatchCache, type CacheDeps } from './watch-cache.ts';
 import { areDisjoint, parseSelector } from './selector.ts';
 import type { Cache, CacheOptions, Caches, Client, Kind, Obj } from '../types.ts';
@@ -10,7 +11,7 @@ export interface CachesDeps extends Omit<CacheDeps, 'metrics'> {
   readonly client: Client;
   readonly metrics?: Metrics;
   /** Namespaces of caches that name none; default: all namespaces. Kinds without namespace are not restricted. */
-  readonly namespaces?: readonly string[];
+  readonly namespaces?: readonly string[] | NamespaceScope;
 }
 
 /** The caches of a process. A manager starts them. */
@@ -33,6 +34,7 @@ export function createCaches(deps: CachesDeps): StartableCaches {
   const cacheDeps: CacheDeps = { ...rest, ...(metrics && { metrics: createCacheMetrics(metrics) }) };
   const caches = new Map<string, WatchCache<Obj>>();
   const transforms = new Map<unknown, number>();
+  const scopes = new Map<NamespaceScope, number>();
   let running: AbortSignal | undefined;
   let count = 0;
 
@@ -45,7 +47,9 @@ export function createCaches(deps: CachesDeps): StartableCaches {
   const identity = (kind: Kind, options: CacheOptions<Obj>): string => {
     const { transform, namespaces, ...others } = options;
     if (!transforms.has(transform)) transforms.set(transform, transforms.size);
-    const sorted = namespaces && [...namespaces].sort();
+    const scope = scopeOf(options);
+    if (scope && !scopes.has(scope)) scopes.set(scope, scopes.size);
+    const sorted = namespaces instanceof NamespaceScope ? scopes.get(namespaces) : namespaces && [...namespaces].sort();
     return JSON.stringify([kind.group, kind.version, kind.kind, sorted, others, transforms.get(transform)]);
   };
 
@@ -77,7 +81,11 @@ export function createCaches(deps: CachesDeps): StartableCaches {
       const cache = new WatchCache(client, kind, restricted(kind, options), cacheDeps);
       const id = `separate ${String(++count)}`;
       caches.set(id, cache as unknown as WatchCache<Obj>);
-      return { cache, release: () => void caches.delete(id) };
+      const release = (): void => {
+        caches.delete(id);
+        cache.release();
+      };
+      return { cache, release };
     },
     all: () => caches.values(),
     async start(signal) {
@@ -90,9 +98,8 @@ export function createCaches(deps: CachesDeps): StartableCaches {
 /** Whether one object can be in both caches. Field selectors are not compared. */
 function overlap(a: WatchCache<Obj>, b: WatchCache<Obj>): boolean {
   if (a.kind.kind !== b.kind.kind || a.kind.group !== b.kind.group) return false;
-  const spacesOfB = b.options.namespaces ?? [];
-  const spacesOfA = a.options.namespaces ?? [];
-  const isApart =
-    spacesOfA.length > 0 && spacesOfB.length > 0 && !spacesOfA.some((ns) => spacesOfB.includes(ns));
+  const spacesOfB = namespacesOf(b.options);
+  const spacesOfA = namespacesOf(a.options);
+  const isApart = spacesOfA !== 'all' && spacesOfB !== 'all' && !spacesOfA.some((ns) => spacesOfB.includes(ns));
   return !isApart && !areDisjoint(parseSelector(a.options.labels), parseSelector(b.options.labels));
 }

@@ -5,6 +5,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { keyOf, namespaceOf } from '../keys.ts';
 import type { Cache, Change, Client, Key, Obj, Query } from '../types.ts';
+import { namespacesOf } from './namespace-scope.ts';
 import { compareVersions } from './versions.ts';
 
 /**
@@ -40,10 +41,11 @@ async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSigna
   const listed = new Set<Key>();
   /** The version of each list, by namespace; '' stands for all of them. */
   const versions = new Map<string, string>();
-  const { namespaces = [], labels, fields } = cache.options ?? {};
+  const { labels, fields } = cache.options ?? {};
+  const namespaces = namespacesOf(cache.options);
   const selection = { ...(labels && { labels }), ...(fields && { fields }) };
   const hasReached = reachedIn(cache);
-  for (const namespace of namespaces.length > 0 ? namespaces : ['']) {
+  for (const namespace of namespaces === 'all' ? [''] : namespaces) {
     const query: Query = { metadataOnly: true, ...selection, ...(namespace !== '' && { namespace }) };
     for await (const page of client.list(cache.kind, query, signal)) {
       versions.set(namespace, page.resourceVersion);
@@ -57,6 +59,8 @@ async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSigna
     }
   }
   for (const key of cache.keys()) {
+    // Objects of a namespace that is being removed are not watched any more.
+    if (namespaces !== 'all' && !namespaces.includes(namespaceOf(key))) continue;
     const version = versions.get('') ?? versions.get(namespaceOf(key)) ?? '';
     if (!listed.has(key) && !hasReached(cache.versionOf(key), version))
       missing.set(key, { version, isGone: true });

@@ -125,6 +125,16 @@ export class EchoFilter<T extends Obj> {
     }
   }
 
+  /** The objects in `isOutside` are no longer watched. */
+  drop(isOutside: (key: Key) => boolean): void {
+    for (const [key, writes] of this.#writes) {
+      if (!isOutside(key)) continue;
+      writes.own.clear();
+      writes.held = [];
+      this.#dropIfEmpty(key, writes);
+    }
+  }
+
   /** A deletion is never an echo: its author must also learn that it is complete. */
   #isEcho(writes: Writes<T>, change: Change<T>): boolean {
     const version = change.obj.metadata.resourceVersion;

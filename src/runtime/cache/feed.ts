@@ -35,6 +35,8 @@ export interface FeedHost<T extends Obj> {
 
 export class Feed<T extends Obj> {
   isSynced = false;
+  /** Called when the first list is complete. */
+  onSynced: () => void = () => undefined;
   /** Failed attempts since the watch last delivered something. */
   #failures = 0;
   /** Why the watch delivers nothing at the moment. */
@@ -117,6 +119,7 @@ export class Feed<T extends Obj> {
     for (const key of unseen) this.#host.publish(store.forget(key), true);
     this.problem = undefined;
     this.isSynced = true;
+    this.onSynced();
     this.#host.complete(version, this.contains);
   }
 

@@ -15,6 +15,8 @@ import { SourceError } from '../errors.ts';
 import { Feed, type FeedHost } from './feed.ts';
 import { IdleCompression } from './idle-compression.ts';
 import { keyOf } from '../keys.ts';
+import { namespacesOf, scopeOf } from './namespace-scope.ts';
+import { OpenFeed } from './open-feed.ts';
 import { OverlaidStore } from './overlaid-store.ts';
 import { Overlay } from './overlay.ts';
 import { parseSelector, type Selector } from './selector.ts';
@@ -66,7 +68,11 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   readonly #subscribers = new Set<Subscriber<T>>();
   readonly #transform: (obj: T) => T;
   readonly #selector: Selector;
-  readonly #feeds: readonly Feed<T>[];
+  readonly #feedHost: FeedHost<T>;
+  /** By namespace; undefined for all. */
+  readonly #feeds = new Map<string | undefined, OpenFeed<T>>();
+  readonly #leaveScope: () => void;
+  #life: AbortSignal | undefined;
   #started: Promise<void> | undefined;
   #onSynced: () => void = () => undefined;
   #onHopeless: (why: string) => void = () => undefined;
@@ -85,16 +91,26 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     this.#reads = new OverlaidStore(this.#store, this.#overlay);
     this.#transform = options.transform ?? dropManagedFields;
     this.#selector = parseSelector(options.labels);
-    this.#feeds = this.#createFeeds();
+    this.#feedHost = this.#createFeedHost();
+    this.#leaveScope = this.#joinScope();
+    void this.#setFeeds();
     deps.metrics?.know(this.name, this.#store);
   }
 
   get isSynced(): boolean {
-    return this.#feeds.every((feed) => feed.isSynced);
+    return this.#life !== undefined && this.#all.every((feed) => feed.isSynced);
   }
 
   get problem(): string | undefined {
-    return this.#feeds.find((feed) => feed.problem !== undefined)?.problem;
+    return this.#all.find((feed) => feed.problem !== undefined)?.problem;
+  }
+
+  hasRead(namespace: string): boolean {
+    return this.#all.every((feed) => feed.isSynced || !feed.contains(`${namespace}/`));
+  }
+
+  get #all(): Feed<T>[] {
+    return [...this.#feeds.values()].map(({ feed }) => feed);
   }
 
   /** Own writes that the watch has not confirmed yet. */
@@ -256,9 +272,10 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   }
 
   #isSelected(obj: View<T>): boolean {
-    return (
-      this.#feeds.some((feed) => feed.contains(keyOf(obj))) && this.#selector.matches(obj.metadata.labels)
-    );
+    const key = keyOf(obj);
+    // An object of a namespace that is being removed stays visible to the reconcile that writes it.
+    const isContained = this.#all.some((feed) => feed.contains(key)) || this.#store.has(key);
+    return isContained && this.#selector.matches(obj.metadata.labels);
   }
 
   #prepare(obj: T): View<T> {
@@ -271,8 +288,8 @@ export class WatchCache<T extends Obj> implements Cache<T> {
 
   // -------------------------------------------------------------- the watch
 
-  #createFeeds(): Feed<T>[] {
-    const host: FeedHost<T> = {
+  #createFeedHost(): FeedHost<T> {
+    return {
       ...this.#deps,
       name: this.name,
       kind: this.kind,
@@ -299,9 +316,66 @@ export class WatchCache<T extends Obj> implements Cache<T> {
         this.#onHopeless(why);
       },
     };
-    const namespaces = new Set(this.options.namespaces ?? []);
-    if (namespaces.size === 0) return [new Feed(host, undefined)];
-    return [...namespaces].map((namespace) => new Feed(host, namespace));
+  }
+
+  /** Follows the namespaces of a scope. @returns a function that ends this */
+  #joinScope(): () => void {
+    const scope = scopeOf(this.options);
+    if (!scope) return () => undefined;
+    return scope.join({
+      open: () => this.#setFeeds(),
+      leave: () => Promise.resolve(),
+      close: () => {
+        this.#dropOutside();
+      },
+    });
+  }
+
+  /** Ends feeds that are not wanted, and starts missing ones. @returns when all are synced or have ended */
+  async #setFeeds(): Promise<void> {
+    const wanted = namespacesOf(this.options);
+    const namespaces = new Set<string | undefined>(wanted === 'all' ? [undefined] : wanted);
+    for (const [namespace, { end }] of [...this.#feeds]) {
+      if (namespaces.has(namespace)) continue;
+      this.#feeds.delete(namespace);
+      end();
+    }
+    for (const namespace of namespaces) {
+      if (this.#feeds.has(namespace)) continue;
+      const opened = new OpenFeed(new Feed(this.#feedHost, namespace));
+      this.#feeds.set(namespace, opened);
+      if (this.#life) opened.run(this.#life);
+    }
+    // The namespace for which the start was waiting may have been removed.
+    if (this.isSynced) this.#onSynced();
+    if (this.#life) await Promise.all([...this.#feeds.values()].map(({ synced }) => synced));
+  }
+
+  /** Drops the objects that no feed contains any more. */
+  #dropOutside(): void {
+    const feeds = this.#all;
+    const isOutside = (key: Key): boolean => !feeds.some((feed) => feed.contains(key));
+    this.#overlay.clear(isOutside);
+    for (const echo of this.#echoes.values()) echo.drop(isOutside);
+    for (const key of [...this.#store.keys()].filter(isOutside)) {
+      const obj = this.#store.peek(key);
+      this.#store.forget(key);
+      if (obj) for (const subscriber of [...this.#subscribers]) this.#tellLeft(subscriber, obj);
+    }
+  }
+
+  #tellLeft(subscriber: Subscriber<T>, obj: View<T>): void {
+    try {
+      subscriber.onLeave?.(obj);
+    } catch (error) {
+      const fields = { subscriber: subscriber.name, object: keyOf(obj), err: String(error) };
+      this.#log.error(fields, 'subscriber failed');
+    }
+  }
+
+  /** It is not used any more. */
+  release(): void {
+    this.#leaveScope();
   }
 
   start(signal: AbortSignal): Promise<void> {
@@ -343,7 +417,10 @@ export class WatchCache<T extends Obj> implements Cache<T> {
       }
       signal.addEventListener('abort', onAbort, { once: true });
       this.#compression.start(signal);
-      for (const feed of this.#feeds) void feed.run(signal);
+      this.#life = signal;
+      signal.addEventListener('abort', this.#leaveScope, { once: true });
+      for (const opened of this.#feeds.values()) opened.run(signal);
+      if (this.isSynced) this.#onSynced();
     });
   }
 }

@@ -62,6 +62,7 @@ export class ActiveReconciles {
   readonly #timeoutMs: number | undefined;
   readonly #onTimeout: () => void;
   readonly #reconciles = new Map<Key, TimedReconcile>();
+  readonly #onEnd = new Set<() => void>();
 
   constructor(clock: Clock, timeoutMs: number | undefined, onTimeout: () => void) {
     this.#clock = clock;
@@ -90,9 +91,18 @@ export class ActiveReconciles {
     const run = new TimedReconcile(since, () => {
       disarm?.();
       this.#reconciles.delete(key);
+      for (const notify of this.#onEnd) notify();
+      this.#onEnd.clear();
     });
     this.#reconciles.set(key, run);
     return run;
+  }
+
+  /** Resolves when no key that `isConcerned` accepts is being reconciled. */
+  async idle(isConcerned: (key: Key) => boolean): Promise<void> {
+    while ([...this.#reconciles.keys()].some(isConcerned)) {
+      await new Promise<void>((resolve) => this.#onEnd.add(resolve));
+    }
   }
 
   /** Interrupts the reconcile of a key, once, if `isCause` returns true. */

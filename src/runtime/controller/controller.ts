@@ -8,6 +8,7 @@ import { withLogFields, type Logger } from '../../observability/log.ts';
 import { controllerMetrics, type ControllerMetrics } from '../../observability/controller-metrics.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { objectMetrics } from '../../observability/object-metrics.ts';
+import { scopeOf, type NamespaceScope } from '../cache/namespace-scope.ts';
 import { Braking } from './braking.ts';
 import { createContext } from './context.ts';
 import { beginReconcile, isLastAttempt } from './decide.ts';
@@ -33,6 +34,9 @@ import { createWriter, type Fence } from './writer.ts';
 
 export type { Controller, ManagedController } from './managed-controller.ts';
 export type { ControllerSpec, Reconciler } from './spec.ts';
+
+/** How often it is checked whether the secondaries of an added namespace have been listed. */
+const UNREAD_MS = 250;
 
 interface ControllerPorts {
   readonly client: Client;
@@ -71,6 +75,7 @@ class KeyController<P extends Obj> {
   readonly #forgetting: Forgetting<P>;
   readonly #braking: Braking<P> | undefined;
   readonly #pace: Pace;
+  readonly #scope: NamespaceScope | undefined;
   readonly #life = new AbortController();
   #workers: Promise<void>[] = [];
 
@@ -128,6 +133,27 @@ class KeyController<P extends Obj> {
     });
     this.#sources = new SourceSet(this.#intake.host);
     this.#pace = new Pace(ports.clock);
+    this.#scope = this.cache.options && scopeOf(this.cache.options);
+    this.#scope?.join({
+      open: (isAdded) => this.#open(isAdded),
+      leave: () => this.#leave(),
+      close: () => undefined,
+    });
+  }
+
+  /** A namespace that was removed a moment ago may be added again before its objects have left the cache. */
+  #open(isAdded: (namespace: string) => boolean): Promise<void> {
+    return this.revisit(({ metadata }) => isAdded(metadata.namespace ?? ''));
+  }
+
+  #leave(): Promise<void> {
+    const isOutside = (key: Key): boolean => !this.#isInScope(key);
+    for (const key of this.cache.keys()) if (isOutside(key)) this.#queue.cancel(key);
+    return this.#active.idle(isOutside);
+  }
+
+  #isInScope(key: Key): boolean {
+    return this.#scope?.includes(namespaceOf(key)) ?? true;
   }
 
   #createQueue(clock: Clock): WorkQueue {
@@ -168,6 +194,9 @@ class KeyController<P extends Obj> {
       },
       onEcho: ({ type }) => {
         this.#metrics.event('primary', type, 'echo');
+      },
+      onLeave: (obj) => {
+        this.#intake.onLeave(obj);
       },
     });
     for (const source of this.#settings.spec.sources ?? []) this.#sources.attach(source);
@@ -286,6 +315,14 @@ class KeyController<P extends Obj> {
     }
     if (admission?.is === 'foreign') {
       this.#slots.forget(key);
+      return;
+    }
+    if (!this.#isInScope(key)) {
+      this.#slots.forget(key);
+      return;
+    }
+    if (!this.#sources.hasRead(namespaceOf(key))) {
+      this.#queue.addAfter(key, UNREAD_MS, 'requeue', item.priority);
       return;
     }
     const { clock } = this.#ports;

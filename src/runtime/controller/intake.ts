@@ -102,6 +102,11 @@ export class Intake<P extends Obj> {
     }
   }
 
+  /** The namespace of a primary was removed: it was not deleted, but this process has nothing more to do with it. */
+  onLeave(primary: View<P>): void {
+    this.#onGone(keyOf(primary), primary);
+  }
+
   #admit(key: Key, source: string, action: string): void {
     const { cache, metrics } = this.#ports;
     // Before the first list is complete, it is not known which objects exist; the start of the reconcile checks.

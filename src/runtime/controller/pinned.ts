@@ -4,6 +4,7 @@
  */
 import { AlreadyExists, Conflict, Invalid } from '../errors.ts';
 import { namespaceOf } from '../keys.ts';
+import { namespacesOf } from '../cache/namespace-scope.ts';
 import { parseSelector } from '../cache/selector.ts';
 import type { Cache, Key, Obj, Write } from '../types.ts';
 
@@ -59,8 +60,8 @@ function isMissing<T extends Obj>(write: Write<T>, key: Key, caches: readonly Ca
   if (write.verb !== 'apply' || write.sub) return false;
   const { labels } = write.object.metadata;
   return caches.some(({ isSynced, options }) => {
-    const { namespaces = [] } = options ?? {};
-    const isInScope = namespaces.length === 0 || namespaces.includes(namespaceOf(key));
+    const namespaces = namespacesOf(options);
+    const isInScope = namespaces === 'all' || namespaces.includes(namespaceOf(key));
     return isSynced && isInScope && !options?.fields && parseSelector(options?.labels).matches(labels);
   });
 }

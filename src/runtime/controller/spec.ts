@@ -26,9 +26,9 @@ export interface Reconciler<P extends Obj> {
   /** Called for each failure of `reconcile`; can write it to the status and change whether it is retried. */
   onError?(primary: View<P>, ctx: Context<P>, error: unknown): Promise<ErrorControl<P>>;
   /**
-   * The primary is gone, with or without cleanup: drops what this process remembers about it. Called for every
-   * primary that disappears, while it is not being reconciled, and possibly more than once: after a failure it is
-   * called again, with growing delays, until it succeeds or the process ends.
+   * Drops what this process remembers about a primary: it is gone, with or without cleanup, or another replica has handled
+   * it meanwhile. Called while it is not being reconciled, and possibly more than once: after a failure it is called
+   * again, with growing delays, until it succeeds or the process ends.
    */
   forget?(primary: View<P>): void | Promise<void>;
 }

@@ -7,6 +7,7 @@ import { startHealthServer, type Check } from '../../observability/health.ts';
 import { silentLogger, type Logger } from '../../observability/log.ts';
 import { createMetrics } from '../../observability/metrics.ts';
 import { createSharing, type Sharing } from '../fleet/sharing.ts';
+import type { NamespaceScope } from '../cache/namespace-scope.ts';
 import { createCaches } from '../cache/cache.ts';
 import { KubeconfigError, type LeadershipLostError } from '../errors.ts';
 import {
@@ -63,6 +64,11 @@ export interface OperatorOptions {
    * work moves when processes start, stop or die. `leases`: with all defaults. Used instead of `lease`.
    */
   readonly sharing?: 'leases' | Sharing;
+  /**
+   * Restricts all caches that name no namespaces themselves: of primaries, and of secondaries. Kinds without namespace are
+   * not restricted. A scope can be changed while the operator runs. Default: all namespaces.
+   */
+  readonly namespaces?: readonly string[] | NamespaceScope;
   /** Names this process in the lease and in events; unique among replicas. Default `<host name>-<process id>`. */
   readonly identity?: string;
   /** Serves /metrics, /healthz and /readyz on this address; port 0 takes any free port. Default: not served. */
@@ -181,6 +187,7 @@ async function createOperator(
     client,
     ...ports,
     metrics,
+    ...(options.namespaces && { namespaces: options.namespaces }),
     ...(isPatient && { syncTimeoutMs: Infinity }),
   });
   clusters.push({ client, caches });

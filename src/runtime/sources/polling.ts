@@ -290,6 +290,9 @@ function perResource<V, P extends Obj>(
           if (change.type === 'delete' || !isWanted(change.obj)) leave(key);
           else watchOver(key);
         },
+        onLeave: (obj) => {
+          leave(keyOf(obj));
+        },
       });
       signal.addEventListener('abort', () => {
         unsubscribe();

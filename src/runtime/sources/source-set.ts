@@ -1,6 +1,7 @@
 /** The sources of one controller. */
 import type { AttachedSource, Source, SourceHost } from './sources.ts';
-import type { Obj, View } from '../types.ts';
+import { scopeOf } from '../cache/namespace-scope.ts';
+import type { Cache, Obj, View } from '../types.ts';
 
 interface LiveSource<P extends Obj> {
   readonly source: Source<P>;
@@ -45,6 +46,15 @@ export class SourceSet<P extends Obj> {
     if (this.#sources.has(source.name)) return;
     const live = this.attach(source);
     if (this.#life) await start(live, this.#life);
+  }
+
+  /** Whether all sources have read a namespace that was added to their scope. */
+  hasRead(namespace: string): boolean {
+    for (const { source } of this.#sources.values()) {
+      const cache = source.cache as Cache<Obj> | undefined;
+      if (cache?.options && scopeOf(cache.options) && !cache.hasRead(namespace)) return false;
+    }
+    return true;
   }
 
   /** Before this process takes over primaries. @throws the error of a source */

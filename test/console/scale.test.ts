@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { readAssets } from '../../src/cli/console/assets.ts';
 import { createSessions } from '../../src/cli/console/guard.ts';
+import { loopbackAccess } from '../../src/cli/console/loopback.ts';
 import { modelOf } from '../../src/cli/console/model.ts';
 import { createServer, listen } from '../../src/cli/console/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -28,16 +29,16 @@ describe('the console with 5,000 landscapes', function () {
   let port = 0;
   let server: ReturnType<typeof createServer> | undefined;
   before(async () => {
-    server = createServer({
+    const access = loopbackAccess({
       model,
       client: { raw: () => Promise.resolve({}) } as unknown as Client,
       clock: systemClock,
       sessions,
-      assets: readAssets(),
-      about: { version: '1.0.0', server: 'https://10.0.0.1', namespace: 'proj' },
+      about: { version: '1.0.0', server: 'https://10.0.0.1', namespaces: ['proj'], user: '' },
       port: () => port,
     });
-    port = await listen(server, 0);
+    server = createServer({ access, assets: readAssets() });
+    port = await listen(server, { port: 0 });
   });
   after(() => server?.close());
   const open = () => visit(own.browser, `http://127.0.0.1:${String(port)}/#token=${sessions.token}`);

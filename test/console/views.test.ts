@@ -135,7 +135,8 @@ describe('the console in a browser', function () {
     const { page } = visitor;
     await page.getByRole('cell', { name: 'data/network' }).waitFor();
     await page.getByRole('link', { name: 'shop/shop' }).click();
-    await page.getByRole('link', { name: 'Data flow' }).last().click();
+    const tabs = page.getByRole('navigation', { name: 'Views of the landscape' });
+    await tabs.getByRole('link', { name: 'Data flow' }).click();
     await page.getByRole('cell', { name: 'data/database-endpoint' }).waitFor();
     expect(await page.locator('svg a.node').count()).to.equal(4);
     await close(visitor);

@@ -30,7 +30,7 @@ export interface Right {
   readonly why: string;
 }
 
-/** All permissions that the chart can grant: first those of the controllers, then those of the webhooks. */
+/** All permissions that the chart can grant: of the controllers, then of the webhooks, then of the console. */
 export function allRights(): readonly Right[] {
   const { manifests } = renderProduct({
     config: {
@@ -38,10 +38,12 @@ export function allRights(): readonly Right[] {
       lsDeployments: { deploymentsNamespace: 'health', lsHealthCheckName: 'own' },
     },
     webhooks: { enabled: true },
+    console: { enabled: true },
   });
   const roles = manifests.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
-  const isForWebhooks = ({ source }: { source: string }): boolean => source.includes('/webhooks/');
-  return [...roles.filter((role) => !isForWebhooks(role)), ...roles.filter(isForWebhooks)].flatMap(rightsIn);
+  const rank = ({ source }: { source: string }): number =>
+    ['/webhooks/', '/console/'].findIndex((folder) => source.includes(folder));
+  return roles.toSorted((a, b) => rank(a) - rank(b)).flatMap(rightsIn);
 }
 
 function rightsIn({ source, content, document }: Rendering['manifests'][number]): readonly Right[] {

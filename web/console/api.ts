@@ -19,12 +19,18 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 /** @throws ApiProblem */
-export async function post(path: string, body: object): Promise<void> {
-  const response = await fetch(path, {
+export const post = (path: string, body: object): Promise<void> =>
+  send(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
+
+/** @throws ApiProblem */
+export const remove = (path: string): Promise<void> => send(path, { method: 'DELETE' });
+
+async function send(path: string, request: RequestInit): Promise<void> {
+  const response = await fetch(path, request);
   if (!response.ok) throw await problemOf(response);
 }
 

@@ -1,5 +1,5 @@
 /** How values are written. Pure. */
-import type { Condition } from '../../src/cli/console/wire.ts';
+import type { About, Condition } from '../../src/cli/console/wire.ts';
 
 /** `5s`, `3m20s`, `2h5m`, `4d3h`, as the command line writes them. */
 export function durationText(ms: number): string {
@@ -51,3 +51,11 @@ export const phaseText = ({
 /** `1 object`, `2 objects`. */
 export const counted = (count: number, noun: string): string =>
   `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+
+/** `all namespaces`, `namespace shop`, `3 namespaces`. */
+export const scopeWords = ({ namespaces }: Pick<About, 'namespaces'>): string =>
+  namespaces === 'all'
+    ? 'all namespaces'
+    : namespaces.length === 1
+      ? `namespace ${namespaces[0] ?? ''}`
+      : counted(namespaces.length, 'namespace');

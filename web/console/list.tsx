@@ -1,6 +1,6 @@
 /** All landscapes, with search and filters. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { LandscapeRow } from '../../src/cli/console/wire.ts';
+import type { About, LandscapeRow } from '../../src/cli/console/wire.ts';
 import { conditions, counted, jobDuration, phaseText, sinceText, symbols } from './format.ts';
 import { useNow } from './now.ts';
 import { filterList, namespacesIn, type FilteredList, type ListFilter } from './list-filter.ts';
@@ -23,9 +23,10 @@ const setFilter = ({ search, condition, namespace }: ListFilter): void =>
 interface ListProps {
   readonly live: Live<LandscapeRow>;
   readonly query: URLSearchParams;
+  readonly about: About | undefined;
 }
 
-export function List({ live, query }: ListProps) {
+export function List({ live, query, about }: ListProps) {
   const filter = filterIn(query);
   const { items } = live;
   const list = useMemo(
@@ -39,6 +40,11 @@ export function List({ live, query }: ListProps) {
       <Toolbar filter={filter} list={list} namespaces={namespaces} />
       {items === undefined ? (
         <Note>Loading …</Note>
+      ) : items.size === 0 && about?.namespaces.length === 0 ? (
+        <Note>
+          You may not list installations in any namespace that has some. Ask an administrator for the verbs
+          get, list and watch of installations, executions and deployitems.
+        </Note>
       ) : items.size === 0 ? (
         <Note>
           There are no installations. Create one with <code>espalier new landscape shop</code> and{' '}

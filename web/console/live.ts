@@ -24,12 +24,13 @@ const SILENCE_MS = 15_000;
 const MIN_RETRY_MS = 500;
 const MAX_RETRY_MS = 5_000;
 
-export function useLive<T extends Item>(path: string): Live<T> {
+/** @param attempt connects again when it changes */
+export function useLive<T extends Item>(path: string, attempt: number): Live<T> {
   const [state, setState] = useState<Live<T> & { readonly path: string }>(() => initial(path));
   useEffect(() => {
     setState(initial(path));
     return follow<T>(path, (change) => setState((before) => ({ ...before, ...change(before) })));
-  }, [path]);
+  }, [path, attempt]);
   // The first render after a change of the path must not show the items of the path before.
   return state.path === path ? state : initial(path);
 }

@@ -1,11 +1,13 @@
 /** The frame of all views: navigation, the state of the connection, and the view of the address. */
 import { useEffect, useState } from 'preact/hooks';
-import type { About, LandscapeRow, Part } from '../../src/cli/console/wire.ts';
-import { get } from './api.ts';
+import type { About, LandscapeRow, Login, LoginInfo, Part } from '../../src/cli/console/wire.ts';
+import { get, remove } from './api.ts';
 import { FlowPage } from './flow.tsx';
 import { Landscape } from './landscape.tsx';
 import { List } from './list.tsx';
 import { useLive, type Connection } from './live.ts';
+import { LoginPage } from './login.tsx';
+import { scopeWords } from './format.ts';
 import { Link, Note } from './parts.tsx';
 import { withQuery, type View } from './addresses.ts';
 import { useRoute, type Route } from './route.ts';
@@ -18,38 +20,80 @@ const feedOf = (view: View): string => {
 
 export function Shell() {
   const route = useRoute();
-  const live = useLive<LandscapeRow & Part>(feedOf(route.view));
+  const [attempt, setAttempt] = useState(0);
+  const live = useLive<LandscapeRow & Part>(feedOf(route.view), attempt);
+  const login = useLogin(live.connection);
   const about = useAbout(live.connection);
+  const retry = (): void => setAttempt((before) => before + 1);
   useEffect(() => {
     if (route.view.name !== 'landscape') document.title = 'Espalier';
   }, [route.view.name]);
+  const needsLogin = live.connection === 'refused' && login === 'token';
   return (
     <>
       <header class="bar">
         <Link href="/" class="brand">
           Espalier
         </Link>
-        <nav aria-label="Views">
-          <Link href="/" current={route.view.name === 'list'}>
-            Landscapes
-          </Link>
-          <Link href="/flow" current={route.view.name === 'flow'}>
-            Data flow
-          </Link>
-        </nav>
+        {!needsLogin && (
+          <nav aria-label="Views">
+            <Link href="/" current={route.view.name === 'list'}>
+              Landscapes
+            </Link>
+            <Link href="/flow" current={route.view.name === 'flow'}>
+              Data flow
+            </Link>
+          </nav>
+        )}
         <span class="cluster" title={about && `Espalier ${about.version}`}>
-          {about && `${about.server} · ${about.namespace || 'all namespaces'}`}
+          {!needsLogin && about && `${about.server} · ${scopeWords(about)}`}
         </span>
         <span class={`connection ${live.connection}`} role="status">
           {words[live.connection]}
         </span>
+        {!needsLogin && login === 'token' && <Logout user={about?.user ?? ''} onDone={retry} />}
       </header>
-      <Banner connection={live.connection} problem={live.problem} />
-      {live.connection === 'refused' && live.items === undefined ? null : (
-        <Current route={route} live={live} />
+      {needsLogin ? (
+        <LoginPage onDone={retry} />
+      ) : (
+        <>
+          <Banner connection={live.connection} problem={live.problem} />
+          {live.connection === 'refused' && live.items === undefined ? null : (
+            <Current route={route} live={live} about={about} />
+          )}
+        </>
       )}
     </>
   );
+}
+
+function Logout({ user, onDone }: { readonly user: string; readonly onDone: () => void }) {
+  return (
+    <button
+      type="button"
+      class="link user"
+      title={user}
+      onClick={() => {
+        remove('/api/session').then(onDone, onDone);
+      }}
+    >
+      Log out
+      <span class="hidden"> {user}</span>
+    </button>
+  );
+}
+
+/** How a session starts; undefined until the console has said it. */
+function useLogin(connection: Connection): Login | undefined {
+  const [login, setLogin] = useState<Login>();
+  useEffect(() => {
+    if (login !== undefined || connection === 'connecting') return;
+    get<LoginInfo>('/api/session').then(
+      (info) => setLogin(info.login),
+      () => undefined,
+    );
+  }, [connection, login]);
+  return login;
 }
 
 const words: Readonly<Record<Connection, string>> = {
@@ -87,12 +131,13 @@ function Banner({ connection, problem }: { readonly connection: Connection; read
 interface CurrentProps {
   readonly route: Route;
   readonly live: ReturnType<typeof useLive<LandscapeRow & Part>>;
+  readonly about: About | undefined;
 }
 
-function Current({ route: { view, query }, live }: CurrentProps) {
+function Current({ route: { view, query }, live, about }: CurrentProps) {
   switch (view.name) {
     case 'list':
-      return <List live={live} query={query} />;
+      return <List live={live} query={query} about={about} />;
     case 'flow':
       return <FlowPage version={live.items} />;
     case 'landscape':

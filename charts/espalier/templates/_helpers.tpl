@@ -1,9 +1,9 @@
 {{/*
 Names are fixed, because a cluster has one Espalier. Helpers with a component take a dict: root, component
-(controllers or webhooks).
+(controllers, webhooks or console).
 */}}
 {{- define "espalier.name" -}}
-{{ eq .component "webhooks" | ternary "espalier-webhooks" "espalier" }}
+{{ eq .component "controllers" | ternary "espalier" (printf "espalier-%s" .component) }}
 {{- end }}
 
 {{/* Selector of the pods; immutable in a Deployment. */}}

@@ -1,5 +1,5 @@
 {{/*
-The parts of a pod that controllers and webhooks share. The dict has: root, component.
+The parts of a pod that all components share. The dict has: root, component.
 */}}
 {{- define "espalier.podMetadata" -}}
 {{- $values := .root.Values }}
@@ -78,10 +78,18 @@ volumes:
     secret:
       secretName: {{ $values.caBundle.secret }}
   {{- end }}
+  {{- if eq .component "console" }}
+  {{- with $values.console.tls.secret }}
+  - name: console-tls
+    secret:
+      secretName: {{ . }}
+  {{- end }}
+  {{- else }}
   {{- range $values.registries.secrets }}
   - name: registry-{{ . | replace "." "-" | trunc 45 | trimSuffix "-" }}-{{ . | sha256sum | trunc 8 }}
     secret:
       secretName: {{ . }}
+  {{- end }}
   {{- end }}
   {{- with $values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
@@ -138,12 +146,24 @@ volumeMounts:
     mountPath: /etc/espalier-ca
     readOnly: true
   {{- end }}
+  {{- if eq .component "console" }}
+  {{- if $values.console.tls.secret }}
+  - name: console-tls
+    mountPath: {{ include "espalier.consoleTlsFolder" .root }}
+    readOnly: true
+  {{- end }}
+  {{- else }}
   {{- range $values.registries.secrets }}
   - name: registry-{{ . | replace "." "-" | trunc 45 | trimSuffix "-" }}-{{ . | sha256sum | trunc 8 }}
     mountPath: {{ include "espalier.registriesFolder" $ }}/{{ . }}
     readOnly: true
   {{- end }}
+  {{- end }}
   {{- with $values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+{{- end }}
+
+{{- define "espalier.consoleTlsFolder" -}}
+/etc/espalier-console-tls
 {{- end }}

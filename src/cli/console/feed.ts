@@ -3,6 +3,7 @@
  * change all receive the items that differ.
  */
 import type { Clock } from '../../lib/clock.ts';
+import type { Node } from '../tree/tree.ts';
 import { partsOf, rowOf } from './items.ts';
 import type { Model, WatchedModel } from './model.ts';
 
@@ -21,6 +22,27 @@ export function itemsOf(model: Model, topic: Topic): readonly Item[] {
   const root = model.root(topic.namespace, topic.name);
   return root ? partsOf(root) : [];
 }
+
+/** An item as JSON. */
+interface Encoded {
+  readonly id: string;
+  readonly json: string;
+}
+
+const encodedItem = (item: Item): Encoded => ({ id: item.id, json: JSON.stringify(item) });
+
+/** Remembers the results for as long as the trees exist; an unchanged tree is the same object. */
+function remembered<T>(of: (root: Node) => T): (root: Node) => T {
+  const known = new WeakMap<Node, { readonly value: T }>();
+  return (root) => {
+    const found = known.get(root) ?? { value: of(root) };
+    known.set(root, found);
+    return found.value;
+  };
+}
+
+const encodedRow = remembered((root) => encodedItem(rowOf(root)));
+const encodedParts = remembered((root) => partsOf(root).map(encodedItem));
 
 type Send = (event: string, json: string) => void;
 
@@ -94,8 +116,12 @@ export function createFeed(model: WatchedModel, clock: Clock): Feed {
   };
 }
 
-const encoded = (model: Model, topic: Topic): ReadonlyMap<string, string> =>
-  new Map(itemsOf(model, topic).map((item) => [item.id, JSON.stringify(item)]));
+function encoded(model: Model, topic: Topic): ReadonlyMap<string, string> {
+  const byId = (items: readonly Encoded[]) => new Map(items.map(({ id, json }) => [id, json]));
+  if (topic.kind === 'landscapes') return byId(model.roots().map(encodedRow));
+  const root = model.root(topic.namespace, topic.name);
+  return byId(root ? encodedParts(root) : []);
+}
 
 function sendChanges(channel: Channel, model: Model): void {
   const before = channel.sent;

@@ -30,9 +30,11 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 export const isOwnHost = (host: string | undefined, port: number): boolean =>
   LOOPBACK.some((name) => host === `${name}:${String(port)}`);
 
-/** Whether the Origin header is that of the console's own pages. */
-export const isOwnOrigin = (origin: string | undefined, host: string | undefined): boolean =>
-  host !== undefined && origin === `http://${host}`;
+/** Whether a Host header contains a loopback name, with any port. */
+export const isLoopback = (host: string): boolean => LOOPBACK.includes(hostNameIn(host));
+
+/** A Host header without its port, in lower case. */
+export const hostNameIn = (host: string): string => host.toLowerCase().replace(/:\d+$/, '');
 
 export interface Sessions {
   /** A token that can be exchanged until the server stops. */
@@ -44,7 +46,8 @@ export interface Sessions {
   isValid(secret: string | undefined): boolean;
 }
 
-const newSecret = (): string => randomBytes(32).toString('base64url');
+/** 256 random bits. */
+export const newSecret = (): string => randomBytes(32).toString('base64url');
 
 export function createSessions(): Sessions {
   const token = newSecret();
@@ -64,17 +67,23 @@ export function createSessions(): Sessions {
 
 /** Takes the same time for all wrong values. */
 const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+export const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Cookies are shared by all ports of a host, so the name contains the port. */
-const cookieName = (port: number): string => `espalier-console-${String(port)}`;
+/**
+ * The header Set-Cookie. Cookies are shared by all ports of a host, so a name without the prefix `__Host-` contains the port.
+ */
+export const sessionCookie = (name: string, secret: string): string =>
+  `${name}=${secret}; Path=/; HttpOnly; SameSite=Strict${secureFor(name)}`;
 
-export const sessionCookie = (port: number, secret: string): string =>
-  `${cookieName(port)}=${secret}; Path=/; HttpOnly; SameSite=Strict`;
+/** The header Set-Cookie that removes the cookie. */
+export const endedCookie = (name: string): string => `${sessionCookie(name, '')}; Max-Age=0`;
+
+/** Browsers accept the prefix only from a secure origin. */
+const secureFor = (name: string): string => (name.startsWith('__Host-') ? '; Secure' : '');
 
 /** The session's secret in a Cookie header. */
-export function secretIn(header: string | undefined, port: number): string | undefined {
-  const start = `${cookieName(port)}=`;
+export function secretIn(header: string | undefined, name: string): string | undefined {
+  const start = `${name}=`;
   const found = (header ?? '').split('; ').find((cookie) => cookie.startsWith(start));
   return found?.slice(start.length);
 }

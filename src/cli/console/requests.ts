@@ -2,11 +2,11 @@
 import { exportedNames, importedNames } from '../../api/data-names.ts';
 import type { DeployItem } from '../../api/kinds/deployitem.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
-import { annotations, GROUP, operations } from '../../api/labels.ts';
+import { annotations, operations } from '../../api/labels.ts';
 import { installationKind } from '../../api/landscaper-kinds.ts';
 import { append } from '../../lib/lists.ts';
-import { isObject, type View } from '../../lib/objects.ts';
-import type { Client } from '../../runtime/types.ts';
+import { isObject, ownField, type View } from '../../lib/objects.ts';
+import type { Client, Kind } from '../../runtime/types.ts';
 import type { Node } from '../tree/tree.ts';
 import { managedResourcesOf } from './slim.ts';
 import type { Action, Deletion, Rights } from './wire.ts';
@@ -20,19 +20,26 @@ export async function rightsOf(client: Client, namespace: string): Promise<Right
   return { reconcile: canPatch, interrupt: canPatch, delete: canDelete };
 }
 
-/** Whether the user may do this with installations. @param namespace undefined: in all namespaces */
+/** Whether the user may do this. @param namespace undefined: in all namespaces */
 export async function isAllowed(
   client: Client,
   verb: string,
   namespace: string | undefined,
+  { kind = installationKind, signal }: { readonly kind?: Kind; readonly signal?: AbortSignal } = {},
 ): Promise<boolean> {
-  const resource = { group: GROUP, resource: installationKind.plural, verb };
-  const answer = await client.raw('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+  const resource = { group: kind.group, resource: kind.plural, verb };
+  const review = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',
     spec: { resourceAttributes: { ...resource, ...(namespace !== undefined && { namespace }) } },
-  });
-  return isObject(answer) && isObject(answer['status']) && answer['status']['allowed'] === true;
+  };
+  const answer = await client.raw(
+    'POST',
+    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    review,
+    signal,
+  );
+  return isObject(answer) && ownField(answer['status'], 'allowed') === true;
 }
 
 /**

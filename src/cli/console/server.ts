@@ -1,61 +1,77 @@
 /** The HTTP server of the console: its pages, its data as JSON, and events. */
 import type { AddressInfo } from 'node:net';
-import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
-import type { Clock } from '../../lib/clock.ts';
-import type { Client } from '../../runtime/types.ts';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { CommandError } from '../errors.ts';
-import { lineFor } from '../report-error.ts';
+import type { Node } from '../tree/tree.ts';
+import { Refused, type Access, type Viewer } from './access.ts';
 import type { Asset } from './assets.ts';
-import { createFeed, itemsOf, type Feed, type Topic } from './feed.ts';
+import { itemsOf, type Topic } from './feed.ts';
 import { flowBetween, flowWithin } from './flow.ts';
-import { isOwnHost, isOwnOrigin, secretIn, securityHeaders, sessionCookie, type Sessions } from './guard.ts';
+import { securityHeaders } from './guard.ts';
 import { jobsOf, timelineOf } from './jobs.ts';
-import type { WatchedModel } from './model.ts';
+import type { Model } from './model.ts';
 import { deletionOf, request as requestAction, rightsOf } from './requests.ts';
-import { actions, type About, type Action } from './wire.ts';
+import { actions, type Action, type Login, type LoginInfo } from './wire.ts';
 
 interface ConsoleParts {
-  readonly model: WatchedModel;
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly sessions: Sessions;
+  readonly access: Access;
   readonly assets: ReadonlyMap<string, Asset>;
-  readonly about: About;
-  /** The port in links, cookies and Host headers. */
-  readonly port: () => number;
+  /** PEM; absent: HTTP. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
 }
 
 interface Landscape {
   readonly Params: { readonly namespace: string; readonly name: string };
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set for requests below /api/ that need a session. */
+    viewer: Viewer | undefined;
+  }
+}
+
+/** A token can have some kilobytes. */
+const MAX_BODY_BYTES = 32 * 1024;
+const REQUEST_TIMEOUT_MS = 30_000;
+
 /** The server without a port, for tests. */
-export function createServer(parts: ConsoleParts): FastifyInstance {
-  const server = fastify({ logger: false, forceCloseConnections: true, bodyLimit: 16 * 1024 });
+export function createServer({ access, assets, certificate }: ConsoleParts): FastifyInstance {
+  const server = fastify({
+    logger: false,
+    forceCloseConnections: true,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    ...(certificate && { https: certificate }),
+  }) as unknown as FastifyInstance;
   // Browsers send other types to foreign origins without asking first.
   server.removeContentTypeParser('text/plain');
-  const feed = createFeed(parts.model, parts.clock);
+  server.decorateRequest('viewer', undefined);
   server.addHook('onClose', () => {
-    feed.close();
+    access.close();
   });
-  addGuards(server, parts);
-  addSession(server, parts);
-  addReads(server, parts);
-  addJobs(server, parts);
-  addActions(server, parts);
-  addEvents(server, feed);
-  addPages(server, parts);
   server.setErrorHandler((error, _, reply) => {
     const { status, statusCode } = error as { readonly status?: number; readonly statusCode?: number };
-    return refuse(reply, status ?? statusCode ?? 500, lineFor(error));
+    const message = error instanceof Refused ? error.message : access.describe(error);
+    return refuse(reply, status ?? statusCode ?? 500, message);
   });
+  addGuards(server, access);
+  addSession(server, access);
+  addReads(server);
+  addJobs(server);
+  addActions(server);
+  addEvents(server);
+  addPages(server, assets);
   return server;
 }
 
-/** Serves on loopback only. @throws CommandError if the port is not available */
-export async function listen(server: FastifyInstance, port: number): Promise<number> {
+/** @throws CommandError if the port is not available */
+export async function listen(
+  server: FastifyInstance,
+  { host = '127.0.0.1', port }: { readonly host?: string; readonly port: number },
+): Promise<number> {
   try {
-    await server.listen({ host: '127.0.0.1', port });
+    await server.listen({ host, port });
     return (server.server.address() as AddressInfo).port;
   } catch (error) {
     const isInUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
@@ -69,35 +85,48 @@ export async function listen(server: FastifyInstance, port: number): Promise<num
 const refuse = (reply: FastifyReply, code: number, error: string): FastifyReply =>
   reply.code(code).send({ error });
 
-function addGuards(server: FastifyInstance, { port, sessions }: ConsoleParts): void {
+const SESSION = '/api/session';
+/** For the kubelet, which uses the address of the pod as host. */
+const HEALTH = '/healthz';
+
+const without: Readonly<Record<Login, string>> = {
+  link: 'there is no session; open the link that espalier console printed',
+  token: 'there is no session; log in',
+};
+
+function addGuards(server: FastifyInstance, access: Access): void {
+  server.get(HEALTH, (_, reply) => reply.type('text/plain; charset=utf-8').send('Ok'));
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders).header('cache-control', 'no-store');
-    const { host, origin, cookie } = request.headers;
-    if (!isOwnHost(host, port()))
-      return refuse(
-        reply,
-        403,
-        `the Host header "${host ?? ''}" is not an address of this console; use 127.0.0.1`,
-      );
-    if (request.method !== 'GET' && request.method !== 'HEAD' && !isOwnOrigin(origin, host))
+    if (request.url === HEALTH) return undefined;
+    const ownOrigin = access.originOf(request);
+    const { origin } = request.headers;
+    if (request.method !== 'GET' && request.method !== 'HEAD' && origin !== ownOrigin)
       return refuse(reply, 403, `the Origin header "${origin ?? ''}" is not that of this console`);
-    const isOpen = !request.url.startsWith('/api/') || request.url === '/api/session';
-    if (!isOpen && !sessions.isValid(secretIn(cookie, port())))
-      return refuse(reply, 401, 'there is no session; open the link that espalier console printed');
-    return undefined;
+    if (!request.url.startsWith('/api/') || request.url === SESSION) return undefined;
+    request.viewer = await access.viewerOf(request);
+    return request.viewer ? undefined : refuse(reply, 401, without[access.login]);
   });
 }
 
-function addSession(server: FastifyInstance, { sessions, port }: ConsoleParts): void {
+/** The guard lets only requests with a viewer pass. */
+function viewerOf({ viewer }: FastifyRequest): Viewer {
+  if (!viewer) throw new Error('the request has no viewer');
+  return viewer;
+}
+
+function addSession(server: FastifyInstance, access: Access): void {
+  server.get(SESSION, (): LoginInfo => ({ login: access.login }));
   server.post<{ Body: { token: string } }>(
-    '/api/session',
+    SESSION,
     { schema: { body: object({ token: { type: 'string' } }) } },
-    (request, reply) => {
-      const secret = sessions.exchange(request.body.token);
-      if (secret === undefined)
-        return refuse(reply, 401, 'the token is not valid; open the link that espalier console printed last');
-      return reply.header('set-cookie', sessionCookie(port(), secret)).code(204).send();
+    async (request, reply) => {
+      const cookie = await access.start(request, request.body.token);
+      return reply.header('set-cookie', cookie).code(204).send();
     },
+  );
+  server.delete(SESSION, (request, reply) =>
+    reply.header('set-cookie', access.end(request)).code(204).send(),
   );
 }
 
@@ -113,43 +142,55 @@ const LANDSCAPE = '/api/landscapes/:namespace/:name';
 const missing = (reply: FastifyReply, { namespace, name }: Landscape['Params']): FastifyReply =>
   refuse(reply, 404, `there is no root installation ${name} in namespace ${namespace}`);
 
-function addReads(server: FastifyInstance, { model, about }: ConsoleParts): void {
-  server.get('/api/about', () => about);
-  server.get('/api/landscapes', () => ({ items: itemsOf(model, { kind: 'landscapes' }) }));
-  server.get('/api/flow', () => flowBetween(model.roots()));
-  server.get<Landscape>(LANDSCAPE, ({ params }, reply) => {
-    const root = model.root(params.namespace, params.name);
-    return root ? { items: itemsOf(model, { kind: 'landscape', ...params }) } : missing(reply, params);
-  });
-  server.get<Landscape>(`${LANDSCAPE}/flow`, ({ params }, reply) => {
-    const root = model.root(params.namespace, params.name);
-    return root ? flowWithin(root) : missing(reply, params);
-  });
-  server.get<Landscape>(`${LANDSCAPE}/deletion`, ({ params }, reply) => {
-    const root = model.root(params.namespace, params.name);
-    return root ? deletionOf(root, model.roots()) : missing(reply, params);
-  });
+function addReads(server: FastifyInstance): void {
+  server.get('/api/about', (request) => viewerOf(request).about);
+  server.get('/api/landscapes', (request) => ({
+    items: itemsOf(viewerOf(request).model, { kind: 'landscapes' }),
+  }));
+  server.get('/api/flow', (request) => flowBetween(viewerOf(request).model.roots()));
+  const aboutRoot = (path: string, answer: (root: Node, model: Model) => object): void => {
+    server.get<Landscape>(`${LANDSCAPE}${path}`, (request, reply) => {
+      const { model } = viewerOf(request);
+      const root = model.root(request.params.namespace, request.params.name);
+      return root ? answer(root, model) : missing(reply, request.params);
+    });
+  };
+  aboutRoot('', ({ namespace, name }, model) => ({
+    items: itemsOf(model, { kind: 'landscape', namespace, name }),
+  }));
+  aboutRoot('/flow', flowWithin);
+  aboutRoot('/deletion', (root, model) => deletionOf(root, model.roots()));
 }
 
-function addJobs(server: FastifyInstance, { model, client }: ConsoleParts): void {
-  server.get<Landscape>(`${LANDSCAPE}/jobs`, ({ params: { namespace, name } }) =>
-    jobsOf(client, namespace, name, model.root(namespace, name)),
-  );
+function addJobs(server: FastifyInstance): void {
+  server.get<Landscape>(`${LANDSCAPE}/jobs`, (request) => {
+    const { client, model } = viewerOf(request);
+    const { namespace, name } = request.params;
+    return jobsOf(client, namespace, name, model.root(namespace, name));
+  });
   server.get<{ Params: Landscape['Params'] & { readonly job: string } }>(
     `${LANDSCAPE}/jobs/:job`,
-    async ({ params: { namespace, name, job } }, reply) =>
-      (await timelineOf(client, namespace, name, model.root(namespace, name), job)) ??
-      refuse(reply, 404, `there is no record of job ${job} of ${name}`),
+    async (request, reply) => {
+      const { client, model } = viewerOf(request);
+      const { namespace, name, job } = request.params;
+      const timeline = await timelineOf(client, namespace, name, model.root(namespace, name), job);
+      return timeline ?? refuse(reply, 404, `there is no record of job ${job} of ${name}`);
+    },
   );
 }
 
-function addActions(server: FastifyInstance, { client }: ConsoleParts): void {
-  server.get<Landscape>(`${LANDSCAPE}/rights`, ({ params }) => rightsOf(client, params.namespace));
+function addActions(server: FastifyInstance): void {
+  server.get<Landscape>(`${LANDSCAPE}/rights`, (request) =>
+    rightsOf(viewerOf(request).client, request.params.namespace),
+  );
   server.post<Landscape & { Body: { readonly action: Action; readonly uid: string } }>(
     `${LANDSCAPE}/actions`,
     { schema: { body: object({ action: { enum: actions }, uid: { type: 'string', minLength: 1 } }) } },
-    async ({ params: { namespace, name }, body }, reply) => {
-      await requestAction(client, `${namespace}/${name}`, body);
+    async (request, reply) => {
+      const { client, onAction } = viewerOf(request);
+      const landscape = `${request.params.namespace}/${request.params.name}`;
+      await requestAction(client, landscape, request.body);
+      onAction(request.body.action, landscape);
       return reply.code(204).send();
     },
   );
@@ -158,7 +199,7 @@ function addActions(server: FastifyInstance, { client }: ConsoleParts): void {
 /** A viewer that reads more slowly than this is disconnected; it reconnects and receives a snapshot. */
 const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 
-function addEvents(server: FastifyInstance, feed: Feed): void {
+function addEvents(server: FastifyInstance): void {
   const query = { namespace: { type: 'string' }, name: { type: 'string' } };
   server.get<{ Querystring: { namespace?: string; name?: string } }>(
     '/api/events',
@@ -169,8 +210,10 @@ function addEvents(server: FastifyInstance, feed: Feed): void {
         namespace !== undefined && name !== undefined
           ? { kind: 'landscape', namespace, name }
           : { kind: 'landscapes' };
-      reply.hijack();
+      const { feed, onEnd } = viewerOf(request);
       const { raw } = reply;
+      const release = onEnd(() => raw.destroy());
+      reply.hijack();
       raw.writeHead(200, {
         ...securityHeaders,
         'content-type': 'text/event-stream; charset=utf-8',
@@ -180,13 +223,16 @@ function addEvents(server: FastifyInstance, feed: Feed): void {
         if (raw.writableLength > MAX_UNREAD_BYTES) raw.destroy();
         else raw.write(`event: ${event}\ndata: ${json}\n\n`);
       });
-      raw.on('close', close);
+      raw.on('close', () => {
+        close();
+        release();
+      });
     },
   );
 }
 
 /** Every other path belongs to the client, which reads it. */
-function addPages(server: FastifyInstance, { assets }: ConsoleParts): void {
+function addPages(server: FastifyInstance, assets: ConsoleParts['assets']): void {
   const send = (reply: FastifyReply, name: string): FastifyReply => {
     const asset = assets.get(name);
     return asset ? reply.type(asset.type).send(asset.body) : refuse(reply, 404, `there is no file ${name}`);

@@ -5,7 +5,8 @@ import type { Cluster } from '../cluster.ts';
 import { packageInfo } from '../package.ts';
 import { readAssets } from './assets.ts';
 import { createSessions } from './guard.ts';
-import { watchModel } from './model.ts';
+import { loopbackAccess } from './loopback.ts';
+import { modelOfSource, watchSource } from './model.ts';
 import { createServer, listen } from './server.ts';
 
 interface ConsoleOptions {
@@ -38,28 +39,34 @@ export async function startConsole(
     life.abort(new Error('the console stops'));
   };
   // Without this, the watches keep the process alive after the error.
-  const model = await watchModel(caches, namespace, life.signal).catch((error: unknown) => {
+  const namespaces = namespace === undefined ? undefined : [namespace];
+  const source = await watchSource(caches, namespaces, life.signal).catch((error: unknown) => {
     stop();
     throw error;
   });
   let port = 0;
-  const server = createServer({
-    model,
+  const access = loopbackAccess({
+    model: modelOfSource(source),
     client,
     clock,
     sessions,
-    assets,
-    about: { version: packageInfo().version, server: self.server, namespace: namespace ?? '' },
+    about: {
+      version: packageInfo().version,
+      server: self.server,
+      namespaces: namespaces ?? 'all',
+      user: '',
+    },
     port: () => port,
   });
+  const server = createServer({ access, assets });
   const close = async (): Promise<void> => {
     stop();
     await server.close();
   };
   try {
-    port = await listen(server, wanted ?? USUAL_PORT).catch((error: unknown) => {
+    port = await listen(server, { port: wanted ?? USUAL_PORT }).catch((error: unknown) => {
       if (wanted !== undefined || !(error instanceof CommandError)) throw error;
-      return listen(server, 0);
+      return listen(server, { port: 0 });
     });
   } catch (error) {
     await close();

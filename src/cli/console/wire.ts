@@ -81,13 +81,23 @@ export interface Health {
   readonly problem: string;
 }
 
-/** Facts about the server and the cluster. */
+/** How a session starts: with the printed link, or with a bearer token of Kubernetes that the user enters. */
+export type Login = 'link' | 'token';
+
+/** What the page has to know before there is a session. */
+export interface LoginInfo {
+  readonly login: Login;
+}
+
+/** Facts about the server, the cluster and the viewer. */
 export interface About {
   readonly version: string;
   /** Address of the API server. */
   readonly server: string;
-  /** The namespace that is shown; empty: all. */
-  readonly namespace: string;
+  /** The namespaces whose installations are shown. */
+  readonly namespaces: 'all' | readonly string[];
+  /** Name of the user in the cluster; empty for the user of the kubeconfig. */
+  readonly user: string;
 }
 
 export interface FlowNode {

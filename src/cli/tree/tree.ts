@@ -71,14 +71,15 @@ export function treesOf(collected: Collected, name?: string): Node[] {
 export const itemTrees = ({ deployItems }: Pick<Collected, 'deployItems'>): Node[] =>
   [...deployItems].sort(byPlace).map((item) => node(item, 'DeployItem', item.status?.jobID, undefined, []));
 
-interface Index {
+/** Objects by key, and by the key of their owner. */
+export interface Index {
   readonly installations: ReadonlyMap<string, View<Installation>>;
   readonly subInstallations: ReadonlyMap<string, readonly View<Installation>[]>;
   readonly executions: ReadonlyMap<string, View<Execution>>;
   readonly deployItems: ReadonlyMap<string, readonly View<DeployItem>[]>;
 }
 
-function indexOf({ installations, executions, deployItems }: Collected): Index {
+export function indexOf({ installations, executions, deployItems }: Collected): Index {
   return {
     installations: new Map(installations.map((i) => [keyOf(i), i])),
     subInstallations: grouped(installations, (i) => parentInstallation(i.metadata)),
@@ -105,26 +106,29 @@ function grouped<T extends TreeObject>(
 }
 
 /** A sub-installation without an existing parent is shown at the top, otherwise it would be invisible. */
-function isTop(installation: View<Installation>, index: Index): boolean {
+export function isTop(installation: View<Installation>, index: Index): boolean {
   const parent = parentInstallation(installation.metadata);
   return parent === undefined || !index.installations.has(joinKey(installation.metadata.namespace, parent));
 }
 
 // ---------------------------------------------------------------- nodes
 
-function installationNode(self: View<Installation>, job: string | undefined, index: Index): Node {
+export function installationNode(self: View<Installation>, job: string | undefined, index: Index): Node {
   const key = keyOf(self);
   const order = (self.status?.subInstCache?.activeSubs ?? []).map(({ objectName }) => objectName);
   const subs = inOrder(index.subInstallations.get(key) ?? [], order);
-  const execution = index.executions.get(
-    self.status?.executionRef?.name ? joinKey(self.metadata.namespace, self.status.executionRef.name) : key,
-  );
+  const execution = executionOf(self, index);
   const title = titleOf(self);
   return node(self, 'Installation', job, title, [
     ...withPredecessors(subs, job, index),
     ...(execution ? [executionNode(execution, title, job, index)] : []),
   ]);
 }
+
+export const executionOf = (self: View<Installation>, index: Index): View<Execution> | undefined =>
+  index.executions.get(
+    joinKey(self.metadata.namespace, self.status?.executionRef?.name || self.metadata.name),
+  );
 
 /** The name of an installation in the blueprint of its parent; of a root, its own. */
 export const titleOf = ({ metadata }: View<Installation>): string =>

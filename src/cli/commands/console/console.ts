@@ -1,12 +1,11 @@
 /** `espalier console`: serves the web console for the cluster of the kubeconfig. */
 import { spawn } from 'node:child_process';
-import { deployItemKind, executionKind, installationKind } from '../../../api/landscaper-kinds.ts';
-import type { Client, Obj } from '../../../runtime/types.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
 import { isAllowed } from '../../console/requests.ts';
 import { startConsole } from '../../console/start.ts';
 import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { readOne } from './read-one.ts';
 
 export interface ConsoleCommandOptions extends NamespacedOptions {
   readonly port?: number;
@@ -19,7 +18,7 @@ export async function serveConsole(options: ConsoleCommandOptions, terminal: Ter
   try {
     await withCluster(options, terminal, async (cluster) => {
       const namespace = await shownNamespace(options, cluster);
-      await readOne(cluster.client, namespace);
+      await readOne(cluster.client, namespace === undefined ? undefined : [namespace]);
       const running = await startConsole(cluster, { namespace, port: options.port });
       try {
         terminal.print(
@@ -45,16 +44,6 @@ async function shownNamespace(
 ): Promise<string | undefined> {
   if (namespace !== undefined) return namespace;
   return (await isAllowed(cluster.client, 'list', undefined)) ? undefined : cluster.namespace;
-}
-
-/**
- * Reads one object of each kind, since a watch waits for definitions and permissions.
- * @throws ApiError that names what is missing
- */
-async function readOne(client: Client, namespace: string | undefined): Promise<void> {
-  for (const kind of [installationKind, executionKind, deployItemKind])
-    for await (const _ of client.list<Obj>(kind, { limit: 1, ...(namespace !== undefined && { namespace }) }))
-      break;
 }
 
 const openers: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {

@@ -81,6 +81,7 @@ export async function applyProduct(settings: InstallSettings, ports: ApplyPorts)
   await removeStale('controllers', wanted, ports);
   // Webhooks that this call does not mention stay as they are.
   if (settings.webhooks) await removeStale('webhooks', wanted, ports);
+  if (settings.console) await removeStale('console', wanted, ports);
 }
 
 /** A cluster can have one installation of the product; two would compete. @throws CommandError */

@@ -5,7 +5,7 @@ import { exitCodes, UsageError } from '../../errors.ts';
 import { applyProduct, hasWebhooks, type Outcome } from './apply.ts';
 import { NAME } from './names.ts';
 import { printedObjects } from './objects.ts';
-import { removeWebhooks } from './removal.ts';
+import { removeConsole, removeWebhooks } from './removal.ts';
 import { missingFolders, settingsFrom, type InstallOptions } from './settings.ts';
 import type { ClusterOptions } from '../../kubeconfig.ts';
 import type { LogOptions } from '../../logging.ts';
@@ -39,10 +39,11 @@ export async function install(options: InstallCommandOptions, terminal: Terminal
   // The location of all installed objects, not the namespace of the kubeconfig.
   await withCluster(options, terminal, async ({ client, clock }) => {
     await applyProduct(settings, { client, clock, report });
+    const removed = (what: string): void => {
+      report('removed', what);
+    };
+    if (!settings.console) await removeConsole({ client, clock, namespace, removed });
     if (options.webhooks === false && !settings.webhooks) {
-      const removed = (what: string): void => {
-        report('removed', what);
-      };
       await removeWebhooks({ client, clock, namespace, removed });
     } else if (!settings.webhooks && (await hasWebhooks(client, namespace))) {
       terminal.print(

@@ -7,7 +7,7 @@ export const WEBHOOKS_NAME = 'espalier-webhooks';
 /** Field manager of the installed objects. */
 export const MANAGER = 'espalier-install';
 
-export type Component = 'controllers' | 'webhooks';
+export type Component = 'controllers' | 'webhooks' | 'console';
 
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
 const PRODUCT = 'app.kubernetes.io/name';

@@ -99,7 +99,7 @@ export async function partsOf(
     // Without our webhooks, the certificates belong to another owner.
     if (found.length > 0 && (await getIfThere(client, secretKind, key)))
       found.push({ kind: secretKind, key });
-  } else {
+  } else if (component === 'controllers') {
     append(found, await all(leaseKind, { namespace, labels: `${fleetLabel}=${NAME}` }));
   }
   for (const kind of rights) append(found, await all(kind, { labels }));
@@ -134,7 +134,7 @@ export async function removeParts(
     await removePart(part, ports);
     if (part.kind === deploymentKind) await waitUntilEnded(component, ports);
   }
-  if (component === 'controllers') return;
+  if (component !== 'webhooks') return;
   // A webhook server that was stopping may have recreated its configuration.
   const again = await partsOf(component, ports);
   for (const part of again.filter(({ kind }) => kind.kind === configurationKind.kind))
@@ -144,6 +144,9 @@ export async function removeParts(
 /** Deletes the webhook configuration first, then the servers, so that the API server never calls a missing webhook. */
 export const removeWebhooks = async (ports: RemovalPorts): Promise<void> =>
   removeParts('webhooks', await partsOf('webhooks', ports), ports);
+
+export const removeConsole = async (ports: RemovalPorts): Promise<void> =>
+  removeParts('console', await partsOf('console', ports), ports);
 
 async function removePart(
   { kind, key }: Part,

@@ -12,6 +12,7 @@ export interface InstallSettings {
   /** Values of the chart. */
   readonly values: Fields;
   readonly webhooks: boolean;
+  readonly console: boolean;
   /** Whether the CustomResourceDefinitions are installed. */
   readonly crds: boolean;
 }
@@ -56,6 +57,7 @@ export function settingsFrom(options: InstallOptions, log?: Pick<Logger, 'info' 
     namespace,
     values: { ...values, managedBy: MANAGER },
     webhooks: ownField(values['webhooks'], 'enabled') === true,
+    console: ownField(values['console'], 'enabled') === true,
     crds: crds && installsCrds,
   };
 }

@@ -41,11 +41,12 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
     };
     const ports: RemovalPorts = { client, clock, namespace, removed };
     const parts = {
+      console: await partsOf('console', ports),
       webhooks: await partsOf('webhooks', ports),
       controllers: await partsOf('controllers', ports),
     };
     const leftovers = await leftoversIn(ports, parts.controllers);
-    const all = [...parts.webhooks, ...parts.controllers, ...leftovers];
+    const all = [...parts.console, ...parts.webhooks, ...parts.controllers, ...leftovers];
     if (all.length === 0 && !crds) {
       terminal.print(`Espalier is not installed in namespace ${namespace}.`);
       return exitCodes.ok;
@@ -59,6 +60,7 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
       return exitCodes.ok;
     }
     if (!yes) await confirm(all.length, options, terminal);
+    await removeParts('console', parts.console, ports);
     await removeParts('webhooks', parts.webhooks, ports);
     await removeParts('controllers', parts.controllers, ports);
     // At this point, no deployer runs that could create more.

@@ -101,6 +101,38 @@ describe('the chart of the product', () => {
     expect(podOf(full, 'espalier-webhooks').spec.containers[0]?.['args']).to.include('--port=9444');
   });
 
+  it('installs the console only on request, without credentials of registries', () => {
+    expect(namesOf({}).filter((name) => name.includes('console'))).to.deep.equal([]);
+    const { spec } = podOf(full, 'espalier-console');
+    expect(spec['serviceAccountName']).to.equal('espalier-console');
+    const [container = {}] = spec.containers;
+    expect(container['args']).to.deep.equal([
+      'console',
+      '--in-cluster',
+      '--port=8443',
+      '--tls-cert=/etc/espalier-console-tls/tls.crt',
+      '--tls-key=/etc/espalier-console-tls/tls.key',
+      '--allowed-hosts=console.example.org,console',
+      '--trust-forwarded-headers',
+      '--config=/etc/espalier/configuration.yaml',
+    ]);
+    expect(at(container['readinessProbe'], 'httpGet', 'scheme')).to.equal('HTTPS');
+    const volumes = (spec['volumes'] as readonly Fields[]).map(({ name }) => name);
+    expect(volumes).to.include('console-tls').and.to.include('configuration');
+    expect(volumes.filter((name) => String(name).startsWith('registry-'))).to.deep.equal([]);
+    const policy = find(full, 'NetworkPolicy ls-system/espalier-console');
+    expect(JSON.stringify(policy)).to.contain('"kubernetes.io/metadata.name":"ingress-nginx"');
+  });
+
+  it('gives the console of some namespaces permissions in these alone', () => {
+    const names = namesOf(yamlOf('ci/namespaces-values.yaml'));
+    expect(names).to.include.members(['Role shop/espalier-console', 'RoleBinding bank/espalier-console']);
+    expect(names).not.to.include('ClusterRole espalier-console');
+    expect(namesOf({ console: { enabled: true }, rbac: { create: false } })).not.to.include(
+      'ClusterRole espalier-console',
+    );
+  });
+
   it('contains the alerts and dashboards of the documentation, unchanged', () => {
     const rule = find(full, 'PrometheusRule ls-system/espalier');
     expect(at(rule, 'spec')).to.deep.equal(
@@ -172,6 +204,8 @@ describe('the schema of the values', () => {
     ['deployers={}', '/deployers'],
     ['config=x', '/config'],
     ['metrics.port=70000', '/metrics/port'],
+    ['console.allowedHosts={https://console}', '/console/allowedHosts/0'],
+    ['console.replicas=2', '/console'],
     ['serviceMonitor.interval=often', '/serviceMonitor/interval'],
     ['prometheusRule.labels.a=1', '/prometheusRule/labels/a'],
     ['dashboards.label=x', '/dashboards'],

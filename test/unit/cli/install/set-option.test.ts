@@ -78,6 +78,7 @@ describe('the values of an installation', () => {
       namespace: 'ls-system',
       crds: true,
       webhooks: true,
+      console: false,
       values: {
         image: { repository: 'a/b', tag: 'v2' },
         replicas: 3,

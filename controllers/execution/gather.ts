@@ -1,6 +1,7 @@
 /** Reads all facts for the phases of an execution; no other file reads them. */
 import type { InstallationLimits } from '../../src/api/limits.ts';
 import { isBeingDeleted } from '../../src/api/job.ts';
+import { deployItemKind } from '../../src/api/kinds/deployitem.ts';
 import {
   UnreadableDeployItems,
   type DeployItemTemplate,
@@ -15,14 +16,16 @@ import { PhaseError } from '../../src/machine/decision.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
 import { freshNames } from '../../src/landscape/fresh-names.ts';
 import { ownersOf } from '../../src/landscape/tree.ts';
+import { placeOf } from '../../src/landscape/tracing/job-spans.ts';
 import type { TreeSizes } from '../../src/landscape/tree-size.ts';
 import { index, secretKind, type World } from '../../src/landscape/world.ts';
+import { traceparentFor, type Tracer } from '../../src/observability/tracing/span.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import type { ClientPool } from '../../src/runtime/transport/client-pool.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { missingDeployerText } from './awaiting.ts';
-import { assign, dueForRemoval, mayBeStarting, templateName, type Item } from './classify.ts';
+import { assign, dueForRemoval, jobOf, mayBeStarting, templateName, type Item } from './classify.ts';
 import { clusterNames, itemsWithoutCluster } from './shoot-clusters.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { TemplateReader } from './templates.ts';
@@ -40,13 +43,15 @@ export interface Sources {
   readonly limits?: InstallationLimits;
   /** Runs the work on large lists. */
   readonly runnerOf: RunnerOf;
+  /** Undefined if traces are switched off. */
+  readonly tracer?: Tracer;
 }
 
 export const managedItems = (world: World, self: View<Execution>): readonly Item[] =>
   world.deployItems.byIndex(index.managedBy, keyOf(self));
 
 export const gather =
-  ({ world, client, sources, servedTypes, trees }: Sources, reader: TemplateReader) =>
+  ({ world, client, sources, servedTypes, trees, tracer }: Sources, reader: TemplateReader) =>
   (self: View<Execution>, now: string): Gatherers<Snapshot> => ({
     self: () => self,
     now: () => now,
@@ -72,6 +77,8 @@ export const gather =
         (name) => world.deployItems.get(joinKey(self.metadata.namespace, name)),
         (item) => !isBeingDeleted(item.metadata),
       ),
+    traceparentOf: () => (name) =>
+      tracer && traceparentFor(tracer, jobOf(self), { ...placeOf(self), kind: deployItemKind.kind, name }),
     missingDeployer: () => (type) => missingDeployerText(type, servedTypes, world.deployItems.list()),
     exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
     exportObject: () => world.dataObjects.get(joinKey(self.metadata.namespace, exportName(self))),

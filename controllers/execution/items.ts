@@ -18,6 +18,8 @@ interface Parent {
 /** The execution, and the clusters of the items that it writes. */
 export interface ItemParent extends Parent {
   readonly clusterNames: ReadonlyMap<string, string>;
+  /** Trace context of an item in the current job; default: traces are switched off. */
+  readonly traceparentOf?: (item: string) => string | undefined;
 }
 
 /** Name prefix of a template's item. */
@@ -26,21 +28,27 @@ export const itemPrefix = (self: View<Execution>, template: string): string =>
 
 /** The object to create for a template. */
 export function itemObject(
-  { self, now, clusterNames }: ItemParent,
+  { self, now, clusterNames, traceparentOf }: ItemParent,
   template: DeployItemTemplate,
   freshName: FreshName,
 ): DeployItem {
   const prefix = itemPrefix(self, template.name);
+  const name = freshName(prefix);
+  const traceparent = traceparentOf?.(name);
   const { namespace } = self.metadata;
   return {
     apiVersion: self.apiVersion,
     kind: deployItemKind.kind,
     metadata: {
-      name: freshName(prefix),
+      name,
       generateName: prefix,
       ...(namespace !== undefined && { namespace }),
       labels: ownLabels(self, template),
-      annotations: { ...ownAnnotations(template, clusterNames), [annotations.reconcileTime]: now },
+      annotations: {
+        ...ownAnnotations(template, clusterNames),
+        [annotations.reconcileTime]: now,
+        ...(traceparent !== undefined && { [annotations.traceparent]: traceparent }),
+      },
       finalizers: [FINALIZER],
       ownerReferences: [controllerReference(self)],
     },
@@ -53,7 +61,7 @@ export const createItem = (parent: ItemParent, template: DeployItemTemplate, fre
 
 /** Updates an item to match its template; undefined if it already does. Labels of other owners stay. */
 export function updateItem(
-  { self, now, clusterNames }: ItemParent,
+  { self, now, clusterNames, traceparentOf }: ItemParent,
   template: DeployItemTemplate,
   item: Item,
 ): Effect | undefined {
@@ -75,11 +83,21 @@ export function updateItem(
     {
       metadata: {
         ...metadata,
-        annotations: { ...metadata?.['annotations'], [annotations.reconcileTime]: now },
+        annotations: {
+          ...metadata?.['annotations'],
+          [annotations.reconcileTime]: now,
+          ...traceContext(item, traceparentOf?.(item.metadata.name)),
+        },
       },
     },
   );
 }
+
+/** The trace context goes along with writes that happen anyway; one of an earlier job is removed. */
+const traceContext = ({ metadata }: Item, traceparent: string | undefined): Record<string, string | null> =>
+  traceparent === undefined && metadata.annotations?.[annotations.traceparent] === undefined
+    ? {}
+    : { [annotations.traceparent]: traceparent ?? null };
 
 /**
  * Labels that an earlier version of the template set and the current one does not. Labels of other owners are not

@@ -27,6 +27,8 @@ export interface Snapshot {
   readonly itemsWithoutCluster: ReadonlySet<string>;
   /** Names for items that this job creates, from a name prefix. */
   readonly freshName: FreshName;
+  /** Trace context of an item in this job, from the name of the item; undefined if traces are switched off. */
+  readonly traceparentOf: (item: string) => string | undefined;
   /** Why no deployer picks up items of a type; undefined if a deployer of this process handles the type. */
   readonly missingDeployer: (type: string) => string | undefined;
   /** The exports of the items, keyed by template name. */

@@ -89,6 +89,8 @@ export const variables = {
   stateSecrets: 'STATE_SECRETS',
   /** An addition of ours: `true` for a wait container that is a native sidecar. */
   sidecar: 'WAIT_AS_SIDECAR',
+  /** An addition of ours: W3C trace context, only if traces are switched on. */
+  traceparent: 'TRACEPARENT',
 } as const;
 
 /** Keys in the mounted secrets and config maps. */

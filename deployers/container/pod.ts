@@ -14,6 +14,8 @@ interface PodFacts {
   readonly image: string;
   readonly command: readonly string[] | undefined;
   readonly args: readonly string[] | undefined;
+  /** W3C trace context for the image; undefined if traces are switched off. */
+  readonly traceparent: string | undefined;
   /** Secrets of the snapshot to restore, in order. */
   readonly stateSecrets: readonly string[];
   /** Which of the optional objects exist. */
@@ -116,7 +118,7 @@ const waitOf = (facts: PodFacts, waitPart: Part): object =>
     ],
   );
 
-const mainOf = ({ image, command, args, run, settings: { main } }: PodFacts): object => ({
+const mainOf = ({ image, command, args, run, traceparent, settings: { main } }: PodFacts): object => ({
   name: containers.main,
   image,
   ...(command && { command }),
@@ -125,7 +127,11 @@ const mainOf = ({ image, command, args, run, settings: { main } }: PodFacts): ob
   terminationMessagePolicy: 'FallbackToLogsOnError',
   securityContext: mainSecurity(main.securityContext),
   resources: main.resources,
-  env: [...common, { name: variables.operation, value: run.operation }],
+  env: [
+    ...common,
+    { name: variables.operation, value: run.operation },
+    ...(traceparent === undefined ? [] : [{ name: variables.traceparent, value: traceparent }]),
+  ],
   volumeMounts: [shared.mount],
 });
 

@@ -134,6 +134,7 @@ export async function startPod(
     stateSecrets,
     command: ctx.config.command,
     args: ctx.config.args,
+    traceparent: ctx.trace.traceparent,
     has: {
       imagePull: pulls.image !== undefined,
       blueprintPull: pulls.blueprint !== undefined,

@@ -41,6 +41,7 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
     client,
     clock,
     rng,
+    tracer: deps.tracer,
     readiness: deps.readiness ?? readinessAt(clock, true),
     timeouts: deps.timeouts ?? standardTimeouts,
     targets: caches.of(TARGET),
@@ -103,6 +104,7 @@ export const connectorOf =
       log,
       rng,
       responses: responses ?? defaultResponses.target,
+      isTraced: true,
     });
     const client = createClient(connection);
     const discovery = createDiscovery(client);

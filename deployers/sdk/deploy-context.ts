@@ -4,6 +4,7 @@ import { refusalForJob } from '../../src/api/validation/index.ts';
 import { othersKeeping } from '../../src/api/managed-objects.ts';
 import { inexactIn, refusedInteger } from '../../src/lib/exact-json.ts';
 import type { Logger } from '../../src/observability/log.ts';
+import type { Tracer } from '../../src/observability/tracing/span.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { Client, Store, View } from '../../src/runtime/types.ts';
@@ -14,6 +15,7 @@ import { hostApi } from './host.ts';
 import { CONTEXT, TARGET, type ContextObject, type DeployItem, type Target } from './kinds.ts';
 import { VALIDATE_TARGET, validateTarget, type ResolvedTarget, type TargetReader } from './target.ts';
 import type { TimeoutPolicy } from './timeout.ts';
+import { traceOf } from './trace.ts';
 
 const VALIDATE_ITEM = 'ValidateDeployItem';
 
@@ -29,6 +31,8 @@ export interface DeployContextPorts {
   readonly managersOf: (uid: string) => readonly View<DeployItem>[];
   readonly clock: DeployContext['clock'];
   readonly rng: DeployContext['rng'];
+  /** Undefined if traces are switched off. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** The deploy item of a reconcile, and the functions for it. */
@@ -125,7 +129,7 @@ export function deployContextOf(
   bounds: Bounds,
   facts: { readonly target: ResolvedTarget | undefined; readonly context: View<ContextObject> },
 ): DeployContext {
-  const { plugin, clock, rng } = ports;
+  const { plugin, clock, rng, tracer } = ports;
   const { item } = subject;
   return {
     item,
@@ -147,6 +151,7 @@ export function deployContextOf(
     clock,
     rng,
     log: subject.log,
+    trace: traceOf(item, tracer),
     event: subject.event,
   };
 }

@@ -5,6 +5,7 @@
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
 import type { Logger } from '../../src/observability/log.ts';
+import type { Tracer } from '../../src/observability/tracing/span.ts';
 import type { Mapper } from '../../src/runtime/sources/mappers.ts';
 import type { AddReadiness } from '../../src/machine/readiness.ts';
 import type { ResponseLimits } from '../../src/runtime/transport/responses.ts';
@@ -20,6 +21,7 @@ import type { TargetSelector } from './responsible.ts';
 import type { KubeAccess } from './access.ts';
 import type { ResolvedTarget, SelfCluster, TargetReader } from './target.ts';
 import type { TimeoutPolicy } from './timeout.ts';
+import type { DeployTrace } from './trace.ts';
 
 /**
  * One type of deploy item, and how it is deployed.
@@ -103,6 +105,8 @@ export interface DeployContext<C = unknown, S = unknown> {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
+  /** The trace of the job, and spans of the plugin. */
+  readonly trace: DeployTrace;
   readonly event: (type: 'Normal' | 'Warning', reason: string, note: string) => void;
 }
 
@@ -137,6 +141,8 @@ export interface DeployerDeps {
   /** Unique name of this instance; default `<name>-<unix seconds>`. */
   readonly identity?: string;
   readonly metrics?: DeployerMetrics;
+  /** Default: no traces. */
+  readonly tracer?: Tracer;
   readonly config?: DeployerSettings;
   /** Connects to a target cluster with its kubeconfig; default: the client of the runtime. */
   readonly connect?: (kubeconfig: string) => Promise<KubeAccess>;

@@ -35,6 +35,9 @@ export {
 } from './errors.ts';
 export type { ContinuousReconcile } from './continuous.ts';
 export type { HostApi } from './host.ts';
+export type { DeployTrace } from './trace.ts';
+export type { TracingConfiguration } from '../../src/observability/tracing/settings.ts';
+export type { Attributes } from '../../src/observability/tracing/span.ts';
 export type { KubeAccess } from './access.ts';
 export type { ResolvedTarget, SelfCluster, TargetReader } from './target.ts';
 export type { Requirement, TargetSelector } from './responsible.ts';

@@ -6,6 +6,9 @@ import { secureRng } from '../../src/lib/secure-rng.ts';
 import { startHealthServer } from '../../src/observability/health.ts';
 import { silentLogger, type Logger } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import type { TracingConfiguration } from '../../src/observability/tracing/settings.ts';
+import { startTracing } from '../../src/observability/tracing/start.ts';
+import { withTracing } from '../../src/landscape/tracing/controller.ts';
 import { createCaches } from '../../src/runtime/cache/cache.ts';
 import { createClient } from '../../src/runtime/transport/client.ts';
 import { connect, type KubeconfigSource } from '../../src/runtime/transport/http.ts';
@@ -37,6 +40,11 @@ export interface DeployerProcessOptions {
    * begin with it.
    */
   readonly lease?: { readonly namespace: string; readonly name: string };
+  /**
+   * Exports traces with these settings and the standard environment variables of OpenTelemetry; undefined: never.
+   * `serve` passes `{}`: OTEL_TRACES_EXPORTER=otlp switches traces on.
+   */
+  readonly tracing?: TracingConfiguration;
   /** Address of /metrics, /healthz and /readyz. */
   readonly metricsAddress?: { readonly host: string; readonly port: number };
 }
@@ -51,7 +59,7 @@ export interface DeployerProcess {
 
 /**
  * Resolves when the deployer is running.
- * @throws InvalidSelector; KubeconfigError, TransportError, ApiError when the cluster cannot be used; SourceError
+ * @throws InvalidSelector; TracingSettingsError for invalid environment variables of traces; KubeconfigError, TransportError, ApiError when the cluster cannot be used; SourceError
  * when its
  *   kinds are not served
  */
@@ -65,6 +73,7 @@ export async function startDeployer<C, S>(
     lease,
     metricsAddress,
     responses,
+    tracing,
   }: DeployerProcessOptions,
 ): Promise<DeployerProcess> {
   const clock = systemClock;
@@ -72,6 +81,10 @@ export async function startDeployer<C, S>(
   const closing = new Closing();
   try {
     const metrics = createMetrics({ process: true });
+    const name = `${hostname()}-${String(process.pid)}`;
+    const service = { name: plugin.name, version: plugin.version, instance: name };
+    const tracer = tracing && (await startTracing(tracing, { clock, log, metrics, service }));
+    if (tracer) closing.add(() => tracer.close());
     const { host, target } = createResponses(responses);
     const toHost = { kubeconfig, userAgent: plugin.name, clock, rng, log, responses: host };
     const connection = await connect(toHost);
@@ -85,7 +98,6 @@ export async function startDeployer<C, S>(
       closing.add(() => own.close());
       return { ...ports, client: own };
     };
-    const name = `${hostname()}-${String(process.pid)}`;
     const share = lease && createItemFleet(await leasePorts(), caches.of(DEPLOY_ITEM), lease, name);
     const manager = createManager({ ...ports, identity: name, ...(share && { share }) });
     closing.add(() => manager.stop());
@@ -95,10 +107,12 @@ export async function startDeployer<C, S>(
       metrics: deployerMetrics(metrics),
       signal: closing.signal,
       self: await connection.address(),
+      ...(tracer && { tracer }),
       ...(settings && { config: settings }),
       ...(identity !== undefined && { identity }),
     });
-    manager.add(controller);
+    const items = caches.of(DEPLOY_ITEM);
+    manager.add(tracer ? withTracing(controller, items, { tracer, clock }) : controller);
     const health =
       metricsAddress && (await startHealthServer({ ...metricsAddress, metrics, checks: manager.checks }));
     if (health) closing.add(() => health.close());

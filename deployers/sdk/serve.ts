@@ -1,5 +1,6 @@
 /** `serve`: the main function of a deployer that is a separate program. */
 import { createLogger } from '../../src/observability/log.ts';
+import { TracingSettingsError } from '../../src/observability/tracing/settings.ts';
 import { EspalierError } from '../../src/runtime/errors.ts';
 import { aborted, onInterrupt } from '../../src/runtime/manager/signals.ts';
 import type { DeployerPlugin } from './deployer.ts';
@@ -23,10 +24,13 @@ export async function serve<C, S>(
     else {
       const log = createLogger({ level: wanted.level, pretty: process.stderr.isTTY });
       for (const problem of notes) log.warn({ problem }, 'configuration key has no effect');
-      await run(plugin, { ...wanted, log });
+      await run(plugin, { ...wanted, log, tracing: {} });
     }
   } catch (error) {
-    const isMistake = error instanceof WrongOptions || error instanceof SettingsError;
+    const isMistake =
+      error instanceof WrongOptions ||
+      error instanceof SettingsError ||
+      error instanceof TracingSettingsError;
     if (!isMistake && !(error instanceof EspalierError)) throw error;
     process.stderr.write(`error: ${error.message}\n`);
     process.exitCode = isMistake ? 2 : 1;

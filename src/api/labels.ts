@@ -74,6 +74,8 @@ export const annotations = {
    * Installation in a file of `espalier apply`: folder with its blueprint, relative to the file. Not sent to clusters.
    */
   blueprintFolder: `${ESPALIER_PREFIX}/blueprint`,
+  /** Deploy item: W3C trace context of the job in which its metadata was last written. Only if traces are switched on. */
+  traceparent: `${ESPALIER_PREFIX}/traceparent`,
   /** Data object, target: content hash. */
   dataHash: `data.${GROUP}/hash`,
 } as const;

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [requests|trees|growth|verbs|forms|commands|templating|runtime|start|soak] [--envtest] [--trees N] [--namespaces N] [--objects N]`: measures; asserts nothing.
- * Growth, verbs, the start on API servers that have to be filled first, and the soak take minutes, and only run if they are named.
+ * `npm run bench -- [requests|trees|growth|traces|verbs|forms|commands|templating|runtime|start|soak] [--envtest] [--trees N] [--namespaces N] [--objects N]`: measures; asserts nothing.
+ * Growth, traces, verbs, the start on API servers that have to be filled first, and the soak take minutes, and only run if they are named.
  * With `--envtest` requests, trees and growth are measured on a kube-apiserver as well.
  */
 import { parseArgs } from 'node:util';
@@ -12,6 +12,7 @@ import { benchGrowth } from './growth.ts';
 import { embedded, real } from './servers.ts';
 import { subjectOn } from './subject.ts';
 import { benchTemplating } from './templating.ts';
+import { benchTraces } from './traces.ts';
 import { benchTrees } from './trees.ts';
 import { benchVerbs } from './verbs.ts';
 
@@ -31,6 +32,7 @@ if (wanted('runtime')) await benchRuntime(Number(values.objects));
 if (positionals.includes('start')) await benchPopulated(Number(values.objects), values.envtest);
 if (positionals.includes('verbs')) await benchVerbs();
 if (positionals.includes('forms')) await benchForms();
+if (positionals.includes('traces')) await benchTraces(Number(values.trees));
 if (positionals.includes('commands')) await benchCommands();
 if (positionals.includes('soak')) await benchSoak(Number(values.objects));
 const isGrowing = positionals.includes('growth');

@@ -42,12 +42,14 @@ const AUDIT_DELAY_MS = 1_000;
 const POLL_MS = 5;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-export async function subjectOn(server: Server): Promise<Subject> {
+/** @param collector URL that receives traces; default: no traces */
+export async function subjectOn(server: Server, collector?: string): Promise<Subject> {
   const landscaper: Landscaper = await startLandscaper({
     kubeconfig: { text: server.kubeconfig },
     log: silentLogger,
     configuration: defaults,
     deployers: ['mock'],
+    ...(collector !== undefined && { tracing: { enabled: true, endpoint: collector } }),
   });
   const { client, manager } = landscaper;
   const world = createWorld(manager.caches);

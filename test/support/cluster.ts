@@ -40,7 +40,7 @@ export interface ControllerOptions {
   /** Default: mock. For items of other types the test acts as the deployer. */
   readonly deployers?: readonly string[];
   readonly config?: Partial<Configuration>;
-  readonly more?: Pick<Partial<LandscaperOptions>, 'log' | 'metricsAddress' | 'fleet'>;
+  readonly more?: Pick<Partial<LandscaperOptions>, 'log' | 'metricsAddress' | 'fleet' | 'tracing'>;
 }
 
 /** A running set of controllers, and its faults. */

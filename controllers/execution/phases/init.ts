@@ -27,7 +27,7 @@ const tooLarge = step(['reservation'], ({ self, reservation }) =>
   reservation.isGranted ? undefined : fail(treeTooLarge(self, reservation, 'handleReconcilePhase')),
 );
 
-const ensureItems = step(['templates', 'items', 'clusterNames', 'freshName'], (snapshot) => {
+const ensureItems = step(['templates', 'items', 'clusterNames', 'freshName', 'traceparentOf'], (snapshot) => {
   const { self, templates, items, now } = snapshot;
   const { active, orphans } = assign(self, templates, items);
   const effects: Effect[] = orphans

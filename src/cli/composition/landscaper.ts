@@ -23,6 +23,8 @@ import { readinessAt } from '../../machine/readiness.ts';
 import { podLookup, respectUpstreamLocks } from '../../landscape/upstream-locks.ts';
 import { withTreeInLog } from '../../landscape/tree.ts';
 import { observeJobs } from '../../landscape/job-metrics.ts';
+import { withTracing } from '../../landscape/tracing/controller.ts';
+import { observeJobSpans } from '../../landscape/tracing/observer.ts';
 import { createTreeSizes } from '../../landscape/tree-size.ts';
 import { startHealthServer, type HealthServer } from '../../observability/health.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -103,6 +105,10 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
     const manager = createManager({ ...services, identity: identity(), ...(share && { share }) });
     closing.add(() => manager.stop());
     populate(manager, services, closing.signal, { controllers, deployers }, options);
+    if (services.tracer && controllers.includes('installation')) {
+      const holds = (tree: string): boolean => share?.holds(tree) ?? true;
+      observeJobSpans(services.world, { tracer: services.tracer, clock: services.clock, holds });
+    }
 
     const address = options.metricsAddress;
     const health = address && (await startHealthServer({ ...address, metrics, checks: manager.checks }));
@@ -140,14 +146,18 @@ function populate(
   chosen: { readonly controllers: readonly ControllerName[]; readonly deployers: readonly DeployerName[] },
   { configuration = defaults, pod = podOf(process.env), replacePlugins = (own) => own }: LandscaperOptions,
 ): void {
-  const { client, world, clock, log, metrics } = services;
+  const { client, world, caches, clock, log, metrics, tracer } = services;
   const isPodThere = podLookup({ client, clock, ...(pod && { self: pod }) });
   const write = manager.writer('critical-problems');
   const report = pod && criticalProblemsRecord({ client, write, clock, log, pod });
   const add: AddController = (spec) => {
     // Every write of these controllers is part of a job, and jobs end: they cannot fight forever.
     const locked = respectUpstreamLocks({ ...spec, fights: 'ignore' }, world.syncObjects, isPodThere);
-    manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
+    const recorded = report ? withCriticalProblems(locked, report) : locked;
+    const traced = tracer
+      ? withTracing(recorded, caches.of(spec.kind, spec.cache), { tracer, clock })
+      : recorded;
+    manager.add(withTreeInLog(world, traced));
   };
   const readiness = readinessAt(clock, configuration.hasReadyConditions);
   observeJobs(services.world, metrics, clock);

@@ -19,6 +19,9 @@ import { createTreeFleet } from '../../landscape/tree-fleet.ts';
 import { createWorld, type World } from '../../landscape/world.ts';
 import type { Logger } from '../../observability/log.ts';
 import { createMetrics, type Metrics } from '../../observability/metrics.ts';
+import { TracingSettingsError, type TracingConfiguration } from '../../observability/tracing/settings.ts';
+import type { Tracer } from '../../observability/tracing/span.ts';
+import { startTracing } from '../../observability/tracing/start.ts';
 import { createCaches, type StartableCaches } from '../../runtime/cache/cache.ts';
 import { createClient } from '../../runtime/transport/client.ts';
 import { createClientPool, type ClientPool } from '../../runtime/transport/client-pool.ts';
@@ -27,6 +30,9 @@ import { createResponses, type Responses } from '../../runtime/transport/respons
 import type { Share } from '../../runtime/controller/share.ts';
 import type { CacheOptions, Client } from '../../runtime/types.ts';
 import { defaults, type Configuration } from '../configuration/configuration.ts';
+import { UsageError } from '../errors.ts';
+import { packageInfo } from '../package.ts';
+import { tracedRunners } from './traced-runner.ts';
 
 export interface ProcessServicesOptions {
   readonly kubeconfig: KubeconfigSource;
@@ -41,6 +47,8 @@ export interface ProcessServicesOptions {
   readonly fleet?: FleetName;
   /** Runs templates; default: worker processes of these controllers, which start with the first template. */
   readonly runnerOf?: RunnerOf;
+  /** Exports traces with these settings and the standard environment variables; undefined: never. */
+  readonly tracing?: TracingConfiguration;
   /** Wraps the client of all controllers; tests use it to inject failures. */
   readonly wrapClient?: (client: Client) => Client;
 }
@@ -81,6 +89,8 @@ export interface ProcessServices {
   readonly rng: Rng;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Undefined if traces are switched off. */
+  readonly tracer?: Tracer;
 }
 
 export async function createProcessServices(
@@ -90,6 +100,7 @@ export async function createProcessServices(
   const { kubeconfig, log, clock = systemClock, wrapClient = (own: Client) => own } = options;
   const metrics = createMetrics({ process: true });
   const { configuration = defaults } = options;
+  const tracer = options.tracing && (await tracerOf(options.tracing, { clock, log, metrics }, closing));
   const responses = createResponses(configuration.limits.responses);
   const { host, target, downloads } = responses;
   const connection = await connect({ kubeconfig, ...common(log, clock), metrics, responses: host });
@@ -111,7 +122,8 @@ export async function createProcessServices(
     componentLimits: configuration.limits,
   });
   closing.add(() => repositories.close());
-  const runnerOf = options.runnerOf ?? ownRunners(clock, configuration, closing);
+  const runners = options.runnerOf ?? ownRunners(clock, configuration, closing);
+  const runnerOf = tracer ? tracedRunners(runners) : runners;
   observeCache(repositories, metrics);
   const { watchNamespaces: namespaces } = configuration;
   const caches = createCaches({ client, clock, rng, log, metrics, ...(namespaces && { namespaces }) });
@@ -132,7 +144,25 @@ export async function createProcessServices(
     rng,
     log,
     metrics,
+    ...(tracer && { tracer }),
   };
+}
+
+/** Closed after everything that records spans. @throws UsageError for invalid environment variables */
+async function tracerOf(
+  tracing: TracingConfiguration,
+  ports: { readonly clock: Clock; readonly log: Logger; readonly metrics: Metrics },
+  closing: Closing,
+): Promise<Tracer | undefined> {
+  try {
+    const service = { name: 'espalier', version: packageInfo().version, instance: identity() };
+    const tracer = await startTracing(tracing, { ...ports, service });
+    if (tracer) closing.add(() => tracer.close());
+    return tracer;
+  } catch (error) {
+    if (error instanceof TracingSettingsError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 function ownRunners(clock: Clock, { templating }: Configuration, closing: Closing): RunnerOf {

@@ -15,6 +15,7 @@ import { DEFAULT_REMOTE_RETRY_MS } from '../../machine/remote.ts';
 import { DEFAULT_TREE_DEPTH } from '../../landscape/tree.ts';
 import { DEFAULT_TREE_OBJECTS } from '../../landscape/tree-size.ts';
 import type { Logger } from '../../observability/log.ts';
+import type { TracingConfiguration } from '../../observability/tracing/settings.ts';
 import type { ResponseSettings } from '../../runtime/transport/responses.ts';
 import { checkKeys } from './keys.ts';
 import { configurationSchema, type ConfigurationFile } from './schema.ts';
@@ -94,6 +95,8 @@ export interface Configuration {
   readonly isStrict: boolean;
   /** Which jobs are recorded, and for how long; undefined: none. */
   readonly journal?: JournalSettings;
+  /** Whether traces are exported, and where to; undefined: as the environment variables say. */
+  readonly tracing?: TracingConfiguration;
   /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; undefined: no health check. */
@@ -179,6 +182,7 @@ export function configurationOf(
     ...(policy && { verification: policy }),
     ...(deployments && { health: healthOf(deployments) }),
     ...(result.data.journal?.enabled && { journal: journalSettings(result.data, file) }),
+    ...(result.data.tracing && { tracing: tracingIn(result.data.tracing) }),
   };
 }
 
@@ -230,6 +234,17 @@ function journalSettings({ journal }: ConfigurationFile, file: string): JournalS
     keepAfterDeletion: journal?.keepAfterDeletion ?? defaultJournal.keepAfterDeletion,
   };
 }
+
+/** null means the default. */
+const tracingIn = ({
+  enabled,
+  endpoint,
+  sampleRatio,
+}: NonNullable<ConfigurationFile['tracing']>): TracingConfiguration => ({
+  ...(typeof enabled === 'boolean' && { enabled }),
+  ...(typeof endpoint === 'string' && { endpoint }),
+  ...(typeof sampleRatio === 'number' && { sampleRatio }),
+});
 
 /** Relative paths are relative to the configuration file. */
 export function registrySettings({ registry }: ConfigurationFile, file: string): Configuration['registry'] {

@@ -11,6 +11,7 @@ import { defaultLimits, maximumLimits } from '../../api/limits.ts';
 import { defaultComponentLimits } from '../../components/resolve.ts';
 import { DEFAULT_TREE_DEPTH, MAX_TREE_DEPTH } from '../../landscape/tree.ts';
 import { alias, section, setting, unused } from './schema-parts.ts';
+import { tracing } from './tracing.ts';
 
 const name = z.string().min(1);
 const names = z.array(name);
@@ -306,6 +307,7 @@ export const configurationSchema = z.looseObject({
       '`false`',
     ),
   }),
+  tracing,
   blueprintStore: unused(ownCache),
   metrics: unused('where metrics are served is an option of the command, --metrics-address'),
   crdManagement: section({

@@ -22,6 +22,7 @@ import type { Pools } from './pools.ts';
 import { clientNodeCredentials } from './client-node.ts';
 import { loadAccess, type Access, type KubeconfigSource } from './kubeconfig.ts';
 import { Lanes, type Lane } from './lanes.ts';
+import { inRequestSpan } from './request-span.ts';
 import { defaultResponses, type ResponseLimits } from './responses.ts';
 import { isInevitable, warningsIn } from './warnings.ts';
 
@@ -44,6 +45,8 @@ export interface ConnectOptions {
    * host cluster, with one budget for the whole process.
    */
   readonly responses?: ResponseLimits;
+  /** Whether requests are parts of traces; default false. Requests to the host cluster would only blur them. */
+  readonly isTraced?: boolean;
 }
 
 /** One request to an API server, and its priority. */
@@ -123,6 +126,7 @@ class HttpConnection implements Connection {
   readonly #answers: AnswerPorts;
   readonly #host: string;
   readonly #prefix: string;
+  readonly #isTraced: boolean;
   readonly #warned = new Set<string>();
   #isClosed = false;
 
@@ -143,6 +147,7 @@ class HttpConnection implements Connection {
     this.#host = url.host;
     this.#answers = { server: this.server, host: url.host, limits: this.responses, clock: this.clock };
     this.#prefix = url.pathname.replace(/\/+$/, '');
+    this.#isTraced = options.isTraced ?? false;
   }
 
   /** Reads the credentials once, so that an error is reported at the start. */
@@ -250,7 +255,17 @@ class HttpConnection implements Connection {
     }
   }
 
-  async #dispatch(
+  /** One request, until the response begins. */
+  #dispatch(
+    request: HttpRequest,
+    inUse: InUse,
+    pick: (pools: Pools) => Dispatcher,
+  ): Promise<Dispatcher.ResponseData> {
+    const send = (): Promise<Dispatcher.ResponseData> => this.#send(request, inUse, pick);
+    return this.#isTraced ? inRequestSpan(request, this.server, send) : send();
+  }
+
+  async #send(
     request: HttpRequest,
     { credentials, pools }: InUse,
     pick: (pools: Pools) => Dispatcher,

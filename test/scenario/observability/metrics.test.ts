@@ -31,6 +31,7 @@ describe('metrics and probes of a running process', () => {
       kubeconfig: { text: server.kubeconfig },
       log,
       metricsAddress: { host: '127.0.0.1', port: 0 },
+      tracing: { enabled: true, endpoint: 'http://127.0.0.1:1' },
       fleet: { namespace: 'default', name: 'metrics' },
     });
     metrics = await get('/metrics');

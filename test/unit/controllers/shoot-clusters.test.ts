@@ -39,6 +39,7 @@ describe('CORE-101: an item whose cluster is gone', () => {
     freshName: (prefix: string) => `${prefix}x`,
     exports: {},
     missingDeployer: () => undefined,
+    traceparentOf: () => undefined,
     ancestors: [],
     reservation: reservation(),
     exportObject: undefined,

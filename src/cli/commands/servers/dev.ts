@@ -35,6 +35,7 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
       {
         // The embedded server has no CustomResourceDefinitions unless they are installed.
         ...(configuration && { configuration: { ...configuration, installsCrds: true } }),
+        tracing: configuration?.tracing ?? {},
         ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
         prepare: (embedded) => startEmbeddedWebhooks(embedded, log, configuration),
       },

@@ -38,6 +38,7 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
       signal,
       crds: options.crds,
       configuration,
+      tracing: configuration.tracing ?? {},
       ...(options.controllers && { controllers: options.controllers }),
       ...(options.deployers && { deployers: options.deployers }),
       ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),

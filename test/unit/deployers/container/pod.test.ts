@@ -38,6 +38,7 @@ const specOf = (settings: Partial<ContainerSettings> = {}): Spec => {
     image: 'tool:1',
     command: undefined,
     args: undefined,
+    traceparent: undefined,
     stateSecrets: [],
     has: { imagePull: true, blueprintPull: true, descriptorPull: true, ocmConfig: true },
   });

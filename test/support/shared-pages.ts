@@ -10,7 +10,7 @@ import type { Outside, Scenario, TestCluster } from '../../src/testing/index.ts'
 import { crdOf, pages, type Page } from './operators.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
-const page = (name: string): Page => ({
+export const newPage = (name: string): Page => ({
   apiVersion: 'runtime.test.example/v1',
   kind: 'Page',
   metadata: { name, namespace: 'default' },
@@ -31,12 +31,35 @@ class Accounts {
   }
 }
 
+/** A second controller, whose objects have other places than the pages. */
+const addSettings = (operator: Operator): void => {
+  operator.add<ConfigMap>({
+    name: 'settings',
+    kind: ConfigMap,
+    cache: { labels: 'page' },
+    generation: 'off',
+    reconciler: {
+      async reconcile(map, ctx) {
+        const annotations = { seen: map.data?.['value'] ?? '' };
+        if (map.metadata.annotations?.['seen'] !== annotations.seen)
+          await ctx.write({
+            verb: 'merge',
+            kind: ConfigMap,
+            key: ctx.key,
+            body: { metadata: { annotations } },
+          });
+        return { write: 'none' };
+      },
+    },
+  });
+};
+
 /** The status of a page repeats its text, and the settings that a user has written for it. */
-const addPages = (operator: Operator, outside: Outside, accounts: Accounts): void => {
+const addPages = (operator: Operator, outside: Outside, accounts: Accounts, everyMs: number): void => {
   const maps = operator.caches.of(ConfigMap, { labels: 'page' });
   const known = pollSource<string>({
     name: 'accounts',
-    everyMs: 10_000,
+    everyMs,
     fetch: async () => {
       const owners = await outside.call('list', () => [...accounts.owners]);
       return new Map(owners.map((owner) => [joinKey('default', owner), [owner]]));
@@ -53,6 +76,8 @@ const addPages = (operator: Operator, outside: Outside, accounts: Accounts): voi
           await outside.call('create', () => accounts.create(name));
           known.remember(ctx.key, name);
         }
+        // Takes a while, so that replicas could overlap.
+        await outside.call('look', () => undefined);
         const value = ctx.secondary(ConfigMap)?.data?.['value'];
         const status = { text: primary.spec['text'], ...(value !== undefined && { value }) };
         return { write: 'status', object: { ...ctx.draft(), status } };
@@ -70,8 +95,9 @@ const addPages = (operator: Operator, outside: Outside, accounts: Accounts): voi
   });
 };
 
-async function act({ client, random, advance }: Pick<TestCluster, 'client' | 'random' | 'advance'>) {
-  for (const name of NAMES) await client.send({ verb: 'create', kind: pages, object: page(name) });
+async function act(cluster: TestCluster): Promise<void> {
+  const { client, random } = cluster;
+  for (const name of NAMES) await client.send({ verb: 'create', kind: pages, object: newPage(name) });
   for (const name of NAMES)
     await client.send({ verb: 'create', kind: ConfigMap, object: settings(name, '1') });
   for (let round = 0; round < 4; round++) {
@@ -83,7 +109,7 @@ async function act({ client, random, advance }: Pick<TestCluster, 'client' | 'ra
       const body = { data: { value: `value ${String(round)}` } };
       await client.send({ verb: 'merge', kind: ConfigMap, key: `default/settings-${name}`, body });
     }
-    await advance(random.between(0, 25_000));
+    await cluster.advance(random.between(0, 25_000));
   }
 }
 
@@ -91,25 +117,26 @@ async function check(cluster: TestCluster): Promise<void> {
   for (const name of NAMES) {
     const found = await cluster.get(pages, joinKey('default', name));
     const map = await cluster.get(ConfigMap, `default/settings-${name}`);
+    expect(map?.metadata.annotations?.['seen'], name).to.equal(map?.data?.['value']);
     expect(found?.status, name).to.deep.equal({ text: found?.spec['text'], value: map?.data?.['value'] });
   }
 }
 
-export const sharedPages = (replicas: number): Scenario => {
+/** @param options.everyMs time between two polls of the accounts */
+export const sharedPages = (
+  replicas: number,
+  { everyMs = 10_000 } = {},
+): Scenario & { readonly accounts: Accounts } => {
   const accounts = new Accounts();
   return {
+    accounts,
     replicas,
     crds: [crdOf(pages)],
     add: (operator, outside) => {
-      addPages(operator, outside, accounts);
+      addPages(operator, outside, accounts, everyMs);
+      addSettings(operator);
     },
-    act: (cluster) =>
-      act({
-        ...cluster,
-        client: cluster.client,
-        random: cluster.random,
-        advance: (ms) => cluster.advance(ms),
-      }),
+    act,
     check,
     keeps: ({ kind }) => kind === 'ConfigMap',
   };

@@ -1,7 +1,13 @@
 /** Creates the caches of a process. The same kind and selection get the same cache. */
 import type { Metrics } from '../../observability/metrics.ts';
 import { createCacheMetrics } from './metrics.ts';
-import { NamespaceScope, namespacesOf, scopeOf } from './namespace-scope.ts';
+import {
+  isScope,
+  namespacesOf,
+  scopeOf,
+  type JoinableScope,
+  type NamespaceScope,
+} from './namespace-scope.ts';
 import { WatchCache, type CacheDeps } from './watch-cache.ts';
 import { areDisjoint, parseSelector } from './selector.ts';
 import type { Cache, CacheOptions, Caches, Client, Kind, Obj } from '../types.ts';
@@ -34,7 +40,7 @@ export function createCaches(deps: CachesDeps): StartableCaches {
   const cacheDeps: CacheDeps = { ...rest, ...(metrics && { metrics: createCacheMetrics(metrics) }) };
   const caches = new Map<string, WatchCache<Obj>>();
   const transforms = new Map<unknown, number>();
-  const scopes = new Map<NamespaceScope, number>();
+  const scopes = new Map<JoinableScope, number>();
   let running: AbortSignal | undefined;
   let count = 0;
 
@@ -49,7 +55,7 @@ export function createCaches(deps: CachesDeps): StartableCaches {
     if (!transforms.has(transform)) transforms.set(transform, transforms.size);
     const scope = scopeOf(options);
     if (scope && !scopes.has(scope)) scopes.set(scope, scopes.size);
-    const sorted = namespaces instanceof NamespaceScope ? scopes.get(namespaces) : namespaces && [...namespaces].sort();
+    const sorted = namespaces && !isScope(namespaces) ? [...namespaces].sort() : scope && scopes.get(scope);
     return JSON.stringify([kind.group, kind.version, kind.kind, sorted, others, transforms.get(transform)]);
   };
 
@@ -100,6 +106,7 @@ function overlap(a: WatchCache<Obj>, b: WatchCache<Obj>): boolean {
   if (a.kind.kind !== b.kind.kind || a.kind.group !== b.kind.group) return false;
   const spacesOfB = namespacesOf(b.options);
   const spacesOfA = namespacesOf(a.options);
-  const isApart = spacesOfA !== 'all' && spacesOfB !== 'all' && !spacesOfA.some((ns) => spacesOfB.includes(ns));
+  const isApart =
+    spacesOfA !== 'all' && spacesOfB !== 'all' && !spacesOfA.some((ns) => spacesOfB.includes(ns));
   return !isApart && !areDisjoint(parseSelector(a.options.labels), parseSelector(b.options.labels));
 }

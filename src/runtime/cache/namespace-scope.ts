@@ -5,7 +5,7 @@
  */
 import { DefinitionError } from '../errors.ts';
 
-/** Which namespaces. An empty list is none of them. */
+/** Which namespaces; an empty list means that there are none. */
 export type Namespaces = 'all' | readonly string[];
 
 /** What changes with a scope. All methods are called in the same turn of the event loop as `set`, except for `close`. */
@@ -19,7 +19,22 @@ interface ScopeMember {
 }
 
 /** A list of namespaces that all caches created with it follow. */
-export class NamespaceScope {
+export interface NamespaceScope {
+  readonly current: Namespaces;
+  includes(namespace: string): boolean;
+  /**
+   * Changes the namespaces. Objects of added ones are listed and reconciled. For removed ones, active reconciles end, and
+   * the objects leave the caches, without events and without cleanup.
+   * @param namespaces `all`, or a list; an empty list means none
+   * @returns when the added namespaces are read and the removed ones dropped. A namespace that cannot be read delays it;
+   *   `/readyz` names the reason
+   * @throws DefinitionError for a namespace without a name
+   */
+  set(namespaces: Namespaces): Promise<void>;
+}
+
+/** A scope, as caches and controllers see it. */
+export class JoinableScope implements NamespaceScope {
   readonly #members = new Set<ScopeMember>();
   #current: Namespaces;
   #changes = 0;
@@ -37,14 +52,6 @@ export class NamespaceScope {
     return includes(this.#current, namespace);
   }
 
-  /**
-   * Changes the namespaces. Objects of added ones are listed and reconciled. For removed ones, active reconciles end, and
-   * the objects leave the caches, without events and without cleanup.
-   * @param namespaces `all`, or a list; an empty list means none
-   * @returns when the added namespaces are read and the removed ones dropped. A namespace that cannot be read delays it;
-   *   `/readyz` names the reason
-   * @throws DefinitionError for a namespace without a name
-   */
   set(namespaces: Namespaces): Promise<void> {
     const before = this.#current;
     const next = normalized(namespaces);
@@ -83,19 +90,24 @@ export class NamespaceScope {
  * Namespaces that can change while the operator runs; pass it as `namespaces`.
  * @throws DefinitionError for a namespace without a name
  */
-export const namespaceScope = (initial: Namespaces): NamespaceScope => new NamespaceScope(initial);
+export const namespaceScope = (initial: Namespaces): NamespaceScope => new JoinableScope(initial);
+
+export const isScope = (namespaces: readonly string[] | NamespaceScope): namespaces is NamespaceScope =>
+  namespaces instanceof JoinableScope;
 
 /** The namespaces of a cache at the moment. In options, an empty list means all. */
-export function namespacesOf(options: { readonly namespaces?: readonly string[] | NamespaceScope } = {}): Namespaces {
+export function namespacesOf(
+  options: { readonly namespaces?: readonly string[] | NamespaceScope } = {},
+): Namespaces {
   const { namespaces = [] } = options;
-  if (namespaces instanceof NamespaceScope) return namespaces.current;
+  if (isScope(namespaces)) return namespaces.current;
   return namespaces.length === 0 ? 'all' : namespaces;
 }
 
 export const scopeOf = (options: {
   readonly namespaces?: readonly string[] | NamespaceScope;
-}): NamespaceScope | undefined =>
-  options.namespaces instanceof NamespaceScope ? options.namespaces : undefined;
+}): JoinableScope | undefined =>
+  options.namespaces instanceof JoinableScope ? options.namespaces : undefined;
 
 const includes = (namespaces: Namespaces, namespace: string): boolean =>
   namespaces === 'all' || namespaces.includes(namespace);

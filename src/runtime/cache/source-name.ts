@@ -1,4 +1,4 @@
-import { NamespaceScope } from './namespace-scope.ts';
+import { isScope, type NamespaceScope } from './namespace-scope.ts';
 import type { CacheOptions, Kind, Obj } from '../types.ts';
 
 /** The name of a cache in logs and metrics: `installations.landscaper.gardener.cloud`, with its restrictions: `secrets[ns=a,b][labels]`. */
@@ -13,6 +13,6 @@ export function sourceName<T extends Obj>(
 
 /** `ns=a,b`; the same for all namespaces of a scope, because a name does not change. Empty: all namespaces. */
 export function namespaceText(namespaces: readonly string[] | NamespaceScope): string {
-  if (namespaces instanceof NamespaceScope) return 'ns=(scope)';
+  if (isScope(namespaces)) return 'ns=(scope)';
   return namespaces.length > 0 ? `ns=${namespaces.join(',')}` : '';
 }

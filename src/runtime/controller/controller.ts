@@ -8,7 +8,7 @@ import { withLogFields, type Logger } from '../../observability/log.ts';
 import { controllerMetrics, type ControllerMetrics } from '../../observability/controller-metrics.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { objectMetrics } from '../../observability/object-metrics.ts';
-import { scopeOf, type NamespaceScope } from '../cache/namespace-scope.ts';
+import { scopeOf, type JoinableScope } from '../cache/namespace-scope.ts';
 import { Braking } from './braking.ts';
 import { createContext } from './context.ts';
 import { beginReconcile, isLastAttempt } from './decide.ts';
@@ -75,7 +75,7 @@ class KeyController<P extends Obj> {
   readonly #forgetting: Forgetting<P>;
   readonly #braking: Braking<P> | undefined;
   readonly #pace: Pace;
-  readonly #scope: NamespaceScope | undefined;
+  readonly #scope: JoinableScope | undefined;
   readonly #life = new AbortController();
   #workers: Promise<void>[] = [];
 

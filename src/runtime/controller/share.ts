@@ -55,7 +55,7 @@ export interface Share {
   readonly fence: Fence;
   /** Whether this process is responsible for a name that does not belong to an object. */
   holds(place: string): boolean;
-  /** Whether this process may work on the object now, as far as is known without a request. */
+  /** Whether this process may work on the object now; true if only a request could answer that. */
   handles(object: View<Obj>): boolean;
   /** Whether an update may have made this process responsible for the object. */
   hasMoved(old: View<Obj>, object: View<Obj>): boolean;

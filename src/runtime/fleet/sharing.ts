@@ -69,7 +69,9 @@ function placesOf(place: Sharing['place']): Places {
   const checked = (object: View<Obj>): string => {
     const found: unknown = place(object);
     if (typeof found === 'string') return found;
-    throw new DefinitionError({ message: `place returned ${typeof found} for ${object.kind} ${keyOf(object)}` });
+    throw new DefinitionError({
+      message: `place returned ${typeof found} for ${object.kind} ${keyOf(object)}`,
+    });
   };
   return {
     placeOf: checked,

@@ -73,7 +73,12 @@ export async function startLocalCluster(
         const before = prev?.obj as View<Obj> | undefined;
         const object = (next?.obj ?? prev?.obj) as View<Obj>;
         if (isUpkeep(object.kind)) return;
-        listener({ type: next ? (prev ? 'MODIFIED' : 'ADDED') : 'DELETED', before, object, by: writing.actor });
+        listener({
+          type: next ? (prev ? 'MODIFIED' : 'ADDED') : 'DELETED',
+          before,
+          object,
+          by: writing.actor,
+        });
       });
     },
     holderOf: (lease) => holders.get(lease),

@@ -20,7 +20,7 @@ interface LawPorts {
 
 interface Reconcile {
   readonly host: Host;
-  /** Whether it was told to stop. */
+  /** Whether its signal has aborted. */
   isAborted: boolean;
 }
 

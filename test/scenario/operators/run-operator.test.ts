@@ -5,6 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { namespaceScope } from '../../../src/runtime/cache/namespace-scope.ts';
+import { bySameName } from '../../../src/runtime/sources/mappers.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import { ConfigMap } from '../../../src/runtime/core-kinds.ts';
 import { KubeconfigError, LeadershipLostError, SourceError } from '../../../src/runtime/errors.ts';
@@ -93,6 +95,48 @@ describe('an operator as a process', function () {
     await operator.ended;
     const refused = await fetch(health).catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(TypeError);
+  });
+
+  it('follows the namespaces of a scope, with all caches that name none', async () => {
+    const second = await cluster.namespace();
+    const scope = namespaceScope([namespace]);
+    const seen = new Map<string, string>();
+    const operator = await start({
+      namespaces: scope,
+      add: (op) =>
+        op.add<Page>({
+          name: 'pages',
+          kind: pages,
+          sources: [watchSource<ConfigMap, Page>({ cache: op.caches.of(ConfigMap), toPrimary: bySameName })],
+          reconciler: {
+            reconcile(_page, ctx) {
+              seen.set(ctx.key, ctx.secondary(ConfigMap)?.data?.['text'] ?? 'none');
+              return Promise.resolve({ write: 'none' });
+            },
+          },
+        }),
+    });
+    await operator.started;
+    const put = async (of: string, text: string): Promise<void> => {
+      const metadata = { name: 'one', namespace: of };
+      const apiVersion = 'runtime.test.example/v1';
+      const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text } };
+      await cluster.client.send({ verb: 'create', kind: ConfigMap, object: map });
+      const object = { apiVersion, kind: 'Page', metadata, spec: {} };
+      await cluster.client.send({ verb: 'create', kind: pages, object });
+    };
+    await put(second, 'second');
+    await put(namespace, 'first');
+    await until('the first is reconciled', () => seen.get(`${namespace}/one`) === 'first');
+    expect(seen.has(`${second}/one`)).to.equal(false);
+    await scope.set([second]);
+    await until('the second is reconciled', () => seen.get(`${second}/one`) === 'second');
+    seen.clear();
+    const body = { data: { text: 'changed' } };
+    for (const of of [namespace, second])
+      await cluster.client.send({ verb: 'merge', kind: ConfigMap, key: `${of}/one`, body });
+    await until('the second is reconciled again', () => seen.get(`${second}/one`) === 'changed');
+    expect(seen.has(`${namespace}/one`)).to.equal(false);
   });
 
   it('stops by itself when it loses its lease, and says so', async () => {

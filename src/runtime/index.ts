@@ -60,6 +60,7 @@ export {
   generationChanged,
   labelsChanged,
   not,
+  objectsThat,
   or,
   resourceVersionChanged,
   type GenerationMode,
@@ -107,6 +108,7 @@ export { namespaceScope, type NamespaceScope, type Namespaces } from './cache/na
 export type { Sharing } from './fleet/sharing.ts';
 export { exponential, type Exponential, type RetryPolicy, type RetryPreset } from './queue/retry.ts';
 export type { RateLimit } from './queue/rate-limit.ts';
+export type { TotalLimit } from './queue/throttle.ts';
 export type { EventFacts, Recorder } from './controller/recorder.ts';
 export {
   dropLastApplied,

@@ -79,6 +79,11 @@ export type Write<T extends Obj = Obj> = {
   readonly lock?: boolean;
   /** Dry run: the server validates the request and stores nothing. */
   readonly isDryRun?: boolean;
+  /**
+   * What the event of this write does for the controller that sends it: `ignore` nothing, `reconcile` the same as an event
+   * of another client. Default: as its `ownEvents` says. A deletion is never ignored.
+   */
+  readonly echo?: 'ignore' | 'reconcile';
 } & (
   | { readonly verb: 'create' | 'replace'; readonly kind: Kind<T>; readonly object: T }
   | { readonly verb: 'merge'; readonly kind: Kind<T>; readonly key: Key; readonly body: object }
@@ -185,7 +190,8 @@ export interface Cache<T extends Obj> extends Store<T> {
   index(name: string, keysOf: (obj: View<T>) => readonly string[]): void;
   /** If the cache is synced, existing objects are delivered first, as initial adds. */
   subscribe(subscriber: Subscriber<T>): () => void;
-  begin(key: Key, writer: string): WriteTicket<T>;
+  /** @param echo what the writer said about the event of the write */
+  begin(key: Key, writer: string, echo?: Write['echo']): WriteTicket<T>;
   /**
    * Starts the watch, until the signal aborts; resolves when the first list is stored. Calling it again while it runs
    * waits for the same first list.
@@ -242,6 +248,8 @@ export type UpdateControl<P> =
       readonly lock?: boolean;
       /** How the difference is sent; default `merge`. */
       readonly strategy?: WriteStrategy;
+      /** What the events of these writes do; see `Write.echo`. */
+      readonly echo?: Write['echo'];
       readonly requeueAfterMs?: number;
     };
 /** `merge` and `json` send the difference, `replace` the whole object, `apply` the object as our intent. */
@@ -268,11 +276,60 @@ export interface ControllerFacts<P extends Obj> {
   readonly fieldManager: string;
 }
 
+/** What can be read about a primary without a request. */
+export interface CacheReads {
+  /**
+   * The objects of this kind that belong to the primary, from all sources, without a request.
+   * @param source restricts the result to one of several sources
+   */
+  secondaries<R extends Obj>(this: void, kind: Kind<R>, source?: string): readonly View<R>[];
+  /** The only one of `secondaries`; undefined if there is none. */
+  secondary<R extends Obj>(this: void, kind: Kind<R>, source?: string): View<R> | undefined;
+  /** The values that the source of that name has for the primary. */
+  valuesOf(this: void, source: string): readonly unknown[];
+}
+
+/** A condition that a reconciler waits for. */
+export interface Expectation<P extends Obj> {
+  /**
+   * Whether the condition holds. Called in reconciles that ask for the result, and with each event of the primary and of
+   * its sources, also with those that a filter drops; so it only reads, and must be fast.
+   */
+  until(primary: View<P>, reads: CacheReads): boolean;
+  /** After this time the expectation has timed out. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * `pending`: the condition was not true yet, and there is time left. `fulfilled`: it was true at least once. `none`: there
+ * is no expectation of that name.
+ */
+export type ExpectationResult = 'none' | 'pending' | 'fulfilled' | 'timed out';
+
+/**
+ * The expectations of one primary, in memory: they end with the process, and with the primary.
+ *
+ * *Guarantees*: a primary is reconciled when one of its expectations is fulfilled or times out. A result is kept until a
+ * reconcile that read it succeeds.
+ */
+export interface ExpectationManager<P extends Obj> {
+  /**
+   * Expects something from now on. A pending expectation of the same name keeps its time limit, so that every reconcile
+   * can call this.
+   * @throws DefinitionError if the timeout is not a positive number
+   */
+  expect(name: string, expectation: Expectation<P>): void;
+  /** The condition is evaluated now if it is pending. @throws errors of `until` */
+  resultOf(name: string): ExpectationResult;
+  /** Ends an expectation without a result. */
+  drop(name: string): void;
+}
+
 /**
  * What a reconcile can use besides its primary. `signal` aborts when the reconcile takes too long or the process
  * ends, `interrupt` when an event makes the rest of the reconcile pointless.
  */
-export interface Context<P extends Obj> {
+export interface Context<P extends Obj> extends CacheReads {
   readonly key: Key;
   /** The controller of this reconcile. */
   readonly controller: ControllerFacts<P>;
@@ -289,14 +346,7 @@ export interface Context<P extends Obj> {
   readonly live: Pick<Client, 'get' | 'list'>;
   /** A private deep copy of the primary. */
   draft(): P;
-  /**
-   * The objects of this kind that belong to the primary, from all sources, without a request.
-   * @param source restricts the result to one of several sources
-   */
-  secondaries<R extends Obj>(kind: Kind<R>, source?: string): readonly View<R>[];
-  /** The only one of `secondaries`; undefined if there is none. */
-  secondary<R extends Obj>(kind: Kind<R>, source?: string): View<R> | undefined;
-  /** The values that the source of that name has for the primary. */
-  valuesOf(source: string): readonly unknown[];
+  /** Conditions that the reconciler waits for, over several reconciles. */
+  readonly expectations: ExpectationManager<P>;
   event(type: 'Normal' | 'Warning', reason: string, note: string): void;
 }

@@ -53,6 +53,8 @@ export interface Common<R, P extends Obj> {
   readonly gc?: boolean;
   /** Name of its source; dependents with the same name share the source. Absent: it has none. */
   readonly source?: string;
+  /** Dependents with the same value read the same objects, although their sources differ. Default: the source. */
+  readonly reads?: string;
   /** Kind of the objects of its source, if they are objects of a cluster. */
   readonly kind?: Pick<Kind, 'group' | 'version' | 'kind'>;
   /** Creates the source, unless the controller has one of that name. */

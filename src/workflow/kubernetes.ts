@@ -138,7 +138,7 @@ function asObject<R extends Obj>(value: Desired<R> | string, kind: Kind<R>): R {
 interface Verbs<R extends Obj, P extends Obj> {
   readonly common: Pick<
     Dependent<R, P>,
-    'name' | 'gc' | 'source' | 'kind' | 'createSource' | 'check' | 'matcher'
+    'name' | 'gc' | 'source' | 'reads' | 'kind' | 'createSource' | 'check' | 'matcher'
   >;
   readonly isLive: boolean;
   /** Whether the object has the owner reference or annotations of the primary. */

@@ -1,6 +1,7 @@
 /** Sources of dependents in the controller's own cluster: watches, shared by dependents that read the same objects. */
 import { DefinitionError } from '../runtime/errors.ts';
 import { apiVersionOf } from '../runtime/keys.ts';
+import type { Predicate } from '../runtime/sources/filters.ts';
 import type { Mapper } from '../runtime/sources/mappers.ts';
 import { watchSource, type Source } from '../runtime/sources/sources.ts';
 import { keepAppliedBy } from '../runtime/cache/transforms.ts';
@@ -21,6 +22,11 @@ export interface SourceChoice<R extends Obj, P extends Obj> {
   /** Label selector of the watched objects. */
   readonly selector?: string;
   readonly namespaces?: CacheOptions<R>['namespaces'];
+  /**
+   * Which events of the watched objects queue their primaries; all by default. The objects are read from the cache in any
+   * case. A dependent with a filter has its own source.
+   */
+  readonly filter?: Predicate<R>;
   /** The primaries of an object. Default: its owners, or those that its annotations name. */
   toPrimary?: Mapper<R>;
   /**
@@ -33,7 +39,7 @@ export interface SourceChoice<R extends Obj, P extends Obj> {
 }
 
 type SourceParts<P extends Obj> = Required<Pick<Common<unknown, P>, 'source' | 'kind' | 'check'>> &
-  Pick<Common<unknown, P>, 'createSource'>;
+  Pick<Common<unknown, P>, 'createSource' | 'reads'>;
 
 export function kubernetesSource<R extends Obj, P extends Obj>(
   choice: SourceChoice<R, P> & { readonly name: string },
@@ -42,12 +48,14 @@ export function kubernetesSource<R extends Obj, P extends Obj>(
 ): SourceParts<P> {
   const { kind, selector, namespaces } = choice;
   const isCreated = typeof choice.source !== 'object';
-  const source =
-    typeof choice.source === 'object' ? choice.source.from : (choice.source ?? defaultName(choice));
+  const source = typeof choice.source === 'object' ? choice.source.from : (choice.source ?? nameOf(choice));
+  const created = new WeakSet<Source<P>>();
   return {
     source,
     kind,
     ...(isCreated && { createSource }),
+    // Both read all objects of the cache that belong to the primary.
+    ...(choice.filter && choice.source === undefined && { reads: nameOf({ ...choice, filter: undefined }) }),
     check,
   };
 
@@ -61,11 +69,19 @@ export function kubernetesSource<R extends Obj, P extends Obj>(
       ? caches.separate(kind, options)
       : { cache: caches.of(kind, options), release: undefined };
     const toPrimary = choice.toPrimary?.bind(choice) ?? toPrimaryOf(controller.kind, prefix);
-    return { source: watchSource<R, P>({ name: source, cache, toPrimary }), ...(release && { release }) };
+    const { filter } = choice;
+    const watch = watchSource<R, P>({ name: source, cache, toPrimary, ...(filter && { filter }) });
+    created.add(watch);
+    return { source: watch, ...(release && { release }) };
   }
 
   function check({ controller }: Setup<P>, attached: Source<P> | undefined): void {
     if (!attached) return;
+    if (choice.filter && !created.has(attached)) {
+      throw new DefinitionError({
+        message: `dependent "${choice.name}" has a filter, but source ${source} was created without it; leave out "source", or give that source the filter`,
+      });
+    }
     if (attached.kind?.kind !== kind.kind || attached.kind.group !== kind.group) {
       const holds = attached.kind
         ? `${attached.kind.kind} of ${apiVersionOf(attached.kind)}`
@@ -83,11 +99,19 @@ export function kubernetesSource<R extends Obj, P extends Obj>(
 }
 
 /** Dependents that read the same objects have the same default name, so they share a source. */
-function defaultName<R extends Obj, P extends Obj>(
-  choice: SourceChoice<R, P> & { readonly name: string },
+function nameOf<R extends Obj, P extends Obj>(
+  choice: Omit<SourceChoice<R, P>, 'filter'> & {
+    readonly name: string;
+    readonly filter?: object | undefined;
+  },
 ): string {
   const { kind, selector, namespaces, name } = choice;
   const base = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
-  const parts = [namespaces && namespaceText(namespaces), selector, choice.toPrimary && `by ${name}`];
+  const parts = [
+    namespaces && namespaceText(namespaces),
+    selector,
+    choice.toPrimary && `by ${name}`,
+    choice.filter !== undefined && `filter of ${name}`,
+  ];
   return base + parts.map((part) => (part ? `[${part}]` : '')).join('');
 }

@@ -106,12 +106,15 @@ export function sourcesOf<P extends Obj>(
   return [...all.values()];
 }
 
+const readsOf = <P extends Obj>({ reads, source }: AnyDependent<P>): string | undefined => reads ?? source;
+
 /** @throws DefinitionError when one dependent would delete what another one creates */
 function refuseToShare<P extends Obj>(dependents: readonly AnyDependent<P>[]): void {
   for (const taker of dependents) {
     if (!isBulk(taker) || !taker.takesAll || taker.source === undefined) continue;
+    const reads = readsOf(taker);
     const other = dependents.find(
-      (use) => use !== taker && use.source === taker.source && use.create !== undefined,
+      (use) => use !== taker && readsOf(use) === reads && use.create !== undefined,
     );
     if (!other) continue;
     throw new DefinitionError({

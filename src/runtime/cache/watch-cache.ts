@@ -10,7 +10,8 @@ import { copy, deepFreeze } from '../../lib/json.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { CacheMetrics } from './metrics.ts';
-import { EchoFilter, type Answered } from './echo.ts';
+import type { Answered } from './echo.ts';
+import { Echoes, type Audience } from './echoes.ts';
 import { SourceError } from '../errors.ts';
 import { Feed, type FeedHost } from './feed.ts';
 import { IdleCompression } from './idle-compression.ts';
@@ -33,6 +34,7 @@ import type {
   Obj,
   Subscriber,
   View,
+  Write,
   WriteTicket,
 } from '../types.ts';
 import { compareVersions, tellVersionsApart, type CompareVersions } from './versions.ts';
@@ -64,7 +66,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   readonly #overlay: Overlay<T>;
   readonly #reads: OverlaidStore<T>;
   readonly #compression: IdleCompression;
-  readonly #echoes = new Map<string, EchoFilter<T>>();
+  readonly #echoes: Echoes<T>;
   readonly #subscribers = new Set<Subscriber<T>>();
   readonly #transform: (obj: T) => T;
   readonly #selector: Selector;
@@ -89,6 +91,14 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     this.#compression = new IdleCompression(this.#store, deps.clock);
     this.#overlay = new Overlay<T>(this.#store, this.#compare);
     this.#reads = new OverlaidStore(this.#store, this.#overlay);
+    this.#echoes = new Echoes({
+      store: this.#store,
+      compare: this.#compare,
+      clock: deps.clock,
+      onEcho: (audience, change) => {
+        for (const each of this.#audience(audience)) each.onEcho?.(change);
+      },
+    });
     this.#transform = options.transform ?? dropManagedFields;
     this.#selector = parseSelector(options.labels);
     this.#feedHost = this.#createFeedHost();
@@ -120,7 +130,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
 
   /** Number of keys for which own writes are remembered; 0 when idle. */
   get remembered(): number {
-    return [...this.#echoes.values()].reduce((sum, echo) => sum + echo.size, 0);
+    return this.#echoes.size;
   }
 
   // -------------------------------------------------------------- reading
@@ -184,12 +194,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
 
   subscribe(subscriber: Subscriber<T>): () => void {
     this.#subscribers.add(subscriber);
-    if (subscriber.ownEvents === 'filter' && !this.#echoes.has(subscriber.name)) {
-      const onEcho = (change: Change<T>): void => {
-        for (const each of this.#filtering(subscriber.name)) each.onEcho?.(change);
-      };
-      this.#echoes.set(subscriber.name, new EchoFilter(this.#store, this.#compare, this.#deps.clock, onEcho));
-    }
+    if (subscriber.ownEvents === 'filter') this.#echoes.know({ writer: subscriber.name, mode: 'filter' });
     for (const obj of [...this.list()]) this.#tell(subscriber, { type: 'add', obj, initial: true });
     return () => {
       this.#subscribers.delete(subscriber);
@@ -212,29 +217,19 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     this.#compression.consider();
     for (const change of changes) {
       this.#overlay.observe(change);
-      const admitted = new Map<string, readonly Change<T>[]>();
-      for (const [writer, echo] of this.#echoes) admitted.set(writer, echo.admit(change, isListed));
-      for (const subscriber of [...this.#subscribers]) {
-        if (subscriber.ownEvents === 'deliver') this.#tell(subscriber, change);
-        else for (const each of admitted.get(subscriber.name) ?? [change]) this.#tell(subscriber, each);
-      }
+      const admitted = this.#echoes.admit(change, isListed);
+      for (const subscriber of [...this.#subscribers])
+        for (const each of admitted(subscriber)) this.#tell(subscriber, each);
     }
   }
 
-  #publishTo(writer: string, changes: readonly Change<T>[]): void {
-    for (const change of changes)
-      for (const subscriber of this.#filtering(writer)) this.#tell(subscriber, change);
-  }
-
-  /** Subscribers that must not receive the echoes of a writer. */
-  #filtering(writer: string): Subscriber<T>[] {
-    return [...this.#subscribers].filter(({ name, ownEvents }) => name === writer && ownEvents === 'filter');
+  #audience({ writer, mode }: Audience): Subscriber<T>[] {
+    return [...this.#subscribers].filter(({ name, ownEvents }) => name === writer && ownEvents === mode);
   }
 
   // -------------------------------------------------------------- own writes
 
-  begin(key: Key, writer: string): WriteTicket<T> {
-    const echo = this.#echoes.get(writer);
+  begin(key: Key, writer: string, echo?: Write['echo']): WriteTicket<T> {
     let isOpen = true;
     const close = (): boolean => {
       const wasOpen = isOpen;
@@ -242,7 +237,13 @@ export class WatchCache<T extends Obj> implements Cache<T> {
       return wasOpen;
     };
     this.#overlay.begin(key);
-    echo?.begin(key);
+    const endEcho = this.#echoes.begin(key, writer, echo);
+    const end = (own?: Answered): void => {
+      this.#overlay.end(key);
+      for (const { changes, ...audience } of endEcho(own))
+        for (const change of changes)
+          for (const subscriber of this.#audience(audience)) this.#tell(subscriber, change);
+    };
     return {
       done: (answer, conditional) => {
         if (!close()) return;
@@ -252,13 +253,10 @@ export class WatchCache<T extends Obj> implements Cache<T> {
         } catch (error) {
           this.#log.error({ object: key, err: String(error) }, 'storing the response of a write failed');
         }
-        this.#overlay.end(key);
-        if (echo) this.#publishTo(writer, echo.end(key, own));
+        end(own);
       },
       failed: () => {
-        if (!close()) return;
-        this.#overlay.end(key);
-        if (echo) this.#publishTo(writer, echo.end(key));
+        if (close()) end();
       },
     };
   }
@@ -309,7 +307,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
         for (const obj of this.#overlay.relisted(version, contains)) {
           this.#publish([{ type: 'delete', obj, finalStateUnknown: true }], true);
         }
-        for (const echo of this.#echoes.values()) echo.relisted(version, contains);
+        this.#echoes.relisted(version, contains);
         if (this.isSynced) this.#onSynced();
       },
       giveUp: (why) => {
@@ -356,7 +354,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     const feeds = this.#all;
     const isOutside = (key: Key): boolean => !feeds.some((feed) => feed.contains(key));
     this.#overlay.clear(isOutside);
-    for (const echo of this.#echoes.values()) echo.drop(isOutside);
+    this.#echoes.drop(isOutside);
     for (const key of [...this.#store.keys()].filter(isOutside)) {
       const obj = this.#store.peek(key);
       this.#store.forget(key);

@@ -2,12 +2,18 @@
 import type { Clock } from '../../lib/clock.ts';
 import { copy } from '../../lib/json.ts';
 import type { Logger } from '../../observability/log.ts';
-import { compareVersions } from '../cache/versions.ts';
-import { NotWatchedError } from '../errors.ts';
-import { isSameKind } from '../keys.ts';
+import { createReads, type LiveSources } from './reads.ts';
 import type { Recorder } from './recorder.ts';
-import type { AttachedSource, Source } from '../sources/sources.ts';
-import type { Client, Context, ControllerFacts, Key, Kind, Obj, View, Writer } from '../types.ts';
+import type {
+  Client,
+  Context,
+  ControllerFacts,
+  ExpectationManager,
+  Key,
+  Obj,
+  View,
+  Writer,
+} from '../types.ts';
 
 interface ContextFacts<P extends Obj> {
   readonly controller: ControllerFacts<P>;
@@ -22,7 +28,8 @@ interface ContextFacts<P extends Obj> {
   readonly log: Logger;
   readonly write: Writer;
   readonly recorder: Recorder;
-  sources(): Iterable<{ readonly source: Source<P>; readonly attached: AttachedSource<P> }>;
+  readonly expectations: ExpectationManager<P>;
+  sources(): LiveSources<P>;
 }
 
 type Signals = Pick<Context<Obj>, 'signal' | 'interrupt'>;
@@ -47,21 +54,8 @@ const INTERRUPT = reconcileSignal('interrupt');
 
 export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P> {
   const { controller, primary, recorder, key, clock, live, log, write } = facts;
-  const { attempt, lastAttempt } = facts;
-  const secondaries = <R extends Obj>(kind: Kind<R>, name?: string): readonly View<R>[] => {
-    const fitting = [...facts.sources()].filter(
-      ({ source }) =>
-        source.kind && isSameKind(source.kind, kind) && (name === undefined || source.name === name),
-    );
-    if (fitting.length === 0) {
-      const which = name === undefined ? '' : ` named ${name}`;
-      throw new NotWatchedError({
-        message: `controller ${controller.name} has no source${which} for ${kind.kind}`,
-      });
-    }
-    const found = fitting.flatMap(({ attached }) => attached.of(primary)) as View<R>[];
-    return fitting.length === 1 ? found : distinct(found);
-  };
+  const { attempt, lastAttempt, expectations } = facts;
+  const { secondaries, secondary, valuesOf } = createReads(controller.name, primary, () => facts.sources());
   const context: Omit<Context<P>, keyof Signals> & OfReconcile = {
     [RECONCILE]: facts.reconcile,
     key,
@@ -74,12 +68,9 @@ export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P>
     write,
     draft: () => copy(primary) as P,
     secondaries,
-    secondary: (kind, name) => secondaries(kind, name)[0],
-    valuesOf(name) {
-      for (const { source, attached } of facts.sources())
-        if (source.name === name) return attached.of(primary);
-      throw new NotWatchedError({ message: `controller ${controller.name} has no source named ${name}` });
-    },
+    secondary,
+    valuesOf,
+    expectations,
     event(type, reason, note) {
       recorder.record({ regarding: primary, component: controller.name, type, reason, note });
     },
@@ -87,18 +78,4 @@ export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P>
   Object.defineProperty(context, 'signal', SIGNAL);
   Object.defineProperty(context, 'interrupt', INTERRUPT);
   return context as typeof context & Signals;
-}
-
-/**
- * Overlapping sources deliver the same object more than once, perhaps in different versions: the newest wins; if versions
- * cannot be compared, that of the last source.
- */
-function distinct<R extends Obj>(objects: readonly View<R>[]): View<R>[] {
-  const newest = new Map<string, View<R>>();
-  for (const obj of objects) {
-    const id = obj.metadata.uid ?? obj.metadata.name;
-    const order = compareVersions(obj.metadata.resourceVersion, newest.get(id)?.metadata.resourceVersion);
-    if (order === undefined || order >= 0) newest.set(id, obj);
-  }
-  return [...newest.values()];
 }

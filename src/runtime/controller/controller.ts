@@ -13,10 +13,12 @@ import { Braking } from './braking.ts';
 import { createContext } from './context.ts';
 import { beginReconcile, isLastAttempt } from './decide.ts';
 import { dispatch, type Dispatched } from './dispatch.ts';
+import { Expectations } from './expectations.ts';
 import { FollowUp } from './follow-up.ts';
 import { Forgetting } from './forgetting.ts';
 import { joinKey, namespaceOf } from '../keys.ts';
-import { createQueue, type WorkItem, type WorkQueue } from '../queue/queue.ts';
+import type { WorkItem, WorkQueue } from '../queue/queue.ts';
+import { createReads } from './reads.ts';
 import type { Recorder } from './recorder.ts';
 import { reconcileFields } from './reconcile-log.ts';
 import { ActiveReconciles } from './active-reconciles.ts';
@@ -24,12 +26,13 @@ import { Slots, type KeySlot } from './slots.ts';
 import { Intake } from './intake.ts';
 import type { ManagedController } from './managed-controller.ts';
 import { Pace } from '../../lib/pace.ts';
-import type { Admission, Share, TakeOver } from './share.ts';
+import type { OurAdmission, Admission, Share, TakeOver } from './share.ts';
 import { refuseLocal } from './local-sources.ts';
 import { SourceSet } from '../sources/source-set.ts';
 import type { Source } from '../sources/sources.ts';
 import { settingsOf, type ControllerSpec, type Settings } from './spec.ts';
 import type { Cache, Caches, Client, Key, Kind, Obj, View } from '../types.ts';
+import { queueOf, Workers, type MayStart } from './workers.ts';
 import { createWriter, type Fence } from './writer.ts';
 
 export type { Controller, ManagedController } from './managed-controller.ts';
@@ -74,10 +77,11 @@ class KeyController<P extends Obj> {
   readonly #followUp: FollowUp<P>;
   readonly #forgetting: Forgetting<P>;
   readonly #braking: Braking<P> | undefined;
+  readonly #expectations: Expectations<P>;
+  readonly #workers: Workers;
   readonly #pace: Pace;
   readonly #scope: JoinableScope | undefined;
   readonly #life = new AbortController();
-  #workers: Promise<void>[] = [];
 
   constructor(settings: Settings<P>, ports: ControllerPorts) {
     const { spec } = settings;
@@ -87,57 +91,64 @@ class KeyController<P extends Obj> {
     this.#settings = settings;
     this.#ports = ports;
     this.cache = ports.caches.of(spec.kind, spec.cache);
+    this.#pace = new Pace(ports.clock);
     this.#metrics = controllerMetrics(ports.metrics, spec.name, {
       maxConcurrent: settings.maxConcurrent,
       activeWorkers: () => this.#active.size,
       depths: () => this.#queue.depths(),
       running: () => this.#active.ages(),
     });
-    this.#queue = this.#createQueue(ports.clock);
+    this.#queue = queueOf(settings, ports.clock, () => this.#metrics);
     const controller = { name: spec.name, kind: spec.kind, fieldManager: settings.fieldManager };
     this.#braking = spec.fights === 'ignore' ? undefined : new Braking({ ...ports, controller });
     const objects = spec.objectMetrics ? objectMetrics(ports.metrics, spec.name) : undefined;
     this.#slots = new Slots(spec.limit, (key) => {
       objects?.forget(key);
       this.#braking?.forget(key);
+      this.#expectations.forget(key);
     });
     this.#active = new ActiveReconciles(ports.clock, spec.reconcileTimeoutMs, () => {
       this.#metrics.timeout();
     });
     this.#forgetting = this.#createForgetting(ports);
-    this.#intake = new Intake({
+    this.#expectations = this.#createExpectations(ports);
+    const shared = {
       settings,
       cache: this.cache,
       queue: this.#queue,
       slots: this.#slots,
-      active: this.#active,
       metrics: this.#metrics,
       clock: ports.clock,
       rng: ports.rng,
       log: ports.log,
+    };
+    this.#intake = new Intake({
+      ...shared,
+      active: this.#active,
+      expectations: this.#expectations,
       handles: (primary) => ports.share?.handles(primary) ?? true,
       onGone: (primary) => {
         void this.#forgetting.on(primary);
       },
     });
-    this.#followUp = new FollowUp({
-      settings,
-      cache: this.cache,
-      queue: this.#queue,
-      slots: this.#slots,
-      metrics: this.#metrics,
-      objects,
-      clock: ports.clock,
-      rng: ports.rng,
-      log: ports.log,
-    });
+    this.#followUp = new FollowUp({ ...shared, objects });
     this.#sources = new SourceSet(this.#intake.host);
-    this.#pace = new Pace(ports.clock);
     this.#scope = this.cache.options && scopeOf(this.cache.options);
     this.#scope?.join({
       open: (isAdded) => this.#open(isAdded),
       leave: () => this.#leave(),
       close: () => undefined,
+    });
+    this.#workers = new Workers({
+      queue: this.#queue,
+      clock: ports.clock,
+      pace: this.#pace,
+      maxConcurrent: settings.maxConcurrent,
+      totalLimit: spec.totalLimit,
+      handle: (item, mayStart) => this.#handle(item, mayStart),
+      onError: ({ key }, err) => {
+        ports.log.error({ controller: spec.name, key, err }, 'reconcile failed');
+      },
     });
   }
 
@@ -156,19 +167,6 @@ class KeyController<P extends Obj> {
     return this.#scope?.includes(namespaceOf(key)) ?? true;
   }
 
-  #createQueue(clock: Clock): WorkQueue {
-    const observer = {
-      added: () => {
-        this.#metrics.added();
-      },
-      taken: (ms: number) => {
-        this.#metrics.waited(ms / 1_000);
-      },
-    };
-    const { maxConcurrent: workers, fairness } = this.#settings;
-    return createQueue(clock, observer, fairness === 'namespace' ? { workers, namespaceOf } : undefined);
-  }
-
   #createForgetting({ clock, rng, log }: ControllerPorts): Forgetting<P> {
     const { reconciler } = this.#settings.spec;
     return new Forgetting<P>({
@@ -178,6 +176,19 @@ class KeyController<P extends Obj> {
       log,
       forget: (primary) => reconciler.forget?.(primary),
       isActive: (key) => this.#active.has(key),
+    });
+  }
+
+  #createExpectations({ clock }: ControllerPorts): Expectations<P> {
+    return new Expectations<P>({
+      clock,
+      primaryOf: (key) => this.cache.get(key),
+      readsOf: (primary) => createReads(this.name, primary, () => this.#sources.values()),
+      isActive: (key) => this.#active.has(key),
+      guard: (what, fn, otherwise) => this.#intake.host.guard(what, fn, otherwise),
+      onResult: (key, result) => {
+        this.#metrics.event('expectation', result, this.#queue.add(key));
+      },
     });
   }
 
@@ -208,7 +219,7 @@ class KeyController<P extends Obj> {
   }
 
   startWorkers(): void {
-    this.#workers = Array.from({ length: this.#settings.maxConcurrent }, () => this.#work());
+    this.#workers.start();
   }
 
   async prepare({ isTaken, isTakenAgain }: TakeOver, signal: AbortSignal): Promise<void> {
@@ -244,8 +255,9 @@ class KeyController<P extends Obj> {
 
   async stop(): Promise<void> {
     this.#queue.close();
-    await Promise.all(this.#workers);
+    await this.#workers.stop();
     this.#forgetting.stop();
+    this.#expectations.stop();
   }
 
   abortReconciles(reason: Error): void {
@@ -282,21 +294,7 @@ class KeyController<P extends Obj> {
 
   // -------------------------------------------------------------- turns
 
-  async #work(): Promise<void> {
-    for (let item = await this.#queue.take(); item; item = await this.#queue.take()) {
-      const rest = this.#pace.rest();
-      if (rest) await rest;
-      try {
-        await this.#handle(item);
-      } catch (error) {
-        this.#ports.log.error({ controller: this.name, key: item.key, err: error }, 'reconcile failed');
-      } finally {
-        item.end();
-      }
-    }
-  }
-
-  async #handle(item: WorkItem): Promise<void> {
+  async #handle(item: WorkItem, mayStart: MayStart | undefined): Promise<void> {
     const { key } = item;
     const answer = this.#admission(key);
     const admission = answer instanceof Promise ? await answer : answer;
@@ -325,26 +323,33 @@ class KeyController<P extends Obj> {
       this.#queue.addAfter(key, UNREAD_MS, 'requeue', item.priority);
       return;
     }
-    const { clock } = this.#ports;
-    const limitedMs = this.#slots.limitedMs(key, clock.now());
-    if (limitedMs > 0) {
-      this.#queue.addAfter(key, limitedMs, 'limit', item.priority);
+    const limitedMs = this.#slots.limitedMs(key, this.#ports.clock.now());
+    const waitMs = limitedMs > 0 ? limitedMs : (this.#braking?.waitMs(key, primary) ?? 0);
+    if (waitMs > 0) {
+      this.#queue.addAfter(key, waitMs, 'limit', item.priority);
       return;
     }
-    const brakeMs = this.#braking?.waitMs(key, primary) ?? 0;
-    if (brakeMs > 0) {
-      this.#queue.addAfter(key, brakeMs, 'limit', item.priority);
-      return;
-    }
+    if (mayStart && !(await mayStart())) return;
+    // The object may have changed while it waited.
+    const current = mayStart ? this.cache.get(key) : primary;
+    if (current) await this.#begin(current, item, admission);
+    else this.#slots.forget(key);
+  }
+
+  async #begin(primary: View<P>, item: WorkItem, admission: OurAdmission | undefined): Promise<void> {
+    const { key } = item;
+    const { uid } = primary.metadata;
+    const { clock, rng } = this.#ports;
     const slot = this.#slots.of(key, uid);
     if (beginReconcile(slot, clock.now())) this.#metrics.attempt();
     const { spec } = this.#settings;
     let isLost = false;
-    const fields = reconcileFields(this.name, primary, this.#ports.rng, spec.logFields?.bind(spec));
+    const fields = reconcileFields(this.name, primary, rng, spec.logFields?.bind(spec));
     await withLogFields(fields, async () => {
       const startedAt = clock.now();
       const outcome = await this.#reconcile(primary, slot, key, admission, () => (isLost = true));
       this.#followUp.on(outcome, slot, item, startedAt);
+      this.#expectations.onEnd(key, outcome.type === 'ran' && outcome.result.ok);
     });
     this.#slots.tidy(key);
     // An object that was created with the same name meanwhile is a different one.
@@ -363,7 +368,7 @@ class KeyController<P extends Obj> {
     primary: View<P>,
     slot: KeySlot,
     key: Key,
-    admission: Extract<Admission, { is: 'ours' }> | undefined,
+    admission: OurAdmission | undefined,
     onLost: () => void,
   ): Promise<Dispatched> {
     const { client, log, caches, fence, recorder, clock } = this.#ports;
@@ -393,6 +398,7 @@ class KeyController<P extends Obj> {
       log,
       write: permit ? permit.around(write) : write,
       recorder,
+      expectations: this.#expectations.of(key, primary),
       sources: () => this.#sources.values(),
     });
     const ports = { settings: this.#settings, client, cache: this.cache, metrics: this.#metrics, key };

@@ -9,7 +9,7 @@ import { Conflict, isFinal } from '../errors.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts';
 import type { Settings } from './spec.ts';
 import { getIfThere } from '../transport/read.ts';
-import type { Cache, Client, Context, ErrorControl, Key, Obj, UpdateControl, View } from '../types.ts';
+import type { Cache, Client, Context, ErrorControl, Key, Obj, UpdateControl, View, Write } from '../types.ts';
 
 export type Dispatched =
   /** There was nothing to do; neither reconcile nor cleanup was called. */
@@ -90,7 +90,8 @@ async function reconcile<P extends Obj>(
   try {
     const control = await ports.settings.spec.reconciler.reconcile(primary, ctx);
     const base = control.write === 'none' ? primary : baseOf(control, primary, ports);
-    await applyUpdate(control, base, controlPorts(primary, ctx, ports));
+    const { echo } = control.write === 'none' ? {} : control;
+    await applyUpdate(control, base, controlPorts(primary, ctx, ports, echo));
     return ran({ ok: true, ...requeueOf(control) });
   } catch (thrown) {
     const error = toError(thrown, ports.metrics);
@@ -186,10 +187,11 @@ function controlPorts<P extends Obj>(
   primary: View<P>,
   ctx: Context<P>,
   { settings }: DispatchPorts<P>,
+  echo?: Write['echo'],
 ): ControlPorts<P> {
   return {
     kind: settings.spec.kind,
-    write: ctx.write,
+    write: echo ? (write, signal) => ctx.write({ ...write, echo }, signal) : ctx.write,
     manager: settings.fieldManager,
     finalizer: settings.finalizer.type === 'runtime' ? settings.finalizer.name : undefined,
     observed: settings.generation === 'status' ? primary.metadata.generation : undefined,

@@ -8,6 +8,7 @@ import { admits } from '../sources/filters.ts';
 import { keyOf } from '../keys.ts';
 import { INITIAL_PRIORITY, type WorkQueue } from '../queue/queue.ts';
 import type { ActiveReconciles } from './active-reconciles.ts';
+import type { Expectations } from './expectations.ts';
 import type { Slots } from './slots.ts';
 import type { SourceHost } from '../sources/sources.ts';
 import type { Settings } from './spec.ts';
@@ -19,6 +20,7 @@ interface IntakePorts<P extends Obj> {
   readonly queue: WorkQueue;
   readonly slots: Slots;
   readonly active: ActiveReconciles;
+  readonly expectations: Expectations<P>;
   readonly metrics: ControllerMetrics;
   readonly clock: Clock;
   readonly rng: Rng;
@@ -44,13 +46,16 @@ export class Intake<P extends Obj> {
       clock,
       log,
       guard: (what, fn, otherwise) => this.#guard(what, fn, otherwise),
-      ignored: ({ source, action }) => {
+      ignored: ({ source, action }, primaries) => {
         ports.metrics.event(source, action, 'filtered');
+        if (primaries && ports.expectations.size > 0)
+          for (const key of primaries()) ports.expectations.check(key);
       },
       echoed: ({ source, action }) => {
         ports.metrics.event(source, action, 'echo');
       },
       emit: (key, cause) => {
+        ports.expectations.check(key);
         const { filter } = settings.spec;
         const isWanted =
           !filter?.generic || this.#guard('generic filter', () => filter.generic?.(key) ?? true, true);
@@ -94,6 +99,7 @@ export class Intake<P extends Obj> {
       return;
     }
     if (slots.isParked(key, obj.metadata.uid)) return;
+    this.#ports.expectations.check(key);
     if (this.#guard('filter', () => admits(settings.admission, change), false)) {
       this.#add(key, 'primary', type, type === 'add' && change.initial ? INITIAL_PRIORITY : 0);
     } else {

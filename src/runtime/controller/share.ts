@@ -15,10 +15,15 @@ export interface WorkPermit {
   end(): void;
 }
 
+/** This process may work on an object. `onLost` is called at most once, when the right is lost involuntarily. */
+export interface OurAdmission {
+  readonly is: 'ours';
+  begin(onLost: (reason: Error) => void): WorkPermit;
+}
+
 /** Whether this process may work on an object. */
 export type Admission =
-  /** `onLost` is called at most once, when the right is lost involuntarily. */
-  | { readonly is: 'ours'; begin(onLost: (reason: Error) => void): WorkPermit }
+  | OurAdmission
   /**
    * Another process is responsible, or none at the moment: the process that becomes responsible queues the object
    * itself.

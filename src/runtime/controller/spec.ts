@@ -4,6 +4,7 @@ import { DefinitionError } from '../errors.ts';
 import { and, defaultPredicate, type GenerationMode, type Predicate } from '../sources/filters.ts';
 import { checkFinalizer, defaultFinalizer } from './finalizer.ts';
 import type { RateLimit } from '../queue/rate-limit.ts';
+import { checkTotalLimit, type TotalLimit } from '../queue/throttle.ts';
 import { retryPolicyOf, type RetryPolicy, type RetryPreset } from '../queue/retry.ts';
 import type { Source } from '../sources/sources.ts';
 import type {
@@ -54,7 +55,10 @@ export interface ControllerSpec<P extends Obj> {
   readonly syncPeriodMs?: number;
   /** Default `standard`. */
   readonly retry?: RetryPolicy | RetryPreset;
+  /** Limits the reconciles of each object. */
   readonly limit?: RateLimit;
+  /** Limits the reconciles of all objects together. */
+  readonly totalLimit?: TotalLimit;
   /**
    * What happens if another client changes a field back after each write: `slow`, the default, delays the reconciles of
    * the primary, and reports the field and the other field manager; `ignore` does neither.
@@ -126,6 +130,7 @@ export function settingsOf<P extends Obj>(spec: ControllerSpec<P>): Settings<P> 
   if (!(maxConcurrent >= 1)) {
     throw new DefinitionError({ message: `controller ${spec.name}: maxConcurrent must be at least 1` });
   }
+  if (spec.totalLimit) checkTotalLimit(spec.name, spec.totalLimit);
   const names = (spec.sources ?? []).map((source) => source.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice)

@@ -23,7 +23,7 @@ export function createWriter(ports: WriterPorts, life?: { readonly signal: Abort
     ports.fence();
     const key = keyOfWrite(write);
     const caches = cachesOf(ports, write);
-    const tickets = key === undefined ? [] : openTickets(ports, caches, key);
+    const tickets = key === undefined ? [] : openTickets(ports, caches, key, write.echo);
     const before = key === undefined || !ports.onWritten ? undefined : caches[0]?.peek(key);
     let sent: Write<T>;
     let answer: T;
@@ -38,7 +38,7 @@ export function createWriter(ports: WriterPorts, life?: { readonly signal: Abort
       return answer;
     }
     // A generated name is known only now; the caches must still contain the object for the next read.
-    const late = key === undefined ? openTickets(ports, caches, keyOf(answer)) : [];
+    const late = key === undefined ? openTickets(ports, caches, keyOf(answer), write.echo) : [];
     const isOurs = isConditional(sent) && !isUnchanged(sent, answer);
     for (const ticket of [...tickets, ...late]) ticket.done(answer, isOurs);
     if (isOurs && key !== undefined) reportOwn(ports, write.kind, key, before, answer, caches[0]);
@@ -93,8 +93,12 @@ function keyOfWrite(write: Write): Key | undefined {
   return name ? joinKey(namespace, name) : undefined;
 }
 
-const openTickets = ({ name }: WriterPorts, caches: readonly Cache<Obj>[], key: Key): WriteTicket<Obj>[] =>
-  caches.map((cache) => cache.begin(key, name));
+const openTickets = (
+  { name }: WriterPorts,
+  caches: readonly Cache<Obj>[],
+  key: Key,
+  echo: Write['echo'],
+): WriteTicket<Obj>[] => caches.map((cache) => cache.begin(key, name, echo));
 
 /** Whether the returned version is certainly ours, and not that of another writer. */
 function isConditional(write: Write): boolean {

@@ -24,6 +24,13 @@ export function admits<T extends Obj>(predicate: Predicate<T>, change: Change<T>
   }
 }
 
+/** Accepts all changes of objects for which `test` is true; an update is about the new state. */
+export const objectsThat = <T extends Obj>(test: (obj: View<T>) => boolean): Predicate<T> => ({
+  add: (obj) => test(obj),
+  update: (_, obj) => test(obj),
+  delete: (obj) => test(obj),
+});
+
 /** Accepts changes that all predicates accept. */
 export const and = <T extends Obj>(...predicates: readonly Predicate<T>[]): Predicate<T> => ({
   add: (obj, initial) => predicates.every((p) => p.add?.(obj, initial) ?? true),

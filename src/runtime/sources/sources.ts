@@ -32,8 +32,11 @@ export interface SourceHost<P extends Obj = Obj> {
    * @param cause for logs and metrics; reconcilers do not receive it
    */
   emit(key: Key, cause: EventCause): void;
-  /** Counts an event without a primary. */
-  ignored(cause: EventCause): void;
+  /**
+   * Counts an event that queues no primary.
+   * @param primaries those that the event is about, if a filter dropped it
+   */
+  ignored(cause: EventCause, primaries?: () => Iterable<Key>): void;
   /** Counts an event that was dropped because it is the echo of an own write. */
   echoed(cause: EventCause): void;
   /** Calls a function of the operator's author. An error is logged and counted, and `otherwise` is returned. */
@@ -145,12 +148,16 @@ function deliver<R extends Obj>(
 ): void {
   if (change.type === 'add' && change.initial) return;
   const cause: EventCause = { source: name, action: change.type };
+  const primaries = (): Set<Key> => {
+    const found = new Set(primariesOf(change.obj));
+    if (change.type === 'update') for (const key of primariesOf(change.old)) found.add(key);
+    return found;
+  };
   if (filter && !host.guard(`filter of source ${name}`, () => admits(filter, change), false)) {
-    host.ignored(cause);
+    host.ignored(cause, primaries);
     return;
   }
-  const keys = new Set(primariesOf(change.obj));
-  if (change.type === 'update') for (const key of primariesOf(change.old)) keys.add(key);
+  const keys = primaries();
   if (keys.size === 0) host.ignored(cause);
   for (const key of keys) host.emit(key, cause);
 }

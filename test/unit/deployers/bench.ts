@@ -302,6 +302,7 @@ export class Bench {
       secondaries: () => [],
       secondary: () => undefined,
       valuesOf: () => [],
+      expectations: { expect: () => undefined, resultOf: () => 'none', drop: () => undefined },
       event: (type, reason, note) => {
         this.events.push(`${type} ${reason}: ${note}`);
       },

@@ -1,6 +1,7 @@
 /** The sources of the dependents of an operator, and the metrics of their work. */
 import { expect } from 'chai';
 import { DefinitionError, NotWatchedError } from '../../../src/runtime/errors.ts';
+import { objectsThat } from '../../../src/runtime/sources/filters.ts';
 import { byOwner } from '../../../src/runtime/sources/mappers.ts';
 import { watchSource, type Source } from '../../../src/runtime/sources/sources.ts';
 import type { View } from '../../../src/runtime/types.ts';
@@ -61,6 +62,79 @@ const begin = async (): Promise<void> => {
 const made = (name: string) => world.cluster.read(parts, `A/1-${name}`);
 const watched = () => world.cluster.watches.filter((kind) => kind === 'Part').length;
 const big = (_: unknown, { spec }: View<Widget>) => (spec?.size ?? 0) > 1;
+
+describe('a dependent with a filter', () => {
+  const filtered = (more: object = {}) =>
+    kubernetes<Part, Widget>({
+      name: 'a',
+      kind: parts,
+      ssa: false,
+      filter: objectsThat((p) => p.data?.['note'] !== 'dull'),
+      desired: ({ metadata }) => ({ metadata: { name: `${metadata.name}-a` }, data: { size: '1' } }),
+      match: { metadata: 'subset', values: 'subset' },
+      ...more,
+    });
+  const runs = () =>
+    world.metric('controller_runtime_reconcile_total{controller="widgets",result="success"}');
+
+  it('reconciles its primary for events that the filter accepts, and reads all objects', async () => {
+    let seen: unknown;
+    addWorkflowController<Widget>(world.manager, {
+      name: 'widgets',
+      kind: widgets,
+      workflow: { nodes: [{ use: filtered() }] },
+      reconciler: {
+        reconcile(_, ctx) {
+          seen = ctx.secondary(parts)?.data?.['note'];
+          return Promise.resolve(nothing);
+        },
+      },
+    });
+    await begin();
+    expect(await runs()).to.equal(1);
+    world.cluster.edit(parts, 'A/1-a', { data: { note: 'dull' } });
+    await settle();
+    expect(await runs()).to.equal(1);
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
+    await settle();
+    expect([await runs(), seen]).to.deep.equal([2, 'dull']);
+    world.cluster.edit(parts, 'A/1-a', { data: { note: 'new' } });
+    await settle();
+    expect(await runs()).to.equal(3);
+    expect(watched()).to.equal(1);
+  });
+
+  it('has its own source, so other dependents of the kind receive their events', async () => {
+    operate([{ use: filtered() }, { use: part('b') }]);
+    await begin();
+    const before = (await runs()) ?? 0;
+    world.cluster.edit(parts, 'A/1-b', { data: { note: 'dull' } });
+    await settle();
+    expect(await runs()).to.equal(before + 1);
+    expect(watched()).to.equal(1);
+  });
+
+  it('is refused if its source was created without the filter', () => {
+    expect(() => operate([{ use: part('b', 'cms') }, { use: filtered({ source: 'cms' }) }])).to.throw(
+      DefinitionError,
+      'dependent "a" has a filter, but source cms was created without it',
+    );
+    expect(() => operate([{ use: filtered({ source: 'cms' }) }, { use: part('b', 'cms') }])).not.to.throw();
+  });
+
+  it('does not hide its objects from the check of bulk dependents', () => {
+    const many = kubernetesBulk<Part, Widget>({
+      name: 'many',
+      kind: parts,
+      ssa: false,
+      desiredAll: () => new Map(),
+    });
+    expect(() => operate([{ use: filtered() }, { use: many }])).to.throw(
+      DefinitionError,
+      'would delete the objects that dependent "a" creates',
+    );
+  });
+});
 
 describe('the named sources of dependents', () => {
   it('RUN-38: are one watch for two dependents, whichever declares it', async () => {

@@ -48,6 +48,7 @@ describe('the name of a source', () => {
       { selector: 'app=web', namespaces: ['a'], toPrimary },
       'parts.example.io[ns=a][app=web][by part]',
     ],
+    ['has the dependent if that has its own filter', { filter: {} }, 'parts.example.io[filter of part]'],
     ['is the chosen one', { source: 'cms', selector: 'app=web' }, 'cms'],
     ['is the chosen one of a source that others create', { source: { from: 'cms' } }, 'cms'],
   ];

@@ -32,6 +32,7 @@ export function contextOn(clock: FakeClock, more: Partial<Context<Widget>> = {})
     secondaries: () => [],
     secondary: () => undefined,
     valuesOf: () => [],
+    expectations: { expect: () => undefined, resultOf: () => 'none', drop: () => undefined },
     event: () => undefined,
     ...more,
   };

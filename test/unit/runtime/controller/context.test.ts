@@ -46,6 +46,7 @@ describe('the context of a reconcile', () => {
       log: recordingLogger().log,
       write: (() => undefined) as never,
       recorder: { record: (facts) => events.push(facts), flush: () => Promise.resolve() },
+      expectations: {} as never,
       sources: () => sources,
     });
     return { ctx, events, asked, abort, interrupt };

@@ -6,6 +6,7 @@ import { Slots } from '../../../../src/runtime/controller/slots.ts';
 import { settingsOf, type ControllerSpec } from '../../../../src/runtime/controller/spec.ts';
 import type { ControllerMetrics } from '../../../../src/observability/controller-metrics.ts';
 import { createQueue, INITIAL_PRIORITY } from '../../../../src/runtime/queue/queue.ts';
+import type { Expectations } from '../../../../src/runtime/controller/expectations.ts';
 import type { Change, View } from '../../../../src/runtime/types.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { recordingLogger } from '../../../support/recording-logger.ts';
@@ -40,6 +41,7 @@ function createIntake(spec: Partial<ControllerSpec<Widget>> = {}) {
     queue,
     slots,
     active,
+    expectations: { size: 0, check: () => undefined } as unknown as Expectations<Widget>,
     metrics,
     clock,
     rng: noChance,

@@ -9,6 +9,7 @@ import {
   generationChanged,
   labelsChanged,
   not,
+  objectsThat,
   notObserved,
   observedGenerationOf,
   or,
@@ -40,6 +41,13 @@ const answersOf = (predicate: Predicate): readonly (boolean | undefined)[] => [
 describe('a predicate', () => {
   it('admits what it has no method for', () => {
     expect(answersOf({})).to.deep.equal([true, true, true, undefined]);
+  });
+
+  it('can be about objects, whatever happens to them', () => {
+    const isNew = objectsThat(({ metadata }) => metadata.resourceVersion === '2');
+    expect(answersOf(isNew)).to.deep.equal([true, true, true, undefined]);
+    expect(answersOf(not(isNew)).slice(0, 3)).to.deep.equal([false, false, false]);
+    expect(admits(isNew, { type: 'update', old: obj, obj: old, relisted: false })).to.equal(false);
   });
 
   for (const answer of [true, false])

@@ -10,7 +10,8 @@ import {
 } from './namespace-scope.ts';
 import { WatchCache, type CacheDeps } from './watch-cache.ts';
 import { areDisjoint, parseSelector } from './selector.ts';
-import type { Cache, CacheOptions, Caches, Client, Kind, Obj } from '../types.ts';
+import { BoundedObjects } from './bounded.ts';
+import type { BoundedCacheOptions, Cache, CacheOptions, Caches, Client, Kind, Obj } from '../types.ts';
 
 /** Dependencies of the caches of a process. */
 export interface CachesDeps extends Omit<CacheDeps, 'metrics'> {
@@ -82,6 +83,11 @@ export function createCaches(deps: CachesDeps): StartableCaches {
         });
       }
       return cache;
+    },
+    bounded<T extends Obj>(kind: Kind<T>, options: BoundedCacheOptions<T> = {}) {
+      const { maxObjects: _n, maxIdleMs: _ms, transform: _t, ...selection } = options;
+      const metadata = this.of(kind as Kind, { ...selection, metadataOnly: true });
+      return new BoundedObjects(kind, options, { client, clock: deps.clock, metadata, freeze: deps.freeze });
     },
     separate<T extends Obj>(kind: Kind<T>, options: CacheOptions<T> = {}) {
       const cache = new WatchCache(client, kind, restricted(kind, options), cacheDeps);

@@ -350,7 +350,14 @@ function cachesOf(host: FakeCluster): Caches {
           .filter((one) => indexes.get(name)?.(one).includes(value)),
     } as unknown as Cache<T>;
   };
-  return { of, all: () => [], separate: (kind) => ({ cache: of(kind), release: () => undefined }) };
+  return {
+    of,
+    bounded: () => {
+      throw new Error('deployers have no bounded caches');
+    },
+    all: () => [],
+    separate: (kind) => ({ cache: of(kind), release: () => undefined }),
+  };
 }
 
 // ---------------------------------------------------------------- configurations

@@ -19,6 +19,7 @@ export async function readWorld(
   const narrowed: Caches = {
     of: <T extends Obj>(kind: Kind<T>, options?: CacheOptions<T>) =>
       caches.of<T>(kind, { ...options, namespaces: [namespace] }),
+    bounded: (kind, options) => caches.bounded(kind, { ...options, namespaces: [namespace] }),
     all: () => caches.all(),
     separate: (kind, options) => caches.separate(kind, { ...options, namespaces: [namespace] }),
   };

@@ -2,6 +2,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { equal } from '../../lib/json.ts';
 import type { Rng } from '../../lib/rng.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import type { ControllerSpec } from '../controller/controller.ts';
 import { DefinitionError, NoRetryError } from '../errors.ts';
 import { and, type Predicate } from '../sources/filters.ts';
@@ -11,10 +12,16 @@ import { getIfThere } from '../transport/read.ts';
 import { watchSource, type Source } from '../sources/sources.ts';
 import type { Caches, Client, UpdateControl, View } from '../types.ts';
 import { annotationOf, annotations } from './annotations.ts';
+import type { ChangeLog } from './change-log.ts';
+import { GRACE_MS } from './creation.ts';
+import { Drifts } from './drift.ts';
 import { HandledFailure } from './errors.ts';
+import type { Initializer } from './initializers.ts';
 import { byUid, type NameStrategy } from './names.ts';
 import { decideRequeue, type Requeue } from './requeue.ts';
 import type { Outcome } from './outcome.ts';
+import type { ManagementPolicy } from './policies.ts';
+import type { Reference } from './references.ts';
 import { ExternalResource } from './resource.ts';
 import { Secret } from '../core-kinds.ts';
 import { CONNECTION_LABEL, Publisher, type SecretPlace } from './secret.ts';
@@ -36,12 +43,30 @@ export interface ExternalSpec<M extends ExternalObject> extends Pick<
   readonly connector: Connector<M>;
   /** Default: `byUid` with the kind in lower case, so `bucket-<uid>`. */
   readonly names?: NameStrategy<M>;
-  /** Time between two observations of a resource that is up to date, ±10 %. Default 60 s. */
-  readonly pollMs?: number;
-  /** Minimum for the annotation of an object. Default 10 s. */
+  /**
+   * Time between two observations of a resource that is up to date, or a function of the object, whose status has the last
+   * observation. Default 60 s. The annotation of an object takes precedence.
+   */
+  readonly pollMs?: number | ((object: View<M>) => number);
+  /** Random share by which this time is longer or shorter, below 1. Default 0.1. */
+  readonly pollJitter?: number;
+  /** Minimum for the annotation of an object and the results of `pollMs`. Default 10 s. */
   readonly minPollMs?: number;
   /** Time between two observations while the service is creating, updating or deleting. Default 30 s. */
   readonly pendingMs?: number;
+  /** How long a created resource may be missing before it counts as not existing. Default 30 s. */
+  readonly createGraceMs?: number;
+  /**
+   * The combinations of `spec.managementPolicies` that are allowed besides `*`, such as `crossplanePolicySets`. Others fail
+   * with the reason `InvalidPolicy`. Default: all combinations with `Observe`, and none at all.
+   */
+  readonly policySets?: readonly (readonly ManagementPolicy[])[];
+  /** Set fields of the object before the first step, in this order. */
+  readonly initializers?: readonly Initializer<M>[];
+  /** Fields of the spec that users may set by reference to other objects. */
+  readonly references?: readonly Reference[];
+  /** Receives a record of each create, update and delete. Default: none. */
+  readonly changeLog?: ChangeLog;
   /** Where to publish connection details, such as `specSecret`. Absent: nowhere, and no Secret is watched. */
   readonly secretOf?: (object: View<M>) => SecretPlace | undefined;
   /** Default `<plural>.<group>/finalizer`. */
@@ -60,11 +85,14 @@ export interface ExternalPorts {
   readonly caches: Caches;
   readonly clock: Clock;
   readonly rng: Rng;
+  /** Absent: drifts are not counted. */
+  readonly metrics?: Metrics;
 }
 
 const POLL_MS = 60_000;
 const MIN_POLL_MS = 10_000;
 const PENDING_MS = 30_000;
+const POLL_JITTER = 0.1;
 const RECONCILE_TIMEOUT_MS = 60_000;
 
 /** Thrown when the result requests a growing delay although nothing failed. */
@@ -78,12 +106,17 @@ export function externalResource<M extends ExternalObject>(
   const finalizer = spec.finalizer ?? defaultFinalizer(spec.kind);
   checkFinalizer(finalizer);
   const { pollMs = POLL_MS, minPollMs = MIN_POLL_MS, pendingMs = PENDING_MS } = spec;
+  const { createGraceMs: graceMs = GRACE_MS, pollJitter = POLL_JITTER } = spec;
   for (const [name, ms] of Object.entries({ pollMs, minPollMs, pendingMs })) {
-    if (!(ms > 0))
+    if (typeof ms === 'number' && !(ms > 0))
       throw new DefinitionError({ message: `controller ${spec.name}: ${name} must be more than 0` });
   }
+  if (!(graceMs >= 0))
+    throw new DefinitionError({ message: `controller ${spec.name}: createGraceMs must not be negative` });
+  if (!(pollJitter >= 0 && pollJitter < 1))
+    throw new DefinitionError({ message: `controller ${spec.name}: pollJitter must be from 0 to below 1` });
   const { kind, connector, secretOf } = spec;
-  const { client, clock, rng, caches } = ports;
+  const { client, clock, rng, caches, metrics } = ports;
   return new ExternalResource<M>({
     kind,
     connector,
@@ -94,6 +127,13 @@ export function externalResource<M extends ExternalObject>(
     pollMs,
     minPollMs,
     pendingMs,
+    pollJitter,
+    graceMs,
+    policySets: spec.policySets,
+    initializers: spec.initializers ?? [],
+    references: (spec.references ?? []).map((reference) => ({ reference, cache: caches.of(reference.kind) })),
+    changeLog: spec.changeLog,
+    drifts: metrics && new Drifts(clock, metrics, spec.name),
     names: spec.names ?? byUid(kind.kind.toLowerCase()),
     manager: spec.name,
     publisher: secretOf && new Publisher({ client, kind, cache: secretCache(spec, caches) }),

@@ -10,8 +10,8 @@
 import type { Obj, View } from '../types.ts';
 import { annotationOf, annotations } from './annotations.ts';
 
-/** How long a created resource may be invisible to `observe`. */
-const GRACE_MS = 30_000;
+/** How long a created resource may be invisible to `observe`, by default. */
+export const GRACE_MS = 30_000;
 
 export type Marks = Record<string, string | null>;
 
@@ -44,12 +44,12 @@ export function isInterrupted(object: View<Obj>): boolean {
 }
 
 /** Milliseconds during which "not found" can mean "not visible yet"; 0 if it means that the resource does not exist. */
-export function graceLeftMs(object: View<Obj>, now: number): number {
+export function graceLeftMs(object: View<Obj>, now: number, graceMs = GRACE_MS): number {
   const succeeded = timeOf(object, 'createSucceeded');
   if (succeeded === undefined) return 0;
-  const left = succeeded + GRACE_MS - now;
+  const left = succeeded + graceMs - now;
   // A mark from the future is the result of a wrong clock, so it does not count.
-  return left > GRACE_MS ? 0 : Math.max(0, left);
+  return left > graceMs ? 0 : Math.max(0, left);
 }
 
 /** Tells users what to do about an interrupted creation. */

@@ -1,6 +1,7 @@
 /** One reconcile of one object: its known state, the changes, and the writes. */
 import { timestamp, type Clock } from '../../lib/clock.ts';
 import { copy, equal } from '../../lib/json.ts';
+import { mergeDiff, mergePatch } from '../../lib/merge.ts';
 import { writeStatus } from '../controller/controls.ts';
 import { ApiError, TransportError } from '../errors.ts';
 import { hasFinalizer } from '../controller/finalizer.ts';
@@ -24,6 +25,12 @@ export interface ExternalReconcilePorts<M extends ExternalObject> {
 
 /** Marks must be written: only this process knows that the resource exists. */
 const MARK_TRIES = 3;
+
+/** The parts of an object that initializers change. */
+interface Amended {
+  readonly metadata: object;
+  readonly spec: object;
+}
 
 export class ExternalReconcile<M extends ExternalObject> {
   /** Passed to handlers; collects the status. */
@@ -108,6 +115,22 @@ export class ExternalReconcile<M extends ExternalObject> {
         if (!isPassing || tries >= MARK_TRIES) throw error;
       }
     }
+  }
+
+  /**
+   * Stores fields of metadata and spec before the first step. Nothing is sent if nothing differs.
+   * @param patches JSON merge patches of the object, in this order
+   * @throws Conflict when the object has changed
+   */
+  async amend(patches: readonly object[]): Promise<void> {
+    const before: Amended = { metadata: this.#base.metadata, spec: this.#base.spec ?? {} };
+    const after = patches.reduce<Amended>((each, patch) => mergePatch(each, patch), copy(before));
+    const news = mergeDiff(before, { metadata: after.metadata, spec: after.spec }) as
+      { metadata?: object; spec?: object } | undefined;
+    if (!news) return;
+    const { resourceVersion } = this.#base.metadata;
+    const spec = news.spec && { spec: news.spec };
+    await this.#patch({ ...news.metadata, resourceVersion }, this.ctx.signal, spec);
   }
 
   /** Stores values that the service chose for open fields of the spec; existing values stay. */

@@ -5,7 +5,8 @@ import type { Obj, View } from '../types.ts';
 
 export const steps = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize'] as const;
 /** An action on the external resource that `managementPolicies` allows or not. */
-type Step = (typeof steps)[number];
+export type ManagementPolicy = (typeof steps)[number];
+type Step = ManagementPolicy;
 
 /** Whether the resource is deleted with its object. */
 export type Reclaim = 'Delete' | 'Retain';
@@ -15,14 +16,31 @@ export interface Policies {
   readonly reclaim: Reclaim;
 }
 
+/**
+ * The combinations that Crossplane supports by default besides `*`: nothing, only `Observe`, and `Observe` and `Create` with any
+ * of the others.
+ */
+export const crossplanePolicySets: readonly (readonly ManagementPolicy[])[] = [
+  [],
+  ['Observe'],
+  ...[[], ['Update'], ['Delete'], ['Update', 'Delete']].flatMap((more) => [
+    ['Observe', 'Create', ...more] as ManagementPolicy[],
+    ['Observe', 'Create', ...more, 'LateInitialize'] as ManagementPolicy[],
+  ]),
+];
+
 type PolicyReading =
   { readonly ok: true; readonly policies: Policies } | { readonly ok: false; readonly problem: string };
 
 /**
  * Reads `spec.managementPolicies`, a list of steps or `*` (default: all; empty: none, like a pause), and
  * `spec.reclaimPolicy`, `Delete` (default) or `Retain`.
+ * @param sets the allowed combinations, besides `*`; default: all with `Observe`
  */
-export function readPolicies(object: View<Obj>): PolicyReading {
+export function readPolicies(
+  object: View<Obj>,
+  sets?: readonly (readonly ManagementPolicy[])[],
+): PolicyReading {
   const spec = ownField(object, 'spec');
   const listed = ownField(spec, 'managementPolicies') ?? ['*'];
   const reclaim = ownField(spec, 'reclaimPolicy') ?? 'Delete';
@@ -42,9 +60,17 @@ export function readPolicies(object: View<Obj>): PolicyReading {
   if (allowed.size > 0 && !allowed.has('Observe')) {
     return refuse('spec.managementPolicies must include "Observe"');
   }
+  if (sets && !listed.includes('*') && !sets.some((set) => isSame(set, allowed))) {
+    const known = sets.map((set) => `[${set.join(', ')}]`).join(', ');
+    return refuse(
+      `spec.managementPolicies is [${[...allowed].join(', ')}], which this controller does not support; it can be ["*"], ${known}`,
+    );
+  }
   return { ok: true, policies: { allowed, reclaim } };
 }
 
+const isSame = (set: readonly Step[], allowed: ReadonlySet<Step>): boolean =>
+  new Set(set).size === allowed.size && set.every((step) => allowed.has(step));
 const refuse = (complaint: string): PolicyReading => ({ ok: false, problem: complaint });
 const describe = (value: unknown): string => (isObject(value) ? 'an object' : exactJson(value));
 

@@ -9,15 +9,24 @@ import { NoRetryError } from '../errors.ts';
 import { hasFinalizer } from '../controller/finalizer.ts';
 import type { Context, View } from '../types.ts';
 import { annotationOf } from './annotations.ts';
+import { withChangeLog, type ChangeLog } from './change-log.ts';
 import { interruptedMessage, isInterrupted } from './creation.ts';
+import type { Initializer } from './initializers.ts';
 import { failed, REST, type Outcome } from './outcome.ts';
 import { ExternalReconcile } from './external-reconcile.ts';
-import { deletesResource, readPolicies, type Policies } from './policies.ts';
+import { deletesResource, readPolicies, type ManagementPolicy, type Policies } from './policies.ts';
+import { resolveReferences, type CachedReference } from './references.ts';
 import { Steps, type StepPorts } from './steps.ts';
 import type { Connector, ExternalHandler, ExternalObject } from './types.ts';
 
+type ExternalPolicySets = readonly (readonly ManagementPolicy[])[];
+
 interface ResourcePorts<M extends ExternalObject> extends StepPorts<M> {
   readonly connector: Connector<M>;
+  readonly policySets?: ExternalPolicySets | undefined;
+  readonly initializers: readonly Initializer<M>[];
+  readonly references: readonly CachedReference[];
+  readonly changeLog?: ChangeLog | undefined;
 }
 
 /**
@@ -41,14 +50,16 @@ export class ExternalResource<M extends ExternalObject> {
     const reconcile = this.#begin(object, ctx);
     if (!(await this.#steps.recordLate(reconcile))) return REST;
     if (annotationOf(reconcile.object, 'paused') === 'true') return this.#pause(reconcile, 'Annotated');
-    const reading = readPolicies(reconcile.object);
+    const reading = readPolicies(reconcile.object, this.#ports.policySets);
     if (!reading.ok)
       return failed(reconcile, 'InvalidPolicy', new NoRetryError({ message: reading.problem }));
     const { policies } = reading;
     if (policies.allowed.size === 0) return this.#pause(reconcile, 'NothingAllowed');
     reconcile.note('resume', 'Resumed');
     const isDeleting = reconcile.object.metadata.deletionTimestamp !== undefined;
-    const early = isDeleting ? await this.#beforeDeletion(reconcile, policies) : undefined;
+    const early = isDeleting
+      ? await this.#beforeDeletion(reconcile, policies)
+      : await this.#initialize(reconcile);
     if (early) return early;
     if (this.#isStuck(reconcile))
       return failed(
@@ -59,7 +70,7 @@ export class ExternalResource<M extends ExternalObject> {
 
     let handler: ExternalHandler<M>;
     try {
-      handler = await this.#ports.connector.connect(reconcile.object, ctx.signal);
+      handler = this.#recorded(await this.#ports.connector.connect(reconcile.object, ctx.signal), ctx);
     } catch (error) {
       return failed(reconcile, 'ConnectFailed', error);
     }
@@ -79,7 +90,7 @@ export class ExternalResource<M extends ExternalObject> {
    * write.
    */
   sync(object: View<M>, handler: ExternalHandler<M>, ctx: Context<M>): Promise<Outcome> {
-    const reading = readPolicies(object);
+    const reading = readPolicies(object, this.#ports.policySets);
     const reconcile = this.#begin(object, ctx);
     if (!reading.ok)
       return failed(reconcile, 'InvalidPolicy', new NoRetryError({ message: reading.problem }));
@@ -112,6 +123,24 @@ export class ExternalResource<M extends ExternalObject> {
     return !this.#ports.names.isDeterministic && isInterrupted(reconcile.object);
   }
 
+  #recorded(handler: ExternalHandler<M>, { clock, log, key, controller }: Context<M>): ExternalHandler<M> {
+    const { changeLog, kind } = this.#ports;
+    if (!changeLog) return handler;
+    const facts = { controller: controller.name, kind: kind.kind, key };
+    return withChangeLog(handler, { changeLog, clock, log, ...facts });
+  }
+
+  /** Stores what references and initializers set. */
+  async #initialize(reconcile: ExternalReconcile<M>): Promise<Outcome | undefined> {
+    const { references, initializers } = this.#ports;
+    if (references.length === 0 && initializers.length === 0) return undefined;
+    const resolved = resolveReferences(reconcile.object, references);
+    if (!resolved.ok) return failed(reconcile, 'ReferencesUnresolved', new Error(resolved.problem));
+    const initial = initializers.map((initialize) => initialize(reconcile.object));
+    await reconcile.amend([...initial, resolved.patch && { spec: resolved.patch }].filter(isPresent));
+    return undefined;
+  }
+
   async #beforeDeletion(reconcile: ExternalReconcile<M>, policies: Policies): Promise<Outcome | undefined> {
     const { finalizer } = this.#ports;
     if (!hasFinalizer(reconcile.object, finalizer)) return REST;
@@ -130,3 +159,5 @@ export class ExternalResource<M extends ExternalObject> {
     return REST;
   }
 }
+
+const isPresent = <T>(value: T | undefined): value is T => value !== undefined;

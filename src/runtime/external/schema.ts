@@ -51,3 +51,34 @@ export const externalStatusProperties = {
     },
   },
 } as const;
+
+const policy = {
+  type: 'object',
+  description: 'How the reference is resolved.',
+  properties: {
+    resolution: {
+      type: 'string',
+      description: 'Whether the object waits for the referenced one. Default: Required.',
+      enum: ['Required', 'Optional'],
+    },
+    resolve: {
+      type: 'string',
+      description: 'Whether a field that has a value is resolved again. Default: IfNotPresent.',
+      enum: ['IfNotPresent', 'Always'],
+    },
+  },
+} as const;
+
+/** Properties of `spec` for the field of a reference: the field itself, `<field>Ref` and `<field>Selector`. */
+export const referenceProperties = (field: string) => ({
+  [field]: text,
+  [`${field}Ref`]: { type: 'object', required: ['name'], properties: { name: text, policy } },
+  [`${field}Selector`]: {
+    type: 'object',
+    properties: {
+      matchLabels: { type: 'object', additionalProperties: text },
+      matchControllerRef: { type: 'boolean' },
+      policy,
+    },
+  },
+});

@@ -17,6 +17,7 @@ import { OutcomeUnknown } from './errors.ts';
 import { ended, failed, messageOf, REST, type Outcome } from './outcome.ts';
 import type { ExternalReconcile, ExternalReconcilePorts } from './external-reconcile.ts';
 import { needsFinalizer, type Policies } from './policies.ts';
+import type { Drifts } from './drift.ts';
 import type { Publisher, SecretPlace } from './secret.ts';
 import type {
   Created,
@@ -34,14 +35,18 @@ export interface StepPorts<M extends ExternalObject> extends ExternalReconcilePo
   readonly publisher?: Publisher | undefined;
   readonly secretOf: (object: View<M>) => SecretPlace | undefined;
   /** Milliseconds between two observations of a resource that is up to date, unless the object has an annotation. */
-  readonly pollMs: number;
+  readonly pollMs: number | ((object: View<M>) => number);
+  /** Random share by which this time varies. */
+  readonly pollJitter: number;
+  /** How long a created resource may be invisible. */
+  readonly graceMs: number;
+  readonly drifts?: Drifts | undefined;
   /** Minimum for the annotation. */
   readonly minPollMs: number;
   /** Milliseconds between two observations while the service is working. */
   readonly pendingMs: number;
 }
 
-const POLL_JITTER = 0.1;
 const NOT_THERE: Observation = { exists: false, upToDate: false, state: 'unknown' };
 
 export class Steps<M extends ExternalObject> {
@@ -81,6 +86,8 @@ export class Steps<M extends ExternalObject> {
     if (seen.state === 'creating' || seen.state === 'updating' || seen.state === 'deleting')
       return ended(reconcile, this.#ports.pendingMs);
 
+    if (seen.upToDate) this.#ports.drifts?.inSync(reconcile.object);
+    else this.#ports.drifts?.differs(reconcile.object);
     if (!seen.upToDate && policies.allowed.has('Update'))
       return this.update(reconcile, handler, seen.message);
     if (seen.upToDate) reconcile.note('in step', 'UpToDate');
@@ -92,8 +99,9 @@ export class Steps<M extends ExternalObject> {
     handler: ExternalHandler<M>,
     policies: Policies,
   ): Promise<Outcome> {
-    const graceMs = graceLeftMs(reconcile.object, reconcile.wall);
+    const graceMs = this.#graceLeftMs(reconcile);
     if (graceMs > 0) return ended(reconcile, graceMs);
+    this.#ports.drifts?.differs(reconcile.object);
     if (policies.allowed.has('Create')) return this.create(reconcile, handler);
     reconcile.notFound(
       `the resource ${reconcile.name ?? 'without a name'} does not exist, and spec.managementPolicies do not allow creating it`,
@@ -162,8 +170,7 @@ export class Steps<M extends ExternalObject> {
       return failed(reconcile, 'ObserveFailed', error);
     }
     // A resource that was just created may exist although it is not visible yet.
-    const hiddenMs =
-      reconcile.object.status?.state === undefined ? graceLeftMs(reconcile.object, reconcile.wall) : 0;
+    const hiddenMs = reconcile.object.status?.state === undefined ? this.#graceLeftMs(reconcile) : 0;
     if (!seen.exists && hiddenMs === 0) return this.release(reconcile);
     try {
       await handler.delete(reconcile.draft, reconcile.name ?? '');
@@ -242,15 +249,22 @@ export class Steps<M extends ExternalObject> {
   }
 
   /** The object is gone, so its marks cannot be stored any more. */
-  forget({ metadata }: View<M>): void {
-    this.#unrecorded.delete(metadata.uid ?? '');
+  forget(object: View<M>): void {
+    this.#unrecorded.delete(object.metadata.uid ?? '');
+    this.#ports.drifts?.forget(object);
   }
 
   #pollMs(reconcile: ExternalReconcile<M>): number {
-    const { pollMs, minPollMs, rng } = this.#ports;
+    const { pollMs: given, pollJitter, minPollMs, rng } = this.#ports;
+    const pollMs =
+      typeof given === 'function' ? Math.max(minPollMs, given(reconcile.draft as View<M>)) : given;
     const problem = pollIntervalError(reconcile.object);
     if (problem !== undefined) reconcile.ctx.event('Warning', 'InvalidPollInterval', problem);
-    return jittered(pollIntervalMs(reconcile.object, pollMs, minPollMs), POLL_JITTER, rng);
+    return jittered(pollIntervalMs(reconcile.object, pollMs, minPollMs), pollJitter, rng);
+  }
+
+  #graceLeftMs({ object, wall }: ExternalReconcile<M>): number {
+    return graceLeftMs(object, wall, this.#ports.graceMs);
   }
 }
 

@@ -2,7 +2,7 @@
 import { copy } from '../../lib/json.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
-import type { Key, View } from '../types.ts';
+import type { Key } from '../types.ts';
 import { messageOf } from './outcome.ts';
 import type { ExternalHandler, ExternalObject } from './types.ts';
 
@@ -49,7 +49,7 @@ export function withChangeLog<M extends ExternalObject>(
     step: () => Promise<R>,
   ): Promise<R> => {
     const startedAt = clock.now();
-    const spec = copy((object as View<M>).spec) as object | undefined;
+    const spec = copy(object.spec);
     const record = (error?: string): void => {
       try {
         changeLog({

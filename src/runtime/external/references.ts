@@ -42,32 +42,48 @@ export function resolveReferences(object: View<Obj>, references: readonly Cached
 const nothing: Resolved = { ok: true, patch: undefined };
 const refuse = (problem: string): Resolved => ({ ok: false, problem });
 
+interface Chosen {
+  /** The reference or the selector. */
+  readonly by: object;
+  readonly isSelector: boolean;
+  /** For messages. */
+  readonly where: string;
+}
+
+/** A selector chooses once, and its choice is the reference, unless it is to choose each time. */
+function choose(spec: unknown, field: string): Chosen | undefined {
+  const ref = ownField(spec, `${field}Ref`);
+  const selector = ownField(spec, `${field}Selector`);
+  if (isObject(selector) && (!isObject(ref) || isAlways(selector)))
+    return { by: selector, isSelector: true, where: `spec.${field}Selector` };
+  return isObject(ref) ? { by: ref, isSelector: false, where: `spec.${field}Ref` } : undefined;
+}
+
 function resolve(object: View<Obj>, { reference, cache }: CachedReference): Resolved {
   const { field, kind } = reference;
   const spec = ownField(object, 'spec');
-  const ref = ownField(spec, `${field}Ref`);
-  const selector = ownField(spec, `${field}Selector`);
-  if (!isObject(ref) && !isObject(selector)) return nothing;
-  // A selector chooses once, and its choice is the reference, unless it is to choose each time.
-  const selects = isObject(selector) && (!isObject(ref) || isAlways(selector));
-  const where = selects ? `spec.${field}Selector` : `spec.${field}Ref`;
-  const chosen = (selects ? selector : ref) as object;
-  const problem = policyProblem(chosen, where);
+  const chosen = choose(spec, field);
+  if (!chosen) return nothing;
+  const { by, where, isSelector } = chosen;
+  const problem = policyProblem(by, where);
   if (problem !== undefined) return refuse(problem);
   const present = ownField(spec, field);
-  if (present !== undefined && !isAlways(chosen)) return nothing;
-  const found = selects ? select(object, chosen, cache) : get(object, chosen, kind, cache);
+  if (present !== undefined && !isAlways(by)) return nothing;
+  const found = isSelector ? select(object, by, cache) : get(object, by, kind, cache);
   const value = found && (reference.value ?? externalNameOf)(found);
-  if (value === undefined) {
-    if (policyOf(chosen, 'resolution') === 'Optional') return nothing;
-    if (found)
-      return refuse(`${kind.kind} ${found.metadata.name}, which ${where} refers to, has no value yet`);
-    return refuse(`${where} refers to no existing ${kind.kind}`);
+  if (found && value !== undefined) {
+    const { name } = found.metadata;
+    const isKnown =
+      value === present && (!isSelector || ownField(ownField(spec, `${field}Ref`), 'name') === name);
+    const patch = { [field]: value, ...(isSelector && { [`${field}Ref`]: { name } }) };
+    return isKnown ? nothing : { ok: true, patch };
   }
-  const name = found?.metadata.name;
-  const isKnown = value === present && (!selects || ownField(ref, 'name') === name);
-  if (isKnown) return nothing;
-  return { ok: true, patch: { [field]: value, ...(selects && { [`${field}Ref`]: { name } }) } };
+  if (policyOf(by, 'resolution') === 'Optional') return nothing;
+  return refuse(
+    found
+      ? `${kind.kind} ${found.metadata.name}, which ${where} refers to, has no value yet`
+      : `${where} refers to no existing ${kind.kind}`,
+  );
 }
 
 const externalNameOf = (object: View<Obj>): string | undefined => annotationOf(object, 'name');

@@ -8,10 +8,16 @@ import {
   type Calibration,
   type Station,
 } from '../../../docs/samples/operators/sources/sources.ts';
+import {
+  networkKind,
+  zoneController,
+  zoneKind,
+  type Zone,
+} from '../../../docs/samples/operators/zone/zones.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createCaches } from '../../../src/runtime/cache/cache.ts';
-import { annotations } from '../../../src/runtime/external/index.ts';
+import { annotations, type ChangeRecord, type ExternalHandler } from '../../../src/runtime/external/index.ts';
 import type { Kind } from '../../../src/runtime/types.ts';
 import { settle } from '../../support/clock.ts';
 import { FakeCluster } from '../runtime/support/fake-cluster.ts';
@@ -47,6 +53,42 @@ describe('the page about external resources and event sources', () => {
 
   it('names every annotation', () => {
     for (const name of Object.values(annotations)) expect(page).to.include(`\`${name}\``);
+  });
+
+  it('has a sample with references and initializers', async () => {
+    const world = createWorld();
+    const { clock, cluster, manager, caches, metrics } = world;
+    const records: ChangeRecord[] = [];
+    const handler: ExternalHandler<Zone> = {
+      observe: () => Promise.resolve({ exists: false, upToDate: false, state: 'unknown' }),
+      create: () => Promise.resolve({}),
+      update: () => Promise.resolve({}),
+      delete: () => Promise.resolve(),
+    };
+    const connector = { connect: () => Promise.resolve(handler) };
+    const ports = { client: cluster, caches, clock, rng: seededRng(1), metrics };
+    manager.add(zoneController(connector, ports, (record) => records.push(record)));
+    const annotated = { [annotations.name]: 'net-7' };
+    const network = {
+      metadata: { namespace: 'a', name: 'main', annotations: annotated },
+      spec: { range: '' },
+    };
+    cluster.put(networkKind, network);
+    const spec = { networkIdRef: { name: 'main' } } as object;
+    cluster.put(zoneKind, { metadata: { namespace: 'a', name: 'home' }, spec });
+    await world.start();
+    expect(records.map(({ operation, name, spec: sent }) => [operation, name, sent])).to.deep.equal([
+      [
+        'create',
+        'home',
+        {
+          networkIdRef: { name: 'main' },
+          networkId: 'net-7',
+          tags: { 'kubernetes-kind': 'zone', 'kubernetes-namespace': 'a', 'kubernetes-name': 'home' },
+        },
+      ],
+    ]);
+    await world.end();
   });
 
   it('has a sample whose controller receives all events of the source', async () => {

@@ -4,7 +4,7 @@ import { resolveReferences, type Reference } from '../../../../src/runtime/exter
 import type { Obj, View } from '../../../../src/runtime/types.ts';
 import { objectOf } from '../support/source-host.ts';
 import { widget, widgets } from '../support/world.ts';
-import { createScene, KEY, type Scene } from './cloud.ts';
+import { buckets, createScene, KEY, type Scene } from './cloud.ts';
 
 const EXTERNAL_NAME = 'external.espalier.dev/name';
 const ownedBy = (uid: string) => ({
@@ -25,8 +25,8 @@ describe('a reference', () => {
     list: (namespace?: string) => objects.filter(({ metadata }) => metadata.namespace === namespace),
   };
   const resolve = (spec: object, reference: Partial<Reference> = {}, metadata: object = {}) =>
-    resolveReferences({ ...objectOf('A/1', metadata), spec } as View<Obj>, [
-      { reference: { field: 'vpc', kind: widgets, ...reference } as Reference, cache: cache as never },
+    resolveReferences({ ...objectOf('A/1', metadata), ...{ spec } }, [
+      { reference: { field: 'vpc', kind: widgets, ...reference }, cache },
     ]);
 
   const rows: [string, object, object | undefined][] = [
@@ -149,7 +149,7 @@ describe('an external resource', () => {
     });
     const writes = scene.writes().length;
     await scene.world.clock.advance(30_000);
-    scene.world.cluster.edit({ ...widgets, kind: 'Bucket' } as never, KEY, {
+    scene.world.cluster.edit(buckets, KEY, {
       spec: { tags: { 'kubernetes-name': 'mine' } },
     });
     await scene.world.clock.advance(1_000);

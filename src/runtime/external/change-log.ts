@@ -1,4 +1,4 @@
-/** Records of what was sent to a service, for audits. */
+/** Records the changes that were sent to a service, for audits. */
 import { copy } from '../../lib/json.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';

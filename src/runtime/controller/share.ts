@@ -34,9 +34,9 @@ export type Admission =
 
 /** Objects that this process takes over. */
 export interface TakeOver {
-  isTaken(object: View<Obj>): boolean;
+  readonly isTaken: (object: View<Obj>) => boolean;
   /** Whether this process handled the object before, so what it remembers may be outdated. */
-  isTakenAgain(object: View<Obj>): boolean;
+  readonly isTakenAgain: (object: View<Obj>) => boolean;
 }
 
 /** What the controllers do when this process becomes responsible for objects. */

@@ -26,7 +26,7 @@ export interface Sharing {
    * stay the same while the object exists: derive it from its namespace, name, owners, or immutable fields. Default:
    * each object by itself, `namespace/name`, or `name` if it is cluster-scoped.
    */
-  place?(primary: View<Obj>): string;
+  readonly place?: (primary: View<Obj>) => string;
   /** After this time without a renewal, the work of a replica is assigned to others. */
   readonly durationMs?: number;
   /** How long a replica works without a successful renewal. */
@@ -45,7 +45,7 @@ interface SharingPorts extends LeasePorts {
   readonly name: string;
   readonly identity: string;
   /** All clusters whose caches the controllers read, first that of the primaries. */
-  clusters(): Iterable<CachedCluster>;
+  readonly clusters: () => Iterable<CachedCluster>;
 }
 
 /** @throws DefinitionError when the name is not a valid label value, or the times do not fit together */
@@ -55,7 +55,7 @@ export function createSharing(sharing: Sharing, ports: SharingPorts): Share {
   const options = { ...fleet, ...given };
   return createFleet({
     ...options,
-    places: placesOf(place?.bind(sharing)),
+    places: placesOf(place),
     beforeJoin: (signal) => requireLeaseRights(options, signal),
     catchUp: async (signal) => {
       await Promise.all([...clusters()].map((cluster) => catchUpAll(cluster, ports, signal)));

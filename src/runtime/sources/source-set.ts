@@ -59,7 +59,9 @@ export class SourceSet<P extends Obj> {
 
   /** Before this process takes over primaries. @throws the error of a source */
   async refresh(isTaken: (primary: View<Obj>) => boolean, signal: AbortSignal): Promise<void> {
-    await Promise.all([...this.#sources.values()].map(({ attached }) => attached.refresh?.(isTaken, signal)));
+    await Promise.all(
+      [...this.#sources.values()].map(async ({ attached }) => attached.refresh?.(isTaken, signal)),
+    );
   }
 
   remove(name: string): void {

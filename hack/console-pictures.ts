@@ -4,8 +4,12 @@
  *     make build && node --import tsx hack/console-pictures.ts
  */
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { readAssets } from '../src/cli/console/assets.ts';
+import { tokenAccess } from '../src/cli/console/in-cluster/token-access.ts';
+import { createServer, listen } from '../src/cli/console/server.ts';
 import { sleep, systemClock, timestamp } from '../src/lib/clock.ts';
+import { silentLogger } from '../src/observability/log.ts';
 import { startChromium, WITHOUT_CHROMIUM } from '../test/support/chromium.ts';
 import { startConsoleStage, type ConsoleStage } from '../test/support/console-stage.ts';
 import { child, fakeItem, root } from '../test/support/landscape.ts';
@@ -60,6 +64,32 @@ async function settled(page: Page): Promise<void> {
   await sleep(systemClock, 1500);
 }
 
+/** The login of a console in the cluster, which needs no cluster. */
+async function takeLogin(on: Browser): Promise<void> {
+  const access = tokenAccess({
+    source: {
+      collected: () => ({ installations: [], executions: [], deployItems: [] }),
+      namespaces: () => [],
+      problem: () => '',
+      onChange: () => () => undefined,
+    },
+    clientOf: () => Promise.reject(new Error('there is no cluster')),
+    clock: systemClock,
+    log: silentLogger,
+    about: { version: '', server: '' },
+    rules: { allowedHosts: [], trustsForwardedHeaders: false },
+  });
+  const server = createServer({ access, assets: readAssets() });
+  const port = await listen(server, { port: 0 });
+  const context = await on.newContext({ viewport: { ...VIEWPORT, height: 420 } });
+  const page = await context.newPage();
+  await page.goto(`http://127.0.0.1:${String(port)}/`);
+  await page.getByRole('heading', { name: 'Log in' }).waitFor();
+  await page.screenshot({ path: join(FOLDER, 'console-login.png') });
+  await context.close();
+  await server.close();
+}
+
 const browser = await startChromium();
 if (!browser) throw new Error(WITHOUT_CHROMIUM);
 const stage = await startConsoleStage();
@@ -77,4 +107,5 @@ for (const { file, path, colorScheme } of pictures) {
 }
 await console.close();
 await stage.stop();
+await takeLogin(browser);
 await browser.close();

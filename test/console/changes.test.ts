@@ -43,6 +43,25 @@ describe('the console during changes', function () {
     await page.context().close();
   });
 
+  it('suspends the jobs of a landscape, and resumes them', async () => {
+    const { scene } = running.stage;
+    await scene.create(root('paused', { items: [mockItem('server')] }));
+    await scene.until('paused is ready', () => scene.installation('paused')?.status?.phase === 'Succeeded');
+    const { page } = await visit(own.browser, running.console.link);
+    await page.getByRole('link', { name: 'paused' }).click();
+    for (const [title, other, value] of [
+      ['Suspend', 'Resume', 'true'],
+      ['Resume', 'Suspend', undefined],
+    ] as const) {
+      await page.getByRole('button', { name: title }).click();
+      await page.getByRole('dialog').getByRole('button', { name: title }).click();
+      await page.getByRole('button', { name: other }).waitFor();
+      const { annotations } = scene.installation('paused')?.metadata ?? {};
+      expect(annotations?.['espalier.dev/suspended']).to.equal(value);
+    }
+    await page.context().close();
+  });
+
   it('deletes only after the preview and the typed name', async () => {
     const { scene } = running.stage;
     await scene.create(root('doomed', { items: [mockItem('server')] }));

@@ -151,6 +151,15 @@ describe('the console in a browser', function () {
     await close(visitor);
   });
 
+  it('shows the events of a landscape, which lead to their objects', async () => {
+    const visitor = await open('/landscapes/shop/billing/events');
+    const { page } = visitor;
+    const region = page.getByRole('region', { name: 'Events' });
+    await region.getByRole('link').first().click();
+    await page.getByRole('complementary').waitFor();
+    await close(visitor);
+  });
+
   it('follows the colour scheme of the system', async () => {
     const colours = new Set<string>();
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -167,30 +176,12 @@ describe('the console in a browser', function () {
       '/flow',
       '/landscapes/shop/billing?part=Installation%2Fshop%2Fbilling',
       '/landscapes/shop/shop/jobs',
+      '/landscapes/shop/billing/events',
     ]) {
-      const visitor = await open(path, { viewport: { width: 390, height: 800 } });
+      const visitor = await open(path, { viewport: { width: 375, height: 800 } });
       await visitor.page.getByRole('status').getByText('live').waitFor();
       const width = await visitor.page.evaluate('document.documentElement.scrollWidth');
-      expect(width, path).to.be.at.most(390);
-      await close(visitor);
-    }
-  });
-
-  it('names every control for screen readers', async () => {
-    for (const path of [
-      '/',
-      '/landscapes/shop/billing?part=Installation%2Fshop%2Fbilling',
-      '/flow',
-      '/landscapes/shop/shop/jobs',
-    ]) {
-      const visitor = await open(path);
-      await visitor.page.getByRole('status').getByText('live').waitFor();
-      const nameless = await visitor.page.evaluate(
-        `[...document.querySelectorAll('button, a, input, select, [tabindex="0"]')]
-          .filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')))
-          .map((e) => e.outerHTML)`,
-      );
-      expect(nameless, path).to.deep.equal([]);
+      expect(width, path).to.be.at.most(375);
       await close(visitor);
     }
   });

@@ -13,8 +13,16 @@ interface ActionsProps {
 const titles: Readonly<Record<Action, string>> = {
   reconcile: 'Reconcile …',
   interrupt: 'Interrupt …',
+  suspend: 'Suspend …',
+  resume: 'Resume …',
   delete: 'Delete …',
 };
+
+/** Only one of suspend and resume has an effect. */
+const shownActions = ({ marks }: Part): readonly Action[] =>
+  (Object.keys(titles) as Action[]).filter(
+    (action) => action !== (marks.includes('suspended') ? 'suspend' : 'resume'),
+  );
 
 export function Actions({ id, root }: ActionsProps) {
   const { data: rights, error } = useLoaded<Rights>(`${landscapePath(id)}/rights`);
@@ -31,7 +39,7 @@ export function Actions({ id, root }: ActionsProps) {
       <span class="dim" aria-live="polite">
         {done}
       </span>
-      {(Object.keys(titles) as Action[]).map((action) => (
+      {shownActions(root).map((action) => (
         <button
           key={action}
           type="button"
@@ -66,6 +74,8 @@ interface ConfirmationProps extends ActionsProps {
 const results: Readonly<Record<Action, string>> = {
   reconcile: 'Reconcile requested',
   interrupt: 'Interrupt requested',
+  suspend: 'Jobs suspended',
+  resume: 'Jobs resumed',
   delete: 'Deletion requested',
 };
 
@@ -126,12 +136,17 @@ function Confirmation({ id, root, action, onClose }: ConfirmationProps) {
 const questions: Readonly<Record<Action, (id: string) => string>> = {
   reconcile: (id) => `Start a new job of ${id}?`,
   interrupt: (id) => `End the running job of ${id}?`,
+  suspend: (id) => `Suspend the jobs of ${id}?`,
+  resume: (id) => `Resume the jobs of ${id}?`,
   delete: (id) => `Delete ${id}?`,
 };
 
 const explanations: Readonly<Record<Exclude<Action, 'delete'>, string>> = {
   reconcile: 'All parts of the landscape are checked, and those that changed are updated.',
   interrupt: 'Parts that still run fail; what they created so far remains.',
+  suspend:
+    'No job starts until you resume them. A running job continues to its end, and deletions still work.',
+  resume: 'A job that was requested meanwhile starts now.',
 };
 
 const MAX_LISTED = 200;

@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { Part } from '../../src/cli/console/wire.ts';
 import { Actions } from './actions.tsx';
 import { Details } from './details.tsx';
+import { Events } from './events.tsx';
 import { FlowView } from './flow.tsx';
 import { counted, phaseText } from './format.ts';
 import { Jobs } from './jobs.tsx';
@@ -19,7 +20,12 @@ interface LandscapeProps {
   readonly live: Live<Part>;
 }
 
-const titles: Readonly<Record<Tab, string>> = { tree: 'Tree', flow: 'Data flow', jobs: 'Jobs' };
+const titles: Readonly<Record<Tab, string>> = {
+  tree: 'Tree',
+  flow: 'Data flow',
+  jobs: 'Jobs',
+  events: 'Events',
+};
 
 export function Landscape({ id, tab, query, live }: LandscapeProps) {
   const { items } = live;
@@ -57,6 +63,8 @@ export function Landscape({ id, tab, query, live }: LandscapeProps) {
         <TreeTab id={id} query={query} parts={items} />
       ) : tab === 'flow' ? (
         <FlowView key={id} id={id} version={items} />
+      ) : tab === 'events' ? (
+        <Events key={id} id={id} version={items} />
       ) : (
         <Jobs key={id} id={id} job={query.get('job') ?? ''} version={root} />
       )}

@@ -17,7 +17,13 @@ export async function rightsOf(client: Client, namespace: string): Promise<Right
     isAllowed(client, 'patch', namespace),
     isAllowed(client, 'delete', namespace),
   ]);
-  return { reconcile: canPatch, interrupt: canPatch, delete: canDelete };
+  return {
+    reconcile: canPatch,
+    interrupt: canPatch,
+    suspend: canPatch,
+    resume: canPatch,
+    delete: canDelete,
+  };
 }
 
 /** Whether the user may do this. @param namespace undefined: in all namespaces */
@@ -42,6 +48,14 @@ export async function isAllowed(
   return isObject(answer) && ownField(answer['status'], 'allowed') === true;
 }
 
+/** The annotations that an action writes; null removes one. */
+const changes: Readonly<Record<Exclude<Action, 'delete'>, Readonly<Record<string, string | null>>>> = {
+  reconcile: { [annotations.operation]: operations.reconcile },
+  interrupt: { [annotations.operation]: operations.interrupt },
+  suspend: { [annotations.suspended]: 'true' },
+  resume: { [annotations.suspended]: null },
+};
+
 /**
  * Sends the request in the user's name.
  * @param uid of the installation that the user saw: a new one with the same name is not deleted
@@ -55,7 +69,7 @@ export async function request(
     await client.send({ verb: 'delete', kind: installationKind, key, uid });
     return;
   }
-  const body = { metadata: { uid, annotations: { [annotations.operation]: operations[action] } } };
+  const body = { metadata: { uid, annotations: changes[action] } };
   await client.send<Installation>({ verb: 'merge', kind: installationKind, key, body });
 }
 

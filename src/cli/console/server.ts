@@ -5,11 +5,11 @@ import { CommandError } from '../errors.ts';
 import type { Node } from '../tree/tree.ts';
 import { Refused, type Access, type Viewer } from './access.ts';
 import type { Asset } from './assets.ts';
+import { eventsOf } from './events.ts';
 import { itemsOf, type Topic } from './feed.ts';
 import { flowBetween, flowWithin } from './flow.ts';
 import { securityHeaders } from './guard.ts';
 import { jobsOf, timelineOf } from './jobs.ts';
-import type { Model } from './model.ts';
 import { deletionOf, request as requestAction, rightsOf } from './requests.ts';
 import { actions, type Action, type Login, type LoginInfo } from './wire.ts';
 
@@ -148,18 +148,19 @@ function addReads(server: FastifyInstance): void {
     items: itemsOf(viewerOf(request).model, { kind: 'landscapes' }),
   }));
   server.get('/api/flow', (request) => flowBetween(viewerOf(request).model.roots()));
-  const aboutRoot = (path: string, answer: (root: Node, model: Model) => object): void => {
+  const aboutRoot = (path: string, answer: (root: Node, viewer: Viewer) => object): void => {
     server.get<Landscape>(`${LANDSCAPE}${path}`, (request, reply) => {
-      const { model } = viewerOf(request);
-      const root = model.root(request.params.namespace, request.params.name);
-      return root ? answer(root, model) : missing(reply, request.params);
+      const viewer = viewerOf(request);
+      const root = viewer.model.root(request.params.namespace, request.params.name);
+      return root ? answer(root, viewer) : missing(reply, request.params);
     });
   };
-  aboutRoot('', ({ namespace, name }, model) => ({
+  aboutRoot('', ({ namespace, name }, { model }) => ({
     items: itemsOf(model, { kind: 'landscape', namespace, name }),
   }));
-  aboutRoot('/flow', flowWithin);
-  aboutRoot('/deletion', (root, model) => deletionOf(root, model.roots()));
+  aboutRoot('/flow', (root) => flowWithin(root));
+  aboutRoot('/deletion', (root, { model }) => deletionOf(root, model.roots()));
+  aboutRoot('/events', (root, { client }) => eventsOf(client, root));
 }
 
 function addJobs(server: FastifyInstance): void {

@@ -155,7 +155,27 @@ export interface Timeline extends JobSummary {
   readonly rows: readonly TimelineRow[];
 }
 
-export const actions = ['reconcile', 'interrupt', 'delete'] as const;
+export interface EventRow {
+  /** The id of the part that it is about. */
+  readonly part: string;
+  /** Kind and name of the part. */
+  readonly object: string;
+  /** Normal or Warning. */
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  /** When it happened last. */
+  readonly time?: number;
+}
+
+export interface EventList {
+  readonly events: readonly EventRow[];
+  /** Whether there are no others. */
+  readonly isComplete: boolean;
+}
+
+export const actions = ['reconcile', 'interrupt', 'suspend', 'resume', 'delete'] as const;
 export type Action = (typeof actions)[number];
 
 /** Which actions the user may request. */

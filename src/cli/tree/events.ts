@@ -1,5 +1,5 @@
 /** Selects, sorts and prints the events of all objects of a tree. Pure. */
-import type { Obj, View } from '../../runtime/types.ts';
+import type { Kind, Obj, View } from '../../runtime/types.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Node } from './tree.ts';
 
@@ -16,6 +16,14 @@ export interface TreeEvent extends Obj {
   readonly series?: { readonly count?: number; readonly lastObservedTime?: string } | null;
 }
 
+export const eventKind: Kind<TreeEvent> = {
+  group: '',
+  version: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  namespaced: true,
+};
+
 /** The events of the objects of the tree, oldest first. Events of deleted objects with the same names are not included. */
 export function eventsOfTree<T extends View<TreeEvent>>(root: Node, events: readonly T[]): readonly T[] {
   const uids = new Set(uidsIn(root));
@@ -29,7 +37,8 @@ const uidsIn = (node: Node): readonly string[] => [
   ...node.children.flatMap(uidsIn),
 ];
 
-const timeOf = (event: View<TreeEvent>): string =>
+/** RFC 3339; when it happened last. */
+export const timeOf = (event: View<TreeEvent>): string =>
   event.series?.lastObservedTime ??
   event.lastTimestamp ??
   event.eventTime ??
@@ -49,8 +58,11 @@ export const eventLines = (events: readonly View<TreeEvent>[]): readonly string[
     ]),
   );
 
-function countText({ count, series }: View<TreeEvent>): string {
-  const times = series?.count ?? count ?? 1;
+/** How often it happened. */
+export const countOf = ({ count, series }: View<TreeEvent>): number => series?.count ?? count ?? 1;
+
+function countText(event: View<TreeEvent>): string {
+  const times = countOf(event);
   return times > 1 ? ` (${String(times)} times)` : '';
 }
 

@@ -171,8 +171,8 @@ describe('the console in a cluster', function () {
   it('knows the names of users, and their rights', async () => {
     const rightsAt = async (name: string, key: string): Promise<unknown> =>
       (await (await login(name))(`/api/landscapes/${key}/rights`)).json();
-    const all = { reconcile: true, interrupt: true, delete: true };
-    const none = { reconcile: false, interrupt: false, delete: false };
+    const all = { reconcile: true, interrupt: true, suspend: true, resume: true, delete: true };
+    const none = { reconcile: false, interrupt: false, suspend: false, resume: false, delete: false };
     expect(await rightsAt('admin', 'bank/vault')).to.deep.equal(all);
     expect(await rightsAt('viewer', 'shop/web')).to.deep.equal(none);
     const about = (await (await login('viewer'))('/api/about')).json();
@@ -182,7 +182,7 @@ describe('the console in a cluster', function () {
   it('acts only with the rights of the user', async () => {
     const viewer = await login('viewer');
     for (const key of LANDSCAPES)
-      for (const action of ['reconcile', 'interrupt', 'delete']) {
+      for (const action of ['reconcile', 'interrupt', 'suspend', 'resume', 'delete']) {
         const answer = await act(viewer, key, action);
         expect(answer.status, `${action} ${key}`).to.equal(403);
         expect(await answer.text()).to.contain(`system:serviceaccount:${USERS}:viewer`);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { slimDeployItem, slimExecution, slimInstallation } from '../../../src/cli/console/slim.ts';
-import type { Deletion, Flow, LandscapeRow, Part } from '../../../src/cli/console/wire.ts';
+import type { Deletion, EventList, Flow, LandscapeRow, Part } from '../../../src/cli/console/wire.ts';
 import { ApiError } from '../../../src/runtime/errors.ts';
 import type { Client, Write } from '../../../src/runtime/types.ts';
 import { collected, execution, installation, item } from '../cli/given.ts';
@@ -152,6 +152,76 @@ describe('the data of the console', () => {
   });
 });
 
+describe('the events of a landscape', () => {
+  const event = (name: string, uid: string, more: object = {}) => ({
+    metadata: { name, namespace: 'proj' },
+    involvedObject: { kind: 'Installation', name: uid.replace('uid-', ''), uid },
+    ...more,
+  });
+  const listing = (...items: readonly object[]) => ({
+    list: async function* () {
+      yield { items };
+    } as unknown as Client['list'],
+  });
+
+  it('are those of its objects, the latest first', async () => {
+    const { get } = await serve(
+      listing(
+        event('a', 'uid-shop', { lastTimestamp: '2026-01-01T00:00:00Z', reason: 'Old', count: 3 }),
+        event('b', 'uid-db', { lastTimestamp: '2026-01-02T00:00:00Z', reason: 'New', type: 'Warning' }),
+        event('c', 'uid-other', { reason: 'Foreign' }),
+      ),
+    );
+    const { events, isComplete } = await get<EventList>('/api/landscapes/proj/shop/events');
+    expect(isComplete).to.equal(true);
+    expect(events).to.deep.equal([
+      {
+        part: 'Installation/proj/db',
+        object: 'Installation db',
+        type: 'Warning',
+        reason: 'New',
+        message: '',
+        count: 1,
+        time: Date.UTC(2026, 0, 2),
+      },
+      {
+        part: 'Installation/proj/shop',
+        object: 'Installation shop',
+        type: '',
+        reason: 'Old',
+        message: '',
+        count: 3,
+        time: Date.UTC(2026, 0, 1),
+      },
+    ]);
+  });
+
+  it('are bounded, which the list says', async () => {
+    const many = Array.from({ length: 600 }, (_, i) => event(`e-${String(i)}`, 'uid-shop'));
+    const { get } = await serve(listing(...many));
+    const { events, isComplete } = await get<EventList>('/api/landscapes/proj/shop/events');
+    expect(events).to.have.length(500);
+    expect(isComplete).to.equal(false);
+  });
+
+  it('need the right of the viewer to list events', async () => {
+    const { server, cookie } = await serve({
+      // eslint-disable-next-line require-yield
+      list: async function* () {
+        throw new ApiError({
+          message: 'cannot list events in namespace proj: forbidden',
+          status: 403,
+          reason: 'Forbidden',
+          ref: { verb: 'list', kind: 'Event' },
+        });
+      } as unknown as Client['list'],
+    });
+    const answer = await ask(server, cookie, { url: '/api/landscapes/proj/shop/events' });
+    expect(answer.statusCode).to.equal(403);
+    expect(answer.body).to.contain('cannot list events in namespace proj');
+  });
+});
+
 describe('actions of the console', () => {
   const act = async (action: string, client: Partial<Client>) => {
     const { server, cookie } = await serve(client);
@@ -179,6 +249,19 @@ describe('actions of the console', () => {
         body: {
           metadata: { uid: 'uid-shop', annotations: { 'landscaper.gardener.cloud/operation': action } },
         },
+      });
+    });
+
+  for (const [action, value] of [
+    ['suspend', 'true'],
+    ['resume', null],
+  ] as const)
+    it(`change the annotation that holds jobs back, for ${action}`, async () => {
+      const { writes, client } = recorder();
+      expect((await act(action, client)).statusCode).to.equal(204);
+      expect(writes[0]).to.deep.include({
+        verb: 'merge',
+        body: { metadata: { uid: 'uid-shop', annotations: { 'espalier.dev/suspended': value } } },
       });
     });
 
@@ -219,6 +302,8 @@ describe('actions of the console', () => {
     expect(await get('/api/landscapes/proj/shop/rights')).to.deep.equal({
       reconcile: true,
       interrupt: true,
+      suspend: true,
+      resume: true,
       delete: false,
     });
   });

@@ -12,7 +12,7 @@ export function addConsoleCommand(program: Command, terminal: Terminal): void {
     .summary('show landscapes in the browser')
     .description(
       'Serves a web console on 127.0.0.1 until Ctrl-C, with the rights of your kubeconfig, and opens the browser. ' +
-        'It shows landscapes live, says what holds an object, and can reconcile, interrupt and delete. ' +
+        'It shows landscapes live, says what holds an object, and can reconcile, interrupt, suspend and delete. ' +
         'With --in-cluster, it serves all users of the cluster, who log in with their own tokens.',
     )
     .option(

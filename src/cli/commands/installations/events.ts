@@ -1,25 +1,16 @@
 /** `espalier installations events`: the events of all objects of a tree, in order. */
 import { append } from '../../../lib/lists.ts';
-import type { Kind } from '../../../runtime/types.ts';
 import { withCluster, type NamespacedOptions } from '../../cluster.ts';
 import { exitCodes } from '../../errors.ts';
 import { printValue } from '../../terminal/documents.ts';
 import type { ReportFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { eventLines, eventsOfTree, type TreeEvent } from '../../tree/events.ts';
+import { eventKind, eventLines, eventsOfTree, type TreeEvent } from '../../tree/events.ts';
 import { treeNamed } from '../../tree/named.ts';
 
 export interface EventsOptions extends NamespacedOptions {
   readonly output: ReportFormat;
 }
-
-const eventKind: Kind<TreeEvent> = {
-  group: '',
-  version: 'v1',
-  kind: 'Event',
-  plural: 'events',
-  namespaced: true,
-};
 
 export async function events(name: string, options: EventsOptions, terminal: Terminal): Promise<number> {
   return withCluster(options, terminal, async (cluster) => {

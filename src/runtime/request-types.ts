@@ -99,6 +99,8 @@ export type Write<T extends Obj = Obj> = {
       readonly kind: Kind<T>;
       readonly key: Key;
       readonly uid?: string;
+      /** The delete is refused with a conflict if the object has another version. */
+      readonly resourceVersion?: string;
       readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
       /** Time for a pod to terminate; default: that of the pod. */
       readonly gracePeriodSeconds?: number;

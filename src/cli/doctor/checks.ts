@@ -1,6 +1,8 @@
 /** What `espalier doctor` looks for: a table of pure functions over objects that were read once. */
 import { isBeingDeleted, isFinalPhase, isFinished } from '../../api/job.ts';
 import { labels } from '../../api/labels.ts';
+import type { SyncObject } from '../../api/kinds/syncobject.ts';
+import { lockName } from '../../landscape/upstream-locks.ts';
 import { executionContext, installationContext } from '../../dataflow/scope.ts';
 import { notPickedUpMessage } from '../../machine/status.ts';
 import type { Obj, View } from '../../runtime/types.ts';
@@ -11,6 +13,8 @@ import type { TreeObject } from '../tree/tree.ts';
 export interface Findable extends Collected {
   /** Data objects and targets; only metadata is read. */
   readonly data: readonly View<Obj>[];
+  /** Locks of upstream's replicas; default: none, or they cannot be read. */
+  readonly locks?: readonly View<SyncObject>[];
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -40,6 +44,7 @@ export const checks: readonly Check[] = [
   { name: 'stuck-deletion', find: stuckDeletion },
   { name: 'missing-owner', find: missingOwner },
   { name: 'orphaned-export', find: orphanedExport },
+  { name: 'leftover-lock', find: leftoverLock },
 ];
 
 export const diagnose = (all: Findable): readonly Finding[] =>
@@ -62,7 +67,7 @@ function phaseWithoutJob(all: Findable): readonly Finding[] {
 }
 
 /** Finds the name of an object's root. An object whose chain of parents is broken counts as its own root. */
-function rootFinder({ installations, executions }: Collected): (one: View<Obj>) => string {
+export function rootFinder({ installations, executions }: Collected): (one: View<Obj>) => string {
   const at = ({ namespace = '' }: View<Obj>['metadata'], name: string): string => `${namespace}/${name}`;
   const byName = (objects: readonly View<Obj>[]): ReadonlyMap<string, View<Obj>> =>
     new Map(objects.map((one) => [at(one.metadata, one.metadata.name), one]));
@@ -158,6 +163,30 @@ function orphanedExport({ installations, executions, data }: Findable): readonly
       evidence: `its writer "${source}" does not exist, and it has no owner`,
       risk: 'installations that import it fail in their next job',
       command: `kubectl delete ${(one.kind ?? '').toLowerCase()} ${one.metadata.name} -n ${one.metadata.namespace ?? ''}`,
+    };
+  });
+}
+
+/** Upstream's lock of an installation or execution that does not exist; only a deletion leaves one behind. */
+function leftoverLock(all: Findable): readonly Finding[] {
+  const names = new Set(
+    [...all.installations, ...all.executions].map(({ kind, metadata }) =>
+      kind === 'Installation' || kind === 'Execution'
+        ? `${metadata.namespace ?? ''}/${lockName(kind, metadata.uid ?? '')}`
+        : '',
+    ),
+  );
+  return (all.locks ?? []).flatMap((lock) => {
+    const { name, namespace = '' } = lock.metadata;
+    const { kind, name: locked, podName } = lock.spec;
+    const isOther = kind !== 'Installation' && kind !== 'Execution';
+    if (isOther || names.has(`${namespace}/${name}`)) return [];
+    return {
+      check: 'leftover-lock',
+      object: nameOf(lock),
+      evidence: `it locks ${kind} "${locked}" for pod "${podName}", but no such object has its uid`,
+      risk: 'none; a lock belongs to one object, which no longer exists',
+      command: `kubectl delete syncobject ${name} -n ${namespace}`,
     };
   });
 }

@@ -282,7 +282,12 @@ const versionIn = (body: object): unknown =>
 const deleteOptions = (write: Extract<Write, { verb: 'delete' }>): object => ({
   apiVersion: 'v1',
   kind: 'DeleteOptions',
-  ...(write.uid !== undefined && { preconditions: { uid: write.uid } }),
+  ...((write.uid !== undefined || write.resourceVersion !== undefined) && {
+    preconditions: {
+      ...(write.uid !== undefined && { uid: write.uid }),
+      ...(write.resourceVersion !== undefined && { resourceVersion: write.resourceVersion }),
+    },
+  }),
   ...(write.propagation !== undefined && { propagationPolicy: write.propagation }),
   ...(write.gracePeriodSeconds !== undefined && { gracePeriodSeconds: write.gracePeriodSeconds }),
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { SyncObject } from '../../../src/api/kinds/syncobject.ts';
 import { checks, diagnose, type Findable } from '../../../src/cli/doctor/checks.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { collected, execution, installation, item } from './given.ts';
@@ -15,6 +16,18 @@ const data = (more: object): Obj => ({
   apiVersion: 'landscaper.gardener.cloud/v1alpha1',
   kind: 'DataObject',
   metadata: { name: 'url', namespace: 'proj', ...more },
+});
+const lock = (name: string): SyncObject => ({
+  apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+  kind: 'SyncObject',
+  metadata: { name, namespace: 'proj' },
+  spec: {
+    podName: 'landscaper-0',
+    kind: 'Installation',
+    name: 'app',
+    lastUpdateTime: '2026-01-01T00:00:00Z',
+    prefix: 'installations',
+  },
 });
 const ownedBy = (uid: string): object => ({
   ownerReferences: [{ apiVersion: 'x/v1', kind: 'Installation', name: 'app', uid }],
@@ -53,6 +66,14 @@ const cases: Readonly<Record<string, readonly [found: Findable, evidence: string
     given([installation('app', { phase: 'Succeeded' })], data(ownedBy('uid-before'))),
     'owner Installation "app" with uid uid-before does not exist',
     given([installation('app', { phase: 'Succeeded' })], data(ownedBy('uid-app'))),
+  ],
+  'leftover-lock': [
+    { ...given([installation('app', { phase: 'Succeeded' })]), locks: [lock('installations-gone')] },
+    'it locks Installation "app" for pod "landscaper-0", but no such object has its uid',
+    {
+      ...given([withMeta(installation('app', { phase: 'Succeeded' }), { uid: 'here' })]),
+      locks: [lock('installations-here')],
+    },
   ],
   'orphaned-export': [
     given([installation('app', { phase: 'Succeeded' })], data(writtenBy('Inst.gone'))),

@@ -1,0 +1,211 @@
+/** `espalier doctor --fix` on the embedded API server, without controllers. */
+import { expect } from 'chai';
+import { installationKind } from '../../../src/api/kinds/installation.ts';
+import { API_VERSION, annotations } from '../../../src/api/labels.ts';
+import { dataObjectKind, syncObjectKind } from '../../../src/api/landscaper-kinds.ts';
+import { fix } from '../../../src/cli/commands/doctor/fix.ts';
+import { startEmbedded, type Embedded } from '../../../src/cli/composition/embedded.ts';
+import { diagnose, type Findable } from '../../../src/cli/doctor/checks.ts';
+import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { collect } from '../../../src/cli/tree/collect.ts';
+import { ensureCrds } from '../../../src/landscape/ensure-crds.ts';
+import { systemClock as clock } from '../../../src/lib/clock.ts';
+import { silentLogger as log } from '../../../src/observability/log.ts';
+import { Forbidden } from '../../../src/runtime/errors.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
+import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import { root } from '../../support/landscape.ts';
+import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
+
+const NS = 'shop';
+
+describe('espalier doctor --fix', function () {
+  this.timeout(60_000);
+  let server: Embedded;
+  let client: Client;
+  before(async () => {
+    server = await startEmbedded({ simulate: false, controllers: ['none'], log });
+    client = createClient(
+      await connect({ kubeconfig: { text: server.kubeconfig }, userAgent: 'test', clock, log }),
+    );
+    await ensureCrds(client, clock, log);
+    await applyAll(client, [namespaceObject(NS)]);
+  });
+  after(async () => {
+    await client.close();
+    await server.close();
+  });
+  const create = async (kind: Kind, object: object): Promise<void> => {
+    await client.send({ verb: 'create', kind, object: object as Obj });
+  };
+  const exportOf = (name: string): Promise<void> =>
+    create(dataObjectKind as Kind, {
+      apiVersion: API_VERSION,
+      kind: 'DataObject',
+      metadata: { name, namespace: NS, labels: { 'data.landscaper.gardener.cloud/source': 'Inst.gone' } },
+      data: 1,
+    });
+  const names = async (kind: Kind): Promise<readonly string[]> => {
+    const found: string[] = [];
+    for await (const page of client.list(kind, { namespace: NS }))
+      found.push(...page.items.map(({ metadata }) => metadata.name));
+    return found;
+  };
+  const doctor = async (
+    answers: readonly string[] | undefined,
+    ...args: string[]
+  ): Promise<{ code: number; terminal: FakeTerminal }> => {
+    const rest = [...(answers ?? [])];
+    const terminal = fakeTerminal({
+      env: { KUBECONFIG: server.kubeconfigFile },
+      ask: () => Promise.resolve(answers && (rest.shift() ?? '')),
+    });
+    return { code: await runProgram(['doctor', '-n', NS, '--fix', ...args], terminal), terminal };
+  };
+
+  it('deletes an orphaned export after a yes, keeps it after anything else, and stops after q', async () => {
+    for (const name of ['a', 'b', 'c']) await exportOf(name);
+    const { code, terminal } = await doctor(['', 'y', 'q']);
+    expect(terminal.output).to.contain(
+      'DataObject shop/a: orphaned-export\n  evidence: its writer "Inst.gone"',
+    );
+    expect(terminal.output).to.contain('result:   skipped');
+    expect(terminal.output).to.contain('result:   cured');
+    expect(terminal.output).to.contain('stopped; 2 findings are left');
+    expect(code).to.equal(1);
+    expect(await names(dataObjectKind as Kind)).to.deep.equal(['a', 'c']);
+  });
+
+  it('needs a terminal, or --yes with a check', async () => {
+    const mute = await doctor(undefined);
+    expect([mute.code, mute.terminal.errors]).to.deep.equal([
+      2,
+      'error: cannot ask without a terminal; add --yes and --check with the name of the check\n',
+    ]);
+    const blanket = await doctor(undefined, '--yes');
+    expect(blanket.terminal.errors).to.contain('--yes needs --check with the name of the check to fix');
+    const typo = await doctor(undefined, '--yes', '--check', 'orphans');
+    expect(typo.terminal.errors).to.contain('--check orphans is not a check; use one of phase-without-job');
+    expect(await names(dataObjectKind as Kind)).to.deep.equal(['a', 'c']);
+    const { code, terminal } = await doctor(undefined, '--yes', '--check', 'orphaned-export');
+    expect(terminal.output).to.contain('nothing is left');
+    expect(code).to.equal(0);
+    expect(await names(dataObjectKind as Kind)).to.deep.equal([]);
+  });
+
+  it('deletes the lock of an object that does not exist', async () => {
+    await create(syncObjectKind as Kind, {
+      apiVersion: API_VERSION,
+      kind: 'SyncObject',
+      metadata: { name: 'installations-gone', namespace: NS },
+      spec: {
+        podName: 'landscaper-0',
+        kind: 'Installation',
+        name: 'web',
+        lastUpdateTime: '2026-01-01T00:00:00Z',
+        prefix: 'installations',
+      },
+    });
+    const { code, terminal } = await doctor(['y']);
+    expect(terminal.output).to.contain('evidence: it locks Installation "web" for pod "landscaper-0"');
+    expect(terminal.output).to.contain('result:   cured');
+    expect(code).to.equal(0);
+    expect(await names(syncObjectKind as Kind)).to.deep.equal([]);
+  });
+
+  it('requests a job of the root of an object that no controller continues, and says if none does', async () => {
+    await create(installationKind as Kind, {
+      ...root('web', { annotations: {} }),
+      metadata: { name: 'web', namespace: NS },
+    });
+    const status = { observedGeneration: 1, phase: 'Progressing', jobID: 'j', jobIDFinished: 'j' };
+    await client.send({
+      verb: 'merge',
+      kind: installationKind,
+      key: `${NS}/web`,
+      body: { status },
+      sub: 'status',
+    });
+    const { code, terminal } = await doctor(['y']);
+    expect(terminal.output).to.contain('check whether the controllers run');
+    expect(code).to.equal(1);
+    const web = await client.get(installationKind, `${NS}/web`);
+    expect(web.metadata.annotations?.[annotations.operation]).to.equal('reconcile');
+    await client.send({ verb: 'delete', kind: installationKind, key: `${NS}/web` });
+  });
+
+  describe('acts only on what it has read', () => {
+    const all = async (): Promise<Findable> => {
+      const data: Obj[] = [];
+      for await (const page of client.list(dataObjectKind as Kind, { namespace: NS }))
+        data.push(...page.items.map((item) => ({ ...item, kind: 'DataObject' })));
+      return { ...(await collect(client, NS)), data, now: clock.wall() };
+    };
+    /** @param meanwhile called after the last read before the write */
+    const attempt = async (
+      meanwhile: () => Promise<unknown>,
+      send: Client['send'] = (write, signal) => client.send(write, signal),
+    ): Promise<string> => {
+      const terminal = fakeTerminal();
+      const read = async () => {
+        const found = await all();
+        return { findings: diagnose(found), all: found };
+      };
+      const first = await read();
+      let reads = 0;
+      await fix(first, {
+        client: { send },
+        terminal,
+        diagnose: async () => {
+          const found = await read();
+          if (reads++ === 0) await meanwhile();
+          return found;
+        },
+        textOf: ({ object }) => object,
+        pause: () => Promise.resolve(),
+        isConfirmed: true,
+      });
+      return terminal.output;
+    };
+    beforeEach(() => exportOf('url'));
+    afterEach(() =>
+      client.send({ verb: 'delete', kind: dataObjectKind, key: `${NS}/url` }).catch(() => undefined),
+    );
+
+    it('and not on an object that has changed since', async () => {
+      const output = await attempt(() =>
+        client.send({ verb: 'merge', kind: dataObjectKind, key: `${NS}/url`, body: { data: 2 } }),
+      );
+      expect(output).to.contain('the object has just changed; nothing was done');
+      expect(await names(dataObjectKind as Kind)).to.deep.equal(['url']);
+    });
+
+    it('and not on an object that was created again since', async () => {
+      const output = await attempt(async () => {
+        await client.send({ verb: 'delete', kind: dataObjectKind, key: `${NS}/url` });
+        await exportOf('url');
+      });
+      expect(output).to.contain('nothing was done');
+      expect(await names(dataObjectKind as Kind)).to.deep.equal(['url']);
+    });
+
+    it('and reports that a permission is missing', async () => {
+      const output = await attempt(
+        () => Promise.resolve(),
+        () =>
+          Promise.reject(
+            new Forbidden({
+              message: 'you may not delete dataobjects',
+              status: 403,
+              reason: 'Forbidden',
+              ref: { verb: 'delete', kind: 'DataObject' },
+            }),
+          ),
+      );
+      expect(output).to.contain('you lack the permission; nothing was done: ');
+      expect(output).to.contain('1 finding is left');
+    });
+  });
+});

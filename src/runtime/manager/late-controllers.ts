@@ -21,7 +21,7 @@ interface LatePorts {
   /** The manager runs: late controllers may start. */
   isRunning(): boolean;
   /** If replicas share the work: brings the caches up to date, which other replicas may have changed. */
-  catchUp(signal: AbortSignal): Promise<void>;
+  readonly catchUp: (signal: AbortSignal) => Promise<void>;
 }
 
 export class LateControllers {

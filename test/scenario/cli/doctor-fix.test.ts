@@ -41,7 +41,7 @@ describe('espalier doctor --fix', function () {
     await client.send({ verb: 'create', kind, object: object as Obj });
   };
   const exportOf = (name: string): Promise<void> =>
-    create(dataObjectKind as Kind, {
+    create(dataObjectKind, {
       apiVersion: API_VERSION,
       kind: 'DataObject',
       metadata: { name, namespace: NS, labels: { 'data.landscaper.gardener.cloud/source': 'Inst.gone' } },
@@ -75,7 +75,7 @@ describe('espalier doctor --fix', function () {
     expect(terminal.output).to.contain('result:   cured');
     expect(terminal.output).to.contain('stopped; 2 findings are left');
     expect(code).to.equal(1);
-    expect(await names(dataObjectKind as Kind)).to.deep.equal(['a', 'c']);
+    expect(await names(dataObjectKind)).to.deep.equal(['a', 'c']);
   });
 
   it('needs a terminal, or --yes with a check', async () => {
@@ -88,15 +88,15 @@ describe('espalier doctor --fix', function () {
     expect(blanket.terminal.errors).to.contain('--yes needs --check with the name of the check to fix');
     const typo = await doctor(undefined, '--yes', '--check', 'orphans');
     expect(typo.terminal.errors).to.contain('--check orphans is not a check; use one of phase-without-job');
-    expect(await names(dataObjectKind as Kind)).to.deep.equal(['a', 'c']);
+    expect(await names(dataObjectKind)).to.deep.equal(['a', 'c']);
     const { code, terminal } = await doctor(undefined, '--yes', '--check', 'orphaned-export');
     expect(terminal.output).to.contain('nothing is left');
     expect(code).to.equal(0);
-    expect(await names(dataObjectKind as Kind)).to.deep.equal([]);
+    expect(await names(dataObjectKind)).to.deep.equal([]);
   });
 
   it('deletes the lock of an object that does not exist', async () => {
-    await create(syncObjectKind as Kind, {
+    await create(syncObjectKind, {
       apiVersion: API_VERSION,
       kind: 'SyncObject',
       metadata: { name: 'installations-gone', namespace: NS },
@@ -112,11 +112,11 @@ describe('espalier doctor --fix', function () {
     expect(terminal.output).to.contain('evidence: it locks Installation "web" for pod "landscaper-0"');
     expect(terminal.output).to.contain('result:   cured');
     expect(code).to.equal(0);
-    expect(await names(syncObjectKind as Kind)).to.deep.equal([]);
+    expect(await names(syncObjectKind)).to.deep.equal([]);
   });
 
   it('requests a job of the root of an object that no controller continues, and says if none does', async () => {
-    await create(installationKind as Kind, {
+    await create(installationKind, {
       ...root('web', { annotations: {} }),
       metadata: { name: 'web', namespace: NS },
     });
@@ -139,7 +139,7 @@ describe('espalier doctor --fix', function () {
   describe('acts only on what it has read', () => {
     const all = async (): Promise<Findable> => {
       const data: Obj[] = [];
-      for await (const page of client.list(dataObjectKind as Kind, { namespace: NS }))
+      for await (const page of client.list(dataObjectKind, { namespace: NS }))
         data.push(...page.items.map((item) => ({ ...item, kind: 'DataObject' })));
       return { ...(await collect(client, NS)), data, now: clock.wall() };
     };
@@ -179,7 +179,7 @@ describe('espalier doctor --fix', function () {
         client.send({ verb: 'merge', kind: dataObjectKind, key: `${NS}/url`, body: { data: 2 } }),
       );
       expect(output).to.contain('the object has just changed; nothing was done');
-      expect(await names(dataObjectKind as Kind)).to.deep.equal(['url']);
+      expect(await names(dataObjectKind)).to.deep.equal(['url']);
     });
 
     it('and not on an object that was created again since', async () => {
@@ -188,7 +188,7 @@ describe('espalier doctor --fix', function () {
         await exportOf('url');
       });
       expect(output).to.contain('nothing was done');
-      expect(await names(dataObjectKind as Kind)).to.deep.equal(['url']);
+      expect(await names(dataObjectKind)).to.deep.equal(['url']);
     });
 
     it('and reports that a permission is missing', async () => {

@@ -222,15 +222,15 @@ describe('the permissions of an operator whose replicas share the work', functio
       const create = (kind: Kind, object: object) =>
         client.send({ verb: 'create', kind, object: object as Obj });
       const metadata = { name: 'shared', namespace: 'default' };
-      await create(serviceAccountKind as Kind, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+      await create(serviceAccountKind, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
       const apiVersion = 'rbac.authorization.k8s.io/v1';
       const rules = [
         { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'create'] },
       ];
-      await create(roleKind as Kind, { apiVersion, kind: 'Role', metadata, rules });
+      await create(roleKind, { apiVersion, kind: 'Role', metadata, rules });
       const subjects = [{ kind: 'ServiceAccount', ...metadata }];
       const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'shared' };
-      await create(roleBindingKind as Kind, { apiVersion, kind: 'RoleBinding', metadata, subjects, roleRef });
+      await create(roleBindingKind, { apiVersion, kind: 'RoleBinding', metadata, subjects, roleRef });
       const text = await kubeconfigOfAccount(client, server.kubeconfig, metadata);
       const operator = await startOperator({
         name: 'shared',

@@ -24,8 +24,9 @@ describe('a reference', () => {
     get: (key: string) => objects.find(({ metadata: { namespace, name } }) => `${namespace}/${name}` === key),
     list: (namespace?: string) => objects.filter(({ metadata }) => metadata.namespace === namespace),
   };
+  const withSpec = <T extends object>(object: T, spec: object) => ({ ...object, spec });
   const resolve = (spec: object, reference: Partial<Reference> = {}, metadata: object = {}) =>
-    resolveReferences({ ...objectOf('A/1', metadata), ...{ spec } }, [
+    resolveReferences(withSpec(objectOf('A/1', metadata), spec), [
       { reference: { field: 'vpc', kind: widgets, ...reference }, cache },
     ]);
 

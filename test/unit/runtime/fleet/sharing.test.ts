@@ -10,7 +10,7 @@ import { createSharing, type Sharing } from '../../../../src/runtime/fleet/shari
 import type { LeaseSettings } from '../../../../src/runtime/manager/manager.ts';
 import { cachingInboundSource, inboundSource } from '../../../../src/runtime/sources/inbound.ts';
 import { perResourceSource, pollSource } from '../../../../src/runtime/sources/polling.ts';
-import type { Caches, Client, Write } from '../../../../src/runtime/types.ts';
+import type { Client } from '../../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
 import { createWorld, nothing, widget, widgets, type Reconcile, type Widget } from '../support/world.ts';
@@ -56,13 +56,12 @@ describe('replicas that share the objects of a controller', () => {
       list: (kind, query, signal) => cluster.list(kind, query, signal),
       watch: (kind, query, signal) => cluster.watch(kind, query, signal),
       send: (write, signal) => {
-        const fault = write.kind.kind === 'Lease' ? replica.leaseFault(write as unknown as Write) : undefined;
+        const fault = write.kind.kind === 'Lease' ? replica.leaseFault(write) : undefined;
         return fault ? Promise.reject(fault) : cluster.send(write, signal);
       },
       raw: () => cluster.raw(),
       close: () => cluster.close(),
     };
-    let caches: Caches | undefined;
     const share = createSharing(more.sharing ?? {}, {
       client,
       clock,
@@ -72,11 +71,10 @@ describe('replicas that share the objects of a controller', () => {
       namespace: 'system',
       name: 'widgets',
       identity: name,
-      clusters: () => (caches ? [{ client, caches }] : []),
+      clusters: () => [{ client, caches: world.caches }],
     });
     const { lease } = more;
     const world = createWorld({ cluster, clock, client, identity: name, share, ...(lease && { lease }) });
-    caches = world.caches;
     const story: string[] = [];
     const replica: Replica = {
       world,

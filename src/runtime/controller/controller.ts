@@ -1,64 +1,42 @@
 /**
- * A controller: receives events and starts reconciles. It keeps the slots and assigns keys to workers; dispatch.ts
- * has the reconcile itself, follow-up.ts what happens after it.
+ * A controller: puts its parts together, and starts and stops them. Events arrive in intake.ts, workers.ts takes keys
+ * from the queue, turns.ts decides about each of them and runs the reconcile, follow-up.ts does what comes after it.
  */
-import type { Clock } from '../../lib/clock.ts';
-import type { Rng } from '../../lib/rng.ts';
-import { withLogFields, type Logger } from '../../observability/log.ts';
 import { controllerMetrics, type ControllerMetrics } from '../../observability/controller-metrics.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { objectMetrics } from '../../observability/object-metrics.ts';
 import { scopeOf, type JoinableScope } from '../cache/namespace-scope.ts';
 import { Braking } from './braking.ts';
-import { createContext } from './context.ts';
-import { beginReconcile, isLastAttempt } from './decide.ts';
-import { dispatch, type Dispatched } from './dispatch.ts';
 import { Expectations } from './expectations.ts';
 import { FollowUp } from './follow-up.ts';
 import { Forgetting } from './forgetting.ts';
 import { joinKey, namespaceOf } from '../keys.ts';
-import type { WorkItem, WorkQueue } from '../queue/queue.ts';
+import type { WorkQueue } from '../queue/queue.ts';
 import { createReads } from './reads.ts';
-import type { Recorder } from './recorder.ts';
-import { reconcileFields } from './reconcile-log.ts';
 import { ActiveReconciles } from './active-reconciles.ts';
-import { Slots, type KeySlot } from './slots.ts';
+import { Slots } from './slots.ts';
 import { Intake } from './intake.ts';
 import type { ManagedController } from './managed-controller.ts';
 import { Pace } from '../../lib/pace.ts';
-import type { OurAdmission, Admission, Share, TakeOver } from './share.ts';
+import type { ControllerPorts } from './ports.ts';
+import type { TakeOver } from './share.ts';
 import { refuseLocal } from './local-sources.ts';
 import { SourceSet } from '../sources/source-set.ts';
 import type { Source } from '../sources/sources.ts';
 import { settingsOf, type ControllerSpec, type Settings } from './spec.ts';
-import type { Cache, Caches, Client, Key, Kind, Obj, View } from '../types.ts';
-import { queueOf, Workers, type MayStart } from './workers.ts';
-import { createWriter, type Fence } from './writer.ts';
+import type { Cache, Key, Kind, Obj, View } from '../types.ts';
+import { Turns } from './turns.ts';
+import { queueOf, Workers } from './workers.ts';
 
 export type { Controller, ManagedController } from './managed-controller.ts';
 export type { ControllerSpec, Reconciler } from './spec.ts';
 
-/** How often it is checked whether the secondaries of an added namespace have been listed. */
-const UNREAD_MS = 250;
-
-interface ControllerPorts {
-  readonly client: Client;
-  readonly caches: Caches;
-  readonly clock: Clock;
-  readonly rng: Rng;
-  readonly log: Logger;
+interface Ports extends ControllerPorts {
   readonly metrics: Metrics;
-  readonly recorder: Recorder;
-  readonly fence: Fence;
-  /** Default: this process is responsible for all objects. */
-  readonly share?: Share;
 }
 
 /** @throws DefinitionError when the spec is inconsistent */
-export function createController<P extends Obj>(
-  spec: ControllerSpec<P>,
-  ports: ControllerPorts,
-): ManagedController {
+export function createController<P extends Obj>(spec: ControllerSpec<P>, ports: Ports): ManagedController {
   return new KeyController(settingsOf(spec), ports);
 }
 
@@ -67,23 +45,21 @@ class KeyController<P extends Obj> {
   readonly kind: Kind<P>;
   readonly cache: Cache<P>;
   readonly #settings: Settings<P>;
-  readonly #ports: ControllerPorts;
+  readonly #ports: Ports;
   readonly #metrics: ControllerMetrics;
   readonly #queue: WorkQueue;
   readonly #slots: Slots;
   readonly #active: ActiveReconciles;
   readonly #intake: Intake<P>;
   readonly #sources: SourceSet<P>;
-  readonly #followUp: FollowUp<P>;
   readonly #forgetting: Forgetting<P>;
-  readonly #braking: Braking<P> | undefined;
   readonly #expectations: Expectations<P>;
   readonly #workers: Workers;
   readonly #pace: Pace;
   readonly #scope: JoinableScope | undefined;
   readonly #life = new AbortController();
 
-  constructor(settings: Settings<P>, ports: ControllerPorts) {
+  constructor(settings: Settings<P>, ports: Ports) {
     const { spec } = settings;
     if (ports.share) for (const source of spec.sources ?? []) refuseLocal(source, spec.name);
     this.name = spec.name;
@@ -100,55 +76,70 @@ class KeyController<P extends Obj> {
     });
     this.#queue = queueOf(settings, ports.clock, () => this.#metrics);
     const controller = { name: spec.name, kind: spec.kind, fieldManager: settings.fieldManager };
-    this.#braking = spec.fights === 'ignore' ? undefined : new Braking({ ...ports, controller });
+    const braking = spec.fights === 'ignore' ? undefined : new Braking({ ...ports, controller });
     const objects = spec.objectMetrics ? objectMetrics(ports.metrics, spec.name) : undefined;
     this.#slots = new Slots(spec.limit, (key) => {
       objects?.forget(key);
-      this.#braking?.forget(key);
+      braking?.forget(key);
       this.#expectations.forget(key);
     });
-    this.#active = new ActiveReconciles(ports.clock, spec.reconcileTimeoutMs, () => {
-      this.#metrics.timeout();
-    });
+    const onTimeout = (): void => this.#metrics.timeout();
+    this.#active = new ActiveReconciles(ports.clock, spec.reconcileTimeoutMs, onTimeout);
     this.#forgetting = this.#createForgetting(ports);
     this.#expectations = this.#createExpectations(ports);
     const shared = {
+      ...ports,
       settings,
       cache: this.cache,
       queue: this.#queue,
       slots: this.#slots,
       metrics: this.#metrics,
-      clock: ports.clock,
-      rng: ports.rng,
-      log: ports.log,
+      active: this.#active,
+      expectations: this.#expectations,
     };
     this.#intake = new Intake({
       ...shared,
-      active: this.#active,
-      expectations: this.#expectations,
       handles: (primary) => ports.share?.handles(primary) ?? true,
       onGone: (primary) => {
         void this.#forgetting.on(primary);
       },
     });
-    this.#followUp = new FollowUp({ ...shared, objects });
     this.#sources = new SourceSet(this.#intake.host);
     this.#scope = this.cache.options && scopeOf(this.cache.options);
+    this.#joinScope();
+    this.#workers = this.#createWorkers(
+      new Turns({
+        ...shared,
+        braking,
+        sources: this.#sources,
+        followUp: new FollowUp({ ...shared, objects }),
+        forgetting: this.#forgetting,
+        signal: this.#life.signal,
+        isInScope: (key) => this.#isInScope(key),
+      }),
+    );
+  }
+
+  #createWorkers(turns: Turns<P>): Workers {
+    const { clock, log } = this.#ports;
+    return new Workers({
+      queue: this.#queue,
+      clock,
+      pace: this.#pace,
+      maxConcurrent: this.#settings.maxConcurrent,
+      totalLimit: this.#settings.spec.totalLimit,
+      handle: (item, mayStart) => turns.take(item, mayStart),
+      onError: ({ key }, err) => {
+        log.error({ controller: this.name, key, err }, 'reconcile failed');
+      },
+    });
+  }
+
+  #joinScope(): void {
     this.#scope?.join({
       open: (isAdded) => this.#open(isAdded),
       leave: () => this.#leave(),
       close: () => undefined,
-    });
-    this.#workers = new Workers({
-      queue: this.#queue,
-      clock: ports.clock,
-      pace: this.#pace,
-      maxConcurrent: settings.maxConcurrent,
-      totalLimit: spec.totalLimit,
-      handle: (item, mayStart) => this.#handle(item, mayStart),
-      onError: ({ key }, err) => {
-        ports.log.error({ controller: spec.name, key, err }, 'reconcile failed');
-      },
     });
   }
 
@@ -290,123 +281,5 @@ class KeyController<P extends Obj> {
 
   enqueue(key: Key, why = 'no reason given'): void {
     this.#intake.enqueue(key, why);
-  }
-
-  // -------------------------------------------------------------- turns
-
-  async #handle(item: WorkItem, mayStart: MayStart | undefined): Promise<void> {
-    const { key } = item;
-    const answer = this.#admission(key);
-    const admission = answer instanceof Promise ? await answer : answer;
-    // The object may have changed while its admission was determined.
-    const primary = this.cache.get(key);
-    if (!primary) {
-      this.#slots.forget(key);
-      return;
-    }
-    const { uid } = primary.metadata;
-    if (this.#slots.isParked(key, uid)) return;
-    if (admission?.is === 'unclear') {
-      // This process may be responsible, so failures still count: only the start is delayed.
-      this.#queue.addAfter(key, admission.requeueAfterMs, 'requeue');
-      return;
-    }
-    if (admission?.is === 'foreign') {
-      this.#slots.forget(key);
-      return;
-    }
-    if (!this.#isInScope(key)) {
-      this.#slots.forget(key);
-      return;
-    }
-    if (!this.#sources.hasRead(namespaceOf(key))) {
-      this.#queue.addAfter(key, UNREAD_MS, 'requeue', item.priority);
-      return;
-    }
-    const limitedMs = this.#slots.limitedMs(key, this.#ports.clock.now());
-    const waitMs = limitedMs > 0 ? limitedMs : (this.#braking?.waitMs(key, primary) ?? 0);
-    if (waitMs > 0) {
-      this.#queue.addAfter(key, waitMs, 'limit', item.priority);
-      return;
-    }
-    if (mayStart && !(await mayStart())) return;
-    // The object may have changed while it waited.
-    const current = mayStart ? this.cache.get(key) : primary;
-    if (current) await this.#begin(current, item, admission);
-    else this.#slots.forget(key);
-  }
-
-  async #begin(primary: View<P>, item: WorkItem, admission: OurAdmission | undefined): Promise<void> {
-    const { key } = item;
-    const { uid } = primary.metadata;
-    const { clock, rng } = this.#ports;
-    const slot = this.#slots.of(key, uid);
-    if (beginReconcile(slot, clock.now())) this.#metrics.attempt();
-    const { spec } = this.#settings;
-    let isLost = false;
-    const fields = reconcileFields(this.name, primary, rng, spec.logFields?.bind(spec));
-    await withLogFields(fields, async () => {
-      const startedAt = clock.now();
-      const outcome = await this.#reconcile(primary, slot, key, admission, () => (isLost = true));
-      this.#followUp.on(outcome, slot, item, startedAt);
-      this.#expectations.onEnd(key, outcome.type === 'ran' && outcome.result.ok);
-    });
-    this.#slots.tidy(key);
-    // An object that was created with the same name meanwhile is a different one.
-    if (this.cache.get(key)?.metadata.uid !== uid) void this.#forgetting.on(primary);
-    else if (isLost) await this.#forgetting.on(primary);
-  }
-
-  /** Undefined: this is the only process, or there is no object. */
-  #admission(key: Key): Admission | Promise<Admission> | undefined {
-    const { share } = this.#ports;
-    const primary = share && this.cache.get(key);
-    return primary && share.admit(primary, this.#life.signal);
-  }
-
-  async #reconcile(
-    primary: View<P>,
-    slot: KeySlot,
-    key: Key,
-    admission: OurAdmission | undefined,
-    onLost: () => void,
-  ): Promise<Dispatched> {
-    const { client, log, caches, fence, recorder, clock } = this.#ports;
-    const active = this.#active.begin(key);
-    const permit = admission?.begin((reason) => {
-      onLost();
-      active.abort(reason);
-    });
-    const guard = (): void => {
-      fence();
-      permit?.fence();
-    };
-    const onWritten = this.#braking?.observerOf(key, primary);
-    const write = createWriter(
-      { client, caches, fence: guard, name: this.name, ...(onWritten && { onWritten }) },
-      active,
-    );
-    const ctx = createContext<P>({
-      controller: { name: this.name, kind: this.kind, fieldManager: this.#settings.fieldManager },
-      clock,
-      live: client,
-      key,
-      primary,
-      reconcile: active,
-      attempt: slot.attempt,
-      lastAttempt: isLastAttempt(slot, this.#settings.timing.retry),
-      log,
-      write: permit ? permit.around(write) : write,
-      recorder,
-      expectations: this.#expectations.of(key, primary),
-      sources: () => this.#sources.values(),
-    });
-    const ports = { settings: this.#settings, client, cache: this.cache, metrics: this.#metrics, key };
-    try {
-      return await dispatch(primary, ctx, ports);
-    } finally {
-      active.end();
-      permit?.end();
-    }
   }
 }

@@ -10,7 +10,7 @@ import { createSharing, type Sharing } from '../../../../src/runtime/fleet/shari
 import type { LeaseSettings } from '../../../../src/runtime/manager/manager.ts';
 import { cachingInboundSource, inboundSource } from '../../../../src/runtime/sources/inbound.ts';
 import { perResourceSource, pollSource } from '../../../../src/runtime/sources/polling.ts';
-import type { Client } from '../../../../src/runtime/types.ts';
+import type { Client, Write } from '../../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
 import { createWorld, nothing, widget, widgets, type Reconcile, type Widget } from '../support/world.ts';

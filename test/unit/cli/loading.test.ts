@@ -33,6 +33,6 @@ describe('packages that are loaded by', () => {
   it('plan: none of those for servers', () => {
     const servers = ['fastify', 'pino', 'prom-client', 'undici'];
     expect(packagesOf('commands/plan/plan.ts').filter((name) => servers.includes(name))).to.deep.equal([]);
-    expect(packagesOf('commands/servers/start.ts')).to.include.members(['fastify', 'prom-client']);
+    expect(packagesOf('commands/servers/start.ts')).to.include('prom-client');
   });
 });

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { systemClock } from '../../../../src/lib/clock.ts';
 import { ChartNotPublished } from '../../../../deployers/helm/repository-index.ts';
 import { IndexTooLarge, locationInProcess } from '../../../../deployers/helm/repository-process.ts';
 import { FakeClock } from '../../../support/clock.ts';
@@ -29,21 +28,25 @@ describe('a large index of a chart repository', function () {
   it('is read in a separate process, with the same results as a small one', async () => {
     const index = large(entry('web', '1.2.7'));
     expect(index.length).to.be.above(256 * 1024);
-    expect(await locationInProcess(index, wanted, { clock: systemClock, signal })).to.equal('web-1.2.7.tgz');
+    expect(await locationInProcess(index, wanted, { clock: new FakeClock(), signal })).to.equal(
+      'web-1.2.7.tgz',
+    );
     const small = Buffer.from(`entries:\n${entry('web', '1.2.7')}`);
-    expect(await locationInProcess(small, wanted, { clock: systemClock, signal })).to.equal('web-1.2.7.tgz');
-    const missing = await failureOf(locationInProcess(large(), wanted, { clock: systemClock, signal }));
+    expect(await locationInProcess(small, wanted, { clock: new FakeClock(), signal })).to.equal(
+      'web-1.2.7.tgz',
+    );
+    const missing = await failureOf(locationInProcess(large(), wanted, { clock: new FakeClock(), signal }));
     expect(missing).to.be.instanceOf(ChartNotPublished);
     expect(missing.message).to.equal('no chart name found: https://charts.example.org has no chart web');
     const broken = Buffer.concat([large(), Buffer.from('\n}')]);
     expect(
-      (await failureOf(locationInProcess(broken, wanted, { clock: systemClock, signal }))).message,
+      (await failureOf(locationInProcess(broken, wanted, { clock: new FakeClock(), signal }))).message,
     ).to.match(/^the index of https:\/\/charts\.example\.org is not valid YAML: /);
   });
 
   it('fails if its process runs out of memory', async () => {
     const index = Buffer.from(`entries: [${'[[[]]],'.repeat(3_000_000)}]`);
-    const error = await failureOf(locationInProcess(index, wanted, { clock: systemClock, signal }));
+    const error = await failureOf(locationInProcess(index, wanted, { clock: new FakeClock(), signal }));
     expect(error).to.be.instanceOf(IndexTooLarge);
     expect(error.message).to.contain('needs more than 256 MiB of memory');
   });
@@ -58,6 +61,8 @@ describe('a large index of a chart repository', function () {
     stop.abort(new Error('stopped'));
     expect((await unwanted).message).to.equal('stopped');
     const index = large(entry('web', '1.2.0'));
-    expect(await locationInProcess(index, wanted, { clock: systemClock, signal })).to.equal('web-1.2.0.tgz');
+    expect(await locationInProcess(index, wanted, { clock: new FakeClock(), signal })).to.equal(
+      'web-1.2.0.tgz',
+    );
   });
 });

@@ -466,7 +466,8 @@ describe('a group of replicas', () => {
     }
   });
 
-  it('handles conflicts, rejections and lost responses of every write of a lease', async () => {
+  it('handles conflicts, rejections and lost responses of every write of a lease', async function () {
+    this.timeout(300_000);
     for (let seed = 0; seed < 25; seed++) {
       scene = { ...scene, cluster: new FakeCluster(), clock: new FakeClock(), runs: [] };
       for (const key of KEYS) scene.cluster.put(widgets, widget(key));

@@ -19,11 +19,12 @@ import { createLease, leaseKind, type Lease, type LeaseObject } from '../manager
 import type { Admission, Revisit, Share } from '../controller/share.ts';
 import type { Cache, Obj, View } from '../types.ts';
 import { createWriter } from '../controller/writer.ts';
-import { assign } from './assign.ts';
-import { LeaseWrites } from './lease-writes.ts';
-import { readFleetState, holderOf, type FleetState } from './fleet-state.ts';
-import { fleetLabel, memberLeaseName, memberRole, roleLabel, SHARDS, shardOf } from './names.ts';
+import { ShardAdmission } from './admission.ts';
 import { FailureDetector } from './failure-detector.ts';
+import { readFleetState, type FleetState } from './fleet-state.ts';
+import { Handover } from './handover.ts';
+import { LeaseWrites } from './lease-writes.ts';
+import { fleetLabel, memberLeaseName, memberRole, roleLabel, SHARDS } from './names.ts';
 import type { FleetOptions } from './options.ts';
 import { Shard } from './shard.ts';
 import { WarmUp } from './warmup.ts';
@@ -37,8 +38,6 @@ const RENEW_DEADLINE_MS = 10_000;
 const RENEW_MS = 3_000;
 const LABEL_VALUE = /^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$/;
 const RETRY_MS = 1_000;
-/** Objects whose responsible replica is unknown are checked again after this time, if no event comes. */
-const UNCLEAR_MS = 30_000;
 
 class Fleet implements Share {
   readonly #options: FleetOptions;
@@ -46,9 +45,10 @@ class Fleet implements Share {
   readonly #caches: StartableCaches;
   readonly #leases: Cache<LeaseObject>;
   readonly #shards: readonly Shard[];
+  readonly #admission: ShardAdmission;
   readonly #leaseWrites: LeaseWrites;
   readonly #failureDetector: FailureDetector;
-  readonly #warmUp: WarmUp;
+  readonly #handover: Handover;
   readonly #alarm: Alarm;
   readonly #life = new AbortController();
   #member: { readonly lease: Lease; readonly identity: string } | undefined;
@@ -79,6 +79,12 @@ class Fleet implements Share {
       { length: SHARDS },
       (_, i) => new Shard(i, clock, mayWrite, () => this.#reconcile()),
     );
+    this.#admission = new ShardAdmission({
+      log: this.#log,
+      places: options.places,
+      shards: this.#shards,
+      retryAfterMs: RETRY_MS,
+    });
     const write = createWriter(
       { client, caches: this.#caches, fence: this.fence, name: 'fleet' },
       this.#life,
@@ -88,7 +94,7 @@ class Fleet implements Share {
     this.#alarm = new Alarm(clock, () => {
       this.#reconcile();
     });
-    this.#warmUp = new WarmUp(
+    const warmUp = new WarmUp(
       {
         clock,
         log: this.#log,
@@ -102,6 +108,14 @@ class Fleet implements Share {
       },
       this.#life.signal,
     );
+    this.#handover = new Handover({
+      leaseWrites: this.#leaseWrites,
+      shards: this.#shards,
+      identity: () => this.#member?.identity,
+      onWarming: () => {
+        warmUp.begin();
+      },
+    });
     this.#observe();
   }
 
@@ -114,57 +128,24 @@ class Fleet implements Share {
     });
   };
 
+  admit(object: View<Obj>, signal: AbortSignal): Admission | Promise<Admission> {
+    return this.#admission.admit(object, signal);
+  }
+
   holds(place: string): boolean {
-    return this.#shard(shardOf(place)).isAdmitting;
+    return this.#admission.holds(place);
   }
 
   handles(object: View<Obj>): boolean {
-    const place = this.#guess(object);
-    return place === undefined || this.holds(place);
+    return this.#admission.handles(object);
   }
 
   hasMoved(old: View<Obj>, object: View<Obj>): boolean {
-    try {
-      return this.#options.places.hasMoved?.(old, object) ?? false;
-    } catch {
-      return true;
-    }
+    return this.#admission.hasMoved(old, object);
   }
 
   catchUp(signal: AbortSignal): Promise<void> {
     return this.#options.catchUp(signal);
-  }
-
-  admit(object: View<Obj>, signal: AbortSignal): Admission | Promise<Admission> {
-    try {
-      const place = this.#options.places.placeOf(object, signal);
-      if (!(place instanceof Promise)) return this.#admission(place);
-      return place.then(
-        (found) => this.#admission(found),
-        (error: unknown) => this.#unclear(error, signal),
-      );
-    } catch (error) {
-      return this.#unclear(error, signal);
-    }
-  }
-
-  #admission(place: string | undefined): Admission {
-    if (place === undefined) return { is: 'unclear', requeueAfterMs: UNCLEAR_MS };
-    const shard = this.#shard(shardOf(place));
-    if (!shard.isAdmitting) return { is: 'foreign' };
-    return { is: 'ours', begin: (onLost) => shard.begin(onLost) };
-  }
-
-  #unclear(error: unknown, signal: AbortSignal): Admission {
-    if (!signal.aborted)
-      this.#log.warn({ err: String(error) }, 'cannot determine which shard owns the object');
-    return { is: 'unclear', requeueAfterMs: RETRY_MS };
-  }
-
-  #shard(number: number): Shard {
-    const shard = this.#shards[number];
-    if (!shard) throw new RangeError(`there is no shard ${String(number)}`);
-    return shard;
   }
 
   // -------------------------------------------------------------- joining and leaving
@@ -248,7 +229,7 @@ class Fleet implements Share {
     const steps = [
       ...dead.map((lease) => this.#leaseWrites.evict(lease)),
       ...state.left.map((lease) => this.#leaseWrites.clear(lease)),
-      ...this.#settle(state, member.identity),
+      ...this.#handover.settle(state, member.identity),
     ];
     for (const step of steps) {
       void step.then((isDone) => {
@@ -264,94 +245,18 @@ class Fleet implements Share {
     this.#alarm.by(this.#options.clock.now() + Math.max(1, ms));
   }
 
-  /** Moves each shard one step towards the assignment. @returns for each step whether it completed */
-  #settle(state: FleetState, self: string): Promise<boolean>[] {
-    const wanted = assign(state.holders, [...state.members.keys()]);
-    return this.#shards.flatMap((shard) => {
-      const lease = state.shards[shard.number];
-      const isHolder = holderOf(lease) === self;
-      const isWanted = wanted[shard.number] === self;
-      switch (shard.state) {
-        case 'none':
-          // The lease names this replica, which does not know it: a response was lost.
-          return isHolder || (isWanted && state.holders[shard.number] === undefined)
-            ? [this.#take(shard, lease, self)]
-            : [];
-        case 'taking':
-        case 'releasing':
-          return [];
-        default:
-          if (!isHolder) {
-            shard.lose(`${holderOf(lease) ?? 'no replica'} holds its lease`);
-            return [];
-          }
-          return isWanted ? this.#keep(shard) : this.#giveUp(shard, lease);
-      }
-    });
-  }
-
-  async #take(shard: Shard, lease: View<LeaseObject> | undefined, self: string): Promise<boolean> {
-    shard.state = 'taking';
-    const took = await this.#leaseWrites.take(shard.number, lease, self);
-    // The shard or the membership changed meanwhile, and that change has set the state.
-    if ((shard.state as string) !== 'taking' || this.#member?.identity !== self) return true;
-    shard.state = took ? 'warming' : 'none';
-    if (took) this.#warmUp.begin();
-    return took;
-  }
-
-  #keep(shard: Shard): Promise<boolean>[] {
-    if (shard.state === 'draining') {
-      shard.state = 'warming';
-      this.#warmUp.begin();
-    }
-    return [];
-  }
-
-  #giveUp(shard: Shard, lease: View<LeaseObject> | undefined): Promise<boolean>[] {
-    shard.state = 'draining';
-    if (shard.busyMs > 0 || !lease) return [];
-    shard.state = 'releasing';
-    return [
-      this.#leaseWrites.release(lease).then((isReleased) => {
-        // The lease shows whether it is still ours; if so, it is taken and released again.
-        if (shard.state === 'releasing') shard.state = 'none';
-        return isReleased;
-      }),
-    ];
-  }
-
   /** What has to be done before the objects of new shards are reconciled. */
   async #prepare(shards: readonly Shard[], signal: AbortSignal): Promise<void> {
     await this.#options.catchUp(signal);
-    const isTaken = this.#isIn(shards);
-    const isTakenAgain = this.#isIn(shards.filter(({ wasHeld }) => wasHeld));
+    const isTaken = this.#admission.isIn(shards);
+    const isTakenAgain = this.#admission.isIn(shards.filter(({ wasHeld }) => wasHeld));
     await this.#revisit?.prepare({ isTaken, isTakenAgain }, signal);
   }
 
   /** Queues the objects of new shards as if they were new. */
   #begin(shards: readonly Shard[]): void {
-    this.#revisit?.all(this.#isIn(shards));
+    this.#revisit?.all(this.#admission.isIn(shards));
     this.#reconcile();
-  }
-
-  /** Whether an object belongs to one of the shards, or may belong to it. */
-  #isIn(shards: readonly Shard[]): (object: View<Obj>) => boolean {
-    const numbers = new Set(shards.map(({ number }) => number));
-    if (numbers.size === 0) return () => false;
-    return (object) => {
-      const place = this.#guess(object);
-      return place === undefined || numbers.has(shardOf(place));
-    };
-  }
-
-  #guess(object: View<Obj>): string | undefined {
-    try {
-      return this.#options.places.guess(object);
-    } catch {
-      // `admit` reports the error.
-      return undefined;
-    }
   }
 
   // -------------------------------------------------------------- reporting

@@ -3,8 +3,9 @@
  * its whole duration.
  *
  * Clocks of machines differ, so a replica does not rely on time stamps of others: it records when, by its own clock, it
- * saw the lease change. Only a lease that expired ten minutes ago or more is taken at once. The holder stops writing before the others may start, because it counts from before it sent its
- * last renewal, and gives up after 10 of the 15 seconds.
+ * saw the lease change. Only a lease that expired ten minutes ago or more is taken at once. The holder stops writing
+ * before the others may start, because it counts from before it sent its last renewal, and gives up after 10 of the 15
+ * seconds.
  */
 import { microTimestamp, sleep, type Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
@@ -12,6 +13,7 @@ import type { Logger } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { Forbidden, LeadershipLostError, NotFound } from '../errors.ts';
 import { joinKey } from '../keys.ts';
+import { contentOf, newLease, withHold, withoutHolder } from './lease-content.ts';
 import { durationOf, expiredLongAgo } from './lease-expiry.ts';
 import { getIfThere } from '../transport/read.ts';
 import type { Client, Kind, Obj } from '../types.ts';
@@ -175,11 +177,9 @@ class HeldLease implements Lease {
     if (!this.isLeader || !held) return;
     this.#renewedAt = undefined;
     this.#setMaster(0);
-    const { holderIdentity: _, ...rest } = held.spec ?? {};
-    const now = microTimestamp(this.#options.clock);
-    const spec = { ...rest, leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
+    const object = withoutHolder(held, microTimestamp(this.#options.clock));
     try {
-      await this.#options.client.send({ verb: 'replace', kind: leaseKind, object: { ...held, spec } });
+      await this.#options.client.send({ verb: 'replace', kind: leaseKind, object });
     } catch (error) {
       this.#options.log.warn({ lease: this.#key, err: String(error) }, 'releasing the lease failed');
     }
@@ -258,16 +258,17 @@ class HeldLease implements Lease {
   #isStale = true;
 
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
-    const { client } = this.#options;
+    const { client, clock, identity } = this.#options;
     const isSure = this.#renewedAt !== undefined && !this.#isStale;
     const current = isSure ? this.#seen?.object : await this.#read(signal);
     if (this.#isEnded(current)) return false;
+    const hold = { identity, durationMs: this.#durationMs, now: microTimestamp(clock) };
     if (!current) {
-      const fresh = this.#newLease();
-      this.#see(await client.send({ verb: 'create', kind: leaseKind, object: fresh }, signal));
+      const object = newLease(this.#options, hold);
+      this.#see(await client.send({ verb: 'create', kind: leaseKind, object }, signal));
     } else {
       if (this.#isHeldByOther()) return false;
-      const object = this.#withOurHold(current);
+      const object = withHold(current, hold);
       this.#see(await client.send({ verb: 'replace', kind: leaseKind, object }, signal));
     }
     this.#isStale = false;
@@ -320,35 +321,4 @@ class HeldLease implements Lease {
     const periodMs = this.#retryMs * (1 + JITTER * rng.next());
     return this.#isHeldByOther() ? Math.min(periodMs, Math.max(1, this.#expiresInMs())) : periodMs;
   }
-
-  #newLease(): LeaseObject {
-    const { namespace, name, labels } = this.#options;
-    const object: LeaseObject = {
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      metadata: { namespace, name, ...(labels && { labels }) },
-    };
-    return this.#withOurHold(object);
-  }
-
-  #withOurHold(current: LeaseObject): LeaseObject {
-    const { clock, identity } = this.#options;
-    const now = microTimestamp(clock);
-    const { spec = {} } = current;
-    const isOurs = spec.holderIdentity === identity;
-    return {
-      ...current,
-      spec: {
-        holderIdentity: identity,
-        leaseDurationSeconds: Math.ceil(this.#durationMs / 1_000),
-        acquireTime: isOurs ? (spec.acquireTime ?? now) : now,
-        renewTime: now,
-        leaseTransitions:
-          (spec.leaseTransitions ?? 0) + (isOurs || current.metadata.uid === undefined ? 0 : 1),
-      },
-    };
-  }
 }
-
-const contentOf = ({ spec }: LeaseObject): string =>
-  [spec?.holderIdentity, spec?.renewTime, spec?.leaseTransitions].join('\n');

@@ -6,21 +6,17 @@ import { systemRng } from '../../lib/rng.ts';
 import { startHealthServer, type Check } from '../../observability/health.ts';
 import { silentLogger, type Logger } from '../../observability/log.ts';
 import { createMetrics } from '../../observability/metrics.ts';
-import { createSharing, type Sharing } from '../fleet/sharing.ts';
+import type { Sharing } from '../fleet/sharing.ts';
 import type { NamespaceScope } from '../cache/namespace-scope.ts';
 import { createCaches } from '../cache/cache.ts';
 import { KubeconfigError, type LeadershipLostError } from '../errors.ts';
-import {
-  createManager,
-  type LeaseSettings,
-  type Manager,
-  type StartableManager,
-} from '../manager/manager.ts';
+import { createManager, type Manager, type StartableManager } from '../manager/manager.ts';
 import { createClient } from '../transport/client.ts';
 import { connect, type Connection, type ConnectOptions } from '../transport/http.ts';
 import { defaultResponses } from '../transport/responses.ts';
 import { findKubeconfig, type KubeconfigSource } from '../transport/kubeconfig.ts';
 import type { Caches, Client } from '../types.ts';
+import { coordinateReplicas } from './replicas.ts';
 
 /** Another cluster: a client, and caches of its objects. */
 export interface Cluster {
@@ -141,6 +137,9 @@ export async function startOperator(options: OperatorOptions): Promise<OperatorP
   }
 }
 
+/** Connects with the settings of the operator, except for those given. The operator closes the connection. */
+type OpenConnection = (more: Partial<ConnectOptions>) => Promise<[Connection, Client]>;
+
 /** The manager of an operator, with the controllers added. */
 async function createOperator(
   options: OperatorOptions,
@@ -152,7 +151,7 @@ async function createOperator(
   const { identity = `${hostname()}-${String(process.pid)}`, syncTimeoutMs, drainMs, unreadable } = options;
   const metrics = createMetrics({ process: true });
   const ports = { clock: systemClock, rng: systemRng, log };
-  const open = async (more: Partial<ConnectOptions>): Promise<[Connection, Client]> => {
+  const open: OpenConnection = async (more) => {
     const connection = await connect({ kubeconfig, userAgent: name, fieldManager: name, ...ports, ...more });
     const client = createClient(connection);
     closing.add(() => client.close());
@@ -160,28 +159,17 @@ async function createOperator(
   };
   const { host: responses } = defaultResponses;
   const [connection, client] = await open({ responses, metrics });
-  const lease: LeaseSettings | undefined = options.lease && {
-    namespace: connection.namespace,
-    name,
-    onLost,
-    ...options.lease,
-    // Renewals have their own connections, so that other requests do not delay them.
-    client: (await open({ responses }))[1],
-  };
   // Catching up reads the caches of all clusters, which do not exist yet.
   const clusters: Cluster[] = [];
-  const sharing = options.sharing === 'leases' ? {} : options.sharing;
-  const share =
-    sharing &&
-    createSharing(sharing, {
-      ...ports,
-      client: (await open({ responses }))[1],
-      metrics,
-      identity,
-      namespace: connection.namespace,
-      name,
-      clusters: () => clusters,
-    });
+  const replicas = await coordinateReplicas(options, {
+    ...ports,
+    metrics,
+    identity,
+    namespace: connection.namespace,
+    clusters: () => clusters,
+    openClient: async () => (await open({ responses }))[1],
+    onLost,
+  });
   const isPatient = unreadable === 'skip';
   const caches = createCaches({
     client,
@@ -197,19 +185,29 @@ async function createOperator(
     metrics,
     identity,
     ...ports,
-    ...(lease && { lease }),
-    ...(share && { share }),
+    ...replicas,
     ...(syncTimeoutMs !== undefined && { syncTimeoutMs }),
     ...(drainMs !== undefined && { drainMs }),
     ...(unreadable && { unreadable }),
   });
   closing.add(() => manager.stop());
-  const operator: Operator = {
+  await options.add(operatorOf(manager, { open, clusters, signal: closing.signal }));
+  return manager;
+}
+
+/** What `add` receives: the manager, and connections to other clusters, which are appended to `clusters`. */
+function operatorOf(
+  manager: Manager,
+  { open, clusters, signal }: { open: OpenConnection; clusters: Cluster[]; signal: AbortSignal },
+): Operator {
+  const { client, caches, metrics, clock, rng, log } = manager;
+  const ports = { clock, rng, log };
+  return {
     client,
     caches,
     metrics,
     ...ports,
-    signal: closing.signal,
+    signal,
     add: (spec) => manager.add(spec),
     async connect(source) {
       const [, other] = await open({ kubeconfig: source });
@@ -218,8 +216,6 @@ async function createOperator(
       return cluster;
     },
   };
-  await options.add(operator);
-  return manager;
 }
 
 const ignore = (): void => undefined;

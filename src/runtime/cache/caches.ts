@@ -40,8 +40,7 @@ export function createCaches(deps: CachesDeps): StartableCaches {
   const { client, metrics, namespaces: defaultNamespaces, ...rest } = deps;
   const cacheDeps: CacheDeps = { ...rest, ...(metrics && { metrics: createCacheMetrics(metrics) }) };
   const caches = new Map<string, WatchCache<Obj>>();
-  const transforms = new Map<unknown, number>();
-  const scopes = new Map<JoinableScope, number>();
+  const identity = createIdentity();
   let running: AbortSignal | undefined;
   let count = 0;
 
@@ -49,16 +48,6 @@ export function createCaches(deps: CachesDeps): StartableCaches {
     defaultNamespaces && kind.namespaced && options.namespaces === undefined
       ? { ...options, namespaces: defaultNamespaces }
       : options;
-
-  /** Two caches are the same if they contain the same objects in the same form. */
-  const identity = (kind: Kind, options: CacheOptions<Obj>): string => {
-    const { transform, namespaces, ...others } = options;
-    if (!transforms.has(transform)) transforms.set(transform, transforms.size);
-    const scope = scopeOf(options);
-    if (scope && !scopes.has(scope)) scopes.set(scope, scopes.size);
-    const sorted = namespaces && !isScope(namespaces) ? [...namespaces].sort() : scope && scopes.get(scope);
-    return JSON.stringify([kind.group, kind.version, kind.kind, sorted, others, transforms.get(transform)]);
-  };
 
   return {
     of<T extends Obj>(kind: Kind<T>, given: CacheOptions<T> = {}): Cache<T> {
@@ -104,6 +93,20 @@ export function createCaches(deps: CachesDeps): StartableCaches {
       running = signal;
       await Promise.all([...caches.values()].map((cache) => cache.start(signal)));
     },
+  };
+}
+
+/** Two caches are the same if they contain the same objects in the same form. */
+function createIdentity(): (kind: Kind, options: CacheOptions<Obj>) => string {
+  const transforms = new Map<unknown, number>();
+  const scopes = new Map<JoinableScope, number>();
+  return (kind, options) => {
+    const { transform, namespaces, ...others } = options;
+    if (!transforms.has(transform)) transforms.set(transform, transforms.size);
+    const scope = scopeOf(options);
+    if (scope && !scopes.has(scope)) scopes.set(scope, scopes.size);
+    const sorted = namespaces && !isScope(namespaces) ? [...namespaces].sort() : scope && scopes.get(scope);
+    return JSON.stringify([kind.group, kind.version, kind.kind, sorted, others, transforms.get(transform)]);
   };
 }
 

@@ -11,18 +11,19 @@ import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { CacheMetrics } from './metrics.ts';
 import type { Answered } from './echo.ts';
-import { Echoes, type Audience } from './echoes.ts';
-import { SourceError } from '../errors.ts';
-import { Feed, type FeedHost } from './feed.ts';
+import { Echoes } from './echoes.ts';
+import type { FeedHost } from './feed.ts';
+import { Feeds } from './feeds.ts';
+import { FirstList } from './first-list.ts';
 import { IdleCompression } from './idle-compression.ts';
 import { keyOf } from '../keys.ts';
-import { namespacesOf, scopeOf } from './namespace-scope.ts';
-import { OpenFeed } from './open-feed.ts';
+import { scopeOf } from './namespace-scope.ts';
 import { OverlaidStore } from './overlaid-store.ts';
 import { Overlay } from './overlay.ts';
 import { parseSelector, type Selector } from './selector.ts';
 import { sourceName } from './source-name.ts';
 import { ObjectStore } from './store.ts';
+import { Subscribers } from './subscribers.ts';
 import { dropManagedFields } from './transforms.ts';
 import type {
   Cache,
@@ -51,8 +52,6 @@ export interface CacheDeps {
   readonly syncTimeoutMs?: number;
 }
 
-const SYNC_TIMEOUT_MS = 120_000;
-
 /** A cache that a watch keeps up to date. */
 export class WatchCache<T extends Obj> implements Cache<T> {
   readonly kind: Kind<T>;
@@ -67,17 +66,13 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   readonly #reads: OverlaidStore<T>;
   readonly #compression: IdleCompression;
   readonly #echoes: Echoes<T>;
-  readonly #subscribers = new Set<Subscriber<T>>();
+  readonly #subscribers: Subscribers<T>;
   readonly #transform: (obj: T) => T;
   readonly #selector: Selector;
-  readonly #feedHost: FeedHost<T>;
-  /** By namespace; undefined for all. */
-  readonly #feeds = new Map<string | undefined, OpenFeed<T>>();
+  readonly #feeds: Feeds<T>;
+  readonly #firstList: FirstList;
   readonly #leaveScope: () => void;
-  #life: AbortSignal | undefined;
   #started: Promise<void> | undefined;
-  #onSynced: () => void = () => undefined;
-  #onHopeless: (why: string) => void = () => undefined;
 
   constructor(client: Client, kind: Kind<T>, options: CacheOptions<T>, deps: CacheDeps) {
     this.kind = kind;
@@ -91,36 +86,36 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     this.#compression = new IdleCompression(this.#store, deps.clock);
     this.#overlay = new Overlay<T>(this.#store, this.#compare);
     this.#reads = new OverlaidStore(this.#store, this.#overlay);
+    this.#subscribers = new Subscribers(this.#log);
     this.#echoes = new Echoes({
       store: this.#store,
       compare: this.#compare,
       clock: deps.clock,
       onEcho: (audience, change) => {
-        for (const each of this.#audience(audience)) each.onEcho?.(change);
+        this.#subscribers.tellEcho(audience, change);
       },
     });
     this.#transform = options.transform ?? dropManagedFields;
     this.#selector = parseSelector(options.labels);
-    this.#feedHost = this.#createFeedHost();
+    this.#firstList = new FirstList({ ...deps, name: this.name, problem: () => this.problem });
+    this.#feeds = new Feeds(this.#createFeedHost(), () => {
+      this.#firstList.complete();
+    });
     this.#leaveScope = this.#joinScope();
-    void this.#setFeeds();
+    void this.#feeds.update();
     deps.metrics?.know(this.name, this.#store);
   }
 
   get isSynced(): boolean {
-    return this.#life !== undefined && this.#all.every((feed) => feed.isSynced);
+    return this.#feeds.isSynced;
   }
 
   get problem(): string | undefined {
-    return this.#all.find((feed) => feed.problem !== undefined)?.problem;
+    return this.#feeds.problem;
   }
 
   hasRead(namespace: string): boolean {
-    return this.#all.every((feed) => feed.isSynced || !feed.contains(`${namespace}/`));
-  }
-
-  get #all(): Feed<T>[] {
-    return [...this.#feeds.values()].map(({ feed }) => feed);
+    return this.#feeds.hasRead(namespace);
   }
 
   /** Own writes that the watch has not confirmed yet. */
@@ -193,23 +188,11 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   // -------------------------------------------------------------- subscribers
 
   subscribe(subscriber: Subscriber<T>): () => void {
-    this.#subscribers.add(subscriber);
+    const unsubscribe = this.#subscribers.add(subscriber);
     if (subscriber.ownEvents === 'filter') this.#echoes.know({ writer: subscriber.name, mode: 'filter' });
-    for (const obj of [...this.list()]) this.#tell(subscriber, { type: 'add', obj, initial: true });
-    return () => {
-      this.#subscribers.delete(subscriber);
-    };
-  }
-
-  #tell(subscriber: Subscriber<T>, change: Change<T>): void {
-    try {
-      subscriber.on(change);
-    } catch (error) {
-      this.#log.error(
-        { subscriber: subscriber.name, object: keyOf(change.obj), err: String(error) },
-        'subscriber failed',
-      );
-    }
+    for (const obj of [...this.list()])
+      this.#subscribers.tell(subscriber, { type: 'add', obj, initial: true });
+    return unsubscribe;
   }
 
   /** Delivers changes of the store to all subscribers. */
@@ -217,14 +200,8 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     this.#compression.consider();
     for (const change of changes) {
       this.#overlay.observe(change);
-      const admitted = this.#echoes.admit(change, isListed);
-      for (const subscriber of [...this.#subscribers])
-        for (const each of admitted(subscriber)) this.#tell(subscriber, each);
+      this.#subscribers.tellAll(this.#echoes.admit(change, isListed));
     }
-  }
-
-  #audience({ writer, mode }: Audience): Subscriber<T>[] {
-    return [...this.#subscribers].filter(({ name, ownEvents }) => name === writer && ownEvents === mode);
   }
 
   // -------------------------------------------------------------- own writes
@@ -240,9 +217,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     const endEcho = this.#echoes.begin(key, writer, echo);
     const end = (own?: Answered): void => {
       this.#overlay.end(key);
-      for (const { changes, ...audience } of endEcho(own))
-        for (const change of changes)
-          for (const subscriber of this.#audience(audience)) this.#tell(subscriber, change);
+      for (const { changes, ...audience } of endEcho(own)) this.#subscribers.tellAudience(audience, changes);
     };
     return {
       done: (answer, conditional) => {
@@ -272,7 +247,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   #isSelected(obj: View<T>): boolean {
     const key = keyOf(obj);
     // An object of a namespace that is being removed stays visible to the reconcile that writes it.
-    const isContained = this.#all.some((feed) => feed.contains(key)) || this.#store.has(key);
+    const isContained = this.#feeds.contains(key) || this.#store.has(key);
     return isContained && this.#selector.matches(obj.metadata.labels);
   }
 
@@ -308,10 +283,10 @@ export class WatchCache<T extends Obj> implements Cache<T> {
           this.#publish([{ type: 'delete', obj, finalStateUnknown: true }], true);
         }
         this.#echoes.relisted(version, contains);
-        if (this.isSynced) this.#onSynced();
+        if (this.isSynced) this.#firstList.complete();
       },
       giveUp: (why) => {
-        this.#onHopeless(why);
+        this.#firstList.giveUp(why);
       },
     };
   }
@@ -321,7 +296,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     const scope = scopeOf(this.options);
     if (!scope) return () => undefined;
     return scope.join({
-      open: () => this.#setFeeds(),
+      open: () => this.#feeds.update(),
       leave: () => Promise.resolve(),
       close: () => {
         this.#dropOutside();
@@ -329,45 +304,15 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     });
   }
 
-  /** Ends feeds that are not wanted, and starts missing ones. @returns when all are synced or have ended */
-  async #setFeeds(): Promise<void> {
-    const wanted = namespacesOf(this.options);
-    const namespaces = new Set<string | undefined>(wanted === 'all' ? [undefined] : wanted);
-    for (const [namespace, { end }] of [...this.#feeds]) {
-      if (namespaces.has(namespace)) continue;
-      this.#feeds.delete(namespace);
-      end();
-    }
-    for (const namespace of namespaces) {
-      if (this.#feeds.has(namespace)) continue;
-      const opened = new OpenFeed(new Feed(this.#feedHost, namespace));
-      this.#feeds.set(namespace, opened);
-      if (this.#life) opened.run(this.#life);
-    }
-    // The namespace for which the start was waiting may have been removed.
-    if (this.isSynced) this.#onSynced();
-    if (this.#life) await Promise.all([...this.#feeds.values()].map(({ synced }) => synced));
-  }
-
   /** Drops the objects that no feed contains any more. */
   #dropOutside(): void {
-    const feeds = this.#all;
-    const isOutside = (key: Key): boolean => !feeds.some((feed) => feed.contains(key));
+    const isOutside = (key: Key): boolean => !this.#feeds.contains(key);
     this.#overlay.clear(isOutside);
     this.#echoes.drop(isOutside);
     for (const key of [...this.#store.keys()].filter(isOutside)) {
       const obj = this.#store.peek(key);
       this.#store.forget(key);
-      if (obj) for (const subscriber of [...this.#subscribers]) this.#tellLeft(subscriber, obj);
-    }
-  }
-
-  #tellLeft(subscriber: Subscriber<T>, obj: View<T>): void {
-    try {
-      subscriber.onLeave?.(obj);
-    } catch (error) {
-      const fields = { subscriber: subscriber.name, object: keyOf(obj), err: String(error) };
-      this.#log.error(fields, 'subscriber failed');
+      if (obj) this.#subscribers.tellLeft(obj);
     }
   }
 
@@ -382,43 +327,12 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   }
 
   #start(signal: AbortSignal): Promise<void> {
-    const { clock, syncTimeoutMs = SYNC_TIMEOUT_MS } = this.#deps;
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        cancel();
-        reject(signal.reason as Error);
-      };
-      const cancel = clock.at(clock.now() + syncTimeoutMs, () => {
-        signal.removeEventListener('abort', onAbort);
-        const why = this.problem ?? 'the first list is not complete';
-        const seconds = String(Math.round(syncTimeoutMs / 1000));
-        reject(
-          new SourceError({
-            source: this.name,
-            message: `${this.name} could not be read within ${seconds} s: ${why}`,
-          }),
-        );
-      });
-      this.#onHopeless = (why) => {
-        cancel();
-        signal.removeEventListener('abort', onAbort);
-        reject(new SourceError({ source: this.name, message: `${this.name} could not be read: ${why}` }));
-      };
-      this.#onSynced = () => {
-        cancel();
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      if (signal.aborted) {
-        onAbort();
-        return;
-      }
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#compression.start(signal);
-      this.#life = signal;
-      signal.addEventListener('abort', this.#leaveScope, { once: true });
-      for (const opened of this.#feeds.values()) opened.run(signal);
-      if (this.isSynced) this.#onSynced();
-    });
+    const synced = this.#firstList.wait(signal);
+    if (signal.aborted) return synced;
+    this.#compression.start(signal);
+    signal.addEventListener('abort', this.#leaveScope, { once: true });
+    this.#feeds.run(signal);
+    if (this.isSynced) this.#firstList.complete();
+    return synced;
   }
 }

@@ -218,7 +218,7 @@ export function perResourceSource<V, P extends Obj = Obj>(
       return values.of(keyOf(primary));
     },
     attach(host) {
-      const attached = perResource(spec, values, ask, host, (signal) => {
+      const attached = perResource({ spec, values, ask, host }, (signal) => {
         life = signal;
       });
       return {
@@ -238,39 +238,26 @@ export function perResourceSource<V, P extends Obj = Obj>(
   };
 }
 
+interface PrimaryPolling<V, P extends Obj> {
+  readonly spec: PerResourceSource<V, P>;
+  readonly values: Values<V>;
+  /** Requests the values of a primary. @returns whether they have changed */
+  readonly ask: (primary: View<P>) => Promise<boolean>;
+  readonly host: SourceHost<P>;
+}
+
+/** Starts polling for each primary that is created, and stops when it is deleted or not wanted any more. */
 function perResource<V, P extends Obj>(
-  spec: PerResourceSource<V, P>,
-  values: Values<V>,
-  ask: (primary: View<P>) => Promise<boolean>,
-  host: SourceHost<P>,
+  polling: PrimaryPolling<V, P>,
   onStart: (signal: AbortSignal) => void,
 ): AttachedSource<P> {
+  const { spec, values, host } = polling;
   const polls = new Map<Key, AbortController>();
   const watchOver = (key: Key): void => {
     if (polls.has(key)) return;
     const poll = new AbortController();
     polls.set(key, poll);
-    const last = (): readonly V[] | undefined => (values.has(key) ? values.of(key) : undefined);
-    void repeat(
-      host.clock,
-      poll.signal,
-      () => spec.delayMs(last()),
-      async () => {
-        const primary = host.primaries.get(key);
-        if (!primary) return;
-        if (!host.handles(primary)) {
-          values.remove(key);
-          return;
-        }
-        try {
-          if ((await ask(primary)) && !poll.signal.aborted)
-            host.emit(key, { source: spec.name, action: 'generic' });
-        } catch (error) {
-          host.log.warn({ source: spec.name, primary: key, err: String(error) }, 'poll failed');
-        }
-        if (poll.signal.aborted) values.remove(key);
-      },
-    );
+    void pollPrimary(key, polling, poll.signal);
   };
   const leave = (key: Key): void => {
     polls.get(key)?.abort(new Error('primary deleted'));
@@ -302,4 +289,32 @@ function perResource<V, P extends Obj>(
     },
     of: (primary) => values.of(keyOf(primary)),
   };
+}
+
+/** Polls for one primary until the signal aborts. */
+function pollPrimary<V, P extends Obj>(
+  key: Key,
+  { spec, values, ask, host }: PrimaryPolling<V, P>,
+  signal: AbortSignal,
+): Promise<void> {
+  const last = (): readonly V[] | undefined => (values.has(key) ? values.of(key) : undefined);
+  return repeat(
+    host.clock,
+    signal,
+    () => spec.delayMs(last()),
+    async () => {
+      const primary = host.primaries.get(key);
+      if (!primary) return;
+      if (!host.handles(primary)) {
+        values.remove(key);
+        return;
+      }
+      try {
+        if ((await ask(primary)) && !signal.aborted) host.emit(key, { source: spec.name, action: 'generic' });
+      } catch (error) {
+        host.log.warn({ source: spec.name, primary: key, err: String(error) }, 'poll failed');
+      }
+      if (signal.aborted) values.remove(key);
+    },
+  );
 }

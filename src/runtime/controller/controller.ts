@@ -1,6 +1,6 @@
 /**
  * A controller: puts its parts together, and starts and stops them. Events arrive in intake.ts, workers.ts takes keys
- * from the queue, turns.ts decides about each of them and runs the reconcile, follow-up.ts does what comes after it.
+ * from the queue, turns.ts decides about each of them and runs the reconcile, follow-up.ts handles the result.
  */
 import { controllerMetrics, type ControllerMetrics } from '../../observability/controller-metrics.ts';
 import type { Metrics } from '../../observability/metrics.ts';

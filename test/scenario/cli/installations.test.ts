@@ -222,7 +222,7 @@ describe('installations on the command line, without controllers', () => {
     ['-o json -w', 'no more than one output mode may be set: json, wide'],
     [
       '-o xml',
-      "invalid option for '--output'/'-o' flag: xml; choose tree, wide, yaml, json, name, dot, mermaid",
+      "invalid option for '--output'/'-o' flag: xml; choose text, tree, wide, yaml, json, name, dot, mermaid",
     ],
   ];
   for (const [options, line] of refused)

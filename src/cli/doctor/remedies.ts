@@ -54,7 +54,7 @@ const rootOf = (object: View<Obj>, all: Findable): View<Obj> | undefined => {
 
 const keyOf = ({ metadata }: View<Obj>): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
-const deletable: readonly Kind[] = [dataObjectKind as Kind, targetKind as Kind, syncObjectKind as Kind];
+const deletable: readonly Kind[] = [dataObjectKind, targetKind, syncObjectKind];
 
 function deletion(object: View<Obj>): Remedy | undefined {
   const { uid, resourceVersion } = object.metadata;
@@ -80,7 +80,7 @@ function newJob(root: View<Obj> | undefined): Remedy | undefined {
     what: `request a job of Installation ${keyOf(root)}`,
     write: {
       verb: 'merge',
-      kind: installationKind as Kind,
+      kind: installationKind,
       key: keyOf(root),
       body: {
         metadata: { uid, resourceVersion, annotations: { [annotations.operation]: operations.reconcile } },

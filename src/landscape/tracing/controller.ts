@@ -29,8 +29,7 @@ export function withTracing<P extends Obj>(
   const reconcile = (primary: View<P>, ctx: Context<P>): Promise<UpdateControl<P>> => {
     const object: View<JobObject> = primary;
     if (isUnsampled(object, tracer)) return reconciler.reconcile(primary, ctx);
-    const find = (): View<JobObject> | undefined =>
-      cache.get(ctx.key);
+    const find = (): View<JobObject> | undefined => cache.get(ctx.key);
     const attributes = { ...objectAttributes(object), 'espalier.controller': spec.name };
     return collectSpans(
       clock,

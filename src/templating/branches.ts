@@ -20,18 +20,22 @@ export interface Branch {
   readonly way: Way;
 }
 
-/** Identifies a branch by its text, whatever the name of the template. */
-export const branchId = (source: string, pos: number, way: Way): string =>
-  `${createHash('sha256').update(source).digest('base64url')}:${String(pos)}:${way}`;
+/** Identifies a template by its text, whatever its name. */
+export const templateId = (source: string): string => createHash('sha256').update(source).digest('base64url');
+
+export const branchId = (template: string, pos: number, way: Way): string =>
+  `${template}:${String(pos)}:${way}`;
 
 /** In the order of the text; none for Spiff, unknown types, and templates that cannot be parsed. */
-export const branchesOf = (type: string, source: string, functions: FunctionTable): readonly Branch[] =>
-  forksOf(type, source, functions)
+export function branchesOf(type: string, source: string, functions: FunctionTable): readonly Branch[] {
+  const template = templateId(source);
+  return forksOf(type, source, functions)
     .toSorted((a, b) => a.pos - b.pos)
     .flatMap(({ pos, text, ways }) => {
       const { line } = placeOf(TEMPLATE_NAME, source, pos);
-      return ways.map((way) => ({ id: branchId(source, pos, way), line, text, way }));
+      return ways.map((way) => ({ id: branchId(template, pos, way), line, text, way }));
     });
+}
 
 function forksOf(type: string, source: string, functions: FunctionTable): readonly Fork[] {
   try {

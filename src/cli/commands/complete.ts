@@ -70,9 +70,9 @@ type Asker = (line: Line, signal: AbortSignal) => Promise<readonly string[]>;
 const askers: Readonly<Record<AskedValues, Asker>> = {
   installations: (line, signal) => namesOf(installationKind, line, signal),
   namespaces: (line, signal) => namesOf(namespaceKind, line, signal),
-  imports: ({ args: [name = ''], options, terminal }) =>
+  imports: ({ args: [name = ''], options, terminal }, signal) =>
     withCluster(options, terminal, async ({ client, namespace }) =>
-      importNames(await client.get(installationKind, joinKey(namespace, name))),
+      importNames(await client.get(installationKind, joinKey(namespace, name), signal)),
     ),
   jobs: ({ args: [root], options, terminal }, signal) =>
     withCluster(options, terminal, async (cluster) => {

@@ -90,7 +90,6 @@ const optionOf = (option: Option): CompletedOption => ({
 const OPTIONS: Readonly<Record<string, Values>> = {
   '--namespace': { is: 'namespaces' },
   '--context': { is: 'contexts' },
-  '--target-context': { is: 'text' },
 };
 
 /** Arguments by the name on the help page. */

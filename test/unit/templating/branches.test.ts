@@ -1,6 +1,6 @@
 /** The branches of templates, and which of them a rendering takes. */
 import { expect } from 'chai';
-import { branchesOf, branchId } from '../../../src/templating/branches.ts';
+import { branchesOf, branchId, templateId } from '../../../src/templating/branches.ts';
 import { noFiles } from '../../../src/templating/files.ts';
 import { renderText } from '../../../src/templating/render.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -28,7 +28,7 @@ function untaken(type: string, template: string, values: object): readonly strin
       clock: systemClock,
       rng: systemRng,
       files: noFiles,
-      onWay: (...branch) => taken.add(branchId(...branch)),
+      onWay: (source, pos, way) => taken.add(branchId(templateId(source), pos, way)),
     },
   );
   return branchesOf(type, template, {})

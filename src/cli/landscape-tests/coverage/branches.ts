@@ -2,8 +2,9 @@
 import { work, type RenderJob, type RunnerOf } from '../../../blueprint/work.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { systemRng } from '../../../lib/rng.ts';
-import { branchId } from '../../../templating/branches.ts';
+import { branchId, templateId } from '../../../templating/branches.ts';
 import { RenderError, TemplateStopped } from '../../../templating/errors.ts';
+import type { WayListener } from '../../../templating/fork.ts';
 
 /**
  * The same runners, but each execution that a worker could finish is rendered again in this process, which adds the
@@ -29,8 +30,12 @@ export const recordingBranches =
   };
 
 function renderAgain(job: RenderJob, taken: Set<string>): void {
-  const onWay = (...branch: Parameters<typeof branchId>): void => {
-    taken.add(branchId(...branch));
+  // A loop takes the same branch many times; hashing the whole template each time would be slow.
+  const templates = new Map<string, string>();
+  const onWay: WayListener = (source, pos, way) => {
+    const template = templates.get(source) ?? templateId(source);
+    templates.set(source, template);
+    taken.add(branchId(template, pos, way));
   };
   try {
     work.render(job, { clock: systemClock, rng: systemRng, onWay });

@@ -34,7 +34,7 @@ export function expectedAt(root: CompletedCommand, words: readonly string[]): Ex
     else {
       const next = command.commands.find(({ names }) => names.includes(word));
       if (next) command = next;
-      else if (!option) args.push(word);
+      else if (!option && !word.startsWith('-')) args.push(word);
     }
   }
   const before = { args, options };

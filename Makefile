@@ -70,6 +70,10 @@ test-kubectl: install ## kubectl against the embedded API server, needs kubectl
 test-envtest: install ## conformance, scenario and end-to-end tests on a real kube-apiserver
 	@$(TSX) hack/run-tests.ts --envtest $(SUITES) $(ARGS)
 
+.PHONY: programs
+programs: install ## build the programs in Go that tests run, kube-apiserver and helm among them; minutes, once
+	@$(TSX) hack/go/main.ts
+
 .PHONY: test-go-oracle
 test-go-oracle: install ## compare GoTemplate and Spiff with the originals over made-up cases, needs Go; once more: SEED=42
 	@SEED=$(SEED) $(TSX) hack/go-oracle/compare.ts $(ARGS)

@@ -1,6 +1,7 @@
 /** Finds kube-apiserver and etcd, or builds them once from their Go modules, into a cache outside the tree. */
 import { isExecutable } from '../executable.ts';
-import { buildGoProgram, GoUnavailable, hasGo, kubernetesProgram, type GoProgram } from '../go-program.ts';
+import { GoUnavailable, hasGo } from '../go/build.ts';
+import { buildGoProgram, kubernetesProgram, type GoProgram } from '../go/program.ts';
 import { binariesIn, cacheFolder, versions, type Binaries } from './versions.ts';
 
 /** No control plane is available on this machine; the message says what to install. */

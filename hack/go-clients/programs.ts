@@ -1,6 +1,6 @@
 /** The programs in Go that test/clients runs. */
 import { join } from 'node:path';
-import type { GoModule } from '../go-module.ts';
+import type { GoModule } from '../go/module.ts';
 
 export const goClients: GoModule = { name: 'go-clients', folder: import.meta.dirname };
 

@@ -5,7 +5,8 @@
  */
 import { parseArgs } from 'node:util';
 import type { Comparison } from './comparison.ts';
-import { GoMissing, withOracle, type Oracle } from './oracle.ts';
+import { GoUnavailable } from '../go/build.ts';
+import { openOracle, type Oracle } from './oracle.ts';
 import { compareSpiff } from './spiff/compare.ts';
 import { compareTemplates } from './templates/compare.ts';
 
@@ -70,9 +71,9 @@ function compareAll(ask: Oracle): number {
 
 try {
   if (values.help) print(HELP.trimEnd());
-  else process.exitCode = await withOracle(compareAll);
+  else process.exitCode = compareAll(openOracle(print));
 } catch (error) {
-  if (!(error instanceof GoMissing)) throw error;
+  if (!(error instanceof GoUnavailable)) throw error;
   print(error.message);
   process.exitCode = 3;
 }

@@ -1,8 +1,6 @@
-/** Runs the original Go implementations: one program for both engines, built once per run, one line per request. */
+/** Runs the original Go implementations: one program for both engines, one line per request. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { ensureGoModule, type GoModule } from '../go/module.ts';
 
 /** A GoTemplate. */
 export interface TemplateRequest {
@@ -38,41 +36,18 @@ export interface Answer {
 /** Sends requests to the originals; the answers are in the same order. */
 export type Oracle = (requests: readonly OracleRequest[]) => readonly Answer[];
 
-export class GoMissing extends Error {}
-
 const MINUTES = 4;
 
-/**
- * Builds the oracle and passes it to the function.
- * @throws GoMissing with the reason if it cannot be built
- */
-export async function withOracle<T>(work: (ask: Oracle) => T | Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'go-oracle-'));
-  try {
-    const binary = join(folder, 'oracle');
-    const built = spawnSync('go', ['build', '-o', binary, '.'], {
-      cwd: import.meta.dirname,
-      encoding: 'utf8',
-    });
-    if (built.error) {
-      throw new GoMissing(
-        `Go is needed to compare with the originals, but "go" cannot be run (${built.error.message}); install Go ${MINIMUM} or later from https://go.dev/dl`,
-      );
-    }
-    if (built.status !== 0) {
-      const why = built.stderr.trim().split('\n').slice(-3).join('; ');
-      throw new GoMissing(
-        `Go cannot build the originals, which needs Go ${MINIMUM} or later and its module proxy: ${why}`,
-      );
-    }
-    return await work((requests) => answers(binary, requests));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+export const goOracle: GoModule = { name: 'go-oracle', folder: import.meta.dirname };
 
-/** As in go.mod. */
-const MINIMUM = '1.25';
+/**
+ * @param say is told before the originals are built
+ * @throws GoUnavailable
+ */
+export function openOracle(say: (line: string) => void): Oracle {
+  const binary = ensureGoModule(goOracle, say);
+  return (requests) => answers(binary, requests);
+}
 
 function answers(binary: string, requests: readonly OracleRequest[]): readonly Answer[] {
   const input = requests.map((request) => `${JSON.stringify(request)}\n`).join('');

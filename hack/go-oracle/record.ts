@@ -11,7 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { toYaml } from '../../src/lib/yaml.ts';
 import { topics, type BlueprintCase, type RecordedAnswer } from '../../test/support/blueprints.ts';
-import { GoMissing, withOracle, type Answer, type Oracle } from './oracle.ts';
+import { GoUnavailable } from '../go/build.ts';
+import { openOracle, type Answer, type Oracle } from './oracle.ts';
 
 interface RecordedCall {
   /** `join(args.[0], 5)` */
@@ -82,12 +83,11 @@ function spiffAnswers(ask: Oracle, cases: readonly BlueprintCase[]): readonly Re
 }
 
 try {
-  await withOracle(async (ask) => {
-    await recordCalls(ask);
-    await recordBlueprints(ask);
-  });
+  const ask = openOracle((line) => void process.stdout.write(`${line}\n`));
+  await recordCalls(ask);
+  await recordBlueprints(ask);
 } catch (error) {
-  if (!(error instanceof GoMissing)) throw error;
+  if (!(error instanceof GoUnavailable)) throw error;
   process.stdout.write(`${error.message}\n`);
   process.exitCode = 3;
 }

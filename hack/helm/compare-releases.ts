@@ -11,7 +11,8 @@ import { equal } from '../../src/lib/json.ts';
 import { isObject } from '../../src/lib/objects.ts';
 import { RELEASE } from '../../test/support/charts.ts';
 import { releaseStories, type Story, type StoryStep } from '../../test/support/release-stories.ts';
-import { ensureHelm, HelmUnavailable } from './binary.ts';
+import { GoUnavailable } from '../go/build.ts';
+import { ensureHelm } from './binary.ts';
 import { StoryRun, type Engine, type StepResult } from '../../test/support/release-runs.ts';
 import {
   recordedReleases,
@@ -144,7 +145,7 @@ if (process.argv[1] === import.meta.filename) {
     const helm = ensureHelm((line) => void process.stderr.write(`${line}\n`));
     process.exitCode = (await compareReleases(helm, { title: process.argv[2] ?? '' })) === 0 ? 0 : 1;
   } catch (error) {
-    if (!(error instanceof HelmUnavailable)) throw error;
+    if (!(error instanceof GoUnavailable)) throw error;
     process.stderr.write(`releases are not compared: ${error.message}\n`);
     process.exitCode = 3;
   }

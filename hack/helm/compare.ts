@@ -24,7 +24,8 @@ import {
   type Printed,
 } from '../../test/support/charts.ts';
 import { productChartFolder } from '../../test/support/product-chart.ts';
-import { ensureHelm, HelmUnavailable } from './binary.ts';
+import { GoUnavailable } from '../go/build.ts';
+import { ensureHelm } from './binary.ts';
 import { compareReleases } from './compare-releases.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -120,7 +121,7 @@ try {
   const releases = await compareReleases(helm, { records: process.argv.includes('--record') });
   process.exitCode = different + wrong + releases === 0 ? 0 : 1;
 } catch (error) {
-  if (!(error instanceof HelmUnavailable)) throw error;
+  if (!(error instanceof GoUnavailable)) throw error;
   process.stderr.write(`charts are not compared: ${error.message}\n`);
   process.exitCode = 3;
 }

@@ -11,7 +11,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { EnvtestUnavailable, ensureBinaries } from '../envtest/binaries.ts';
-import { GoUnavailable } from '../go-program.ts';
+import { GoUnavailable } from '../go/build.ts';
 import { startCluster } from './cluster.ts';
 import { buildImages } from './images.ts';
 import { ensurePrograms } from './programs.ts';

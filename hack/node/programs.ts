@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { isExecutable } from '../executable.ts';
-import { buildGoProgram, kubernetesProgram, type GoProgram } from '../go-program.ts';
+import { buildGoProgram, kubernetesProgram, type GoProgram } from '../go/program.ts';
 import { folders, versions } from './settings.ts';
 
 /** Holds the namespaces of a pod, and those of the node: ends on a signal, and reaps the processes that it inherits. */

@@ -1,7 +1,7 @@
 /** Checks whether a node can run on this machine. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
-import { hasGo } from '../go-program.ts';
+import { hasGo } from '../go/build.ts';
 import { findBinaries } from '../envtest/binaries.ts';
 import { missingPrograms } from './programs.ts';
 

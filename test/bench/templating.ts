@@ -2,7 +2,8 @@
  * How fast templates render: parsed every time and from the cache, by Go's own engine, in both languages, in this
  * process and in another.
  */
-import { GoMissing, withOracle, type Oracle } from '../../hack/go-oracle/oracle.ts';
+import { GoUnavailable } from '../../hack/go/build.ts';
+import { openOracle, type Oracle } from '../../hack/go-oracle/oracle.ts';
 import { API_VERSION } from '../../src/api/labels.ts';
 import { workerRunners } from '../../src/blueprint/workers/runner.ts';
 import { inThisThread, type RenderJob, type TemplateRunner } from '../../src/blueprint/work.ts';
@@ -103,12 +104,12 @@ export async function benchTemplating(): Promise<void> {
   );
   await benchRunners();
   try {
-    const go = await withOracle(goMicroseconds);
+    const go = goMicroseconds(openOracle(console.log));
     console.log(
       `the same in Go, parsed before: ${go.toFixed(0)} µs; from the cache we take ${(cached / go).toFixed(2)} times as long`,
     );
   } catch (error) {
-    if (!(error instanceof GoMissing)) throw error;
+    if (!(error instanceof GoUnavailable)) throw error;
     console.log(`not compared with Go: ${error.message}`);
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { checkDeployer, readSubject } from '../../deployers/testing/index.ts';
 import { fileDeployer } from '../../hack/go-clients/programs.ts';
-import { findGoModule } from '../../hack/go-module.ts';
+import { findGoModule } from '../../hack/go/module.ts';
 import { startCluster, type Cluster } from '../support/cluster.ts';
 import { failures } from '../support/conformance.ts';
 import { leftOut } from '../support/skip.ts';

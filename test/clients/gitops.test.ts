@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { findCelEvaluator } from '../../hack/gitops/evaluator.ts';
+import { celEvaluator } from '../../hack/gitops/evaluator.ts';
+import { findGoModule } from '../../hack/go/module.ts';
 import { installationKind } from '../../src/api/kinds/installation.ts';
 import { annotations } from '../../src/api/labels.ts';
 import { isObject } from '../../src/lib/objects.ts';
@@ -55,7 +56,7 @@ function argo(object: unknown): { readonly health: Health | undefined; readonly 
 
 // ---------------------------------------------------------------- Flux
 
-const cel = findCelEvaluator();
+const cel = findGoModule(celEvaluator);
 
 const results: Readonly<Record<string, Health>> = {
   inProgress: 'waits',

@@ -1,7 +1,7 @@
 /** Clients in Go: scenario API-186. */
 import { expect } from 'chai';
 import { goClients } from '../../hack/go-clients/programs.ts';
-import { findGoModule } from '../../hack/go-module.ts';
+import { findGoModule } from '../../hack/go/module.ts';
 import { cm } from '../conformance/apiserver/fixtures.ts';
 import { useSubject, type Json } from '../conformance/apiserver/subject.ts';
 import { leftOut } from '../support/skip.ts';

@@ -1,12 +1,8 @@
-/** Builds programs from Go modules into a cache outside the tree. */
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-
-/** A program cannot be built on this machine; the message says why. */
-export class GoUnavailable extends Error {
-  override readonly name = 'GoUnavailable';
-}
+/** Builds programs from published Go modules into a cache outside the tree. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildGo, go } from './build.ts';
 
 export interface GoProgram {
   /** Go package of the program; "." for the package of `source`. */
@@ -19,10 +15,6 @@ export interface GoProgram {
   readonly ldflags?: readonly string[];
   /** Text of a main.go, for a program that no module contains as it is needed. */
   readonly source?: string;
-}
-
-export function hasGo(): boolean {
-  return spawnSync('go', ['version'], { stdio: 'ignore' }).status === 0;
 }
 
 /**
@@ -49,31 +41,16 @@ export function kubernetesProgram(name: string, version: string): GoProgram {
   };
 }
 
-/**
- * Builds a program next to `target` and renames it, so that two processes can build at the same time.
- * @throws GoUnavailable
- */
+/** @throws GoUnavailable */
 export function buildGoProgram(target: string, program: GoProgram): void {
-  mkdirSync(dirname(target), { recursive: true });
-  const folder = mkdtempSync(join(dirname(target), '.build-'));
+  const { module, replacements = [], ldflags = [], source, goPackage } = program;
+  const folder = mkdtempSync(join(tmpdir(), 'go-program-'));
   try {
-    const { module, replacements = [], ldflags = [], source } = program;
     const lines = ['module built', ...(module ? [`require ${module.name} ${module.version}`] : [])];
     writeFileSync(join(folder, 'go.mod'), `${[...lines, ...replacements].join('\n')}\n`);
     if (source !== undefined) writeFileSync(join(folder, 'main.go'), source);
-    const binary = join(folder, 'binary');
-    const flags = ['-mod=mod', '-trimpath', '-ldflags', ['-s', '-w', ...ldflags].join(' '), '-o', binary];
-    go(['build', ...flags, program.goPackage], folder);
-    renameSync(binary, target);
+    buildGo(target, { folder, goPackage, ldflags, flags: ['-mod=mod'] });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function go(args: readonly string[], cwd?: string): string {
-  const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' };
-  const run = spawnSync('nice', ['go', ...args], { cwd, env, encoding: 'utf8', maxBuffer: 64 << 20 });
-  if (run.status === 0) return run.stdout;
-  const reason = run.error?.message ?? run.stderr.trim().split('\n').slice(-5).join('; ');
-  throw new GoUnavailable(`go ${args[0]} failed: ${reason}`);
 }

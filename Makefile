@@ -72,7 +72,7 @@ test-envtest: install ## conformance, scenario and end-to-end tests on a real ku
 
 .PHONY: programs
 programs: install ## build the programs in Go that tests run, kube-apiserver and helm among them; minutes, once
-	@$(TSX) hack/go/main.ts
+	@$(TSX) hack/go/main.ts $(ARGS)
 
 .PHONY: test-go-oracle
 test-go-oracle: install ## compare GoTemplate and Spiff with the originals over made-up cases, needs Go; once more: SEED=42

@@ -46,7 +46,12 @@ export function buildGoProgram(target: string, program: GoProgram): void {
   const { module, replacements = [], ldflags = [], source, goPackage } = program;
   const folder = mkdtempSync(join(tmpdir(), 'go-program-'));
   try {
-    const lines = ['module built', ...(module ? [`require ${module.name} ${module.version}`] : [])];
+    // Without a go line, modules that the program does not need would be looked up, too.
+    const lines = [
+      'module built',
+      'go 1.21',
+      ...(module ? [`require ${module.name} ${module.version}`] : []),
+    ];
     writeFileSync(join(folder, 'go.mod'), `${[...lines, ...replacements].join('\n')}\n`);
     if (source !== undefined) writeFileSync(join(folder, 'main.go'), source);
     buildGo(target, { folder, goPackage, ldflags, flags: ['-mod=mod'] });

@@ -112,8 +112,9 @@ export interface Place {
 }
 
 /** @param configuration file as for `espalier install --config` */
-const settings = (configuration?: string): InstallSettings =>
+const settings = (configuration?: string, set: readonly string[] = []): InstallSettings =>
   settingsFrom({
+    set,
     image: 'registry.example/espalier:test',
     namespace: 'ls-system',
     replicas: 1,
@@ -157,6 +158,17 @@ export function admit({ kubeconfig, port, folder }: Place): LimitedProgram {
     '--host': '127.0.0.1',
     '--port': String(port),
     '--cert-ns': 'ls-system',
+    '--kubeconfig': kubeconfig,
+  });
+}
+
+/** The same for the Deployment of the console, behind an ingress. */
+export function display({ kubeconfig, port, folder }: Place): LimitedProgram {
+  const given = settings(undefined, ['console.enabled=true', 'console.trustForwardedHeaders=true']);
+  return deployed(installedObject(given, 'Deployment ls-system/espalier-console'), {
+    '--config': installed(given, folder),
+    '--host': '127.0.0.1',
+    '--port': String(port),
     '--kubeconfig': kubeconfig,
   });
 }

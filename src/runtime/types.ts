@@ -62,8 +62,11 @@ export interface Cache<T extends Obj> extends Store<T> {
   readonly isSynced: boolean;
   /** Why the watch is not healthy at the moment, for readiness; undefined if it is healthy. */
   readonly problem: string | undefined;
-  /** Whether the objects of a namespace have been listed, if the cache contains them. */
-  hasRead(namespace: string): boolean;
+  /**
+   * Undefined if the objects of a namespace have been listed, or the cache contains none of them. Otherwise it resolves when
+   * they have been listed, or when the namespace leaves the cache.
+   */
+  whenRead(namespace: string): Promise<unknown> | undefined;
   /** Keys of all objects. */
   keys(): Iterable<Key>;
   /** As `get`, for callers that look at many objects: does not count as use, so idle objects stay compressed. */

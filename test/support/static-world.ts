@@ -30,8 +30,8 @@ class StaticCache<T extends Obj> implements Cache<T> {
   versionOf(key: Key): string | undefined {
     return this.#objects.get(key)?.metadata.resourceVersion;
   }
-  hasRead(): boolean {
-    return true;
+  whenRead(): undefined {
+    return undefined;
   }
   keys(): Iterable<Key> {
     return this.#objects.keys();

@@ -14,6 +14,22 @@ export interface Audience {
   readonly writer: string;
   readonly mode: Mode;
 }
+
+/** Changes that an audience has not received yet, because they might be echoes of a write that had not ended. */
+interface HeldBack<T extends Obj> extends Audience {
+  readonly changes: readonly Change<T>[];
+}
+
+/** A write that has begun and not ended. */
+interface OpenWrite<T extends Obj> {
+  /**
+   * Must be called once, when the write has ended.
+   * @param own what the server answered; absent if the write failed or was not conditional
+   * @returns the changes that were held back since it began and are no echoes
+   */
+  end(own: Answered | undefined): readonly HeldBack<T>[];
+}
+
 type Filters<T extends Obj> = Map<string, EchoFilter<T>>;
 
 interface EchoPorts<T extends Obj> {
@@ -53,13 +69,8 @@ export class Echoes<T extends Obj> {
   /**
    * A write begins.
    * @param wanted what its writer said about its event
-   * @returns to be called when the write has ended; returns the changes that were held back, and for whom
    */
-  begin(
-    key: Key,
-    writer: string,
-    wanted: Write['echo'],
-  ): (own?: Answered) => readonly (Audience & { readonly changes: readonly Change<T>[] })[] {
+  begin(key: Key, writer: string, wanted: Write['echo']): OpenWrite<T> {
     const concerned: (Audience & { readonly echo: EchoFilter<T> })[] = [];
     const dropping = this.#filters.filter.get(writer);
     if (dropping && wanted !== 'reconcile') concerned.push({ writer, mode: 'filter', echo: dropping });
@@ -68,7 +79,9 @@ export class Echoes<T extends Obj> {
       concerned.push({ ...audience, echo: this.know(audience) });
     }
     for (const { echo } of concerned) echo.begin(key);
-    return (own) => concerned.map(({ echo, mode }) => ({ writer, mode, changes: echo.end(key, own) }));
+    return {
+      end: (own) => concerned.map(({ echo, mode }) => ({ writer, mode, changes: echo.end(key, own) })),
+    };
   }
 
   /** A change that the store has just made. @returns what a subscriber receives now */

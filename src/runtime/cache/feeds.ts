@@ -27,8 +27,12 @@ export class Feeds<T extends Obj> {
     return this.#all.find((feed) => feed.problem !== undefined)?.problem;
   }
 
-  hasRead(namespace: string): boolean {
-    return this.#all.every((feed) => feed.isSynced || !feed.contains(`${namespace}/`));
+  whenRead(namespace: string): Promise<unknown> | undefined {
+    const key = `${namespace}/`;
+    const unread: Promise<void>[] = [];
+    for (const { feed, synced } of this.#opened.values())
+      if (!feed.isSynced && feed.contains(key)) unread.push(synced);
+    return unread.length > 0 ? Promise.all(unread) : undefined;
   }
 
   contains(key: Key): boolean {

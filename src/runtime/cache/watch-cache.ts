@@ -114,8 +114,8 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     return this.#feeds.problem;
   }
 
-  hasRead(namespace: string): boolean {
-    return this.#feeds.hasRead(namespace);
+  whenRead(namespace: string): Promise<unknown> | undefined {
+    return this.#feeds.whenRead(namespace);
   }
 
   /** Own writes that the watch has not confirmed yet. */
@@ -214,10 +214,11 @@ export class WatchCache<T extends Obj> implements Cache<T> {
       return wasOpen;
     };
     this.#overlay.begin(key);
-    const endEcho = this.#echoes.begin(key, writer, echo);
+    const write = this.#echoes.begin(key, writer, echo);
     const end = (own?: Answered): void => {
       this.#overlay.end(key);
-      for (const { changes, ...audience } of endEcho(own)) this.#subscribers.tellAudience(audience, changes);
+      for (const { changes, ...audience } of write.end(own))
+        this.#subscribers.tellAudience(audience, changes);
     };
     return {
       done: (answer, conditional) => {

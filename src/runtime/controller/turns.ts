@@ -8,7 +8,6 @@ import { dispatch, type Dispatched } from './dispatch.ts';
 import type { Expectations } from './expectations.ts';
 import type { FollowUp } from './follow-up.ts';
 import type { Forgetting } from './forgetting.ts';
-import { namespaceOf } from '../keys.ts';
 import type { WorkItem, WorkQueue } from '../queue/queue.ts';
 import { reconcileFields } from './reconcile-log.ts';
 import type { ActiveReconciles } from './active-reconciles.ts';
@@ -18,11 +17,9 @@ import type { OurAdmission, Admission } from './share.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import type { Settings } from './spec.ts';
 import type { Cache, Key, Obj, View } from '../types.ts';
+import { UnreadNamespaces } from './unread-namespaces.ts';
 import type { MayStart } from './workers.ts';
 import { createWriter } from './writer.ts';
-
-/** How often it is checked whether the secondaries of an added namespace have been listed. */
-const UNREAD_MS = 250;
 
 interface TurnsPorts<P extends Obj> extends ControllerPorts {
   readonly settings: Settings<P>;
@@ -44,9 +41,11 @@ interface TurnsPorts<P extends Obj> extends ControllerPorts {
 
 export class Turns<P extends Obj> {
   readonly #ports: TurnsPorts<P>;
+  readonly #unread: UnreadNamespaces;
 
   constructor(ports: TurnsPorts<P>) {
     this.#ports = ports;
+    this.#unread = new UnreadNamespaces(ports.sources, ports.queue);
   }
 
   /** @param mayStart waits for the total limit; undefined without one */
@@ -91,13 +90,10 @@ export class Turns<P extends Obj> {
     return 'no';
   }
 
-  /** Whether the key was queued for later. */
+  /** Whether the key must wait; it is queued again when it may start. */
   #waits(primary: View<P>, { key, priority }: WorkItem): boolean {
-    const { queue, slots, sources, braking, clock } = this.#ports;
-    if (!sources.hasRead(namespaceOf(key))) {
-      queue.addAfter(key, UNREAD_MS, 'requeue', priority);
-      return true;
-    }
+    const { queue, slots, braking, clock } = this.#ports;
+    if (this.#unread.holds({ key, priority })) return true;
     const limitedMs = slots.limitedMs(key, clock.now());
     const waitMs = limitedMs > 0 ? limitedMs : (braking?.waitMs(key, primary) ?? 0);
     if (waitMs > 0) queue.addAfter(key, waitMs, 'limit', priority);

@@ -48,13 +48,15 @@ export class SourceSet<P extends Obj> {
     if (this.#life) await start(live, this.#life);
   }
 
-  /** Whether all sources have read a namespace that was added to their scope. */
-  hasRead(namespace: string): boolean {
+  /** Undefined if all sources have read a namespace that was added to their scope; otherwise resolves when they have. */
+  whenRead(namespace: string): Promise<unknown> | undefined {
+    const unread: Promise<unknown>[] = [];
     for (const { source } of this.#sources.values()) {
       const cache = source.cache as Cache<Obj> | undefined;
-      if (cache?.options && scopeOf(cache.options) && !cache.hasRead(namespace)) return false;
+      const read = cache?.options && scopeOf(cache.options) && cache.whenRead(namespace);
+      if (read) unread.push(read);
     }
-    return true;
+    return unread.length > 0 ? Promise.all(unread) : undefined;
   }
 
   /** Before this process takes over primaries. @throws the error of a source */

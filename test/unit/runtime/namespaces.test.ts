@@ -269,14 +269,42 @@ describe('the namespaces of a running controller', () => {
     const release = hold('Part B');
     const added = scope.set(['A', 'B']);
     await world.clock.advance(5_000);
-    expect(found).to.deep.equal([]);
+    expect([found, cache.size]).to.deep.equal([[], 3]);
     release();
-    await world.clock.advance(1_000);
+    await settle();
     await added;
+    // At once, without a timer.
     expect(found.sort()).to.deep.equal(['B/1: 1', 'B/2: 0']);
     taken();
     await change(['A']);
     expect(taken().filter((line) => line.startsWith('reconcile'))).to.deep.equal([]);
+  });
+
+  it('may be removed while their secondaries are being listed', async () => {
+    await start(({ caches }) => ({
+      sources: [
+        watchSource<Part, Widget>({
+          cache: caches.of(parts, { namespaces: scope }),
+          toPrimary: byOwner(widgets),
+        }),
+      ],
+    }));
+    taken();
+    const release = hold('Part B');
+    const added = scope.set(['A', 'B']);
+    await settle();
+    await scope.set(['A']);
+    await added;
+    await settle();
+    expect([keys(), world.manager.pending]).to.deep.equal([['A/1'], 0]);
+    release();
+    await change(['A', 'B']);
+    expect(taken().filter((line) => line.includes('B/'))).to.have.members([
+      'forget B/1',
+      'forget B/2',
+      'reconcile B/1',
+      'reconcile B/2',
+    ]);
   });
 
   it('refuse a namespace without a name', () => {

@@ -21,6 +21,7 @@ import { byUid, type NameStrategy } from './names.ts';
 import { decideRequeue, type Requeue } from './requeue.ts';
 import type { Outcome } from './outcome.ts';
 import type { ManagementPolicy } from './policies.ts';
+import { referenceSource } from './reference-source.ts';
 import type { Reference } from './references.ts';
 import { ExternalResource } from './resource.ts';
 import { Secret } from '../core-kinds.ts';
@@ -151,7 +152,11 @@ export function externalController<M extends ExternalObject>(
 ): ControllerSpec<M> {
   const resource = externalResource(spec, ports);
   const { name, kind, maxConcurrent, syncPeriodMs, limit, cache } = spec;
-  const sources = [...(spec.sources ?? []), ...(spec.secretOf ? [secretSource(spec, ports.caches)] : [])];
+  const sources = [
+    ...(spec.sources ?? []),
+    ...(spec.secretOf ? [secretSource(spec, ports.caches)] : []),
+    ...(spec.references ?? []).map((each) => referenceSource<M>(each, ports.caches.of(each.kind))),
+  ];
   return {
     name,
     kind,

@@ -12,7 +12,12 @@ export type { Reference } from './references.ts';
 export { decideRequeue, type Requeue, type Result } from './requeue.ts';
 export type { Outcome } from './outcome.ts';
 export type { ExternalResource } from './resource.ts';
-export { externalSpecProperties, externalStatusProperties, referenceProperties } from './schema.ts';
+export {
+  externalSpecProperties,
+  externalStatusProperties,
+  referenceListProperties,
+  referenceProperties,
+} from './schema.ts';
 export { CONNECTION_LABEL, CONNECTION_TYPE, specSecret, type SecretPlace } from './secret.ts';
 export type {
   Connector,

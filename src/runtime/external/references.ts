@@ -1,17 +1,31 @@
 /**
  * References to other objects: `spec.vpcIdRef` or `spec.vpcIdSelector` name an object, and the name of its resource is
- * stored in `spec.vpcId`.
+ * stored in `spec.vpcId`. A field that is a list has `spec.subnetIdsRefs`, and its selector chooses all that match.
  */
-import { exactJson } from '../../lib/exact-json.ts';
-import { isObject, ownField } from '../../lib/objects.ts';
-import { joinKey } from '../keys.ts';
+import { equal } from '../../lib/json.ts';
+import { ownField } from '../../lib/objects.ts';
 import type { Cache, Kind, Obj, View } from '../types.ts';
 import { annotationOf } from './annotations.ts';
+import {
+  isMatch,
+  keyOfReference,
+  namesOf,
+  namespaceOfChoice,
+  policyOf,
+  policyProblem,
+  readChoice,
+  type Choice,
+} from './reference-choice.ts';
 
 /** A field of the spec that users may set by reference. */
 export interface Reference<R extends Obj = Obj> {
   /** The field of `spec` that is filled, such as `vpcId`. The reference is in `vpcIdRef` or `vpcIdSelector`. */
   readonly field: string;
+  /**
+   * The field is a list, such as `subnetIds`, with the values of several objects. The references are in `subnetIdsRefs` or
+   * `subnetIdsSelector`. Default `false`.
+   */
+  readonly list?: boolean;
   /** The kind of the objects that can be referenced. */
   readonly kind: Kind<R>;
   /** The value for the field; undefined while there is none. Default: the annotation with the name of its resource. */
@@ -39,95 +53,93 @@ export function resolveReferences(object: View<Obj>, references: readonly Cached
   return { ok: true, patch: Object.keys(patch).length > 0 ? patch : undefined };
 }
 
+/** The value of a referenced object. */
+export const valueOf = ({ value = externalNameOf }: Reference, object: View<Obj>): string | undefined =>
+  value(object);
+
+const externalNameOf = (object: View<Obj>): string | undefined => annotationOf(object, 'name');
+
 const nothing: Resolved = { ok: true, patch: undefined };
 const refuse = (problem: string): Resolved => ({ ok: false, problem });
 
-interface Chosen {
-  /** The reference or the selector. */
+function resolve(object: View<Obj>, { reference, cache }: CachedReference): Resolved {
+  const choice = readChoice(object, reference);
+  if (!choice) return nothing;
+  for (const { by, where } of choice.references) {
+    const problem = policyProblem(by, where);
+    if (problem !== undefined) return refuse(problem);
+  }
+  if (!choice.isOpen) return nothing;
+  const candidates = candidatesOf(object, choice, { reference, cache });
+  const values: string[] = [];
+  const names: string[] = [];
+  for (const { found, by, where } of candidates) {
+    const value = found && valueOf(reference, found);
+    if (found && value !== undefined) {
+      values.push(value);
+      names.push(found.metadata.name);
+    } else if (policyOf(by, 'resolution') === 'Required') {
+      const { kind } = reference.kind;
+      return refuse(
+        found
+          ? `${kind} ${found.metadata.name}, which ${where} refers to, has no value yet`
+          : `${where} refers to no existing ${kind}`,
+      );
+    }
+  }
+  return values.length > 0 ? patchOf(object, choice, { values, names }) : nothing;
+}
+
+interface Candidate {
+  readonly found: View<Obj> | undefined;
+  /** The reference or the selector that chose it. */
   readonly by: object;
-  readonly isSelector: boolean;
   /** For messages. */
   readonly where: string;
 }
 
-/** A selector chooses once, and its choice is the reference, unless it is to choose each time. */
-function choose(spec: unknown, field: string): Chosen | undefined {
-  const ref = ownField(spec, `${field}Ref`);
-  const selector = ownField(spec, `${field}Selector`);
-  if (isObject(selector) && (!isObject(ref) || isAlways(selector)))
-    return { by: selector, isSelector: true, where: `spec.${field}Selector` };
-  return isObject(ref) ? { by: ref, isSelector: false, where: `spec.${field}Ref` } : undefined;
-}
-
-function resolve(object: View<Obj>, { reference, cache }: CachedReference): Resolved {
-  const { field, kind } = reference;
-  const spec = ownField(object, 'spec');
-  const chosen = choose(spec, field);
-  if (!chosen) return nothing;
-  const { by, where, isSelector } = chosen;
-  const problem = policyProblem(by, where);
-  if (problem !== undefined) return refuse(problem);
-  const present = ownField(spec, field);
-  if (present !== undefined && !isAlways(by)) return nothing;
-  const found = isSelector ? select(object, by, cache) : get(object, by, kind, cache);
-  const value = found && (reference.value ?? externalNameOf)(found);
-  if (found && value !== undefined) {
-    const { name } = found.metadata;
-    const isKnown =
-      value === present && (!isSelector || ownField(ownField(spec, `${field}Ref`), 'name') === name);
-    const patch = { [field]: value, ...(isSelector && { [`${field}Ref`]: { name } }) };
-    return isKnown ? nothing : { ok: true, patch };
-  }
-  if (policyOf(by, 'resolution') === 'Optional') return nothing;
-  return refuse(
-    found
-      ? `${kind.kind} ${found.metadata.name}, which ${where} refers to, has no value yet`
-      : `${where} refers to no existing ${kind.kind}`,
-  );
-}
-
-const externalNameOf = (object: View<Obj>): string | undefined => annotationOf(object, 'name');
-
-/** The allowed values of a policy; the first one is the default. */
-const POLICIES = { resolution: ['Required', 'Optional'], resolve: ['IfNotPresent', 'Always'] } as const;
-
-const policyOf = (reference: object, name: keyof typeof POLICIES): unknown =>
-  ownField(ownField(reference, 'policy'), name) ?? POLICIES[name][0];
-
-const isAlways = (reference: object): boolean => policyOf(reference, 'resolve') === 'Always';
-
-function policyProblem(reference: object, where: string): string | undefined {
-  for (const name of ['resolution', 'resolve'] as const) {
-    const value = policyOf(reference, name);
-    if (!(POLICIES[name] as readonly unknown[]).includes(value))
-      return `${where}.policy.${name} is ${exactJson(value)}; it can be "${POLICIES[name].join('" or "')}"`;
-  }
-  return undefined;
-}
-
-function get(
+function candidatesOf(
   object: View<Obj>,
-  ref: object,
-  kind: Kind,
-  cache: CachedReference['cache'],
-): View<Obj> | undefined {
-  const name = ownField(ref, 'name');
-  if (typeof name !== 'string') return undefined;
-  return cache.get(joinKey(kind.namespaced ? object.metadata.namespace : undefined, name));
+  choice: Choice,
+  { reference: { kind }, cache }: CachedReference,
+): readonly Candidate[] {
+  return choice.references.flatMap(({ by, where }): Candidate | Candidate[] => {
+    if (!choice.isSelector) {
+      const key = keyOfReference(object, by, kind);
+      return { found: key === undefined ? undefined : cache.get(key), by, where };
+    }
+    const matching = select(object, by, { kind, cache });
+    const chosen = choice.isList ? matching : matching.slice(0, 1);
+    return chosen.length > 0
+      ? chosen.map((found) => ({ found, by, where }))
+      : { found: undefined, by, where };
+  });
 }
 
-/** The first by name of the matching objects in the namespace of the object. */
-function select(object: View<Obj>, selector: object, cache: CachedReference['cache']): View<Obj> | undefined {
-  const labels = Object.entries(ownField(selector, 'matchLabels') ?? {});
-  const mustShareController = ownField(selector, 'matchControllerRef') === true;
-  const controller = controllerOf(object);
-  const matching = [...cache.list(object.metadata.namespace)].filter(
-    (candidate) =>
-      labels.every(([label, value]) => candidate.metadata.labels?.[label] === value) &&
-      (!mustShareController || (controller !== undefined && controllerOf(candidate) === controller)),
-  );
-  return matching.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
+/** A selector also stores its choice. */
+function patchOf(
+  object: View<Obj>,
+  { field, refField, isList, isSelector }: Choice,
+  { values, names }: { readonly values: readonly string[]; readonly names: readonly string[] },
+): Resolved {
+  const spec = ownField(object, 'spec');
+  const value = isList ? values : values[0];
+  const refs = names.map((name) => ({ name }));
+  const isKnown =
+    equal(ownField(spec, field), value) &&
+    (!isSelector || equal(namesOf(ownField(spec, refField), isList), names));
+  if (isKnown) return nothing;
+  return { ok: true, patch: { [field]: value, ...(isSelector && { [refField]: isList ? refs : refs[0] }) } };
 }
 
-const controllerOf = ({ metadata }: View<Obj>): string | undefined =>
-  metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+/** The matching objects, by name. */
+function select(
+  object: View<Obj>,
+  selector: object,
+  { kind, cache }: { readonly kind: Kind; readonly cache: CachedReference['cache'] },
+): View<Obj>[] {
+  const namespace = namespaceOfChoice(object, kind);
+  const candidates = namespace === '' ? cache.list() : cache.list(namespace);
+  const matching = [...candidates].filter((candidate) => isMatch(object, selector, candidate));
+  return matching.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+}

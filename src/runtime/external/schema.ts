@@ -69,16 +69,27 @@ const policy = {
   },
 } as const;
 
+const reference = { type: 'object', required: ['name'], properties: { name: text, policy } } as const;
+
+const selector = {
+  type: 'object',
+  properties: {
+    matchLabels: { type: 'object', additionalProperties: text },
+    matchControllerRef: { type: 'boolean' },
+    policy,
+  },
+} as const;
+
 /** Properties of `spec` for the field of a reference: the field itself, `<field>Ref` and `<field>Selector`. */
 export const referenceProperties = (field: string) => ({
   [field]: text,
-  [`${field}Ref`]: { type: 'object', required: ['name'], properties: { name: text, policy } },
-  [`${field}Selector`]: {
-    type: 'object',
-    properties: {
-      matchLabels: { type: 'object', additionalProperties: text },
-      matchControllerRef: { type: 'boolean' },
-      policy,
-    },
-  },
+  [`${field}Ref`]: reference,
+  [`${field}Selector`]: selector,
+});
+
+/** Properties of `spec` for a list with the values of several objects: the field, `<field>Refs` and `<field>Selector`. */
+export const referenceListProperties = (field: string) => ({
+  [field]: { type: 'array', items: text },
+  [`${field}Refs`]: { type: 'array', items: reference },
+  [`${field}Selector`]: selector,
 });

@@ -4,7 +4,8 @@ import { resolveReferences, type Reference } from '../../../../src/runtime/exter
 import type { Obj, View } from '../../../../src/runtime/types.ts';
 import { objectOf } from '../support/source-host.ts';
 import { widget, widgets } from '../support/world.ts';
-import { buckets, createScene, KEY, type Scene } from './cloud.ts';
+import { settle } from '../../../support/clock.ts';
+import { buckets, createScene, KEY, NAME, type Scene } from './cloud.ts';
 
 const EXTERNAL_NAME = 'external.espalier.dev/name';
 const ownedBy = (uid: string) => ({
@@ -63,6 +64,7 @@ describe('a reference', () => {
       },
       { vpc: 'vpc-a', vpcRef: { name: 'a' } },
     ],
+    ['ignores references that are no objects', { vpcRef: 'a', vpcSelector: 'b' }, undefined],
     ['may be optional', { vpcRef: { name: 'gone', policy: { resolution: 'Optional' } } }, undefined],
   ];
   for (const [title, spec, patch] of rows)
@@ -102,6 +104,89 @@ describe('a reference', () => {
       expect(resolve(spec)).to.deep.equal({ ok: false, problem });
     });
 
+  describe('to a list', () => {
+    const lists: [string, object, object | undefined][] = [
+      [
+        'fills it in the order of the references',
+        { vpcRefs: [{ name: 'b' }, { name: 'a' }] },
+        { vpc: ['vpc-b', 'vpc-a'] },
+      ],
+      [
+        'selects all by name, and stores its choice',
+        { vpcSelector: { matchLabels: { net: 'x' } } },
+        { vpc: ['vpc-a', 'vpc-b'], vpcRefs: [{ name: 'a' }, { name: 'b' }] },
+      ],
+      ['leaves values in place', { vpc: ['mine'], vpcRefs: [{ name: 'a' }] }, undefined],
+      ['fills an empty one', { vpc: [], vpcRefs: [{ name: 'a' }] }, { vpc: ['vpc-a'] }],
+      [
+        'follows if one of them is to be resolved always',
+        { vpc: ['x'], vpcRefs: [{ name: 'b' }, { name: 'a', policy: { resolve: 'Always' } }] },
+        { vpc: ['vpc-b', 'vpc-a'] },
+      ],
+      [
+        'changes nothing if values and choice are right',
+        {
+          vpc: ['vpc-a', 'vpc-b'],
+          vpcRefs: [{ name: 'a' }, { name: 'b' }],
+          vpcSelector: { matchLabels: { net: 'x' }, policy: { resolve: 'Always' } },
+        },
+        undefined,
+      ],
+      [
+        'leaves out optional ones',
+        { vpcRefs: [{ name: 'gone', policy: { resolution: 'Optional' } }, { name: 'a' }] },
+        { vpc: ['vpc-a'] },
+      ],
+      ['is not filled by a single reference', { vpcRef: { name: 'a' } }, undefined],
+    ];
+    for (const [title, spec, patch] of lists)
+      it(title, () => {
+        expect(resolve(spec, { list: true })).to.deep.equal({ ok: true, patch });
+      });
+
+    const problems: [string, object, string][] = [
+      [
+        'one of which does not exist',
+        [{ name: 'a' }, { name: 'gone' }],
+        'spec.vpcRefs[1] refers to no existing Widget',
+      ],
+      [
+        'one of which has no value',
+        [{ name: 'young' }],
+        'Widget young, which spec.vpcRefs[0] refers to, has no value yet',
+      ],
+      ['one of which has no name', ['a'], 'spec.vpcRefs[0] refers to no existing Widget'],
+    ];
+    for (const [title, vpcRefs, problem] of problems)
+      it(`waits for objects ${title}`, () => {
+        expect(resolve({ vpcRefs }, { list: true })).to.deep.equal({ ok: false, problem });
+      });
+
+    it('waits for a selector that matches nothing', () => {
+      const spec = { vpcSelector: { matchLabels: { net: 'z' } } };
+      const problem = 'spec.vpcSelector refers to no existing Widget';
+      expect(resolve(spec, { list: true })).to.deep.equal({ ok: false, problem });
+    });
+  });
+
+  it('selects among objects without a namespace', () => {
+    const kind = { ...widgets, namespaced: false };
+    const labels = { net: 'w' };
+    const metadata = { name: 'w', labels, annotations: { [EXTERNAL_NAME]: 'vpc-w' } };
+    const wide = { ...objectOf('A/w'), metadata };
+    const cluster = {
+      get: () => undefined,
+      list: (namespace?: string) => (namespace === undefined ? [wide] : []),
+    };
+    const spec = { vpcSelector: { matchLabels: { net: 'w' } } };
+    const object = withSpec(objectOf('A/1'), spec);
+    expect(
+      resolveReferences(object, [{ reference: { field: 'vpc', kind }, cache: cluster }]),
+    ).to.deep.include({
+      patch: { vpc: 'vpc-w', vpcRef: { name: 'w' } },
+    });
+  });
+
   it('can require the same controller', () => {
     const spec = { vpcSelector: { matchLabels: { net: 'x' }, matchControllerRef: true } };
     expect(resolve(spec, {}, ownedBy('c'))).to.deep.equal({
@@ -137,6 +222,78 @@ describe('an external resource', () => {
     await scene.world.clock.advance(60_000);
     expect(seen).to.deep.equal(['tier-7']);
     expect(scene.get()?.spec?.tier).to.equal('tier-7');
+  });
+
+  describe('whose references', () => {
+    const resolved = (key?: string): unknown => scene.get(key)?.spec?.tier;
+    const gold = (value: string | undefined, labels: object = {}) =>
+      widget('A/gold', { labels: { ...labels }, ...(value && { annotations: { [EXTERNAL_NAME]: value } }) });
+    const begin = async (spec: object, more: Partial<Reference> = {}): Promise<void> => {
+      scene = createScene({ references: [{ field: 'tier', kind: widgets, ...more }] });
+      scene.put({ size: 1, ...spec });
+      await scene.start();
+      await settle();
+    };
+    const put = async (value: string | undefined, labels?: object): Promise<void> => {
+      const { cluster } = scene.world;
+      if (cluster.read(widgets, 'A/gold')) cluster.edit(widgets, 'A/gold', gold(value, labels));
+      else cluster.put(widgets, gold(value, labels));
+      await settle();
+    };
+
+    it('wait for an object is reconciled when its value appears', async () => {
+      await begin({ tierRef: { name: 'gold' } });
+      await put(undefined);
+      expect(scene.condition('Failed')?.message).to.include('has no value yet');
+      await put('tier-7');
+      expect(resolved()).to.equal('tier-7');
+      expect(scene.cloud.calls).to.deep.equal([`create ${NAME}`]);
+    });
+
+    it('wait for a selector is reconciled when an object matches', async () => {
+      await begin({ tierSelector: { matchLabels: { metal: 'gold' } } });
+      await put('tier-7', { metal: 'silver' });
+      expect(resolved()).to.equal(undefined);
+      await put('tier-7', { metal: 'gold' });
+      expect(resolved()).to.equal('tier-7');
+    });
+
+    it('follow an object is reconciled when its value changes, and not otherwise', async () => {
+      const policy = { resolve: 'Always' };
+      await begin({ tierRef: { name: 'gold', policy } });
+      await put('tier-7');
+      await scene.world.clock.advance(40_000);
+      const { length } = scene.connectedAt;
+      scene.world.cluster.edit(widgets, 'A/gold', { spec: { size: 9 } });
+      await settle();
+      expect(scene.connectedAt).to.have.length(length);
+      scene.world.cluster.edit(widgets, 'A/gold', {
+        metadata: { annotations: { [EXTERNAL_NAME]: 'tier-8' } },
+      });
+      await settle();
+      expect(resolved()).to.equal('tier-8');
+    });
+
+    it('have values is not reconciled when the objects change', async () => {
+      await begin({ tier: 'mine', tierRef: { name: 'gold' } });
+      const { length } = scene.connectedAt;
+      await put('tier-7');
+      expect([resolved(), scene.connectedAt.length]).to.deep.equal(['mine', length]);
+    });
+
+    it('are a list follows all objects that its selector matches', async () => {
+      const policy = { resolve: 'Always' };
+      await begin({ tierSelector: { matchLabels: { metal: 'gold' }, policy } }, { list: true });
+      await put('tier-7', { metal: 'gold' });
+      expect(resolved()).to.deep.equal(['tier-7']);
+      const labels = { metal: 'gold' };
+      scene.world.cluster.put(widgets, widget('A/a', { labels, annotations: { [EXTERNAL_NAME]: 'tier-1' } }));
+      await settle();
+      expect(resolved()).to.deep.equal(['tier-1', 'tier-7']);
+      scene.world.cluster.remove(widgets, 'A/gold');
+      await settle();
+      expect(resolved()).to.deep.equal(['tier-1']);
+    });
   });
 
   it('is initialized before its first step, with one write', async () => {

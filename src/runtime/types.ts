@@ -125,6 +125,8 @@ export interface BoundedCache<T extends Obj> {
   readonly metadata: Cache<Obj>;
   /** Number of complete objects in memory. */
   readonly size: number;
+  /** Whether its complete objects contain the managed fields of `manager`. */
+  showsFieldsOf(manager: string): boolean;
   /** From memory if it is up to date, otherwise from the server. @throws errors of the request */
   read(key: Key, signal?: AbortSignal): Promise<View<T> | undefined>;
 }

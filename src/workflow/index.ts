@@ -25,6 +25,7 @@ export {
 } from './kubernetes.ts';
 export { kubernetesBulk, type KubernetesBulkSpec } from './kubernetes-bulk.ts';
 export type { KubernetesDefaults, MatchChoice } from './matching.ts';
+export type { BoundedReader } from './bounded-reader.ts';
 export type { SourceChoice } from './source.ts';
 export { hasLabel, nameEndsWith, type Discriminator, type ObjectId } from './target.ts';
 export {

@@ -44,7 +44,7 @@ export function kubernetesBulk<R extends Obj, P extends Obj>(
         : undefined;
 
   const found = async (p: View<P>, ctx: Context<P>): Promise<readonly View<R>[]> => {
-    if (!verbs.isLive) return ctx.secondaries(kind, verbs.common.source);
+    if (!verbs.isLive) return verbs.owned(p, ctx);
     const { access, signal } = verbs.sending(p, ctx);
     const namespace = kind.namespaced ? p.metadata.namespace : undefined;
     const query = { ...(namespace && { namespace }), ...(spec.selector && { labels: spec.selector }) };

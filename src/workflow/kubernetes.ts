@@ -15,6 +15,7 @@ import {
   sendUpdate,
   type Sending,
 } from './access.ts';
+import { boundedReaderOf, boundedSource } from './bounded-reader.ts';
 import { dependentError, desiredOf, type Dependent } from './dependent.ts';
 import { readTogether } from './live.ts';
 import { matcherOf, type KubernetesDefaults, type MatchChoice } from './matching.ts';
@@ -85,14 +86,13 @@ export function kubernetes<R extends Obj, P extends Obj>(
   const actual = async (p: View<P>, ctx: Context<P>): Promise<View<R> | undefined> => {
     if (spec.actual) return spec.actual(p, ctx);
     if (!verbs.isLive) {
-      const candidates = ctx.secondaries(kind, verbs.common.source);
       const rules = {
         name,
         discriminator: spec.discriminator,
         select: spec.select?.bind(spec),
         keyOf: targetKey,
       };
-      return targetAmong(candidates, rules, p, ctx);
+      return targetAmong(await verbs.owned(p, ctx), rules, p, ctx);
     }
     const key = await targetKey(p, ctx);
     if (key === undefined) throw dependentError({ name }, p, ctx, 'its name is unknown; give it a targetId');
@@ -141,6 +141,8 @@ interface Verbs<R extends Obj, P extends Obj> {
     'name' | 'gc' | 'source' | 'reads' | 'kind' | 'createSource' | 'check' | 'matcher'
   >;
   readonly isLive: boolean;
+  /** The objects of the primary; not for live readers. */
+  readonly owned: (p: View<P>, ctx: Context<P>) => Promise<readonly View<R>[]>;
   /** Whether the object has the owner reference or annotations of the primary. */
   readonly isMarked: (found: View<R>, p: View<P>, ctx: Context<P>) => boolean;
   readonly sending: (p: View<P>, ctx: Context<P>) => Sending<R>;
@@ -163,6 +165,7 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
   const gc = hasDesired && (spec.gc ?? true);
   const mark = { name, gc, prefix: spec.annotationPrefix ?? ANNOTATION_PREFIX };
   const matching = matcherOf(spec, kind, defaults);
+  const bounded = boundedReaderOf(spec);
   const isLive = spec.reader === 'live' || spec.client !== undefined;
   const can = new Set<Trait>(hasDesired ? (spec.can ?? ['create', 'update', 'delete']) : []);
 
@@ -170,14 +173,24 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
     (found.metadata.ownerReferences ?? []).some(({ uid }) => uid === p.metadata.uid) ||
     (!gc && toPrimaryOf(ctx.controller.kind, mark.prefix)(found).includes(keyOf(p)));
   const { sending, create, update } = writesOf(spec, matching, isMarked);
+  const needsManagedFields = matching.needsManagedFields && can.has('update');
+  const source = bounded
+    ? boundedSource<R, P>(bounded, spec, mark.prefix, needsManagedFields)
+    : kubernetesSource<R, P>(spec, mark.prefix, needsManagedFields);
   return {
     common: {
       name,
       gc,
       matcher: matching.matcher,
-      ...(!isLive && kubernetesSource(spec, mark.prefix, matching.needsManagedFields && can.has('update'))),
+      ...(!isLive && source),
     },
     isLive,
+    async owned(_, ctx) {
+      const known = ctx.secondaries(kind, source.source);
+      if (!bounded) return known;
+      const complete = await Promise.all(known.map((obj) => bounded.cache.read(keyOf(obj), ctx.signal)));
+      return complete.filter((obj) => obj !== undefined);
+    },
     isMarked,
     sending,
     prepare: (desired, p, ctx) => marked(complete(desired, kind, p), mark, p, ctx),

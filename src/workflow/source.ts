@@ -7,6 +7,7 @@ import { watchSource, type Source } from '../runtime/sources/sources.ts';
 import { keepAppliedBy } from '../runtime/cache/transforms.ts';
 import { namespaceText } from '../runtime/cache/source-name.ts';
 import type { CacheOptions, Kind, Obj } from '../runtime/types.ts';
+import type { BoundedReader } from './bounded-reader.ts';
 import type { Common, CreatedSource, Setup } from './dependent.ts';
 import { toPrimaryOf } from './ownership.ts';
 
@@ -31,14 +32,15 @@ export interface SourceChoice<R extends Obj, P extends Obj> {
   toPrimary?: Mapper<R>;
   /**
    * `cache`, the default: watched. `live`: one request for each read, and no events; three or more reads with the
-   * same selector at the same time share one list.
+   * same selector at the same time share one list. A bounded reader: the metadata is watched, and complete objects are
+   * requested if they are not in memory.
    */
-  readonly reader?: 'cache' | 'live';
+  readonly reader?: 'cache' | 'live' | BoundedReader<R>;
   /** Phantom field for the type of the primary. */
   readonly primaryType?: P;
 }
 
-type SourceParts<P extends Obj> = Required<Pick<Common<unknown, P>, 'source' | 'kind' | 'check'>> &
+export type SourceParts<P extends Obj> = Required<Pick<Common<unknown, P>, 'source' | 'kind' | 'check'>> &
   Pick<Common<unknown, P>, 'createSource' | 'reads'>;
 
 export function kubernetesSource<R extends Obj, P extends Obj>(

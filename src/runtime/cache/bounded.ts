@@ -11,7 +11,7 @@ import { DefinitionError } from '../errors.ts';
 import { keyOf } from '../keys.ts';
 import { getIfThere } from '../transport/read.ts';
 import type { BoundedCache, BoundedCacheOptions, Cache, Client, Key, Kind, Obj, View } from '../types.ts';
-import { dropManagedFields } from './transforms.ts';
+import { dropManagedFields, keepsFieldsOf } from './transforms.ts';
 import { compareVersions } from './versions.ts';
 
 const MAX_OBJECTS = 1_000;
@@ -61,6 +61,10 @@ export class BoundedObjects<T extends Obj> implements BoundedCache<T> {
 
   get size(): number {
     return this.#entries.size;
+  }
+
+  showsFieldsOf(manager: string): boolean {
+    return keepsFieldsOf(manager, this.#transform);
   }
 
   async read(key: Key, signal?: AbortSignal): Promise<View<T> | undefined> {

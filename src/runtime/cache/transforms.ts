@@ -33,6 +33,17 @@ export function keepAppliedBy(manager: string): <T extends Obj>(obj: T) => T {
   return keep;
 }
 
+/** Whether objects keep the managed fields of `manager`; also true if it cannot be determined. */
+export function keepsFieldsOf<T extends Obj>(manager: string, transform: (obj: T) => T): boolean {
+  const entry = { manager, operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} };
+  const probe = { apiVersion: 'v1', kind: 'Probe', metadata: { name: 'probe', managedFields: [entry] } };
+  try {
+    return (transform(probe as unknown as T).metadata.managedFields ?? []).length > 0;
+  } catch {
+    return true;
+  }
+}
+
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Removes kubectl's annotation with a second copy of the object. */

@@ -24,7 +24,7 @@ import { parseSelector, type Selector } from './selector.ts';
 import { sourceName } from './source-name.ts';
 import { ObjectStore } from './store.ts';
 import { Subscribers } from './subscribers.ts';
-import { dropManagedFields } from './transforms.ts';
+import { dropManagedFields, keepsFieldsOf } from './transforms.ts';
 import type {
   Cache,
   CacheOptions,
@@ -161,15 +161,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   }
 
   showsFieldsOf(manager: string): boolean {
-    if (this.options.metadataOnly) return false;
-    const entry = { manager, operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} };
-    const probe = { apiVersion: 'v1', kind: 'Probe', metadata: { name: 'probe', managedFields: [entry] } };
-    try {
-      return (this.#transform(probe as unknown as T).metadata.managedFields ?? []).length > 0;
-    } catch {
-      // The transform failed for the probe, so its effect is unknown.
-      return true;
-    }
+    return !this.options.metadataOnly && keepsFieldsOf(manager, this.#transform);
   }
 
   index(name: string, keysOf: (obj: View<T>) => readonly string[]): void {

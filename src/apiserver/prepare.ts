@@ -67,7 +67,7 @@ async function startWork(
 ): Promise<Controllers> {
   const user: UserInfo = { username: 'system:apiserver', groups: ['system:masters'] };
   const self = new InternalClient(handler, user, 'kube-apiserver');
-  new CrdController(world, async (kind) => {
+  new CrdController(world, options.services ?? {}, async (kind) => {
     const entries = [...world.store.resource(kind.resource).entries.values()];
     for (const namespace of new Set(entries.map((entry) => entry.obj.metadata.namespace ?? '')))
       await self.request('DELETE', collectionUrl(kind, namespace));

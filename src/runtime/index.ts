@@ -104,6 +104,14 @@ export {
   type InboundOptions,
   type InboundSource,
 } from './sources/inbound.ts';
+export {
+  conversionOf,
+  ConversionError,
+  type Conversion,
+  type Converted,
+  type SpokeFunctions,
+} from './conversion/conversion.ts';
+export type { ConversionOptions } from './conversion/serve.ts';
 export { namespaceScope, type NamespaceScope, type Namespaces } from './cache/namespace-scope.ts';
 export type { Sharing } from './fleet/sharing.ts';
 export { exponential, type Exponential, type RetryPolicy, type RetryPreset } from './queue/retry.ts';

@@ -3,6 +3,8 @@
  * simulation that finds the order of events in which an operator fails.
  */
 export { startTestCluster } from './start-test-cluster.ts';
+export { checkConversion, ConversionFailure, type ConversionCheck } from './check-conversion.ts';
+export { SampleError } from './sample.ts';
 export { simulate, SimulationFailure, type SimulateOptions } from './simulate.ts';
 export { Violation } from './violation.ts';
 export type {

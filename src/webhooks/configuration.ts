@@ -2,8 +2,11 @@
 import { GROUP, VERSION, labels, TRUE } from '../api/labels.ts';
 import type { ValidatedResource } from '../api/validation/index.ts';
 import type { Kind, Obj, OwnerReference } from '../runtime/types.ts';
+import { clientConfig, type Endpoint } from '../runtime/webhooks/endpoint.ts';
 
 export const CONFIGURATION_NAME = 'landscaper-validation-webhook';
+export const CERTIFICATES_SECRET = 'landscaper-webhook-certs';
+export const SERVER_NAME = 'landscaper-webhook';
 
 /** Seconds that the API server waits for a response. */
 const TIMEOUT_SECONDS = 15;
@@ -20,21 +23,9 @@ export const configurationKind: Kind<WebhookConfiguration> = {
   namespaced: false,
 };
 
-/** The address for API servers: a Service of the cluster, or a URL. */
-export type Endpoint =
-  | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
-  | { readonly url: URL };
-
 const webhookName = (resource: ValidatedResource): string => `${resource}.validation.${GROUP}`;
 
 export const webhookPath = (resource: ValidatedResource): string => `/webhook/validate/${resource}`;
-
-/** Names and addresses that the certificate must contain. */
-export function hostsOf(endpoint: Endpoint): readonly string[] {
-  if ('url' in endpoint) return [endpoint.url.hostname.replace(/^\[(.*)\]$/, '$1')];
-  const { namespace, name } = endpoint.service;
-  return [name, `${name}.${namespace}`, `${name}.${namespace}.svc`];
-}
 
 /** Owns the configuration, if one is given. */
 export const clusterRoleKind: Kind = {
@@ -60,10 +51,7 @@ export const webhookConfiguration = (
   metadata: { name: CONFIGURATION_NAME, ...(owner && { ownerReferences: [owner] }) },
   webhooks: resources.map((resource) => ({
     name: webhookName(resource),
-    clientConfig: {
-      caBundle: Buffer.from(caBundle).toString('base64'),
-      ...addressOf(endpoint, webhookPath(resource)),
-    },
+    clientConfig: clientConfig(endpoint, webhookPath(resource), caBundle),
     rules: [
       {
         apiGroups: [GROUP],
@@ -81,10 +69,3 @@ export const webhookConfiguration = (
     admissionReviewVersions: ['v1'],
   })),
 });
-
-function addressOf(endpoint: Endpoint, path: string): object {
-  if ('service' in endpoint) return { service: { ...endpoint.service, path } };
-  const url = new URL(endpoint.url);
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
-  return { url: url.href };
-}

@@ -7,16 +7,18 @@ import type { ValidatedResource } from '../api/validation/index.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Client, OwnerReference } from '../runtime/types.ts';
-import type { Certificates } from './certificates.ts';
+import type { Certificates } from '../runtime/webhooks/certificates.ts';
+import { checkPeriodically } from '../runtime/webhooks/checking.ts';
+import { hostsOf, withPort, type Endpoint } from '../runtime/webhooks/endpoint.ts';
+import { currentCertificates } from '../runtime/webhooks/secret.ts';
 import {
+  CERTIFICATES_SECRET,
   clusterRoleKind,
   CONFIGURATION_NAME,
-  hostsOf,
+  SERVER_NAME,
   webhookConfiguration,
-  type Endpoint,
 } from './configuration.ts';
 import { installConfiguration, removeConfiguration } from './install.ts';
-import { currentCertificates } from './secret.ts';
 import type { LargeItemsCheck } from './review.ts';
 import { startWebhookServer } from './server.ts';
 
@@ -57,14 +59,17 @@ export interface Webhooks {
   close(): Promise<void>;
 }
 
-/** A replica notices certificates of another replica within this time; they are created months ahead. */
-export const CHECK_MS = 10 * 60_000;
-
 /** @throws WebhookPortError; the errors of runtime/errors.ts */
 export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks> {
   const { clock, log, host, port, resources, limits, checkLargeItems, drainMs = 0 } = options;
   const hosts = hostsOf(options.endpoint);
-  const secret = { ...options, namespace: options.certNamespace, hosts };
+  const secret = {
+    ...options,
+    namespace: options.certNamespace,
+    secretName: CERTIFICATES_SECRET,
+    commonName: SERVER_NAME,
+    hosts,
+  };
   let inUse = await currentCertificates(secret);
   const server = await startWebhookServer({
     host,
@@ -78,7 +83,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   const reachable = { ...options, endpoint: withPort(options.endpoint, server.port) };
   const life = new AbortController();
 
-  const check = async (): Promise<void> => {
+  const check = async (): Promise<undefined> => {
     const certificates = await currentCertificates(secret, inUse);
     await updateConfiguration(reachable, certificates);
     if (certificates.certificate !== inUse.certificate) {
@@ -86,6 +91,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
       log.info({}, 'serving with a new certificate');
     }
     inUse = certificates;
+    return undefined;
   };
   try {
     await updateConfiguration(reachable, inUse);
@@ -117,13 +123,6 @@ async function ownerOf(client: Client, role: string | undefined): Promise<OwnerR
   return { apiVersion: `${group}/${version}`, kind, name: role, uid: metadata.uid ?? '' };
 }
 
-function withPort(endpoint: Endpoint, port: number): Endpoint {
-  if (!('url' in endpoint) || endpoint.url.port !== '0') return endpoint;
-  const url = new URL(endpoint.url);
-  url.port = String(port);
-  return { url };
-}
-
 /** Called before a new certificate is used, so that API servers trust its authority. */
 async function updateConfiguration(
   { client, log, endpoint, resources, install, ownerRole }: WebhooksOptions,
@@ -142,23 +141,4 @@ async function updateConfiguration(
     { configuration: CONFIGURATION_NAME, resources },
     resources.length === 0 ? 'webhook configuration removed' : 'webhook configuration installed',
   );
-}
-
-/** A failed check is repeated after the interval: the current certificates are valid for months. */
-async function checkPeriodically(
-  check: () => Promise<void>,
-  { clock, log, signal }: { readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal },
-): Promise<void> {
-  for (;;) {
-    try {
-      await sleep(clock, CHECK_MS, signal);
-    } catch {
-      return;
-    }
-    try {
-      await check();
-    } catch (error) {
-      log.warn({ err: error }, 'checking certificates and webhook configuration failed');
-    }
-  }
 }

@@ -7,15 +7,15 @@ import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/observability/log.ts';
 import { ApiError, NotFound } from '../../src/runtime/errors.ts';
 import type { Client, Obj } from '../../src/runtime/types.ts';
+import type { Endpoint } from '../../src/runtime/webhooks/endpoint.ts';
 import {
+  CERTIFICATES_SECRET,
   CONFIGURATION_NAME,
   configurationKind,
-  type Endpoint,
   type WebhookConfiguration,
 } from '../../src/webhooks/configuration.ts';
 import { startWebhooks, type Webhooks } from '../../src/webhooks/index.ts';
 import { Secret } from '../../src/runtime/core-kinds.ts';
-import { CERTIFICATES_SECRET } from '../../src/webhooks/secret.ts';
 
 export interface HookOptions {
   readonly client: Client;

@@ -7,7 +7,8 @@ import { userJson } from '../auth/token-request.ts';
 import { isObject, textOf } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
 import { askWebhook, WebhookFailure } from './webhook-call.ts';
-import type { Endpoint, WebhookAnswer } from './webhook-call.ts';
+import type { WebhookAnswer } from './webhook-call.ts';
+import { endpointOf, serviceNameOf, type Endpoint } from '../http/webhook-post.ts';
 import { wantsRequest } from './webhook-match.ts';
 
 const GROUP = 'admissionregistration.k8s.io';
@@ -128,18 +129,10 @@ export class WebhookAdmission implements Admission {
   }
 
   #endpoint(config: JsonObject): Endpoint {
-    const ca =
-      typeof config['caBundle'] === 'string'
-        ? { ca: Buffer.from(config['caBundle'], 'base64').toString() }
-        : {};
-    if (typeof config['url'] === 'string') return { url: config['url'], ...ca };
-    const service = isObject(config['service']) ? config['service'] : {};
-    const name = textOf(service['name']);
-    const base = this.#services[`${textOf(service['namespace'])}/${name}`];
-    if (base === undefined)
-      throw new WebhookFailure(`failed to call webhook: service ${JSON.stringify(name)} not found`);
-    const path = typeof service['path'] === 'string' ? service['path'] : '/';
-    return { url: new URL(path, base).href, ...ca };
+    const endpoint = endpointOf(config, this.#services);
+    if (endpoint) return endpoint;
+    const name = JSON.stringify(serviceNameOf(config));
+    throw new WebhookFailure(`failed to call webhook: service ${name} not found`);
   }
 }
 

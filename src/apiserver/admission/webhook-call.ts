@@ -1,14 +1,8 @@
 /** Calls an admission webhook over HTTPS. */
-import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../../lib/clock.ts';
 import { isObject } from '../types.ts';
 import type { JsonObject } from '../types.ts';
-
-export interface Endpoint {
-  readonly url: string;
-  /** PEM; absent: the system's certificate authorities are trusted. */
-  readonly ca?: string;
-}
+import { postTo, type Endpoint } from '../http/webhook-post.ts';
 
 /** The webhook could not be called, or its response is invalid. The failure policy decides what follows. */
 export class WebhookFailure extends Error {
@@ -31,60 +25,14 @@ export async function askWebhook(
   review: JsonObject,
   timeoutSeconds: number,
 ): Promise<WebhookAnswer> {
-  const url = new URL(endpoint.url);
-  url.searchParams.set('timeout', `${timeoutSeconds}s`);
-  const { code, text } = await post(clock, url, endpoint.ca, JSON.stringify(review), timeoutSeconds * 1000);
+  const { code, text } = await postTo(clock, endpoint, review, timeoutSeconds).catch((error: unknown) => {
+    throw new WebhookFailure(`failed to call webhook: ${(error as Error).message}`, { cause: error });
+  });
   if (code < 200 || code > 299)
     throw new WebhookFailure(
       `failed to call webhook: an error on the server (${JSON.stringify(text.trim())}) has prevented the request from succeeding`,
     );
   return interpret(text, review);
-}
-
-function post(
-  clock: Clock,
-  url: URL,
-  ca: string | undefined,
-  body: string,
-  timeoutMs: number,
-): Promise<{ code: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: Error): void => {
-      cancel();
-      reject(
-        new WebhookFailure(`failed to call webhook: Post ${JSON.stringify(url.href)}: ${error.message}`, {
-          cause: error,
-        }),
-      );
-    };
-    const request = httpsRequest(
-      url,
-      {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          accept: 'application/json, */*',
-          'user-agent': 'kube-apiserver-admission',
-        },
-        ...(ca === undefined ? {} : { ca }),
-      },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', fail);
-        response.on('end', () => {
-          cancel();
-          resolve({ code: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
-        });
-      },
-    );
-    const cancel = clock.at(clock.now() + timeoutMs, () =>
-      request.destroy(new Error('context deadline exceeded')),
-    );
-    request.on('error', fail);
-    request.end(body);
-  });
 }
 
 function interpret(text: string, review: JsonObject): WebhookAnswer {

@@ -3,6 +3,7 @@ import { timestamp } from '../../lib/clock.ts';
 import type { World } from '../api.ts';
 import { condition, conditionsOf, conflictOf, isTrue, mergeConditions } from './conditions.ts';
 import type { Condition, Problem } from './conditions.ts';
+import { conversionBy } from './conversion.ts';
 import { CRDS, kindsOf, specOf } from './kinds.ts';
 import type { Kind } from '../kinds/kinds.ts';
 import { trackUpdate } from '../apply/managed.ts';
@@ -27,8 +28,16 @@ export class CrdController {
   /** Deletes the instances of a definition that is being deleted. */
   readonly #deleteInstances: (kind: Kind) => Promise<void>;
 
-  constructor(world: World, deleteInstances: (kind: Kind) => Promise<void>) {
+  readonly #services: Readonly<Record<string, string>>;
+
+  /** @param services URLs of the services that conversion webhooks reference, by `namespace/name` */
+  constructor(
+    world: World,
+    services: Readonly<Record<string, string>>,
+    deleteInstances: (kind: Kind) => Promise<void>,
+  ) {
     this.#world = world;
+    this.#services = services;
     this.#deleteInstances = deleteInstances;
     for (const key of world.store.resource(CRDS).entries.keys()) this.#sync(key);
     world.store.listeners.add((resource, change) => {
@@ -76,7 +85,7 @@ export class CrdController {
     const present = this.#served.get(key);
     if (present && equalJson(present.spec, crd['spec'])) return;
     const { registry, hub } = this.#world;
-    const kinds = kindsOf(crd);
+    const kinds = kindsOf(crd, (webhook) => conversionBy(webhook, this.#world, this.#services));
     for (const kind of present?.kinds ?? []) registry.remove(kind);
     for (const kind of kinds) registry.add(kind);
     this.#served.set(key, { spec: crd['spec'], kinds });

@@ -1,9 +1,9 @@
 /** Converts a CustomResourceDefinition to the kinds that it defines. */
-import type { Column, Kind, ScalePaths } from '../kinds/kinds.ts';
+import type { Column, Convert, Kind, ScalePaths } from '../kinds/kinds.ts';
 import { byVersionRank } from '../kinds/kinds.ts';
 import { compileSchema } from '../schema/schema.ts';
 import type { JsonSchema } from '../schema/schema.ts';
-import type { KubeObject } from '../types.ts';
+import type { JsonObject, KubeObject } from '../types.ts';
 
 export const CRDS = 'apiextensions.k8s.io/customresourcedefinitions';
 
@@ -33,14 +33,19 @@ interface CrdSpec {
   readonly scope: 'Namespaced' | 'Cluster';
   readonly names: CrdNames;
   readonly versions: readonly CrdVersion[];
+  readonly conversion?: { readonly strategy?: string; readonly webhook?: JsonObject };
 }
 
 export const specOf = (crd: KubeObject): CrdSpec => crd['spec'] as CrdSpec;
 
-/** The kinds for the registry. */
-export function kindsOf(crd: KubeObject): Kind[] {
+/**
+ * The kinds for the registry.
+ * @param conversionOf creates the conversion of a webhook
+ */
+export function kindsOf(crd: KubeObject, conversionOf: (webhook: JsonObject) => Convert): Kind[] {
   const spec = specOf(crd);
   const { names } = spec;
+  const webhook = webhookOf(spec, conversionOf);
   const stored = spec.versions.find((v) => v.storage);
   const storage = stored?.name ?? '';
   const storageSchema = stored?.schema?.openAPIV3Schema
@@ -87,6 +92,7 @@ export function kindsOf(crd: KubeObject): Kind[] {
               ...(storageSchema ? { storageSchema } : {}),
             }
           : {}),
+        ...webhook,
         selectableFields: (version.selectableFields ?? []).map((f) => f.jsonPath.replace(/^\./, '')),
         ...(version.deprecated
           ? {
@@ -95,6 +101,13 @@ export function kindsOf(crd: KubeObject): Kind[] {
           : {}),
       };
     });
+}
+
+function webhookOf(
+  { conversion }: CrdSpec,
+  conversionOf: (webhook: JsonObject) => Convert,
+): Pick<Kind, 'webhook'> {
+  return conversion?.strategy === 'Webhook' ? { webhook: conversionOf(conversion.webhook ?? {}) } : {};
 }
 
 /** Recommends the newest more stable version, if there is one. */

@@ -14,6 +14,7 @@ export const customResourceDefinition: Strategy = {
     if (!names['singular'] && kind !== '') names['singular'] = kind.toLowerCase();
     if (!names['listKind'] && kind !== '') names['listKind'] = `${kind}List`;
     spec['conversion'] ??= { strategy: 'None' };
+    defaultPort(spec['conversion']);
     if (spec['preserveUnknownFields'] === false) delete spec['preserveUnknownFields'];
   },
   prepareForCreate(object) {
@@ -34,6 +35,13 @@ export const customResourceDefinition: Strategy = {
   validate: (object) => validateCrd(object),
   validateUpdate: (object, old) => validateCrdUpdate(object, old),
 };
+
+/** The port of the service of a conversion webhook. */
+function defaultPort(conversion: unknown): void {
+  const path = ['webhook', 'clientConfig', 'service'];
+  const service = path.reduce((value, member) => (isObject(value) ? value[member] : undefined), conversion);
+  if (isObject(service)) service['port'] ??= 443;
+}
 
 const specOf = (object: KubeObject): JsonObject => {
   if (!isObject(object['spec'])) object['spec'] = {};

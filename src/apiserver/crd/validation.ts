@@ -6,10 +6,10 @@
  */
 import { equal } from '../../lib/json.ts';
 import { append } from '../../lib/lists.ts';
+import { conversionErrors } from './conversion-validation.ts';
 import { schemaErrors } from './schema-validation.ts';
 import {
   duplicate,
-  forbidden,
   invalid,
   notSupported,
   plainText,
@@ -227,21 +227,6 @@ function selectableFieldErrors(version: JsonObject, path: string): FieldError[] 
   });
   if (seen.size > MAX_SELECTABLE) errors.push(tooMany(path, seen.size, MAX_SELECTABLE));
   return errors;
-}
-
-/** Conversion webhooks are not supported here; a real cluster would accept the strategy. */
-function conversionErrors(conversion: JsonObject): FieldError[] {
-  const strategy = textAt(conversion, 'strategy');
-  if (strategy !== '' && strategy !== 'None')
-    return [notSupported('spec.conversion.strategy', strategy, ['None'])];
-  return ['webhook', 'webhookClientConfig']
-    .filter((member) => conversion[member] !== undefined && conversion[member] !== null)
-    .map(() =>
-      forbidden(
-        'spec.conversion.webhookClientConfig',
-        'should not be set when strategy is not set to Webhook',
-      ),
-    );
 }
 
 function storedVersionErrors(crd: JsonObject, versions: readonly JsonObject[]): FieldError[] {

@@ -42,6 +42,12 @@ export interface Strategy {
 
 export type NameRule = 'subdomain' | 'label' | 'label1035' | 'path';
 
+/**
+ * Converts objects to an apiVersion by a webhook.
+ * @throws ApiError 500 when the webhook fails, or its response is invalid
+ */
+export type Convert = (objects: readonly KubeObject[], apiVersion: string) => Promise<readonly KubeObject[]>;
+
 export interface Kind {
   readonly group: string;
   readonly version: string;
@@ -80,6 +86,8 @@ export interface Kind {
   readonly openapi?: Readonly<Record<string, unknown>>;
   readonly selectableFields: readonly string[];
   readonly deprecationWarning?: string;
+  /** Present if the versions of the kind are converted by a webhook. */
+  readonly webhook?: Convert;
   /** Converts from and to the stored form, if they differ in more than the version. */
   readonly convert?: {
     fromStorage(object: KubeObject): KubeObject;

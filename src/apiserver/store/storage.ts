@@ -13,6 +13,8 @@ export interface Entry {
   readonly key: string;
   readonly obj: KubeObject;
   view?: { readonly of: object; readonly obj: KubeObject; json?: Buffer };
+  /** The forms that a conversion webhook has returned, by served kind. */
+  converted?: Map<object, KubeObject>;
 }
 
 export interface Change {

@@ -7,7 +7,7 @@ import type { KubeObject } from '../types.ts';
 export function viewOf(entry: Entry, kind: Kind): KubeObject {
   const cached = entry.view;
   if (cached?.of === kind) return cached.obj;
-  const obj = show(entry.obj, kind);
+  const obj = show(entry, kind);
   entry.view = { of: kind, obj };
   return obj;
 }
@@ -27,15 +27,64 @@ function kept(text: string): Buffer {
 }
 
 /** Objects are read with the current schema, regardless of the schema at the time of the write. */
-function show(stored: KubeObject, kind: Kind): KubeObject {
+function show(entry: Entry, kind: Kind): KubeObject {
+  const { obj: stored } = entry;
   if (kind.convert) return kind.convert.fromStorage(stored);
+  if (needsWebhook(stored, kind)) {
+    const converted = entry.converted?.get(kind);
+    if (!converted) throw new TypeError(`${entry.key} was not converted to ${kind.apiVersion}`);
+    return converted;
+  }
   if (!kind.schema && stored.apiVersion === kind.apiVersion) return stored;
   const obj: KubeObject = { ...stored, apiVersion: kind.apiVersion };
   const schema = kind.storageSchema ?? kind.schema;
   return schema ? schema.applyDefaults(schema.prune(obj)) : obj;
 }
 
-/** The stored form of an object of `kind`. */
+const needsWebhook = (stored: KubeObject, kind: Kind): boolean =>
+  kind.webhook !== undefined && stored.apiVersion !== kind.apiVersion;
+
+/**
+ * Converts entries with the webhook of their kind, all with one request, so that `viewOf` can return them. Entries are
+ * converted once.
+ * @returns undefined if there is nothing to convert
+ * @throws ApiError 500 of the webhook
+ */
+export function convertViews(entries: readonly (Entry | undefined)[], kind: Kind): Promise<void> | undefined {
+  const open = entries.filter(
+    (entry) => entry !== undefined && needsWebhook(entry.obj, kind) && !entry.converted?.has(kind),
+  ) as Entry[];
+  return open.length > 0 ? convertAll(open, kind) : undefined;
+}
+
+async function convertAll(entries: readonly Entry[], kind: Kind): Promise<void> {
+  const { storageSchema, storageVersion, schema, apiVersion } = kind;
+  const stored = entries.map(({ obj }) =>
+    storageSchema && obj.apiVersion === storageVersion
+      ? storageSchema.applyDefaults(storageSchema.prune(obj))
+      : obj,
+  );
+  const converted = (await kind.webhook?.(stored, apiVersion)) ?? [];
+  entries.forEach((entry, i) => {
+    const object = converted[i] as KubeObject;
+    keepView(entry, kind, schema ? schema.prune(object) : object);
+  });
+}
+
+/** Stores the form of an entry for a kind with a conversion webhook. */
+export function keepView(entry: Entry, kind: Kind, object: KubeObject): void {
+  (entry.converted ??= new Map<object, KubeObject>()).set(kind, object);
+}
+
+/** The stored form of an object of `kind`, by its webhook if it has one. @throws ApiError 500 of the webhook */
+export async function storageForm(object: KubeObject, kind: Kind): Promise<KubeObject> {
+  const { webhook, apiVersion, storageSchema, storageVersion } = kind;
+  if (!webhook || apiVersion === storageVersion) return toStorage(object, kind);
+  const [converted = object] = await webhook([object], storageVersion);
+  return storageSchema ? storageSchema.prune(converted) : converted;
+}
+
+/** The stored form of an object of `kind`, which has no webhook. */
 export function toStorage(object: KubeObject, kind: Kind): KubeObject {
   if (kind.convert) return kind.convert.toStorage(object);
   return kind.apiVersion === kind.storageVersion ? object : { ...object, apiVersion: kind.storageVersion };

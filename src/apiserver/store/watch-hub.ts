@@ -4,9 +4,10 @@
  */
 import type { Clock } from '../../lib/clock.ts';
 import type { Kind } from '../kinds/kinds.ts';
-import type { Change, Resource, Store } from './storage.ts';
+import { ApiError } from '../status.ts';
+import type { Change, Entry, Resource, Store } from './storage.ts';
 import type { KubeObject, Predicate } from '../types.ts';
-import { jsonOf, viewOf } from './view.ts';
+import { convertViews, jsonOf, viewOf } from './view.ts';
 
 /** The destination of a watch's frames. */
 export interface Sink {
@@ -52,6 +53,8 @@ class Watcher {
   #freeFrames = 0;
   #freeBytes = 0;
   #closed = false;
+  /** Resolves when earlier events are sent that wait for a conversion webhook. */
+  #converting: Promise<void> | undefined;
   readonly onClose: (() => void)[] = [];
 
   constructor(hub: WatchHub, request: WatchRequest, sink: Sink) {
@@ -66,11 +69,56 @@ class Watcher {
     this.#hub.markDirty(this);
   }
 
-  /** Sends the initial events. */
-  begin(frames: readonly Buffer[]): void {
-    for (const frame of frames) this.#freeBytes += frame.length;
-    this.#freeFrames += frames.length;
-    for (const frame of frames) this.push(frame);
+  /**
+   * Sends the initial events.
+   * @param entries that they are about
+   */
+  begin(entries: readonly (Entry | undefined)[], framesOf: () => readonly Buffer[]): void {
+    this.#whenConverted(entries, () => {
+      const frames = framesOf();
+      for (const frame of frames) this.#freeBytes += frame.length;
+      this.#freeFrames += frames.length;
+      for (const frame of frames) this.push(frame);
+    });
+  }
+
+  deliver(change: Change): void {
+    const { prefix } = this.request;
+    if (prefix !== '' && !change.key.startsWith(prefix)) return;
+    this.#whenConverted([change.prev, change.next], () => {
+      const frame = frameFor(this.request, change);
+      if (frame) this.push(frame);
+    });
+  }
+
+  /** Bookmarks follow the events before them. */
+  bookmark(rev: number): void {
+    this.#whenConverted([], () => {
+      this.push(bookmarkFrame(this.request, rev, false));
+    });
+  }
+
+  /** Runs at once, unless a conversion webhook has to be called; then in the order of the calls. */
+  #whenConverted(entries: readonly (Entry | undefined)[], run: () => void): void {
+    const { kind } = this.request;
+    const converting = kind.webhook && convertViews(entries, kind);
+    if (!converting && !this.#converting) {
+      run();
+      return;
+    }
+    const before = this.#converting;
+    const turn = Promise.all([before, converting]).then(run, (error: unknown) => {
+      this.#fail(error);
+    });
+    this.#converting = turn;
+    void turn.then(() => {
+      if (this.#converting === turn) this.#converting = undefined;
+    });
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof ApiError) this.push(frame('ERROR', Buffer.from(JSON.stringify(error.body))));
+    this.close();
   }
 
   flush(): void {
@@ -137,7 +185,7 @@ export class WatchHub {
     watchers.add(watcher);
     watcher.onClose.push(
       this.#clock.at(this.#clock.now() + request.timeoutMs, () => {
-        if (request.bookmarks) watcher.push(bookmarkFrame(request, this.#store.rev, false));
+        if (request.bookmarks) watcher.bookmark(this.#store.rev);
         watcher.close();
       }),
     );
@@ -179,10 +227,7 @@ export class WatchHub {
   #deliver(resource: Resource, change: Change): void {
     const watchers = this.#watchers.get(resource.id);
     if (!watchers) return;
-    for (const watcher of watchers) {
-      const frame = frameFor(watcher.request, change);
-      if (frame) watcher.push(frame);
-    }
+    for (const watcher of watchers) watcher.deliver(change);
     // Only shared by the current watchers; later ones encode it again.
     delete change.frames;
   }
@@ -196,7 +241,7 @@ export class WatchHub {
         for (const watcher of watchers) {
           if (!watcher.request.bookmarks) continue;
           any = true;
-          watcher.push(bookmarkFrame(watcher.request, this.#store.rev, false));
+          watcher.bookmark(this.#store.rev);
         }
       if (any) this.#armBookmarks();
     });
@@ -216,7 +261,8 @@ export function frameFor(request: WatchRequest, change: Change): Buffer | undefi
 
 function eventFrame(request: WatchRequest, type: EventType, change: Change): Buffer {
   const { kind, form } = request;
-  const id = form.id === undefined ? undefined : `${type} ${form.id}`;
+  // Frames that wait for a webhook are encoded when the change is not shared any more.
+  const id = form.id === undefined || kind.webhook ? undefined : `${type} ${form.id}`;
   if (id !== undefined) {
     const shared = change.frames?.get(id);
     if (shared) return shared;

@@ -10,7 +10,7 @@ import { assertNamespaceOpen } from '../kinds/namespace-state.ts';
 import { alreadyExists, plainFailure } from '../status.ts';
 import { cloneJson } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
-import { ordered, storeKey } from '../store/view.ts';
+import { ordered, storageForm, storeKey, toStorage } from '../store/view.ts';
 import {
   admit,
   managerOf,
@@ -73,10 +73,13 @@ export async function insert(
     await admit(writer, 'validating', 'CREATE', next, undefined);
     assertPlace(writer, next);
   }
+  const converted = kind.webhook && (await storageForm(next, kind));
+  if (converted) assertPlace(writer, next);
   claimName(writer, next, base);
+  if (converted) converted.metadata.name = next.metadata.name;
   call.noted.name = next.metadata.name;
   if (options.dryRun) return { type: 'object', code: 201, kind, object: ordered(next) };
-  return stored(writer, next, 0, 201);
+  return stored(writer, next, converted ?? toStorage(next, kind), { expect: 0, code: 201 });
 }
 
 /** @throws ApiError if the namespace or the definition accepts no new objects */

@@ -13,7 +13,7 @@ import type { Entry } from '../store/storage.ts';
 import { CLEANUP_FINALIZER } from '../crd/strategy.ts';
 import { cloneJson, isObject } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
-import { ordered, storeKey, toStorage, viewOf } from '../store/view.ts';
+import { convertViews, keepView, ordered, storeKey, toStorage, viewOf } from '../store/view.ts';
 
 interface Deleter {
   readonly world: World;
@@ -38,10 +38,9 @@ export async function deleteCollection(deleter: Deleter): Promise<Answer> {
   const wanted = listOptions(call.query, false);
   const matches = selection(kind, wanted);
   const prefix = kind.namespaced && call.info.namespace !== '' ? `${call.info.namespace}/` : '';
-  let entries = world.store
-    .resource(kind.resource)
-    .list(prefix)
-    .filter((entry) => !matches || matches(viewOf(entry, kind)));
+  const all = world.store.resource(kind.resource).list(prefix);
+  await convertViews(all, kind);
+  let entries = all.filter((entry) => !matches || matches(viewOf(entry, kind)));
   if (wanted.limit > 0) entries = entries.slice(0, wanted.limit);
   const rev = world.store.rev;
   for (const entry of entries) {
@@ -83,7 +82,7 @@ async function removeOne(
     checkPreconditions(kind, entry, options);
     return entry;
   };
-  let entry = find();
+  let entry = await foundAndConverted(find, kind);
   if (admission.active) {
     for (const phase of ['mutating', 'validating'] as const)
       await admission.admit({
@@ -100,9 +99,27 @@ async function removeOne(
         options: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
         warnings: call.warnings,
       });
-    entry = find();
+    entry = await foundAndConverted(find, kind);
   }
   return mark(deleter, entry, options);
+}
+
+/** @throws errors of `find` */
+async function foundAndConverted(find: () => Entry, kind: Kind): Promise<Entry> {
+  for (;;) {
+    const entry = find();
+    const converting = convertViews([entry], kind);
+    if (!converting) return entry;
+    await converting;
+  }
+}
+
+/** The stored form; a deletion changes only metadata that webhooks do not convert. */
+function storedForm(next: KubeObject, { obj }: Entry, kind: Kind): KubeObject {
+  if (!kind.webhook) return toStorage(next, kind);
+  const { labels: _labels, annotations: _annotations, ...rest } = next.metadata;
+  const { labels, annotations } = obj.metadata;
+  return { ...obj, metadata: { ...rest, ...(labels && { labels }), ...(annotations && { annotations }) } };
 }
 
 function checkPreconditions(kind: Kind, entry: Entry, { preconditions }: DeleteOptions): void {
@@ -175,8 +192,10 @@ function terminate(
   } else if (sameFinalizers(meta.finalizers ?? [], live.metadata.finalizers))
     return { type: 'object', code: 200, kind, object: live, entry };
   if (options.dryRun) return { type: 'object', code: 200, kind, object: next };
-  const change = world.store.commit(kind.resource, entry.key, entry.rev, ordered(toStorage(next, kind)));
-  const now = change.next as Entry;
+  const form = ordered(storedForm(next, entry, kind));
+  const now = world.store.commit(kind.resource, entry.key, entry.rev, form).next as Entry;
+  const { resourceVersion = '' } = now.obj.metadata;
+  if (kind.webhook) keepView(now, kind, { ...next, metadata: { ...next.metadata, resourceVersion } });
   return { type: 'object', code: 200, kind, object: viewOf(now, kind), entry: now };
 }
 

@@ -15,7 +15,7 @@ import { badRequest, expired, notFound, plainFailure, rvTooLarge, tooOldForWatch
 import type { ApiError } from '../status.ts';
 import type { Entry, Resource } from '../store/storage.ts';
 import type { Predicate } from '../types.ts';
-import { jsonOf, storeKey, viewOf } from '../store/view.ts';
+import { convertViews, jsonOf, storeKey, viewOf } from '../store/view.ts';
 import { bookmarkFrame, frame, frameFor } from '../store/watch-hub.ts';
 import type { Form, Sink, WatchRequest } from '../store/watch-hub.ts';
 import { watchForm } from '../http/answer.ts';
@@ -29,6 +29,7 @@ export async function get(world: World, call: Call, kind: Kind): Promise<Answer>
   if (rev !== undefined) await untilRev(world, rev);
   const entry = world.store.get(kind.resource, storeKey(kind, namespace, name));
   if (!entry) throw notFound(kind, name);
+  await convertViews([entry], kind);
   return { type: 'object', code: 200, kind, object: viewOf(entry, kind), entry };
 }
 
@@ -41,11 +42,13 @@ export async function list(world: World, call: Call, kind: Kind): Promise<Answer
   const where = await startingPoint(world, resource, options, asked);
 
   const all = resource.list(prefix, where.after === '' ? '' : prefix + where.after, where.at);
+  const rev = where.at ?? world.store.rev;
+  if (kind.webhook && matches) await convertViews(all, kind);
   const found = matches ? all.filter((entry) => matches(viewOf(entry, kind))) : all;
   const limit = asked === 0 && options.continue === '' ? 0 : Math.max(0, options.limit);
-  const rev = where.at ?? world.store.rev;
-  if (limit === 0 || found.length <= limit) return { type: 'list', kind, entries: found, rev };
-  const entries = found.slice(0, limit);
+  const entries = limit === 0 ? found : found.slice(0, limit);
+  if (kind.webhook) await convertViews(entries, kind);
+  if (entries.length === found.length) return { type: 'list', kind, entries, rev };
   const last = entries[limit - 1] as Entry;
   return {
     type: 'list',
@@ -130,22 +133,28 @@ function openWatch(
 
   const watcher = hub.add(onlyAfter(request, rev, store.rev), sink);
   if (initial) {
-    const frames = resource
-      .list(request.prefix)
-      .filter((entry) => !request.matches || request.matches(viewOf(entry, request.kind)))
-      .map((entry) => frame('ADDED', encoded(request.form, entry, request.kind)));
-    if (request.bookmarks) frames.push(bookmarkFrame(request, store.rev, true));
-    watcher.begin(frames);
-  } else if (!fromScratch)
-    watcher.begin(
-      resource
-        .changesAfter(rev)
-        .map((change) => frameFor(request, change))
-        .filter((event) => event !== undefined),
+    const entries = resource.list(request.prefix);
+    const { rev: now } = store;
+    watcher.begin(entries, () => initialFrames(request, entries, now));
+  } else if (!fromScratch) {
+    const changes = resource.changesAfter(rev);
+    const entries = changes.flatMap(({ prev, next }) => [prev, next]);
+    watcher.begin(entries, () =>
+      changes.map((change) => frameFor(request, change)).filter((event) => event !== undefined),
     );
+  }
   return () => {
     watcher.close();
   };
+}
+
+function initialFrames(request: WatchRequest, entries: readonly Entry[], rev: number): Buffer[] {
+  const { kind, matches, form, bookmarks } = request;
+  const frames = entries
+    .filter((entry) => !matches || matches(viewOf(entry, kind)))
+    .map((entry) => frame('ADDED', encoded(form, entry, kind)));
+  if (bookmarks) frames.push(bookmarkFrame(request, rev, true));
+  return frames;
 }
 
 /** A watch from a revision in the future sends no events until then. */

@@ -12,7 +12,7 @@ import { formatSelector } from '../tables/cells.ts';
 import { badRequest, invalid, methodNotAllowed, notFound, staleObject } from '../status.ts';
 import { cloneJson, isObject } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
-import { storeKey, viewOf } from '../store/view.ts';
+import { convertViews, storeKey, viewOf } from '../store/view.ts';
 import { updateObject } from './update.ts';
 import { managerOf } from './writer.ts';
 import type { Writer } from './writer.ts';
@@ -29,7 +29,10 @@ export async function scaleSubresource(
   const { namespace, name } = call.info;
   const entry = world.store.get(kind.resource, storeKey(kind, namespace, name));
   if (!entry) throw notFound(kind, name);
-  if (call.method === 'GET') return answerWith(kind, viewOf(entry, kind));
+  if (call.method === 'GET') {
+    await convertViews([entry], kind);
+    return answerWith(kind, viewOf(entry, kind));
+  }
   if (call.method !== 'PUT' && call.method !== 'PATCH') throw methodNotAllowed();
   const isPut = call.method === 'PUT';
   const options = writeOptions(isPut ? 'UpdateOptions' : 'PatchOptions', call.query);

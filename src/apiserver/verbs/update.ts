@@ -1,8 +1,8 @@
 /**
  * Update and patch: from the live object to its next state.
  *
- * Everything between "load the current object" and "commit" is one synchronous step, unless admission webhooks have to
- * be called; then the object may have changed meanwhile, and the step is repeated with the new state.
+ * Everything between "load the current object" and "commit" is one synchronous step, unless webhooks have to be called;
+ * then the object may have changed meanwhile, and the step is repeated with the new state.
  */
 import { timestamp } from '../../lib/clock.ts';
 import type { Answer } from '../api.ts';
@@ -16,7 +16,7 @@ import { Stale } from '../store/storage.ts';
 import type { Entry } from '../store/storage.ts';
 import { cloneJson, equalJson } from '../types.ts';
 import type { FieldError, JsonObject, KubeObject } from '../types.ts';
-import { ordered, storeKey, viewOf } from '../store/view.ts';
+import { convertViews, ordered, storageForm, storeKey, toStorage, viewOf } from '../store/view.ts';
 import { admit, managerOf, refuseInvalid, stored, strategyContext, withDefaults } from './writer.ts';
 import type { Writer } from './writer.ts';
 
@@ -43,6 +43,7 @@ export async function updateObject(writer: Writer, change: Change): Promise<Answ
   for (let attempt = 1; ; attempt++) {
     const entry = world.store.get(kind.resource, storeKey(kind, namespace, name));
     if (!entry) throw notFound(kind, name);
+    if (kind.webhook) await convertViews([entry], kind);
     try {
       return await updateOnce(writer, change, entry);
     } catch (error) {
@@ -87,7 +88,8 @@ async function updateOnce(writer: Writer, change: Change, entry: Entry): Promise
     world.store.commit(kind.resource, entry.key, entry.rev, undefined);
     return { type: 'object', code: 200, kind, object: ordered(next) };
   }
-  return stored(writer, next, entry.rev, 200);
+  const form = kind.webhook ? await storageForm(next, kind) : toStorage(next, kind);
+  return stored(writer, next, form, { expect: entry.rev, code: 200 });
 }
 
 /** The parts of the desired object that a write through this resource or subresource may change. */

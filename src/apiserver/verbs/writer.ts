@@ -10,7 +10,7 @@ import type { WriteOptions } from '../http/options.ts';
 import { badRequest, invalid } from '../status.ts';
 import type { Entry } from '../store/storage.ts';
 import type { FieldError, JsonObject, KubeObject } from '../types.ts';
-import { ordered, storeKey, toStorage, viewOf } from '../store/view.ts';
+import { convertViews, ordered, storeKey, viewOf } from '../store/view.ts';
 
 export interface Writer {
   readonly world: World;
@@ -136,13 +136,23 @@ export async function admit(
   return normalize(writer, changed, []);
 }
 
-/** Commits and returns the stored object. @param expect 0 if the object must not exist yet */
-export function stored(writer: Writer, object: KubeObject, expect: number, code: number): Answer {
+/**
+ * Commits and returns the stored object.
+ * @param form its stored form
+ * @param expect 0 if the object must not exist yet
+ */
+export function stored(
+  writer: Writer,
+  object: KubeObject,
+  form: KubeObject,
+  { expect, code }: { readonly expect: number; readonly code: number },
+): Answer | Promise<Answer> {
   const { world, kind } = writer;
   const { namespace, name } = object.metadata;
-  const form = ordered(toStorage(object, kind));
-  const change = world.store.commit(kind.resource, storeKey(kind, namespace ?? '', name), expect, form);
+  const next = ordered(form);
+  const change = world.store.commit(kind.resource, storeKey(kind, namespace ?? '', name), expect, next);
   const entry = change.next as Entry;
-  if (!kind.convert && form.apiVersion === kind.apiVersion) entry.view ??= { of: kind, obj: form };
-  return { type: 'object', code, kind, object: viewOf(entry, kind), entry };
+  if (!kind.convert && form.apiVersion === kind.apiVersion) entry.view ??= { of: kind, obj: next };
+  const answer = (): Answer => ({ type: 'object', code, kind, object: viewOf(entry, kind), entry });
+  return convertViews([entry], kind)?.then(answer) ?? answer();
 }

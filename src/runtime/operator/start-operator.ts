@@ -6,6 +6,7 @@ import { systemRng } from '../../lib/rng.ts';
 import { startHealthServer, type Check } from '../../observability/health.ts';
 import { silentLogger, type Logger } from '../../observability/log.ts';
 import { createMetrics } from '../../observability/metrics.ts';
+import { serveConversions, type ConversionOptions } from '../conversion/serve.ts';
 import type { Sharing } from '../fleet/sharing.ts';
 import type { NamespaceScope } from '../cache/namespace-scope.ts';
 import { createCaches } from '../cache/cache.ts';
@@ -65,6 +66,11 @@ export interface OperatorOptions {
    * not restricted. A scope can be changed while the operator runs. Default: all namespaces.
    */
   readonly namespaces?: readonly string[] | NamespaceScope;
+  /**
+   * Converts kinds with several versions: serves the requests of API servers by HTTPS, creates the certificates, and writes
+   * `spec.conversion` of the CustomResourceDefinitions. Default: none.
+   */
+  readonly conversion?: ConversionOptions;
   /** Names this process in the lease and in events; unique among replicas. Default `<host name>-<process id>`. */
   readonly identity?: string;
   /** Serves /metrics, /healthz and /readyz on this address; port 0 takes any free port. Default: not served. */
@@ -159,6 +165,11 @@ async function createOperator(
   };
   const { host: responses } = defaultResponses;
   const [connection, client] = await open({ responses, metrics });
+  if (options.conversion) {
+    const { namespace } = connection;
+    const conversions = await serveConversions(options.conversion, { client, name, namespace, ...ports });
+    closing.add(() => conversions.close());
+  }
   // Catching up reads the caches of all clusters, which do not exist yet.
   const clusters: Cluster[] = [];
   const replicas = await coordinateReplicas(options, {

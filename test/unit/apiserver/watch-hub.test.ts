@@ -113,7 +113,7 @@ describe('the watch hub', () => {
   it('does not treat many initial events as slowness', async () => {
     const { sink, watcher } = watch();
     const frame = Buffer.from(`{"type":"ADDED","object":{"metadata":{"name":"${'x'.repeat(1000)}"}}}\n`);
-    watcher.begin(Array.from({ length: 12_000 }, () => frame));
+    watcher.begin([], () => Array.from({ length: 12_000 }, () => frame));
     await settle();
     sink.queued = 12_000 * frame.length;
     put('a');

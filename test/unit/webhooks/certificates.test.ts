@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { createAuthority, issueCertificate, type KeyPair } from '../../../src/lib/certificates.ts';
-import { renewal, type Certificates } from '../../../src/webhooks/certificates.ts';
+import { renewal, type Certificates } from '../../../src/runtime/webhooks/certificates.ts';
 import { certificatesIn } from '../../support/webhooks.ts';
 import { render } from '../templating/gotemplate/support.ts';
 
@@ -13,14 +13,15 @@ const HOSTS = ['hooks', 'hooks.demo', 'hooks.demo.svc'];
 const pairs = Array.from({ length: 8 }, () => generateKeyPairSync('rsa', { modulusLength: 1024 }));
 let used = 0;
 const newKeys = (): Promise<KeyPair> => Promise.resolve(pairs[used++ % pairs.length] as KeyPair);
+const issuing = { commonName: 'landscaper-webhook', newKeys };
 
 const made = async (): Promise<Certificates> => {
-  const { certificates } = (await renewal(undefined, HOSTS, NOW, newKeys)) ?? {};
+  const { certificates } = (await renewal(undefined, HOSTS, NOW, issuing)) ?? {};
   if (!certificates) throw new Error('none were made');
   return certificates;
 };
 const after = (stored: Certificates, days: number, hosts = HOSTS) =>
-  renewal(stored, hosts, NOW + days * DAY, newKeys);
+  renewal(stored, hosts, NOW + days * DAY, issuing);
 const authorities = ({ caBundle }: Certificates): string[] =>
   certificatesIn(caBundle).map(({ fingerprint256 }) => fingerprint256);
 /** Whether a client that trusts `bundle` accepts the server certificate. */
@@ -81,7 +82,7 @@ describe('certificates of the webhooks', () => {
   });
 
   it('come from an authority that is valid now even if the old one was issued by a clock that was ahead', async () => {
-    const early = await renewal(undefined, HOSTS, NOW + 30 * DAY, newKeys);
+    const early = await renewal(undefined, HOSTS, NOW + 30 * DAY, issuing);
     const stored = early?.certificates as Certificates;
     const renewed = await after(stored, 0);
     expect(renewed?.why).to.equal('the certificate authority is not valid yet');
@@ -163,14 +164,14 @@ describe('certificates of the webhooks', () => {
     });
     const stored = { caBundle: authority.certificate, caKey: authority.key, ...server };
     const renewed = await after(stored, 0);
-    expect(renewed?.why).to.equal('Landscaper only reads RSA keys');
+    expect(renewed?.why).to.equal('the key is not an RSA key');
     const next = renewed?.certificates as Certificates;
     expect(isTrusted(next, stored) && isTrusted(stored, next)).to.equal(true);
     expect(createPrivateKey(next.caKey).asymmetricKeyType).to.equal('rsa');
     expect(createPrivateKey(next.key).asymmetricKeyType).to.equal('rsa');
     expect(await after(next, 0)).to.equal(undefined);
     const onlyServer = { ...stored, certificate: next.certificate, key: next.key };
-    expect((await after(onlyServer, 0))?.why).to.equal('Landscaper only reads RSA keys');
+    expect((await after(onlyServer, 0))?.why).to.equal('the key is not an RSA key');
   });
 
   it('of upstream are used as they are, and continued', async () => {

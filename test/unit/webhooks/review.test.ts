@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { hostsOf, webhookConfiguration } from '../../../src/webhooks/configuration.ts';
+import { hostsOf } from '../../../src/runtime/webhooks/endpoint.ts';
+import { webhookConfiguration } from '../../../src/webhooks/configuration.ts';
 import { InvalidReview, review, reviewLargeItems } from '../../../src/webhooks/review.ts';
 import { target } from '../../support/broken.ts';
 import { writeDeployItems, type DeployItemTemplate } from '../../../src/api/kinds/execution.ts';

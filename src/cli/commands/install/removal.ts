@@ -10,8 +10,7 @@ import { fleetLabel } from '../../../runtime/fleet/names.ts';
 import { keyOf } from '../../../runtime/keys.ts';
 import { getIfThere } from '../../../runtime/transport/read.ts';
 import type { Client, Kind, Obj, View } from '../../../runtime/types.ts';
-import { CONFIGURATION_NAME } from '../../../webhooks/configuration.ts';
-import { CERTIFICATES_SECRET } from '../../../webhooks/secret.ts';
+import { CERTIFICATES_SECRET, CONFIGURATION_NAME } from '../../../webhooks/configuration.ts';
 import { CommandError } from '../../errors.ts';
 import {
   clusterRoleBindingKind,

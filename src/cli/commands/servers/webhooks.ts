@@ -8,7 +8,7 @@ import { systemClock } from '../../../lib/clock.ts';
 import { systemRng } from '../../../lib/rng.ts';
 import { createClient } from '../../../runtime/transport/client.ts';
 import { connect } from '../../../runtime/transport/http.ts';
-import type { Endpoint } from '../../../webhooks/configuration.ts';
+import type { Endpoint } from '../../../runtime/webhooks/endpoint.ts';
 import type { LargeItemsCheck } from '../../../webhooks/review.ts';
 import { startWebhooks } from '../../../webhooks/index.ts';
 import { defaults, readConfiguration } from '../../configuration/configuration.ts';

@@ -4,16 +4,15 @@
  */
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { KeyPair } from '../lib/certificates.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../observability/log.ts';
-import { Secret } from '../runtime/core-kinds.ts';
-import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
-import { getIfThere } from '../runtime/transport/read.ts';
-import type { Client } from '../runtime/types.ts';
+import type { KeyPair } from '../../lib/certificates.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../observability/log.ts';
+import { Secret } from '../core-kinds.ts';
+import { AlreadyExists, Conflict, NotFound } from '../errors.ts';
+import { splitKey } from '../keys.ts';
+import { getIfThere } from '../transport/read.ts';
+import type { Client, Key } from '../types.ts';
 import { renewal, type Certificates } from './certificates.ts';
-
-export const CERTIFICATES_SECRET = 'landscaper-webhook-certs';
 
 /** The keys of the secret. */
 const KEYS = {
@@ -31,12 +30,16 @@ interface SecretPorts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly namespace: string;
+  /** Name of the secret. */
+  readonly secretName: string;
+  /** Common name of the server's certificate. */
+  readonly commonName: string;
+  /** Names and addresses of the server. */
   readonly hosts: readonly string[];
 }
 
 const newKeyPair = promisify(generateKeyPair);
 
-/** Upstream's webhook server, which may take over, reads no other keys. */
 const rsaKeys = (): Promise<KeyPair> => newKeyPair('rsa', { modulusLength: 2048 });
 
 /**
@@ -45,18 +48,19 @@ const rsaKeys = (): Promise<KeyPair> => newKeyPair('rsa', { modulusLength: 2048 
  * @throws the errors of runtime/errors.ts
  */
 export async function currentCertificates(ports: SecretPorts, inUse?: Certificates): Promise<Certificates> {
-  const { client, clock, log, namespace, hosts } = ports;
+  const { client, clock, log, namespace, secretName, commonName, hosts } = ports;
+  const key = `${namespace}/${secretName}`;
   for (let attempt = 1; ; attempt++) {
-    const secret = await readSecret(client, namespace);
+    const secret = await getIfThere(client, Secret, key);
     const stored = secret ? certificatesIn(secret) : inUse;
-    const due = await renewal(stored, hosts, clock.wall(), rsaKeys);
+    const due = await renewal(stored, hosts, clock.wall(), { commonName, newKeys: rsaKeys });
     if (!due && secret && stored) return stored;
     const certificates = due?.certificates ?? stored;
     if (!certificates) throw new TypeError('bug: no certificates are stored and none were created');
     try {
-      await store(client, namespace, secret, certificates);
+      await store(client, key, secret, certificates);
       const why = due?.why ?? 'the secret was deleted';
-      log.info({ secret: `${namespace}/${CERTIFICATES_SECRET}`, why }, 'certificates stored');
+      log.info({ secret: key, why }, 'certificates stored');
       return certificates;
     } catch (error) {
       const isConflict =
@@ -65,9 +69,6 @@ export async function currentCertificates(ports: SecretPorts, inUse?: Certificat
     }
   }
 }
-
-const readSecret = (client: Client, namespace: string): Promise<Secret | undefined> =>
-  getIfThere(client, Secret, `${namespace}/${CERTIFICATES_SECRET}`);
 
 /** A missing entry counts as an empty one, which is as invalid as an unreadable one. */
 function certificatesIn({ data = {} }: Secret): Certificates {
@@ -82,7 +83,7 @@ function certificatesIn({ data = {} }: Secret): Certificates {
 
 async function store(
   client: Client,
-  namespace: string,
+  key: Key,
   secret: Secret | undefined,
   certificates: Certificates,
 ): Promise<void> {
@@ -94,7 +95,6 @@ async function store(
   );
   if (secret) {
     const { resourceVersion } = secret.metadata;
-    const key = `${namespace}/${CERTIFICATES_SECRET}`;
     await client.send({
       verb: 'merge',
       kind: Secret,
@@ -103,7 +103,8 @@ async function store(
     });
     return;
   }
-  const metadata = { name: CERTIFICATES_SECRET, namespace };
+  const { namespace = '', name } = splitKey(key);
+  const metadata = { name, namespace };
   const object: Secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
   await client.send({ verb: 'create', kind: Secret, object });
 }

@@ -1,5 +1,5 @@
 /**
- * Creates and renews the certificates of the webhook server. Pure except for the keys, which the caller creates.
+ * Creates and renews the certificates of a webhook server. Pure except for the keys, which the caller creates.
  *
  * A new authority is created long before the old one expires, and certificates of the old one stay in use
  * meanwhile. First the API server learns to trust both authorities; months later, the new one signs a server
@@ -14,7 +14,7 @@ import {
   issueCertificate,
   type Authority,
   type KeyPair,
-} from '../lib/certificates.ts';
+} from '../../lib/certificates.ts';
 
 /** All in PEM. */
 export interface Certificates {
@@ -40,22 +40,28 @@ const BACKDATED_MS = 3_600_000;
 /** A certificate is renewed when less than this share of its lifetime is left. */
 const RENEWAL_SHARE = 1 / 3;
 
-const NOT_RSA = 'Landscaper only reads RSA keys';
+const NOT_RSA = 'the key is not an RSA key';
 
 const AUTHORITY_NAME = 'webhook-ca';
-const SERVER_NAME = 'landscaper-webhook';
+
+/** What new certificates need. */
+interface Issuing {
+  /** Common name of the server. */
+  readonly commonName: string;
+  /** Called for each new certificate; must return RSA keys, the only ones that all webhook servers read. */
+  readonly newKeys: () => Promise<KeyPair>;
+}
 
 /**
  * undefined if the stored certificates are still good.
  * @param hosts names and addresses of the server
  * @param now milliseconds since 1970
- * @param newKeys called for each new certificate; upstream's webhook server only reads RSA keys
  */
 export async function renewal(
   stored: Certificates | undefined,
   hosts: readonly string[],
   now: number,
-  newKeys: () => Promise<KeyPair>,
+  { commonName, newKeys }: Issuing,
 ): Promise<Renewal | undefined> {
   const newAuthority = async (): Promise<Authority> =>
     createAuthority(AUTHORITY_NAME, lifeFrom(now, AUTHORITY_MS), await newKeys());
@@ -73,7 +79,7 @@ export async function renewal(
       certificates: {
         caBundle: writeBundle([issuer.certificate, ...bundle]),
         caKey: authority.key,
-        ...serverCertificate(issuer, await newKeys(), hosts, now),
+        ...serverCertificate(issuer, { commonName, keys: await newKeys() }, hosts, now),
       },
       why: stored ? authorityProblem(isEarly) : 'there are no certificates yet',
     };
@@ -84,7 +90,12 @@ export async function renewal(
   const server =
     problem === undefined
       ? {}
-      : serverCertificate({ certificate: bundle[0], key: signer }, await newKeys(), hosts, now);
+      : serverCertificate(
+          { certificate: bundle[0], key: signer },
+          { commonName, keys: await newKeys() },
+          hosts,
+          now,
+        );
   const next = isAuthorityOld ? await newAuthority() : undefined;
   return {
     certificates: {
@@ -129,14 +140,14 @@ interface Issuer {
 /** Its validity ends with that of its authority. */
 function serverCertificate(
   issuer: Issuer,
-  keys: KeyPair,
+  { commonName, keys }: { readonly commonName: string; readonly keys: KeyPair },
   hosts: readonly string[],
   now: number,
 ): Pick<Certificates, 'certificate' | 'key'> {
   const { from, until } = lifeFrom(now, SERVER_MS);
   const validity = { from, until: Math.min(until, untilOf(issuer.certificate)) };
   return issueCertificate({ certificate: issuer.certificate.toString() }, issuer.key, {
-    commonName: SERVER_NAME,
+    commonName,
     usage: 'server',
     hosts,
     validity,

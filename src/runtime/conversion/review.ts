@@ -1,0 +1,62 @@
+/** Computes the response to a ConversionReview of an API server. Pure. */
+import { isObject, ownField } from '../../lib/objects.ts';
+import type { Obj } from '../types.ts';
+import type { Conversion } from './conversion.ts';
+
+/** The request body is not a ConversionReview. */
+export class InvalidReview extends Error {
+  override readonly name = 'InvalidReview';
+}
+
+interface Review {
+  readonly response: object;
+  /** Why the conversion failed. */
+  readonly problem: string | undefined;
+}
+
+/**
+ * Converts all objects of a review, or none.
+ * @throws InvalidReview
+ */
+export function reviewConversion(conversion: Pick<Conversion, 'convert'>, body: unknown): Review {
+  const request = ownField(body, 'request');
+  const uid = ownField(request, 'uid');
+  const apiVersion = ownField(request, 'desiredAPIVersion');
+  const objects = ownField(request, 'objects');
+  if (typeof uid !== 'string' || typeof apiVersion !== 'string' || !Array.isArray(objects))
+    throw new InvalidReview('expected a ConversionReview with uid, desiredAPIVersion and objects');
+  const answer = (response: object, problem?: string): Review => ({
+    response: {
+      apiVersion: ownField(body, 'apiVersion'),
+      kind: 'ConversionReview',
+      response: { uid, ...response },
+    },
+    problem,
+  });
+  const convertedObjects: Obj[] = [];
+  for (const object of objects as unknown[]) {
+    const problem = convertInto(convertedObjects, conversion, object, apiVersion);
+    if (problem !== undefined) return answer({ result: { status: 'Failure', message: problem } }, problem);
+  }
+  return answer({ result: { status: 'Success' }, convertedObjects });
+}
+
+/** @returns why the object cannot be converted */
+function convertInto(
+  converted: Obj[],
+  conversion: Pick<Conversion, 'convert'>,
+  object: unknown,
+  apiVersion: string,
+): string | undefined {
+  const metadata = ownField(object, 'metadata');
+  if (!isObject(object) || !isObject(metadata)) return 'an object has no metadata';
+  try {
+    converted.push(conversion.convert(object as unknown as Obj, apiVersion));
+    return undefined;
+  } catch (error) {
+    const { namespace, name } = metadata as { namespace?: string; name?: string };
+    const key = namespace === undefined ? name : `${namespace}/${name ?? ''}`;
+    const why = error instanceof Error ? error.message : String(error);
+    return `cannot convert ${String(object['kind'])} ${String(key)} from ${String(object['apiVersion'])} to ${apiVersion}: ${why}`;
+  }
+}

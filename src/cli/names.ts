@@ -16,6 +16,9 @@ export type ControllerName = (typeof controllerNames)[number];
 export const deployerNames = ['helm', 'manifest', 'container', 'mock'] as const;
 export type DeployerName = (typeof deployerNames)[number];
 
+/** Selects the pods and Deployments of the controllers that `espalier install` and the chart create. */
+export const CONTROLLER_LABELS = 'app.kubernetes.io/name=espalier,app.kubernetes.io/component=controllers';
+
 /** The type of deploy items that each deployer handles. */
 export const itemTypes: Readonly<Record<DeployerName, string>> = {
   helm: `${GROUP}/helm`,

@@ -16,6 +16,9 @@ export class CrdsNotServed extends EspalierError {}
 /** The API server did not accept one of our CustomResourceDefinitions, although the request was retried. */
 export class CrdsNotApplied extends EspalierError {}
 
+/** Field manager of the definitions. */
+export const CRD_MANAGER = 'espalier-crds';
+
 const DEADLINE_MS = 30_000;
 const INTERVAL_MS = 50;
 
@@ -56,7 +59,7 @@ const applyCrd = (object: CustomResourceDefinition, ports: Ports): Promise<Custo
       verb: 'apply',
       kind: CustomResourceDefinition,
       object,
-      manager: 'espalier-crds',
+      manager: CRD_MANAGER,
       force: true,
     }),
   );

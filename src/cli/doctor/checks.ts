@@ -1,35 +1,14 @@
 /** What `espalier doctor` looks for: a table of pure functions over objects that were read once. */
 import { isBeingDeleted, isFinalPhase, isFinished } from '../../api/job.ts';
 import { labels } from '../../api/labels.ts';
-import type { SyncObject } from '../../api/kinds/syncobject.ts';
 import { lockName } from '../../landscape/upstream-locks.ts';
 import { executionContext, installationContext } from '../../dataflow/scope.ts';
 import { notPickedUpMessage } from '../../machine/status.ts';
 import type { Obj, View } from '../../runtime/types.ts';
 import type { Collected } from '../tree/collect.ts';
-import type { TreeObject } from '../tree/tree.ts';
-
-/** All that the checks read. */
-export interface Findable extends Collected {
-  /** Data objects and targets; only metadata is read. */
-  readonly data: readonly View<Obj>[];
-  /** Locks of upstream's replicas; default: none, or they cannot be read. */
-  readonly locks?: readonly View<SyncObject>[];
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
-export interface Finding {
-  readonly check: string;
-  /** `Execution shop/web` */
-  readonly object: string;
-  /** The fields that show it. */
-  readonly evidence: string;
-  /** What may happen when the command runs. */
-  readonly risk: string;
-  /** The command that mends it. */
-  readonly command: string;
-}
+import { unservedFinalizer } from './finalizers.ts';
+import { nameOf, objectsIn, type Findable, type Finding } from './findable.ts';
+import { staleLease } from './leases.ts';
 
 interface Check {
   readonly name: string;
@@ -41,10 +20,12 @@ const STUCK_MS = 10 * 60_000;
 export const checks: readonly Check[] = [
   { name: 'phase-without-job', find: phaseWithoutJob },
   { name: 'not-taken-up', find: notTakenUp },
+  { name: 'unserved-finalizer', find: unservedFinalizer },
   { name: 'stuck-deletion', find: stuckDeletion },
   { name: 'missing-owner', find: missingOwner },
   { name: 'orphaned-export', find: orphanedExport },
   { name: 'leftover-lock', find: leftoverLock },
+  { name: 'stale-lease', find: staleLease },
 ];
 
 export const diagnose = (all: Findable): readonly Finding[] =>
@@ -106,11 +87,13 @@ function notTakenUp({ deployItems }: Findable): readonly Finding[] {
   });
 }
 
+/** Deletions for which no better reason was found. */
 function stuckDeletion(all: Findable): readonly Finding[] {
+  const explained = new Set(unservedFinalizer(all).map(({ object }) => object));
   return [...objectsIn(all), ...all.data].flatMap((one: View<Obj>) => {
     const { deletionTimestamp = '', finalizers = [], name, namespace = '' } = one.metadata;
     const age = all.now - Date.parse(deletionTimestamp);
-    if (!isBeingDeleted(one.metadata) || !(age > STUCK_MS)) return [];
+    if (!isBeingDeleted(one.metadata) || !(age > STUCK_MS) || explained.has(nameOf(one))) return [];
     return {
       check: 'stuck-deletion',
       object: nameOf(one),
@@ -190,12 +173,3 @@ function leftoverLock(all: Findable): readonly Finding[] {
     };
   });
 }
-
-const objectsIn = ({ installations, executions, deployItems }: Collected): readonly TreeObject[] => [
-  ...installations,
-  ...executions,
-  ...deployItems,
-];
-
-const nameOf = ({ kind, metadata }: View<Obj>): string =>
-  `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;

@@ -1,6 +1,6 @@
 /** Which of our CustomResourceDefinitions a cluster lacks, and which of their fields. */
 import { isObject } from '../../lib/objects.ts';
-import type { Finding } from './checks.ts';
+import type { Finding } from './findable.ts';
 
 /** What is compared, of a definition of ours or of the cluster. */
 export interface DefinitionLike {

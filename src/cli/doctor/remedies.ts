@@ -2,7 +2,11 @@
 import { annotations, operations } from '../../api/labels.ts';
 import { dataObjectKind, installationKind, syncObjectKind, targetKind } from '../../api/landscaper-kinds.ts';
 import type { Kind, Obj, View, Write } from '../../runtime/types.ts';
-import { rootFinder, type Findable, type Finding } from './checks.ts';
+import { CRD_MANAGER } from '../../landscape/ensure-crds.ts';
+import { CustomResourceDefinition } from '../../runtime/core-kinds.ts';
+import { leaseKind } from '../../runtime/manager/lease.ts';
+import { rootFinder } from './checks.ts';
+import type { Findable, Finding } from './findable.ts';
 
 /** A write that mends a finding if the object has not changed since it was read. */
 interface Remedy {
@@ -13,10 +17,10 @@ interface Remedy {
 /** What to do about findings without a remedy. */
 const BY_HAND: Readonly<Record<string, string>> = {
   'not-taken-up': 'start a deployer for this type, or remove the item from the blueprint',
+  'unserved-finalizer': 'start the controller or deployer that removes the finalizer',
   'stuck-deletion':
     'find out which controller serves the finalizers; read the risk before you use force-delete',
   'missing-owner': 'check whether the garbage collector of the cluster runs; it deletes such objects',
-  'outdated-definition': 'an administrator of the cluster has to run the command',
   'expired-credential': 'put new credentials into the target or its Secret',
   'unreachable-target': 'check the address, the network and the credentials of the cluster',
 };
@@ -25,12 +29,15 @@ export const stepsByHand = ({ check }: Finding): string => BY_HAND[check] ?? 'ru
 
 /** Undefined if the finding cannot be mended safely by a program. */
 export function remedyOf(finding: Finding, all: Findable): Remedy | undefined {
+  if (finding.check === 'outdated-definition') return application(finding, all);
   const object = objectOf(finding, all);
   if (!object) return undefined;
-  if (finding.check === 'orphaned-export' || finding.check === 'leftover-lock') return deletion(object);
+  if (DELETED.has(finding.check)) return deletion(object);
   if (finding.check === 'phase-without-job') return newJob(rootOf(object, all));
   return undefined;
 }
+
+const DELETED: ReadonlySet<string> = new Set(['orphaned-export', 'leftover-lock', 'stale-lease']);
 
 const objectOf = ({ object }: Finding, all: Findable): View<Obj> | undefined =>
   objectsOf(all).find(
@@ -43,7 +50,15 @@ const objectsOf = ({
   deployItems,
   data,
   locks = [],
-}: Findable): readonly View<Obj>[] => [...installations, ...executions, ...deployItems, ...data, ...locks];
+  leases = [],
+}: Findable): readonly View<Obj>[] => [
+  ...installations,
+  ...executions,
+  ...deployItems,
+  ...data,
+  ...locks,
+  ...leases.map((lease) => ({ ...lease, kind: leaseKind.kind })),
+];
 
 const rootOf = (object: View<Obj>, all: Findable): View<Obj> | undefined => {
   const name = rootFinder(all)(object);
@@ -54,7 +69,7 @@ const rootOf = (object: View<Obj>, all: Findable): View<Obj> | undefined => {
 
 const keyOf = ({ metadata }: View<Obj>): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
-const deletable: readonly Kind[] = [dataObjectKind, targetKind, syncObjectKind];
+const deletable: readonly Kind[] = [dataObjectKind, targetKind, syncObjectKind, leaseKind];
 
 function deletion(object: View<Obj>): Remedy | undefined {
   const { uid, resourceVersion } = object.metadata;
@@ -68,6 +83,24 @@ function deletion(object: View<Obj>): Remedy | undefined {
       key: keyOf(object),
       ...(uid !== undefined && { uid }),
       ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+  };
+}
+
+/** Fields of the definition that others have set, such as conversions, remain unless ours differ. */
+function application({ object }: Finding, { definitions = [] }: Findable): Remedy | undefined {
+  const definition = definitions.find(
+    ({ metadata }) => object === `${CustomResourceDefinition.kind} ${metadata.name}`,
+  );
+  if (!definition) return undefined;
+  return {
+    what: `apply ${object}`,
+    write: {
+      verb: 'apply',
+      kind: CustomResourceDefinition,
+      object: definition as unknown as Obj,
+      manager: CRD_MANAGER,
+      force: true,
     },
   };
 }

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isObject, ownField } from '../../lib/objects.ts';
 import { parseYaml } from '../../lib/yaml.ts';
-import type { Finding } from './checks.ts';
+import type { Finding } from './findable.ts';
 
 /** The access to one target, as it was tried. */
 export interface TriedTarget {

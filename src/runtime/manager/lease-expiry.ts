@@ -4,7 +4,7 @@ import type { View } from '../types.ts';
 import type { LeaseObject } from './lease.ts';
 
 /** Clocks of machines differ by less than this. */
-const MAX_CLOCK_DIFFERENCE_MS = 600_000;
+export const MAX_CLOCK_DIFFERENCE_MS = 600_000;
 
 /** Whether a lease expired so long ago that its holder has stopped, by any clock. @param durationMs if it has none */
 export function expiredLongAgo({ spec }: View<LeaseObject>, durationMs: number, clock: Clock): boolean {

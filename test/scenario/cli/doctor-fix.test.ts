@@ -1,18 +1,26 @@
 /** `espalier doctor --fix` on the embedded API server, without controllers. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { startApiServer, type ApiServer } from '../../../src/apiserver/server.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
-import { API_VERSION, annotations } from '../../../src/api/labels.ts';
+import { API_VERSION, GROUP, annotations } from '../../../src/api/labels.ts';
 import { dataObjectKind, syncObjectKind } from '../../../src/api/landscaper-kinds.ts';
+import { roleBindingKind, roleKind } from '../../../src/cli/commands/install/kinds.ts';
 import { fix } from '../../../src/cli/commands/doctor/fix.ts';
 import { startEmbedded, type Embedded } from '../../../src/cli/composition/embedded.ts';
-import { diagnose, type Findable } from '../../../src/cli/doctor/checks.ts';
+import { diagnose } from '../../../src/cli/doctor/checks.ts';
+import type { Findable } from '../../../src/cli/doctor/findable.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { collect } from '../../../src/cli/tree/collect.ts';
 import { ensureCrds } from '../../../src/landscape/ensure-crds.ts';
-import { systemClock as clock } from '../../../src/lib/clock.ts';
+import { microTimestamp, systemClock as clock } from '../../../src/lib/clock.ts';
+import { parseYaml } from '../../../src/lib/yaml.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
-import { Forbidden } from '../../../src/runtime/errors.ts';
+import { CustomResourceDefinition } from '../../../src/runtime/core-kinds.ts';
+import { leaseKind } from '../../../src/runtime/manager/lease.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
@@ -144,10 +152,7 @@ describe('espalier doctor --fix', function () {
       return { ...(await collect(client, NS)), data, now: clock.wall() };
     };
     /** @param meanwhile called after the last read before the write */
-    const attempt = async (
-      meanwhile: () => Promise<unknown>,
-      send: Client['send'] = (write, signal) => client.send(write, signal),
-    ): Promise<string> => {
+    const attempt = async (meanwhile: () => Promise<unknown>): Promise<string> => {
       const terminal = fakeTerminal();
       const read = async () => {
         const found = await all();
@@ -156,7 +161,7 @@ describe('espalier doctor --fix', function () {
       const first = await read();
       let reads = 0;
       await fix(first, {
-        client: { send },
+        client,
         terminal,
         diagnose: async () => {
           const found = await read();
@@ -190,22 +195,119 @@ describe('espalier doctor --fix', function () {
       expect(output).to.contain('nothing was done');
       expect(await names(dataObjectKind)).to.deep.equal(['url']);
     });
+  });
 
-    it('and reports that a permission is missing', async () => {
-      const output = await attempt(
-        () => Promise.resolve(),
-        () =>
-          Promise.reject(
-            new Forbidden({
-              message: 'you may not delete dataobjects',
-              status: 403,
-              reason: 'Forbidden',
-              ref: { verb: 'delete', kind: 'DataObject' },
-            }),
-          ),
-      );
-      expect(output).to.contain('you lack the permission; nothing was done: ');
-      expect(output).to.contain('1 finding is left');
+  it('deletes the Lease of a replica that has ended, and keeps one that is renewed', async () => {
+    await applyAll(client, [namespaceObject('ls-system')]);
+    const lease = (holderIdentity: string, renewTime: string): object => ({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: {
+        name: `espalier-member-${holderIdentity}`,
+        namespace: 'ls-system',
+        labels: { 'espalier.dev/fleet': 'espalier', 'espalier.dev/role': 'member' },
+      },
+      spec: { holderIdentity, leaseDurationSeconds: 15, renewTime },
     });
+    await create(leaseKind, lease('ended', '2026-01-01T00:00:00.000000Z'));
+    await create(leaseKind, lease('runs', microTimestamp(clock)));
+    const { code, terminal } = await doctor(['y']);
+    expect(terminal.output).to.contain('Lease ls-system/espalier-member-ended: stale-lease');
+    expect(terminal.output).to.contain('result:   cured');
+    expect(code, terminal.output).to.equal(0);
+    const left: string[] = [];
+    for await (const page of client.list(leaseKind, { namespace: 'ls-system' }))
+      left.push(...page.items.map(({ metadata }) => metadata.name));
+    expect(left).to.deep.equal(['espalier-member-runs']);
+  });
+
+  it('applies a definition that drops fields', async () => {
+    const name = 'contexts.landscaper.gardener.cloud';
+    const key = await client.get(CustomResourceDefinition, name);
+    const [version] = key.spec?.versions ?? [];
+    const openAPIV3Schema = { type: 'object', properties: { metadata: { type: 'object' } } };
+    const versions = [{ ...version, schema: { openAPIV3Schema } }];
+    await client.send({
+      verb: 'merge',
+      kind: CustomResourceDefinition,
+      key: name,
+      body: { spec: { versions } },
+    });
+    const { code, terminal } = await doctor(['y']);
+    expect(terminal.output).to.contain(`CustomResourceDefinition ${name}: outdated-definition`);
+    expect(terminal.output).to.contain('result:   cured');
+    expect(code, terminal.output).to.equal(0);
+  });
+});
+
+describe('espalier doctor --fix, for a user who may only read', function () {
+  this.timeout(60_000);
+  const USER = 'reader';
+  let server: ApiServer;
+  let admin: Client;
+  let folder: string;
+  before(async () => {
+    server = await startApiServer({ authorization: 'RBAC' });
+    admin = createClient(
+      await connect({ kubeconfig: { text: server.kubeconfig }, userAgent: 'test', clock, log }),
+    );
+    await ensureCrds(admin, clock, log);
+    await applyAll(admin, [namespaceObject(NS)]);
+    const send = (kind: Kind, object: object): Promise<unknown> =>
+      admin.send({ verb: 'create', kind, object: object as Obj });
+    const RBAC = 'rbac.authorization.k8s.io';
+    const metadata = { name: USER, namespace: NS };
+    await send(roleKind, {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'Role',
+      metadata,
+      rules: [{ apiGroups: [GROUP], resources: ['*'], verbs: ['list'] }],
+    });
+    await send(roleBindingKind, {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: RBAC, kind: 'Role', name: USER },
+      subjects: [{ kind: 'User', name: USER }],
+    });
+    await send(dataObjectKind, {
+      apiVersion: API_VERSION,
+      kind: 'DataObject',
+      metadata: {
+        name: 'url',
+        namespace: NS,
+        labels: { 'data.landscaper.gardener.cloud/source': 'Inst.gone' },
+      },
+      data: 1,
+    });
+    folder = mkdtempSync(join(tmpdir(), 'espalier-doctor-'));
+    // The administrator impersonates the user, as `kubectl --as` does.
+    const kubeconfig = parseYaml(server.kubeconfig) as { users: { name: string; user: object }[] };
+    const users = kubeconfig.users.map((one) => ({ ...one, user: { ...one.user, as: USER } }));
+    writeFileSync(join(folder, 'kubeconfig'), JSON.stringify({ ...kubeconfig, users }), { mode: 0o600 });
+  });
+  after(async () => {
+    await admin.close();
+    await server.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('finds what the user may list, says which permission is missing, and changes nothing', async () => {
+    const terminal = fakeTerminal({
+      env: { KUBECONFIG: join(folder, 'kubeconfig') },
+      ask: () => Promise.resolve('y'),
+    });
+    const code = await runProgram(['doctor', '-n', NS, '--fix'], terminal);
+    expect(terminal.errors).to.equal(
+      'definitions are not checked: you may not list CustomResourceDefinitions\n',
+    );
+    expect(terminal.output).to.contain('DataObject shop/url: orphaned-export');
+    expect(terminal.output)
+      .to.contain('you lack the permission; nothing was done: ')
+      .and.contain('dataobjects');
+    expect(terminal.output).to.contain('1 finding is left');
+    expect(code).to.equal(1);
+    const kept = await admin.get(dataObjectKind, `${NS}/url`);
+    expect(kept.metadata.name).to.equal('url');
   });
 });

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
+import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
 import type { SyncObject } from '../../../src/api/kinds/syncobject.ts';
-import { checks, diagnose, type Findable } from '../../../src/cli/doctor/checks.ts';
+import { checks, diagnose } from '../../../src/cli/doctor/checks.ts';
+import type { Findable } from '../../../src/cli/doctor/findable.ts';
+import type { Deployment } from '../../../src/runtime/core-kinds.ts';
+import type { LeaseObject } from '../../../src/runtime/manager/lease.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { collected, execution, installation, item } from './given.ts';
 
@@ -35,10 +39,34 @@ const ownedBy = (uid: string): object => ({
 const writtenBy = (source: string): object => ({
   labels: { 'data.landscaper.gardener.cloud/source': source },
 });
-const deletedAt = (time: string): Findable =>
+const FINALIZER = 'finalizer.landscaper.gardener.cloud';
+const deletedAt = (time: string, finalizer = FINALIZER): Findable =>
   given([
-    withMeta(installation('app', { phase: 'DeleteFailed' }), { deletionTimestamp: time, finalizers: ['f'] }),
+    withMeta(installation('app', { phase: 'DeleteFailed' }), {
+      deletionTimestamp: time,
+      finalizers: [finalizer, 'foregroundDeletion'],
+      managedFields: [
+        {
+          manager: 'backup',
+          time,
+          fieldsV1: { 'f:metadata': { 'f:finalizers': { 'v:"example.org/backup"': {} } } },
+        },
+      ],
+    }),
   ]);
+/** A Lease of the fleet `espalier`. */
+const lease = (role: string, holder: string | undefined, renewTime: string): LeaseObject => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: {
+    name: `espalier-${role === 'member' ? `member-${holder ?? ''}` : `shard-${role}`}`,
+    namespace: 'ls-system',
+    labels: { 'espalier.dev/fleet': 'espalier', 'espalier.dev/role': role },
+  },
+  spec: { ...(holder !== undefined && { holderIdentity: holder }), leaseDurationSeconds: 15, renewTime },
+});
+const LONG_AGO = '2026-01-01T00:00:00Z';
+const JUST_NOW = '2026-01-01T00:59:55Z';
 const waiting = (finished: string): Findable => {
   const one = item('i', { execution: 'app', phase: 'Init', finished, waits: 'no deployer of type t runs' });
   const conditions = (one.status?.conditions ?? []).map((c) => ({ ...c, reason: 'NotTakenUp' }));
@@ -59,8 +87,28 @@ const cases: Readonly<Record<string, readonly [found: Findable, evidence: string
   ],
   'stuck-deletion': [
     deletedAt('2026-01-01T00:00:00Z'),
-    'deleted at 2026-01-01T00:00:00Z, and still has the finalizers f',
+    `deleted at 2026-01-01T00:00:00Z, and still has the finalizers ${FINALIZER}, foregroundDeletion`,
     deletedAt('2026-01-01T00:59:00Z'),
+  ],
+  'unserved-finalizer': [
+    deletedAt(LONG_AGO, 'example.org/backup'),
+    'it has the finalizer example.org/backup, which neither Espalier nor Kubernetes removes; "backup" set it at 2026-01-01T00:00:00Z',
+    deletedAt('2026-01-01T00:55:00Z', 'example.org/backup'),
+  ],
+  'stale-lease': [
+    {
+      ...given([]),
+      leases: [lease('member', 'a', LONG_AGO), lease('member', 'b', JUST_NOW), lease('00', 'b', LONG_AGO)],
+    },
+    'replica "a" has not renewed it since 2026-01-01T00:00:00Z; 1 other replica of "espalier" runs',
+    {
+      ...given([]),
+      leases: [
+        lease('member', 'b', '2026-01-01T00:51:00Z'),
+        lease('00', 'b', LONG_AGO),
+        lease('01', undefined, LONG_AGO),
+      ],
+    },
   ],
   'missing-owner': [
     given([installation('app', { phase: 'Succeeded' })], data(ownedBy('uid-before'))),
@@ -102,5 +150,57 @@ describe('espalier doctor', () => {
     });
     const [finding] = diagnose(given([installation('app', { phase: 'Succeeded' }), child]));
     expect(finding?.command).to.equal('espalier installations reconcile app -n proj');
+  });
+
+  const evidenceOf = (found: Findable, check: string): readonly string[] =>
+    diagnose(found)
+      .filter((one) => one.check === check)
+      .map(({ evidence }) => evidence);
+
+  it('reports a shard of a replica that does not run', () => {
+    const leases = [
+      lease('member', 'b', JUST_NOW),
+      lease('member', 'c', JUST_NOW),
+      lease('07', 'a', LONG_AGO),
+    ];
+    expect(evidenceOf({ ...given([]), leases }, 'stale-lease')).to.deep.equal([
+      'it is held by replica "a", which does not run; 2 other replicas of "espalier" run',
+    ]);
+  });
+
+  describe('reports our own finalizer', () => {
+    const deployment = (readyReplicas: number): Deployment =>
+      ({ metadata: { name: 'espalier', namespace: 'ls-system' }, status: { readyReplicas } }) as Deployment;
+    const unserved = (more: Partial<Findable>): readonly string[] =>
+      evidenceOf({ ...deletedAt('2026-01-01T00:58:00Z'), ...more }, 'unserved-finalizer');
+
+    it('if no replica has renewed its Lease', () => {
+      expect(unserved({ leases: [lease('member', 'a', LONG_AGO)] })).to.deep.equal([
+        `it has the finalizer ${FINALIZER}, but no replica of "espalier" has renewed its Lease since ${LONG_AGO}`,
+      ]);
+    });
+    it('if the controllers have no ready pod', () => {
+      expect(unserved({ controllers: [deployment(0)] })).to.deep.equal([
+        `it has the finalizer ${FINALIZER}, but Deployment ls-system/espalier has no ready replica`,
+      ]);
+    });
+    it('but not if a replica runs, or if that is not known', () => {
+      for (const more of [
+        {},
+        { leases: [lease('member', 'a', JUST_NOW)] },
+        { leases: [lease('member', 'a', LONG_AGO)], controllers: [deployment(1)] },
+      ])
+        expect(unserved(more)).to.deep.equal([]);
+    });
+    it('on a deploy item that no deployer takes up', () => {
+      const {
+        deployItems: [one],
+      } = waiting('');
+      const deleted =
+        one && withMeta(one as DeployItem, { deletionTimestamp: LONG_AGO, finalizers: [FINALIZER] });
+      expect(evidenceOf(given(deleted ? [deleted] : []), 'unserved-finalizer')).to.deep.equal([
+        `it has the finalizer ${FINALIZER}, but no deployer of type t runs`,
+      ]);
+    });
   });
 });

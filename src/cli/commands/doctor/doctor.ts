@@ -3,15 +3,18 @@ import { loadCrds } from '../../../api/crds.ts';
 import { syncObjectKind, type SyncObject } from '../../../api/kinds/syncobject.ts';
 import { dataObjectKind, jobRecordKind, targetKind } from '../../../api/landscaper-kinds.ts';
 import { append } from '../../../lib/lists.ts';
-import { CustomResourceDefinition } from '../../../runtime/core-kinds.ts';
+import { CustomResourceDefinition, Deployment } from '../../../runtime/core-kinds.ts';
+import { leaseKind } from '../../../runtime/manager/lease.ts';
 import { sleep } from '../../../lib/clock.ts';
 import { Forbidden, NotFound } from '../../../runtime/errors.ts';
-import type { Client, Kind, Obj } from '../../../runtime/types.ts';
+import type { Client, Kind, Obj, Query } from '../../../runtime/types.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
-import { checks, diagnose, type Finding } from '../../doctor/checks.ts';
+import { checks, diagnose } from '../../doctor/checks.ts';
+import type { Findable, Finding } from '../../doctor/findable.ts';
 import { outdatedDefinitions, type DefinitionLike } from '../../doctor/definitions.ts';
 import { targetFindings } from '../../doctor/targets.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
+import { CONTROLLER_LABELS } from '../../names.ts';
 import { printValue } from '../../terminal/documents.ts';
 import type { ReportFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -22,6 +25,8 @@ import { tryTargets } from './try-targets.ts';
 export interface DoctorOptions extends NamespacedOptions {
   readonly allNamespaces?: true;
   readonly targets?: true;
+  /** Where the controllers run. */
+  readonly systemNamespace: string;
   readonly output: ReportFormat;
   readonly fix?: true;
   /** With `fix`: without asking. */
@@ -33,14 +38,20 @@ export interface DoctorOptions extends NamespacedOptions {
 export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<number> {
   checkOptions(options);
   return withCluster(options, terminal, async (cluster) => {
-    const diagnosis = await read(cluster, options, terminal);
+    const warned = new Set<string>();
+    /** Everything may be read several times. */
+    const warn = (message: string): void => {
+      if (!warned.has(message)) terminal.warn(message);
+      warned.add(message);
+    };
+    const diagnosis = await read(cluster, options, warn);
     const { findings } = diagnosis;
     if (options.fix && findings.length > 0) {
       const { fix } = await import('./fix.ts');
       return fix(diagnosis, {
         client: cluster.client,
         terminal,
-        diagnose: () => read(cluster, options, terminal),
+        diagnose: () => read(cluster, options, warn),
         textOf: textOfOne,
         pause: (ms) => sleep(cluster.clock, ms),
         isConfirmed: options.yes === true,
@@ -65,7 +76,9 @@ function checkOptions({ fix, yes, check, output }: DoctorOptions): void {
   if (fix && output !== 'text') throw new UsageError(`--fix cannot be combined with -o ${output}`);
 }
 
-async function read(cluster: Cluster, options: DoctorOptions, terminal: Terminal): Promise<Diagnosis> {
+type Warn = (message: string) => void;
+
+async function read(cluster: Cluster, options: DoctorOptions, warn: Warn): Promise<Diagnosis> {
   const { client, clock } = cluster;
   const namespace = options.allNamespaces ? undefined : cluster.namespace;
   // Data and locks are read before the objects that they belong to, so that an object created meanwhile is not missing.
@@ -77,10 +90,21 @@ async function read(cluster: Cluster, options: DoctorOptions, terminal: Terminal
     }))
       for (const { metadata } of page.items)
         data.push({ apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind, metadata });
-  const locks = await locksIn(client, namespace);
-  const all = { ...(await collect(client, namespace)), data, locks, now: clock.wall() };
+  const locks = await readIfAllowed<SyncObject>(client, syncObjectKind, {
+    ...(namespace !== undefined && { namespace }),
+  });
+  const collected = await collect(client, namespace);
+  const definitions = await definitionsOf(client, warn);
+  const all: Findable = {
+    ...collected,
+    data,
+    locks,
+    ...(await processesIn(client, options.systemNamespace)),
+    definitions: definitions.wanted,
+    now: clock.wall(),
+  };
   const findings = [
-    ...(await definitionFindings(client, terminal)),
+    ...outdatedDefinitions(definitions.wanted, definitions.stored),
     ...diagnose(all),
     ...(options.targets ? targetFindings(await tryTargets(cluster, namespace), clock.wall()) : []),
   ];
@@ -88,36 +112,50 @@ async function read(cluster: Cluster, options: DoctorOptions, terminal: Terminal
   return { findings: findings.filter(isWanted), all };
 }
 
-/** Few users may list locks, and a cluster without Landscaper may lack their definition. */
-async function locksIn(client: Client, namespace: string | undefined): Promise<readonly SyncObject[]> {
-  const locks: SyncObject[] = [];
+/** What is running: few users may see it, and the checks that need it then find nothing. */
+async function processesIn(
+  client: Client,
+  namespace: string,
+): Promise<Required<Pick<Findable, 'leases' | 'controllers'>>> {
+  return {
+    leases: await readIfAllowed(client, leaseKind, { namespace }),
+    controllers: await readIfAllowed(client, Deployment, { namespace, labels: CONTROLLER_LABELS }),
+  };
+}
+
+/** None if the user may not list them, or if the cluster has no such kind. */
+async function readIfAllowed<T extends Obj>(
+  client: Client,
+  kind: Kind<T>,
+  query: Query,
+): Promise<readonly T[]> {
+  const found: T[] = [];
   try {
-    for await (const page of client.list<SyncObject>(
-      syncObjectKind,
-      namespace === undefined ? {} : { namespace },
-    ))
-      append(locks, page.items);
+    for await (const page of client.list<T>(kind, query)) append(found, page.items);
   } catch (error) {
     if (!(error instanceof Forbidden) && !(error instanceof NotFound)) throw error;
   }
-  return locks;
+  return found;
+}
+
+interface Definitions {
+  readonly wanted: readonly CustomResourceDefinition[];
+  readonly stored: readonly DefinitionLike[];
 }
 
 /** Users of one namespace often may not read definitions; the other checks do not need them. */
-async function definitionFindings(client: Client, terminal: Terminal): Promise<readonly Finding[]> {
+async function definitionsOf(client: Client, warn: Warn): Promise<Definitions> {
   const stored: DefinitionLike[] = [];
   try {
     for await (const page of client.list(CustomResourceDefinition, {})) append(stored, page.items);
   } catch (error) {
     if (!(error instanceof Forbidden)) throw error;
-    terminal.warn('definitions are not checked: you may not list CustomResourceDefinitions');
-    return [];
+    warn('definitions are not checked: you may not list CustomResourceDefinitions');
+    return { wanted: [], stored };
   }
   const isRecorded = stored.some(({ metadata }) => metadata.name === JOB_RECORDS);
-  return outdatedDefinitions(
-    loadCrds().filter(({ metadata }) => isRecorded || metadata.name !== JOB_RECORDS),
-    stored,
-  );
+  const ours = loadCrds() as unknown as readonly CustomResourceDefinition[];
+  return { wanted: ours.filter(({ metadata }) => isRecorded || metadata.name !== JOB_RECORDS), stored };
 }
 
 /** Only exists where jobs are recorded. */

@@ -1,7 +1,7 @@
 /** `espalier doctor --fix`: asks for each finding, reads again, writes with preconditions, and checks the result. */
 import { Conflict, Forbidden, NotFound } from '../../../runtime/errors.ts';
 import type { Client } from '../../../runtime/types.ts';
-import type { Findable, Finding } from '../../doctor/checks.ts';
+import type { Findable, Finding } from '../../doctor/findable.ts';
 import { remedyOf, stepsByHand } from '../../doctor/remedies.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

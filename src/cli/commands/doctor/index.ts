@@ -16,6 +16,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal, onExit: (
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
     .option('-A, --all-namespaces', 'all namespaces')
     .option('--targets', 'also read the credentials of targets, and send a request to each of their clusters')
+    .option('--system-namespace <name>', 'namespace of the controllers and their Leases', 'ls-system')
     .option('--check <name...>', 'only these checks')
     .option('--fix', 'mend the findings for which that is safe, one at a time, after a question')
     .option('-y, --yes', 'with --fix and --check: do not ask')

@@ -1,10 +1,9 @@
 /** `espalier logs`. */
 import { Option, type Command } from 'commander';
 import type { LogsOptions } from './logs.ts';
+import { CONTROLLER_LABELS } from '../../names.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-
-const PODS = 'app.kubernetes.io/name=espalier,app.kubernetes.io/component=controllers';
 
 export function addLogsCommand(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
   const logs = program
@@ -34,7 +33,7 @@ export function addLogsCommand(program: Command, terminal: Terminal, onExit: (co
     )
     .option('--file <file>', 'read the log from this file instead of pods; - for standard input')
     .option('--system-namespace <name>', 'namespace of the pods', 'ls-system')
-    .option('--selector <labels>', 'labels of the pods; for deployers of your own', PODS)
+    .option('--selector <labels>', 'labels of the pods; for deployers of your own', CONTROLLER_LABELS)
     .addHelpText(
       'after',
       examples([

@@ -1,0 +1,44 @@
+/** What `espalier doctor` reads and reports. */
+import type { CustomResourceDefinition, Deployment } from '../../runtime/core-kinds.ts';
+import type { LeaseObject } from '../../runtime/manager/lease.ts';
+import type { SyncObject } from '../../api/kinds/syncobject.ts';
+import type { Obj, View } from '../../runtime/types.ts';
+import type { Collected } from '../tree/collect.ts';
+import type { TreeObject } from '../tree/tree.ts';
+
+/** All that the checks read. */
+export interface Findable extends Collected {
+  /** Data objects and targets; only metadata is read. */
+  readonly data: readonly View<Obj>[];
+  /** Locks of upstream's replicas; default: none, or they cannot be read. */
+  readonly locks?: readonly View<SyncObject>[];
+  /** Leases of the system namespace; default: none, or they cannot be read. */
+  readonly leases?: readonly View<LeaseObject>[];
+  /** Deployments of the controllers in the system namespace; default: none, or they cannot be read. */
+  readonly controllers?: readonly View<Deployment>[];
+  /** The definitions that the cluster should have. */
+  readonly definitions?: readonly View<CustomResourceDefinition>[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+export interface Finding {
+  readonly check: string;
+  /** `Execution shop/web` */
+  readonly object: string;
+  /** The fields that show it. */
+  readonly evidence: string;
+  /** What may happen when the command runs. */
+  readonly risk: string;
+  /** The command that mends it. */
+  readonly command: string;
+}
+
+export const objectsIn = ({ installations, executions, deployItems }: Collected): readonly TreeObject[] => [
+  ...installations,
+  ...executions,
+  ...deployItems,
+];
+
+export const nameOf = ({ kind, metadata }: View<Obj>): string =>
+  `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;

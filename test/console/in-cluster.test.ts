@@ -23,11 +23,11 @@ import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 import { useBrowser } from './browser.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../dist/src/cli/main.js');
-const TOKENS = { admin: 'token-of-admin', viewer: 'token-of-viewer', nobody: 'token-of-nobody' };
+const TOKENS = { admin: 'token-of-admin', viewer: 'token-of-viewer', withoutRights: 'token-without-rights' };
 const users = [
   { username: 'admin', groups: ['system:masters'], token: TOKENS.admin },
   { username: 'viewer', groups: [], token: TOKENS.viewer },
-  { username: 'nobody', groups: [], token: TOKENS.nobody },
+  { username: 'without-rights', groups: [], token: TOKENS.withoutRights },
 ];
 
 describe('the console in a cluster, in a browser', function () {
@@ -150,7 +150,7 @@ describe('the console in a cluster, in a browser', function () {
 
   it('tells a user without permissions which are missing', async () => {
     const page = await open();
-    await login(page, TOKENS.nobody);
+    await login(page, TOKENS.withoutRights);
     await page.getByText('You may not list installations in any namespace').waitFor();
     await page.context().close();
   });

@@ -47,7 +47,7 @@ describe('the console in a cluster', function () {
     await install('--set', 'console.enabled=true');
     await applyAll(admin, ['shop', 'bank', USERS].map(namespaceObject));
     for (const key of LANDSCAPES) await create(installationKind, landscape(key));
-    for (const user of ['admin', 'viewer', 'nobody'])
+    for (const user of ['admin', 'viewer', 'without-rights'])
       await create(serviceAccountKind, named('ServiceAccount', 'v1', `${USERS}/${user}`));
     await create(clusterRoleBindingKind, {
       ...named('ClusterRoleBinding', RBAC, 'console-test'),
@@ -165,7 +165,7 @@ describe('the console in a cluster', function () {
   it('shows each user what the user may list', async () => {
     expect(await listed(await login('admin'))).to.deep.equal([...LANDSCAPES].sort());
     expect(await listed(await login('viewer'))).to.deep.equal(['shop/web']);
-    expect(await listed(await login('nobody'))).to.deep.equal([]);
+    expect(await listed(await login('without-rights'))).to.deep.equal([]);
   });
 
   it('knows the names of users, and their rights', async () => {

@@ -58,7 +58,7 @@ function stage(settings: { readonly trustsForwardedHeaders?: boolean } = {}) {
   };
   add('root-token', ALL, 'root');
   add('proj-token', PROJ, 'viewer');
-  add('none-token', [], 'nobody');
+  add('token-without-rights', [], 'without-rights');
   const reviews: string[] = [];
   const writes: { readonly user: string; readonly write: Write }[] = [];
   let open = 0;
@@ -242,7 +242,7 @@ describe('a login to the console in the cluster', () => {
       add(`token-${String(i)}`, []);
       expect((await login(`token-${String(i)}`)).statusCode).to.equal(204);
     }
-    const answer = await login('none-token');
+    const answer = await login('token-without-rights');
     expect(answer.statusCode).to.equal(503);
     expect(openClients()).to.equal(MAX_SESSIONS);
   });
@@ -253,7 +253,7 @@ describe('a viewer of the console in the cluster', () => {
     [
       ['root-token', 'all', ['bank/vault', 'proj/web']],
       ['proj-token', ['proj'], ['proj/web']],
-      ['none-token', [], []],
+      ['token-without-rights', [], []],
     ];
   for (const [token, namespaces, landscapes] of expected)
     it(`sees only landscapes that the token may list: ${token}`, async () => {

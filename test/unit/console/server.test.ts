@@ -206,20 +206,25 @@ describe('the events of a landscape', () => {
 
   it('need the right of the viewer to list events', async () => {
     const { server, cookie } = await serve({
-      // eslint-disable-next-line require-yield
-      list: async function* () {
-        throw new ApiError({
-          message: 'cannot list events in namespace proj: forbidden',
-          status: 403,
-          reason: 'Forbidden',
-          ref: { verb: 'list', kind: 'Event' },
-        });
-      } as unknown as Client['list'],
+      list: () =>
+        failing(
+          new ApiError({
+            message: 'cannot list events in namespace proj: forbidden',
+            status: 403,
+            reason: 'Forbidden',
+            ref: { verb: 'list', kind: 'Event' },
+          }),
+        ),
     });
     const answer = await ask(server, cookie, { url: '/api/landscapes/proj/shop/events' });
     expect(answer.statusCode).to.equal(403);
     expect(answer.body).to.contain('cannot list events in namespace proj');
   });
+});
+
+/** Pages of which the first cannot be read. */
+const failing = (error: Error): AsyncIterable<never> => ({
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }),
 });
 
 describe('actions of the console', () => {

@@ -63,6 +63,12 @@ describe('the console for assistive technology', function () {
     ],
     ['/flow', ['heading', 'Data flow between landscapes'], ['table', 'Data flow']],
     ['/landscapes/shop/shop/jobs', ['table', 'Jobs, the latest first'], ['region', 'Timeline of job 1']],
+    [
+      '/landscapes/shop/portal/pods',
+      ['navigation', 'Objects with pods'],
+      ['region', 'Pods of Deployment web'],
+      ['table', 'Pods of Deployment web, those with problems first'],
+    ],
     ['/landscapes/shop/billing/events', ['region', 'Events'], ['table', 'Events, the latest first']],
   ];
   for (const [path, ...parts] of views)
@@ -124,7 +130,7 @@ describe('the console for assistive technology', function () {
 
   it('announces the connection, the number of rows, and problems', async () => {
     const page = await open('/');
-    await page.getByText('4 landscapes').waitFor();
+    await page.getByText('5 landscapes').waitFor();
     expect(await page.locator('[role=status], [role=alert], [aria-live=polite]').count()).to.equal(3);
     await page.context().close();
   });

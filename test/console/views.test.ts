@@ -28,10 +28,11 @@ describe('the console in a browser', function () {
   it('lists landscapes, failed ones first, with what failed', async () => {
     const visitor = await open();
     const rows = visitor.page.getByRole('row');
-    await rows.nth(4).waitFor();
+    await rows.nth(5).waitFor();
     const texts = await rows.allInnerTexts();
-    expect(texts.slice(1).map((text) => /billing|search|network|shop/.exec(text)?.[0])).to.deep.equal([
+    expect(texts.slice(1).map((text) => /billing|portal|search|network|shop/.exec(text)?.[0])).to.deep.equal([
       'billing',
+      'portal',
       'search',
       'network',
       'shop',
@@ -177,6 +178,7 @@ describe('the console in a browser', function () {
       '/landscapes/shop/billing?part=Installation%2Fshop%2Fbilling',
       '/landscapes/shop/shop/jobs',
       '/landscapes/shop/billing/events',
+      '/landscapes/shop/portal/pods',
     ]) {
       const visitor = await open(path, { viewport: { width: 375, height: 800 } });
       await visitor.page.getByRole('status').getByText('live').waitFor();

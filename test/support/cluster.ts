@@ -75,9 +75,10 @@ const KUBECONFIG_KEY = 'ESPALIER_TEST_KUBECONFIG';
 /** Whether the tests run on a server that is not embedded. */
 export const isRealServer = (): boolean => Boolean(process.env[KUBECONFIG_KEY]);
 
-export async function startCluster(): Promise<Cluster> {
+/** @param options.simulate makes workloads ready although no container runs; only of the embedded server */
+export async function startCluster({ simulate = false } = {}): Promise<Cluster> {
   const file = process.env[KUBECONFIG_KEY];
-  const server = file ? undefined : await startApiServer({ listen: { tls: false } });
+  const server = file ? undefined : await startApiServer({ listen: { tls: false }, simulate });
   const kubeconfig = server?.kubeconfig ?? readFileSync(file ?? '', 'utf8');
   const connection = await connect({
     kubeconfig: { text: kubeconfig },

@@ -14,6 +14,7 @@ import { createCaches } from '../../src/runtime/cache/cache.ts';
 import { createClient } from '../../src/runtime/transport/client.ts';
 import { connect } from '../../src/runtime/transport/http.ts';
 import { startCluster, startControllers, type Cluster } from './cluster.ts';
+import { startLogProxy, type LogProxy } from './log-proxy.ts';
 import { child, fakeItem, mockItem, root, target } from './landscape.ts';
 import { Scene } from './scene.ts';
 
@@ -88,10 +89,44 @@ const billing = () =>
     ],
   });
 
+/** @param trouble how the simulated pods fail; undefined: they run */
+const deployment = (name: string, namespace: string, trouble?: string): object => {
+  const labels = { app: name };
+  const annotations = trouble === undefined ? {} : { 'espalier.dev/simulate': trouble };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels, annotations },
+        spec: {
+          containers: [
+            { name: 'server', image: `${name}:1.4`, env: [{ name: 'PASSWORD', value: SECRET }] },
+            { name: 'proxy', image: 'proxy:2' },
+          ],
+        },
+      },
+    },
+  };
+};
+
+/** The landscape with pods, of which some do not start. */
+const portal = (namespace: string) => {
+  const items = [
+    manifestItem('web', [deployment('web', namespace), deployment('worker', namespace, 'crash-loop')]),
+  ];
+  return root('portal', { items, more: importsCluster, spec: cluster });
+};
+
 const search = () => root('search', { takes: { shop: 'shop-url' }, items: [fakeItem('index')] });
 
 export interface ConsoleStage {
   readonly cluster: Cluster;
+  /** Logs of the pods. */
+  readonly logs: LogProxy['logs'];
   readonly scene: Scene;
   serve(port?: number): ReturnType<typeof startConsole>;
   stop(): Promise<void>;
@@ -101,8 +136,10 @@ const NAMESPACE = 'shop';
 
 /** Starts a cluster with the landscapes; resolves when all have reached their state. */
 export async function startConsoleStage(): Promise<ConsoleStage> {
-  const running = await startCluster();
-  const { client, kubeconfig } = running;
+  const running = await startCluster({ simulate: true });
+  const { client, kubeconfig, server } = running;
+  if (!server) throw new Error('the stage needs the embedded API server');
+  const proxy = await startLogProxy(server.url);
   await ensureCrds(client, systemClock, silentLogger, { hasJournal: true });
   const controllers = await startControllers(running, {
     deployers: ['mock', 'manifest'],
@@ -120,12 +157,15 @@ export async function startConsoleStage(): Promise<ConsoleStage> {
   };
   await client.send({ verb: 'create', kind: contextKind, object: context });
   const scene = new Scene(running, NAMESPACE);
-  await scene.create(target('cluster', 'kubernetes-cluster', { kubeconfig }));
+  await scene.create(
+    target('cluster', 'kubernetes-cluster', { kubeconfig: kubeconfig.replaceAll(server.url, proxy.url) }),
+  );
   for (const [installation, phase] of [
     [network(NAMESPACE), 'Succeeded'],
     [shop(), 'Succeeded'],
     [billing(), 'Failed'],
     [search(), 'Progressing'],
+    [portal(NAMESPACE), 'Progressing'],
   ] as const) {
     await scene.create(installation);
     const { name } = installation.metadata;
@@ -136,6 +176,7 @@ export async function startConsoleStage(): Promise<ConsoleStage> {
   return {
     cluster: running,
     scene,
+    logs: proxy.logs,
     async serve(port = 0) {
       const connection = await connect({
         kubeconfig: { text: kubeconfig },
@@ -153,6 +194,7 @@ export async function startConsoleStage(): Promise<ConsoleStage> {
     async stop() {
       for (const close of connections) await close();
       await controllers.stop();
+      await proxy.close();
       await running.stop();
     },
   };

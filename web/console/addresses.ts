@@ -1,6 +1,6 @@
 /** The address of each view. Pure. */
 
-const tabs = ['tree', 'flow', 'jobs', 'events'] as const;
+const tabs = ['tree', 'pods', 'flow', 'jobs', 'events'] as const;
 export type Tab = (typeof tabs)[number];
 
 export type View =
@@ -39,8 +39,9 @@ export function landscapeUrl(
   return withQuery(tab === 'tree' ? path : `${path}/${tab}`, query);
 }
 
-/** Empty values are left out. */
+/** The path, which may have a query, with further entries. Empty values are left out. */
 export function withQuery(path: string, query: Readonly<Record<string, string>>): string {
   const entries = Object.entries(query).filter(([, value]) => value !== '');
-  return entries.length === 0 ? path : `${path}?${new URLSearchParams(entries).toString()}`;
+  if (entries.length === 0) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(entries).toString()}`;
 }

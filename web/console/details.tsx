@@ -2,16 +2,19 @@
 import type { Part, Why } from '../../src/cli/console/wire.ts';
 import { phaseText, sinceText, timeText } from './format.ts';
 import { useNow } from './now.ts';
-import { Symbol } from './parts.tsx';
+import { landscapeUrl } from './addresses.ts';
+import { Link, Symbol } from './parts.tsx';
 
 interface DetailsProps {
+  /** Of the landscape. */
+  readonly id: string;
   readonly part: Part;
   readonly parts: ReadonlyMap<string, Part>;
   readonly onSelect: (id: string) => void;
   readonly onClose: () => void;
 }
 
-export function Details({ part, parts, onSelect, onClose }: DetailsProps) {
+export function Details({ id, part, parts, onSelect, onClose }: DetailsProps) {
   return (
     <aside class="details" aria-label={`Details of ${part.title}`}>
       <header>
@@ -27,6 +30,11 @@ export function Details({ part, parts, onSelect, onClose }: DetailsProps) {
         <span class="mono">{part.namespace ? `${part.namespace}/${part.name}` : part.name}</span>
       </p>
       {part.kind === 'Object' ? null : <p class={part.condition ?? ''}>{phaseText(part)}</p>}
+      {part.hasPods && (
+        <p>
+          <Link href={landscapeUrl(id, 'pods', { part: part.id })}>Pods, events and logs</Link>
+        </p>
+      )}
       {part.why && <WhyPanel why={part.why} parts={parts} onSelect={onSelect} />}
       {part.warnings.length > 0 && (
         <section>

@@ -9,6 +9,7 @@ import { counted, phaseText } from './format.ts';
 import { Jobs } from './jobs.tsx';
 import type { Live } from './live.ts';
 import { Link, Note, Symbol } from './parts.tsx';
+import { Pods } from './pods.tsx';
 import { landscapeUrl, type Tab } from './addresses.ts';
 import { navigate } from './route.ts';
 import { Tree } from './tree.tsx';
@@ -22,6 +23,7 @@ interface LandscapeProps {
 
 const titles: Readonly<Record<Tab, string>> = {
   tree: 'Tree',
+  pods: 'Pods',
   flow: 'Data flow',
   jobs: 'Jobs',
   events: 'Events',
@@ -61,6 +63,8 @@ export function Landscape({ id, tab, query, live }: LandscapeProps) {
         </Note>
       ) : tab === 'tree' ? (
         <TreeTab id={id} query={query} parts={items} />
+      ) : tab === 'pods' ? (
+        <Pods key={id} id={id} query={query} parts={items} />
       ) : tab === 'flow' ? (
         <FlowView key={id} id={id} version={items} />
       ) : tab === 'events' ? (
@@ -102,7 +106,9 @@ function TreeTab({ id, query, parts }: TreeTabProps) {
         </label>
         <Tree parts={parts} selected={selected} onSelect={(next) => go(next)} onlyOpen={only === 'unready'} />
       </div>
-      {part && <Details part={part} parts={parts} onSelect={(next) => go(next)} onClose={() => go('')} />}
+      {part && (
+        <Details id={id} part={part} parts={parts} onSelect={(next) => go(next)} onClose={() => go('')} />
+      )}
     </div>
   );
 }

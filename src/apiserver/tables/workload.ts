@@ -195,7 +195,7 @@ interface PodState {
 const later = (a: string, b: string): string => (b > a ? b : a);
 
 /** The status that kubectl shows for a pod: the most important reason of its containers, init containers first. */
-function podState(pod: KubeObject): PodState {
+export function podState(pod: KubeObject): PodState {
   const state: PodState = {
     ready: 0,
     total: listAt(pod, 'spec', 'containers').length,

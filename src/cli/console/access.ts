@@ -1,5 +1,6 @@
 /** Who uses the console, and what they see. The server asks for each request. */
 import type { FastifyRequest } from 'fastify';
+import type { TargetReader } from '../../../deployers/sdk/index.ts';
 import type { Client } from '../../runtime/types.ts';
 import type { Feed } from './feed.ts';
 import type { Model } from './model.ts';
@@ -11,6 +12,8 @@ export interface Viewer {
   readonly feed: Feed;
   /** Sends requests with the rights of the viewer. */
   readonly client: Client;
+  /** Connects to the clusters of targets; undefined if the console uses no credentials of targets. */
+  readonly targets?: TargetReader | undefined;
   readonly about: About;
   /** Called after an action on a landscape. */
   readonly onAction: (action: Action, landscape: string) => void;

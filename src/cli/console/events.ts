@@ -12,21 +12,35 @@ const MAX_SHOWN = 500;
 
 /** The latest first. @throws the errors of runtime/errors.ts */
 export async function eventsOf(client: Client, root: Node): Promise<EventList> {
-  const read: TreeEvent[] = [];
-  let isComplete = true;
-  for await (const page of client.list(eventKind, { namespace: root.namespace })) {
-    append(read, page.items);
-    isComplete = read.length < MAX_READ;
-    if (!isComplete) break;
-  }
-  const found = eventsOfTree(root, read).toReversed();
+  const { events, isComplete } = await readEvents(client, root.namespace);
+  const found = eventsOfTree(root, events).toReversed();
   return {
-    events: found.slice(0, MAX_SHOWN).map(rowOf),
+    events: found.slice(0, MAX_SHOWN).map(eventRowOf),
     isComplete: isComplete && found.length <= MAX_SHOWN,
   };
 }
 
-function rowOf(event: View<TreeEvent>): EventRow {
+interface ReadEvents {
+  readonly events: readonly TreeEvent[];
+  /** Whether the namespace has no others. */
+  readonly isComplete: boolean;
+}
+
+/** The events of a namespace, up to a limit. @throws the errors of runtime/errors.ts */
+export async function readEvents(
+  client: Client,
+  namespace: string,
+  signal?: AbortSignal,
+): Promise<ReadEvents> {
+  const events: TreeEvent[] = [];
+  for await (const page of client.list(eventKind, { namespace }, signal)) {
+    append(events, page.items);
+    if (events.length >= MAX_READ) return { events, isComplete: false };
+  }
+  return { events, isComplete: true };
+}
+
+export function eventRowOf(event: View<TreeEvent>): EventRow {
   const { kind = '', name = '' } = event.involvedObject;
   const time = Date.parse(timeOf(event));
   return {

@@ -7,7 +7,8 @@ import { append } from '../../lib/lists.ts';
 import type { View } from '../../lib/objects.ts';
 import { noteOf, withoutSteps } from '../tree/print.ts';
 import { rootCauses, type Node } from '../tree/tree.ts';
-import { managedResourcesOf } from './slim.ts';
+import { workloadKind } from './pods/workloads.ts';
+import { managedResourcesOf, type ManagedObject } from './slim.ts';
 import { idOf, whyOf } from './why.ts';
 import type { LandscapeRow, Part } from './wire.ts';
 
@@ -94,10 +95,32 @@ export function partsOf(root: Node): readonly Part[] {
   return parts;
 }
 
+const objectIdOf = (parent: string, { apiVersion, kind, namespace, name }: ManagedObject): string =>
+  `${parent}/${apiVersion}/${kind}/${namespace}/${name}`;
+
+/** The object on a target with this id, and its deploy item; undefined if the landscape has no such object. */
+export function objectIn(
+  root: Node,
+  id: string,
+): { readonly item: Node; readonly object: ManagedObject } | undefined {
+  if (root.kind === 'DeployItem') {
+    const parent = idOf(root);
+    const object = managedResourcesOf(root.object as DeployItem).find(
+      (one) => objectIdOf(parent, one) === id,
+    );
+    return object && { item: root, object };
+  }
+  for (const child of root.children) {
+    const found = objectIn(child, id);
+    if (found) return found;
+  }
+  return undefined;
+}
+
 const objectsOf = (node: Node, parent: string): readonly Part[] =>
   node.kind === 'DeployItem'
     ? managedResourcesOf(node.object as DeployItem).map((object, at) => ({
-        id: `${parent}/${object.apiVersion}/${object.kind}/${object.namespace}/${object.name}`,
+        id: objectIdOf(parent, object),
         parent,
         at,
         kind: 'Object',
@@ -113,6 +136,7 @@ const objectsOf = (node: Node, parent: string): readonly Part[] =>
           ['Kind', object.kind],
           ['UID', object.uid],
         ],
+        ...(workloadKind(object) && { hasPods: true }),
       }))
     : [];
 

@@ -1,4 +1,5 @@
 /** The console of one user on this machine: the session starts with the printed link, and has the rights of the kubeconfig. */
+import type { TargetReader } from '../../../deployers/sdk/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Client } from '../../runtime/types.ts';
 import { lineFor } from '../report-error.ts';
@@ -11,6 +12,7 @@ import type { About } from './wire.ts';
 interface LoopbackParts {
   readonly model: WatchedModel;
   readonly client: Client;
+  readonly targets?: TargetReader | undefined;
   readonly clock: Clock;
   readonly sessions: Sessions;
   readonly about: About;
@@ -18,12 +20,14 @@ interface LoopbackParts {
   readonly port: () => number;
 }
 
-export function loopbackAccess({ model, client, clock, sessions, about, port }: LoopbackParts): Access {
+export function loopbackAccess(parts: LoopbackParts): Access {
+  const { model, client, targets, clock, sessions, about, port } = parts;
   const feed = createFeed(model, clock);
   const viewer: Viewer = {
     model,
     feed,
     client,
+    targets,
     about,
     onAction: () => undefined,
     onEnd: () => () => undefined,

@@ -1,6 +1,6 @@
 /** The HTTP server of the console: its pages, its data as JSON, and events. */
 import type { AddressInfo } from 'node:net';
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import { CommandError } from '../errors.ts';
 import type { Node } from '../tree/tree.ts';
 import { Refused, type Access, type Viewer } from './access.ts';
@@ -10,7 +10,9 @@ import { itemsOf, type Topic } from './feed.ts';
 import { flowBetween, flowWithin } from './flow.ts';
 import { securityHeaders } from './guard.ts';
 import { jobsOf, timelineOf } from './jobs.ts';
+import { addPods } from './pods/routes.ts';
 import { deletionOf, request as requestAction, rightsOf } from './requests.ts';
+import { LANDSCAPE, refuse, rootOf, viewerOf, type Landscape } from './routes.ts';
 import { actions, type Action, type Login, type LoginInfo } from './wire.ts';
 
 interface ConsoleParts {
@@ -18,17 +20,6 @@ interface ConsoleParts {
   readonly assets: ReadonlyMap<string, Asset>;
   /** PEM; absent: HTTP. */
   readonly certificate?: { readonly cert: string; readonly key: string };
-}
-
-interface Landscape {
-  readonly Params: { readonly namespace: string; readonly name: string };
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set for requests below /api/ that need a session. */
-    viewer: Viewer | undefined;
-  }
 }
 
 /** A token can have some kilobytes. */
@@ -59,6 +50,7 @@ export function createServer({ access, assets, certificate }: ConsoleParts): Fas
   addSession(server, access);
   addReads(server);
   addJobs(server);
+  addPods(server);
   addActions(server);
   addEvents(server);
   addPages(server, assets);
@@ -81,9 +73,6 @@ export async function listen(
     );
   }
 }
-
-const refuse = (reply: FastifyReply, code: number, error: string): FastifyReply =>
-  reply.code(code).send({ error });
 
 const SESSION = '/api/session';
 /** For the kubelet, which uses the address of the pod as host. */
@@ -109,12 +98,6 @@ function addGuards(server: FastifyInstance, access: Access): void {
   });
 }
 
-/** The guard lets only requests with a viewer pass. */
-function viewerOf({ viewer }: FastifyRequest): Viewer {
-  if (!viewer) throw new Error('the request has no viewer');
-  return viewer;
-}
-
 function addSession(server: FastifyInstance, access: Access): void {
   server.get(SESSION, (): LoginInfo => ({ login: access.login }));
   server.post<{ Body: { token: string } }>(
@@ -137,11 +120,6 @@ const object = (properties: Readonly<Record<string, object>>): object => ({
   additionalProperties: false,
 });
 
-const LANDSCAPE = '/api/landscapes/:namespace/:name';
-
-const missing = (reply: FastifyReply, { namespace, name }: Landscape['Params']): FastifyReply =>
-  refuse(reply, 404, `there is no root installation ${name} in namespace ${namespace}`);
-
 function addReads(server: FastifyInstance): void {
   server.get('/api/about', (request) => viewerOf(request).about);
   server.get('/api/landscapes', (request) => ({
@@ -149,11 +127,7 @@ function addReads(server: FastifyInstance): void {
   }));
   server.get('/api/flow', (request) => flowBetween(viewerOf(request).model.roots()));
   const aboutRoot = (path: string, answer: (root: Node, viewer: Viewer) => object): void => {
-    server.get<Landscape>(`${LANDSCAPE}${path}`, (request, reply) => {
-      const viewer = viewerOf(request);
-      const root = viewer.model.root(request.params.namespace, request.params.name);
-      return root ? answer(root, viewer) : missing(reply, request.params);
-    });
+    server.get<Landscape>(`${LANDSCAPE}${path}`, (request) => answer(rootOf(request), viewerOf(request)));
   };
   aboutRoot('', ({ namespace, name }, { model }) => ({
     items: itemsOf(model, { kind: 'landscape', namespace, name }),

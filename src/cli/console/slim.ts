@@ -42,7 +42,7 @@ export const slimDeployItem = (item: DeployItem): DeployItem => {
 };
 
 /** An object on a target. An empty uid means that it is going to be created. */
-interface ManagedObject {
+export interface ManagedObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace: string;

@@ -1,5 +1,8 @@
 /** Starts the console for a cluster. */
 import { setMaxListeners } from 'node:events';
+import { targetReaderOf } from '../../../deployers/sdk/controller.ts';
+import { secureRng } from '../../lib/secure-rng.ts';
+import { silentLogger } from '../../observability/log.ts';
 import { CommandError } from '../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { packageInfo } from '../package.ts';
@@ -48,6 +51,7 @@ export async function startConsole(
   const access = loopbackAccess({
     model: modelOfSource(source),
     client,
+    targets: targetReaderOf({ client, clock, log: silentLogger, rng: secureRng, signal: life.signal, self }),
     clock,
     sessions,
     about: {

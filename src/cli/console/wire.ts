@@ -48,6 +48,8 @@ export interface Part {
   /** Names and short values, such as the type of a deploy item. Never a value of a data object or a secret. */
   readonly facts: readonly (readonly [name: string, value: string])[];
   readonly why?: Why;
+  /** Whether it is a pod on a target, or creates pods there. */
+  readonly hasPods?: true;
 }
 
 /** Why an object is not ready. */
@@ -173,6 +175,66 @@ export interface EventList {
   readonly events: readonly EventRow[];
   /** Whether there are no others. */
   readonly isComplete: boolean;
+}
+
+export type ContainerType = 'init' | 'container' | 'ephemeral';
+
+export interface ContainerRow {
+  readonly name: string;
+  readonly type: ContainerType;
+  readonly state: 'waiting' | 'running' | 'terminated';
+  /** Such as CrashLoopBackOff, or how it ended. */
+  readonly reason: string;
+  readonly message: string;
+  /** How it ended before its last restart; empty if it was not restarted. */
+  readonly lastEnd: string;
+  readonly restarts: number;
+  readonly isReady: boolean;
+  /** Whether there can be a log. */
+  readonly hasStarted: boolean;
+  /** When the state began. */
+  readonly since?: number;
+}
+
+export interface PodRow {
+  readonly name: string;
+  readonly namespace: string;
+  /** The word that kubectl shows. */
+  readonly status: string;
+  readonly isHealthy: boolean;
+  /** `1/2` */
+  readonly ready: string;
+  readonly restarts: number;
+  readonly node: string;
+  readonly message: string;
+  readonly createdAt?: number;
+  readonly containers: readonly ContainerRow[];
+}
+
+export interface PodEvents {
+  /** The latest first. `part` is empty: pods are not parts. */
+  readonly events: readonly EventRow[];
+  readonly hasAllEvents: boolean;
+  /** Why events are missing; empty if they are not. */
+  readonly eventsProblem: string;
+}
+
+/** The pods of an object on a target. */
+export interface PodList extends PodEvents {
+  readonly pods: readonly PodRow[];
+  /** Number of further pods. */
+  readonly omitted: number;
+}
+
+/** A piece of a log. */
+export interface LogLines {
+  readonly lines: readonly string[];
+  /** Stamp of the last line; requests for the next lines contain it. Empty if there are no lines. */
+  readonly last: string;
+  /** Whether there is more after these lines. */
+  readonly isCut: boolean;
+  /** Whether lines before these could not be read. */
+  readonly hasGap: boolean;
 }
 
 export const actions = ['reconcile', 'interrupt', 'suspend', 'resume', 'delete'] as const;

@@ -29,8 +29,12 @@ export function eventsOfTree<T extends View<TreeEvent>>(root: Node, events: read
   const uids = new Set(uidsIn(root));
   return events
     .filter(({ involvedObject: { uid } }) => uid !== undefined && uids.has(uid))
-    .sort((a, b) => compare(timeOf(a), timeOf(b)) || compare(a.metadata.name, b.metadata.name));
+    .sort(compareByTime);
 }
+
+/** The oldest first. */
+export const compareByTime = (a: View<TreeEvent>, b: View<TreeEvent>): number =>
+  compare(timeOf(a), timeOf(b)) || compare(a.metadata.name, b.metadata.name);
 
 const uidsIn = (node: Node): readonly string[] => [
   ...(node.object.metadata.uid === undefined ? [] : [node.object.metadata.uid]),

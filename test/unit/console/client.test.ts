@@ -28,6 +28,8 @@ describe('addresses of the console', () => {
       '/landscapes/a/b?part=Installation%2Fa%2Fb',
     );
     expect(withQuery('/', {})).to.equal('/');
+    expect(withQuery('/log?pod=a', { after: '' })).to.equal('/log?pod=a');
+    expect(withQuery('/log?pod=a', { after: 'b:c' })).to.equal('/log?pod=a&after=b%3Ac');
   });
 });
 

@@ -17,7 +17,11 @@ export const assets = new Map([
   ['console.js', { type: 'text/javascript; charset=utf-8', body: Buffer.from('//') }],
 ]);
 
-export function consoleOf(objects: Collected, client: Partial<Client> = {}) {
+export function consoleOf(
+  objects: Collected,
+  client: Partial<Client> = {},
+  more: Pick<Parameters<typeof loopbackAccess>[0], 'targets'> = {},
+) {
   const clock = new FakeClock();
   let collected = objects;
   let problem = '';
@@ -29,6 +33,7 @@ export function consoleOf(objects: Collected, client: Partial<Client> = {}) {
   const access = loopbackAccess({
     model,
     client: client as Client,
+    ...more,
     clock,
     sessions,
     about: { version: '1.0.0', server: 'https://10.0.0.1', namespaces: 'all', user: '' },

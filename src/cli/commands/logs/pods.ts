@@ -56,7 +56,7 @@ const notPermitted = (namespace: string, action: string, cause: Error): CommandE
   );
 
 /** A line, and when the container runtime received it (RFC 3339 with nanoseconds); empty if it has no stamp. */
-interface StampedLine {
+export interface StampedLine {
   readonly stamp: string;
   readonly text: string;
 }
@@ -104,9 +104,10 @@ export const isAboutOnePod = (error: unknown): error is Error =>
 const STAMPED = /^(\d{4}-\d\d-\d\dT\S+) (.*)$/s;
 
 /** A kubelet that cannot read the log says so in a line without a stamp. */
-function stampedLine(line: string): StampedLine {
+export function stampedLine(line: string): StampedLine {
   const [, stamp = '', text = line] = STAMPED.exec(line) ?? [];
   return { stamp, text };
 }
 
-const wholeSeconds = (stamp: string): string => `${new Date(stamp).toISOString().slice(0, 19)}Z`;
+/** Without the fraction, which the API ignores. */
+export const wholeSeconds = (stamp: string): string => `${new Date(stamp).toISOString().slice(0, 19)}Z`;

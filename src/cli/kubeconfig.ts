@@ -10,6 +10,12 @@ export interface ClusterOptions {
   readonly context?: string;
 }
 
+/** The same options as arguments, for another process with the same environment. */
+export const clusterArgs = ({ kubeconfig, context }: ClusterOptions): readonly string[] => [
+  ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
+  ...(context === undefined ? [] : ['--context', context]),
+];
+
 /** @throws UsageError if there is none */
 export function kubeconfigSource(
   options: ClusterOptions,

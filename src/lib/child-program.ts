@@ -111,8 +111,8 @@ export class ChildProgram {
 export const programBeside = (base: string, name: string): URL =>
   new URL(`${name}${base.endsWith('.ts') ? '.ts' : '.js'}`, base);
 
-/** TypeScript sources, as in tests, need a loader. */
-function loaderOf(entry: URL): readonly string[] {
+/** Arguments of Node.js for a program: TypeScript sources, as in tests, need a loader. */
+export function loaderOf(entry: URL): readonly string[] {
   if (!entry.pathname.endsWith('.ts')) return [];
   return ['--import', pathToFileURL(createRequire(entry).resolve('tsx')).href];
 }

@@ -69,6 +69,7 @@ describe('the console for assistive technology', function () {
       ['region', 'Pods of Deployment web'],
       ['table', 'Pods of Deployment web, those with problems first'],
     ],
+    ['/landscapes/shop/network/changes', ['button', 'Plan again'], ['checkbox', 'Also unchanged objects']],
     ['/landscapes/shop/billing/events', ['region', 'Events'], ['table', 'Events, the latest first']],
   ];
   for (const [path, ...parts] of views)

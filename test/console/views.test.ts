@@ -179,6 +179,7 @@ describe('the console in a browser', function () {
       '/landscapes/shop/shop/jobs',
       '/landscapes/shop/billing/events',
       '/landscapes/shop/portal/pods',
+      '/landscapes/shop/network/changes?show=all',
     ]) {
       const visitor = await open(path, { viewport: { width: 375, height: 800 } });
       await visitor.page.getByRole('status').getByText('live').waitFor();

@@ -1,4 +1,7 @@
 /** Landscapes for the console: ready, failed and running ones, with data flow between them and recorded jobs. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { contextKind } from '../../src/api/kinds/context.ts';
 import type { DeployItemTemplate } from '../../src/api/kinds/execution.ts';
 import { jobRecordKind, type JobRecord } from '../../src/api/kinds/jobrecord.ts';
@@ -140,6 +143,9 @@ export async function startConsoleStage(): Promise<ConsoleStage> {
   const { client, kubeconfig, server } = running;
   if (!server) throw new Error('the stage needs the embedded API server');
   const proxy = await startLogProxy(server.url);
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-stage-'));
+  const kubeconfigFile = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfigFile, kubeconfig, { mode: 0o600 });
   await ensureCrds(client, systemClock, silentLogger, { hasJournal: true });
   const controllers = await startControllers(running, {
     deployers: ['mock', 'manifest'],
@@ -189,13 +195,15 @@ export async function startConsoleStage(): Promise<ConsoleStage> {
       connections.push(() => own.close());
       const caches = createCaches({ client: own, clock: systemClock, rng: systemRng, log: silentLogger });
       const self = await connection.address();
-      return startConsole({ client: own, caches, clock: systemClock, self }, { namespace: undefined, port });
+      const options = { namespace: undefined, port, clusterArgs: ['--kubeconfig', kubeconfigFile] };
+      return startConsole({ client: own, caches, clock: systemClock, self }, options);
     },
     async stop() {
       for (const close of connections) await close();
       await controllers.stop();
       await proxy.close();
       await running.stop();
+      rmSync(folder, { recursive: true });
     },
   };
 }

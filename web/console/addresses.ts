@@ -1,6 +1,6 @@
 /** The address of each view. Pure. */
 
-const tabs = ['tree', 'pods', 'flow', 'jobs', 'events'] as const;
+const tabs = ['tree', 'pods', 'changes', 'flow', 'jobs', 'events'] as const;
 export type Tab = (typeof tabs)[number];
 
 export type View =

@@ -2,6 +2,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Part } from '../../src/cli/console/wire.ts';
 import { Actions } from './actions.tsx';
+import { ChangesView } from './changes-view.tsx';
 import { Details } from './details.tsx';
 import { Events } from './events.tsx';
 import { FlowView } from './flow.tsx';
@@ -24,6 +25,7 @@ interface LandscapeProps {
 const titles: Readonly<Record<Tab, string>> = {
   tree: 'Tree',
   pods: 'Pods',
+  changes: 'Changes',
   flow: 'Data flow',
   jobs: 'Jobs',
   events: 'Events',
@@ -65,6 +67,8 @@ export function Landscape({ id, tab, query, live }: LandscapeProps) {
         <TreeTab id={id} query={query} parts={items} />
       ) : tab === 'pods' ? (
         <Pods key={id} id={id} query={query} parts={items} />
+      ) : tab === 'changes' ? (
+        <ChangesView key={id} id={id} query={query} version={items} />
       ) : tab === 'flow' ? (
         <FlowView key={id} id={id} version={items} />
       ) : tab === 'events' ? (

@@ -5,6 +5,7 @@ import { get } from './api.ts';
 interface Loaded<T> {
   readonly data: T | undefined;
   readonly error: string;
+  readonly isLoading: boolean;
 }
 
 /** @param version reads again when it changes; changes within a second count as one */
@@ -13,15 +14,17 @@ export function useLoaded<T>(path: string, version?: unknown): Loaded<T> {
     path,
     data: undefined,
     error: '',
+    isLoading: true,
   });
   useEffect(() => {
     const ending = new AbortController();
     const read = (): void => {
+      setState((before) => ({ ...before, isLoading: true }));
       get<T>(path, ending.signal)
-        .then((data) => setState({ path, data, error: '' }))
+        .then((data) => setState({ path, data, error: '', isLoading: false }))
         .catch((error: unknown) => {
           if (!ending.signal.aborted)
-            setState((before) => ({ ...before, path, error: (error as Error).message }));
+            setState((before) => ({ ...before, path, error: (error as Error).message, isLoading: false }));
         });
     };
     const timer = setTimeout(read, state.path === path && state.data !== undefined ? 1000 : 0);
@@ -30,5 +33,5 @@ export function useLoaded<T>(path: string, version?: unknown): Loaded<T> {
       ending.abort();
     };
   }, [path, version]);
-  return state.path === path ? state : { data: undefined, error: '' };
+  return state.path === path ? state : { data: undefined, error: '', isLoading: true };
 }

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { TargetReader } from '../../../deployers/sdk/index.ts';
 import type { Client } from '../../runtime/types.ts';
+import type { Planner } from './changes/plan-process.ts';
 import type { Feed } from './feed.ts';
 import type { Model } from './model.ts';
 import type { About, Action, Login } from './wire.ts';
@@ -14,6 +15,8 @@ export interface Viewer {
   readonly client: Client;
   /** Connects to the clusters of targets; undefined if the console uses no credentials of targets. */
   readonly targets?: TargetReader | undefined;
+  /** Undefined if the console makes no plans. */
+  readonly plan?: Planner | undefined;
   readonly about: About;
   /** Called after an action on a landscape. */
   readonly onAction: (action: Action, landscape: string) => void;

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Client } from '../../runtime/types.ts';
 import { lineFor } from '../report-error.ts';
 import { Refused, type Access, type Viewer } from './access.ts';
+import type { Planner } from './changes/plan-process.ts';
 import { createFeed } from './feed.ts';
 import { endedCookie, isOwnHost, secretIn, sessionCookie, type Sessions } from './guard.ts';
 import type { WatchedModel } from './model.ts';
@@ -13,6 +14,7 @@ interface LoopbackParts {
   readonly model: WatchedModel;
   readonly client: Client;
   readonly targets?: TargetReader | undefined;
+  readonly plan?: Planner | undefined;
   readonly clock: Clock;
   readonly sessions: Sessions;
   readonly about: About;
@@ -21,13 +23,14 @@ interface LoopbackParts {
 }
 
 export function loopbackAccess(parts: LoopbackParts): Access {
-  const { model, client, targets, clock, sessions, about, port } = parts;
+  const { model, client, targets, plan, clock, sessions, about, port } = parts;
   const feed = createFeed(model, clock);
   const viewer: Viewer = {
     model,
     feed,
     client,
     targets,
+    plan,
     about,
     onAction: () => undefined,
     onEnd: () => () => undefined,

@@ -6,6 +6,7 @@ import type { Node } from '../tree/tree.ts';
 import { Refused, type Access, type Viewer } from './access.ts';
 import type { Asset } from './assets.ts';
 import { eventsOf } from './events.ts';
+import { addChanges } from './changes/routes.ts';
 import { itemsOf, type Topic } from './feed.ts';
 import { flowBetween, flowWithin } from './flow.ts';
 import { securityHeaders } from './guard.ts';
@@ -51,6 +52,7 @@ export function createServer({ access, assets, certificate }: ConsoleParts): Fas
   addReads(server);
   addJobs(server);
   addPods(server);
+  addChanges(server);
   addActions(server);
   addEvents(server);
   addPages(server, assets);

@@ -237,6 +237,47 @@ export interface LogLines {
   readonly hasGap: boolean;
 }
 
+/** A field that differs: in the live object, and in the one that the job would write. Secrets are masked. */
+export interface PlannedField {
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+export interface PlannedObject {
+  readonly change: 'create' | 'change' | 'delete' | 'unchanged' | 'kept';
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly note?: string;
+  readonly problem?: string;
+  readonly fields?: readonly PlannedField[];
+}
+
+export interface PlannedItem {
+  readonly path: string;
+  readonly type: string;
+  readonly target?: string;
+  /** `same`: the job would not change the deploy item, so differences are drift. */
+  readonly state: 'new' | 'changed' | 'same' | 'gone' | 'idle';
+  readonly isKnown: boolean;
+  readonly problem?: string;
+  readonly note?: string;
+  readonly objects: readonly PlannedObject[];
+  readonly notes: readonly string[];
+}
+
+/** What the next job of a landscape would change: the output of `espalier plan -o json`. */
+export interface Plan {
+  readonly items: readonly PlannedItem[];
+  readonly problems: readonly {
+    readonly path: string;
+    readonly message: string;
+    readonly isUnknown: boolean;
+  }[];
+  readonly summary: Readonly<Record<PlannedObject['change'] | 'unknown' | 'problems', number>>;
+}
+
 export const actions = ['reconcile', 'interrupt', 'suspend', 'resume', 'delete'] as const;
 export type Action = (typeof actions)[number];
 

@@ -20,7 +20,7 @@ export const assets = new Map([
 export function consoleOf(
   objects: Collected,
   client: Partial<Client> = {},
-  more: Pick<Parameters<typeof loopbackAccess>[0], 'targets'> = {},
+  more: Pick<Parameters<typeof loopbackAccess>[0], 'targets' | 'plan'> = {},
 ) {
   const clock = new FakeClock();
   let collected = objects;

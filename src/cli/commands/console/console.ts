@@ -1,5 +1,6 @@
 /** `espalier console`: serves the web console for the cluster of the kubeconfig. */
 import { spawn } from 'node:child_process';
+import { clusterArgs } from '../../kubeconfig.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
 import { isAllowed } from '../../console/requests.ts';
 import { startConsole } from '../../console/start.ts';
@@ -19,7 +20,11 @@ export async function serveConsole(options: ConsoleCommandOptions, terminal: Ter
     await withCluster(options, terminal, async (cluster) => {
       const namespace = await shownNamespace(options, cluster);
       await readOne(cluster.client, namespace === undefined ? undefined : [namespace]);
-      const running = await startConsole(cluster, { namespace, port: options.port });
+      const running = await startConsole(cluster, {
+        namespace,
+        port: options.port,
+        clusterArgs: clusterArgs(options),
+      });
       try {
         terminal.print(
           `Serving the console of ${terminal.paint.bold(namespace ?? 'all namespaces')} at ${cluster.self.server}. The link contains a token; do not share it:`,

@@ -5,7 +5,8 @@ import { printValue } from '../../terminal/documents.ts';
 import { withCluster } from '../../cluster.ts';
 import { CommandError, exitCodes } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { diffOf, lineDiff, type FieldChange } from '../plan/diff.ts';
+import { diffOf, type FieldChange } from '../plan/diff.ts';
+import { lineDiff } from '../plan/line-diff.ts';
 import { isNamed, recordsOf, specIn, type JobsOptions } from './read.ts';
 import { requestWords, tookWords } from './words.ts';
 

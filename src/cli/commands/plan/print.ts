@@ -7,7 +7,7 @@ import { toYaml } from '../../../lib/yaml.ts';
 import { MASK, type Mask } from '../blueprints/rendering/mask.ts';
 import type { Paint } from '../../terminal/terminal.ts';
 import { countsOf, type Counts } from './counts.ts';
-import { lineDiff } from './diff.ts';
+import { lineDiff } from './line-diff.ts';
 import type { PlannedItem, PlannedTree, PlannedWait } from './planned.ts';
 import { changesOf, withoutSecrets, type ShownChange } from './shown-changes.ts';
 

@@ -11,7 +11,9 @@ export const withConsole = (
   use: (link: string | undefined) => Promise<void>,
 ): Promise<void> =>
   withCluster({ kubeconfig: kubeconfigFile }, terminal, async (cluster) => {
-    const running = await startConsole(cluster, { namespace: undefined, port: 0 }).catch((error: unknown) => {
+    const clusterArgs = ['--kubeconfig', kubeconfigFile];
+    const options = { namespace: undefined, port: 0, clusterArgs };
+    const running = await startConsole(cluster, options).catch((error: unknown) => {
       if (!(error instanceof CommandError)) throw error;
       terminal.warn(error.message);
       return undefined;

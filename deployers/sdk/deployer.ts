@@ -51,6 +51,8 @@ export interface DeployerPlugin<C = unknown, S = unknown> {
   /**
    * What `apply` or `remove` would change now. Writes to clusters of this context are dry runs, and its host rejects
    * them. Without this method, the changes are unknown.
+   * @returns undefined if the changes are unknown
+   * @throws PlanUnknown to say why they are; other errors if the job would fail
    */
   plan?(ctx: DeployContext<C, S>, direction: Direction): Promise<ItemPlan | undefined>;
   /** When a finished deploy item is reconciled again without a new job of its execution. */

@@ -44,5 +44,11 @@ export type { Requirement, TargetSelector } from './responsible.ts';
 export type { ResponseSettings } from '../../src/runtime/transport/responses.ts';
 export { startDeployer, type DeployerProcess, type DeployerProcessOptions } from './process.ts';
 export type { Direction } from './intake.ts';
-export { nothingPlanned, type ItemPlan, type PlannedChange, type PlannedObject } from './item-plan.ts';
+export {
+  nothingPlanned,
+  PlanUnknown,
+  type ItemPlan,
+  type PlannedChange,
+  type PlannedObject,
+} from './item-plan.ts';
 export { serve } from './serve.ts';

@@ -29,3 +29,12 @@ export interface ItemPlan {
 
 /** A plan without changes. */
 export const nothingPlanned: ItemPlan = { objects: [], notes: [] };
+
+/** Thrown by a plugin's `plan` if it cannot determine the changes; the message says why. */
+export class PlanUnknown extends Error {
+  override readonly name = 'PlanUnknown';
+}
+
+/** Also if the plugin has its own copy of the SDK. */
+export const isPlanUnknown = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'PlanUnknown';

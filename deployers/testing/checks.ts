@@ -3,6 +3,7 @@
  * time.
  */
 import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
+import type { ItemPlan, PlannedChange } from '../sdk/index.ts';
 import { same, holds } from './expect.ts';
 import type { Stage } from './stage.ts';
 import type { Subject } from './subject.ts';
@@ -14,6 +15,8 @@ export interface Check {
   readonly sentence: string;
   /** Fields of the subject without which the check is skipped. */
   readonly needs?: readonly (keyof Subject)[];
+  /** Whether the check starts the deployer's program to ask it for plans. */
+  readonly needsCommand?: true;
   /** @throws ContractBroken */
   run(stage: Stage): Promise<void>;
 }
@@ -261,4 +264,37 @@ const deletion: readonly Check[] = [
   },
 ];
 
-export const checks: readonly Check[] = [...jobs, ...results, ...waiting, ...deletion];
+const changes = ({ objects }: ItemPlan, ...wanted: readonly PlannedChange[]): boolean =>
+  objects.some(({ change }) => wanted.includes(change));
+
+const plans: readonly Check[] = [
+  {
+    name: 'plan',
+    sentence: 'plans what a job would change, and changes nothing',
+    needs: ['plan'],
+    needsCommand: true,
+    async run(stage) {
+      const name = await stage.create(stage.subject.plan);
+      const first = await stage.plan(name, 'apply');
+      holds(changes(first, 'create', 'change'), 'the plan of a new item neither creates nor changes objects');
+      same('the second plan', await stage.plan(name, 'apply'), first);
+      await stage.ended(name, await stage.trigger(name));
+      const next = await stage.plan(name, 'apply');
+      holds(!changes(next, 'create', 'change', 'delete'), 'the plan after the job still contains changes');
+    },
+  },
+  {
+    name: 'plan-deletion',
+    sentence: 'plans what a deletion would delete, and deletes nothing',
+    needs: ['plan'],
+    needsCommand: true,
+    async run(stage) {
+      const { name } = await stage.run(stage.subject.plan ?? {});
+      const first = await stage.plan(name, 'remove');
+      holds(changes(first, 'delete'), 'the plan of a deletion deletes no objects');
+      same('the second plan', await stage.plan(name, 'remove'), first);
+    },
+  },
+];
+
+export const checks: readonly Check[] = [...jobs, ...results, ...waiting, ...deletion, ...plans];

@@ -45,6 +45,8 @@ export interface ConformanceOptions {
   readonly only?: readonly string[];
   /** Aborts all checks, and deletes the namespace. */
   readonly signal?: AbortSignal;
+  /** The deployer's program and its arguments, which can be asked for plans; default: no checks of plans. */
+  readonly command?: readonly string[];
   /** Called when a check has ended. */
   readonly onResult?: (result: CheckResult) => void;
 }
@@ -58,7 +60,7 @@ const PATIENCE_MS = 20_000;
  */
 export async function checkDeployer(
   subject: Subject,
-  { kubeconfig, patienceMs = PATIENCE_MS, only, signal: given, onResult }: ConformanceOptions,
+  { kubeconfig, patienceMs = PATIENCE_MS, only, signal: given, command, onResult }: ConformanceOptions,
 ): Promise<readonly CheckResult[]> {
   const signal = given && AbortSignal.any([given]);
   if (signal) setMaxListeners(0, signal); // Every check adds a listener.
@@ -83,6 +85,7 @@ export async function checkDeployer(
       clock,
       kubeconfig,
       patienceMs,
+      command,
       ...(signal && { signal }),
     });
     await caches.start(signal ? AbortSignal.any([signal, closing.signal]) : closing.signal);
@@ -92,7 +95,8 @@ export async function checkDeployer(
     const chosen = checks.filter(({ name }) => !only || only.includes(name));
     const results = await Promise.all(
       chosen.map(async (check) => {
-        const result = await carriedOut(check, stage);
+        const why = reasonToSkip(check, subject, command);
+        const result = await (why === undefined ? carriedOut(check, stage) : skipped(check, why));
         if (!signal?.aborted) onResult?.(result);
         return result;
       }),
@@ -106,8 +110,6 @@ export async function checkDeployer(
 
 async function carriedOut(check: Check, stage: Stage): Promise<CheckResult> {
   const { name, sentence } = check;
-  const why = reasonToSkip(check, stage.subject);
-  if (why !== undefined) return { name, sentence, verdict: 'skipped', why, took: 0 };
   const startedAt = performance.now();
   const took = (): number => Math.round(performance.now() - startedAt);
   try {
@@ -118,8 +120,21 @@ async function carriedOut(check: Check, stage: Stage): Promise<CheckResult> {
   }
 }
 
-function reasonToSkip({ name, needs = [] }: Check, subject: Subject): string | undefined {
+const skipped = ({ name, sentence }: Check, why: string): CheckResult => ({
+  name,
+  sentence,
+  verdict: 'skipped',
+  why,
+  took: 0,
+});
+
+function reasonToSkip(
+  { name, needs = [], needsCommand }: Check,
+  subject: Subject,
+  command: readonly string[] = [],
+): string | undefined {
   const missing = needs.filter((need) => subject[need] === undefined);
   if (missing.length > 0) return `the subject has no ${missing.join(' and no ')}`;
+  if (needsCommand && command.length === 0) return 'no command was given that can be asked for plans';
   return subject.without?.[name];
 }

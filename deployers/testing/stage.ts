@@ -5,9 +5,13 @@ import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.
 import { targetKind } from '../../src/api/kinds/target.ts';
 import { API_VERSION, GROUP, NO_TARGET_NAME, annotations } from '../../src/api/labels.ts';
 import { timestamp, type Clock } from '../../src/lib/clock.ts';
+import { ownField } from '../../src/lib/objects.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Cache, Client, Kind, Obj, View } from '../../src/runtime/types.ts';
+import type { Direction, ItemPlan } from '../sdk/index.ts';
+import { planOfProgram } from '../sdk/plan-program.ts';
+import type { RequestedTarget } from '../sdk/plan-protocol.ts';
 import { filled } from './fill.ts';
 import type { Subject } from './subject.ts';
 
@@ -37,6 +41,8 @@ interface StagePorts {
   readonly patienceMs: number;
   /** Aborts all waits. */
   readonly signal?: AbortSignal;
+  /** The deployer's program, which can be asked for plans. */
+  readonly command?: readonly string[] | undefined;
 }
 
 export class Stage {
@@ -107,7 +113,20 @@ export class Stage {
     const { target } = this.subject;
     if (target !== 'cluster') return target && filled(target, this.#places(''));
     const config = { kubeconfig: this.#ports.kubeconfig };
-    return { type: `${GROUP}/kubernetes-cluster`, config };
+    return { type: CLUSTER_TYPE, config };
+  }
+
+  #requestedTarget(): RequestedTarget | undefined {
+    const spec = this.#targetSpec();
+    const type = ownField(spec, 'type');
+    if (typeof type !== 'string') return undefined;
+    return {
+      name: TARGET,
+      namespace: this.namespace,
+      type,
+      config: ownField(spec, 'config'),
+      ...(type === CLUSTER_TYPE && { kubeconfig: this.#ports.kubeconfig }),
+    };
   }
 
   #places = (item: string): Readonly<Record<string, string>> => ({
@@ -232,6 +251,18 @@ export class Stage {
     };
   }
 
+  /** @throws ContractBroken if the deployer does not follow the protocol */
+  async plan(item: string, direction: Direction): Promise<ItemPlan> {
+    const { clock, command = [], signal = new AbortController().signal } = this.#ports;
+    const request = { direction, deployItem: await this.fresh(item), target: this.#requestedTarget() };
+    try {
+      return await planOfProgram(command, request, { clock, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new ContractBroken((error as Error).message, { cause: error });
+    }
+  }
+
   /** Waits until the deploy item is in the expected state. @throws ContractBroken with its actual state */
   async until(
     item: string,
@@ -291,6 +322,7 @@ export class Stage {
 }
 
 const TARGET = 'target';
+const CLUSTER_TYPE = `${GROUP}/kubernetes-cluster`;
 
 interface ItemOptions {
   readonly type?: string;

@@ -13,6 +13,7 @@ const subjectSchema = z.strictObject({
   waits: config.optional(),
   finish: config.optional(),
   invalid: config.optional(),
+  plan: config.optional(),
   without: z.record(z.string(), z.string().min(1)).optional(),
 });
 
@@ -36,6 +37,8 @@ export interface Subject {
   readonly finish?: Readonly<Record<string, unknown>> | undefined;
   /** A configuration that the deployer cannot read. */
   readonly invalid?: Readonly<Record<string, unknown>> | undefined;
+  /** A configuration whose first job changes something, for deployers that can be asked for plans. */
+  readonly plan?: Readonly<Record<string, unknown>> | undefined;
   /** Checks that do not apply: name → reason. */
   readonly without?: Readonly<Record<string, string>> | undefined;
 }

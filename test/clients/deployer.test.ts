@@ -38,6 +38,7 @@ else
       const file = join(fileDeployer.folder, 'subject.yaml');
       const subject = readSubject(readFileSync(file, 'utf8'), file);
       const { kubeconfig } = cluster;
-      expect(failures(await checkDeployer(subject, { kubeconfig }))).to.deep.equal([]);
+      const command = [path, '--folder', folder];
+      expect(failures(await checkDeployer(subject, { kubeconfig, command }))).to.deep.equal([]);
     });
   });

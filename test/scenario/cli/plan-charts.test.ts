@@ -1,19 +1,15 @@
 /** Plans for installed charts: changes by new values, objects removed from a chart, deletion. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { annotations, API_VERSION, GROUP, operations } from '../../../src/api/labels.ts';
-import { runProgram } from '../../../src/cli/program.ts';
 import { configMapKind, secretKind } from '../../../src/landscape/world.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
+import { useCommandLine } from '../../support/command-line.ts';
 import { c1, configMapOf, packChart, raw } from '../../support/helm-charts.ts';
 import type { Scene } from '../../support/scene.ts';
-import { fakeTerminal } from '../../unit/cli/terminal.ts';
 import { helmConfig } from '../../unit/deployers/bench.ts';
 
 /** The objects that an upgrade adds and removes; one of them stays because of its policy. */
@@ -32,25 +28,15 @@ const password = packChart({
 describe('espalier plan for installed charts', function () {
   this.timeout(60_000);
   const scenes = useCluster({ deployers: ['helm'] });
-  let folder: string;
-  let kubeconfig: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'plan-'));
-    kubeconfig = join(folder, 'kubeconfig');
-    writeFileSync(kubeconfig, scenes.cluster.kubeconfig, { mode: 0o600 });
-  });
-  after(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const espalier = useCommandLine(() => scenes.cluster.kubeconfig);
 
   const client = () => scenes.cluster.client;
   const chart = (scene: Scene, fields: object): object => helmConfig({ namespace: scene.ns, ...fields });
 
   async function plan(scene: Scene, ...args: string[]): Promise<{ code: number; lines: readonly string[] }> {
-    const terminal = fakeTerminal({ env: { KUBECONFIG: kubeconfig } });
-    const code = await runProgram(['plan', 'chart', '-n', scene.ns, ...args], terminal);
-    expect(terminal.errors).to.equal('');
-    return { code, lines: terminal.output.split('\n') };
+    const { code, errors, output } = await espalier.run('plan', 'chart', '-n', scene.ns, ...args);
+    expect(errors).to.equal('');
+    return { code, lines: output.split('\n') };
   }
 
   /** Gives the item a job, and waits for its end. */

@@ -1,32 +1,20 @@
 /** `espalier plan` with deletions that wait, with `strict: true`, and with deployers of one's own. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
+import { targetKind } from '../../../src/api/kinds/target.ts';
 import { annotations, API_VERSION, GROUP } from '../../../src/api/labels.ts';
-import { runProgram } from '../../../src/cli/program.ts';
 import { useCluster } from '../../support/cluster.ts';
+import { useCommandLine } from '../../support/command-line.ts';
 import { root } from '../../support/landscape.ts';
-import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
 describe('espalier plan', function () {
   this.timeout(60_000);
   const scenes = useCluster({ deployers: ['mock'] });
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'plan-'));
-    writeFileSync(join(folder, 'kubeconfig'), scenes.cluster.kubeconfig, { mode: 0o600 });
-    writeFileSync(join(folder, 'strict.yaml'), 'strict: true\n');
-  });
-  after(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const commandLine = useCommandLine(() => scenes.cluster.kubeconfig);
 
   async function plan(...args: string[]): Promise<{ code: number; output: string }> {
-    const terminal = fakeTerminal({ env: { KUBECONFIG: join(folder, 'kubeconfig') } });
-    const code = await runProgram(['plan', ...args], terminal);
-    return { code, output: terminal.errors + terminal.output };
+    const { code, errors, output } = await commandLine.run('plan', ...args);
+    return { code, output: errors + output };
   }
   const createItem = (namespace: string, spec: DeployItem['spec']): Promise<DeployItem> =>
     scenes.cluster.client.send({
@@ -34,7 +22,7 @@ describe('espalier plan', function () {
       kind: deployItemKind,
       object: { apiVersion: API_VERSION, kind: 'DeployItem', metadata: { name: 'item', namespace }, spec },
     });
-  const strict = (): string => join(folder, 'strict.yaml');
+  const strict = (): string => commandLine.write('strict.yaml', 'strict: true\n');
 
   it('names the installation that has to be deleted first', async () => {
     const scene = await scenes.scene();
@@ -81,10 +69,6 @@ describe('espalier plan', function () {
       await createItem(scene.ns, { type: 'example.org/dns', config });
       return scene.ns;
     };
-    const moduleOf = (name: string, text: string): string => {
-      writeFileSync(join(folder, name), text);
-      return join(folder, name);
-    };
     const plugin = (more: string): string => `
       export const dns = {
         type: 'example.org/dns', name: 'dns.example.org', version: '1.0.0',
@@ -97,7 +81,7 @@ describe('espalier plan', function () {
     it('asks the deployer of a module', async () => {
       const ref = "{ apiVersion: 'dns.example.org/v1', kind: 'Record', name: 'www' }";
       const plan1 = `plan: (ctx, direction) => ({ notes: [direction], objects: [{ ref: ${ref}, change: 'create' }] }),`;
-      const file = moduleOf('dns.mjs', plugin(plan1));
+      const file = commandLine.write('dns.mjs', plugin(plan1));
       const { output, code } = await plan('item', '-n', await own(), '--deployer', file, '--exit-code');
       expect(output).to.contain('+ Record www').and.contain('! apply').and.contain('1 to create');
       expect(code).to.equal(2);
@@ -106,18 +90,72 @@ describe('espalier plan', function () {
     it('says what is missing without the module, without a plan, and without a deployer', async () => {
       const ns = await own();
       expect((await plan('item', '-n', ns)).output).to.contain(
-        '? not known: items of type example.org/dns are not planned; name the module of their deployer with --deployer',
+        '? not known: items of type example.org/dns are not planned; name the module or the program of their deployer with --deployer',
       );
-      const silent = moduleOf('silent.mjs', plugin(''));
+      const silent = commandLine.write('silent.mjs', plugin(''));
       expect((await plan('item', '-n', ns, '--deployer', silent)).output).to.contain(
         '? not known: the deployer of type example.org/dns has no plans',
       );
-      const empty = moduleOf('empty.mjs', 'export const x = 1;');
+      const empty = commandLine.write('empty.mjs', 'export const x = 1;');
       const refused = await plan('item', '-n', ns, '--deployer', empty);
       expect(refused.output).to.contain('the module exports no deployer');
       expect(refused.code).to.equal(1);
-      const missing = await plan('item', '-n', ns, '--deployer', join(folder, 'missing.mjs'));
+      const missing = await plan('item', '-n', ns, '--deployer', commandLine.file('missing.mjs'));
       expect(missing.output).to.contain('cannot load the module');
+    });
+
+    /** Answers with the type of the item and the content of its target. */
+    const program = (): string => {
+      const text = `#!${process.execPath}
+        const { direction, deployItem, target } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+        const after = { type: deployItem.spec.type, password: target?.config.password };
+        const named = { apiVersion: 'dns.example.org/v1', kind: 'Record', name: process.argv[2] };
+        const objects = [{ ...named, change: 'change', before: {}, after }];
+        const head = { apiVersion: 'espalier.dev/v1alpha1', kind: 'PlanResponse' };
+        console.log(JSON.stringify({ ...head, objects, notes: [direction] }));`;
+      return commandLine.write('deployer', text, 0o700);
+    };
+
+    it('asks a program in any language, with or without the type of its items', async () => {
+      const ns = await own();
+      for (const value of [`${program()} www`, `example.org/dns=${program()} www`]) {
+        const { output, code } = await plan('item', '-n', ns, '--deployer', value, '--exit-code');
+        expect(output)
+          .to.contain('~ Record www')
+          .and.contain('type: "example.org/dns"')
+          .and.contain('! apply');
+        expect(code).to.equal(2);
+      }
+      const other = await plan('item', '-n', ns, '--deployer', `example.org/other=${program()}`);
+      expect(other.output).to.contain('? not known: items of type example.org/dns are not planned');
+      const two = await plan('item', '-n', ns, '--deployer', './a', '--deployer', './b');
+      expect(two.output)
+        .to.contain('only one program can be without a type')
+        .and.contain('example.org/dns=./b');
+      expect(two.code).to.equal(2);
+    });
+
+    it('gives the program the content of the target, and masks it in the output', async () => {
+      const scene = await scenes.scene();
+      const spec = { type: 'example.org/dns-server', config: { password: 'a-secret-password' } };
+      const metadata = { name: 'server', namespace: scene.ns };
+      const object = { apiVersion: API_VERSION, kind: 'Target', metadata, spec };
+      await scenes.cluster.client.send({ verb: 'create', kind: targetKind, object });
+      const config = { apiVersion: 'dns.example.org/v1', kind: 'Cfg' };
+      await createItem(scene.ns, { type: 'example.org/dns', config, target: { name: 'server' } });
+      const { output } = await plan('item', '-n', scene.ns, '--deployer', `${program()} www`);
+      expect(output)
+        .to.match(/password: .*\*\*\*/)
+        .and.not.contain('a-secret-password');
+    });
+
+    it('shows why a program cannot plan an item', async () => {
+      const ns = await own();
+      const text = '{"apiVersion":"espalier.dev/v1alpha1","kind":"PlanResponse","unknown":"too early"}';
+      const file = commandLine.write('unknown', `#!/bin/sh\ncat >/dev/null\necho '${text}'\n`, 0o700);
+      const { output, code } = await plan('item', '-n', ns, '--deployer', file);
+      expect(output).to.contain('? not known: too early');
+      expect(code).to.equal(0);
     });
   });
 });

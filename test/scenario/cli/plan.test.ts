@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
@@ -10,7 +7,6 @@ import { targetKind } from '../../../src/api/kinds/target.ts';
 import { annotations, API_VERSION, GROUP } from '../../../src/api/labels.ts';
 import { WRITES } from '../../../src/apiserver/http/audit.ts';
 import { defaults } from '../../../src/cli/configuration/configuration.ts';
-import { runProgram } from '../../../src/cli/program.ts';
 import { installationContext, objectName } from '../../../src/dataflow/scope.ts';
 import { configMapKind, secretKind } from '../../../src/landscape/world.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
@@ -19,9 +15,10 @@ import { c1, raw } from '../../support/helm-charts.ts';
 import { helmConfig } from '../../unit/deployers/bench.ts';
 import { child, rendersItself, root } from '../../support/landscape.ts';
 import { useCluster } from '../../support/cluster.ts';
+import { useCommandLine } from '../../support/command-line.ts';
 import { skip } from '../../support/skip.ts';
 import type { Scene } from '../../support/scene.ts';
-import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
+import type { FakeTerminal } from '../../unit/cli/terminal.ts';
 
 /** Deploys a ConfigMap and a Secret; a sub-installation deploys another ConfigMap. */
 const blueprint = {
@@ -113,24 +110,14 @@ deployItems:
 describe('espalier plan', function () {
   this.timeout(60_000);
   const scenes = useCluster({ deployers: ['manifest', 'mock'] });
-  let folder: string;
-  let kubeconfig: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'plan-'));
-    kubeconfig = join(folder, 'kubeconfig');
-    writeFileSync(kubeconfig, scenes.cluster.kubeconfig, { mode: 0o600 });
-  });
-  after(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const commandLine = useCommandLine(() => scenes.cluster.kubeconfig);
 
   async function espalier(
     scene: Scene,
     ...args: string[]
   ): Promise<{ code: number; terminal: FakeTerminal }> {
-    const terminal = fakeTerminal({ env: { KUBECONFIG: kubeconfig } });
-    const code = await runProgram(['plan', 'app', '-n', scene.ns, ...args], terminal);
-    return { code, terminal };
+    const terminal = await commandLine.run('plan', 'app', '-n', scene.ns, ...args);
+    return { code: terminal.code, terminal };
   }
 
   const create = (kind: Kind, scene: Scene, name: string, more: object): Promise<Obj> => {
@@ -204,8 +191,7 @@ describe('espalier plan', function () {
     const scene = await scenes.scene();
     const children = Array.from({ length: 5 }, (_, i) => child(`part-${i}`));
     await scene.create(root('app', { annotations: {}, children }));
-    const config = join(mkdtempSync(join(tmpdir(), 'espalier-plan-')), 'config.yaml');
-    writeFileSync(config, 'limits: {treeObjects: 3}');
+    const config = commandLine.write('config.yaml', 'limits: {treeObjects: 3}');
     const { terminal } = await espalier(scene, '--config', config);
     const said = terminal.errors + terminal.output;
     expect(said)
@@ -365,9 +351,9 @@ describe('espalier plan', function () {
     const scene = await installed({ color: 'red' });
     const name = scene.item('app', 'web')?.metadata.name ?? '';
     await scenes.cluster.client.send({ verb: 'delete', kind: configMapKind, key: `${scene.ns}/web` });
-    const terminal = fakeTerminal({ env: { KUBECONFIG: kubeconfig } });
-    expect(await runProgram(['plan', name, '-n', scene.ns], terminal), terminal.errors).to.equal(0);
-    expect(terminal.output).to.contain(`+ ConfigMap ${scene.ns}/web`).and.contain('Plan: 1 to create');
+    const { code, errors, output } = await commandLine.run('plan', name, '-n', scene.ns);
+    expect([code, errors]).to.deep.equal([0, '']);
+    expect(output).to.contain(`+ ConfigMap ${scene.ns}/web`).and.contain('Plan: 1 to create');
   });
 
   it('renders charts without creating their objects', async () => {
@@ -375,10 +361,9 @@ describe('espalier plan', function () {
     const type = `${GROUP}/helm`;
     const config = helmConfig({ ...raw(c1()), namespace: scene.ns, values: { msg: 'yo' } });
     await create(deployItemKind, scene, 'chart', { spec: { type, target: { name: 'cluster' }, config } });
-    const terminal = fakeTerminal({ env: { KUBECONFIG: kubeconfig } });
-    const code = await runProgram(['plan', 'chart', '-n', scene.ns, '-d'], terminal);
-    expect(code, terminal.errors + terminal.output).to.equal(0);
-    expect(terminal.output).to.contain(`+ ConfigMap ${scene.ns}/demo-cm`).and.contain('msg: yo');
+    const { code, errors, output } = await commandLine.run('plan', 'chart', '-n', scene.ns, '-d');
+    expect(code, errors + output).to.equal(0);
+    expect(output).to.contain(`+ ConfigMap ${scene.ns}/demo-cm`).and.contain('msg: yo');
     const made = await getIfThere(scenes.cluster.client, configMapKind, `${scene.ns}/demo-cm`);
     expect(made).to.equal(undefined);
   });

@@ -1,19 +1,16 @@
 /** `espalier plan --out` and `espalier installations reconcile --plan`. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { annotations, API_VERSION, GROUP } from '../../../src/api/labels.ts';
-import { runProgram } from '../../../src/cli/program.ts';
 import { configMapKind } from '../../../src/landscape/world.ts';
 import { child } from '../../support/landscape.ts';
 import { useCluster } from '../../support/cluster.ts';
+import { useCommandLine } from '../../support/command-line.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import type { Scene } from '../../support/scene.ts';
-import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
 
 const PASSWORD = 'a-secret-password';
 
@@ -65,22 +62,13 @@ ${items}`,
 describe('saved plans', function () {
   this.timeout(60_000);
   const scenes = useCluster({ deployers: ['manifest', 'mock'] });
-  let folder: string;
+  const commandLine = useCommandLine(() => scenes.cluster.kubeconfig);
   let file: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'saved-plan-'));
-    file = join(folder, 'web.plan');
-    writeFileSync(join(folder, 'kubeconfig'), scenes.cluster.kubeconfig, { mode: 0o600 });
-  });
-  afterEach(() => {
-    rmSync(folder, { recursive: true });
+    file = commandLine.file('web.plan');
   });
 
-  async function espalier(scene: Scene, ...args: string[]): Promise<FakeTerminal & { code: number }> {
-    const terminal = fakeTerminal({ env: { KUBECONFIG: join(folder, 'kubeconfig') } });
-    const code = await runProgram([...args, '-n', scene.ns], terminal);
-    return Object.assign(terminal, { code });
-  }
+  const espalier = (scene: Scene, ...args: string[]) => commandLine.run(...args, '-n', scene.ns);
   const save = (scene: Scene) => espalier(scene, 'plan', 'app', '--out', file);
   const reconcile = (scene: Scene, ...args: string[]) =>
     espalier(scene, 'inst', 'reconcile', 'app', '--plan', file, ...args);
@@ -205,9 +193,8 @@ describe('saved plans', function () {
   it('start no job if the installation changes during the comparison', async () => {
     const type = 'test.example/slow';
     const hook = 'whilePlanning';
-    const module = join(folder, 'deployer.mjs');
-    writeFileSync(
-      module,
+    const module = commandLine.write(
+      'deployer.mjs',
       `export const slow = { type: '${type}', config: { decode: (config) => config }, apply() {}, remove() {},
          async plan() { await globalThis.${hook}?.(); return { objects: [], notes: [] }; } };`,
     );
@@ -289,7 +276,7 @@ describe('saved plans', function () {
     expect((await espalier(scene, 'plan', 'app', '--delete', '--out', file)).errors).to.contain(
       'cannot be combined with --delete',
     );
-    const missing = join(folder, 'missing', 'plan');
+    const missing = commandLine.file('missing/plan');
     expect((await espalier(scene, 'plan', 'app', '--out', missing)).errors).to.contain(
       `cannot write ${missing}`,
     );

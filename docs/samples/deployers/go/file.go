@@ -15,6 +15,13 @@ var folder = flag.String("folder", ".", "folder of the files")
 // fileConfig is the document in spec.config of a deploy item.
 type fileConfig struct{ Name, Content, After string }
 
+func valid(c fileConfig) error {
+	if c.Name == "" || filepath.Base(c.Name) != c.Name {
+		return errors.New("name must be that of a file")
+	}
+	return nil
+}
+
 // apply writes the file as soon as the file "after" exists. It can be called again at any time.
 func apply(c fileConfig) (exports object, err error) {
 	if _, err := os.Stat(filepath.Join(*folder, c.After)); c.After != "" && err != nil {

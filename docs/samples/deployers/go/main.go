@@ -8,8 +8,7 @@ import (
 	"errors"
 	"flag"
 	"log"
-
-	"path/filepath"
+	"os"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -95,8 +94,8 @@ func (d *deployer) reconcile(ctx context.Context, item *unstructured.Unstructure
 		}
 		return d.patch(ctx, item, object{"metadata": object{"finalizers": nil}})
 	}
-	if err != nil || c.Name == "" || filepath.Base(c.Name) != c.Name {
-		return fail("ERR_CONFIGURATION_PROBLEM", errors.Join(errors.New("name must be that of a file"), err))
+	if err := errors.Join(valid(c), err); err != nil {
+		return fail("ERR_CONFIGURATION_PROBLEM", err)
 	}
 	if name, _, _ := unstructured.NestedString(item.Object, "spec", "target", "name"); name != "" {
 		if _, err := d.client.Resource(targets).Namespace(item.GetNamespace()).Get(ctx, name, metav1.GetOptions{}); err != nil {
@@ -151,6 +150,12 @@ func (d *deployer) patch(ctx context.Context, item *unstructured.Unstructured, b
 
 func main() {
 	flag.Parse()
+	if flag.Arg(0) == "plan" { // Called by espalier plan.
+		if err := plan(os.Stdin, os.Stdout); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	ctx := context.Background()
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()

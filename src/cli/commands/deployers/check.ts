@@ -90,6 +90,7 @@ async function checkIn(
       const results = await checkDeployer(subject, {
         kubeconfig: place.kubeconfig,
         signal: checking.signal,
+        command,
         onResult: (verdict) => {
           terminal.print(line(verdict, terminal));
         },

@@ -131,7 +131,7 @@ function addReconcile(group: Command, terminal: Terminal, onExit: (code: Exit) =
       'start the job only if it does what this saved plan lists; see espalier plan --out',
     )
     .option('--config <file>', 'with --plan: configuration, as for espalier plan')
-    .option('--deployer <module>', 'with --plan: a deployer of your own, as for espalier plan', repeated)
+    .option('--deployer <program>', 'with --plan: a deployer of your own, as for espalier plan', repeated)
     .addHelpText(
       'after',
       examples([

@@ -24,8 +24,8 @@ export function addPlanCommand(program: Command, terminal: Terminal, onExit: (co
       'save the plan, for espalier installations reconcile --plan; only of root installations',
     )
     .option(
-      '--deployer <module>',
-      'module that exports a deployer of your own, to plan its items; runs its code; repeatable',
+      '--deployer <program>',
+      'deployer of your own, to plan its items: a module that exports it, or a command, or TYPE=COMMAND; repeatable',
       (file: string, others: readonly string[] | undefined) => [...(others ?? []), file],
     )
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
@@ -35,6 +35,7 @@ export function addPlanCommand(program: Command, terminal: Terminal, onExit: (co
         ['espalier plan web -n shop', 'what would a reconcile of web change?'],
         ['espalier plan web -n shop --delete', 'what would its deletion delete?'],
         ['espalier plan web -n shop --deployer ./dns/deployer.js', 'with a deployer of your own'],
+        ["espalier plan web -n shop --deployer './file-deployer --folder out'", 'in any language'],
         ['espalier plan web -n shop --exit-code -o json > plan.json', 'in a pipeline'],
         ['espalier plan web -n shop --out web.plan', 'save it for a review'],
         [

@@ -2,7 +2,6 @@
 import { setMaxListeners } from 'node:events';
 import { componentFinder } from '../../../../controllers/installation/gather/component.ts';
 import { connectorOf, targetReaderOf } from '../../../../deployers/sdk/controller.ts';
-import type { DeployerPlugin } from '../../../../deployers/sdk/index.ts';
 import { withoutWrites } from '../../../../deployers/sdk/plan.ts';
 import type { Obj } from '../../../runtime/types.ts';
 import { inThisThread } from '../../../blueprint/work.ts';
@@ -22,7 +21,7 @@ import { CommandError } from '../../errors.ts';
 import { planDeployItem } from './plan-items.ts';
 import { planInstallation } from './plan-tree.ts';
 import type { PlannedTree, PlanPorts } from './planned.ts';
-import { ownDeployers } from './own-deployers.ts';
+import { ownDeployers, type OwnDeployers } from './own-deployers.ts';
 import { readManagers, readWorld } from './current-objects.ts';
 import { pluginsByType, strictTypes } from '../../composition/plugins.ts';
 import { maskOver, type Mask } from '../blueprints/rendering/mask.ts';
@@ -39,8 +38,8 @@ export interface PlanningOptions {
 /** What plans depend on besides the clusters. */
 export interface PlanSettings {
   readonly configuration: Configuration;
-  /** Deployers of the user; they replace those of the program. */
-  readonly own: ReadonlyMap<string, DeployerPlugin>;
+  /** Deployers of the user; those with a type replace those of the program. */
+  readonly own: OwnDeployers;
 }
 
 /** @throws UsageError, CommandError if a file cannot be read */
@@ -139,6 +138,7 @@ function portsFor({ cluster, configuration, closing, own }: Stage): Omit<PlanPor
   const sources = createClientPool(clock, async (kubeconfig) => (await open(kubeconfig)).client);
   closing.add(() => sources.close());
   const { verification } = configuration;
+  const plugins = new Map([...pluginsByType(configuration, guarded, signal), ...own.byType]);
   return {
     client: guarded,
     sources,
@@ -152,7 +152,7 @@ function portsFor({ cluster, configuration, closing, own }: Stage): Omit<PlanPor
     isStrict: configuration.isStrict,
     strictTypes: strictTypes(configuration),
     findComponent: componentFinder({ client: guarded, repositories, ...(verification && { verification }) }),
-    plugins: new Map([...pluginsByType(configuration, guarded, signal), ...own]),
+    pluginOf: (type) => plugins.get(type) ?? own.ofOtherType?.(type),
     reader: targetReaderOf({
       client,
       clock,

@@ -8,6 +8,7 @@ import { executionObject } from '../../../../controllers/installation/execution.
 import { assign, isUnusedDuplicate } from '../../../../controllers/execution/classify.ts';
 import { managedItems } from '../../../../controllers/execution/gather.ts';
 import { itemObject, updateItem, type ItemParent } from '../../../../controllers/execution/items.ts';
+import { isPlanUnknown } from '../../../../deployers/sdk/item-plan.ts';
 import { planItem } from '../../../../deployers/sdk/plan.ts';
 import type { Direction } from '../../../../deployers/sdk/index.ts';
 import { standardTimeouts } from '../../../../deployers/sdk/timeout.ts';
@@ -102,9 +103,9 @@ async function planOne(
   const about = { path, type, target: shownTarget, state };
   if (state === 'idle')
     return { ...about, plan: { objects: [], notes: [] }, note: 'skipped: it has not changed' };
-  const plugin = ports.plugins.get(type);
+  const plugin = ports.pluginOf(type);
   if (!plugin) {
-    const note = `not known: items of type ${type} are not planned; name the module of their deployer with --deployer`;
+    const note = `not known: items of type ${type} are not planned; name the module or the program of their deployer with --deployer`;
     return { ...about, plan: undefined, note };
   }
   if (!plugin.plan)
@@ -127,6 +128,8 @@ async function planOne(
     return { ...about, plan, note: 'not known: its deployer cannot plan it' };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
+    if (isPlanUnknown(error))
+      return { ...about, plan: undefined, note: `not known: ${plainMessage(error.message)}` };
     return { ...about, plan: undefined, problem: plainMessage(error.message) };
   }
 }

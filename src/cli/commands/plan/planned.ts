@@ -19,7 +19,8 @@ export interface PlanPorts {
   readonly sources: ClientPool;
   readonly runnerOf: RunnerOf;
   readonly findComponent: FindComponent;
-  readonly plugins: ReadonlyMap<string, DeployerPlugin>;
+  /** @returns undefined if no deployer of this type is known */
+  readonly pluginOf: (type: string) => DeployerPlugin | undefined;
   readonly reader: TargetReader;
   /** Deploy items whose status lists the object with this uid. */
   readonly managersOf: (uid: string) => readonly View<DeployItem>[];

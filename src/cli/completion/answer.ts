@@ -45,9 +45,13 @@ export function expectedAt(root: CompletedCommand, words: readonly string[]): Ex
   return { words: names, values: names.length === 0 ? valuesAt(command, args.length) : undefined, ...before };
 }
 
-/** The last argument may be repeated. */
-const valuesAt = ({ values, furtherValues }: CompletedCommand, index: number): Values | undefined =>
-  index === 0 ? values : (furtherValues[index - 1] ?? furtherValues.at(-1) ?? values);
+function valuesAt(
+  { values, furtherValues, isVariadic }: CompletedCommand,
+  index: number,
+): Values | undefined {
+  const all = values ? [values, ...furtherValues] : [];
+  return all[index] ?? (isVariadic ? all.at(-1) : undefined);
+}
 
 /** The beginning of the word to complete. */
 export function lastOf(words: readonly string[]): string {

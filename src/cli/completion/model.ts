@@ -36,6 +36,8 @@ export interface CompletedCommand {
   readonly values: Values | undefined;
   /** Values of the arguments after it. */
   readonly furtherValues: readonly Values[];
+  /** Whether the last argument may be repeated. */
+  readonly isVariadic: boolean;
   readonly commands: readonly CompletedCommand[];
 }
 
@@ -67,6 +69,7 @@ function modelOf(command: Command, path: string): CompletedCommand {
     options: help.visibleOptions(command).map(optionOf),
     values,
     furtherValues,
+    isVariadic: command.registeredArguments.at(-1)?.variadic ?? false,
     commands,
   };
 }

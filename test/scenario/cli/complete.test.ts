@@ -127,6 +127,9 @@ describe('the last words of a line', () => {
       ['installationtemplate', 'installation', ':4'],
     ],
     [['apply', ''], [':0']],
+    [['apply', 'a.yaml', ''], [':0']],
+    [['plan', '-n', 'proj', 'web', ''], [':4']],
+    [['inst', 'trace', 'web', '-n', 'proj', 'greeting', ''], [':4']],
     [['unknown', 'x'], [':4']],
     [[], undefined],
   ] as const)

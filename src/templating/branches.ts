@@ -4,10 +4,11 @@ import { TEMPLATE_NAME, withBlueprintFunctions } from './blueprint-functions.ts'
 import type { Fork, Way } from './fork.ts';
 import type { FunctionTable } from './gotemplate/env.ts';
 import { placeOf, TemplateParseError } from './gotemplate/errors.ts';
-import { goForks } from './gotemplate/forks.ts';
+import { goForks, goIncludes } from './gotemplate/forks.ts';
 import { parseTemplate } from './gotemplate/template.ts';
-import { handlebarsForks } from './handlebars/forks.ts';
+import { handlebarsForks, handlebarsIncludes } from './handlebars/forks.ts';
 import { readSource } from './handlebars/source.ts';
+import { spiffForks } from './spiff/forks.ts';
 
 /** One way of a fork. */
 export interface Branch {
@@ -26,14 +27,16 @@ export const templateId = (source: string): string => createHash('sha256').updat
 export const branchId = (template: string, pos: number, way: Way): string =>
   `${template}:${String(pos)}:${way}`;
 
-/** In the order of the text; none for Spiff, unknown types, and templates that cannot be parsed. */
+/** In the order of the text; none for unknown types, and for templates that cannot be parsed. */
 export function branchesOf(type: string, source: string, functions: FunctionTable): readonly Branch[] {
   const template = templateId(source);
   return forksOf(type, source, functions)
     .toSorted((a, b) => a.pos - b.pos)
-    .flatMap(({ pos, text, ways }) => {
+    .flatMap(({ pos, text, ways, reported }) => {
       const { line } = placeOf(TEMPLATE_NAME, source, pos);
-      return ways.map((way) => ({ id: branchId(template, pos, way), line, text, way }));
+      const id = (way: Way): string =>
+        reported ? branchId(templateId(reported.source), reported.pos, way) : branchId(template, pos, way);
+      return ways.map((way) => ({ id: id(way), line, text: oneLine(text), way }));
     });
 }
 
@@ -44,6 +47,8 @@ function forksOf(type: string, source: string, functions: FunctionTable): readon
         return goForks(parseTemplate(TEMPLATE_NAME, source, withBlueprintFunctions(functions)).source);
       case 'Handlebars':
         return handlebarsForks(readSource(TEMPLATE_NAME, source));
+      case 'Spiff':
+        return spiffForks(source);
       default:
         return [];
     }
@@ -52,3 +57,22 @@ function forksOf(type: string, source: string, functions: FunctionTable): readon
     throw error;
   }
 }
+
+/** Paths of the files that a template includes by a constant path; none if it cannot be parsed. */
+export function filesIncludedBy(type: string, source: string, functions: FunctionTable): readonly string[] {
+  try {
+    switch (type) {
+      case 'GoTemplate':
+        return goIncludes(parseTemplate(TEMPLATE_NAME, source, withBlueprintFunctions(functions)).source);
+      case 'Handlebars':
+        return handlebarsIncludes(readSource(TEMPLATE_NAME, source));
+      default:
+        return [];
+    }
+  } catch (error) {
+    if (error instanceof TemplateParseError) return [];
+    throw error;
+  }
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');

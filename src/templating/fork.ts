@@ -9,7 +9,13 @@ export interface Fork {
   /** Such as `{{if .imports.ha}}`. */
   readonly text: string;
   readonly ways: readonly Way[];
+  /** How the engine reports it, if not with the source and `pos`. */
+  readonly reported?: { readonly source: string; readonly pos: number };
 }
 
-/** Called for each way that an execution goes. @param pos of the fork in the source */
+/**
+ * Called for each way that an execution goes.
+ * @param source the template or included file; for Spiff the text of the expression
+ * @param pos of the fork in the source
+ */
 export type WayListener = (source: string, pos: number, way: Way) => void;

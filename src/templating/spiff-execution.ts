@@ -31,7 +31,7 @@ interface SpiffOptions extends Omit<SpiffWorld, 'functions'> {
 export function renderSpiffExecution(
   execution: { readonly template?: unknown; readonly file?: string | undefined },
   values: Values,
-  { spiffFunctions, state, clock, rng, files, limits }: SpiffOptions,
+  { spiffFunctions, state, clock, rng, files, limits, onWay }: SpiffOptions,
 ): { readonly output: unknown; readonly state: unknown } {
   const template = templateOf(execution, files);
   const functions = { ...standardFunctions, ...ociFunctions, ...spiffFunctions };
@@ -42,7 +42,7 @@ export function renderSpiffExecution(
       state: state === undefined ? undefined : fromJsonValue(state, 'document'),
       source: 'template',
     };
-    const result = renderSpiff(input, { clock, rng, files, limits, functions });
+    const result = renderSpiff(input, { clock, rng, files, limits, functions, onWay });
     return { output: toJsonValue(result.value), state: toJsonValue(result.state) };
   } catch (error) {
     if (error instanceof Unresolvable) throw new ResultUnreadable(error.message, { cause: error });

@@ -1,4 +1,7 @@
-/** The forks of a Handlebars template: `if`, `unless`, `with` and `each`, found without executing it. */
+/**
+ * The forks of a Handlebars template (`if`, `unless`, `with` and `each`) and its included files, found without
+ * executing it.
+ */
 import type { Fork, Way } from '../fork.ts';
 import { simpleName } from './paths.ts';
 import { offsetOfNode, type Source } from './source.ts';
@@ -31,4 +34,24 @@ function forkOf(source: Source, block: hbs.AST.BlockStatement): readonly Fork[] 
   const text = source.text.slice(pos, source.text.indexOf('}}', pos) + 2);
   const hasElse = (block.inverse as Program | undefined) !== undefined;
   return [{ pos, text, ways: hasElse ? ['block', 'else'] : ways }];
+}
+
+/** The constant paths in `{{> path}}`, and in calls of `include`; also names of inline partials. */
+export const handlebarsIncludes = ({ program }: Source): readonly string[] => [...includesIn(program)];
+
+/** @param part a node, a list of nodes, or a value in one */
+function* includesIn(part: unknown): Generator<string> {
+  if (typeof part !== 'object' || part === null) return;
+  const { type, name, path, params } = part as {
+    readonly type?: string;
+    readonly name?: hbs.AST.PathExpression | hbs.AST.SubExpression;
+    readonly path?: hbs.AST.Expression;
+    readonly params?: readonly hbs.AST.Expression[];
+  };
+  if (/^Partial(Block)?Statement$/.test(type ?? '') && name?.type === 'PathExpression')
+    yield (name).original;
+  const [first] = params ?? [];
+  if (path && simpleName(path) === 'include' && first?.type === 'StringLiteral')
+    yield (first as hbs.AST.StringLiteral).value;
+  for (const one of Object.values(part)) yield* includesIn(one);
 }

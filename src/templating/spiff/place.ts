@@ -48,6 +48,26 @@ function first<T>(all: Iterable<T>, fits: (one: T) => boolean): T | undefined {
   return undefined;
 }
 
+interface WrittenExpression {
+  /** The text between the parentheses. */
+  readonly expression: string;
+  /** @param pos in the expression, in characters @returns UTF-16 code units in the text */
+  readonly offsetAt: (pos: number) => number;
+}
+
+/** All expressions in the values of a document. @throws YamlError */
+export function expressionsIn(text: string): readonly WrittenExpression[] {
+  const [root] = parseYamlNodes(text, { refusesColonInFlow: true });
+  if (!root) return [];
+  return [...scalarsIn(root)].flatMap(({ scalar }) => {
+    const expression = embedded(scalar.value);
+    const start = startOf(scalar, text);
+    if (expression === undefined || start === undefined) return [];
+    const before = (pos: number): string => `((${Array.from(expression).slice(0, pos).join('')}`;
+    return { expression, offsetAt: (pos) => alignedTo(before(pos), text, start) };
+  });
+}
+
 /** The same expression, apart from white space; or the same text if it is not an expression. */
 function isMeant({ scalar, path }: Written, { value }: Sought): boolean {
   if (!isExpr(value)) return scalar.value === value;

@@ -3,6 +3,7 @@
  * host.
  */
 import { Budget, DEFAULT_LIMITS, LimitError, type TemplateLimits } from '../budget.ts';
+import type { WayListener } from '../fork.ts';
 import { evaluate } from './evaluate.ts';
 import { CascadeFailed, type Engine, type Flowed } from './eval/engine.ts';
 import { passOf } from './flow/pass.ts';
@@ -30,6 +31,7 @@ interface SpiffInput {
 export interface SpiffWorld extends Omit<FunctionWorld, 'call'> {
   readonly functions: SpiffFunctionTable;
   readonly limits?: Partial<TemplateLimits> | undefined;
+  readonly onWay?: WayListener | undefined;
 }
 
 interface SpiffResult {
@@ -43,9 +45,12 @@ interface SpiffResult {
  * @throws SpiffProblem if a part of it has no value, or it exceeds the limits for time or size
  * @see github.com/mandelsoft/spiff flow, spiffing
  */
-export function renderSpiff(input: SpiffInput, { functions, limits, ...world }: SpiffWorld): SpiffResult {
+export function renderSpiff(
+  input: SpiffInput,
+  { functions, limits, onWay, ...world }: SpiffWorld,
+): SpiffResult {
   const budget = new Budget(world.clock, { ...DEFAULT_LIMITS, ...limits });
-  const engine = newEngine(budget, functions, world);
+  const engine = newEngine(budget, functions, world, onWay);
   const values = Binding.ofValues(toNode(input.values, 'values').value as Fields);
   try {
     const stubs = input.state === undefined ? [] : [stateStub(engine, values, input.state)];
@@ -80,10 +85,16 @@ function complete(engine: Engine, outer: Binding, document: Node, stubs: readonl
   return result;
 }
 
-function newEngine(budget: Budget, functions: SpiffFunctionTable, world: Engine['world']): Engine {
+function newEngine(
+  budget: Budget,
+  functions: SpiffFunctionTable,
+  world: Engine['world'],
+  onWay: WayListener | undefined,
+): Engine {
   const engine: Engine = {
     budget,
     world,
+    onWay,
     functions,
     projected: new Map(),
     settled: new WeakSet(),
@@ -98,7 +109,7 @@ function newEngine(budget: Budget, functions: SpiffFunctionTable, world: Engine[
     },
     parse(text, path, stubPath) {
       budget.charge(text.length / 4);
-      return parseExpression(text, path, stubPath);
+      return parseExpression(text, path, stubPath, { hasForks: onWay !== undefined });
     },
   };
   return engine;

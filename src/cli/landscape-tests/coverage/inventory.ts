@@ -4,12 +4,13 @@ import type { Installation } from '../../../api/kinds/installation.ts';
 import { findChildren } from '../../../blueprint/lint/children.ts';
 import { inlineInput, type BlueprintInput } from '../../../blueprint/lint/inspect.ts';
 import { Source } from '../../../blueprint/lint/source.ts';
+import type { SourceFiles } from '../../../blueprint/lint/source-files.ts';
 import { findTemplates } from '../../../blueprint/lint/found-templates.ts';
 import type { FoundTemplate } from '../../../blueprint/lint/subject.ts';
 import { YamlText } from '../../../blueprint/lint/yaml-text.ts';
 import { parseBlueprint } from '../../../blueprint/load.ts';
 import { templateFunctions } from '../../../blueprint/template-functions.ts';
-import { branchesOf, type Branch } from '../../../templating/branches.ts';
+import { branchesOf, filesIncludedBy, type Branch } from '../../../templating/branches.ts';
 import { isInstallation, type PreparedDocument } from '../../commands/apply/prepare.ts';
 import { rootPath } from '../stage/paths.ts';
 
@@ -50,11 +51,14 @@ function partsOf({ files, written }: BlueprintInput, path: string): readonly Par
   const document = written?.document ?? (source && YamlText.of(source));
   if (text === undefined || !document) return [];
   const info = parseBlueprint(text);
+  const listed = new Set<string>();
   const { children } = findChildren(document, { info, files: files.tree }, files);
   return [
     { path, kind: 'installation', name: path, isLate: false },
     ...(info.imports ?? []).map(({ name }) => ({ path, kind: 'import' as const, name, isLate: false })),
-    ...findTemplates(document, info, files).flatMap((template) => templateParts(template, path)),
+    ...findTemplates(document, info, files).flatMap((template) =>
+      templateParts(template, { path, files, listed }),
+    ),
     ...(info.exports ?? []).map(({ name }) => ({ path, kind: 'export' as const, name, isLate: true })),
     ...children.flatMap(({ document: own, template: { name, blueprint } }) =>
       blueprint.filesystem === undefined
@@ -67,23 +71,40 @@ function partsOf({ files, written }: BlueprintInput, path: string): readonly Par
   ];
 }
 
-/** A template and its branches. */
-function templateParts({ kind, executor, source }: FoundTemplate, path: string): readonly Part[] {
+interface Surroundings {
+  readonly path: string;
+  readonly files: SourceFiles;
+  /** Included files of the installation that are already in the inventory; grows. */
+  readonly listed: Set<string>;
+}
+
+/** A template, its branches, and those of the files that it includes. */
+function templateParts(
+  { kind, executor, source }: FoundTemplate,
+  { path, files, listed }: Surroundings,
+): readonly Part[] {
   const { name: own = '', type } = executor;
   const name = `${kind} execution ${own}`;
   const isLate = kind === 'export';
-  const branches = source ? branchesOf(type, source.text, templateFunctions(undefined)) : [];
-  return [
-    { path, kind: 'template', name, isLate },
-    ...branches.map((branch): Part => ({
+  const functions = templateFunctions(undefined);
+  const branchesIn = (where: string, text: string): readonly Part[] => [
+    ...branchesOf(type, text, functions).map((branch): Part => ({
       path,
       kind: 'branch',
-      name: branchName(name, branch),
+      name: branchName(where, branch),
       isLate,
       branch: branch.id,
     })),
+    ...filesIncludedBy(type, text, functions).flatMap((file) => {
+      const included = files.source(file);
+      const where = `file ${file}`;
+      if (!included || listed.has(where)) return [];
+      listed.add(where);
+      return branchesIn(where, included.text);
+    }),
   ];
+  return [{ path, kind: 'template', name, isLate }, ...(source ? branchesIn(name, source.text) : [])];
 }
 
-const branchName = (execution: string, { line, text, way }: Branch): string =>
-  `${execution}, line ${String(line)}: ${way === 'else' ? 'else of ' : ''}${text}`;
+const branchName = (where: string, { line, text, way }: Branch): string =>
+  `${where}, line ${String(line)}: ${way === 'else' ? 'else of ' : ''}${text}`;

@@ -1,5 +1,6 @@
 /** The interface of the evaluator for the evaluation of each kind of expression. */
 import type { Budget } from '../../budget.ts';
+import type { WayListener } from '../../fork.ts';
 import type { FunctionWorld, SpiffFunctionTable } from '../function.ts';
 import type { Expr, ExprOf, Path } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
@@ -28,6 +29,7 @@ export interface Unresolved {
 export interface Engine {
   readonly budget: Budget;
   readonly world: Omit<FunctionWorld, 'call'>;
+  readonly onWay: WayListener | undefined;
   /** Functions of evaluated arguments. */
   readonly functions: SpiffFunctionTable;
   /** Nodes that no further pass can change. */

@@ -1,4 +1,5 @@
 /** `||`, `//`, `? :`, `!`, `-and`, `-or`. */
+import type { Way } from '../../fork.ts';
 import type { ExprOf } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
 import { equalExprs } from '../tree/equal.ts';
@@ -6,12 +7,19 @@ import type { Engine } from './engine.ts';
 import { answer, failed, join, joined, open, type Info, type Outcome } from './outcome.ts';
 import { isTruthy } from './truth.ts';
 
+const report = ({ onWay }: Engine, { fork }: ExprOf<'or' | 'validOr' | 'conditional'>, way: Way): void => {
+  if (fork) onWay?.(fork.source, fork.pos, way);
+};
+
 /** The left value, unless it cannot be evaluated; null and an empty string count as values. */
 export function or(engine: Engine, expr: ExprOf<'or'>, binding: Binding): Outcome {
   const left = engine.evaluate(expr.left, binding, false);
   if (left.kind !== 'failed' && left.info.isUndefined !== true) {
-    return left.kind === 'open' ? open(expr, left.info) : left;
+    if (left.kind === 'open') return open(expr, left.info);
+    report(engine, expr, 'block');
+    return left;
   }
+  report(engine, expr, 'else');
   const right = engine.evaluate(expr.right, binding, false);
   const cleaned: Info = { ...left.info, issue: undefined, hasFailed: false, isUndefined: false };
   return withUndefinedOf(right, cleaned);
@@ -23,7 +31,9 @@ export function validOr(engine: Engine, expr: ExprOf<'validOr'>, binding: Bindin
   if (left.kind === 'open') {
     return equalExprs(left.expr, expr.left) ? failed(left.info) : open(expr, left.info);
   }
-  if (left.kind === 'value' && left.value !== null) return left;
+  const hasValue = left.kind === 'value' && left.value !== null;
+  report(engine, expr, hasValue ? 'block' : 'else');
+  if (hasValue) return left;
   return withUndefinedOf(engine.evaluate(expr.right, binding, false), left.info);
 }
 
@@ -36,7 +46,9 @@ export function conditional(engine: Engine, expr: ExprOf<'conditional'>, binding
   const condition = engine.evaluate(expr.condition, binding, false);
   if (condition.kind === 'failed') return condition;
   if (condition.kind === 'open') return open({ ...expr, condition: condition.expr }, condition.info);
-  const chosen = engine.evaluate(isTruthy(condition.value) ? expr.then : expr.otherwise, binding, false);
+  const isTaken = isTruthy(condition.value);
+  report(engine, expr, isTaken ? 'block' : 'else');
+  const chosen = engine.evaluate(isTaken ? expr.then : expr.otherwise, binding, false);
   return { ...chosen, info: join(chosen.info, condition.info) };
 }
 

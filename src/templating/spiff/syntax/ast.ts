@@ -114,9 +114,14 @@ export type Expr =
   | RangeExpr
   | { readonly kind: 'group'; readonly inner: Expr; readonly text?: string }
   | { readonly kind: 'scope'; readonly locals: MapExpr; readonly body: Expr }
-  | { readonly kind: 'or'; readonly left: Expr; readonly right: Expr }
-  | { readonly kind: 'validOr'; readonly left: Expr; readonly right: Expr }
-  | { readonly kind: 'conditional'; readonly condition: Expr; readonly then: Expr; readonly otherwise: Expr }
+  | (Forking & { readonly kind: 'or'; readonly left: Expr; readonly right: Expr })
+  | (Forking & { readonly kind: 'validOr'; readonly left: Expr; readonly right: Expr })
+  | (Forking & {
+      readonly kind: 'conditional';
+      readonly condition: Expr;
+      readonly then: Expr;
+      readonly otherwise: Expr;
+    })
   | { readonly kind: 'concatenation'; readonly left: Expr; readonly right: Expr }
   | { readonly kind: 'logical'; readonly operator: '-and' | '-or'; readonly left: Expr; readonly right: Expr }
   | { readonly kind: 'comparison'; readonly operator: Comparison; readonly left: Expr; readonly right: Expr }
@@ -140,6 +145,20 @@ export type Expr =
   | MarkerExpr;
 
 export type ExprOf<K extends Expr['kind']> = { [P in K]: Extract<Expr, { readonly kind: P }> }[K];
+
+/** Where an expression goes one of two ways; only if the parser was asked for it. */
+export interface ExpressionFork {
+  /** The whole expression. */
+  readonly source: string;
+  /** Of its operator in the source, in characters. */
+  readonly pos: number;
+  /** The part of the source with both ways. */
+  readonly text: string;
+}
+
+interface Forking {
+  readonly fork?: ExpressionFork;
+}
 
 export const isExpr = (value: unknown): value is Expr =>
   typeof value === 'object' && value !== null && 'kind' in value;

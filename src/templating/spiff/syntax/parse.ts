@@ -4,7 +4,7 @@
  * the next one starts at the same position. Complete expressions are cached by position, so that nested parentheses
  * take linear time.
  */
-import type { Comparison, Expr, MarkerExpr, Path } from './ast.ts';
+import type { Comparison, Expr, ExpressionFork, MarkerExpr, Path } from './ast.ts';
 import { Cursor } from './cursor.ts';
 import type { Grammar } from './grammar.ts';
 import { lambda } from './parse-lambda.ts';
@@ -15,9 +15,19 @@ import { MARKER, tag } from './parse-reference.ts';
 /** Deeper nesting would overflow our stack. */
 const MAX_NESTING = 200;
 
+interface ParseOptions {
+  /** Whether expressions with two ways have their `fork`; default: no. */
+  readonly hasForks?: boolean;
+}
+
 /** @throws SyntaxProblem */
-export function parseExpression(source: string, path: Path, stubPath: Path): Expr {
-  return new Parser(source, path, stubPath).whole();
+export function parseExpression(
+  source: string,
+  path: Path,
+  stubPath: Path,
+  { hasForks = false }: ParseOptions = {},
+): Expr {
+  return new Parser(source, path, stubPath, hasForks).whole();
 }
 
 class Parser implements Grammar {
@@ -25,9 +35,11 @@ class Parser implements Grammar {
   readonly path: Path;
   readonly stubPath: Path;
   readonly #known = new Map<number, { readonly expr: Expr | undefined; readonly end: number }>();
+  readonly #forkSource: string | undefined;
   #depth = 0;
 
-  constructor(source: string, path: Path, stubPath: Path) {
+  constructor(source: string, path: Path, stubPath: Path, hasForks: boolean) {
+    this.#forkSource = hasForks ? source : undefined;
     this.cursor = new Cursor(source);
     this.path = path;
     this.stubPath = stubPath;
@@ -118,27 +130,39 @@ class Parser implements Grammar {
   operators(): Expr | undefined {
     return this.cursor.attempt(() => {
       this.cursor.blanks();
+      const start = this.cursor.pos;
       return this.#chain(
         () => this.#conditional(),
         () => {
+          const { pos } = this.cursor;
           const kind = this.cursor.sign('||') ? 'or' : this.cursor.sign('//') ? 'validOr' : undefined;
-          return kind && ((left: Expr, right: Expr): Expr => ({ kind, left, right }));
+          return (
+            kind && ((left: Expr, right: Expr): Expr => ({ kind, left, right, ...this.#fork(start, pos) }))
+          );
         },
       );
     });
   }
 
+  /** @param pos of the operator */
+  #fork(start: number, pos: number): { readonly fork?: ExpressionFork } {
+    const source = this.#forkSource;
+    return source === undefined ? {} : { fork: { source, pos, text: this.cursor.since(start).trim() } };
+  }
+
   #conditional(): Expr | undefined {
     const { cursor } = this;
+    const start = cursor.pos;
     const condition = this.#concatenation();
     if (!condition) return undefined;
     const whole = cursor.attempt((): Expr | undefined => {
       cursor.blanks();
+      const { pos } = cursor;
       if (!cursor.take('?')) return undefined;
       const then = this.expression();
       if (!then || !cursor.take(':')) return undefined;
       const otherwise = this.expression();
-      return otherwise && { kind: 'conditional', condition, then, otherwise };
+      return otherwise && { kind: 'conditional', condition, then, otherwise, ...this.#fork(start, pos) };
     });
     return whole ?? condition;
   }

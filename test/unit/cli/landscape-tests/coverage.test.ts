@@ -73,15 +73,31 @@ describe('the coverage of landscape tests', () => {
     ]);
     expect(lines(branches.map(({ id }) => id))).to.have.length(1);
   });
+
+  it('lists the branches of included files once for each installation', () => {
+    const files = {
+      'main.tpl': '{{ include "part.tpl" . }}',
+      'part.tpl': 'a: 1\n{{ if .x }}b: 2{{ end }}{{ include "part.tpl" . }}{{ include "missing.tpl" . }}',
+    };
+    const executions = ['one', 'two'].map((name) => ({ name, type: 'GoTemplate', file: 'main.tpl' }));
+    const object = installation({ deployExecutions: executions }, files);
+    const parts = inventoryOf([{ file: 'web.yaml', position: 1, object }], 'shop');
+    expect(parts.filter(({ kind }) => kind === 'branch').map(({ name }) => name)).to.deep.equal([
+      'file part.tpl, line 2: {{if .x}}',
+      'file part.tpl, line 2: else of {{if .x}}',
+    ]);
+  });
 });
 
 const BLUEPRINT = { apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'Blueprint' };
 
-const installation = (fields: object) => ({
+const installation = (fields: object, files: object = {}) => ({
   apiVersion: 'landscaper.gardener.cloud/v1alpha1',
   kind: 'Installation',
   metadata: { name: 'web', namespace: 'shop' },
   spec: {
-    blueprint: { inline: { filesystem: { 'blueprint.yaml': JSON.stringify({ ...BLUEPRINT, ...fields }) } } },
+    blueprint: {
+      inline: { filesystem: { ...files, 'blueprint.yaml': JSON.stringify({ ...BLUEPRINT, ...fields }) } },
+    },
   },
 });

@@ -27,8 +27,12 @@ import { addPlanCommand } from './commands/plan/index.ts';
 import { addServerCommands } from './commands/servers/index.ts';
 import { addTargetCommands } from './commands/targets/index.ts';
 import { addTestCommand } from './commands/test/index.ts';
-import type { MachineFormat } from './terminal/documents.ts';
-import { documentOption, reportOption, type ReportFormat } from './terminal/output-option.ts';
+import {
+  objectOption,
+  reportOption,
+  type ObjectFormat,
+  type ReportFormat,
+} from './terminal/output-option.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /**
@@ -119,13 +123,13 @@ function addDefinitionCommands(program: Command, terminal: Terminal): void {
     .command('crds')
     .summary('print the CustomResourceDefinitions')
     .description('Prints the CustomResourceDefinitions, ready for kubectl.')
-    .addOption(documentOption('YAML documents, or a JSON list'))
+    .addOption(objectOption('YAML documents, a JSON list'))
     .option('--json', 'as -o json')
     .addHelpText(
       'after',
       examples([['espalier crds | kubectl apply --server-side -f -', 'install or update them']]),
     )
-    .action(async ({ json, output }: { json?: true; output: MachineFormat }) => {
+    .action(async ({ json, output }: { json?: true; output: ObjectFormat }) => {
       const { crds } = await import('./commands/crds.ts');
       crds(json ? 'json' : output, terminal);
     });

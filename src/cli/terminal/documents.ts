@@ -15,6 +15,21 @@ export const printJson = (value: unknown): string => exactJson(value, 2);
 export const printValue = (value: unknown, format: MachineFormat): string =>
   format === 'json' ? printJson(value) : printYaml([value]);
 
-/** Objects for kubectl: YAML documents, or one List. Without a line break at the end. */
-export const printObjects = (items: readonly unknown[], format: MachineFormat): string =>
-  format === 'json' ? printJson({ apiVersion: 'v1', kind: 'List', items }) : printYaml(items);
+/** Kubernetes objects for kubectl: YAML documents, one List, or names. Without a line break at the end. */
+export function printObjects(items: readonly unknown[], format: MachineFormat | 'name'): string {
+  if (format === 'name') return items.map((item) => nameLine(item as NamedObject)).join('\n');
+  return format === 'json' ? printJson({ apiVersion: 'v1', kind: 'List', items }) : printYaml(items);
+}
+
+interface NamedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
+/** `installation.landscaper.gardener.cloud/web`, as `kubectl -o name` prints it. */
+export function nameLine({ apiVersion, kind, metadata }: NamedObject): string {
+  const [group, version] = apiVersion.split('/');
+  const type = version === undefined ? kind : `${kind}.${group ?? ''}`;
+  return `${type.toLowerCase()}/${metadata.name}`;
+}

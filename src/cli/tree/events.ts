@@ -13,6 +13,8 @@ export interface TreeEvent extends Obj {
   readonly firstTimestamp?: string | null;
   readonly lastTimestamp?: string | null;
   readonly eventTime?: string | null;
+  readonly reportingComponent?: string;
+  readonly source?: { readonly component?: string };
   readonly series?: { readonly count?: number; readonly lastObservedTime?: string } | null;
 }
 
@@ -50,17 +52,27 @@ export const timeOf = (event: View<TreeEvent>): string =>
   event.metadata.creationTimestamp ??
   '';
 
-/** One line per event: time, type, object, reason, message, and how often it happened. */
-export const eventLines = (events: readonly View<TreeEvent>[]): readonly string[] =>
+/**
+ * One line per event: time, type, object, reason, message, and how often it happened.
+ * @param isWide also when it happened first, and which program reported it
+ */
+export const eventLines = (events: readonly View<TreeEvent>[], isWide = false): readonly string[] =>
   columns(
     events.map((event) => [
-      timeOf(event).replace(/\.\d+Z$/, 'Z'),
+      ...(isWide ? [inSeconds(firstTimeOf(event))] : []),
+      inSeconds(timeOf(event)),
       event.type ?? '',
       `${event.involvedObject.kind ?? ''}/${event.involvedObject.name ?? ''}`,
       event.reason ?? '',
+      ...(isWide ? [event.reportingComponent || (event.source?.component ?? '')] : []),
       `${(event.message ?? '').replaceAll(/\s+/g, ' ').trim()}${countText(event)}`,
     ]),
   );
+
+const inSeconds = (time: string): string => time.replace(/\.\d+Z$/, 'Z');
+
+const firstTimeOf = (event: View<TreeEvent>): string =>
+  event.firstTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? timeOf(event);
 
 /** How often it happened. */
 export const countOf = ({ count, series }: View<TreeEvent>): number => series?.count ?? count ?? 1;

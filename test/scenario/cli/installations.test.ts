@@ -119,6 +119,8 @@ describe('installations on the command line, without controllers', () => {
     expect(dot.terminal.output)
       .to.match(/^digraph/)
       .and.contain('label="Installation db\\nFailed"');
+    const roots = await espalier(server, 'graph', '-o', 'name');
+    expect(roots.terminal.output).to.contain('installation.landscaper.gardener.cloud/app\n');
     const graph = await espalier(server, 'graph', '-o', 'mermaid');
     expect(graph.terminal.output).to.contain('["proj/app<br/>Succeeded"]');
   });
@@ -134,6 +136,8 @@ describe('installations on the command line, without controllers', () => {
       await client.send({ verb: 'create', kind: eventKind, object: eventOf(name, about) });
     const { terminal } = await espalier(server, 'inst', 'events', 'app');
     expect(terminal.output).to.match(/Installation\/app .* one\n.*Installation\/db .* two\n$/);
+    const names = await espalier(server, 'inst', 'events', 'app', '-o', 'name');
+    expect(names.terminal.output).to.match(/^(event\/\S+\n)+$/);
     const below = await espalier(server, 'inst', 'events', 'db', '-o', 'json');
     expect(JSON.parse(below.terminal.output)).to.have.length(1);
   });
@@ -152,6 +156,8 @@ describe('installations on the command line, without controllers', () => {
       kind: dataObjectKind,
       object: { ...object, metadata: { ...object.metadata, namespace: 'empty' } },
     });
+    const named = await espalier(server, 'doctor', '-n', 'empty', '-o', 'name');
+    expect(named.terminal.output).to.match(/^(\w+\.landscaper\.gardener\.cloud\/\S+\n)+$/);
     const { code, terminal } = await espalier(server, 'doctor', '-n', 'empty');
     expect(code).to.equal(1);
     expect(terminal.output).to.contain('DataObject empty/url: orphaned-export\n');

@@ -86,6 +86,14 @@ describe('records of jobs on the command line', function () {
     expect(numbers).to.have.members(['"number":1', '"number":2']);
   });
 
+  it('list the names of records, and more columns', async () => {
+    const { output } = await espalier('jobs', 'list', 'web', '-o', 'name');
+    expect(output).to.match(/^(jobrecord\.espalier\.dev\/\S+\n){2}$/);
+    const wide = (await espalier('jobs', 'list', 'web', '-o', 'wide')).output.split('\n');
+    expect(wide[0]).to.match(/CHANGED +ID +BLUEPRINT +PARTS +ERROR$/);
+    expect(wide[1]).to.match(/ spec +\S{36} /);
+  });
+
   it('name the jobs that exist if the number is wrong', async () => {
     const { code, errors } = await espalier('jobs', 'show', 'web', '7');
     expect(code).to.equal(1);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pico from 'picocolors';
-import { printJson, printYaml } from '../../../src/cli/terminal/documents.ts';
+import { nameLine, printJson, printObjects, printYaml } from '../../../src/cli/terminal/documents.ts';
 import { planDocument } from '../../../src/cli/commands/plan/document.ts';
 import { planLines } from '../../../src/cli/commands/plan/print.ts';
 import type { PlannedTree } from '../../../src/cli/commands/plan/planned.ts';
@@ -55,5 +55,21 @@ describe('integers beyond 2^53', () => {
       'spec.value: 9007199254740993 → 9007199254740994',
     );
     expect(printJson(planDocument(tree, noMask))).to.contain('"before": 9007199254740993');
+  });
+});
+
+describe('the names of objects', () => {
+  const metadata = { name: 'web' };
+  for (const [apiVersion, kind, expected] of [
+    ['v1', 'ConfigMap', 'configmap/web'],
+    ['landscaper.gardener.cloud/v1alpha1', 'DeployItem', 'deployitem.landscaper.gardener.cloud/web'],
+  ] as const)
+    it(`are those of kubectl: ${expected}`, () => {
+      expect(nameLine({ apiVersion, kind, metadata })).to.equal(expected);
+    });
+
+  it('are a line each', () => {
+    const objects = ['a', 'b'].map((name) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } }));
+    expect(printObjects(objects, 'name')).to.equal('secret/a\nsecret/b');
   });
 });

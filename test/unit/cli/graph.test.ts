@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { rootGraph, treeGraph } from '../../../src/cli/graph/graph.ts';
 import { graphText } from '../../../src/cli/graph/print.ts';
+import { rootLines } from '../../../src/cli/graph/table.ts';
 import { execution, exporting, importing, installation, item, trees } from './given.ts';
 
 const flow = [
@@ -21,6 +22,16 @@ describe('graphs of landscapes', () => {
       ['proj/db', 'succeeded'],
       ['proj/web', 'failed'],
     ]);
+  });
+
+  it('are a table for people, with the names of the imports if it is wide', () => {
+    expect(rootLines(rootGraph(roots), false)).to.deep.equal([
+      'ROOT      PHASE      IMPORTS FROM',
+      'proj/db   Succeeded',
+      'proj/web  Failed     proj/db',
+    ]);
+    expect(rootLines(rootGraph(roots), true).at(-1)).to.equal('proj/web  Failed     proj/db (data/url)');
+    expect(rootLines(rootGraph([]), true)).to.deep.equal(['no installations']);
   });
 
   it('have no edge between namespaces, nor from an installation to itself', () => {

@@ -63,6 +63,23 @@ describe('the command line', () => {
       if (option.defaultValue === undefined) expect(option.description).to.contain('default');
     });
 
+  const formats = new Map(
+    outputOptions(createProgram(fakeTerminal(), () => undefined)).map(({ path, option }) => [
+      path.replace('espalier ', ''),
+      option.argChoices ?? [],
+    ]),
+  );
+  /** Findings have no columns, so doctor has no wide. */
+  const lists = ['installations inspect', 'installations events', 'jobs list', 'graph'];
+  for (const path of [...lists, 'doctor', 'crds', 'blueprints render', 'install'])
+    it(`prints names for scripts: ${path} -o name`, () => {
+      expect(formats.get(path)).to.include('name');
+    });
+  for (const path of lists)
+    it(`has more columns: ${path} -o wide`, () => {
+      expect(formats.get(path)).to.include.members(['text', 'wide']);
+    });
+
   it('lists the commands of a group', async () => {
     const terminal = fakeTerminal();
     expect(await runProgram(['inst'], terminal)).to.equal(0);

@@ -101,11 +101,16 @@ describe('targets create', () => {
     expect(JSON.parse(readFileSync(join(folder, 'out.json'), 'utf8'))).to.include({ kind: 'Target' });
   });
 
+  it('-o name prints only the names', async () => {
+    const { terminal } = await create('t', '--kubeconfig', 'good.yaml', '-s', 'access', '-o', 'name');
+    expect(terminal.output).to.equal('secret/access\ntarget.landscaper.gardener.cloud/t\n');
+  });
+
   it('-o refuses a format that does not exist', async () => {
     const { code, terminal } = await create('t', '--kubeconfig', 'good.yaml', '-o', 'xml');
     expect([code, terminal.errors]).to.deep.equal([
       2,
-      'error: -o: "xml" is not a format; choose yaml or json, or name an output file with --output-file\n',
+      'error: -o: "xml" is not a format; choose yaml, json or name, or name an output file with --output-file\n',
     ]);
   });
 

@@ -32,4 +32,16 @@ describe('the events of a tree', () => {
       '2026-01-01T00:00:02Z  Normal  Installation/app  Started  line two (3 times)',
     ]);
   });
+
+  it('are wider with the first time and the program that reported them', () => {
+    const times = { firstTimestamp: '2026-01-01T00:00:01Z', lastTimestamp: '2026-01-01T00:00:02Z' };
+    const events = [
+      event('a', 'uid-app', { ...times, source: { component: 'kubelet' } }),
+      event('b', 'uid-app', { eventTime: '2026-01-01T00:00:03.5Z', reportingComponent: 'espalier' }),
+    ];
+    expect(eventLines(events, true)).to.deep.equal([
+      '2026-01-01T00:00:01Z  2026-01-01T00:00:02Z  Normal  Installation/app  Started  kubelet   a',
+      '2026-01-01T00:00:03Z  2026-01-01T00:00:03Z  Normal  Installation/app  Started  espalier  b',
+    ]);
+  });
 });

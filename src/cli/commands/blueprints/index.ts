@@ -5,7 +5,7 @@ import type { LintOptions } from './lint.ts';
 import type { RenderOptions } from './render.ts';
 import { instant, wholeNumber } from '../../terminal/options.ts';
 import { examples, type Exit } from '../../program-parts.ts';
-import { documentOption, reportOption } from '../../terminal/output-option.ts';
+import { objectOption, reportOption } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export function addBlueprintCommands(
@@ -96,7 +96,7 @@ function addRender(group: Command, terminal: Terminal, onExit: (code: Exit) => v
     .option('-e, --exports <file>', 'exports of the deploy items, by item name')
     .option('-i, --installation <file>', 'the Installation, for its names, mappings and exports')
     .option('--deep', 'render sub-installations too')
-    .addOption(documentOption('objects, or a picture of them', ['tree']))
+    .addOption(objectOption('objects, a picture of them', ['tree']))
     .option('--show-secrets', 'do not mask secret values')
     .option('--now <time>', 'time that templates see, such as 2026-01-31T12:00:00Z; default: now', instant)
     .option('--seed <number>', 'seed of the random functions in templates', wholeNumber, 1)

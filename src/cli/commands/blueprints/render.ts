@@ -27,7 +27,8 @@ import { seededRng } from '../../../lib/rng.ts';
 import { parseYaml, parseYamlAll, toYaml, YamlError } from '../../../lib/yaml.ts';
 import { blueprintsAt, STDIN, type FoundBlueprint } from './sources.ts';
 import { defaults } from '../../configuration/configuration.ts';
-import { printJson } from '../../terminal/documents.ts';
+import { printObjects as printItems } from '../../terminal/documents.ts';
+import type { ObjectFormat } from '../../terminal/output-option.ts';
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import { nameOf as nameOfFile, readTextFile } from '../../files.ts';
 import { unreadFieldsOf } from '../../composition/item-configurations.ts';
@@ -49,7 +50,7 @@ export interface RenderOptions {
   readonly component?: string;
   readonly exports?: string;
   readonly installation?: string;
-  readonly output: 'yaml' | 'json' | 'tree';
+  readonly output: ObjectFormat | 'tree';
   readonly deep?: boolean;
   readonly showSecrets?: boolean;
   readonly now?: Date;
@@ -252,9 +253,9 @@ function printObjects(
     return;
   }
   const objects = renderedObjects(rendered, { mask, showSecrets: options.showSecrets === true });
-  if (options.output === 'json') {
+  if (options.output !== 'yaml') {
     const items = objects.map(({ object }) => object);
-    terminal.print(printJson({ apiVersion: 'v1', kind: 'List', items }));
+    terminal.print(printItems(items, options.output));
   } else {
     const { dim } = terminal.paint;
     terminal.print(

@@ -15,7 +15,7 @@ import { outdatedDefinitions, type DefinitionLike } from '../../doctor/definitio
 import { targetFindings } from '../../doctor/targets.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { CONTROLLER_LABELS } from '../../names.ts';
-import { printValue } from '../../terminal/documents.ts';
+import { nameLine, printValue } from '../../terminal/documents.ts';
 import type { ReportFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { collect } from '../../tree/collect.ts';
@@ -27,7 +27,7 @@ export interface DoctorOptions extends NamespacedOptions {
   readonly targets?: true;
   /** Where the controllers run. */
   readonly systemNamespace: string;
-  readonly output: ReportFormat;
+  readonly output: ReportFormat | 'name';
   readonly fix?: true;
   /** With `fix`: without asking. */
   readonly yes?: true;
@@ -57,8 +57,10 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
         isConfirmed: options.yes === true,
       });
     }
-    if (options.output !== 'text') terminal.print(printValue(findings, options.output));
-    else terminal.print(textOf(findings));
+    const { output } = options;
+    if (output === 'name') for (const name of namesOf(findings)) terminal.print(name);
+    else if (output === 'text') terminal.print(textOf(findings));
+    else terminal.print(printValue(findings, output));
     return findings.length > 0 ? exitCodes.failed : exitCodes.ok;
   });
 }
@@ -166,3 +168,17 @@ const textOf = (findings: readonly Finding[]): string =>
 
 const textOfOne = ({ check, object, evidence, risk, command }: Finding): string =>
   `${object}: ${check}\n  evidence: ${evidence}\n  command:  ${command}\n  risk:     ${risk}`;
+
+/** Each object once. */
+const namesOf = (findings: readonly Finding[]): readonly string[] => [
+  ...new Set(findings.map(({ object }) => nameOf(object))),
+];
+
+/** @param object kind, then namespace and name */
+function nameOf(object: string): string {
+  const [kind = '', key = ''] = object.split(' ');
+  const isDefinition = kind === CustomResourceDefinition.kind;
+  const { group, version } = isDefinition ? CustomResourceDefinition : targetKind;
+  const name = key.split('/').at(-1) ?? '';
+  return nameLine({ apiVersion: `${group}/${version}`, kind, metadata: { name } });
+}

@@ -20,7 +20,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal, onExit: (
     .option('--check <name...>', 'only these checks')
     .option('--fix', 'mend the findings for which that is safe, one at a time, after a question')
     .option('-y, --yes', 'with --fix and --check: do not ask')
-    .addOption(reportOption())
+    .addOption(reportOption('output format: name is for scripts', ['name']))
     .addHelpText(
       'after',
       examples([

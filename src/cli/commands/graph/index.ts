@@ -15,8 +15,8 @@ export function addGraphCommand(program: Command, terminal: Terminal, onExit: (c
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
     .option('-A, --all-namespaces', 'roots of all namespaces')
     .addOption(
-      new Option('-o, --output <format>', 'for Graphviz, for Mermaid, or for scripts')
-        .choices(['dot', 'mermaid', 'json', 'yaml'])
+      new Option('-o, --output <format>', 'for Graphviz, for Mermaid, for people, or for scripts')
+        .choices(['dot', 'mermaid', 'text', 'wide', 'name', 'json', 'yaml'])
         .default('dot'),
     )
     .addHelpText(
@@ -24,6 +24,7 @@ export function addGraphCommand(program: Command, terminal: Terminal, onExit: (c
       examples([
         ['espalier graph -A | dot -Tsvg > landscapes.svg', 'as a picture, with Graphviz'],
         ['espalier graph -n shop -o mermaid', 'for Markdown'],
+        ['espalier graph -n shop -o wide', 'as a table, with the names of the imports'],
       ]),
     )
     .action(async (options: GraphOptions) => {

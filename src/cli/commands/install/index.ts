@@ -14,6 +14,14 @@ export function addInstallCommands(program: Command, terminal: Terminal, onExit:
   addUninstall(program, terminal, onExit);
 }
 
+/** Without a default, because it is only valid with --dry-run. */
+const outputOption = (): Option =>
+  new Option('-o, --output <format>', 'how --dry-run prints them; default yaml').choices([
+    'yaml',
+    'json',
+    'name',
+  ]);
+
 function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
   const install = program
     .command('install')
@@ -44,12 +52,7 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
       collect,
     )
     .option('--dry-run', 'only print the objects')
-    .addOption(
-      new Option('-o, --output <format>', 'how --dry-run prints them; default yaml').choices([
-        'yaml',
-        'json',
-      ]),
-    )
+    .addOption(outputOption())
     .addHelpText(
       'after',
       examples([

@@ -1,6 +1,7 @@
 /** `espalier install`: installs the product into a cluster, or updates it. */
 import { withCluster } from '../../cluster.ts';
-import { printObjects, type MachineFormat } from '../../terminal/documents.ts';
+import { printObjects } from '../../terminal/documents.ts';
+import type { ObjectFormat } from '../../terminal/output-option.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { applyProduct, hasWebhooks, type Outcome } from './apply.ts';
 import { NAME } from './names.ts';
@@ -13,7 +14,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface InstallCommandOptions extends InstallOptions, ClusterOptions, LogOptions {
   readonly dryRun?: true;
-  readonly output?: MachineFormat;
+  readonly output?: ObjectFormat;
 }
 
 export async function install(options: InstallCommandOptions, terminal: Terminal): Promise<number> {

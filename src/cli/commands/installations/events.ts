@@ -2,14 +2,14 @@
 import { append } from '../../../lib/lists.ts';
 import { withCluster, type NamespacedOptions } from '../../cluster.ts';
 import { exitCodes } from '../../errors.ts';
-import { printValue } from '../../terminal/documents.ts';
-import type { ReportFormat } from '../../terminal/output-option.ts';
+import { nameLine, printValue } from '../../terminal/documents.ts';
+import type { ListFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { eventKind, eventLines, eventsOfTree, type TreeEvent } from '../../tree/events.ts';
 import { treeNamed } from '../../tree/named.ts';
 
 export interface EventsOptions extends NamespacedOptions {
-  readonly output: ReportFormat;
+  readonly output: ListFormat;
 }
 
 export async function events(name: string, options: EventsOptions, terminal: Terminal): Promise<number> {
@@ -19,9 +19,13 @@ export async function events(name: string, options: EventsOptions, terminal: Ter
     for await (const page of cluster.client.list(eventKind, { namespace: cluster.namespace }))
       append(all, page.items);
     const found = eventsOfTree(root, all);
-    if (options.output !== 'text') terminal.print(printValue(found, options.output));
+    const { output } = options;
+    if (output === 'json' || output === 'yaml') terminal.print(printValue(found, output));
+    else if (output === 'name')
+      for (const { metadata } of found)
+        terminal.print(nameLine({ apiVersion: 'v1', kind: 'Event', metadata }));
     else if (found.length === 0) terminal.print('no events; API servers keep them for an hour by default');
-    else for (const line of eventLines(found)) terminal.print(line);
+    else for (const line of eventLines(found, output === 'wide')) terminal.print(line);
     return exitCodes.ok;
   });
 }

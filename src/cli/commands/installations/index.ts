@@ -9,7 +9,7 @@ import type { TraceOptions } from './trace.ts';
 import { repeated } from '../../terminal/options.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
 import { modes } from './modes.ts';
-import { reportOption } from '../../terminal/output-option.ts';
+import { listOption, reportOption } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export function addInstallationCommands(
@@ -85,7 +85,7 @@ function addEvents(group: Command, terminal: Terminal, onExit: (code: Exit) => v
         'API servers keep events for an hour by default.',
     )
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
-    .addOption(reportOption())
+    .addOption(listOption())
     .addHelpText('after', examples([['espalier inst events web -n shop', 'what happened in web']]))
     .action(async (name: string, options: EventsOptions) => {
       const { events: run } = await import('./events.ts');

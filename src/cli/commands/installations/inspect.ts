@@ -1,8 +1,8 @@
 /** `espalier installations inspect`: shows the tree below an installation. */
-import { GROUP } from '../../../api/labels.ts';
+import { API_VERSION } from '../../../api/labels.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
 import { collect } from '../../tree/collect.ts';
-import { printJson, printYaml } from '../../terminal/documents.ts';
+import { nameLine, printJson, printYaml } from '../../terminal/documents.ts';
 import { CommandError, exitCodes } from '../../errors.ts';
 import { treeGraph } from '../../graph/graph.ts';
 import { graphText } from '../../graph/print.ts';
@@ -119,7 +119,7 @@ function textOf(
 
 /** A line for each object, in the format of `kubectl -o name`. */
 const namesText = (node: Node): string =>
-  `${node.kind.toLowerCase()}.${GROUP}/${node.name}\n${node.children.map(namesText).join('')}`;
+  `${nameLine({ apiVersion: API_VERSION, kind: node.kind, metadata: node })}\n${node.children.map(namesText).join('')}`;
 
 function columnsText(roots: readonly Node[], terminal: Terminal, now: number): string {
   const columns = terminal.isLive ? terminal.columns : Infinity;

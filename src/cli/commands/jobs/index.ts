@@ -1,9 +1,10 @@
 /** Commands about the records of jobs. */
 import type { Command } from 'commander';
 import type { DiffOptions } from './diff.ts';
+import type { JobListOptions } from './list.ts';
 import type { JobsOptions } from './read.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
-import { reportOption } from '../../terminal/output-option.ts';
+import { listOption, reportOption } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export function addJobCommands(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
@@ -24,10 +25,10 @@ export function addJobCommands(program: Command, terminal: Terminal, onExit: (co
 const JOB = 'number of the job, or the beginning of its id; default the last one';
 
 /** Options that all commands of the group have. */
-function addCommonOptions(command: Command): void {
+function addCommonOptions(command: Command, output = reportOption()): void {
   command
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
-    .addOption(reportOption());
+    .addOption(output);
   addQuietLogOptions(addClusterOptions(command));
 }
 
@@ -43,13 +44,17 @@ function addList(group: Command, terminal: Terminal, onExit: (code: Exit) => voi
       examples([
         ['espalier jobs list -n shop', 'all jobs of a namespace'],
         ['espalier jobs list web -n shop -o json', 'export the records of web'],
+        [
+          'espalier jobs list web -n shop -o name | tail -n +51 | xargs kubectl delete -n shop',
+          'keep the last 50',
+        ],
       ]),
     )
-    .action(async (root: string | undefined, options: JobsOptions) => {
+    .action(async (root: string | undefined, options: JobListOptions) => {
       const { list: run } = await import('./list.ts');
       onExit(await run(root, options, terminal));
     });
-  addCommonOptions(list);
+  addCommonOptions(list, listOption());
 }
 
 function addShow(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {

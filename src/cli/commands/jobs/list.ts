@@ -1,35 +1,59 @@
 /** `espalier jobs list`: the recorded and the running jobs. */
+import { jobRecordKind } from '../../../api/landscaper-kinds.ts';
 import { columns } from '../../terminal/columns.ts';
-import { printValue } from '../../terminal/documents.ts';
+import { nameLine, printValue } from '../../terminal/documents.ts';
 import { withCluster } from '../../cluster.ts';
 import { exitCodes } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import type { ListFormat } from '../../terminal/output-option.ts';
 import { recordsOf, runningJobs, type Job, type JobsOptions } from './read.ts';
-import { changesWords, requestWords, timeWords, tookWords } from './words.ts';
+import { blueprintWords, changesWords, requestWords, timeWords, tookWords } from './words.ts';
 
+export interface JobListOptions extends Omit<JobsOptions, 'output'> {
+  readonly output: ListFormat;
+}
+
+/** Running jobs have no object yet, so JSON, YAML and names do not contain them. */
 export async function list(
   root: string | undefined,
-  options: JobsOptions,
+  options: JobListOptions,
   terminal: Terminal,
 ): Promise<number> {
   const { output } = options;
   return withCluster(options, terminal, async ({ client, namespace, clock }) => {
     const within = options.allNamespaces ? undefined : namespace;
     const records = await recordsOf(client, within, root);
-    if (output !== 'text') {
+    if (output === 'json' || output === 'yaml') {
       terminal.print(printValue(records, output));
+      return exitCodes.ok;
+    }
+    if (output === 'name') {
+      for (const record of records) terminal.print(nameLine({ ...HEAD, metadata: record.metadata }));
       return exitCodes.ok;
     }
     const recorded = records.map(({ metadata, spec }) => ({ namespace: metadata.namespace ?? '', spec }));
     const jobs = [...(await runningJobs(client, within, root, records)), ...recorded];
     if (jobs.length === 0) terminal.print('no jobs are recorded');
-    else for (const line of linesOf(jobs, clock.wall(), within === undefined)) terminal.print(line);
+    else {
+      const style = { now: clock.wall(), hasNamespaces: within === undefined, isWide: output === 'wide' };
+      for (const line of linesOf(jobs, style)) terminal.print(line);
+    }
     return exitCodes.ok;
   });
 }
 
-function linesOf(jobs: readonly Job[], now: number, hasNamespaces: boolean): readonly string[] {
+/** Objects in lists have no apiVersion and kind. */
+const HEAD = { apiVersion: `${jobRecordKind.group}/${jobRecordKind.version}`, kind: jobRecordKind.kind };
+
+interface Style {
+  readonly now: number;
+  readonly hasNamespaces: boolean;
+  readonly isWide: boolean;
+}
+
+function linesOf(jobs: readonly Job[], { now, hasNamespaces, isWide }: Style): readonly string[] {
   const head = ['ROOT', 'JOB', 'RESULT', 'REQUESTED BY', 'STARTED (UTC)', 'TOOK', 'CHANGED'];
+  const wideHead = ['ID', 'BLUEPRINT', 'PARTS', 'ERROR'];
   const rows = jobs.map(({ namespace, spec }) => [
     hasNamespaces ? `${namespace}/${spec.root.name}` : spec.root.name,
     String(spec.number),
@@ -38,6 +62,14 @@ function linesOf(jobs: readonly Job[], now: number, hasNamespaces: boolean): rea
     timeWords(spec.triggeredAt),
     tookWords(spec.triggeredAt, spec.endedAt, now),
     changesWords(spec),
+    ...(isWide ? wideWords(spec) : []),
   ]);
-  return columns([head, ...rows]);
+  return columns([isWide ? [...head, ...wideHead] : head, ...rows]);
 }
+
+const wideWords = (spec: Job['spec']): readonly string[] => [
+  spec.jobID,
+  blueprintWords(spec),
+  String((spec.parts ?? []).length + (spec.partsOmitted ?? 0)),
+  (spec.error?.message ?? '').replaceAll(/\s+/g, ' '),
+];

@@ -5,7 +5,8 @@ import { targetKind } from '../../../api/kinds/target.ts';
 import { refusalForJob } from '../../../api/validation/index.ts';
 import { forbiddenInContent } from '../../../../deployers/sdk/kubeconfig.ts';
 import { isDns1123Label, isDns1123Subdomain } from '../../../lib/names.ts';
-import { printJson, printYaml } from '../../terminal/documents.ts';
+import { printJson, printObjects, printYaml } from '../../terminal/documents.ts';
+import type { ObjectFormat } from '../../terminal/output-option.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { readYamlFile, writePrivateFile } from '../../files.ts';
 import { targetKubeconfig } from './kubeconfig.ts';
@@ -54,7 +55,7 @@ export function createTarget(
   if (options.namespace !== undefined) refuseName('namespace', options.namespace, isDns1123Label);
   const type = options.type ?? CLUSTER;
   const content = contentOf(options, type);
-  const metadata = (own: string): object => ({
+  const metadata = (own: string): { readonly name: string } => ({
     name: own,
     ...(options.namespace !== undefined && { namespace: options.namespace }),
   });
@@ -78,8 +79,8 @@ export function createTarget(
     stringData: { [KEY]: JSON.stringify(content) },
   };
   const documents = options.secret === undefined ? [target] : [secret, target];
-  const { isJson, file } = outputOf(options, terminal);
-  const text = isJson ? printJson(asList(documents)) : printYaml(documents);
+  const { format, file } = outputOf(options, terminal);
+  const text = format === 'json' ? printJson(asList(documents)) : printObjects(documents, format);
   if (file === undefined) terminal.print(text);
   else {
     writePrivateFile(file, `${text}\n`);
@@ -96,21 +97,21 @@ const asList = (documents: readonly object[]): unknown =>
   documents.length === 1 ? documents[0] : { apiVersion: 'v1', kind: 'List', items: documents };
 
 interface Output {
-  readonly isJson: boolean;
+  readonly format: ObjectFormat;
   readonly file: string | undefined;
 }
 
 /** Format and file. A file name after -o works as in landscaper-cli, with a note. @throws UsageError */
 function outputOf({ output = 'yaml', outputFile: file }: CreateTargetOptions, terminal: Terminal): Output {
-  if (output === 'yaml' || output === 'json') return { isJson: output === 'json', file };
-  if (file !== undefined) throw new UsageError(`-o: "${output}" is not a format; choose yaml or json`);
+  if (output === 'yaml' || output === 'json' || output === 'name') return { format: output, file };
+  if (file !== undefined) throw new UsageError(`-o: "${output}" is not a format; choose yaml, json or name`);
   // A word without a dot or slash is rather a format that does not exist than a file.
   if (!/[./]/.test(output))
     throw new UsageError(
-      `-o: "${output}" is not a format; choose yaml or json, or name an output file with --output-file`,
+      `-o: "${output}" is not a format; choose yaml, json or name, or name an output file with --output-file`,
     );
   terminal.warn(`-o with a file name is deprecated; use --output-file ${output}`);
-  return { isJson: false, file: output };
+  return { format: 'yaml', file: output };
 }
 
 function nameOf(first: string | undefined, { name }: CreateTargetOptions): string {

@@ -38,7 +38,7 @@ export function addTargetCommands(program: Command, terminal: Terminal, onExit: 
     .option('--name <name>', 'name of the target')
     .option('-n, --namespace <name>', 'namespace to write into the objects')
     .option('-s, --secret <name>', 'keep the content in a Secret of this name')
-    .option('-o, --output <format>', 'yaml or json; a file name still works, as --output-file', 'yaml')
+    .option('-o, --output <format>', 'yaml, json or name; a file name still works, as --output-file', 'yaml')
     .option('--output-file <file>', 'output file; default standard output')
     .addHelpText(
       'after',

@@ -21,6 +21,7 @@ import { addInstallationCommands } from './commands/installations/index.ts';
 import { COMPLETE } from './completion/script.ts';
 import { examples, type Exit } from './program-parts.ts';
 import { addJobCommands } from './commands/jobs/index.ts';
+import { addLanguageServerCommand } from './commands/language-server/index.ts';
 import { addLogsCommand } from './commands/logs/index.ts';
 import { addNewCommands } from './commands/new/index.ts';
 import { addPlanCommand } from './commands/plan/index.ts';
@@ -107,6 +108,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
   addNewCommands(program, terminal);
   addTestCommand(program, terminal, onExit);
   addBlueprintCommands(program, terminal, onExit);
+  addLanguageServerCommand(program);
   addComponentCommands(program, terminal);
   addTargetCommands(program, terminal, onExit);
   addDeployItemCommands(program, terminal, onExit);

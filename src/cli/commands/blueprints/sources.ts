@@ -46,12 +46,12 @@ export async function blueprintsAt(
   path: string,
   readStdin: () => string,
 ): Promise<readonly FoundBlueprint[]> {
-  if (path === STDIN) return inYaml('<stdin>', readStdin());
+  if (path === STDIN) return blueprintsIn('<stdin>', readStdin());
   const facts = statSync(path, { throwIfNoEntry: false });
   if (!facts) throw new UsageError(`there is no file or folder ${path}`);
   if (facts.isDirectory()) return [await inFolder(path)];
   if (path === BLUEPRINT_FILE || path.endsWith(`/${BLUEPRINT_FILE}`)) return [await inFolder(dirname(path))];
-  return inYaml(path, readFileSync(path, 'utf8'));
+  return blueprintsIn(path, readFileSync(path, 'utf8'));
 }
 
 async function inFolder(folder: string): Promise<FoundBlueprint> {
@@ -75,7 +75,8 @@ const withoutGit = (files: Files): Files => ({
   list: async (path) => (await files.list(path))?.filter(({ name }) => name !== '.git'),
 });
 
-function inYaml(file: string, text: string): readonly FoundBlueprint[] {
+/** The blueprints in YAML. @throws InvalidYaml, UsageError if there is none */
+export function blueprintsIn(file: string, text: string): readonly FoundBlueprint[] {
   const source = new Source(file, text);
   let objects: ReturnType<typeof readYamlAll>;
   try {

@@ -60,12 +60,14 @@ export interface Feed {
 }
 
 /** Changes within this time are sent together. */
-const MIN_PAUSE_MS = 250;
+const MIN_PAUSE_MS = 150;
 /** Computing changes takes at most this share of the time. */
-const MAX_SHARE = 0.2;
+const MAX_SHARE = 0.25;
 const HEALTH_MS = 5_000;
 
 export function createFeed(model: WatchedModel, clock: Clock): Feed {
+  // Trees and rows are remembered, so that the first viewer need not wait for them.
+  encoded(model, { kind: 'landscapes' });
   const channels = new Map<string, Channel>();
   let cancelFlush: (() => void) | undefined;
   let nextFlushAt = -Infinity;

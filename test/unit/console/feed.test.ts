@@ -93,6 +93,27 @@ describe('the feed of the console', () => {
     feed.close();
   });
 
+  it('sends a change 150 ms after another one, so that it is on the screen within 300 ms', async () => {
+    const { feed, view, change, clock } = feedOf(collected(a('Init')));
+    const viewer = view();
+    change(collected(a('Progressing')));
+    await clock.advance(0);
+    change(collected(a('Succeeded')));
+    await clock.advance(149);
+    expect(viewer.changes()).to.have.length(1);
+    await clock.advance(1);
+    expect(viewer.changes()).to.have.length(2);
+    feed.close();
+  });
+
+  it('computes the state before the first viewer arrives', () => {
+    const { feed, view, reads } = feedOf(collected(a('Init')));
+    expect(reads()).to.equal(1);
+    view();
+    expect(reads()).to.equal(1);
+    feed.close();
+  });
+
   it('computes the state once for all viewers of a topic', async () => {
     const { feed, view, change, clock, reads } = feedOf(collected(a('Init')));
     const viewers = [view(), view(), view()];

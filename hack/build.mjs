@@ -18,6 +18,7 @@ import {
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePackages, licensesOf, packagesOf, versionsOf } from './bundle.mjs';
+import { compacted } from './compact.mjs';
 import { copyDeclarations } from './declarations.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -31,6 +32,7 @@ const SETTINGS = [
   'package-lock.json',
   'hack/build.mjs',
   'hack/bundle.mjs',
+  'hack/compact.mjs',
   'hack/declarations.mjs',
 ];
 const CONSOLE = 'web/console';
@@ -53,6 +55,7 @@ removeStale();
 if (!process.argv.includes('--force') && isUpToDate()) process.exit(0);
 
 const startedAt = performance.now();
+const startedAtWall = Date.now();
 // The compiler writes only changed files, so it must not assume that deleted outputs still exist.
 if ([...outputs.keys()].some((output) => !existsSync(output))) rmSync(BUILD_INFO, { force: true });
 const { status, error } = spawnSync(process.execPath, [COMPILER, '-p', 'tsconfig.build.json'], {
@@ -68,6 +71,7 @@ for (const [output, source] of outputs) {
   mkdirSync(dirname(output), { recursive: true });
   copyFileSync(source, output);
 }
+for (const output of outputs.keys()) if (isNew(output)) compact(output);
 checkMain();
 for (const program of PROGRAMS) chmodSync(program, 0o755);
 copyDeclarations();
@@ -90,6 +94,15 @@ function isCode(file) {
   return extname(file) === '.ts';
 }
 
+/** Whether the compiler has just written it; it leaves unchanged files alone. */
+function isNew(output) {
+  return output.endsWith('.js') && statSync(output).mtimeMs >= startedAtWall;
+}
+
+function compact(file) {
+  writeFileSync(file, compacted(readFileSync(file, 'utf8')));
+}
+
 function outputOf(source) {
   return join('dist', isCode(source) ? source.replace(/\.ts$/, '.js') : source);
 }
@@ -97,7 +110,7 @@ function outputOf(source) {
 /** Deletes compiled files whose source was deleted or renamed. */
 function removeStale() {
   for (const file of SOURCES.flatMap((folder) => filesIn(join('dist', folder)))) {
-    const made = file.replace(/(\.d\.ts|\.js|\.d\.ts\.map|\.js\.map)$/, '.js');
+    const made = file.replace(/(\.d\.ts|\.js)$/, '.js');
     if (!outputs.has(made) && !outputs.has(file)) rmSync(file);
   }
 }

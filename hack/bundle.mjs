@@ -16,19 +16,33 @@ const REQUIRED = {
     'undici/lib/dispatcher/agent.js',
     'undici/lib/dispatcher/dispatcher.js',
     'undici/lib/dispatcher/pool.js',
+    'undici/lib/dispatcher/proxy-agent.js',
+    'undici/lib/dispatcher/socks5-proxy-agent.js',
   ],
+};
+/** Loaded with `import()`, and by client-node: parts of the same bundle, instead of all of undici once more. */
+const UNDICI = {
+  Agent: 'undici/lib/dispatcher/agent.js',
+  ProxyAgent: 'undici/lib/dispatcher/proxy-agent.js',
+  Socks5ProxyAgent: 'undici/lib/dispatcher/socks5-proxy-agent.js',
 };
 /** Loaded with `import()`: what is used of each. */
 const IMPORTED_LATER = {
   '@kubernetes/client-node': ['KubeConfig'],
   '@kubernetes/client-node/dist/exec_auth.js': ['ExecAuth'],
-  undici: ['ProxyAgent', 'Socks5ProxyAgent'],
 };
 const SETTINGS = {
   bundle: true,
   platform: 'node',
   target: 'node20',
   legalComments: 'none',
+  // A third of the size; names of functions and classes stay, for stack traces and `constructor.name`.
+  minify: true,
+  keepNames: true,
+  // Node.js prints the line in which an uncaught error was thrown.
+  lineLimit: 200,
+  // Of packages in both formats, ES modules: only these can be bundled in part.
+  mainFields: ['module', 'main'],
   metafile: true,
   logLevel: 'warning',
 };
@@ -49,17 +63,19 @@ export async function bundlePackages(files) {
   const modules = await build({
     ...SETTINGS,
     entryPoints: [...contents.keys()].map((from) => ({ in: from, out: fileOf(from) })),
-    plugins: [entries(contents)],
+    plugins: [entries(contents), withoutUnusedParts],
     outdir: TARGET,
     outExtension: { '.js': '.mjs' },
     chunkNames: '.chunks/[hash]',
     format: 'esm',
     splitting: true,
-    external: [...NOT_BUNDLED, 'pino'],
+    external: [...NOT_BUNDLED, ...Object.keys(REQUIRED)],
     banner: { js: REQUIRE },
   });
   const required = await Promise.all(Object.entries(REQUIRED).map(bundleRequired));
+  writeFileSync(join(TARGET, 'undici/index.mjs'), undiciModule());
   writeManifests([
+    ['undici', 'undici/index.mjs'],
     ...[...contents.keys()].map((from) => [from, `${fileOf(from)}.mjs`]),
     ...Object.values(REQUIRED).flatMap((list) => list.map((from) => [from, `${fileOf(from)}.cjs`])),
   ]);
@@ -86,6 +102,17 @@ async function bundleRequired([name, list]) {
   }
   return result;
 }
+
+const undiciModule = () =>
+  [
+    "import required from './required.cjs';",
+    // As the main file does; without it, dispatchers have no method `request`.
+    "Object.assign(required['undici/lib/dispatcher/dispatcher.js']().prototype, required['undici/lib/api/index.js']());",
+    ...Object.entries(UNDICI).map(([name, from]) => `export const ${name} = required['${from}']();`),
+    // For the client of client-node, which is not used.
+    'export const { fetch } = globalThis;',
+    '',
+  ].join('\n');
 
 /** Names by import, for example `{ re2js: ['RE2JS'] }`. */
 function importsIn(files) {
@@ -124,6 +151,18 @@ const entries = (contents) => ({
   },
 });
 
+/** The generated kinds of client-node are not used; without this they would stay, in case they have side effects. */
+const withoutUnusedParts = {
+  name: 'without-unused-parts',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\./ }, ({ path, resolveDir }) =>
+      /[\\/]@kubernetes[\\/]client-node[\\/]dist([\\/]|$)/.test(resolveDir)
+        ? { path: join(resolveDir, path), sideEffects: false }
+        : undefined,
+    );
+  },
+};
+
 const nameOf = (specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)[0];
 const pathIn = (specifier) => specifier.slice(nameOf(specifier).length);
 /** The file of an import, without extension. */
@@ -158,16 +197,17 @@ export function packagesOf(files) {
   return [...new Set(folders)].sort();
 }
 
-/** The licences of packages, which have to accompany a bundle. */
-export const licensesOf = (folders) =>
-  folders
-    .map((folder) => {
-      const { name, version, license } = manifestOf(folder);
-      const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-      const text = file ? readFileSync(join(folder, file), 'utf8') : `License: ${license}\n`;
-      return `${name} ${version}\n\n${text}`;
-    })
-    .join(`\n${'-'.repeat(80)}\n\n`);
+/** The licences of packages, which have to accompany a bundle; each text once, below the names of its packages. */
+export function licensesOf(folders) {
+  const packagesOf = new Map();
+  for (const folder of folders) {
+    const { name, version, license } = manifestOf(folder);
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file ? `${readFileSync(join(folder, file), 'utf8').trim()}\n` : `License: ${license}\n`;
+    packagesOf.set(text, [...(packagesOf.get(text) ?? []), `${name} ${version}\n`]);
+  }
+  return [...packagesOf].map(([text, names]) => `${names.join('')}\n${text}`).join(`\n${'-'.repeat(80)}\n\n`);
+}
 
 /** Names and versions of packages. */
 export const versionsOf = (folders) =>

@@ -17,7 +17,7 @@ WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
-COPY hack/build.mjs hack/bundle.mjs hack/declarations.mjs hack/
+COPY hack/build.mjs hack/bundle.mjs hack/compact.mjs hack/declarations.mjs hack/
 COPY hack/image hack/image
 COPY src src
 COPY controllers controllers

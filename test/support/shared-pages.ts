@@ -1,5 +1,6 @@
 /** An operator whose replicas share the work, what its users do, and the state in which it must end. */
 import { expect } from 'chai';
+import { sleep } from '../../src/lib/clock.ts';
 import { ConfigMap } from '../../src/runtime/core-kinds.ts';
 import { byLabel } from '../../src/runtime/sources/mappers.ts';
 import { pollSource } from '../../src/runtime/sources/polling.ts';
@@ -30,6 +31,48 @@ class Accounts {
     this.owners.push(owner);
   }
 }
+
+/** Objects of one place, each of which is being reconciled nearly all the time. */
+const BUSY_PER_PLACE = 3;
+/** Their shards have high numbers, which are the first to be handed over. */
+const BUSY_PLACES = ['e', 'n', 'q', 'u'];
+const BUSY_MS = 3_000;
+
+/**
+ * An operator that always works: a shard that accepted work while it is drained would never be released. After the replicas
+ * have started, the users wait for longer than a hand-over may take.
+ */
+export const busyPages = (replicas: number): Scenario => {
+  const state = { isBusy: true };
+  const names = BUSY_PLACES.flatMap((place) =>
+    Array.from({ length: BUSY_PER_PLACE }, (_, i) => `${place}${String(i)}`),
+  );
+  return {
+    replicas,
+    place: ({ metadata }) => metadata.name.slice(0, 1),
+    crds: [crdOf(pages)],
+    add: (operator) =>
+      operator.add<Page>({
+        name: 'pages',
+        kind: pages,
+        reconciler: {
+          async reconcile({ metadata }, ctx) {
+            if (!state.isBusy) return { write: 'none' };
+            // Different times, so that the reconciles of a place do not end together.
+            await sleep(ctx.clock, BUSY_MS + 700 * Number(metadata.name.slice(1)), ctx.signal);
+            return { write: 'none', requeueAfterMs: 0 };
+          },
+        },
+      }),
+    async act(cluster) {
+      const { client, random } = cluster;
+      for (const name of names) await client.send({ verb: 'create', kind: pages, object: newPage(name) });
+      await cluster.advance(random.between(90_000, 120_000));
+      state.isBusy = false;
+    },
+    check: () => undefined,
+  };
+};
 
 /** A second controller, whose objects have other places than the pages. */
 const addSettings = (operator: Operator): void => {

@@ -247,7 +247,7 @@ class Fleet implements Share {
 
   /** What has to be done before the objects of new shards are reconciled. */
   async #prepare(shards: readonly Shard[], signal: AbortSignal): Promise<void> {
-    await this.#options.catchUp(signal);
+    await this.catchUp(signal);
     const isTaken = this.#admission.isIn(shards);
     const isTakenAgain = this.#admission.isIn(shards.filter(({ wasHeld }) => wasHeld));
     await this.#revisit?.prepare({ isTaken, isTakenAgain }, signal);

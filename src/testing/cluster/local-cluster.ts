@@ -30,9 +30,11 @@ export interface LocalCluster {
   clientOf(name: string): Client;
   /** Called after each change, except for those of Events and Leases. */
   onChange(listener: (change: ObjectChange) => void): void;
-  /** The objects that processes with this field manager created and that still exist. */
   /** The holder of a Lease. */
   holderOf(lease: Key): string | undefined;
+  /** Called with all Leases when the holder of one of them has changed. */
+  onHolder(listener: (leases: Iterable<View<LeaseObject>>) => void): void;
+  /** The objects that processes with this field manager created and that still exist. */
   createdBy(manager: string): readonly { readonly kind: Kind; readonly object: Obj }[];
   close(): void;
 }
@@ -60,10 +62,17 @@ export async function startLocalCluster(
   const created = new Map<string, Created>();
   const writing: { actor: string | undefined } = { actor: undefined };
   const backend = backendOf(clientOf('simulation'), clientFor, created, writing);
-  const holders = new Map<Key, string | undefined>();
+  const leases = new Map<Key, View<LeaseObject>>();
+  const onHolder: ((leases: Iterable<View<LeaseObject>>) => void)[] = [];
   server.store.listeners.add((_, { prev, next }) => {
     const lease = (next?.obj ?? prev?.obj) as View<LeaseObject>;
-    if (lease.kind === leaseKind.kind) holders.set(keyOf(lease), next && lease.spec?.holderIdentity);
+    if (lease.kind !== leaseKind.kind) return;
+    const key = keyOf(lease);
+    const before = leases.get(key)?.spec?.holderIdentity;
+    if (next) leases.set(key, lease);
+    else leases.delete(key);
+    if (leases.get(key)?.spec?.holderIdentity !== before)
+      for (const listener of onHolder) listener(leases.values());
   });
   return {
     backend,
@@ -81,7 +90,8 @@ export async function startLocalCluster(
         });
       });
     },
-    holderOf: (lease) => holders.get(lease),
+    holderOf: (lease) => leases.get(lease)?.spec?.holderIdentity,
+    onHolder: (listener) => void onHolder.push(listener),
     createdBy: (manager) =>
       [...created].flatMap(([uid, { kind, actor }]) => {
         const object =

@@ -197,8 +197,10 @@ export class SimulatedCluster implements TestCluster {
       fleet,
       place: (primary) => place?.(primary) ?? keyOf(primary),
       holderOf: (lease) => this.#cluster.holderOf(lease),
+      clock: this.clock,
       fail: (violation) => this.scheduler.fail(violation),
     });
+    this.#cluster.onHolder((leases) => laws.assigned(leases));
     return { ...fleet, laws };
   }
 

@@ -1,9 +1,15 @@
 /**
- * Laws for replicas that share the work: an object is reconciled by one replica at a time, and only the replica that
- * holds its shard writes.
+ * Laws for replicas that share the work: an object is reconciled by one replica at a time, only the replica that holds its
+ * shard writes, a replica that takes over a shard has seen what its predecessors wrote, and a shard that is to be handed
+ * over begins no new work.
  */
+import type { Clock } from '../../lib/clock.ts';
+import { compareVersions } from '../../runtime/cache/versions.ts';
+import { assign } from '../../runtime/fleet/assign.ts';
+import { readFleetState } from '../../runtime/fleet/fleet-state.ts';
 import { shardLeaseName, shardOf } from '../../runtime/fleet/names.ts';
-import { joinKey, keyOf } from '../../runtime/keys.ts';
+import { groupOf, joinKey, keyOf } from '../../runtime/keys.ts';
+import type { LeaseObject } from '../../runtime/manager/lease.ts';
 import type { Context, Key, Kind, Obj, View, Write } from '../../runtime/types.ts';
 import type { ObjectChange } from '../cluster/local-cluster.ts';
 import type { Host } from '../network/exchange.ts';
@@ -15,6 +21,7 @@ interface LawPorts {
   place(primary: View<Obj>): string;
   /** Holder of the Lease with this key, as the server has it. */
   holderOf(lease: Key): string | undefined;
+  readonly clock: Clock;
   readonly fail: (violation: Violation) => void;
 }
 
@@ -24,6 +31,24 @@ interface Reconcile {
   isAborted: boolean;
 }
 
+/** The last write of a process to an object. */
+interface Written {
+  readonly by: string;
+  readonly place: string;
+  /** Undefined: the write has deleted the object. */
+  readonly version: string | undefined;
+  readonly uid: string | undefined;
+}
+
+/** A shard whose holder has more shards than it should have. */
+interface Leaving {
+  readonly holder: string;
+  readonly since: number;
+}
+
+/** Longer than a watch of the Leases can be broken or silent. */
+const NOTICE_MS = 60_000;
+
 export class ReplicaLaws {
   readonly #ports: LawPorts;
   /** By controller and key. */
@@ -31,6 +56,10 @@ export class ReplicaLaws {
   /** The place of the primary for which a process last wrote an object, by process and object. */
   readonly #places = new Map<string, string>();
   readonly #primaries = new Set<string>();
+  /** By kind and key. */
+  readonly #written = new Map<string, Written>();
+  /** By shard. */
+  readonly #leaving = new Map<number, Leaving>();
 
   constructor(ports: LawPorts) {
     this.#ports = ports;
@@ -61,6 +90,8 @@ export class ReplicaLaws {
     all.add(reconcile);
     ctx.signal.addEventListener('abort', () => (reconcile.isAborted = true), { once: true });
     const place = this.#ports.place(primary);
+    this.#checkSeen(host, place, primary);
+    this.#checkLeaving(host, place, id);
     const write = <T extends Obj>(request: Write<T>, signal?: AbortSignal): Promise<T> => {
       const key = 'key' in request ? request.key : keyOf(request.object);
       this.#places.set(objectId(host.name, request.kind, key), place);
@@ -69,12 +100,50 @@ export class ReplicaLaws {
     return { ctx: { ...ctx, write }, end: () => void all.delete(reconcile) };
   }
 
+  /** The holders of Leases have changed: notes which shards have to be handed over, and since when. */
+  assigned(leases: Iterable<View<LeaseObject>>): void {
+    const { fleet, clock } = this.#ports;
+    const { holders, members } = readFleetState(leases, fleet.name);
+    const wanted = assign(holders, [...members.keys()]);
+    holders.forEach((holder, shard) => {
+      if (holder === undefined || wanted[shard] === holder) this.#leaving.delete(shard);
+      else if (this.#leaving.get(shard)?.holder !== holder)
+        this.#leaving.set(shard, { holder, since: clock.now() });
+    });
+  }
+
+  #checkLeaving({ name }: Host, place: string, id: string): void {
+    const leaving = this.#leaving.get(shardOf(place));
+    if (!leaving?.holder.startsWith(`${name}-`)) return;
+    const sinceMs = this.#ports.clock.now() - leaving.since;
+    if (sinceMs <= NOTICE_MS) return;
+    const what = `${name} began to reconcile ${id} although its shard is to be handed over since ${String(sinceMs)} ms`;
+    this.#ports.fail(new Violation('a shard that is to be handed over begins no new work', what));
+  }
+
+  #checkSeen({ name }: Host, place: string, primary: View<Obj>): void {
+    const last = this.#written.get(objectKey(primary));
+    if (!last || last.by === name || last.place !== place) return;
+    const { uid, resourceVersion } = primary.metadata;
+    const isSeen =
+      last.version === undefined
+        ? last.uid !== uid
+        : (compareVersions(resourceVersion, last.version) ?? 0) >= 0;
+    if (isSeen) return;
+    const wrote = last.version === undefined ? 'deleted it' : `wrote version ${last.version}`;
+    const what = `${name} reconciles version ${String(resourceVersion)} of ${primary.kind} ${keyOf(primary)}, but ${last.by} ${wrote}`;
+    this.#ports.fail(new Violation('a replica has seen what its predecessors wrote', what));
+  }
+
   /** An object has changed on the server. */
-  changed({ object, by }: ObjectChange): void {
+  changed({ type, object, by }: ObjectChange): void {
     const { namespace, name } = this.#ports.fleet;
     if (!by?.startsWith(`${name}#`)) return;
     const place = this.#placeOf(object, by);
     if (place === undefined) return;
+    const { uid, resourceVersion } = object.metadata;
+    const version = type === 'DELETED' ? undefined : resourceVersion;
+    this.#written.set(objectKey(object), { by, place, version, uid });
     const lease = joinKey(namespace, shardLeaseName(name, shardOf(place)));
     const holder = this.#ports.holderOf(lease) ?? 'no replica';
     if (holder.startsWith(`${by}-`)) return;
@@ -84,12 +153,15 @@ export class ReplicaLaws {
 
   /** The runtime itself writes finalizers and the status of primaries. */
   #placeOf(object: View<Obj>, by: string): string | undefined {
-    const group = object.apiVersion.includes('/') ? (object.apiVersion.split('/')[0] ?? '') : '';
+    const group = groupOf(object.apiVersion);
     const noted = this.#places.get(objectId(by, { group, kind: object.kind }, keyOf(object)));
     if (noted !== undefined) return noted;
     return this.#primaries.has(`${group}/${object.kind}`) ? this.#ports.place(object) : undefined;
   }
 }
+
+const objectKey = (object: View<Obj>): string =>
+  [groupOf(object.apiVersion), object.kind, keyOf(object)].join(' ');
 
 const objectId = (process: string, { group, kind }: Pick<Kind, 'group' | 'kind'>, key: Key): string =>
   [process, group, kind, key].join(' ');

@@ -55,8 +55,9 @@ const devtools = await context.newCDPSession(page);
 await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
 await devtools.send('Network.enable');
 let bytes = 0;
-devtools.on('Network.dataReceived', ({ encodedDataLength, dataLength }) => {
-  bytes += encodedDataLength || dataLength;
+// The encoded length of a stream is reported with a later part of it. Nothing is compressed.
+devtools.on('Network.dataReceived', ({ dataLength }) => {
+  bytes += dataLength;
 });
 await page.addInitScript(`
   globalThis.longTasks = [];

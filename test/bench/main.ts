@@ -1,12 +1,14 @@
 /**
- * `npm run bench -- [requests|trees|growth|traces|verbs|forms|commands|templating|runtime|start|soak] [--envtest] [--trees N] [--namespaces N] [--objects N]`: measures; asserts nothing.
+ * `npm run bench -- [requests|trees|growth|traces|verbs|forms|commands|templating|runtime|start|soak|equal] [--envtest] [--trees N] [--namespaces N] [--objects N]`: measures; asserts nothing.
  * Growth, traces, verbs, the start on API servers that have to be filled first, and the soak take minutes, and only run if they are named.
- * With `--envtest` requests, trees and growth are measured on a kube-apiserver as well.
+ * With `--envtest` requests, trees and growth are measured on a kube-apiserver as well. `equal` compares one operator on
+ * controller-runtime, which needs Go, with the same one on our runtime, on a kube-apiserver with `--envtest`.
  */
 import { parseArgs } from 'node:util';
 import { benchCommands } from './commands.ts';
 import { benchRequests } from './requests.ts';
 import { benchPopulated, benchRuntime, benchSoak } from './runtime/index.ts';
+import { benchEqual } from './runtime/equal.ts';
 import { benchForms } from './forms.ts';
 import { benchGrowth } from './growth.ts';
 import { embedded, real } from './servers.ts';
@@ -35,6 +37,10 @@ if (positionals.includes('forms')) await benchForms();
 if (positionals.includes('traces')) await benchTraces(Number(values.trees));
 if (positionals.includes('commands')) await benchCommands();
 if (positionals.includes('soak')) await benchSoak(Number(values.objects));
+if (positionals.includes('equal')) {
+  const server = await (values.envtest ? real : embedded)();
+  await benchEqual(server).finally(() => server.stop());
+}
 const isGrowing = positionals.includes('growth');
 if (wanted('requests') || wanted('trees') || isGrowing) {
   for (const server of values.envtest ? [embedded, real] : [embedded]) {

@@ -42,7 +42,7 @@ async function recorded(scene: Scene, name: string): Promise<JobRecord> {
 }
 
 describe('the journal', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let cluster: Cluster;
   let controllers: Controllers;
   const start = () => startControllers(cluster, { config: { journal: settings } });

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { done, passthrough, startDeployer } from '../../../deployers/sdk/index.ts';
 import { GROUP, annotations } from '../../../src/api/labels.ts';
 import type { DeployItemTemplate } from '../../../src/api/kinds/execution.ts';
+import { parseYaml } from '../../../src/lib/yaml.ts';
 import { spanIdOf } from '../../../src/observability/tracing/ids.ts';
 import { startCollector, type Collector, type ReceivedSpan } from '../../support/collector.ts';
 import { startCluster, startControllers, type Cluster, type Controllers } from '../../support/cluster.ts';
@@ -54,6 +55,11 @@ const only = (tree: ReadonlyMap<string, readonly ReceivedSpan[]>, name: string):
 };
 
 const jobOf = (scene: Scene, name: string): string => scene.installation(name)?.status?.jobID ?? '';
+
+function hostOf(kubeconfig: string): string {
+  const { clusters } = parseYaml(kubeconfig) as { clusters: { cluster: { server: string } }[] };
+  return new URL(clusters[0]?.cluster.server ?? '').hostname;
+}
 
 describe('traces of landscapes', function () {
   this.timeout(60_000);
@@ -121,7 +127,7 @@ describe('traces of landscapes', function () {
     expect(created?.attributes).to.include({
       'http.request.method': 'POST',
       'http.response.status_code': 201,
-      'server.address': new URL(cluster.server?.url ?? '').hostname,
+      'server.address': hostOf(cluster.kubeconfig),
       'url.path': `/api/v1/namespaces/${scene.ns}/secrets`,
     });
     const reconcile = [...tree.values()].flat().find(({ spanId }) => spanId === created?.parentSpanId);

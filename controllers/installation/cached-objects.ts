@@ -1,5 +1,6 @@
 /** Imports and exports in the caches. */
 import type { ImportLookups } from '../../src/dataflow/imports.ts';
+import { isRoot } from '../../src/api/job.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
 import { installationContext } from '../../src/dataflow/scope.ts';
 import { index, type World } from '../../src/landscape/world.ts';
@@ -21,8 +22,16 @@ export const cachedImports = (world: World, namespace: string): Cached => ({
     // Objects of other scopes have this label, and a hash as their name.
     for (const { metadata } of cache.list(namespace))
       if ((metadata.labels?.[labels.dataContext] ?? '') === '') yield metadata.name;
+    // Exports that other roots will write.
+    for (const { metadata, spec } of world.installations.list(namespace))
+      if (isRoot(metadata)) yield* exportedAs(spec, kind);
   },
 });
+
+const exportedAs = ({ exports }: Inst['spec'], kind: 'data' | 'target'): readonly string[] =>
+  kind === 'data'
+    ? (exports?.data ?? []).flatMap(({ dataRef }) => dataRef ?? [])
+    : (exports?.targets ?? []).flatMap(({ target }) => target ?? []);
 
 /** All exports of `self`, from this job or from earlier ones. */
 export function exportsOf(world: World, self: Inst): readonly DataOrTarget[] {

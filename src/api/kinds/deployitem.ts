@@ -25,6 +25,10 @@ import {
 import { CATEGORY } from '../labels.ts';
 import { onDelete } from './execution.ts';
 
+/** Begins with upstream's words. */
+export const TYPE_IS_IMMUTABLE =
+  'type is immutable; to use another deployer, give the deploy item another name in its blueprint';
+
 const deployItemSpec = open({
   type: z.string().describe('Type of the item; selects the deployer. Cannot be changed.'),
   target: targetReference.optional().describe('Target to deploy to.'),
@@ -99,7 +103,7 @@ export const deployItemDefinition: Definition = {
     {
       path: 'spec.type',
       rule: 'self == oldSelf',
-      message: 'type is immutable',
+      message: TYPE_IS_IMMUTABLE,
       reason: 'FieldValueForbidden',
     },
   ],

@@ -1,6 +1,6 @@
 /** Validates a deploy item, and changes of it. */
 import type { View } from '../../lib/objects.ts';
-import type { DeployItem } from '../kinds/deployitem.ts';
+import { TYPE_IS_IMMUTABLE, type DeployItem } from '../kinds/deployitem.ts';
 import { forbidden, required, type FieldError } from './fields.ts';
 
 export function deployItemProblems({ spec: { type, target } }: View<DeployItem>): readonly FieldError[] {
@@ -24,4 +24,4 @@ export const targetWithoutNamespace = ({ spec: { target } }: View<DeployItem>): 
  * does.
  */
 export const typeChange = (old: View<DeployItem>, now: View<DeployItem>): FieldError | undefined =>
-  old.spec.type === now.spec.type ? undefined : forbidden('.spec.type', 'type is immutable');
+  old.spec.type === now.spec.type ? undefined : forbidden('.spec.type', TYPE_IS_IMMUTABLE);

@@ -107,11 +107,12 @@ function warningNote({ warnings }: Node): string {
 
 const WRAPPING = /^Op: \S+ - Reason: \S+ - Message: /;
 
-/** The message without the names of steps around it, on one line. */
+/** The message without the names of steps around it, on one line; indented lines continue the one above. */
 export const plainMessage = (message: string): string =>
   withoutSteps(message)
-    .replaceAll(/\s*\n\s*/g, ' ')
-    .trim();
+    .trim()
+    .replaceAll(/\s*\n[ \t]+/g, ' ')
+    .replaceAll(/([:;,.]?)\s*\n\s*/g, (_, end: string) => `${end || ';'} `);
 
 /** The same, with its line breaks. */
 export function withoutSteps(message: string): string {

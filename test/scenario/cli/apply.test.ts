@@ -137,6 +137,17 @@ describe('espalier apply', function () {
     expect((await apply('--dry-run')).output).to.equal('configmap/dry configured\n');
   });
 
+  it('warns about fields of blueprints that have no effect', async () => {
+    write({
+      'web.yaml': installation('typo'),
+      'blueprint/blueprint.yaml': blueprint('Succeeded').replace('exports:', 'exprots:'),
+    });
+    const { errors } = await apply('--dry-run');
+    expect(errors).to.match(
+      /^warning: \S+blueprint.yaml:\d+: unknown field "exprots"; did you mean "exports"\?/m,
+    );
+  });
+
   it('--wait shows the trees until all jobs have ended, in the order of their data', async () => {
     write({
       'a.yaml': installation('reader', '{imports: {data: [{name: size, dataRef: chained}]}}'),

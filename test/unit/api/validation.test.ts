@@ -111,7 +111,7 @@ describe('validation', () => {
   it('rejects a change of the type of a deploy item', () => {
     const other = lonelyItem({ type: 'test.example/other' });
     expect(changeRefusal('deployitems', lonelyItem(), other)).to.equal(
-      '.spec.type: Forbidden: type is immutable',
+      '.spec.type: Forbidden: type is immutable; to use another deployer, give the deploy item another name in its blueprint',
     );
     expect(changeRefusal('deployitems', other, other)).to.equal(undefined);
     expect(changeRefusal('targets', target('t', { type: 'a' }), target('t', { type: 'b' }))).to.equal(

@@ -160,4 +160,9 @@ describe('the message of an error', () => {
       plainMessage('Op: A - Reason: B - Message: Op: C - Reason: D - Message: it is\n  broken'),
     ).to.equal('it is broken');
   });
+
+  it('has its lines one behind the other', () => {
+    expect(plainMessage('it is broken\nmend it')).to.equal('it is broken; mend it');
+    expect(plainMessage('two problems:\none\ntwo')).to.equal('two problems: one; two');
+  });
 });

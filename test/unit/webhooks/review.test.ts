@@ -4,6 +4,7 @@ import { webhookConfiguration } from '../../../src/webhooks/configuration.ts';
 import { InvalidReview, review, reviewLargeItems } from '../../../src/webhooks/review.ts';
 import { target } from '../../support/broken.ts';
 import { writeDeployItems, type DeployItemTemplate } from '../../../src/api/kinds/execution.ts';
+import { TYPE_IS_IMMUTABLE } from '../../../src/api/kinds/deployitem.ts';
 import { defaultLimits } from '../../../src/api/limits.ts';
 import { fakeItem, lonelyItem, plan } from '../../support/landscape.ts';
 
@@ -86,7 +87,7 @@ describe('a response to an API server', () => {
   it('denies a change of the type of a deploy item', () => {
     const change = { operation: 'UPDATE', object: lonelyItem({ type: 'b' }), oldObject: lonelyItem() };
     const { status } = review('deployitems', ask(change)).answer;
-    expect(status).to.deep.equal({ code: 403, message: '.spec.type: Forbidden: type is immutable' });
+    expect(status).to.deep.equal({ code: 403, message: `.spec.type: Forbidden: ${TYPE_IS_IMMUTABLE}` });
   });
 
   it('allows the deletion of an object', () => {

@@ -41,6 +41,8 @@ export async function apply(
   const timeoutMs = timeoutOf(options.timeout);
   const { set } = options;
   const prepared = await prepare(paths, options);
+  for (const warning of prepared.warnings)
+    terminal.warn(`${terminal.paintError.yellow('warning:')} ${warning}`);
   refuse(prepared.problems, terminal, NOTHING_CHANGED);
   return withCluster(options, terminal, async (cluster) => {
     const { client, clock } = cluster;

@@ -41,6 +41,8 @@ interface Preparation {
   readonly documents: readonly PreparedDocument[];
   /** One line for each mistake, with file and document. */
   readonly problems: readonly string[];
+  /** One line for each field of a blueprint that has no effect. */
+  readonly warnings: readonly string[];
 }
 
 /** Reads and checks all objects; needs no cluster. @throws UsageError if a path cannot be read */
@@ -48,10 +50,11 @@ export async function prepare(paths: readonly string[], options: PrepareOptions)
   const { documents, problems } = readDocuments(paths);
   const prepared: PreparedDocument[] = [];
   const found: string[] = [];
+  const warnings = new Set<string>();
   for (const document of documents) {
     try {
       const complete = isInstallation(document.object)
-        ? await withBlueprint(document, document.object, options)
+        ? await withBlueprint(document, document.object, { ...options, warnings })
         : document;
       const refusal = refusalOf(complete.object);
       if (refusal !== undefined) found.push(`${placeOf(document)}: ${refusal}`);
@@ -60,7 +63,7 @@ export async function prepare(paths: readonly string[], options: PrepareOptions)
       found.push(`${placeOf(document)}: ${explained(error)}`);
     }
   }
-  return { documents: inOrder(prepared), problems: [...problems, ...found] };
+  return { documents: inOrder(prepared), problems: [...problems, ...found], warnings: [...warnings] };
 }
 
 /** The message of a mistake in the files. @throws other errors */
@@ -77,7 +80,7 @@ export const isInstallation = (object: Obj): object is Installation =>
 async function withBlueprint(
   document: SourceDocument,
   installation: Installation,
-  { repository, lint }: PrepareOptions,
+  { repository, lint, warnings }: PrepareOptions & { readonly warnings: Set<string> },
 ): Promise<PreparedDocument> {
   if (!needsBlueprint(installation)) {
     if (installation.metadata.annotations?.[annotations.blueprintFolder] !== undefined)
@@ -89,7 +92,7 @@ async function withBlueprint(
   const folder = blueprintFolderFor(document.file, installation);
   const files = await blueprintFilesIn(folder);
   const inlined = withInlineBlueprint(installation, files);
-  if (lint) await refuseMistakes(folder, inlined);
+  if (lint) for (const warning of await checked(folder, inlined)) warnings.add(warning);
   const bytes = sizeOf(inlined);
   if (bytes <= MAX_INLINE_BYTES) return { ...document, object: inlined };
   if (repository === undefined)
@@ -103,19 +106,21 @@ async function withBlueprint(
 
 const MAX_SHOWN_FINDINGS = 5;
 
-/** @throws CommandError with the errors in the blueprint, and between the installation and its blueprint */
-async function refuseMistakes(folder: string, inlined: Installation): Promise<void> {
+/**
+ * @returns the fields that have no effect, so that something may not be installed
+ * @throws CommandError with the errors in the blueprint, and between the installation and its blueprint
+ */
+async function checked(folder: string, inlined: Installation): Promise<readonly string[]> {
   const [blueprint] = await blueprintsAt(folder, () => '');
   const [whole] = await blueprintsAt(STDIN, () => toYaml(inlined));
+  const inFolder = blueprint ? inspectBlueprint(blueprint.input) : [];
+  const ofCaller = whole ? inspectBlueprint(whole.input).filter(({ rule }) => callerRuleNames.has(rule)) : [];
+  const isError = ({ level }: Finding): boolean => level === 'error';
   const findings = [
-    ...(blueprint ? inspectBlueprint(blueprint.input).map(withPlace) : []),
-    ...(whole
-      ? inspectBlueprint(whole.input)
-          .filter(({ rule }) => callerRuleNames.has(rule))
-          .map(withoutPlace)
-      : []),
-  ].flatMap((text) => text ?? []);
-  if (findings.length === 0) return;
+    ...inFolder.filter(isError).map(withPlace),
+    ...ofCaller.filter(isError).map(({ message }) => message),
+  ];
+  if (findings.length === 0) return inFolder.filter(({ rule }) => rule === UNKNOWN_FIELD).map(withPlace);
   const [shown, more] = [findings.slice(0, MAX_SHOWN_FINDINGS), findings.length - MAX_SHOWN_FINDINGS];
   throw new CommandError(
     `the blueprint has mistakes: ${shown.join('; ')}${more > 0 ? `; and ${String(more)} more` : ''}; ` +
@@ -123,10 +128,9 @@ async function refuseMistakes(folder: string, inlined: Installation): Promise<vo
   );
 }
 
-const withPlace = ({ level, place, message }: Finding): string | undefined =>
-  level === 'error' ? `${place.file}:${String(place.line)}: ${message}` : undefined;
-const withoutPlace = ({ level, message }: Finding): string | undefined =>
-  level === 'error' ? message : undefined;
+const UNKNOWN_FIELD = 'unknown-field';
+
+const withPlace = ({ place, message }: Finding): string => `${place.file}:${String(place.line)}: ${message}`;
 
 function refusalOf(object: Obj): string | undefined {
   if (groupOf(object.apiVersion) !== GROUP) return undefined;

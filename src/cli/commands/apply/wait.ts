@@ -7,6 +7,7 @@ import { keyOf } from '../../../runtime/keys.ts';
 import { onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Cluster } from '../../cluster.ts';
 import { CommandError, exitCodes } from '../../errors.ts';
+import { selfCommand } from '../../self-command.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { showProgress } from '../../tree/progress.ts';
 import { treesOf, type Node } from '../../tree/tree.ts';
@@ -24,6 +25,8 @@ interface AppliedRoot {
   /** Whether a job of it has started, will start, or was already running. */
   readonly hasJob: boolean;
   readonly isSuspended: boolean;
+  /** Whether an earlier job was still running. */
+  readonly isBusy: boolean;
 }
 
 /** Pure. */
@@ -38,6 +41,7 @@ export const appliedRoots = (applied: readonly Applied[]): readonly AppliedRoot[
         before: earlier ?? {},
         hasJob: hasJob(earlier, after),
         isSuspended: isSuspended(after.metadata),
+        isBusy: earlier !== undefined && !isFinished(earlier),
       },
     ];
   });
@@ -68,6 +72,12 @@ export async function waitForJobs(
     throw new CommandError(
       `${suspended.title} is suspended; its job starts when the annotation ${annotations.suspended} is removed`,
     );
+  for (const { title, key } of [...awaited.values()].filter(({ isBusy }) => isBusy)) {
+    const [namespace = '', name = ''] = key.split('/');
+    terminal.warn(
+      `${title}: an earlier job is still running, and the next one starts when it has ended; end it with: ${selfCommand()} installations interrupt ${name} -n ${namespace}`,
+    );
+  }
   const keys = new Set(roots.map(({ key }) => key));
   const hasEnded = (node: Node): boolean => {
     const root = awaited.get(`${node.namespace}/${node.name}`);

@@ -46,6 +46,7 @@ async function landscapeOf({ file, suite }: SuiteFile): ReturnType<typeof prepar
     if (!(error instanceof UsageError)) throw error;
     return {
       documents: [],
+      warnings: [],
       problems: [`${file}: ${error.message}; name the landscape with the field landscape`],
     };
   }

@@ -44,6 +44,14 @@ describe('a root has a job to wait for', () => {
       expect(root?.hasJob).to.equal(expected);
     });
 
+  it('after an earlier one, if that is still running', () => {
+    const after = annotated('operation', 'reconcile');
+    const busy = (before: Installation): boolean | undefined =>
+      appliedRoots([{ planned: planned(after), outcome: 'configured', before, after }])[0]?.isBusy;
+    expect(busy(installation('web', { phase: 'Progressing' }))).to.equal(true);
+    expect(busy(done)).to.equal(false);
+  });
+
   it('only if it is a root', () => {
     const child = installation('web', { parent: 'app' });
     const applied = { planned: planned(child), outcome: 'created', before: undefined, after: child } as const;

@@ -175,6 +175,22 @@ describe('the caches for imports and exports', () => {
     expect(namesOf(found)).to.deep.equal(['both']);
   });
 
+  it('name the objects of roots, and exports that other roots will write', () => {
+    const empty = child('root', 'inner');
+    const inner = { ...empty, spec: { ...empty.spec, ...trading({ gives: ['secret'] }) } };
+    const found = cachedImports(
+      worldOf(
+        dataObject('mine'),
+        dataObject('hashed', { labels: { [labels.dataContext]: 'Inst.stack' } }),
+        installation('root', { spec: trading({ gives: ['url'] }) }),
+        inner,
+      ),
+      'demo',
+    );
+    expect([...(found.rootNames?.('data') ?? [])]).to.have.members(['mine', 'url']);
+    expect([...(found.rootNames?.('target') ?? [])]).to.deep.equal([]);
+  });
+
   const written = (type: string, writer = 'stack') => ({
     labels: { [labels.dataSource]: installationContext(writer), [labels.dataSourceType]: type },
   });

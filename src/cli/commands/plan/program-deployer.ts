@@ -1,10 +1,6 @@
 /** `--deployer COMMAND`: a deployer in another language, which only plans. */
-import {
-  passthrough,
-  type DeployContext,
-  type DeployerPlugin,
-  type ResolvedTarget,
-} from '../../../../deployers/sdk/index.ts';
+import { passthrough } from '../../../../deployers/sdk/codec.ts';
+import type { DeployContext, DeployerPlugin, ResolvedTarget } from '../../../../deployers/sdk/index.ts';
 import { planOfProgram } from '../../../../deployers/sdk/plan-program.ts';
 import type { RequestedTarget } from '../../../../deployers/sdk/plan-protocol.ts';
 import { GROUP } from '../../../api/labels.ts';

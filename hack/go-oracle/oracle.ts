@@ -41,7 +41,7 @@ const MINUTES = 4;
 export const goOracle: GoModule = { name: 'go-oracle', folder: import.meta.dirname };
 
 /**
- * @param say is told before the originals are built
+ * @param say called before the originals are built
  * @throws GoUnavailable
  */
 export function openOracle(say: (line: string) => void): Oracle {

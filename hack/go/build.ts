@@ -9,7 +9,7 @@ export class GoUnavailable extends Error {
   override readonly name = 'GoUnavailable';
 }
 
-export interface GoBuild {
+interface GoBuild {
   /** The folder of the go.mod. */
   readonly folder: string;
   /** "." for the package in `folder`. */

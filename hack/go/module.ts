@@ -23,7 +23,7 @@ function target({ name, folder }: GoModule): string {
 export const findGoModule = (module: GoModule): string | undefined => [target(module)].find(isExecutable);
 
 /**
- * @param say is told before a program is built
+ * @param say called before a program is built
  * @returns its path
  * @throws GoUnavailable
  */

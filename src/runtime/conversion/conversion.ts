@@ -73,13 +73,7 @@ class HubConversion<H extends Obj> implements Conversion<H> {
       throw new DefinitionError({
         message: `the conversion of ${hub.kind} has version ${kind.version} more than once`,
       });
-    return new HubConversion(
-      hub,
-      new Map([
-        ...this.#spokes,
-        [kind.version, functions],
-      ]),
-    );
+    return new HubConversion(hub, new Map([...this.#spokes, [kind.version, functions]]));
   }
 
   convert(object: View<Obj>, apiVersion: string): Obj {

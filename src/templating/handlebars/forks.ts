@@ -48,8 +48,7 @@ function* includesIn(part: unknown): Generator<string> {
     readonly path?: hbs.AST.Expression;
     readonly params?: readonly hbs.AST.Expression[];
   };
-  if (/^Partial(Block)?Statement$/.test(type ?? '') && name?.type === 'PathExpression')
-    yield (name).original;
+  if (/^Partial(Block)?Statement$/.test(type ?? '') && name?.type === 'PathExpression') yield name.original;
   const [first] = params ?? [];
   if (path && simpleName(path) === 'include' && first?.type === 'StringLiteral')
     yield (first as hbs.AST.StringLiteral).value;

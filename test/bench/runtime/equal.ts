@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ensureGoModule } from '../../../hack/go-module.ts';
+import { ensureGoModule } from '../../../hack/go/module.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { ConfigMap, Namespace } from '../../../src/runtime/core-kinds.ts';

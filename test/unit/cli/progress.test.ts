@@ -123,7 +123,7 @@ describe('progress in lines', () => {
       item('app-web-2', { execution: 'app', template: 'web', phase, error: 'no namespace\n"nope"' }),
     ]);
     expect([...problemsOf(trees(...running!))]).to.deep.equal([
-      ['DeployItem app/web', 'no namespace "nope"'],
+      ['DeployItem app/web', 'no namespace; "nope"'],
     ]);
     expect(problemsOf(trees(...failed!)).size).to.equal(0);
   });

@@ -55,7 +55,7 @@ dev: build ## an API server with all controllers, until Ctrl-C; options in ARGS=
 # ---------------------------------------------------------------- testing
 
 .PHONY: test
-test: install ## unit, scenario and conformance tests but the long ones; a choice in SUITES="unit test/unit/cli"
+test: install ## unit, scenario and conformance tests but the slow and long ones; a choice in SUITES="unit test/unit/cli"
 	@$(TSX) hack/run-tests.ts $(SUITES) $(ARGS)
 
 .PHONY: test-node-lts
@@ -85,6 +85,10 @@ test-helm: install ## render charts and install releases here and with the real 
 .PHONY: test-registry
 test-registry: install ## components in a real registry; builds one once, needs Go if Debian's is not installed
 	@$(TSX) hack/registry/main.ts && $(TSX) hack/run-tests.ts scenario/components $(ARGS)
+
+.PHONY: test-slow
+test-slow: install ## the tests that `make test` leaves out because they take some ten seconds each
+	@$(TSX) hack/run-tests.ts slow $(ARGS)
 
 # Replicas, programs in pods, hostile templates, plans with charts, a few seeds of the simulation.
 .PHONY: test-long

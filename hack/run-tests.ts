@@ -3,8 +3,8 @@
  *
  *     hack/run-tests.ts [--envtest | --kubectl] [SUITE…] [-- MOCHA OPTION…]
  *
- * A suite is a folder of test (unit, scenario, conformance, simulation, e2e), a path, or `long`. Without one, all
- * suites run that need only Node.js, except for the long ones. With --envtest, a real kube-apiserver is started
+ * A suite is a folder of test (unit, scenario, conformance, simulation, e2e), a path, `slow` or `long`. Without one,
+ * all suites run that need only Node.js, except for the slow and long ones. With --envtest, a real kube-apiserver is started
  * first and passed to the suites in ESPALIER_TEST_KUBECONFIG; with --kubectl, the suites that call kubectl run.
  * Exit code 3 if the server or kubectl is not available.
  */
@@ -53,9 +53,52 @@ const LONG: readonly string[] = [
   'unit/templating/hostile',
 ];
 
+/** Files that take some ten seconds each, mostly because they start processes: they run only if requested, as `slow`. */
+const SLOW: readonly string[] = [
+  'conformance/apiserver/durable.test.ts',
+  'scenario/cli/apply.test.ts',
+  'scenario/cli/blueprints.test.ts',
+  'scenario/cli/deployers.test.ts',
+  'scenario/cli/deployitems.test.ts',
+  'scenario/cli/doctor-fix.test.ts',
+  'scenario/cli/landscape-tests.test.ts',
+  'scenario/cli/plan.test.ts',
+  'scenario/cli/servers.test.ts',
+  'scenario/cli/tutorial.test.ts',
+  'scenario/components/registry.test.ts',
+  'scenario/core/watches.test.ts',
+  'scenario/deployers/container.test.ts',
+  'scenario/deployers/helm-releases.test.ts',
+  'scenario/deployers/landscapes.test.ts',
+  'scenario/deployers/release-stories.test.ts',
+  'scenario/deployers/time.test.ts',
+  'scenario/install/commands.test.ts',
+  'scenario/install/values.test.ts',
+  'scenario/observability/traces.test.ts',
+  'scenario/operators/database.test.ts',
+  'scenario/operators/run-operator.test.ts',
+  'scenario/operators/sharing-simulation.test.ts',
+  'scenario/operators/sharing.test.ts',
+  'scenario/operators/simulation.test.ts',
+  'scenario/targetsync/faults.test.ts',
+  'scenario/webhooks/server.test.ts',
+  'unit/blueprint/workers-components.test.ts',
+  'unit/blueprint/workers.test.ts',
+  'unit/cli/install/chart.test.ts',
+  'unit/deployers/great-numbers.test.ts',
+  'unit/deployers/helm/repository-process.test.ts',
+  'unit/deployers/killed.test.ts',
+  'unit/runtime/fleet/fleet.test.ts',
+  'unit/templating/helm/chart.test.ts',
+  'unit/templating/worker/pool.test.ts',
+];
+
+const LISTS: Readonly<Record<string, readonly string[]>> = { long: LONG, slow: SLOW };
+
 /** The test files of a suite; empty if it contains no tests (yet). */
 function filesOf(suite: string): string[] {
-  if (suite === 'long') return LONG.flatMap(filesOf);
+  const list = LISTS[suite];
+  if (list) return list.flatMap(filesOf);
   const path = [join('test', suite), suite].find((each) => existsSync(join(root, each)));
   if (path === undefined)
     fail(`there is no test suite ${suite}; test has ${readdirSync(join(root, 'test')).join(', ')}`, 2);
@@ -158,10 +201,10 @@ function reportSignal(signal: string | null): void {
 async function runParallelGroups(): Promise<number> {
   const tally = new Summary();
   let current = 0;
-  const long = new Set(filesOf('long'));
+  const separate = new Set(Object.keys(LISTS).flatMap(filesOf));
   const runs = partsOf(PARALLEL_GROUPS).map((files, i) => {
     const held: string[] = [];
-    const chosen = files.filter((file) => !file.startsWith(WITH_KUBECTL) && !long.has(file));
+    const chosen = files.filter((file) => !file.startsWith(WITH_KUBECTL) && !separate.has(file));
     const code = runPart(chosen, undefined, (line) => {
       if (i === current) tally.show(line);
       else held.push(line);

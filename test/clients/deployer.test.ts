@@ -7,7 +7,7 @@ import { checkDeployer, readSubject } from '../../deployers/testing/index.ts';
 import { fileDeployer } from '../../hack/go-clients/programs.ts';
 import { findGoModule } from '../../hack/go/module.ts';
 import { startCluster, type Cluster } from '../support/cluster.ts';
-import { failures } from '../support/conformance.ts';
+import { failuresOfProgram } from '../support/conformance.ts';
 import { leftOut } from '../support/skip.ts';
 import { Program } from './program.ts';
 
@@ -39,6 +39,6 @@ else
       const subject = readSubject(readFileSync(file, 'utf8'), file);
       const { kubeconfig } = cluster;
       const command = [path, '--folder', folder];
-      expect(failures(await checkDeployer(subject, { kubeconfig, command }))).to.deep.equal([]);
+      expect(failuresOfProgram(await checkDeployer(subject, { kubeconfig, command }))).to.deep.equal([]);
     });
   });

@@ -1,6 +1,16 @@
-/** Results of the published conformance suite for deployers, for tests that run it. */
+/** Results of the conformance suite for deployers. */
 import type { CheckResult } from '../../deployers/testing/index.ts';
 
-/** Checks that did not pass, with the reason; skipped ones count. */
+/** Only programs can be asked for plans. */
+const NEED_A_PROGRAM: readonly string[] = ['plan', 'plan-deletion'];
+
+const isNotPassed = ({ verdict }: CheckResult): boolean => verdict !== 'passed';
+const textOf = ({ name, why }: CheckResult): string => `${name}: ${why ?? ''}`;
+
+/** What a program has not passed. */
+export const failuresOfProgram = (results: readonly CheckResult[]): string[] =>
+  results.filter(isNotPassed).map(textOf);
+
+/** What a deployer in this process has not passed. */
 export const failures = (results: readonly CheckResult[]): string[] =>
-  results.filter(({ verdict }) => verdict !== 'passed').map(({ name, why }) => `${name}: ${why ?? ''}`);
+  failuresOfProgram(results.filter(({ name }) => !NEED_A_PROGRAM.includes(name)));

@@ -183,7 +183,10 @@ describe('the console in a browser', function () {
     ]) {
       const visitor = await open(path, { viewport: { width: 375, height: 800 } });
       await visitor.page.getByRole('status').getByText('live').waitFor();
-      await visitor.page.getByText(/^Loading |^Planning/).first().waitFor({ state: 'detached' });
+      await visitor.page
+        .getByText(/^Loading |^Planning/)
+        .first()
+        .waitFor({ state: 'detached' });
       const width = await visitor.page.evaluate('document.documentElement.scrollWidth');
       expect(width, path).to.be.at.most(375);
       await close(visitor);

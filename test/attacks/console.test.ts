@@ -227,20 +227,23 @@ attacks({
         sockets.forEach((socket) => socket.destroy());
       };
     }),
-    beside('300 landscapes with 10 KB of names that change while nobody reads 20 pages', async (scene) => {
-      const sockets = await unreadFeeds(20, await tokenOfAttacker(scene));
-      sockets.forEach((socket) => socket.on('error', nothing));
-      const data = Array.from({ length: 100 }, (_, i) => ({
-        name: `${'n'.repeat(50)}${String(i)}`,
-        dataRef: 'd',
-      }));
-      for (let i = 0; i < 300; i++) {
-        const name = `landscape-${String(i)}`;
-        await scene.create(installationKind, root(name, { spec: { imports: { data } } }));
-      }
-      return () => {
-        sockets.forEach((socket) => socket.destroy());
-      };
-    }),
+    beside(
+      '300 new landscapes with 5 KB of import names each, while 20 pages do not read their events',
+      async (scene) => {
+        const sockets = await unreadFeeds(20, await tokenOfAttacker(scene));
+        sockets.forEach((socket) => socket.on('error', nothing));
+        const data = Array.from({ length: 100 }, (_, i) => ({
+          name: `${'n'.repeat(50)}${String(i)}`,
+          dataRef: 'd',
+        }));
+        for (let i = 0; i < 300; i++) {
+          const name = `landscape-${String(i)}`;
+          await scene.create(installationKind, root(name, { spec: { imports: { data } } }));
+        }
+        return () => {
+          sockets.forEach((socket) => socket.destroy());
+        };
+      },
+    ),
   ],
 });

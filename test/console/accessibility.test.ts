@@ -1,7 +1,7 @@
 /** What assistive technology finds: roles and names in the accessibility tree, the order of the focus, live regions. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { useBrowser, useStage, visit } from './browser.ts';
+import { openLive, useBrowser, useStage } from './browser.ts';
 
 /** Roles that mean nothing without a name. */
 const NAMED = new Set([
@@ -44,9 +44,7 @@ describe('the console for assistive technology', function () {
   const running = useStage();
 
   async function open(path: string): Promise<Page> {
-    const { page } = await visit(own.browser, running.console.link);
-    await page.getByRole('status').getByText('live').waitFor();
-    await page.goto(new URL(path, running.console.link).href);
+    const page = await openLive(own.browser, running.console.link, path);
     await page.getByRole('status').getByText('live').waitFor();
     return page;
   }

@@ -29,6 +29,14 @@ export async function visit(
   return { page, errors };
 }
 
+/** Logs in with the link, and then opens a path of the console. */
+export async function openLive(browser: Browser, link: string, path: string): Promise<Page> {
+  const { page } = await visit(browser, link);
+  await page.getByRole('status').getByText('live').waitFor();
+  await page.goto(new URL(path, link).href);
+  return page;
+}
+
 /** A browser for the tests of the describe block that calls this; they are skipped without Chromium. */
 export function useBrowser(): { readonly browser: Browser } {
   let browser: Browser | undefined;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ConfigMap } from '../../src/runtime/core-kinds.ts';
-import { useBrowser, useStage, visit } from './browser.ts';
+import { openLive, useBrowser, useStage } from './browser.ts';
 
 describe('planned changes in a browser', function () {
   this.timeout(120_000);
@@ -10,12 +10,7 @@ describe('planned changes in a browser', function () {
   const own = useBrowser();
   const running = useStage();
 
-  async function open(path: string): Promise<Page> {
-    const { page } = await visit(own.browser, running.console.link);
-    await page.getByRole('status').getByText('live').waitFor();
-    await page.goto(new URL(path, running.console.link).href);
-    return page;
-  }
+  const open = (path: string): Promise<Page> => openLive(own.browser, running.console.link, path);
 
   it('are none for a landscape as its last job left it, and the live objects that differ otherwise', async () => {
     const page = await open('/landscapes/shop/network');

@@ -5,19 +5,14 @@ import { eventKind } from '../../src/cli/tree/events.ts';
 import { Pod } from '../../src/runtime/core-kinds.ts';
 import type { Obj } from '../../src/runtime/types.ts';
 import { SECRET } from '../support/console-stage.ts';
-import { useBrowser, useStage, visit } from './browser.ts';
+import { openLive, useBrowser, useStage } from './browser.ts';
 
 describe('pods in a browser', function () {
   this.timeout(60_000);
   const own = useBrowser();
   const running = useStage();
 
-  async function open(path: string): Promise<Page> {
-    const { page } = await visit(own.browser, running.console.link);
-    await page.getByRole('status').getByText('live').waitFor();
-    await page.goto(new URL(path, running.console.link).href);
-    return page;
-  }
+  const open = (path: string): Promise<Page> => openLive(own.browser, running.console.link, path);
   async function podsOf(name: string): Promise<readonly Pod[]> {
     const { client } = running.stage.cluster;
     for (;;) {

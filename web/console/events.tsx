@@ -1,4 +1,5 @@
 /** The events of all objects of a landscape, the latest first. */
+import type { ComponentChildren } from 'preact';
 import type { EventList, EventRow } from '../../src/cli/console/wire.ts';
 import { landscapeUrl } from './addresses.ts';
 import { landscapePath } from './api.ts';
@@ -15,14 +16,36 @@ interface EventsProps {
 
 export function Events({ id, version }: EventsProps) {
   const { data, error } = useLoaded<EventList>(`${landscapePath(id)}/events`, version);
-  const now = useNow();
   if (error !== '' && !data) return <Note>{error}</Note>;
   if (!data) return <Note>Loading …</Note>;
   if (data.events.length === 0)
     return <Note>There are no events; API servers keep them for an hour by default.</Note>;
   return (
+    <EventTable
+      label="Events"
+      events={data.events}
+      objectOf={({ part, object }) => <Link href={landscapeUrl(id, 'tree', { part })}>{object}</Link>}
+      foot={`${counted(data.events.length, 'event')}${data.isComplete ? '' : '; older ones are not shown'}`}
+    />
+  );
+}
+
+interface EventTableProps {
+  /** For assistive technology. */
+  readonly label: string;
+  readonly events: readonly EventRow[];
+  /** The object of an event as the page shows it. */
+  readonly objectOf: (event: EventRow) => ComponentChildren;
+  /** Below the table; empty: nothing. */
+  readonly foot: string;
+}
+
+/** Events, the latest first. */
+export function EventTable({ label, events, objectOf, foot }: EventTableProps) {
+  const now = useNow();
+  return (
     <div class="events">
-      <div class="table-box" tabIndex={0} role="region" aria-label="Events">
+      <div class="table-box" tabIndex={0} role="region" aria-label={label}>
         <table>
           <caption class="hidden">Events, the latest first</caption>
           <thead>
@@ -35,33 +58,22 @@ export function Events({ id, version }: EventsProps) {
             </tr>
           </thead>
           <tbody>
-            {data.events.map((event, i) => (
-              <Row key={i} id={id} event={event} now={now} />
+            {events.map((event, i) => (
+              <tr key={i}>
+                <td class="dim">{sinceText(event.time, now)}</td>
+                <td class={event.type === 'Warning' ? 'failed' : 'dim'}>{event.type}</td>
+                <td>{objectOf(event)}</td>
+                <td>{event.reason}</td>
+                <td>
+                  {event.message}
+                  {event.count > 1 && <span class="dim"> ({event.count} times)</span>}
+                </td>
+              </tr>
             ))}
           </tbody>
         </table>
       </div>
-      <p class="foot">
-        {counted(data.events.length, 'event')}
-        {data.isComplete ? '' : '; older ones are not shown'}
-      </p>
+      {foot !== '' && <p class="foot">{foot}</p>}
     </div>
-  );
-}
-
-function Row({ id, event, now }: { readonly id: string; readonly event: EventRow; readonly now: number }) {
-  return (
-    <tr>
-      <td class="dim">{sinceText(event.time, now)}</td>
-      <td class={event.type === 'Warning' ? 'failed' : 'dim'}>{event.type}</td>
-      <td>
-        <Link href={landscapeUrl(id, 'tree', { part: event.part })}>{event.object}</Link>
-      </td>
-      <td>{event.reason}</td>
-      <td>
-        {event.message}
-        {event.count > 1 && <span class="dim"> ({event.count} times)</span>}
-      </td>
-    </tr>
   );
 }

@@ -1,8 +1,9 @@
 /** The pods of objects on targets: states, events and logs. The address names object, pod and container. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { ContainerRow, EventRow, Part, PodList, PodRow } from '../../src/cli/console/wire.ts';
+import type { ContainerRow, Part, PodList, PodRow } from '../../src/cli/console/wire.ts';
 import { landscapeUrl, withQuery } from './addresses.ts';
 import { landscapePath } from './api.ts';
+import { EventTable } from './events.tsx';
 import { counted, sinceText } from './format.ts';
 import { useLoaded } from './load.ts';
 import { Log } from './log.tsx';
@@ -95,7 +96,7 @@ function PodsOf({ id, part, query }: PodsOfProps) {
           closeUrl={landscapeUrl(id, 'pods', { part: part.id })}
         />
       )}
-      <PodEventTable list={data} now={now} />
+      <PodEventTable list={data} />
     </div>
   );
 }
@@ -177,44 +178,15 @@ function Container({ row, url, isChosen }: ContainerProps) {
   );
 }
 
-function PodEventTable({ list, now }: { readonly list: PodList; readonly now: number }) {
+function PodEventTable({ list }: { readonly list: PodList }) {
   if (list.eventsProblem !== '') return <p class="dim">Events are not shown: {list.eventsProblem}</p>;
   if (list.events.length === 0) return <p class="dim">There are no events of these objects.</p>;
   return (
-    <div class="events">
-      <div class="table-box" tabIndex={0} role="region" aria-label="Events of the pods">
-        <table>
-          <caption class="hidden">Events, the latest first</caption>
-          <thead>
-            <tr>
-              {['Last seen', 'Type', 'Object', 'Reason', 'Message'].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {list.events.map((event, i) => (
-              <PodEvent key={i} event={event} now={now} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {!list.hasAllEvents && <p class="foot">Older events are not shown.</p>}
-    </div>
+    <EventTable
+      label="Events of the pods"
+      events={list.events}
+      objectOf={({ object }) => object}
+      foot={list.hasAllEvents ? '' : 'Older events are not shown.'}
+    />
   );
 }
-
-const PodEvent = ({ event, now }: { readonly event: EventRow; readonly now: number }) => (
-  <tr>
-    <td class="dim">{sinceText(event.time, now)}</td>
-    <td class={event.type === 'Warning' ? 'failed' : 'dim'}>{event.type}</td>
-    <td>{event.object}</td>
-    <td>{event.reason}</td>
-    <td>
-      {event.message}
-      {event.count > 1 && <span class="dim"> ({event.count} times)</span>}
-    </td>
-  </tr>
-);

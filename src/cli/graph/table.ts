@@ -1,4 +1,4 @@
-/** A graph of root installations as a table: who imports from whom. Pure. */
+/** A graph of root installations as a table: one line for each, with the roots that it imports from. Pure. */
 import { columns } from '../terminal/columns.ts';
 import type { Graph } from './graph.ts';
 

@@ -10,6 +10,9 @@ import type { DataOrTarget } from './snapshot.ts';
 
 type Cached = Pick<ImportLookups, 'dataObject' | 'target' | 'targetsBySelector' | 'rootNames'>;
 
+/** Installations in the cache up to which the names of their exports are suggested. */
+const MAX_READ = 1_000;
+
 export const cachedImports = (world: World, namespace: string): Cached => ({
   dataObject: (name) => world.dataObjects.get(`${namespace}/${name}`),
   target: (name) => world.targets.get(`${namespace}/${name}`),
@@ -22,7 +25,8 @@ export const cachedImports = (world: World, namespace: string): Cached => ({
     // Objects of other scopes have this label, and a hash as their name.
     for (const { metadata } of cache.list(namespace))
       if ((metadata.labels?.[labels.dataContext] ?? '') === '') yield metadata.name;
-    // Exports that other roots will write.
+    // Exports that other roots will write. Each look reads a whole namespace, so a large cluster does without.
+    if (world.installations.size > MAX_READ) return;
     for (const { metadata, spec } of world.installations.list(namespace))
       if (isRoot(metadata)) yield* exportedAs(spec, kind);
   },

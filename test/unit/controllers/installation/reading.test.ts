@@ -191,6 +191,15 @@ describe('the caches for imports and exports', () => {
     expect([...(found.rootNames?.('target') ?? [])]).to.deep.equal([]);
   });
 
+  it('do not read the installations for such names if there are many', () => {
+    const crowd = Array.from({ length: 1_001 }, (_, i) =>
+      installation(`root-${String(i)}`, { spec: trading({ gives: [`url-${String(i)}`] }) }),
+    );
+    const all = worldOf(...crowd);
+    all.installations.list = () => expect.fail('the installations were read');
+    expect([...(cachedImports(all, 'demo').rootNames?.('data') ?? [])]).to.deep.equal([]);
+  });
+
   const written = (type: string, writer = 'stack') => ({
     labels: { [labels.dataSource]: installationContext(writer), [labels.dataSourceType]: type },
   });

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { ByteBudget, type ByteShare } from '../../lib/byte-budget.ts';
 import type { Logger } from '../../observability/log.ts';
 import { EspalierError } from '../errors.ts';
 import type { Conversion } from './conversion.ts';
@@ -27,6 +28,10 @@ class WebhookPortError extends EspalierError {}
 
 /** A request contains all objects of a list. */
 const MAX_BODY_BYTES = 128 << 20;
+/** Of all requests together; one client gets at most half of it. */
+const MAX_BYTES = 256 << 20;
+/** As long as API servers wait. A client that sends slowly does not keep others waiting for longer. */
+const REQUEST_TIMEOUT_MS = 30_000;
 
 interface Answer {
   readonly code: number;
@@ -48,8 +53,10 @@ export async function startConversionServer(options: {
   const { host, identity, conversions, log } = options;
   // Most operators have one version, and need no server.
   const { createServer } = await import('node:https');
-  const server = createServer({ key: identity.key, cert: identity.certificate }, (request, response) => {
-    void answerTo(request, conversions, log).then(({ code, body }) => {
+  const budget = new ByteBudget(MAX_BYTES);
+  const settings = { key: identity.key, cert: identity.certificate, requestTimeout: REQUEST_TIMEOUT_MS };
+  const server = createServer(settings, (request, response) => {
+    void answerTo(request, { conversions, log, budget }).then(({ code, body }) => {
       const bytes = Buffer.from(JSON.stringify(body));
       response.writeHead(code, { 'content-type': 'application/json', 'content-length': bytes.length });
       response.end(bytes);
@@ -87,10 +94,15 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   }
 }
 
+interface AnswerParts {
+  readonly conversions: ReadonlyMap<string, Pick<Conversion, 'convert'>>;
+  readonly log: Logger;
+  readonly budget: ByteBudget;
+}
+
 async function answerTo(
   request: IncomingMessage,
-  conversions: ReadonlyMap<string, Pick<Conversion, 'convert'>>,
-  log: Logger,
+  { conversions, log, budget }: AnswerParts,
 ): Promise<Answer> {
   const [path = ''] = (request.url ?? '').split('?');
   const refuse = (code: number, message: string): Answer => ({ code, body: { message } });
@@ -98,9 +110,14 @@ async function answerTo(
   const conversion = conversions.get(path);
   if (!conversion) return refuse(404, `there is no conversion at ${path}`);
   if (request.method !== 'POST') return refuse(405, 'use POST');
+  const length = Number(request.headers['content-length'] ?? MAX_BODY_BYTES);
+  const tooLarge = refuse(413, `a review can have ${String(MAX_BODY_BYTES)} bytes`);
+  if (length > MAX_BODY_BYTES) return tooLarge;
+  let share: ByteShare | undefined;
   try {
+    share = await budget.take(length, request.socket.remoteAddress ?? '', whenClosed(request));
     const text = await textOf(request);
-    if (text === undefined) return refuse(413, `a review can have ${String(MAX_BODY_BYTES)} bytes`);
+    if (text === undefined) return tooLarge;
     const { response, problem } = reviewConversion(conversion, JSON.parse(text) as unknown);
     if (problem !== undefined) log.warn({ path, problem }, 'conversion failed');
     return { code: 200, body: response };
@@ -109,7 +126,18 @@ async function answerTo(
     if (error instanceof InvalidReview || error instanceof SyntaxError) return refuse(400, message);
     log.error({ path, err: error }, 'handling a conversion request failed');
     return refuse(500, message);
+  } finally {
+    share?.release();
   }
+}
+
+/** Aborts when the client has closed the connection. */
+function whenClosed(request: IncomingMessage): AbortSignal {
+  const life = new AbortController();
+  request.once('close', () => {
+    life.abort(new Error('the client has closed the connection'));
+  });
+  return life.signal;
 }
 
 /** @returns undefined if the body is too large */

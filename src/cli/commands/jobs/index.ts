@@ -45,7 +45,7 @@ function addList(group: Command, terminal: Terminal, onExit: (code: Exit) => voi
         ['espalier jobs list -n shop', 'all jobs of a namespace'],
         ['espalier jobs list web -n shop -o json', 'export the records of web'],
         [
-          'espalier jobs list web -n shop -o name | tail -n +51 | xargs kubectl delete -n shop',
+          'espalier jobs list web -n shop -o name | tail -n +51 | xargs -r kubectl delete -n shop',
           'keep the last 50',
         ],
       ]),

@@ -1,5 +1,9 @@
 /** Bytes that may be in memory at the same time, shared fairly. */
 
+/** The key for a request: its namespace if it is known, otherwise the server. */
+export const shareOf = (namespace: string | undefined, server: string): string =>
+  namespace === undefined ? `server ${server}` : `namespace ${namespace}`;
+
 /** Reserved bytes. */
 export interface ByteShare {
   /** Releases the bytes; further calls have no effect. */
@@ -20,7 +24,8 @@ interface Waiter {
 /**
  * Divides a number of bytes among requests. A request reserves all its bytes at once, so two requests never block
  * each other. If too little is left, it waits. Waiting requests are served by key, in turn, and a key that has a
- * reservation gets at most half of the budget, so that a single server does not use all of it.
+ * reservation gets at most half of the budget. So the key is the namespace for which a request is sent, if it is known:
+ * a tenant can name any number of servers that are slow.
  */
 export class ByteBudget {
   readonly total: number;
@@ -40,7 +45,7 @@ export class ByteBudget {
 
   /**
    * @param bytes more than the whole budget counts as the whole budget
-   * @param key who reserves it, such as the address of a server
+   * @param key who reserves it, such as a namespace
    * @throws the reason of `signal`
    */
   take(bytes: number, key: string, signal?: AbortSignal): Promise<ByteShare> {
@@ -51,7 +56,7 @@ export class ByteBudget {
         bytes: wanted,
         grant: () => {
           signal?.removeEventListener('abort', onAbort);
-          resolve(this.#share(wanted, key));
+          resolve(this.#reserve(wanted, key));
         },
       };
       const onAbort = (): void => {
@@ -67,7 +72,21 @@ export class ByteBudget {
     });
   }
 
-  #share(bytes: number, key: string): ByteShare {
+  /** Reserves bytes that are free now. @returns undefined: too few are free, or the key may not have so many */
+  takeNow(bytes: number, key: string): ByteShare | undefined {
+    const wanted = Math.min(bytes, this.total);
+    const isFree = this.#waiting.size === 0 && this.#used + wanted <= this.total;
+    return isFree && this.#mayHold(wanted, key) ? this.#reserve(wanted, key) : undefined;
+  }
+
+  #mayHold(bytes: number, key: string): boolean {
+    const held = this.#heldBy.get(key) ?? 0;
+    return held === 0 || held + bytes <= this.total / 2;
+  }
+
+  #reserve(bytes: number, key: string): ByteShare {
+    this.#used += bytes;
+    this.#heldBy.set(key, (this.#heldBy.get(key) ?? 0) + bytes);
     let isHeld = true;
     return {
       release: () => {
@@ -90,8 +109,6 @@ export class ByteBudget {
       // Moves the key to the end, so that all other keys are served before its next request.
       this.#waiting.delete(key);
       if (line.length > 0) this.#waiting.set(key, line);
-      this.#used += waiter.bytes;
-      this.#heldBy.set(key, (this.#heldBy.get(key) ?? 0) + waiter.bytes);
       waiter.grant();
     }
   }
@@ -100,8 +117,7 @@ export class ByteBudget {
   #next(): { readonly key: string; readonly waiter: Waiter } | undefined {
     for (const [key, [waiter]] of this.#waiting) {
       if (!waiter) continue;
-      const held = this.#heldBy.get(key) ?? 0;
-      if (held > 0 && held + waiter.bytes > this.total / 2) continue;
+      if (!this.#mayHold(waiter.bytes, key)) continue;
       return this.#used + waiter.bytes <= this.total ? { key, waiter } : undefined;
     }
     return undefined;

@@ -31,13 +31,13 @@ interface ChildProgramHooks {
 }
 
 /** Maximum length of the kept output; enough for V8's message about the heap. */
-const MAX_COMPLAINT = 4096;
+const MAX_STDERR = 4096;
 /** Stack of the main thread in KiB: more than the default, less than the usual limit of 8 MiB. */
 const STACK_KIB = 3800;
 
 export class ChildProgram {
   readonly #child: ChildProcess;
-  #complaint = '';
+  #stderr = '';
   #hasEnded = false;
 
   constructor({ entry, memoryMiB, argument }: ChildProgramOptions, hooks: ChildProgramHooks) {
@@ -56,10 +56,10 @@ export class ChildProgram {
     const end = (cause: Error): void => {
       if (this.#hasEnded) return;
       this.#hasEnded = true;
-      hooks.onEnd({ isMemory: this.#complaint.includes('out of memory'), cause });
+      hooks.onEnd({ isMemory: this.#stderr.includes('out of memory'), cause });
     };
     this.#child.stderr?.on('data', (text: Buffer) => {
-      this.#complaint = (this.#complaint + text.toString()).slice(-MAX_COMPLAINT);
+      this.#stderr = (this.#stderr + text.toString()).slice(-MAX_STDERR);
     });
     this.#child.on('message', (message) => {
       hooks.onMessage(message);
@@ -70,7 +70,7 @@ export class ChildProgram {
     });
     this.#child.on('close', (code, signal) => {
       const why = signal === null ? `exit code ${String(code)}` : `signal ${signal}`;
-      end(new Error(`the process ended with ${why}: ${this.#complaint.trim()}`));
+      end(new Error(`the process ended with ${why}: ${this.#stderr.trim()}`));
     });
     this.release();
   }

@@ -18,6 +18,7 @@ export function cutBetweenWords(text: string, max: number): string {
   if (text.length <= max) return text;
   const room = Math.max(max - MARK.length, 0);
   const end = Math.floor(room / 3);
+  // eslint-disable-next-line no-restricted-syntax -- the callers limit text and words
   return `${text.slice(0, room - end).replace(/\S+$/, '')}${MARK}${cutStart(text, end).replace(/^\S+/, '')}`;
 }
 

@@ -1,4 +1,5 @@
 /** Go durations (`90s`, `1h30m`, `1.5h`) and `none`, which Landscaper writes for zero. Stored in nanoseconds. */
+import { trimmedEnd } from './trim.ts';
 
 const NANOSECONDS: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -100,9 +101,6 @@ function formatPositive(nanoseconds: bigint): string {
 
 /** `value / unit` without trailing zeros. `unit` is a power of ten. */
 function decimal(value: bigint, unit: bigint): string {
-  const fraction = (value % unit)
-    .toString()
-    .padStart(unit.toString().length - 1, '0')
-    .replace(/0+$/, '');
+  const fraction = trimmedEnd((value % unit).toString().padStart(unit.toString().length - 1, '0'), '0');
   return fraction === '' ? `${value / unit}` : `${value / unit}.${fraction}`;
 }

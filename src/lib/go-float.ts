@@ -1,4 +1,5 @@
 /** Floating point numbers as Go's `strconv.FormatFloat` writes them. */
+import { trimmedEnd } from './trim.ts';
 
 interface Decimal {
   /** Significant digits without leading zeros. */
@@ -87,7 +88,7 @@ function formatDecimal(
   }
   const count = precision === undefined ? undefined : Math.max(precision, 1);
   const rounded = count === undefined ? decimal : roundTo(decimal, count);
-  const digits = rounded.digits.replace(/0+$/, '') || '0';
+  const digits = trimmedEnd(rounded.digits, '0') || '0';
   const trimmed = { digits, point: rounded.point };
   let threshold = count ?? 6;
   if (threshold > digits.length && digits.length >= trimmed.point) threshold = digits.length;

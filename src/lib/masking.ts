@@ -1,9 +1,9 @@
 /** Masks secret values in texts that leave the process: statuses, events, logs, output of commands. */
 import { isObject, ownField } from './objects.ts';
+import { trimmedEnd } from './trim.ts';
+import { MIN_SEARCHED as MIN_LENGTH, StringSearch } from './string-search.ts';
 import { parseYamlAll, YamlError } from './yaml.ts';
 
-/** Shorter values would also occur in ordinary sentences, and are too short for a secret. */
-const MIN_LENGTH = 4;
 /** Values of at least this length are also masked inside words. */
 const MIN_INNER_LENGTH = 8;
 /** Minimum length of words and lines of longer texts, such as keys and certificates, which templates indent. */
@@ -20,10 +20,10 @@ export type Mask = (text: string) => string;
  * @param shown the replacement
  */
 export function maskOf(values: readonly unknown[], shown = '[...]'): Mask {
-  let leaves: ReadonlySet<string> | undefined;
+  let search: StringSearch | undefined;
   return (text) => {
-    leaves ??= leavesOf(values);
-    return covered(text, leaves, shown);
+    search ??= new StringSearch(leavesOf(values));
+    return covered(text, search, shown);
   };
 }
 
@@ -41,21 +41,17 @@ function leavesOf(values: readonly unknown[]): ReadonlySet<string> {
  * expression: one with megabytes of values takes minutes, ends the process, or is rejected with a message that
  * contains it.
  */
-function covered(text: string, leaves: Iterable<string>, shown: string): string {
-  /** Length of the longest value that begins at each position. */
-  const lengths = new Map<number, number>();
-  for (const leaf of leaves) {
-    for (let at = text.indexOf(leaf); at >= 0;) {
-      const isFound = leaf.length >= MIN_INNER_LENGTH || standsAlone(text, at, at + leaf.length);
-      if (isFound) lengths.set(at, Math.max(lengths.get(at) ?? 0, leaf.length));
-      at = text.indexOf(leaf, at + (isFound ? leaf.length : 1));
-    }
-  }
+function covered(text: string, search: StringSearch, shown: string): string {
   let result = '';
   let end = 0;
-  for (const [at, length] of [...lengths].sort(([a], [b]) => a - b)) {
+  let at = 0;
+  const mayBeHidden = (value: string): boolean =>
+    value.length >= MIN_INNER_LENGTH || standsAlone(text, at, at + value.length);
+  for (; at < text.length; at++) {
+    const found = search.at(text, at, mayBeHidden);
+    if (found === undefined) continue;
     if (at >= end) result += text.slice(end, at) + shown;
-    end = Math.max(end, at + length);
+    end = Math.max(end, at + found.length);
   }
   return result + text.slice(end);
 }
@@ -87,7 +83,7 @@ function collectText(text: string, found: Set<string>): void {
   const documents = documentsIn(text);
   for (const one of documents) collect(one, found, ownField(one, 'kind') === 'Config' ? OPEN : []);
   if (documents.length > 0 || !/\s/.test(trimmed)) return;
-  for (const part of [...trimmed.split(/\s*\n\s*/), ...trimmed.split(/[\s"',{}[\]]+/)]) {
+  for (const part of [...trimmed.split('\n').map((line) => line.trim()), ...trimmed.split(/[\s"',{}[\]]+/)]) {
     // Keys of unreadable documents, such as `current-context:`, are public.
     if (part.length >= MIN_PART_LENGTH && !part.endsWith(':')) add(part, found);
   }
@@ -124,7 +120,7 @@ export function shorten(message: string): string {
   const [lastLines = endOf(message)] = /(?:\n.{0,200}){1,2}$/.exec(message) ?? [];
   const end = `…${lastLines}`;
   const start = Buffer.from(message).subarray(0, MAX_MESSAGE_BYTES - Buffer.byteLength(end));
-  return start.toString('utf8').replace(/\ufffd+$/, '') + end;
+  return trimmedEnd(start.toString('utf8'), '\ufffd') + end;
 }
 
 const endOf = (message: string): string =>

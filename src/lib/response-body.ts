@@ -23,7 +23,7 @@ interface BodyLimits {
   /** For archives, which some servers declare as compressed because they are: the bytes unchanged. */
   readonly keepsEncoding?: boolean;
   readonly budget: ByteBudget;
-  /** Key for the budget. */
+  /** Whose share of the budget it is: the namespace, or the server if that is not known. */
   readonly key: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;

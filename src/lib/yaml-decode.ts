@@ -185,7 +185,7 @@ function setOwn(map: Record<string, unknown>, key: string, value: unknown): void
 }
 
 function decodeBinary(text: string, line: number): string {
-  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text)) {
+  if (!/^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/.test(text)) {
     throw yamlErrorAt('!!binary value contains invalid base64 data', line);
   }
   return Buffer.from(text, 'base64').toString('utf8');

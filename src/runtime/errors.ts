@@ -277,8 +277,9 @@ export function apiErrorFrom(
   const seconds = retryAfter ?? details['retryAfterSeconds'];
   const Class = classOf(statusCode, reason);
   const serverMessage = serverMessageIn(statusCode, status, ref);
-  const sentence =
-    serverMessage ?? `the server answered ${String(statusCode)}${reason ? ` (${reason})` : ''}`;
+  const sentence = isUnserved(statusCode, ref)
+    ? 'the server does not serve this kind and version; check that its CustomResourceDefinition is installed'
+    : (serverMessage ?? `the server answered ${String(statusCode)}${reason ? ` (${reason})` : ''}`);
   return new Class({
     message: `cannot ${describe(ref)}: ${sentence}`,
     status: statusCode,
@@ -289,6 +290,10 @@ export function apiErrorFrom(
     causes: ref.kind === 'Secret' ? withoutTexts(details['causes']) : causesOf(details['causes']),
   });
 }
+
+/** Collections of served kinds exist, even if they are empty or their namespace is missing. */
+const isUnserved = (statusCode: number, { verb }: RequestRef): boolean =>
+  statusCode === 404 && (verb === 'list' || verb === 'watch');
 
 function classOf(statusCode: number, reason: string): typeof ApiError {
   if (reason === 'AlreadyExists') return AlreadyExists;

@@ -107,6 +107,7 @@ export {
 export {
   conversionOf,
   ConversionError,
+  withAnnotation,
   type Conversion,
   type Converted,
   type SpokeFunctions,

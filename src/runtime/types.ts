@@ -19,12 +19,14 @@ export type Change<T> =
 
 /**
  * Objects that can be read without a request. They must not be changed; the cost of `byIndex` is proportional to its
- * result.
+ * result. `list` reads each object of a namespace, so no reconcile may call it where a tenant determines their number.
  */
 export interface Store<T extends Obj> {
   get(key: Key): View<T> | undefined;
   list(namespace?: string): Iterable<View<T>>;
   byIndex(index: string, value: string): readonly View<T>[];
+  /** The keys of the same objects, one after the other: nothing is read, and the caller can stop early. */
+  keysByIndex(index: string, value: string): Iterable<Key>;
   readonly size: number;
 }
 
@@ -163,7 +165,7 @@ export type UpdateControl<P> =
   | { readonly write: 'none'; readonly requeueAfterMs?: number }
   | {
       readonly write: 'status' | 'resource' | 'both';
-      readonly object: P;
+      readonly object: P | View<P>;
       /** Whether a status write contains the version on which it is based; default true. Other writes always do. */
       readonly lock?: boolean;
       /** How the difference is sent; default `merge`. */
@@ -185,7 +187,7 @@ export type DeleteControl =
  * retry, milliseconds until the next reconcile.
  */
 export type ErrorControl<P> =
-  'default' | { readonly retry: boolean; readonly status?: P; readonly requeueAfterMs?: number };
+  'default' | { readonly retry: boolean; readonly status?: P | View<P>; readonly requeueAfterMs?: number };
 
 /** Name, kind and field manager of a controller. */
 export interface ControllerFacts<P extends Obj> {
@@ -245,6 +247,16 @@ export interface ExpectationManager<P extends Obj> {
   drop(name: string): void;
 }
 
+/** How an Event is stored. */
+export interface EventOptions {
+  /** One Event for all notes of the reason, which has the last note. Default `false`: one for each note. */
+  readonly keepsLast?: boolean;
+  /** Name of the Event, which has the last note recorded under this name. Default: generated. */
+  readonly name?: string;
+  /** The primary owns the Event, which is then deleted with it. Default `false`. */
+  readonly isOwned?: boolean;
+}
+
 /**
  * What a reconcile can use besides its primary. `signal` aborts when the reconcile takes too long or the process
  * ends, `interrupt` when an event makes the rest of the reconcile pointless.
@@ -257,6 +269,8 @@ export interface Context<P extends Obj> extends CacheReads {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly interrupt: AbortSignal;
+  /** Whether an event has arrived since the reconcile started, so that another reconcile follows at once. */
+  readonly hasNewEvents: boolean;
   /** Number of retries since the last success, including this reconcile if it is one. */
   readonly attempt: number;
   readonly lastAttempt: boolean;
@@ -268,5 +282,5 @@ export interface Context<P extends Obj> extends CacheReads {
   draft(): P;
   /** Conditions that the reconciler waits for, over several reconciles. */
   readonly expectations: ExpectationManager<P>;
-  event(type: 'Normal' | 'Warning', reason: string, note: string): void;
+  event(type: 'Normal' | 'Warning', reason: string, note: string, options?: EventOptions): void;
 }

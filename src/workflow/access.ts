@@ -3,12 +3,12 @@
  * client.
  */
 import { copy } from '../lib/json.ts';
-import { CREATE_ONLY } from '../runtime/controller/pinned.ts';
+import { CREATE_ONLY } from '../runtime/controller/optimistic-lock.ts';
 import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
 import { keyOf } from '../runtime/keys.ts';
 import { getIfThere } from '../runtime/transport/read.ts';
 import type { Client, Context, Key, Kind, Obj, View, Writer } from '../runtime/types.ts';
-import { replacement } from './replace.ts';
+import { replacement, type ReplaceOptions } from './replace.ts';
 
 /** One cluster, for dependents. */
 interface ClusterAccess {
@@ -25,7 +25,7 @@ export function accessTo<P extends Obj>(ctx: Context<P>, client: Client | undefi
 /** How the desired object is sent: `apply` as an intent, `replace` instead of the existing object. */
 export type Strategy = 'apply' | 'replace';
 
-export interface Sending<R extends Obj> {
+export interface SendOptions<R extends Obj> extends ReplaceOptions {
   readonly kind: Kind<R>;
   readonly strategy: Strategy;
   readonly manager: string;
@@ -34,17 +34,21 @@ export interface Sending<R extends Obj> {
 }
 
 /** @throws Conflict or AlreadyExists when an object of this name exists */
-export async function sendCreate<R extends Obj>(desired: R, how: Sending<R>): Promise<R> {
+export async function sendCreate<R extends Obj>(desired: R, how: SendOptions<R>): Promise<R> {
   const { kind, access, signal } = how;
   if (how.strategy === 'apply') return sendApply(desired, { resourceVersion: CREATE_ONLY }, how);
   return access.write({ verb: 'create', kind, object: desired }, signal);
 }
 
 /** @throws Conflict when the object has changed, or was deleted, since `actual` */
-export async function sendUpdate<R extends Obj>(actual: View<R>, desired: R, how: Sending<R>): Promise<R> {
+export async function sendUpdate<R extends Obj>(
+  actual: View<R>,
+  desired: R,
+  how: SendOptions<R>,
+): Promise<R> {
   const { kind, access, signal } = how;
   if (how.strategy === 'replace')
-    return access.write({ verb: 'replace', kind, object: replacement(actual, desired) }, signal);
+    return access.write({ verb: 'replace', kind, object: replacement(actual, desired, how) }, signal);
   const { uid, resourceVersion } = actual.metadata;
   return sendApply(desired, { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }, how);
 }
@@ -52,7 +56,7 @@ export async function sendUpdate<R extends Obj>(actual: View<R>, desired: R, how
 const sendApply = <R extends Obj>(
   desired: R,
   identity: { readonly uid?: string; readonly resourceVersion?: string },
-  { kind, manager, access, signal }: Sending<R>,
+  { kind, manager, access, signal }: SendOptions<R>,
 ): Promise<R> => {
   const object = copy(desired);
   delete object.metadata.managedFields;
@@ -63,7 +67,7 @@ const sendApply = <R extends Obj>(
 /** @returns whether there was an object to delete */
 export async function sendDelete<R extends Obj>(
   actual: View<R>,
-  { kind, access, signal }: Pick<Sending<R>, 'kind' | 'access' | 'signal'>,
+  { kind, access, signal }: Pick<SendOptions<R>, 'kind' | 'access' | 'signal'>,
 ): Promise<boolean> {
   const { uid } = actual.metadata;
   try {
@@ -85,7 +89,7 @@ export async function sendDelete<R extends Obj>(
 export const readLive = <R extends Obj>(
   kind: Kind<R>,
   key: Key,
-  { access, signal }: Pick<Sending<R>, 'access' | 'signal'>,
+  { access, signal }: Pick<SendOptions<R>, 'access' | 'signal'>,
 ): Promise<View<R> | undefined> => getIfThere(access.live, kind, key, signal) as Promise<View<R> | undefined>;
 
 export const isConflict = (error: unknown): boolean =>

@@ -4,7 +4,7 @@
  */
 import type { Context, Obj, View } from '../runtime/types.ts';
 import {
-  bringInLine,
+  createOrUpdate,
   dependentError,
   noop,
   oncePerReconcile,
@@ -41,7 +41,10 @@ export async function reconcileBulk<R, P extends Obj>(
   const outcomes = await Promise.allSettled(
     [...desired].map(async ([id, value]) => {
       const wanted = present(value as R | undefined | null, 'desired', bulk, p, ctx);
-      return [id, await bringInLine(bulk, { id, actual: actual.get(id), desired: wanted }, p, ctx)] as const;
+      return [
+        id,
+        await createOrUpdate(bulk, { id, actual: actual.get(id), desired: wanted }, p, ctx),
+      ] as const;
     }),
   );
   for (const [id, done] of all(outcomes)) parts.set(id, done);

@@ -18,7 +18,9 @@ export function buildDag(nodes: readonly DagNode[]): Dag {
   for (const [name, dependsOn] of edges) {
     for (const other of dependsOn) {
       if (!edges.has(other))
-        throw new DefinitionError({ message: `"${name}" depends on "${other}", which does not exist` });
+        throw new DefinitionError({
+          message: `"${name}" depends on "${other}", which does not exist; there are ${[...edges.keys()].join(', ')}`,
+        });
     }
   }
   const circle = shortestCycle(edges);

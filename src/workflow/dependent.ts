@@ -179,7 +179,7 @@ export async function reconcileDependent<R, P extends Obj>(
   const actual = await dependent.actual(p, ctx);
   const isWritten = actual === undefined ? dependent.create !== undefined : dependent.update !== undefined;
   if (!dependent.desired || !isWritten) return noop<R>(actual);
-  return bringInLine(dependent, { actual, desired: await desiredOf(dependent, p, ctx) }, p, ctx);
+  return createOrUpdate(dependent, { actual, desired: await desiredOf(dependent, p, ctx) }, p, ctx);
 }
 
 /** Deletes the object, if the dependent can delete. A missing object is not an error. */
@@ -197,7 +197,7 @@ export const noop = <R>(value: View<R> | undefined): Done<R> => ({
 });
 
 /** Creates or updates one object, or leaves it unchanged. */
-export async function bringInLine<R, P extends Obj>(
+export async function createOrUpdate<R, P extends Obj>(
   dependent: Common<R, P>,
   it: { readonly actual: View<R> | undefined; readonly desired: R; readonly id?: string },
   p: View<P>,

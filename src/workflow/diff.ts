@@ -44,7 +44,8 @@ const isAlike = (a: unknown, w: unknown, path: string): boolean =>
 const own = (fields: Readonly<Record<string, unknown>>, key: string): unknown =>
   Object.hasOwn(fields, key) ? fields[key] : undefined;
 
-const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+/** A key as a part of a JSON pointer. */
+export const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const MAX_LENGTH = 60;
 

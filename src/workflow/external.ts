@@ -21,21 +21,24 @@ export interface ExternalCommon<R, P extends Obj> {
   delete?(actual: View<R>, p: View<P>, ctx: Context<P>): Promise<void>;
   /** Default: deep equality. */
   readonly matcher?: Matcher<R, P>;
-  readonly knowledge: Knowledge<R, P>;
+  readonly actualValues: ActualValues<R, P>;
 }
 
 /** One external resource per primary. */
 export interface ExternalSpec<R, P extends Obj> extends ExternalCommon<R, P> {
-  desired?(p: View<P>, ctx: Context<P>): R | Promise<R>;
+  desired?(p: View<P>, ctx: Context<P>): R | View<R> | Promise<R | View<R>>;
 }
 
 /** Several external resources per primary, identified by ids. */
 export interface ExternalBulkSpec<R, P extends Obj> extends ExternalCommon<R, P> {
-  desiredAll?(p: View<P>, ctx: Context<P>): ReadonlyMap<string, R> | Promise<ReadonlyMap<string, R>>;
+  desiredAll?(
+    p: View<P>,
+    ctx: Context<P>,
+  ): ReadonlyMap<string, R | View<R>> | Promise<ReadonlyMap<string, R | View<R>>>;
 }
 
-/** Where values of external resources come from. */
-export interface Knowledge<R, P extends Obj> extends Correctable<R> {
+/** The source of the actual values of external resources. */
+export interface ActualValues<R, P extends Obj> extends Correctable<R> {
   /** Undefined if nothing is polled: values are requested when they are needed. */
   readonly source: Source<P> | undefined;
   of(p: View<P>, ctx: Context<P>): Promise<readonly View<R>[]>;
@@ -43,7 +46,7 @@ export interface Knowledge<R, P extends Obj> extends Correctable<R> {
    * The values of a primary may be wrong: a failed write may have taken effect; or the primary is gone, and the
    * values must be requested for a new one of the same name.
    */
-  doubt?(key: Key): void;
+  invalidate?(key: Key): void;
 }
 
 // ---------------------------------------------------------------- sources of values
@@ -56,7 +59,7 @@ export interface Identified<R> {
 /** Requested once per primary, then kept; requested again after a deletion, and after a failed write. */
 export function fetched<R, P extends Obj>(
   spec: Identified<R> & { fetch(p: View<P>, ctx: Context<P>): Promise<readonly R[]> },
-): Knowledge<R, P> {
+): ActualValues<R, P> {
   const values = new Values<R>(shapeOf(spec));
   return {
     source: undefined,
@@ -70,7 +73,7 @@ export function fetched<R, P extends Obj>(
     // With several values per primary, one value is not the complete result.
     remember: (key, value) => void ((values.has(key) || !spec.idOf) && values.put(key, value)),
     forget: (key) => void values.remove(key),
-    doubt: (key) => void values.remove(key),
+    invalidate: (key) => void values.remove(key),
   };
 }
 
@@ -85,7 +88,7 @@ export interface Polled<R> extends Identified<R> {
 }
 
 /** Polls with one request for all primaries. */
-export function polled<R, P extends Obj>(spec: Polled<R>): Knowledge<R, P> {
+export function polled<R, P extends Obj>(spec: Polled<R>): ActualValues<R, P> {
   const source = pollSource<R>({
     name: spec.name,
     ...shapeOf(spec),
@@ -108,7 +111,7 @@ export interface PolledPerPrimary<R, P extends Obj> extends Identified<R> {
 const DEFAULT_PERIOD_MS = 5_000;
 
 /** Polls for each primary. */
-export function polledPerPrimary<R, P extends Obj>(spec: PolledPerPrimary<R, P>): Knowledge<R, P> {
+export function polledPerPrimary<R, P extends Obj>(spec: PolledPerPrimary<R, P>): ActualValues<R, P> {
   const source = perResourceSource<R, P>({
     name: spec.name,
     ...shapeOf(spec),
@@ -119,14 +122,14 @@ export function polledPerPrimary<R, P extends Obj>(spec: PolledPerPrimary<R, P>)
   return {
     ...known<R, P>(source, source),
     of: (p) => source.load(p) as Promise<readonly View<R>[]>,
-    doubt: (key) => source.forget(key),
+    invalidate: (key) => source.forget(key),
   };
 }
 
 const shapeOf = <R>(spec: Identified<R>): { idOf?: (value: R) => string } =>
   spec.idOf ? { idOf: spec.idOf.bind(spec) } : {};
 
-const known = <R, P extends Obj>(source: Source<P>, correctable: Correctable<R>): Knowledge<R, P> => ({
+const known = <R, P extends Obj>(source: Source<P>, correctable: Correctable<R>): ActualValues<R, P> => ({
   source,
   of: (_, ctx) => Promise.resolve(ctx.valuesOf(source.name) as readonly View<R>[]),
   remember: (key, value) => {
@@ -142,7 +145,7 @@ const known = <R, P extends Obj>(source: Source<P>, correctable: Correctable<R>)
 /** One external resource per primary, or the one with the desired id. */
 export function external<R, P extends Obj>(spec: ExternalSpec<R, P>): Dependent<R, P> {
   const actual = async (p: View<P>, ctx: Context<P>): Promise<View<R> | undefined> => {
-    const candidates = await spec.knowledge.of(p, ctx);
+    const candidates = await spec.actualValues.of(p, ctx);
     if (!spec.idOf || !spec.desired || candidates.length === 0) return onlyOne(candidates, spec, p, ctx);
     const id = spec.idOf((await desiredOf(dependent, p, ctx)) as View<R>);
     return candidates.find((candidate) => spec.idOf?.(candidate) === id);
@@ -170,7 +173,7 @@ export function externalBulk<R, P extends Obj>(
   return {
     ...commonOf(spec),
     async actualAll(p, ctx) {
-      return new Map((await spec.knowledge.of(p, ctx)).map((value) => [spec.idOf(value), value]));
+      return new Map((await spec.actualValues.of(p, ctx)).map((value) => [spec.idOf(value), value]));
     },
     ...(spec.desiredAll && {
       desiredAll: (p: View<P>, ctx: Context<P>) => spec.desiredAll?.(p, ctx) as ReadonlyMap<string, R>,
@@ -203,22 +206,22 @@ async function remove<R, P extends Obj>(
   ctx: Context<P>,
 ): Promise<void> {
   await spec.delete?.(actual, p, ctx);
-  spec.knowledge.forget(keyOf(p), spec.idOf?.(actual));
+  spec.actualValues.forget(keyOf(p), spec.idOf?.(actual));
 }
 
 /** Own writes are stored at once: the next read needs no poll, and the next poll finds no change. */
 function commonOf<R, P extends Obj>(spec: ExternalCommon<R, P>): Omit<Dependent<R, P>, 'actual'> {
-  const { knowledge, name } = spec;
-  const { source } = knowledge;
+  const { actualValues, name } = spec;
+  const { source } = actualValues;
   const remembered = (p: View<P>, value: R): R => {
-    if ((value as R | undefined | null) != null) knowledge.remember(keyOf(p), value);
+    if ((value as R | undefined | null) != null) actualValues.remember(keyOf(p), value);
     return value;
   };
   const written = async (p: View<P>, write: () => Promise<R> | undefined): Promise<R> => {
     try {
       return remembered(p, (await write()) as R);
     } catch (error) {
-      knowledge.doubt?.(keyOf(p));
+      actualValues.invalidate?.(keyOf(p));
       throw error;
     }
   };
@@ -236,10 +239,10 @@ function commonOf<R, P extends Obj>(spec: ExternalCommon<R, P>): Omit<Dependent<
         const before = spec.idOf?.(actual);
         const isAnother =
           (updated as R | undefined | null) != null && before !== spec.idOf?.(updated as View<R>);
-        if (isAnother) knowledge.forget(keyOf(p), before);
+        if (isAnother) actualValues.forget(keyOf(p), before);
         return updated;
       },
     }),
-    forget: (p) => knowledge.doubt?.(keyOf(p)),
+    forget: (p) => actualValues.invalidate?.(keyOf(p)),
   };
 }

@@ -22,6 +22,7 @@ export {
   type KubernetesSpec,
   type Trait,
   type Desired,
+  type Wanted,
 } from './kubernetes.ts';
 export { kubernetesBulk, type KubernetesBulkSpec } from './kubernetes-bulk.ts';
 export type { KubernetesDefaults, MatchChoice } from './matching.ts';
@@ -38,7 +39,7 @@ export {
   type ExternalCommon,
   type ExternalSpec,
   type Identified,
-  type Knowledge,
+  type ActualValues,
   type Polled,
   type PolledPerPrimary,
 } from './external.ts';
@@ -57,7 +58,7 @@ export { nodeMeter, type NodeMeter, type NodeWork } from './node-metrics.ts';
 export { crdPresent, hasStatusCondition, isGone } from './conditions.ts';
 export type { WorkflowResult } from './result.ts';
 export { buildDag, chainDag, looseDag, type Dag, type DagNode } from './dag.ts';
-export { drive, type Drive } from './drive.ts';
+export { runGraph, type GraphRun } from './run-graph.ts';
 export { plan, type NodeState, type Plan, type Policy } from './plan.ts';
 export {
   buildWorkflow,

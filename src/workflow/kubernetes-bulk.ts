@@ -3,7 +3,7 @@ import { append } from '../lib/lists.ts';
 import { keyOf } from '../runtime/keys.ts';
 import type { Context, Obj, View } from '../runtime/types.ts';
 import { dependentError, type Bulk } from './dependent.ts';
-import { kubernetesVerbs, nameOfKind, type KubernetesCommon, type Desired } from './kubernetes.ts';
+import { kubernetesVerbs, nameOfKind, type KubernetesCommon, type Wanted } from './kubernetes.ts';
 import type { KubernetesDefaults } from './matching.ts';
 import { STATE_LABEL } from './ownership.ts';
 
@@ -15,7 +15,7 @@ export interface KubernetesBulkSpec<R extends Obj, P extends Obj> extends Kubern
   desiredAll?(
     p: View<P>,
     ctx: Context<P>,
-  ): ReadonlyMap<string, Desired<R>> | Promise<ReadonlyMap<string, Desired<R>>>;
+  ): ReadonlyMap<string, Wanted<R>> | Promise<ReadonlyMap<string, Wanted<R>>>;
   /**
    * The id of an existing object; undefined if it does not belong to this dependent. Default: its name, so all
    * objects of the kind that belong to the primary are managed, and deleted if they are not desired.

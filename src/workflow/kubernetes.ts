@@ -13,13 +13,13 @@ import {
   sendCreate,
   sendDelete,
   sendUpdate,
-  type Sending,
+  type SendOptions,
 } from './access.ts';
 import { boundedReaderOf, boundedSource } from './bounded-reader.ts';
 import { dependentError, desiredOf, type Dependent } from './dependent.ts';
 import { readTogether } from './live.ts';
 import { matcherOf, type KubernetesDefaults, type MatchChoice } from './matching.ts';
-import { ANNOTATION_PREFIX, marked, toPrimaryOf } from './ownership.ts';
+import { ANNOTATION_PREFIX, withOwner, toPrimaryOf } from './ownership.ts';
 import { kubernetesSource, type SourceChoice } from './source.ts';
 import { keyOfId, targetAmong, type Discriminator, type ObjectId } from './target.ts';
 
@@ -48,12 +48,15 @@ export interface KubernetesCommon<R extends Obj, P extends Obj>
 /** An object without apiVersion and kind, which the dependent adds; the default namespace is that of the primary. */
 export type Desired<R extends Obj> = Omit<R, 'apiVersion' | 'kind'> & Partial<Pick<R, 'apiVersion' | 'kind'>>;
 
+/** It may contain parts of the primary, which are read-only. */
+export type Wanted<R extends Obj> = Desired<R> | View<Desired<R>>;
+
 /** One object in a cluster for each primary; only kind and `desired` are required. */
 export interface KubernetesSpec<R extends Obj, P extends Obj> extends KubernetesCommon<R, P> {
   /** Default: the kind, with a lower-case first letter. */
   readonly name?: string;
   /** The desired object, or its YAML. Absent in dependents that are only read. */
-  desired?(p: View<P>, ctx: Context<P>): Desired<R> | string | Promise<Desired<R> | string>;
+  desired?(p: View<P>, ctx: Context<P>): Wanted<R> | string | Promise<Wanted<R> | string>;
   /** The name of the object, if it is cheaper to compute than `desired`. */
   targetId?(p: View<P>, ctx: Context<P>): ObjectId;
   select?(candidates: readonly View<R>[], p: View<P>, ctx: Context<P>): View<R> | undefined;
@@ -126,7 +129,7 @@ export const readOnly = <R extends Obj, P extends Obj>(
   spec: Omit<KubernetesSpec<R, P>, 'desired' | 'can' | 'gc' | 'adopt'>,
 ): KubernetesDependent<R, P> => kubernetes<R, P>(spec);
 
-function asObject<R extends Obj>(value: Desired<R> | string, kind: Kind<R>): R {
+function asObject<R extends Obj>(value: Wanted<R> | string, kind: Kind<R>): R {
   if (typeof value !== 'string') return value as unknown as R;
   const parsed = parseYaml(value) as R | null;
   if (parsed && typeof parsed === 'object') return parsed;
@@ -145,7 +148,7 @@ interface Verbs<R extends Obj, P extends Obj> {
   readonly owned: (p: View<P>, ctx: Context<P>) => Promise<readonly View<R>[]>;
   /** Whether the object has the owner reference or annotations of the primary. */
   readonly isMarked: (found: View<R>, p: View<P>, ctx: Context<P>) => boolean;
-  readonly sending: (p: View<P>, ctx: Context<P>) => Sending<R>;
+  readonly sending: (p: View<P>, ctx: Context<P>) => SendOptions<R>;
   /** The desired object as it is sent: complete, and with the owner reference or annotations of the primary. */
   readonly prepare: (desired: R, p: View<P>, ctx: Context<P>) => R;
   readonly create?: (desired: R, p: View<P>, ctx: Context<P>) => Promise<R>;
@@ -193,7 +196,7 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
     },
     isMarked,
     sending,
-    prepare: (desired, p, ctx) => marked(complete(desired, kind, p), mark, p, ctx),
+    prepare: (desired, p, ctx) => withOwner(complete(desired, kind, p), mark, p, ctx),
     ...(can.has('create') && { create }),
     ...(can.has('update') && { update }),
     ...(can.has('delete') && {
@@ -211,9 +214,10 @@ function writesOf<R extends Obj, P extends Obj>(
   isMarked: Verbs<R, P>['isMarked'],
 ) {
   const { kind, name } = spec;
-  const sending = (p: View<P>, ctx: Context<P>): Sending<R> => ({
+  const sending = (p: View<P>, ctx: Context<P>): SendOptions<R> => ({
     kind,
     strategy: matching.strategy,
+    dropsOthers: matching.dropsOthers,
     manager: ctx.controller.fieldManager,
     access: accessTo(ctx, spec.client?.(p, ctx)),
     signal: ctx.signal,

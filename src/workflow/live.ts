@@ -6,12 +6,12 @@
  */
 import { keyOf, splitKey } from '../runtime/keys.ts';
 import type { Key, Kind, Obj, View } from '../runtime/types.ts';
-import { readLive, type Sending } from './access.ts';
+import { readLive, type SendOptions } from './access.ts';
 
 /** From this number of objects, a list is cheaper than single requests. */
 const LIST_FROM = 3;
 
-type Access = Pick<Sending<Obj>, 'access' | 'signal'>;
+type Access = Pick<SendOptions<Obj>, 'access' | 'signal'>;
 
 interface Read {
   readonly key: Key;

@@ -4,11 +4,12 @@
  * The server adds defaults, so additional fields are ignored, unless values are compared strictly.
  */
 import { append } from '../lib/lists.ts';
-import { isObject, type Fields } from '../lib/objects.ts';
+import { isObject, ownField, type Fields, type View } from '../lib/objects.ts';
 import { DefinitionError } from '../runtime/errors.ts';
 import type { Obj } from '../runtime/types.ts';
 import type { Matcher } from './dependent.ts';
-import { differences, type Compared } from './diff.ts';
+import { differences, escaped, type Compared } from './diff.ts';
+import { hashOf, Memory, REMEMBERED } from './memory.ts';
 import { authored, metadataOf } from './shapes.ts';
 
 /** Options of the comparison. */
@@ -52,6 +53,58 @@ export function genericMatcher<R, P extends Obj>(how: GenericMatch = {}): Matche
       return places.length === 0 ? { matched: true } : { matched: false, diff: places.join(', ') };
     },
   };
+}
+
+/** A generic matcher that remembers the server's responses to writes. */
+interface RememberingMatcher<R extends Obj, P extends Obj> extends Matcher<R, P> {
+  /** Remembers the response to a write of `desired`. */
+  remember(desired: R, answer: R): void;
+}
+
+/**
+ * A generic matcher for which an object also matches as long as it is what the server has made of the same desired object.
+ * So defaults, webhooks and empty lists that the server drops cost one write, not one for each reconcile.
+ */
+export function rememberingMatcher<R extends Obj, P extends Obj>(
+  how: GenericMatch = {},
+): RememberingMatcher<R, P> {
+  const matcher = genericMatcher<R, P>(how);
+  const answers = new Memory<string>(REMEMBERED);
+  const resultOf = (object: View<R>, desired: R): string => {
+    const [found, wanted] = [object, desired].map((each) => each as unknown as View<Fields>) as [
+      Fields,
+      Fields,
+    ];
+    const { metadata = 'ignore', values, ignore = [] } = how;
+    const body =
+      values === 'equal' ? authored(found) : partOf(authored(found), authored(wanted), new Set(ignore));
+    return hashOf([desired, body, metadata !== 'ignore' && metadataOf(found)]);
+  };
+  return {
+    match(actual, desired, p, ctx) {
+      const match = matcher.match(actual, desired, p, ctx);
+      const isAnswer = !match.matched && answers.get(actual.metadata.uid) === resultOf(actual, desired);
+      return isAnswer ? { matched: true } : match;
+    },
+    remember(desired, answer) {
+      const { uid } = answer.metadata;
+      if (uid !== undefined) answers.set(uid, resultOf(answer as View<R>, desired));
+    },
+  };
+}
+
+/** The fields of `found` that `wanted` has, too, without ignored ones. Elements of lists are compared by position. */
+function partOf(found: unknown, wanted: unknown, ignored: ReadonlySet<string>, path = ''): unknown {
+  if (ignored.has(path)) return undefined;
+  if (Array.isArray(found) && Array.isArray(wanted))
+    return found.map((each, i) => partOf(each, wanted[i], ignored, `${path}/${String(i)}`));
+  if (!isObject(found) || !isObject(wanted)) return found;
+  return Object.fromEntries(
+    Object.keys(wanted).map((key) => [
+      key,
+      partOf(ownField(found, key), wanted[key], ignored, `${path}/${escaped(key)}`),
+    ]),
+  );
 }
 
 /** Deep equality: for values that no server changes. */

@@ -13,6 +13,7 @@ import type { Obj } from '../runtime/types.ts';
 import type { Match, Matcher } from './dependent.ts';
 import { differences } from './diff.ts';
 import { prune, type FieldSet } from './field-set.ts';
+import { hashOf, Memory, REMEMBERED } from './memory.ts';
 import { withFoldedStringData, withoutServerMetadata } from './shapes.ts';
 
 /** The fields that `manager` has applied; undefined if there are none, or if they are unknown. */
@@ -79,32 +80,6 @@ interface Verdict {
   readonly desiredHash: string;
 }
 
-/** Maximum number of remembered responses and matches; objects beyond it are compared or applied again. */
-const REMEMBERED = 20_000;
-
-/** A map with a maximum size, which drops the oldest entry. */
-class Memory<V> {
-  readonly #entries = new Map<string, V>();
-  readonly #limit: number;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  get(uid: string | undefined): V | undefined {
-    return uid === undefined ? undefined : this.#entries.get(uid);
-  }
-
-  set(uid: string, entry: V): void {
-    this.#entries.delete(uid);
-    this.#entries.set(uid, entry);
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#limit) return;
-      this.#entries.delete(oldest);
-    }
-  }
-}
-
 /**
  * A matcher that compares the fields that our applies own. It remembers the server's response to an apply, so a
  * webhook that changes the object does not cause a loop.
@@ -119,7 +94,7 @@ export function ssaMatcher<R extends Obj, P extends Obj>(remembered = REMEMBERED
     const intent = comparableIntent(desired);
     if (isAsDesired(mine, intent)) return { matched: true };
     const echo = echoes.get(actual.metadata.uid);
-    if (echo?.desired === hash(intent) && echo.answer === hash(mine)) return { matched: true };
+    if (echo?.desired === hashOf(intent) && echo.answer === hashOf(mine)) return { matched: true };
     const how = { isSecret: desired.kind === 'Secret', ignoresExtra: false, isIgnored: () => false } as const;
     const places = differences(mine, intent, how);
     return places.length === 0 ? { matched: true } : { matched: false, diff: places.join(', ') };
@@ -140,19 +115,7 @@ export function ssaMatcher<R extends Obj, P extends Obj>(remembered = REMEMBERED
       const { uid } = answer.metadata;
       const mine = appliedPart(answer, manager);
       if (uid === undefined || !mine) return;
-      echoes.set(uid, { desired: hash(comparableIntent(desired)), answer: hash(mine) });
+      echoes.set(uid, { desired: hashOf(comparableIntent(desired)), answer: hashOf(mine) });
     },
   };
-}
-
-const hash = (value: unknown): string => sha1Hex(exactJson(sorted(value)));
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, sorted(value[key])]),
-  );
 }

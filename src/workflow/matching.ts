@@ -3,7 +3,7 @@ import { DefinitionError } from '../runtime/errors.ts';
 import type { Kind, Obj } from '../runtime/types.ts';
 import type { Strategy } from './access.ts';
 import type { Matcher } from './dependent.ts';
-import { genericMatcher, neverMatcher, type GenericMatch } from './match-generic.ts';
+import { neverMatcher, rememberingMatcher, type GenericMatch } from './match-generic.ts';
 import { ssaMatcher } from './match-ssa.ts';
 
 /**
@@ -34,6 +34,8 @@ interface Matching<R extends Obj, P extends Obj> {
   readonly matcher: Matcher<R, P>;
   /** Whether the matcher reads managed fields, so the source must keep them. */
   readonly needsManagedFields: boolean;
+  /** Whether labels and annotations of others are a difference, which a replace has to end. */
+  readonly dropsOthers: boolean;
   remember?(desired: R, answer: R, manager: string): void;
 }
 
@@ -56,16 +58,19 @@ export function matcherOf<R extends Obj, P extends Obj>(
       strategy,
       matcher,
       needsManagedFields: true,
+      dropsOthers: false,
       remember: (desired, answer, manager) => matcher.remember(desired, answer, manager),
     };
   }
-  return { strategy, matcher: chosen(choice), needsManagedFields: false };
+  const dropsOthers = typeof choice === 'object' && 'metadata' in choice && choice.metadata === 'equal';
+  return { strategy, ...chosen(choice), needsManagedFields: false, dropsOthers };
 }
 
 function chosen<R extends Obj, P extends Obj>(
   choice: 'generic' | 'never' | GenericMatch | Matcher<R, P>,
-): Matcher<R, P> {
-  if (choice === 'never') return neverMatcher;
-  if (choice === 'generic') return genericMatcher<R, P>();
-  return 'match' in choice ? choice : genericMatcher<R, P>(choice);
+): Pick<Matching<R, P>, 'matcher' | 'remember'> {
+  if (choice === 'never') return { matcher: neverMatcher };
+  if (choice !== 'generic' && 'match' in choice) return { matcher: choice };
+  const matcher = rememberingMatcher<R, P>(choice === 'generic' ? {} : choice);
+  return { matcher, remember: (desired, answer) => matcher.remember(desired, answer) };
 }

@@ -15,7 +15,7 @@ export const STATE_LABEL = `${ANNOTATION_PREFIX}/state`;
 const typeOf = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
   group ? `${kind}.${group}` : kind;
 
-/** Finds the primary of an object marked by `marked`. */
+/** Finds the primary of an object that `withOwner` returned. */
 export function toPrimaryOf(kind: Kind<never> | Kind, prefix: string): Mapper {
   return anyOf(byOwner(kind), (obj) => {
     const { annotations } = obj.metadata;
@@ -25,7 +25,7 @@ export function toPrimaryOf(kind: Kind<never> | Kind, prefix: string): Mapper {
   });
 }
 
-export interface Mark {
+export interface OwnerMark {
   readonly name: string;
   readonly gc: boolean;
   readonly prefix: string;
@@ -35,9 +35,9 @@ export interface Mark {
  * `desired` with the owner reference or annotations of its primary.
  * @throws DependentError if the cluster would delete it at once, because its owner is in another namespace
  */
-export function marked<R extends Obj, P extends Obj>(
+export function withOwner<R extends Obj, P extends Obj>(
   desired: R,
-  mark: Mark,
+  mark: OwnerMark,
   p: View<P>,
   ctx: Pick<Context<P>, 'controller'>,
 ): R {
@@ -60,9 +60,18 @@ export function marked<R extends Obj, P extends Obj>(
   const others = (metadata.ownerReferences ?? []).filter(({ uid }) => uid !== p.metadata.uid);
   return {
     ...desired,
-    metadata: { ...metadata, ownerReferences: [...others, ownerOf(p, ctx.controller.kind)] },
+    metadata: { ...metadata, ownerReferences: [...others, ownerOf(p, ctx.controller.kind, others)] },
   };
 }
 
-const ownerOf = <P extends Obj>({ metadata }: View<P>, kind: Kind<P>): OwnerReference =>
-  controllerReference({ apiVersion: apiVersionOf(kind), kind: kind.kind, metadata });
+/** An object has one controller at most: if another owner is it, the primary becomes an owner beside it. */
+function ownerOf<P extends Obj>(
+  { metadata }: View<P>,
+  kind: Kind<P>,
+  others: readonly OwnerReference[],
+): OwnerReference {
+  const reference = controllerReference({ apiVersion: apiVersionOf(kind), kind: kind.kind, metadata });
+  if (!others.some(({ controller }) => controller === true)) return reference;
+  const { controller: _, ...plain } = reference;
+  return plain;
+}

@@ -3,12 +3,25 @@ import { copy } from '../lib/json.ts';
 import { ownField, type Fields, type View } from '../lib/objects.ts';
 import type { Obj } from '../runtime/types.ts';
 
+export interface ReplaceOptions {
+  /** Labels and annotations of others do not stay. Default `false`. */
+  readonly dropsOthers?: boolean;
+}
+
 /**
  * The desired object as a replacement of `actual`: labels and annotations of others stay, as do values that the
  * server has assigned, finalizers and owner references.
  */
-export function replacement<R extends Obj>(actual: View<R>, desired: R): R {
+export function replacement<R extends Obj>(
+  actual: View<R>,
+  desired: R,
+  { dropsOthers = false }: ReplaceOptions = {},
+): R {
   const current = copy(actual) as unknown as Obj & Fields;
+  if (dropsOthers) {
+    delete current.metadata.labels;
+    delete current.metadata.annotations;
+  }
   const wanted = copy(desired) as unknown as Obj & Fields;
   const { labels, annotations, finalizers, ownerReferences } = current.metadata;
   const metadata = {

@@ -3,10 +3,10 @@ import { DefinitionError } from '../runtime/errors.ts';
 import { apiVersionOf } from '../runtime/keys.ts';
 import type { Predicate } from '../runtime/sources/filters.ts';
 import type { Mapper } from '../runtime/sources/mappers.ts';
-import { watchSource, type Source } from '../runtime/sources/sources.ts';
+import { watchSource, type Source, type WatchSource } from '../runtime/sources/sources.ts';
 import { keepAppliedBy } from '../runtime/cache/transforms.ts';
 import { namespaceText } from '../runtime/cache/source-name.ts';
-import type { CacheOptions, Kind, Obj } from '../runtime/types.ts';
+import type { CacheOptions, Key, Kind, Obj, View } from '../runtime/types.ts';
 import type { BoundedReader } from './bounded-reader.ts';
 import type { Common, CreatedSource, Setup } from './dependent.ts';
 import { toPrimaryOf } from './ownership.ts';
@@ -28,8 +28,13 @@ export interface SourceChoice<R extends Obj, P extends Obj> {
    * case. A dependent with a filter has its own source.
    */
   readonly filter?: Predicate<R>;
-  /** The primaries of an object. Default: its owners, or those that its annotations name. */
+  /**
+   * The primaries of an object. Default: its owners, or those that its annotations name; with `toSecondary`, the primaries
+   * that name it.
+   */
   toPrimary?: Mapper<R>;
+  /** The keys of the objects of a primary, if they do not name the primary, such as a name in its spec. */
+  toSecondary?(primary: View<P>): readonly Key[];
   /**
    * `cache`, the default: watched. `live`: one request for each read, and no events; three or more reads with the
    * same selector at the same time share one list. A bounded reader: the metadata is watched, and complete objects are
@@ -70,9 +75,7 @@ export function kubernetesSource<R extends Obj, P extends Obj>(
     const { cache, release } = isSeparate
       ? caches.separate(kind, options)
       : { cache: caches.of(kind, options), release: undefined };
-    const toPrimary = choice.toPrimary?.bind(choice) ?? toPrimaryOf(controller.kind, prefix);
-    const { filter } = choice;
-    const watch = watchSource<R, P>({ name: source, cache, toPrimary, ...(filter && { filter }) });
+    const watch = watchSource<R, P>({ name: source, cache, ...mappersOf(choice, controller.kind, prefix) });
     created.add(watch);
     return { source: watch, ...(release && { release }) };
   }
@@ -100,6 +103,17 @@ export function kubernetesSource<R extends Obj, P extends Obj>(
   }
 }
 
+function mappersOf<R extends Obj, P extends Obj>(
+  choice: SourceChoice<R, P>,
+  kind: Kind<P>,
+  prefix: string,
+): Pick<WatchSource<R, P>, 'toPrimary' | 'toSecondary' | 'filter'> {
+  const { filter } = choice;
+  const toSecondary = choice.toSecondary?.bind(choice);
+  const toPrimary = choice.toPrimary?.bind(choice) ?? (toSecondary ? undefined : toPrimaryOf(kind, prefix));
+  return { ...(toPrimary && { toPrimary }), ...(toSecondary && { toSecondary }), ...(filter && { filter }) };
+}
+
 /** Dependents that read the same objects have the same default name, so they share a source. */
 function nameOf<R extends Obj, P extends Obj>(
   choice: Omit<SourceChoice<R, P>, 'filter'> & {
@@ -112,7 +126,7 @@ function nameOf<R extends Obj, P extends Obj>(
   const parts = [
     namespaces && namespaceText(namespaces),
     selector,
-    choice.toPrimary && `by ${name}`,
+    (choice.toPrimary ?? choice.toSecondary) && `by ${name}`,
     choice.filter !== undefined && `filter of ${name}`,
   ];
   return base + parts.map((part) => (part ? `[${part}]` : '')).join('');

@@ -11,7 +11,7 @@ import { getIfThere } from '../runtime/transport/read.ts';
 import { watchSource } from '../runtime/sources/sources.ts';
 import type { Context, Kind, Obj, View } from '../runtime/types.ts';
 import { dependentError, type Common, type Setup } from './dependent.ts';
-import { ANNOTATION_PREFIX, marked, STATE_LABEL } from './ownership.ts';
+import { ANNOTATION_PREFIX, withOwner, STATE_LABEL } from './ownership.ts';
 
 /** The stored values of one resource. */
 export type State = Readonly<Record<string, string>>;
@@ -160,7 +160,7 @@ export class StateStore<P extends Obj> {
       },
       data: Object.fromEntries(Object.entries(state ?? {}).map(([key, value]) => [key, encode(value)])),
     };
-    return marked(object, { name: this.#name, gc: true, prefix: ANNOTATION_PREFIX }, p, ctx);
+    return withOwner(object, { name: this.#name, gc: true, prefix: ANNOTATION_PREFIX }, p, ctx);
   }
 }
 

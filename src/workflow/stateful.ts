@@ -55,12 +55,15 @@ export interface StatefulCommon<R, P extends Obj> {
 
 /** An external resource with an assigned id, which a state object stores. */
 export interface StatefulSpec<R, P extends Obj> extends StatefulCommon<R, P> {
-  desired?(p: View<P>, ctx: Context<P>): R | Promise<R>;
+  desired?(p: View<P>, ctx: Context<P>): R | View<R> | Promise<R | View<R>>;
 }
 
 /** Several external resources with assigned ids; each has its own state object. */
 export interface StatefulBulkSpec<R, P extends Obj> extends StatefulCommon<R, P> {
-  desiredAll?(p: View<P>, ctx: Context<P>): ReadonlyMap<string, R> | Promise<ReadonlyMap<string, R>>;
+  desiredAll?(
+    p: View<P>,
+    ctx: Context<P>,
+  ): ReadonlyMap<string, R | View<R>> | Promise<ReadonlyMap<string, R | View<R>>>;
 }
 
 const SINGLE = '';
@@ -93,7 +96,7 @@ export function withState<R, P extends Obj>(spec: StatefulSpec<R, P>): Dependent
 export function bulkWithState<R, P extends Obj>(spec: StatefulBulkSpec<R, P>): Bulk<R, P> {
   const keeper = new Keeper(spec);
   const wanted = (p: View<P>, ctx: Context<P>): Promise<ReadonlyMap<string, R>> =>
-    oncePerReconcile(ctx, keeper, () => spec.desiredAll?.(p, ctx) ?? new Map<string, R>());
+    oncePerReconcile(ctx, keeper, () => (spec.desiredAll?.(p, ctx) ?? new Map()) as ReadonlyMap<string, R>);
   return {
     ...keeper.common,
     async actualAll(p, ctx) {

@@ -17,7 +17,7 @@ import {
   type AnyDependent,
   type Done,
 } from './dependent.ts';
-import { doom, drive } from './drive.ts';
+import { doom, runGraph } from './run-graph.ts';
 import { dependenciesOf, nodeView, type ConditionName, type NodeSpec } from './node.ts';
 import type { NodeMeter } from './node-metrics.ts';
 import type { NodeState, Policy } from './plan.ts';
@@ -84,7 +84,7 @@ export function buildWorkflow<P extends Obj>(
     const report = new Report();
     const reconcile = new WorkflowReconcile(byName, p, ctx, { report, sources, isCleanup, meter });
     const driveOn = async (): Promise<void> => {
-      await drive({
+      await runGraph({
         dag,
         policy,
         states,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { conversionPath } from './conversion-path.ts';
 import { SchemaError, structural, type Node } from './structural.ts';
+import { trimmedEnd } from '../trim.ts';
 
 /** A column of `kubectl get`. */
 export interface PrinterColumn {
@@ -139,7 +140,7 @@ function versionOf(name: string, version: CrdVersion, description: string) {
 function webhookAt(endpoint: ConversionEndpoint, path: string): object {
   const address =
     'url' in endpoint
-      ? { url: `${endpoint.url.replace(/\/+$/, '')}${path}` }
+      ? { url: `${trimmedEnd(endpoint.url, '/')}${path}` }
       : { service: { port: 443, ...endpoint.service, path } };
   return { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig: address } };
 }

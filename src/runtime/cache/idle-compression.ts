@@ -1,6 +1,6 @@
 /**
  * When the idle objects of a cache are compressed. Only caches with many objects do it: a small one would save little,
- * and its reads would take longer. It uses at most a fifth of the time, so that reconciles and probes go on.
+ * and its reads would take longer. It uses at most a fifth of the time, so that reconciles and probes continue.
  */
 import { sleep, type Clock } from '../../lib/clock.ts';
 import { collectGarbage } from '../../lib/collect-garbage.ts';

@@ -34,12 +34,12 @@ export function createCacheMetrics(metrics: Metrics): CacheMetrics {
   );
   const states = metrics.gauge({
     name: 'espalier_watch_state',
-    help: 'Whether a source is listing, watching or waiting to try again.',
+    help: 'State of a watch by source: listing, watching or waiting for a retry.',
     labels: ['source', 'state'],
   });
   const relists = metrics.counter({
     name: 'espalier_watch_relists_total',
-    help: 'Complete lists after the first, by source and reason.',
+    help: 'Relists by source and reason.',
     labels: ['source', 'reason'],
   });
   return {

@@ -62,6 +62,16 @@ export class OverlaidStore<T extends Obj> implements Store<T> {
     return this.#overlaid(stored, this.#overlay.byIndex(index, value));
   }
 
+  keysByIndex(index: string, value: string): Iterable<Key> {
+    const stored = this.#store.keysByIndex(index, value);
+    return this.#overlay.size === 0 ? stored : this.#overlaidKeys(stored, index, value);
+  }
+
+  *#overlaidKeys(stored: Iterable<Key>, index: string, value: string): Generator<Key> {
+    for (const key of stored) if (!this.#overlay.get(key)) yield key;
+    for (const obj of this.#overlay.byIndex(index, value)) yield keyOf(obj);
+  }
+
   #overlaid(stored: Iterable<View<T>>, own: Iterable<View<T>>): View<T>[] {
     const result: View<T>[] = [];
     for (const obj of stored) if (!this.#overlay.get(keyOf(obj))) result.push(obj);

@@ -87,6 +87,10 @@ export class ObjectStore<T extends Obj> implements Store<T> {
     return Array.from(this.#indices.lookUp(name, value), (key) => this.#objects.get(key) as View<T>);
   }
 
+  keysByIndex(name: string, value: string): Iterable<Key> {
+    return this.#indices.lookUp(name, value);
+  }
+
   /** Stores a newer object. @returns no change, one change, or a delete and an add */
   put(obj: View<T>, origin: Origin): readonly Change<T>[] {
     const key = keyOf(obj);

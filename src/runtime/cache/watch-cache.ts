@@ -160,6 +160,10 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     return this.#reads.byIndex(index, value);
   }
 
+  keysByIndex(index: string, value: string): Iterable<Key> {
+    return this.#reads.keysByIndex(index, value);
+  }
+
   showsFieldsOf(manager: string): boolean {
     return !this.options.metadataOnly && keepsFieldsOf(manager, this.#transform);
   }

@@ -1,5 +1,7 @@
 /** The active reconciles of a controller: their signals, deadlines and ages. */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../lib/clock.ts';
+import type { WorkItem } from '../queue/queue.ts';
 import type { Key } from '../types.ts';
 
 interface ActiveReconcile {
@@ -7,6 +9,8 @@ interface ActiveReconcile {
   readonly signal: AbortSignal;
   /** Aborts when an event makes the rest of the reconcile pointless. */
   readonly interrupt: AbortSignal;
+  /** Whether an event has arrived since it started. */
+  readonly hasNewEvents: boolean;
   /** Aborts `signal`. */
   abort(reason: Error): void;
   end(): void;
@@ -17,7 +21,7 @@ class Signals {
   #controller: AbortController | undefined;
 
   get signal(): AbortSignal {
-    return (this.#controller ??= new AbortController()).signal;
+    return this.#created.signal;
   }
 
   get isAborted(): boolean {
@@ -25,7 +29,16 @@ class Signals {
   }
 
   abort(reason: Error): void {
-    (this.#controller ??= new AbortController()).abort(reason);
+    this.#created.abort(reason);
+  }
+
+  get #created(): AbortController {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      // Each request adds a listener, and a workflow sends any number of them at the same time.
+      setMaxListeners(0, this.#controller.signal);
+    }
+    return this.#controller;
   }
 }
 
@@ -33,11 +46,17 @@ class TimedReconcile implements ActiveReconcile {
   readonly since: number;
   readonly abortion = new Signals();
   readonly interruption = new Signals();
+  readonly #isDirty: () => boolean;
   readonly #end: () => void;
 
-  constructor(since: number, end: () => void) {
+  constructor(since: number, isDirty: () => boolean, end: () => void) {
     this.since = since;
+    this.#isDirty = isDirty;
     this.#end = end;
+  }
+
+  get hasNewEvents(): boolean {
+    return this.#isDirty();
   }
 
   get signal(): AbortSignal {
@@ -74,11 +93,15 @@ export class ActiveReconciles {
     return this.#reconciles.size;
   }
 
+  get keys(): readonly Key[] {
+    return [...this.#reconciles.keys()];
+  }
+
   has(key: Key): boolean {
     return this.#reconciles.has(key);
   }
 
-  begin(key: Key): ActiveReconcile {
+  begin({ key, dirty }: Pick<WorkItem, 'key' | 'dirty'>): ActiveReconcile {
     const since = this.#clock.now();
     const timeoutMs = this.#timeoutMs;
     const disarm =
@@ -88,7 +111,7 @@ export class ActiveReconciles {
             this.#onTimeout();
             run.abort(new Error(`reconcile took longer than ${String(timeoutMs)} ms`));
           });
-    const run = new TimedReconcile(since, () => {
+    const run = new TimedReconcile(since, dirty, () => {
       disarm?.();
       this.#reconciles.delete(key);
       for (const notify of this.#onEnd) notify();

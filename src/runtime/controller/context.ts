@@ -22,7 +22,7 @@ interface ContextFacts<P extends Obj> {
   readonly key: Key;
   readonly primary: View<P>;
   /** Creates its signals when the reconciler reads them. */
-  readonly reconcile: Signals;
+  readonly reconcile: OnDemand;
   readonly attempt: number;
   readonly lastAttempt: boolean;
   readonly log: Logger;
@@ -32,31 +32,35 @@ interface ContextFacts<P extends Obj> {
   sources(): LiveSources<P>;
 }
 
-type Signals = Pick<Context<Obj>, 'signal' | 'interrupt'>;
+/** Read from the reconcile each time. */
+type OnDemand = Pick<Context<Obj>, 'signal' | 'interrupt' | 'hasNewEvents'>;
 
 const RECONCILE = Symbol('run');
 interface OfReconcile {
-  readonly [RECONCILE]: Signals;
+  readonly [RECONCILE]: OnDemand;
 }
 
 /**
  * A property of the context itself, so that a copy of the context has it, too. All contexts share the function,
  * because creating functions for each context takes longer than the rest of a short reconcile.
  */
-const reconcileSignal = (name: keyof Signals): PropertyDescriptor & ThisType<OfReconcile> => ({
+const ofReconcile = (name: keyof OnDemand): PropertyDescriptor & ThisType<OfReconcile> => ({
   enumerable: true,
   get() {
     return this[RECONCILE][name];
   },
 });
-const SIGNAL = reconcileSignal('signal');
-const INTERRUPT = reconcileSignal('interrupt');
+const ON_DEMAND = {
+  signal: ofReconcile('signal'),
+  interrupt: ofReconcile('interrupt'),
+  hasNewEvents: ofReconcile('hasNewEvents'),
+};
 
 export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P> {
   const { controller, primary, recorder, key, clock, live, log, write } = facts;
   const { attempt, lastAttempt, expectations } = facts;
   const { secondaries, secondary, valuesOf } = createReads(controller.name, primary, () => facts.sources());
-  const context: Omit<Context<P>, keyof Signals> & OfReconcile = {
+  const context: Omit<Context<P>, keyof OnDemand> & OfReconcile = {
     [RECONCILE]: facts.reconcile,
     key,
     controller,
@@ -71,11 +75,10 @@ export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P>
     secondary,
     valuesOf,
     expectations,
-    event(type, reason, note) {
-      recorder.record({ regarding: primary, component: controller.name, type, reason, note });
+    event(type, reason, note, options) {
+      recorder.record({ regarding: primary, component: controller.name, type, reason, note, ...options });
     },
   };
-  Object.defineProperty(context, 'signal', SIGNAL);
-  Object.defineProperty(context, 'interrupt', INTERRUPT);
-  return context as typeof context & Signals;
+  Object.defineProperties(context, ON_DEMAND);
+  return context as typeof context & OnDemand;
 }

@@ -1,14 +1,14 @@
 /**
  * A controller: puts its parts together, and starts and stops them. Events arrive in intake.ts, workers.ts takes keys
- * from the queue, turns.ts decides about each of them and runs the reconcile, follow-up.ts handles the result.
+ * from the queue, reconcile-runner.ts decides about each of them and runs the reconcile, outcome-handler.ts handles the result.
  */
 import { controllerMetrics, type ControllerMetrics } from '../../observability/controller-metrics.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { objectMetrics } from '../../observability/object-metrics.ts';
 import { scopeOf, type JoinableScope } from '../cache/namespace-scope.ts';
-import { Braking } from './braking.ts';
+import { FightBackoff } from './fight-backoff.ts';
 import { Expectations } from './expectations.ts';
-import { FollowUp } from './follow-up.ts';
+import { OutcomeHandler } from './outcome-handler.ts';
 import { Forgetting } from './forgetting.ts';
 import { joinKey, namespaceOf } from '../keys.ts';
 import type { WorkQueue } from '../queue/queue.ts';
@@ -25,7 +25,7 @@ import { SourceSet } from '../sources/source-set.ts';
 import type { Source } from '../sources/sources.ts';
 import { settingsOf, type ControllerSpec, type Settings } from './spec.ts';
 import type { Cache, Key, Kind, Obj, View } from '../types.ts';
-import { Turns } from './turns.ts';
+import { ReconcileRunner } from './reconcile-runner.ts';
 import { queueOf, Workers } from './workers.ts';
 
 export type { Controller, ManagedController } from './managed-controller.ts';
@@ -76,11 +76,11 @@ class KeyController<P extends Obj> {
     });
     this.#queue = queueOf(settings, ports.clock, () => this.#metrics);
     const controller = { name: spec.name, kind: spec.kind, fieldManager: settings.fieldManager };
-    const braking = spec.fights === 'ignore' ? undefined : new Braking({ ...ports, controller });
+    const fightBackoff = spec.fights === 'ignore' ? undefined : new FightBackoff({ ...ports, controller });
     const objects = spec.objectMetrics ? objectMetrics(ports.metrics, spec.name) : undefined;
     this.#slots = new Slots(spec.limit, (key) => {
       objects?.forget(key);
-      braking?.forget(key);
+      fightBackoff?.forget(key);
       this.#expectations.forget(key);
     });
     const onTimeout = (): void => this.#metrics.timeout();
@@ -108,11 +108,11 @@ class KeyController<P extends Obj> {
     this.#scope = this.cache.options && scopeOf(this.cache.options);
     this.#joinScope();
     this.#workers = this.#createWorkers(
-      new Turns({
+      new ReconcileRunner({
         ...shared,
-        braking,
+        fightBackoff,
         sources: this.#sources,
-        followUp: new FollowUp({ ...shared, objects }),
+        outcomeHandler: new OutcomeHandler({ ...shared, objects }),
         forgetting: this.#forgetting,
         signal: this.#life.signal,
         isInScope: (key) => this.#isInScope(key),
@@ -120,7 +120,7 @@ class KeyController<P extends Obj> {
     );
   }
 
-  #createWorkers(turns: Turns<P>): Workers {
+  #createWorkers(runner: ReconcileRunner<P>): Workers {
     const { clock, log } = this.#ports;
     return new Workers({
       queue: this.#queue,
@@ -128,7 +128,8 @@ class KeyController<P extends Obj> {
       pace: this.#pace,
       maxConcurrent: this.#settings.maxConcurrent,
       totalLimit: this.#settings.spec.totalLimit,
-      handle: (item, mayStart) => turns.take(item, mayStart),
+      freesWorkerAfterMs: this.#settings.spec.freesWorkerAfterMs,
+      handle: (item, mayStart) => runner.run(item, mayStart),
       onError: ({ key }, err) => {
         log.error({ controller: this.name, key, err }, 'reconcile failed');
       },
@@ -256,12 +257,12 @@ class KeyController<P extends Obj> {
     this.#active.abortAll(reason);
   }
 
-  get active(): number {
-    return this.#active.size;
+  get active(): readonly Key[] {
+    return this.#active.keys;
   }
 
   get pending(): number {
-    return [...this.#queue.depths().values()].reduce((sum, ready) => sum + ready, this.active);
+    return [...this.#queue.depths().values()].reduce((sum, ready) => sum + ready, this.#active.size);
   }
 
   // -------------------------------------------------------------- events

@@ -58,7 +58,7 @@ async function writeBoth<P extends Obj>(
 }
 
 /** The version at which the object was read. An object built from scratch counts as derived from `base`. */
-const versionOf = (object: Obj, base: View<Obj>): string | undefined =>
+const versionOf = (object: View<Obj>, base: View<Obj>): string | undefined =>
   object.metadata.resourceVersion ?? base.metadata.resourceVersion;
 
 async function noteObserved<P extends Obj>(base: View<P>, ports: ControlPorts<P>): Promise<View<P>> {
@@ -77,7 +77,7 @@ async function noteObserved<P extends Obj>(base: View<P>, ports: ControlPorts<P>
 }
 
 async function writeResource<P extends Obj>(
-  object: P,
+  object: P | View<P>,
   base: View<P>,
   strategy: WriteStrategy = 'merge',
   ports: ControlPorts<P>,
@@ -88,7 +88,7 @@ async function writeResource<P extends Obj>(
 }
 
 function resourceWrite<P extends Obj>(
-  object: P,
+  object: P | View<P>,
   base: View<P>,
   version: string | undefined,
   strategy: WriteStrategy,
@@ -129,7 +129,7 @@ interface StatusWrite {
 
 /** Writes only the status of `object`, if it differs from that of `base`. */
 export async function writeStatus<P extends Obj>(
-  object: P,
+  object: P | View<P>,
   base: View<P>,
   how: StatusWrite,
   ports: Omit<ControlPorts<P>, 'finalizer'>,
@@ -137,7 +137,7 @@ export async function writeStatus<P extends Obj>(
   const { kind, manager, observed } = ports;
   const before = (base as unknown as WithStatus).status ?? {};
   const noted = observed === undefined ? {} : { observedGeneration: observed };
-  const status = { ...(object as WithStatus).status, ...noted };
+  const status = { ...(object as View<WithStatus>).status, ...noted };
   const patch = mergeDiff(before, status);
   if (!patch) return base;
   const isLocked = how.lock !== false;
@@ -172,8 +172,8 @@ function authored(obj: View<Obj>): object {
   return { ...rest, metadata: { labels, annotations, finalizers, ownerReferences } };
 }
 
-function at<P extends Obj>(object: P, version: string | undefined): P {
-  const result = copy(object);
+function at<P extends Obj>(object: P | View<P>, version: string | undefined): P {
+  const result = copy(object) as P;
   if (version === undefined) delete result.metadata.resourceVersion;
   else result.metadata.resourceVersion = version;
   delete result.metadata.managedFields;
@@ -195,8 +195,8 @@ function statusOnly<P extends Obj>(object: P): P {
   return { apiVersion, kind, metadata, status } as unknown as P;
 }
 
-function withoutStatus<P extends Obj>(object: P): P {
-  const result = { ...object } as WithStatus;
+function withoutStatus<P extends Obj>(object: P | View<P>): P {
+  const result = { ...object } as unknown as WithStatus;
   delete result.status;
   return result as unknown as P;
 }

@@ -82,6 +82,8 @@ async function cleanup<P extends Obj>(
   }
 }
 
+const NOTHING_RETURNED = "reconcile returned nothing; return { write: 'none' } if there is nothing to write";
+
 async function reconcile<P extends Obj>(
   primary: View<P>,
   ctx: Context<P>,
@@ -89,6 +91,7 @@ async function reconcile<P extends Obj>(
 ): Promise<Dispatched> {
   try {
     const control = await ports.settings.spec.reconciler.reconcile(primary, ctx);
+    if (!(control as object | undefined)) throw new TypeError(NOTHING_RETURNED);
     const base = control.write === 'none' ? primary : baseOf(control, primary, ports);
     const { echo } = control.write === 'none' ? {} : control;
     await applyUpdate(control, base, controlPorts(primary, ctx, ports, echo));
@@ -144,7 +147,7 @@ const STATUS_TRIES = 5;
 
 /** Based on the newest known state, because the failure may have been a conflict; after a conflict, on the live one. */
 async function writeErrorStatus<P extends Obj>(
-  object: P,
+  object: P | View<P>,
   primary: View<P>,
   ctx: Context<P>,
   ports: DispatchPorts<P>,

@@ -3,7 +3,7 @@ import { ownField } from '../../lib/objects.ts';
 import type { Logger } from '../../observability/log.ts';
 import { keyOf } from '../keys.ts';
 import type { Client, ControllerFacts, Obj, View } from '../types.ts';
-import type { Fight } from './brake.ts';
+import type { Fight } from './fight-detector.ts';
 import type { Recorder } from './recorder.ts';
 
 export interface FightPorts<P extends Obj> {

@@ -34,8 +34,8 @@ export interface ManagedController extends Controller {
   stop(): Promise<void>;
   /** Aborts the signals of all active reconciles. */
   abortReconciles(reason: Error): void;
-  /** Number of active reconciles. */
-  readonly active: number;
+  /** The objects that are being reconciled. */
+  readonly active: readonly Key[];
   /** Number of active reconciles and ready keys. */
   readonly pending: number;
 }

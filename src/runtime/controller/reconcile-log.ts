@@ -1,4 +1,5 @@
 /** Log lines about reconciles: the fields that all lines of one have in common, and the level of a failure. */
+import { ProgrammingError, programmingErrorIn } from '../../lib/programming-error.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
 import { Conflict } from '../errors.ts';
@@ -56,16 +57,29 @@ interface Failure {
   readonly waitMs: number | undefined;
 }
 
-/** Level: conflicts are info, handled failures debug, unhandled ones warnings, and final ones errors. */
+/**
+ * Level: conflicts are info, handled failures debug, unhandled ones and mistakes of the program warnings, and final ones
+ * errors.
+ */
 export function logFailure(log: Logger, { error, isHandled, willRetry, waitMs }: Failure): void {
   const fields = { err: error instanceof Error ? error.message : String(error), requeueAfterMs: waitMs };
+  const mistake = programmingErrorIn(error);
   if (!willRetry) {
     log.error({ ...fields, err: error }, 'reconcile failed, not retrying');
   } else if (error instanceof Conflict) {
     log.info(fields, 'object changed concurrently, retrying');
+  } else if (mistake) {
+    log.warn({ ...fields, err: withStackOf(mistake, error) }, 'reconcile failed, retrying');
   } else if (isHandled) {
     log.debug(fields, 'reconcile failed, retrying');
   } else {
     log.warn(fields, 'reconcile failed, retrying');
   }
+}
+
+function withStackOf(mistake: Error, failure: unknown): Error {
+  const { message } = failure as Error;
+  const shown = new ProgrammingError(message);
+  if (mistake.stack !== undefined) shown.stack = mistake.stack;
+  return shown;
 }

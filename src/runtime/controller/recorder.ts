@@ -9,15 +9,15 @@ import { timestamp, type Clock } from '../../lib/clock.ts';
 import { cutMiddle } from '../../lib/cut.ts';
 import { randomSuffix, type Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
-import { NotFound } from '../errors.ts';
+import { AlreadyExists, NotFound } from '../errors.ts';
 import { isTemporary } from '../transport/failure.ts';
 import { joinKey } from '../keys.ts';
 import { TokenBucket } from '../queue/rate-limit.ts';
-import type { Client, Kind, Obj, View } from '../types.ts';
+import type { Client, EventOptions, Kind, Obj, View } from '../types.ts';
 import type { Fence } from './writer.ts';
 
 /** Content of an Event, and the object that it is about. */
-export interface EventFacts {
+export interface EventFacts extends EventOptions {
   /** The object the event is about. */
   readonly regarding: View<Obj>;
   /** The component that reports it. */
@@ -139,6 +139,8 @@ class EventRecorder implements Recorder {
   #lineFor(facts: EventFacts): Line {
     const now = this.#ports.clock.now();
     const group = [facts.component, objectId(facts.regarding), facts.type, facts.reason].join('\n');
+    if (facts.keepsLast || facts.name !== undefined)
+      return this.#line(`${group}\nlast ${facts.name ?? ''}`, facts);
     const similar = this.#similar.get(group, () => ({ since: now, notes: new Set<string>() }));
     if (now - similar.since >= SIMILAR_WINDOW_MS) {
       similar.since = now;
@@ -147,17 +149,22 @@ class EventRecorder implements Recorder {
     const isKnown = similar.notes.has(facts.note);
     const isOneTooMany = !isKnown && similar.notes.size >= SIMILAR_LIMIT;
     if (!isOneTooMany) similar.notes.add(facts.note);
-    const text = isOneTooMany ? { ...facts, note: shorten(COMBINED + facts.note) } : facts;
+    return isOneTooMany
+      ? this.#line(group, { ...facts, note: shorten(COMBINED + facts.note) })
+      : this.#line(`${group}\n${facts.note}`, facts);
+  }
+
+  #line(key: string, facts: EventFacts): Line {
     const at = timestamp(this.#ports.clock);
-    const line = this.#lines.get(isOneTooMany ? group : `${group}\n${facts.note}`, () => ({
-      facts: text,
+    const line = this.#lines.get(key, () => ({
+      facts,
       count: 0,
       first: at,
       last: at,
       name: undefined,
       isPending: false,
     }));
-    line.facts = text;
+    line.facts = facts;
     return line;
   }
 
@@ -199,9 +206,8 @@ class EventRecorder implements Recorder {
     const { client } = this.#ports;
     const namespace = line.facts.regarding.metadata.namespace ?? 'default';
     if (line.name !== undefined) {
-      const body = { count: line.count, lastTimestamp: line.last, message: line.facts.note };
       try {
-        await client.send({ verb: 'merge', kind: eventKind, key: joinKey(namespace, line.name), body });
+        await this.#update(line, joinKey(namespace, line.name));
         return;
       } catch (error) {
         if (!(error instanceof NotFound)) throw error;
@@ -210,17 +216,34 @@ class EventRecorder implements Recorder {
       }
     }
     const object = this.#objectOf(line, namespace);
-    await client.send({ verb: 'create', kind: eventKind, object });
+    try {
+      await client.send({ verb: 'create', kind: eventKind, object });
+    } catch (error) {
+      // A previous process has created the Event of this name.
+      if (!(error instanceof AlreadyExists) || line.facts.name === undefined) throw error;
+      await this.#update(line, joinKey(namespace, object.metadata.name));
+    }
     line.name = object.metadata.name;
+  }
+
+  async #update({ count, last, facts }: Line, key: string): Promise<void> {
+    const body = { count, lastTimestamp: last, message: facts.note };
+    await this.#ports.client.send({ verb: 'merge', kind: eventKind, key, body });
   }
 
   #objectOf({ facts, count, first, last }: Line, namespace: string): CoreEvent {
     const { metadata, apiVersion, kind } = facts.regarding;
     const { name, uid, resourceVersion } = metadata;
+    const generated = (): string => `${name.slice(0, 240)}.${randomSuffix(this.#ports.rng, 10)}`;
+    const owner = facts.isOwned && uid !== undefined && { apiVersion, kind, name, uid };
     return {
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: { name: `${name.slice(0, 240)}.${randomSuffix(this.#ports.rng, 10)}`, namespace },
+      metadata: {
+        name: facts.name ?? generated(),
+        namespace,
+        ...(owner && { ownerReferences: [owner] }),
+      },
       involvedObject: { apiVersion, kind, namespace: metadata.namespace, name, uid, resourceVersion },
       reason: facts.reason,
       message: facts.note,

@@ -49,6 +49,12 @@ export interface ControllerSpec<P extends Obj> {
    * `namespace` for namespaced kinds.
    */
   readonly fairness?: 'namespace' | 'none';
+  /**
+   * A reconcile that takes longer leaves its worker to others, so that those which wait for slow servers do not hold up
+   * other namespaces. A namespace still has less than `maxConcurrent` reconciles at a time, all of them together at most
+   * ten times as many. Default: a reconcile keeps its worker. No effect without fairness, or if `maxConcurrent` is 1.
+   */
+  readonly freesWorkerAfterMs?: number;
   /** After this time `ctx.signal` aborts; the reconciler decides how to react. Default: never. */
   readonly reconcileTimeoutMs?: number;
   /** Maximum time between two reconciles of an object, ±10 %; 0 disables it. Default 10 h. */
@@ -112,6 +118,9 @@ export interface Settings<P extends Obj> {
   readonly fieldManager: string;
   readonly ownEvents: 'filter' | 'deliver';
 }
+
+/** `freesWorkerAfterMs` for controllers that wait for servers of tenants: few reconciles that work take longer. */
+export const SLOW_RECONCILE_MS = 10_000;
 
 const DEFAULT_WORKERS = 10;
 const DEFAULT_SYNC_MS = 10 * 3_600_000;

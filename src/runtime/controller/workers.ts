@@ -17,6 +17,8 @@ interface WorkersPorts {
   readonly pace: Pace;
   readonly maxConcurrent: number;
   readonly totalLimit: TotalLimit | undefined;
+  /** When a reconcile leaves its worker to others; undefined: never. */
+  readonly freesWorkerAfterMs: number | undefined;
   /** @param mayStart to be called before the reconcile; absent without a total limit */
   handle(item: WorkItem, mayStart: MayStart | undefined): Promise<void>;
   onError(item: WorkItem, error: unknown): void;
@@ -26,6 +28,8 @@ export class Workers {
   readonly #ports: WorkersPorts;
   readonly #throttle: Throttle | undefined;
   #running: Promise<void>[] = [];
+  /** Reconciles that have left their workers. */
+  readonly #slow = new Set<Promise<void>>();
 
   constructor(ports: WorkersPorts) {
     this.#ports = ports;
@@ -40,6 +44,7 @@ export class Workers {
   async stop(): Promise<void> {
     this.#throttle?.stop();
     await Promise.all(this.#running);
+    await Promise.all(this.#slow);
   }
 
   async #work(): Promise<void> {
@@ -53,15 +58,38 @@ export class Workers {
       }
       const rest = pace.rest();
       if (rest) await rest;
-      try {
-        await this.#ports.handle(item, leave && (() => this.#mayStart(leave)));
-      } catch (error) {
-        this.#ports.onError(item, error);
-      } finally {
-        leave?.();
-        item.end();
-      }
+      await this.#untilSlow(item, this.#handle(item, leave));
     }
+  }
+
+  /** Never rejects. */
+  async #handle(item: WorkItem, leave: (() => void) | undefined): Promise<void> {
+    try {
+      await this.#ports.handle(item, leave && (() => this.#mayStart(leave)));
+    } catch (error) {
+      this.#ports.onError(item, error);
+    } finally {
+      leave?.();
+      item.end();
+    }
+  }
+
+  /** Resolves when the reconcile has ended, or has left its worker. */
+  #untilSlow(item: WorkItem, done: Promise<void>): Promise<void> {
+    const { clock, freesWorkerAfterMs } = this.#ports;
+    if (freesWorkerAfterMs === undefined) return done;
+    return new Promise((resolve) => {
+      const cancel = clock.at(clock.now() + freesWorkerAfterMs, () => {
+        if (!item.leaveWorker()) return;
+        this.#slow.add(done);
+        resolve();
+      });
+      void done.then(() => {
+        cancel();
+        this.#slow.delete(done);
+        resolve();
+      });
+    });
   }
 
   async #mayStart(leave: () => void): Promise<boolean> {

@@ -1,8 +1,8 @@
 /** Sends writes in a controller's name: checks the fence first, and notifies the caches before and after. */
 import { isSameKind, joinKey, keyOf } from '../keys.ts';
 import type { Cache, Caches, Client, Key, Kind, Obj, View, Write, Writer, WriteTicket } from '../types.ts';
-import type { OwnWrite } from './brake.ts';
-import { isOutdated, pinned } from './pinned.ts';
+import type { OwnWrite } from './fight-detector.ts';
+import { isOutdated, withResourceVersion } from './optimistic-lock.ts';
 
 /** Throws if this process must not write, because it lost its leadership or is stopping. */
 export type Fence = () => void;
@@ -69,7 +69,7 @@ async function send<T extends Obj>(
   caches: readonly Cache<Obj>[],
   signal: AbortSignal | undefined,
 ): Promise<[Write<T>, T]> {
-  const first = key === undefined ? undefined : pinned(write, key, caches);
+  const first = key === undefined ? undefined : withResourceVersion(write, key, caches);
   if (first) {
     try {
       return [first, await client.send(first, signal)];

@@ -10,8 +10,10 @@ import type { Kind, Meta, Obj, View } from '../types.ts';
  * The result of a conversion: all fields except for the identity, which stays. Without `metadata`, labels and annotations
  * stay as well.
  */
-export type Converted<T extends Obj> = Omit<T, 'apiVersion' | 'kind' | 'metadata'> & {
-  readonly metadata?: Pick<Meta, 'labels' | 'annotations'>;
+export type Converted<T extends Obj> = (
+  Omit<T, 'apiVersion' | 'kind' | 'metadata'> | View<Omit<T, 'apiVersion' | 'kind' | 'metadata'>>
+) & {
+  readonly metadata?: View<Pick<Meta, 'labels' | 'annotations'>>;
 };
 
 /** The functions between a version and the hub. They must be pure, because they run in every replica. */
@@ -47,6 +49,24 @@ export class ConversionError extends Error {
 
 /** The conversion of a kind, to which other versions are added with `spoke`. */
 export const conversionOf = <H extends Obj>(hub: Kind<H>): Conversion<H> => new HubConversion(hub, new Map());
+
+/**
+ * Labels and annotations for the result of a conversion, with one annotation changed. In it, a version keeps a value that it
+ * cannot express otherwise.
+ * @param value undefined removes the annotation
+ */
+export function withAnnotation(
+  { labels, annotations }: View<Meta>,
+  name: string,
+  value: string | undefined,
+): Pick<Meta, 'labels' | 'annotations'> {
+  const { [name]: _, ...others } = annotations ?? {};
+  const kept = value === undefined ? others : { ...others, [name]: value };
+  return {
+    ...(labels && { labels: { ...labels } }),
+    ...(Object.keys(kept).length > 0 && { annotations: kept }),
+  };
+}
 
 type Spokes<H extends Obj> = ReadonlyMap<string, SpokeFunctions<Obj, H>>;
 

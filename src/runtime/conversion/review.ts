@@ -4,8 +4,30 @@ import type { Obj } from '../types.ts';
 import type { Conversion } from './conversion.ts';
 
 /** The request body is not a ConversionReview. */
-export class InvalidReview extends Error {
+class InvalidReview extends Error {
   override readonly name = 'InvalidReview';
+}
+
+/** An HTTP response. */
+interface ReviewAnswer {
+  readonly code: number;
+  readonly body: object;
+  /** Why the conversion failed. */
+  readonly problem?: string | undefined;
+}
+
+/**
+ * Answers a request: parses its body, and converts all its objects, or none.
+ * @throws errors that are bugs
+ */
+export function answerReview(conversion: Pick<Conversion, 'convert'>, text: string): ReviewAnswer {
+  try {
+    const { response, problem } = reviewConversion(conversion, JSON.parse(text) as unknown);
+    return { code: 200, body: response, problem };
+  } catch (error) {
+    if (!(error instanceof InvalidReview || error instanceof SyntaxError)) throw error;
+    return { code: 400, body: { message: error.message } };
+  }
 }
 
 interface Review {
@@ -18,7 +40,7 @@ interface Review {
  * Converts all objects of a review, or none.
  * @throws InvalidReview
  */
-export function reviewConversion(conversion: Pick<Conversion, 'convert'>, body: unknown): Review {
+function reviewConversion(conversion: Pick<Conversion, 'convert'>, body: unknown): Review {
   const request = ownField(body, 'request');
   const uid = ownField(request, 'uid');
   const apiVersion = ownField(request, 'desiredAPIVersion');

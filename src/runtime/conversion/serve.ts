@@ -1,17 +1,19 @@
 /**
  * Serves the conversions of an operator: creates the certificates, starts the server, and then writes the definitions, so
- * that API servers send their requests here. Afterwards it checks certificates and definitions periodically.
+ * that API servers send their requests here. Afterwards it watches the definitions, and checks certificates periodically.
  */
 import { conversionPath } from '../../lib/crd/conversion-path.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Client } from '../types.ts';
-import type { Certificates } from '../webhooks/certificates.ts';
-import { CHECK_MS, checkPeriodically } from '../webhooks/checking.ts';
+import { checkPeriodically } from '../webhooks/checking.ts';
 import { hostsOf, withPort, type Endpoint } from '../webhooks/endpoint.ts';
 import { currentCertificates } from '../webhooks/secret.ts';
 import type { Conversion } from './conversion.ts';
-import { installConversion } from './definition.ts';
+import { definitionOf, installConversion } from './definition.ts';
+import { followDefinition, type Installation } from './following.ts';
+import { ServedConversion } from './served.ts';
 import { startConversionServer } from './server.ts';
 
 /** The conversions of an operator, and how API servers reach it. All replicas serve them. */
@@ -30,6 +32,7 @@ export interface ConversionOptions {
 interface ConversionPorts {
   readonly client: Client;
   readonly clock: Clock;
+  readonly rng: Rng;
   readonly log: Logger;
   /** Name of the operator. */
   readonly name: string;
@@ -37,8 +40,6 @@ interface ConversionPorts {
 }
 
 const DEFAULT_PORT = 9443;
-/** Until a missing definition is looked for again. */
-const MISSING_MS = 10_000;
 
 interface Conversions {
   readonly port: number;
@@ -50,57 +51,83 @@ export async function serveConversions(
   options: ConversionOptions,
   ports: ConversionPorts,
 ): Promise<Conversions> {
-  const { conversions, listen = {} } = options;
-  const { client, clock, log } = ports;
+  const { listen = {} } = options;
+  const conversions = options.conversions.map((each) => new ServedConversion(each));
+  const { client, log } = ports;
   const endpoint = endpointOf(options, ports);
   const secret = { ...ports, ...secretOf(options, ports), hosts: hostsOf(endpoint) };
-  let inUse = await currentCertificates(secret);
+  let trusted = await currentCertificates(secret);
   const server = await startConversionServer({
     host: listen.host ?? '0.0.0.0',
     port: listen.port ?? DEFAULT_PORT,
-    identity: inUse,
-    conversions: new Map(conversions.map((each) => [conversionPath(each.hub), each])),
+    identity: trusted,
+    conversions: new Map(conversions.map((each) => [conversionPath(each.conversion.hub), each])),
     log,
   });
   const reachable = withPort(endpoint, server.port);
-  /** @returns milliseconds until the next check */
-  const install = async ({ caBundle }: Certificates): Promise<number> => {
-    let waitMs = CHECK_MS;
-    for (const conversion of conversions) {
-      const { plural, group } = conversion.hub;
-      const done = await installConversion(client, conversion, reachable, caBundle);
-      const definition = `${plural}.${group}`;
-      if (done === 'written') log.info({ definition }, 'conversion webhook installed');
-      if (done !== 'missing') continue;
-      log.warn({ definition }, 'the definition is not installed, so its versions are not converted yet');
-      waitMs = MISSING_MS;
-    }
-    return waitMs;
+  const installations = conversions.map((each) =>
+    installationOf(each, { client, log, endpoint: reachable, caBundle: () => trusted.caBundle }),
+  );
+  const installAll = async (): Promise<void> => {
+    for (const each of installations) await each.install();
   };
-  const check = async (): Promise<number> => {
-    const certificates = await currentCertificates(secret, inUse);
+  let inUse = trusted;
+  const check = async (): Promise<void> => {
+    trusted = await currentCertificates(secret, inUse);
     // API servers must trust a new authority before its certificate is used.
-    const waitMs = await install(certificates);
-    if (certificates.certificate !== inUse.certificate) server.useIdentity(certificates);
-    inUse = certificates;
-    return waitMs;
+    await installAll();
+    if (trusted.certificate !== inUse.certificate) server.useIdentity(trusted);
+    inUse = trusted;
   };
   const life = new AbortController();
+  const { signal } = life;
   try {
-    const firstMs = await install(inUse);
-    const checking = checkPeriodically(check, { clock, log, signal: life.signal, firstMs });
-    return {
-      port: server.port,
-      async close() {
-        life.abort(new Error('operator stopping'));
-        await checking;
-        await server.close();
-      },
-    };
+    await installAll();
   } catch (error) {
     await server.close();
     throw error;
   }
+  const work = [
+    checkPeriodically(check, { ...ports, signal }),
+    ...installations.map((each) => followDefinition(each, { ...ports, signal })),
+  ];
+  return {
+    port: server.port,
+    async close() {
+      life.abort(new Error('operator stopping'));
+      await Promise.all(work);
+      await server.close();
+    },
+  };
+}
+
+interface InstallationPorts {
+  readonly client: Client;
+  readonly log: Logger;
+  readonly endpoint: Endpoint;
+  /** The current one. */
+  readonly caBundle: () => string;
+}
+
+/** Writes one definition, and knows the version of it that needs no change. */
+function installationOf(
+  served: ServedConversion,
+  { client, log, endpoint, caBundle }: InstallationPorts,
+): Installation {
+  const definition = definitionOf(served.conversion);
+  let settled: string | undefined;
+  return {
+    definition,
+    isSettled: (version) => version !== undefined && version === settled,
+    async install() {
+      const { outcome, version } = await installConversion(client, served, endpoint, caBundle());
+      settled = version;
+      if (outcome === 'written') log.info({ definition }, 'conversion webhook installed');
+      if (outcome === 'missing')
+        log.warn({ definition }, 'the definition is not installed, so its versions are not converted yet');
+      return outcome === 'written';
+    },
+  };
 }
 
 function endpointOf({ endpoint }: ConversionOptions, { namespace }: ConversionPorts): Endpoint {

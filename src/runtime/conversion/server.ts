@@ -3,10 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { ByteBudget, type ByteShare } from '../../lib/byte-budget.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { ServerConnections } from '../../lib/server-connections.ts';
 import type { Logger } from '../../observability/log.ts';
 import { EspalierError } from '../errors.ts';
 import type { Conversion } from './conversion.ts';
-import { InvalidReview, reviewConversion } from './review.ts';
+import { answerReview } from './review.ts';
 
 interface Identity {
   /** PEM. */
@@ -62,19 +64,22 @@ export async function startConversionServer(options: {
       response.end(bytes);
     });
   });
+  const connections = new ServerConnections(server);
   await listen(server, host, options.port);
   return {
     port: (server.address() as AddressInfo).port,
     useIdentity: ({ key, certificate }) => {
       server.setSecureContext({ key, cert: certificate });
     },
-    close: () =>
-      new Promise((resolve) => {
+    async close() {
+      const closed = new Promise<void>((resolve) => {
         server.close(() => {
           resolve();
         });
-        server.closeIdleConnections();
-      }),
+      });
+      await connections.close(systemClock, REQUEST_TIMEOUT_MS);
+      await closed;
+    },
   };
 }
 
@@ -118,14 +123,12 @@ async function answerTo(
     share = await budget.take(length, request.socket.remoteAddress ?? '', whenClosed(request));
     const text = await textOf(request);
     if (text === undefined) return tooLarge;
-    const { response, problem } = reviewConversion(conversion, JSON.parse(text) as unknown);
+    const { problem, ...answer } = answerReview(conversion, text);
     if (problem !== undefined) log.warn({ path, problem }, 'conversion failed');
-    return { code: 200, body: response };
+    return answer;
   } catch (error) {
-    const { message } = error as Error;
-    if (error instanceof InvalidReview || error instanceof SyntaxError) return refuse(400, message);
     log.error({ path, err: error }, 'handling a conversion request failed');
-    return refuse(500, message);
+    return refuse(500, (error as Error).message);
   } finally {
     share?.release();
   }

@@ -2,8 +2,8 @@
  * Creates resources exactly once, although the process can crash after every step (pure).
  *
  * Before `create` is called, the object is marked as pending, in a write that fails if the object has changed
- * meanwhile. After it, a second mark says whether the creation succeeded or failed. An object with only the first
- * mark was left by a process that crashed in between. If the name was known before, `observe` finds the resource. If
+ * meanwhile. After it, a second annotation says whether the creation succeeded or failed. An object with only the first
+ * annotation was left by a process that crashed in between. If the name was known before, `observe` finds the resource. If
  * the service assigns names, it is unknown whether the resource exists, and creating it again could leave a resource
  * that no object refers to: then a user has to check.
  */
@@ -13,27 +13,30 @@ import { annotationOf, annotations } from './annotations.ts';
 /** How long a created resource may be invisible to `observe`, by default. */
 export const GRACE_MS = 30_000;
 
-export type Marks = Record<string, string | null>;
+/** Annotations that record the start and the result of a creation; null removes one. */
+export type CreationAnnotations = Record<string, string | null>;
 
 /** @param now milliseconds since 1970, as `Clock.wall()` */
 const moment = (now: number): string => new Date(now).toISOString();
 
 /**
- * Marks for the write before `create`. Older results are removed, so that a wrong clock cannot make them look newer.
+ * The annotations for the write before `create`. Older results are removed, so that a wrong clock cannot make them look newer.
  */
-export const pendingMarks = (now: number, name: string | undefined): Marks => ({
+export const pendingAnnotations = (now: number, name: string | undefined): CreationAnnotations => ({
   [annotations.createPending]: moment(now),
   [annotations.createSucceeded]: null,
   [annotations.createFailed]: null,
   ...(name !== undefined && { [annotations.name]: name }),
 });
 
-export const succeededMarks = (now: number, name: string | undefined): Marks => ({
+export const succeededAnnotations = (now: number, name: string | undefined): CreationAnnotations => ({
   [annotations.createSucceeded]: moment(now),
   ...(name !== undefined && { [annotations.name]: name }),
 });
 
-export const failedMarks = (now: number): Marks => ({ [annotations.createFailed]: moment(now) });
+export const failedAnnotations = (now: number): CreationAnnotations => ({
+  [annotations.createFailed]: moment(now),
+});
 
 /** Whether a creation was started and its result was never stored. */
 export function isInterrupted(object: View<Obj>): boolean {
@@ -48,11 +51,11 @@ export function graceLeftMs(object: View<Obj>, now: number, graceMs = GRACE_MS):
   const succeeded = timeOf(object, 'createSucceeded');
   if (succeeded === undefined) return 0;
   const left = succeeded + graceMs - now;
-  // A mark from the future is the result of a wrong clock, so it does not count.
+  // An annotation from the future is the result of a wrong clock, so it does not count.
   return left > graceMs ? 0 : Math.max(0, left);
 }
 
-/** Tells users what to do about an interrupted creation. */
+/** What a user has to do after an interrupted creation. */
 export const interruptedMessage = (object: View<Obj>): string =>
   `the creation begun at ${annotationOf(object, 'createPending') ?? ''} was interrupted, and the service assigns names, so it is unknown whether it created something. ` +
   `Check the service: if the resource exists, put its name into the annotation ${annotations.name}; in either case remove the annotation ${annotations.createPending}`;

@@ -24,7 +24,7 @@ export class Drifts {
     const common = { labels: ['controller'], zero: [own] };
     const total = metrics.counter({
       name: 'espalier_external_drifts_total',
-      help: 'External resources that were up to date and differ, although their object has not changed.',
+      help: 'External resources that drifted: they differ from their unchanged object.',
       ...common,
     });
     const seconds = metrics.histogram({

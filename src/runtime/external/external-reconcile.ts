@@ -9,7 +9,7 @@ import { keyOf } from '../keys.ts';
 import type { Context, Kind, Meta, View } from '../types.ts';
 import { annotationOf, annotations } from './annotations.ts';
 import { Conditions, type StepEvent } from './conditions.ts';
-import type { Marks } from './creation.ts';
+import type { CreationAnnotations } from './creation.ts';
 import type { NameStrategy } from './names.ts';
 import type { ExternalObject, Observation } from './types.ts';
 import { filledIn } from './late-initialization.ts';
@@ -23,8 +23,8 @@ export interface ExternalReconcilePorts<M extends ExternalObject> {
   readonly manager: string;
 }
 
-/** Marks must be written: only this process knows that the resource exists. */
-const MARK_TRIES = 3;
+/** The annotations must be written: only this process knows that the resource exists. */
+const MAX_TRIES = 3;
 
 /** The parts of an object that initializers change. */
 interface Amended {
@@ -80,13 +80,13 @@ export class ExternalReconcile<M extends ExternalObject> {
   // ------------------------------------------------------------ writes
 
   /**
-   * Adds the finalizer and the marks that are missing.
+   * Adds the finalizer and the annotations that are missing.
    * @throws Conflict when the object has changed, so the decision may be outdated
    */
-  async prepare(marks: Marks): Promise<void> {
+  async prepare(creation: CreationAnnotations): Promise<void> {
     const { finalizer } = this.#ports;
     const { metadata } = this.#base;
-    const news = Object.entries(marks).filter(
+    const news = Object.entries(creation).filter(
       ([name, value]) => (metadata.annotations?.[name] ?? null) !== value,
     );
     const isHeld = hasFinalizer(this.#base, finalizer);
@@ -102,17 +102,20 @@ export class ExternalReconcile<M extends ExternalObject> {
   }
 
   /**
-   * Writes marks even if the object has changed, and even if the reconcile has to stop.
+   * Writes the annotations even if the object has changed, and even if the reconcile has to stop.
    * @throws the error of the last attempt
    */
-  async record(marks: Marks): Promise<void> {
+  async record(creation: CreationAnnotations): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        await this.#patch({ uid: this.#base.metadata.uid, annotations: marks }, new AbortController().signal);
+        await this.#patch(
+          { uid: this.#base.metadata.uid, annotations: creation },
+          new AbortController().signal,
+        );
         return;
       } catch (error) {
         const isPassing = error instanceof ApiError || error instanceof TransportError;
-        if (!isPassing || tries >= MARK_TRIES) throw error;
+        if (!isPassing || tries >= MAX_TRIES) throw error;
       }
     }
   }
@@ -176,8 +179,8 @@ export class ExternalReconcile<M extends ExternalObject> {
     if (this.#base.spec) this.draft.spec = copy(this.#base.spec);
   }
 
-  /** Marks with the name of the resource, if the object does not have it yet. */
-  nameMarks(): Marks {
+  /** The annotation with the name of the resource, if the object does not have it yet. */
+  nameAnnotations(): CreationAnnotations {
     const { name } = this;
     return name === undefined ? {} : { [annotations.name]: name };
   }

@@ -12,7 +12,7 @@ export interface Outcome {
 }
 
 /** The next reconcile needs an event. */
-export const REST: Outcome = { result: {} };
+export const WAIT_FOR_EVENT: Outcome = { result: {} };
 
 export async function ended<M extends ExternalObject>(
   reconcile: ExternalReconcile<M>,

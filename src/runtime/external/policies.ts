@@ -71,7 +71,7 @@ export function readPolicies(
 
 const isSame = (set: readonly Step[], allowed: ReadonlySet<Step>): boolean =>
   new Set(set).size === allowed.size && set.every((step) => allowed.has(step));
-const refuse = (complaint: string): PolicyReading => ({ ok: false, problem: complaint });
+const refuse = (problem: string): PolicyReading => ({ ok: false, problem });
 const describe = (value: unknown): string => (isObject(value) ? 'an object' : exactJson(value));
 
 /** Whether the resource is deleted when its object is deleted. */

@@ -12,7 +12,7 @@ import { annotationOf } from './annotations.ts';
 import { withChangeLog, type ChangeLog } from './change-log.ts';
 import { interruptedMessage, isInterrupted } from './creation.ts';
 import type { Initializer } from './initializers.ts';
-import { failed, REST, type Outcome } from './outcome.ts';
+import { failed, WAIT_FOR_EVENT, type Outcome } from './outcome.ts';
 import { ExternalReconcile } from './external-reconcile.ts';
 import { deletesResource, readPolicies, type ManagementPolicy, type Policies } from './policies.ts';
 import { resolveReferences, type CachedReference } from './references.ts';
@@ -48,7 +48,7 @@ export class ExternalResource<M extends ExternalObject> {
    */
   async reconcile(object: View<M>, ctx: Context<M>): Promise<Outcome> {
     const reconcile = this.#begin(object, ctx);
-    if (!(await this.#steps.recordLate(reconcile))) return REST;
+    if (!(await this.#steps.recordLate(reconcile))) return WAIT_FOR_EVENT;
     if (annotationOf(reconcile.object, 'paused') === 'true') return this.#pause(reconcile, 'Annotated');
     const reading = readPolicies(reconcile.object, this.#ports.policySets);
     if (!reading.ok)
@@ -134,29 +134,35 @@ export class ExternalResource<M extends ExternalObject> {
   async #initialize(reconcile: ExternalReconcile<M>): Promise<Outcome | undefined> {
     const { references, initializers } = this.#ports;
     if (references.length === 0 && initializers.length === 0) return undefined;
-    const resolved = resolveReferences(reconcile.object, references);
+    let resolved: ReturnType<typeof resolveReferences>;
+    let initial: (object | undefined)[];
+    try {
+      resolved = resolveReferences(reconcile.object, references);
+      initial = initializers.map((initialize) => initialize(reconcile.object));
+    } catch (error) {
+      return failed(reconcile, 'InitializationFailed', error);
+    }
     if (!resolved.ok) return failed(reconcile, 'ReferencesUnresolved', new Error(resolved.problem));
-    const initial = initializers.map((initialize) => initialize(reconcile.object));
     await reconcile.amend([...initial, resolved.patch && { spec: resolved.patch }].filter(isPresent));
     return undefined;
   }
 
   async #beforeDeletion(reconcile: ExternalReconcile<M>, policies: Policies): Promise<Outcome | undefined> {
     const { finalizer } = this.#ports;
-    if (!hasFinalizer(reconcile.object, finalizer)) return REST;
+    if (!hasFinalizer(reconcile.object, finalizer)) return WAIT_FOR_EVENT;
     if (!deletesResource(policies)) return this.#steps.release(reconcile);
     const others = reconcile.object.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
     if (others.length === 0) return undefined;
     reconcile.note('begin delete', 'WaitingForOthers', `waiting for the finalizers ${others.join(', ')}`);
     await reconcile.storeStatus();
-    return REST;
+    return WAIT_FOR_EVENT;
   }
 
   async #pause(reconcile: ExternalReconcile<M>, reason: string): Promise<Outcome> {
     reconcile.note('pause', reason);
     reconcile.synced(false, 'Paused');
     await reconcile.storeStatus();
-    return REST;
+    return WAIT_FOR_EVENT;
   }
 }
 

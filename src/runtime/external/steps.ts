@@ -6,15 +6,15 @@ import { jittered } from '../queue/retry.ts';
 import type { Client, View } from '../types.ts';
 import { pollIntervalError, pollIntervalMs } from './annotations.ts';
 import {
-  failedMarks,
+  failedAnnotations,
   graceLeftMs,
   interruptedMessage,
-  pendingMarks,
-  succeededMarks,
-  type Marks,
+  pendingAnnotations,
+  succeededAnnotations,
+  type CreationAnnotations,
 } from './creation.ts';
 import { OutcomeUnknown } from './errors.ts';
-import { ended, failed, messageOf, REST, type Outcome } from './outcome.ts';
+import { ended, failed, messageOf, WAIT_FOR_EVENT, type Outcome } from './outcome.ts';
 import type { ExternalReconcile, ExternalReconcilePorts } from './external-reconcile.ts';
 import { needsFinalizer, type Policies } from './policies.ts';
 import type { Drifts } from './drift.ts';
@@ -52,7 +52,7 @@ const NOT_THERE: Observation = { exists: false, upToDate: false, state: 'unknown
 export class Steps<M extends ExternalObject> {
   readonly #ports: StepPorts<M>;
   /** Results of creations that could not be stored, by uid. The next reconcile stores them first. */
-  readonly #unrecorded = new Map<string, Marks>();
+  readonly #unrecorded = new Map<string, CreationAnnotations>();
 
   constructor(ports: StepPorts<M>) {
     this.#ports = ports;
@@ -77,7 +77,7 @@ export class Steps<M extends ExternalObject> {
         'LateInitialized',
         'Unset fields now contain the values that the service chose.',
       );
-    if (needsFinalizer(policies)) await reconcile.prepare(reconcile.nameMarks());
+    if (needsFinalizer(policies)) await reconcile.prepare(reconcile.nameAnnotations());
     reconcile.observed(seen);
     reconcile.note(`observe ${seen.state}`, observedReason[seen.state], seen.message);
     // In every state: a password may be rotated while the service is still updating the resource.
@@ -113,7 +113,7 @@ export class Steps<M extends ExternalObject> {
   async create(reconcile: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Outcome> {
     reconcile.note('begin create', 'CreationRequested');
     const begunAt = reconcile.wall;
-    await reconcile.prepare(pendingMarks(begunAt, reconcile.name));
+    await reconcile.prepare(pendingAnnotations(begunAt, reconcile.name));
     const status = (reconcile.draft.status ??= {});
     delete status.state;
     let created: Created;
@@ -126,18 +126,17 @@ export class Steps<M extends ExternalObject> {
         return failed(reconcile, 'CreationInterrupted', new NoRetryError({ message, cause: error }));
       }
       // If the clock was set back, the result must not look older than the start.
-      await this.#record(reconcile, failedMarks(Math.max(begunAt, reconcile.wall)));
+      await this.#record(reconcile, failedAnnotations(Math.max(begunAt, reconcile.wall)));
       if (error instanceof NoRetryError) reconcile.note('give up creating', 'CreateFailed', error.message);
       return failed(reconcile, 'CreateFailed', error);
     }
-    await this.#record(reconcile, succeededMarks(Math.max(begunAt, reconcile.wall), created.externalName));
+    await this.#record(
+      reconcile,
+      succeededAnnotations(Math.max(begunAt, reconcile.wall), created.externalName),
+    );
     if (reconcile.name !== undefined) status.id = reconcile.name;
     reconcile.draft.status = status;
-    reconcile.ctx.event(
-      'Normal',
-      'Created',
-      `Requested the creation of ${reconcile.name ?? 'the resource'}.`,
-    );
+    report(reconcile, 'Created', 'the creation');
     return (
       (await this.#publish(reconcile, created.connectionDetails)) ?? ended(reconcile, this.#ports.pendingMs)
     );
@@ -155,7 +154,7 @@ export class Steps<M extends ExternalObject> {
     } catch (error) {
       return failed(reconcile, 'UpdateFailed', error);
     }
-    reconcile.ctx.event('Normal', 'Updated', `Requested an update of ${reconcile.name ?? 'the resource'}.`);
+    report(reconcile, 'Updated', 'an update');
     return (
       (await this.#publish(reconcile, updated.connectionDetails)) ?? ended(reconcile, this.#ports.pendingMs)
     );
@@ -169,14 +168,15 @@ export class Steps<M extends ExternalObject> {
     } catch (error) {
       return failed(reconcile, 'ObserveFailed', error);
     }
-    // A resource that was just created may exist although it is not visible yet.
-    const hiddenMs = reconcile.object.status?.state === undefined ? this.#graceLeftMs(reconcile) : 0;
+    // A resource that was just created may exist although it is not visible yet, or not visible again.
+    const hiddenMs = reconcile.object.status?.state === 'deleting' ? 0 : this.#graceLeftMs(reconcile);
     if (!seen.exists && hiddenMs === 0) return this.release(reconcile);
     try {
       await handler.delete(reconcile.draft, reconcile.name ?? '');
     } catch (error) {
       return failed(reconcile, 'DeleteFailed', error);
     }
+    report(reconcile, 'Deleted', 'the deletion');
     if (seen.exists) reconcile.observed({ ...seen, state: 'deleting' });
     reconcile.note('succeed', 'Observed');
     return ended(reconcile, seen.exists ? this.#ports.pendingMs : hiddenMs);
@@ -195,7 +195,7 @@ export class Steps<M extends ExternalObject> {
       }
     }
     await removeFinalizer(kind, reconcile.object, finalizer, { client, write, signal });
-    return REST;
+    return WAIT_FOR_EVENT;
   }
 
   // ------------------------------------------------------------ helpers
@@ -223,11 +223,11 @@ export class Steps<M extends ExternalObject> {
   }
 
   /** Stores the result of a creation on the object, now or at the start of the next reconcile. */
-  async #record(reconcile: ExternalReconcile<M>, marks: Marks): Promise<void> {
+  async #record(reconcile: ExternalReconcile<M>, creation: CreationAnnotations): Promise<void> {
     try {
-      await reconcile.record(marks);
+      await reconcile.record(creation);
     } catch (error) {
-      this.#unrecorded.set(reconcile.object.metadata.uid ?? '', marks);
+      this.#unrecorded.set(reconcile.object.metadata.uid ?? '', creation);
       throw error;
     }
   }
@@ -235,10 +235,10 @@ export class Steps<M extends ExternalObject> {
   /** @returns whether the object still exists */
   async recordLate(reconcile: ExternalReconcile<M>): Promise<boolean> {
     const uid = reconcile.object.metadata.uid ?? '';
-    const marks = this.#unrecorded.get(uid);
-    if (!marks) return true;
+    const creation = this.#unrecorded.get(uid);
+    if (!creation) return true;
     try {
-      await reconcile.record(marks);
+      await reconcile.record(creation);
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
       this.#unrecorded.delete(uid);
@@ -248,7 +248,7 @@ export class Steps<M extends ExternalObject> {
     return true;
   }
 
-  /** The object is gone, so its marks cannot be stored any more. */
+  /** The object is deleted, so the result of its creation cannot be stored any more. */
   forget(object: View<M>): void {
     this.#unrecorded.delete(object.metadata.uid ?? '');
     this.#ports.drifts?.forget(object);
@@ -267,6 +267,12 @@ export class Steps<M extends ExternalObject> {
     return graceLeftMs(object, wall, this.#ports.graceMs);
   }
 }
+
+const report = <M extends ExternalObject>(
+  { ctx, name }: ExternalReconcile<M>,
+  reason: string,
+  request: string,
+): void => ctx.event('Normal', reason, `Requested ${request} of ${name ?? 'the resource'}.`);
 
 const observedReason = {
   creating: 'BeingCreated',

@@ -60,7 +60,7 @@ class Fleet implements Share {
   constructor(options: FleetOptions) {
     if (!LABEL_VALUE.test(options.name)) {
       throw new DefinitionError({
-        message: `the fleet "${options.name}" cannot be used as a label value: its name must be 1 to 63 lower-case letters, digits, - and ., and begin and end with a letter or digit`,
+        message: `the fleet name "${options.name}" is not a valid label value: use 1 to 63 lower-case letters, digits, - and ., and begin and end with a letter or digit`,
       });
     }
     checkTimes(options);
@@ -277,12 +277,11 @@ class Fleet implements Share {
 
   #observe(): void {
     const { metrics } = this.#options;
+    metrics.observed({ name: 'espalier_fleet_shards_held', help: 'Shards that this replica holds.' }, () => [
+      [{}, this.#held],
+    ]);
     metrics.observed(
-      { name: 'espalier_fleet_shards_held', help: 'Shards of the work that this replica holds.' },
-      () => [[{}, this.#held]],
-    );
-    metrics.observed(
-      { name: 'espalier_fleet_replicas', help: 'Replicas that share the work, as this one sees it.' },
+      { name: 'espalier_fleet_replicas', help: 'Replicas that share the work, as known to this replica.' },
       () => [[{}, readFleetState(this.#leases.list(), this.#options.name).members.size]],
     );
   }
@@ -293,6 +292,6 @@ function checkTimes({ name, ...times }: FleetOptions): void {
   const { durationMs = DURATION_MS, renewDeadlineMs = RENEW_DEADLINE_MS, renewMs = RENEW_MS } = times;
   if (0 < renewMs && renewMs < renewDeadlineMs && renewDeadlineMs < durationMs) return;
   throw new DefinitionError({
-    message: `the times of fleet "${name}" must be renewMs < renewDeadlineMs < durationMs, and are ${String(renewMs)}, ${String(renewDeadlineMs)} and ${String(durationMs)}`,
+    message: `the times of fleet "${name}" must satisfy renewMs < renewDeadlineMs < durationMs, but are ${String(renewMs)}, ${String(renewDeadlineMs)} and ${String(durationMs)}`,
   });
 }

@@ -1,5 +1,6 @@
 /** Names of the leases of a fleet, and the assignment of objects to shards. */
 import { createHash } from 'node:crypto';
+import { trimmedEnd } from '../../lib/trim.ts';
 
 /**
  * Number of shards: enough to divide the work evenly among a few replicas, and few enough for one small list of
@@ -25,5 +26,5 @@ export const shardLeaseName = (fleet: string, shard: number): string =>
 /** @param identity any string; characters that are invalid in a name are replaced */
 export function memberLeaseName(fleet: string, identity: string): string {
   const name = `${fleet}-member-${identity.toLowerCase().replace(/[^a-z0-9-]+/g, '-')}`;
-  return name.slice(0, LONGEST_NAME).replace(/-+$/, '');
+  return trimmedEnd(name.slice(0, LONGEST_NAME), '-');
 }

@@ -12,7 +12,7 @@ import type { Writer } from '../types.ts';
 export type ShardState = 'none' | 'taking' | 'warming' | 'held' | 'draining' | 'releasing';
 
 /** How long a request may still be in flight after we have stopped waiting for its response. */
-export const DOUBT_MS = 5_000;
+export const MAX_IN_FLIGHT_MS = 5_000;
 
 export class Shard {
   state: ShardState = 'none';
@@ -23,7 +23,7 @@ export class Shard {
   readonly #mayWrite: () => boolean;
   readonly #onIdle: () => void;
   readonly #permits = new Set<(reason: Error) => void>();
-  #doubtUntil = -Infinity;
+  #inFlightUntil = -Infinity;
 
   /**
    * @param mayWrite whether other replicas still count this process as alive
@@ -47,7 +47,7 @@ export class Shard {
 
   /** How long the lease must be kept although nothing is active; Infinity while a reconcile is active. */
   get busyMs(): number {
-    return this.#permits.size > 0 ? Infinity : Math.max(0, this.#doubtUntil - this.#clock.now());
+    return this.#permits.size > 0 ? Infinity : Math.max(0, this.#inFlightUntil - this.#clock.now());
   }
 
   hold(): void {
@@ -93,7 +93,7 @@ export class Shard {
       try {
         return await write(request, signal);
       } catch (error) {
-        if (!isAnswer(error)) this.#doubtUntil = this.#clock.now() + DOUBT_MS;
+        if (!isAnswer(error)) this.#inFlightUntil = this.#clock.now() + MAX_IN_FLIGHT_MS;
         throw error;
       }
     };

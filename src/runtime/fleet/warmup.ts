@@ -56,7 +56,7 @@ export class WarmUp {
         await prepare(coming, signal);
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ err: String(error) }, 'reading the writes of the previous holder failed');
+        log.warn({ err: String(error) }, 'reading the writes of the previous shard holder failed');
         await sleep(clock, retryAfterMs, signal).catch(() => undefined);
         continue;
       }

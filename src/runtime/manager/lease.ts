@@ -62,7 +62,7 @@ export interface LeaseOptions extends LeasePorts {
   /** For log and metrics: the holder is the leader (default), or a member of a fleet. */
   readonly purpose?: 'leader' | 'member';
   /**
-   * Whether `acquire` goes on if the requests are forbidden or the namespace does not exist: for a process that held
+   * Whether `acquire` continues if the requests are forbidden or the namespace does not exist: for a process that held
    * the lease before. Default `false`.
    */
   readonly isPersistent?: boolean;
@@ -95,7 +95,11 @@ const messagesFor = {
     held: 'became leader',
     lost: 'leadership lost',
   },
-  member: { waiting: 'joining the fleet', held: 'joined the fleet', lost: 'left the fleet involuntarily' },
+  member: {
+    waiting: 'joining the fleet',
+    held: 'joined the fleet',
+    lost: 'lost the membership in the fleet',
+  },
 } as const;
 
 export function createLease(options: LeaseOptions): Lease {

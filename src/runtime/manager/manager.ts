@@ -109,6 +109,8 @@ export interface StartableManager extends Manager {
 export const createManager = (options: ManagerOptions): StartableManager => new ControllerManager(options);
 
 const SYNC_TIMEOUT_MS = 120_000;
+/** Number of objects in a log line. */
+const MAX_NAMED = 10;
 const DRAIN_MS = 30_000;
 
 class ControllerManager implements StartableManager {
@@ -159,7 +161,7 @@ class ControllerManager implements StartableManager {
       options.share?.fence();
     };
     this.recorder = createRecorder({ client, clock, rng, log, identity, fence });
-    const loop = watchLoopLag(clock, metrics);
+    const loop = watchLoopLag(clock, metrics, options.log);
     this.#loop = loop;
     const started: Check = {
       name: 'started',
@@ -243,8 +245,10 @@ class ControllerManager implements StartableManager {
     const drained = Promise.all(this.#controllers.map((controller) => controller.stop()));
     if (!(await isWithin(clock, drainMs, drained))) {
       for (const controller of this.#controllers) controller.abortReconciles(reason);
-      this.#unfinished = this.#controllers.reduce((sum, { active }) => sum + active, 0);
-      log.error({ runs: this.#unfinished }, 'some reconciles did not end in time and were abandoned');
+      const late = this.#controllers.flatMap(({ name, active }) => active.map((key) => `${name} ${key}`));
+      this.#unfinished = late.length;
+      const fields = { runs: late.length, objects: late.slice(0, MAX_NAMED) };
+      log.error(fields, 'some reconciles did not end in time and were abandoned');
     }
     this.#phase = 'stopped';
     await isWithin(clock, drainMs, this.recorder.flush());

@@ -1,6 +1,7 @@
 /** Checks for the health server: whether the sources are synced, and whether the event loop is blocked. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Check } from '../../observability/health.ts';
+import type { Logger } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Caches } from '../types.ts';
 
@@ -22,6 +23,9 @@ export const sourcesCheck = (caches: Caches): Check => ({
 const PERIOD_MS = 500;
 const DEFAULT_LIMIT_MS = 5_000;
 
+/** Lag that is logged: watches and leases tolerate it, but code that takes so long should run in a worker thread. */
+const NOTED_LAG_MS = 1_000;
+
 interface LoopLag {
   readonly check: Check;
   stop(): void;
@@ -31,7 +35,12 @@ interface LoopLag {
  * Measures how late timers are, which is how long the event loop was blocked.
  * @param limitMs lag above which the process does not count as alive; default 5 s
  */
-export function watchLoopLag(clock: Clock, metrics: Metrics, limitMs = DEFAULT_LIMIT_MS): LoopLag {
+export function watchLoopLag(
+  clock: Clock,
+  metrics: Metrics,
+  log: Logger,
+  limitMs = DEFAULT_LIMIT_MS,
+): LoopLag {
   let lastLagMs = 0;
   let due = clock.now() + PERIOD_MS;
   let cancel = (): void => undefined;
@@ -40,6 +49,8 @@ export function watchLoopLag(clock: Clock, metrics: Metrics, limitMs = DEFAULT_L
     due = clock.now() + PERIOD_MS;
     cancel = clock.at(due, () => {
       lastLagMs = Math.max(0, clock.now() - due);
+      if (lastLagMs >= NOTED_LAG_MS)
+        log.warn({ blockedMs: Math.round(lastLagMs) }, 'event loop was blocked, all controllers waited');
       arm();
     });
   };

@@ -11,8 +11,14 @@
 import { LinkedList, type Linked } from './linked-list.ts';
 import { FAILURE_MS, Usage } from './usage.ts';
 
-/** In this order. `full`: holds half of the workers or more. */
-type Tier = 'light' | 'heavy' | 'full';
+/**
+ * In this order. `full`: holds half of the workers or more. `blocked`, which is not served: has as many reconciles as one
+ * namespace may have, most of them slow.
+ */
+type Tier = 'light' | 'heavy' | 'full' | 'blocked';
+
+/** Maximum number of reconciles that have left their workers, for each worker. */
+const SLOW_PER_WORKER = 10;
 
 /**
  * After this many reconciles of light namespaces, one of a heavy namespace starts, so that heavy ones make progress.
@@ -31,6 +37,8 @@ interface Group<E> {
   /** Number of its keys, ready or not. */
   size: number;
   running: number;
+  /** Reconciles that have left their workers. */
+  slow: number;
   tier: Tier;
   /** One for each priority; there are few. */
   readonly lines: Line<E>[];
@@ -53,7 +61,9 @@ export class FairOrder<E extends Waiting<E>> {
   readonly #half: number;
   readonly #mostOfOthers: number;
   readonly #groups = new Map<string, Group<E>>();
-  readonly #rings: Record<Tier, Ring<E>[]> = { light: [], heavy: [], full: [] };
+  readonly #rings: Record<Tier, Ring<E>[]> = { light: [], heavy: [], full: [], blocked: [] };
+  readonly #mostSlow: number;
+  #slow = 0;
   #running = 0;
   /** Workers held by namespaces that are not light. */
   #runningOfOthers = 0;
@@ -68,6 +78,7 @@ export class FairOrder<E extends Waiting<E>> {
   constructor(workers: number) {
     this.#half = workers > 1 ? Math.ceil(workers / 2) : Infinity;
     this.#mostOfOthers = workers > 1 ? workers - 1 : Infinity;
+    this.#mostSlow = workers > 1 && Number.isFinite(workers) ? SLOW_PER_WORKER * workers : 0;
   }
 
   /** Number of namespaces with state; 0 when idle. */
@@ -79,7 +90,7 @@ export class FairOrder<E extends Waiting<E>> {
   enter(name: string): Group<E> {
     let group = this.#groups.get(name);
     if (!group) {
-      group = { name, tier: 'light', size: 0, running: 0, lines: [] };
+      group = { name, tier: 'light', size: 0, running: 0, slow: 0, lines: [] };
       this.#groups.set(name, group);
     }
     group.size++;
@@ -133,11 +144,32 @@ export class FairOrder<E extends Waiting<E>> {
     return this.#shareMs;
   }
 
-  /** @param mark from `begin` */
-  end(group: Group<E>, mark: number, hasFailed: boolean, now: number): void {
+  /** @param mark from `begin`; undefined if the reconcile has left its worker */
+  end(group: Group<E>, mark: number | undefined, hasFailed: boolean, now: number): void {
     this.#take(now);
-    this.#usage.charge(group.name, this.#shareMs - mark + (hasFailed ? FAILURE_MS : 0), now);
+    const usedMs = mark === undefined ? 0 : this.#shareMs - mark;
+    this.#usage.charge(group.name, usedMs + (hasFailed ? FAILURE_MS : 0), now);
+    if (mark === undefined) this.#countSlow(group, -1);
+    else this.#count(group, -1);
+  }
+
+  /**
+   * An active reconcile no longer counts among those of the workers, only among those of its namespace.
+   * @returns false if too many have left their workers
+   */
+  leaveWorker(group: Group<E>, mark: number, now: number): boolean {
+    if (this.#slow >= this.#mostSlow) return false;
+    this.#take(now);
+    this.#usage.charge(group.name, this.#shareMs - mark, now);
     this.#count(group, -1);
+    this.#countSlow(group, 1);
+    return true;
+  }
+
+  #countSlow(group: Group<E>, by: 1 | -1): void {
+    this.#slow += by;
+    group.slow += by;
+    this.#place(group);
   }
 
   #count(group: Group<E>, by: 1 | -1): void {
@@ -176,7 +208,8 @@ export class FairOrder<E extends Waiting<E>> {
     }
   }
 
-  #tierOf({ name, running }: Group<E>): Tier {
+  #tierOf({ name, running, slow }: Group<E>): Tier {
+    if (slow > 0 && running + slow >= this.#mostOfOthers) return 'blocked';
     if (running >= this.#half) return 'full';
     return this.#usage.isHeavy(name, this.#now) ? 'heavy' : 'light';
   }

@@ -25,6 +25,11 @@ export interface WorkItem {
   dirty(): boolean;
   /** The reconcile failed, which counts against its namespace. */
   failed(): void;
+  /**
+   * The reconcile takes long: it no longer counts among those of the workers.
+   * @returns false if it keeps its worker, because too many have left theirs, or there is no fairness
+   */
+  leaveWorker(): boolean;
   /** Returns the key to the queue; a dirty one is ready again at once. */
   end(): void;
 }
@@ -253,6 +258,7 @@ class KeyQueue implements WorkQueue {
     this.#observer.taken(now - entry.readySince);
     let hasFailed = false;
     let hasEnded = false;
+    let isSlow = false;
     return {
       key: entry.key,
       priority: entry.priority,
@@ -260,15 +266,23 @@ class KeyQueue implements WorkQueue {
       failed: () => {
         hasFailed = true;
       },
+      leaveWorker: () => {
+        if (hasEnded || isSlow || !this.#ready.leaveWorker(entry.group, mark, this.#clock.now()))
+          return false;
+        isSlow = true;
+        this.#serve();
+        return true;
+      },
       end: () => {
         if (hasEnded) return;
         hasEnded = true;
-        this.#end(entry, mark, hasFailed);
+        this.#end(entry, isSlow ? undefined : mark, hasFailed);
       },
     };
   }
 
-  #end(entry: Entry, mark: number, hasFailed: boolean): void {
+  /** @param mark undefined for a reconcile that has left its worker */
+  #end(entry: Entry, mark: number | undefined, hasFailed: boolean): void {
     entry.isRunning = false;
     this.#ready.end(entry.group, mark, hasFailed, this.#clock.now());
     if (entry.isDirty) {

@@ -1,7 +1,7 @@
 /** Rate limits: reconciles of one object per window, and retries of one namespace per second. */
 import type { Key } from '../types.ts';
 
-/** At most `runs` reconciles of a key per `perMs`; further ones wait for the end of the window. */
+/** At most this number of reconciles of a key per `perMs`; further ones wait for the end of the window. */
 export interface RateLimit {
   readonly reconciles: number;
   /** Default 10 s. */

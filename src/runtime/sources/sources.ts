@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
+import { DefinitionError } from '../errors.ts';
 import { admits, type Predicate } from './filters.ts';
 import { keyOf } from '../keys.ts';
 import type { Mapper } from './mappers.ts';
@@ -80,9 +81,12 @@ export interface WatchSource<R extends Obj, P extends Obj> {
   /** Default: the name of the cache. */
   readonly name?: string;
   readonly cache: Cache<R>;
-  /** The primaries of an object; an update is mapped with its old and its new state. */
-  readonly toPrimary: Mapper<R>;
-  /** The objects of a primary, if the objects themselves do not name it. */
+  /**
+   * The primaries of an object; an update is mapped with its old and its new state. Default: those for which `toSecondary`
+   * names the object.
+   */
+  readonly toPrimary?: Mapper<R>;
+  /** The objects of a primary, if the objects themselves do not name it. Required without `toPrimary`. */
   readonly toSecondary?: (primary: View<P>) => readonly Key[];
   readonly filter?: Predicate<R>;
   /** Default: `normal`. */
@@ -94,18 +98,22 @@ export interface WatchSource<R extends Obj, P extends Obj> {
   readonly ownEvents?: 'filter' | 'deliver';
 }
 
-/** Watches a kind and queues the primaries of its objects. Its first list queues none. */
+/**
+ * Watches a kind and queues the primaries of its objects. Its first list queues none.
+ * @throws DefinitionError without a mapper
+ */
 export function watchSource<R extends Obj, P extends Obj = Obj>(spec: WatchSource<R, P>): Source<P> {
   const { cache, toSecondary } = spec;
   const name = spec.name ?? cache.name;
+  if (!spec.toPrimary && !toSecondary)
+    throw new DefinitionError({ message: `source ${name} needs toPrimary or toSecondary` });
   return {
     name,
     kind: cache.kind,
     cache: cache,
     stage: spec.stage ?? 'normal',
     attach(host) {
-      const primariesOf = (obj: View<R>): readonly Key[] =>
-        host.guard(`mapper of source ${name}`, () => spec.toPrimary(obj), []);
+      const primariesOf = primaryMapper(spec, name, host);
       const indexName = `${host.controller}/${name}`;
       // An index must exist before the first list. A source that is added to a synced cache scans it instead.
       const isIndexed = !toSecondary && !cache.isSynced;
@@ -136,6 +144,28 @@ export function watchSource<R extends Obj, P extends Obj = Obj>(spec: WatchSourc
         },
       };
     },
+  };
+}
+
+/** The primaries that `toPrimary` returns, or else those for which `toSecondary` names the object. */
+function primaryMapper<R extends Obj, P extends Obj>(
+  { toPrimary, toSecondary }: Pick<WatchSource<R, P>, 'toPrimary' | 'toSecondary'>,
+  name: string,
+  host: SourceHost<P>,
+): Mapper<R> {
+  const what = `mapper of source ${name}`;
+  if (toPrimary) return (obj) => host.guard(what, () => toPrimary(obj), []);
+  const { primaries } = host;
+  const secondariesOf = (primary: View<P>): readonly Key[] =>
+    host.guard(what, () => toSecondary?.(primary) ?? [], []);
+  const index = `${host.controller}/primaries by ${name}`;
+  // An index must exist before the first list. A source that is added to a running controller reads all primaries instead.
+  const isIndexed = !primaries.isSynced;
+  if (isIndexed) primaries.index(index, secondariesOf);
+  return (obj) => {
+    const key = keyOf(obj);
+    if (isIndexed) return [...primaries.keysByIndex(index, key)];
+    return [...primaries.list()].filter((primary) => secondariesOf(primary).includes(key)).map(keyOf);
   };
 }
 

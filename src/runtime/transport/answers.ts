@@ -13,8 +13,8 @@ type Response = Dispatcher.ResponseData;
 export interface AnswerPorts {
   /** Base address, for messages. */
   readonly server: string;
-  /** Host name, for the share of the budget. */
-  readonly host: string;
+  /** Key for the budget. */
+  readonly share: string;
   readonly limits: ResponseLimits;
   readonly clock: Clock;
 }
@@ -26,7 +26,7 @@ export interface AnswerPorts {
 export function readAnswer(
   request: HttpRequest,
   response: Response,
-  { server, host, limits, clock }: AnswerPorts,
+  { server, share, limits, clock }: AnswerPorts,
 ): Promise<unknown> {
   const { isPage = false, signal } = request;
   const maxElements = isPage ? limits.maxPageElements : limits.maxElements;
@@ -37,7 +37,7 @@ export function readAnswer(
       ...(isParsed && { structure: { maxDepth: limits.maxDepth, maxElements } }),
       maxBytes: limits.maxBytes,
       budget: limits.budget,
-      key: host,
+      key: share,
       clock,
       signal,
       tooLarge: (excess) => tooLarge(excess, limits, server, describe(request.ref), isPage),

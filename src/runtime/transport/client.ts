@@ -1,15 +1,9 @@
 /** The verbs of the Kubernetes API as raw JSON: objects as the server sent them, with times as strings. */
 import { exactJson } from '../../lib/exact-json.ts';
-import {
-  apiErrorFrom,
-  DefinitionError,
-  describe,
-  ResponseTooLarge,
-  TransportError,
-  type RequestRef,
-} from '../errors.ts';
+import { apiErrorFrom, DefinitionError, describe, ResponseTooLarge, type RequestRef } from '../errors.ts';
 import { decodeFrames } from './frames.ts';
 import type { Connection, HttpRequest } from './http.ts';
+import { objectIn, objectsIn } from './object-answers.ts';
 import { apiVersionOf, keyOf, splitKey } from '../keys.ts';
 import { pathOf } from './path.ts';
 import { tooLarge } from './responses.ts';
@@ -35,13 +29,21 @@ export function createClient(connection: Connection): Client {
         isIdempotent: true,
         signal,
       });
-      return asObject<T>(answer, connection, 'get', kind, key);
+      return objectIn<T>(answer, {
+        server: connection.server,
+        ref: refOf('get', kind, key),
+        isIdempotent: true,
+      });
     },
     list: (kind, query, signal) => listPages(connection, kind, query, signal),
     watch: (kind, query, signal) => watchFrames(connection, kind, query, signal),
     async send<T extends Obj>(write: Write<T>, signal?: AbortSignal): Promise<T> {
       const request = requestFor(write, connection.fieldManager);
-      return (await connection.request({ ...request, signal })) as T;
+      const answer = await connection.request({ ...request, signal });
+      // A deletion may be answered with a Status.
+      return write.verb === 'delete'
+        ? (answer as T)
+        : objectIn<T>(answer, { ...request, server: connection.server });
     },
     raw: (method, path, body, signal) =>
       connection.request({
@@ -69,14 +71,6 @@ function refOf(
   return { verb, kind: kind.kind, ...place };
 }
 
-function asObject<T>(answer: unknown, connection: Connection, verb: string, kind: Kind, key: Key): T {
-  if (typeof answer === 'object' && answer !== null) return answer as T;
-  throw new TransportError({
-    message: `${connection.server} responded to ${verb} ${kind.kind} ${key} without an object`,
-    safeToRepeat: true,
-  });
-}
-
 // ---------------------------------------------------------------- lists and watches
 
 function parameters(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
@@ -91,8 +85,8 @@ function parameters(fields: Readonly<Record<string, string | number | boolean | 
 /** Content type of metadata-only requests. */
 const METADATA_ONLY = (kind: string): string => `${JSON_TYPE};as=${kind};g=meta.k8s.io;v=v1,${JSON_TYPE}`;
 
-interface ListBody<T> {
-  readonly items?: readonly T[] | null;
+interface ListBody {
+  readonly items?: unknown;
   readonly metadata?: { readonly continue?: string; readonly resourceVersion?: string };
 }
 
@@ -113,17 +107,21 @@ async function* listPages<T extends Obj>(
     throw tooLarge('list', limits, server, describe(refOf('list', kind, query)));
   };
   for (;;) {
-    let body: ListBody<T>;
+    let body: ListBody;
     try {
       const request = pageRequest(kind, query, { limit, token });
-      body = (await connection.request({ ...request, onRead, signal })) as ListBody<T>;
+      body = (await connection.request({ ...request, onRead, signal })) as ListBody;
     } catch (error) {
       if (!mayFitInSmallerPages(error) || limit <= 1) throw error;
       limit = Math.max(1, Math.floor(limit / SMALLER));
       continue;
     }
     const complete = completer(kind);
-    const items = body.items ?? [];
+    const items = objectsIn<T>(body.items ?? [], {
+      server,
+      ref: refOf('list', kind, query),
+      isIdempotent: true,
+    });
     for (const item of items) complete(item);
     token = body.metadata?.continue;
     yield { items, resourceVersion: body.metadata?.resourceVersion ?? '' };

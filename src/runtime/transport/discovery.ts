@@ -1,4 +1,6 @@
 /** Discovery of kinds: one request per group and version, repeated if a kind is missing. */
+import { isObject, ownField } from '../../lib/objects.ts';
+import { SizedMap } from '../../lib/sized-map.ts';
 import { NoSuchKind, NotFound } from '../errors.ts';
 import { groupPath } from './path.ts';
 import type { Client, Kind } from '../types.ts';
@@ -11,34 +13,53 @@ interface Discovery {
   readonly kindOf: (apiVersion: string, kind: string, signal?: AbortSignal) => Promise<Kind>;
 }
 
-interface ResourceList {
-  readonly resources?: readonly {
-    readonly name: string;
-    readonly kind: string;
-    readonly namespaced: boolean;
-  }[];
+interface Resource {
+  readonly name: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
 }
 
 type Kinds = ReadonlyMap<string, Kind>;
 
+/** Discovered kinds by cluster, group and version. Servers of tenants choose their number and their names. */
+export type KindCache = Pick<SizedMap<Kinds>, 'get' | 'set'>;
+
+/** Enough for tens of thousands of kinds; those that were not used for the longest time are requested again. */
+const MAX_BYTES = 8 * 2 ** 20;
+const KIND_BYTES = 128;
+
+export const createKindCache = (): KindCache =>
+  new SizedMap<Kinds>(MAX_BYTES, (kinds) =>
+    [...kinds.values()].reduce((sum, { kind, plural }) => sum + kind.length + plural.length + KIND_BYTES, 0),
+  );
+
+/** A cache that several clusters share, and the name of the cluster in it. */
+interface SharedKinds {
+  readonly cache: KindCache;
+  readonly cluster: string;
+}
+
 /**
  * Discovery for one cluster. Concurrent callers share one request per group and version. No request is sent before
  * the first call.
+ * @param shared default: a cache of its own
  */
-export function createDiscovery(client: Client): Discovery {
-  const known = new Map<string, Kinds>();
+export function createDiscovery(
+  client: Client,
+  { cache, cluster }: SharedKinds = { cache: createKindCache(), cluster: '' },
+): Discovery {
   const asking = new Map<string, Promise<Kinds>>();
 
   const ask = async (apiVersion: string): Promise<Kinds> => {
     const kinds = await readKinds(client, apiVersion);
-    known.set(apiVersion, kinds);
+    cache.set(`${cluster} ${apiVersion}`, kinds);
     return kinds;
   };
 
   return {
     async kindOf(apiVersion, kind, signal) {
       signal?.throwIfAborted();
-      const found = known.get(apiVersion)?.get(kind);
+      const found = cache.get(`${cluster} ${apiVersion}`)?.get(kind);
       if (found) return found;
       // All waiting callers share the request, so it does not end with the signal of the first one.
       let question = asking.get(apiVersion);
@@ -58,15 +79,17 @@ async function readKinds(client: Client, apiVersion: string): Promise<Kinds> {
   const slash = apiVersion.indexOf('/');
   const group = slash < 0 ? '' : apiVersion.slice(0, slash);
   const version = apiVersion.slice(slash + 1);
-  let list: ResourceList;
+  let resources: unknown;
   try {
-    list = (await client.raw('GET', groupPath({ group, version }))) as ResourceList;
+    resources = ownField(await client.raw('GET', groupPath({ group, version })), 'resources');
   } catch (error) {
     if (error instanceof NotFound) return new Map();
     throw error;
   }
   const kinds = new Map<string, Kind>();
-  for (const { name, kind, namespaced } of list.resources ?? []) {
+  const listed: readonly Partial<Resource>[] = Array.isArray(resources) ? resources.filter(isObject) : [];
+  for (const { name, kind, namespaced = false } of listed) {
+    if (typeof name !== 'string' || typeof kind !== 'string') continue;
     // Names such as `pods/status` are subresources, not kinds.
     if (!name.includes('/')) kinds.set(kind, { group, version, kind, plural: name, namespaced });
   }

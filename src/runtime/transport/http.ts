@@ -1,6 +1,7 @@
 /** The connection to one cluster: sockets, credentials, lanes, repeated requests and metrics. */
 import type { Dispatcher } from 'undici';
 import { sleep, type Clock } from '../../lib/clock.ts';
+import { shareOf } from '../../lib/byte-budget.ts';
 import { BodyUnreadable, unpackedBody } from '../../lib/response-body.ts';
 import { systemRng, type Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -24,7 +25,8 @@ import { loadAccess, type Access, type KubeconfigSource } from './kubeconfig.ts'
 import { Lanes, type Lane } from './lanes.ts';
 import { inRequestSpan } from './request-span.ts';
 import { defaultResponses, type ResponseLimits } from './responses.ts';
-import { isInevitable, warningsIn } from './warnings.ts';
+import { isIgnoredWarning, warningsIn } from './warnings.ts';
+import { trimmedEnd } from '../../lib/trim.ts';
 
 export type { KubeconfigSource } from './kubeconfig.ts';
 
@@ -45,6 +47,8 @@ export interface ConnectOptions {
    * host cluster, with one budget for the whole process.
    */
   readonly responses?: ResponseLimits;
+  /** The namespace that uses the connection, for a fair share of the memory for responses; default: by server. */
+  readonly usedBy?: string;
   /** Whether requests are parts of traces; default false. Requests to the host cluster would only blur them. */
   readonly isTraced?: boolean;
 }
@@ -145,8 +149,9 @@ class HttpConnection implements Connection {
     this.#lanes = new Lanes(maxSockets);
     this.#keeper = new CredentialKeeper(access, maxSockets, options.clock, options.log);
     this.#host = url.host;
-    this.#answers = { server: this.server, host: url.host, limits: this.responses, clock: this.clock };
-    this.#prefix = url.pathname.replace(/\/+$/, '');
+    const share = shareOf(options.usedBy, url.host);
+    this.#answers = { server: this.server, share, limits: this.responses, clock: this.clock };
+    this.#prefix = trimmedEnd(url.pathname, '/');
     this.#isTraced = options.isTraced ?? false;
   }
 
@@ -320,7 +325,7 @@ class HttpConnection implements Connection {
     for (const warning of [header].flat().flatMap(warningsIn)) {
       if (this.#warned.has(warning) || this.#warned.size >= 200) continue;
       this.#warned.add(warning);
-      const level = isInevitable(warning) ? 'debug' : 'warn';
+      const level = isIgnoredWarning(warning) ? 'debug' : 'warn';
       this.#log[level]({ server: this.server, warning }, 'warning from the API server');
     }
   }

@@ -6,7 +6,7 @@
  * to start.
  *
  * A kubeconfig given as text is from a Target, so from a tenant. It must not refer to files of this machine or run
- * commands.
+ * commands: it is refused if it does, and what could do so is removed before anything else reads it.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -15,6 +15,8 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { isObject, type Fields } from '../../lib/objects.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import { KubeconfigError } from '../errors.ts';
+import { confined, FILE_FIELDS } from './confined.ts';
+import { trimmedEnd } from '../../lib/trim.ts';
 
 /** The source of credentials: a file, a string, or the service account of the pod. Default context: the current one. */
 export type KubeconfigSource =
@@ -183,8 +185,6 @@ function parse(text: string, title: string, folder?: string): Document {
   };
 }
 
-const FILE_FIELDS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'] as const;
-
 /** Paths in a kubeconfig are relative to the file. */
 function absolute(fields: Fields, folder: string | undefined): Fields {
   if (folder === undefined) return fields;
@@ -212,21 +212,22 @@ function fromDocument(
   }
   const context = document.contexts.get(name);
   if (!context) throw new KubeconfigError({ message: `${title} has no context ${name}; it has ${choices}` });
-  const cluster = document.clusters.get(String(context['cluster']));
-  if (!cluster)
+  const namedCluster = document.clusters.get(String(context['cluster']));
+  if (!namedCluster)
     throw new KubeconfigError({ message: `${title}: context ${name} refers to a cluster that is not in it` });
-  const user = document.users.get(String(context['user']));
-  if (!user && textOf(context['user'])) {
+  const namedUser = document.users.get(String(context['user']));
+  if (!namedUser && textOf(context['user'])) {
     throw new KubeconfigError({ message: `${title}: context ${name} refers to a user that is not in it` });
   }
-  if (origin === 'text') refuseReach(cluster, user ?? {});
+  const entries = { cluster: namedCluster, user: namedUser ?? {} };
+  const { cluster, user } = origin === 'text' ? confined(entries) : entries;
 
   const proxyUrl = textOf(cluster['proxy-url']);
   return {
     server: serverOf(cluster, title),
     namespace: textOf(context['namespace']) ?? 'default',
     ...(proxyUrl && { proxyUrl }),
-    credentials: credentialsOf(document, name, cluster, user ?? {}, external),
+    credentials: credentialsOf(document, name, cluster, user, external),
   };
 }
 
@@ -235,19 +236,7 @@ function serverOf(cluster: Fields, title: string): string {
   if (!server || !URL.canParse(server) || !/^https?:/.test(server)) {
     throw new KubeconfigError({ message: `${title}: the cluster's server is not an http or https address` });
   }
-  return server.replace(/\/+$/, '');
-}
-
-/** @throws KubeconfigError when a kubeconfig of a tenant refers to files or commands of this machine */
-function refuseReach(cluster: Fields, user: Fields): void {
-  const reaching = [...FILE_FIELDS, 'exec', 'auth-provider'].filter((f) => cluster[f] ?? user[f]);
-  if (reaching.length > 0) {
-    throw new KubeconfigError({
-      message:
-        `the kubeconfig uses ${reaching.join(', ')}, which would access files or commands of the controller; ` +
-        'put the certificates and the token into the kubeconfig itself',
-    });
-  }
+  return trimmedEnd(server, '/');
 }
 
 function credentialsOf(

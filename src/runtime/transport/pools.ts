@@ -60,8 +60,8 @@ async function dispatcherFactory(
     const Pool = loadPool();
     return (options) => new Pool(origin, { ...common, ...options, connect: { ...socket, ...tls } });
   }
-  if (!URL.canParse(proxy))
-    throw new KubeconfigError({ message: `the proxy-url of the cluster is not a URL` });
+  if (!URL.canParse(proxy) || !/^(?:https?|socks5?):/.test(proxy))
+    throw new KubeconfigError({ message: `the proxy-url of the cluster is not the URL of a proxy` });
   const { ProxyAgent, Socks5ProxyAgent } = await import('undici');
   const through = (dispatcher: Dispatcher, options: PoolOptions): Dispatcher =>
     withOrigin(dispatcher, origin, options);

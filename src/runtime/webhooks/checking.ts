@@ -7,33 +7,20 @@ export const CHECK_MS = 10 * 60_000;
 
 /**
  * A failed check is repeated after the interval: the current certificates are valid for months.
- * @param check returns milliseconds until the next check; default `CHECK_MS`
- * @param firstMs milliseconds until the first check
  * @returns when the signal has aborted
  */
 export async function checkPeriodically(
-  check: () => Promise<number | undefined>,
-  {
-    clock,
-    log,
-    signal,
-    firstMs = CHECK_MS,
-  }: {
-    readonly clock: Clock;
-    readonly log: Logger;
-    readonly signal: AbortSignal;
-    readonly firstMs?: number;
-  },
+  check: () => Promise<void>,
+  { clock, log, signal }: { readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
-  for (let waitMs = firstMs; ;) {
+  for (;;) {
     try {
-      await sleep(clock, waitMs, signal);
+      await sleep(clock, CHECK_MS, signal);
     } catch {
       return;
     }
-    waitMs = CHECK_MS;
     try {
-      waitMs = (await check()) ?? CHECK_MS;
+      await check();
     } catch (error) {
       log.warn({ err: error }, 'checking certificates and webhook configuration failed');
     }

@@ -1,4 +1,5 @@
 /** How API servers reach a webhook server. Pure. */
+import { trimmedEnd } from '../../lib/trim.ts';
 
 /** The address for API servers: a Service of the cluster, or a URL. */
 export type Endpoint =
@@ -21,7 +22,7 @@ export const clientConfig = (endpoint: Endpoint, path: string, caBundle: string)
 function addressOf(endpoint: Endpoint, path: string): object {
   if ('service' in endpoint) return { service: { ...endpoint.service, path } };
   const url = new URL(endpoint.url);
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
+  url.pathname = `${trimmedEnd(url.pathname, '/')}${path}`;
   return { url: url.href };
 }
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { comparisonsDuring } from '../../support/comparisons.ts';
 import { maskError, maskOf, shorten } from '../../../src/lib/masking.ts';
 
 const kubeconfig = JSON.stringify({
@@ -27,6 +28,20 @@ describe('the mask over values', () => {
     it(does, () => {
       expect(maskOf([{ secret }])(text)).to.equal(shown === '' ? text : shown);
     });
+
+  it('hides a short value that stands alone, even if a longer one begins there that does not', () => {
+    const mask = maskOf([{ short: 'abcd', longer: 'abcd.e' }]);
+    expect(mask('abcd.ex abcdx abcd.e')).to.equal('[...].ex abcdx [...]');
+  });
+
+  it('does not search the text for each of the values', () => {
+    const mask = maskOf([Array.from({ length: 5000 }, (_, i) => `value-${String(i)}`)]);
+    mask('');
+    let shown = '';
+    const comparisons = comparisonsDuring(() => (shown = mask('not value-4999, but valuable')));
+    expect(shown).to.equal('not [...], but valuable');
+    expect(comparisons).to.be.at.most(100);
+  });
 });
 
 describe('a message that is too long', () => {

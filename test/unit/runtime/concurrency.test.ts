@@ -1,8 +1,38 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { sleep } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { settle } from '../../support/clock.ts';
 import { createWorld, nothing, widget, widgets, type Reconcile } from './support/world.ts';
+
+describe('reconciles that wait for slow servers', () => {
+  it('leave their workers to other namespaces, and end before the controller has stopped', async () => {
+    const world = createWorld();
+    const { clock, cluster } = world;
+    const active: Record<string, number> = {};
+    const most: Record<string, number> = {};
+    const reconcile: Reconcile = async (_, ctx) => {
+      const name = ctx.key.slice(0, 1);
+      active[name] = (active[name] ?? 0) + 1;
+      most[name] = Math.max(most[name] ?? 0, active[name]);
+      await sleep(clock, name === 'A' ? 3_600_000 : 1_000);
+      active[name]--;
+      return nothing;
+    };
+    world.control(reconcile, { maxConcurrent: 4, freesWorkerAfterMs: 10_000 });
+    for (const name of 'ABC')
+      for (let i = 0; i < 20; i++) cluster.put(widgets, widget(`${name}/${String(i)}`));
+    await world.start();
+    await clock.advance(60_000);
+    expect(active).to.deep.equal({ A: 3, B: 0, C: 0 });
+    expect(world.runs.filter((run) => !run.includes(' A'))).to.have.length(40);
+    expect((most['B'] ?? 0) + (most['C'] ?? 0)).to.be.above(2);
+    const stopped = world.manager.stop();
+    await clock.advance(3_600_000);
+    await stopped;
+    expect(active['A']).to.equal(0);
+  });
+});
 
 describe('reconciles of one object', () => {
   it('RUN-01: never overlap, and one starts after the last event, whatever happens', async () => {

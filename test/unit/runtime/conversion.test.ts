@@ -2,7 +2,9 @@
 import { expect } from 'chai';
 import { conversion, crd, type Backup } from '../../../docs/samples/operators/backup/kind.ts';
 import { conversionOf, ConversionError } from '../../../src/runtime/conversion/conversion.ts';
-import { InvalidReview, reviewConversion } from '../../../src/runtime/conversion/review.ts';
+import { withRequiredFields } from '../../../src/runtime/conversion/incomplete.ts';
+import { answerReview } from '../../../src/runtime/conversion/review.ts';
+import { ServedConversion } from '../../../src/runtime/conversion/served.ts';
 import { DefinitionError } from '../../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { checkConversion, ConversionFailure, SampleError } from '../../../src/testing/index.ts';
@@ -39,6 +41,15 @@ const box = (version: string, size: unknown, more: object = {}) => ({
   kind: 'Box',
   metadata: { ...metadata, ...more },
   spec: { size },
+});
+
+interface Listed extends Obj {
+  status?: { conditions?: { type: string }[] };
+}
+// Compiles: what is passed on from the read-only object may be a list.
+conversionOf<Listed>(kindAt('v2')).spoke<Listed>(kindAt('v1'), {
+  toHub: ({ status }) => ({ ...(status && { status }) }),
+  fromHub: ({ status }) => ({ ...(status && { status }) }),
 });
 
 describe('a conversion', () => {
@@ -85,8 +96,11 @@ describe('the review of a conversion', () => {
     request: { uid: '7', desiredAPIVersion: apiVersion, objects },
   });
   const answer = (objects: unknown, apiVersion?: string) =>
-    (reviewConversion(boxes, review(objects, apiVersion)).response as { response: Record<string, unknown> })
-      .response;
+    (
+      answerReview(boxes, JSON.stringify(review(objects, apiVersion))).body as {
+        response: Record<string, unknown>;
+      }
+    ).response;
 
   it('contains all objects in their order', () => {
     expect(answer([box('v1', '3'), box('v2', 4), box('v3', 6)])).to.deep.equal({
@@ -111,8 +125,51 @@ describe('the review of a conversion', () => {
 
   for (const body of [undefined, 'text', {}, { request: { uid: 1 } }, review('none')])
     it(`must be one, not ${JSON.stringify(body)}`, () => {
-      expect(() => reviewConversion(boxes, body)).to.throw(InvalidReview);
+      expect(answerReview(boxes, JSON.stringify(body)).code).to.equal(400);
     });
+});
+
+describe('a conversion of an object without required fields', () => {
+  const { spec: _spec, ...bare } = box('v1', '');
+  const size = (openAPIV3Schema: object) => ({
+    spec: { versions: [{ name: 'v1', schema: { openAPIV3Schema } }] },
+  });
+  const required = (type: string, more: object = {}) => ({
+    required: ['spec'],
+    properties: { spec: { required: ['size'], properties: { size: { type, ...more } } } },
+  });
+
+  it('gets empty values, or defaults', () => {
+    const served = new ServedConversion(boxes);
+    served.learn(size(required('string')));
+    expect(served.convert(bare, 'example.io/v2')).to.deep.equal(box('v2', 0));
+    served.learn(size(required('string', { default: '4' })));
+    expect(served.convert(bare, 'example.io/v2')).to.deep.equal(box('v2', 4));
+    served.learn(size(required('string', { enum: ['5', '6'] })));
+    expect(served.convert(bare, 'example.io/v2')).to.deep.equal(box('v2', 5));
+  });
+
+  it('fails as before if nothing is missing, or the schema is not known', () => {
+    const served = new ServedConversion(boxes);
+    expect(() => served.convert(bare, 'example.io/v2')).to.throw(TypeError);
+    served.learn(size({ type: 'object' }));
+    expect(() => served.convert(bare, 'example.io/v2')).to.throw(TypeError);
+  });
+
+  it('completes items of lists and values of maps, and copies nothing else', () => {
+    const entry = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
+    const schema = {
+      properties: { list: { items: entry }, map: { additionalProperties: entry }, rest: { type: 'object' } },
+    };
+    const rest = { any: [1] };
+    const value = { list: [{ n: 1 }, {}], map: { a: {} }, rest };
+    const result = withRequiredFields(schema, value) as typeof value;
+    expect(result).to.deep.equal({ list: [{ n: 1 }, { n: 0 }], map: { a: { n: 0 } }, rest });
+    expect([result.rest, result.list[0]]).to.satisfy(
+      ([kept, first]: unknown[]) => kept === rest && first === value.list[0],
+    );
+    expect(withRequiredFields(schema, result)).to.equal(result);
+  });
 });
 
 describe('the check of a conversion', () => {
@@ -195,10 +252,36 @@ describe('the check of a conversion', () => {
     );
   });
 
+  it('reports functions that throw for an object with empty values', () => {
+    const picky = conversionOf<Sized>(kindAt('v2')).spoke<Named>(kindAt('v1'), {
+      toHub: (object) => {
+        if (object.spec.size === '') throw new Error('no size');
+        return toNumber(object);
+      },
+      fromHub: toText,
+    });
+    expect(() => pair({ conversion: picky })).to.throw(
+      ConversionFailure,
+      'Box example.io/v1 → example.io/v2 failed for an object with empty values: no size',
+    );
+  });
+
   it('says which values it cannot invent', () => {
     const message =
-      'spec.size has the pattern ^[0-9]+$, for which no value can be invented; set it with "sample"';
+      'spec.size has the pattern ^[0-9]+$, for which no value can be generated; set it with "sample"';
     const crdDigits = crdWith({ v1: digits, v2: { type: 'integer' } });
     expect(() => checkConversion({ conversion: boxes, crd: crdDigits })).to.throw(SampleError, message);
+  });
+
+  it('takes the values that the author sets instead', () => {
+    const crdDigits = crdWith({ v1: digits, v2: { type: 'integer' } });
+    const sample = (object: Obj, version: string): Obj =>
+      version === 'v1' ? ({ ...object, spec: { size: '7' } } as Obj) : object;
+    expect(checkConversion({ conversion: boxes, crd: crdDigits, sample })).to.be.greaterThan(0);
+    const unchanged = (object: Obj): Obj => object;
+    expect(() => checkConversion({ conversion: boxes, crd: crdDigits, sample: unchanged })).to.throw(
+      ConversionFailure,
+      /no valid Box .*set the values with "sample": spec\.size/,
+    );
   });
 });

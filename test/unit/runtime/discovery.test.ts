@@ -102,6 +102,17 @@ describe('RUN-P14: discovery', () => {
     expect(asked).to.deep.equal(['/apis/g.io/v1']);
   });
 
+  it('does not keep what a server lists without end, but finds its kinds', async () => {
+    const names = Array.from({ length: 100 }, (_, i) => String(i).padEnd(100_000, 'x'));
+    const all = [...resources, ...names.map((name) => ({ name, kind: name, namespaced: true }))];
+    const { asked, discovery } = discover((path) => ({
+      resources: path === '/apis/g.io/v1' ? all : resources,
+    }));
+    for (const apiVersion of ['v1', 'g.io/v1', 'v1', 'g.io/v1'])
+      expect((await discovery.kindOf(apiVersion, 'Thing')).plural).to.equal('things');
+    expect(asked).to.deep.equal(['/api/v1', '/apis/g.io/v1', '/apis/g.io/v1']);
+  });
+
   it('requests again for a kind that was missing', async () => {
     let isInstalled = false;
     const { asked, discovery } = discover(() => ({ resources: isInstalled ? resources : [] }));

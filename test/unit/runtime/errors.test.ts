@@ -75,6 +75,15 @@ describe('the error of a response', () => {
     ]);
   });
 
+  it('says that a kind is not served, whatever the server says about its list', () => {
+    for (const verb of ['list', 'watch'])
+      expect(
+        apiErrorFrom(404, { message: 'the server could not find it' }, { verb, kind: 'Thing' }).message,
+      ).to.equal(
+        `cannot ${verb} Thing: the server does not serve this kind and version; check that its CustomResourceDefinition is installed`,
+      );
+  });
+
   it('uses the pause of the header before that of the body, in seconds that are not negative', () => {
     const pause = (retryAfterSeconds: unknown, header?: number): number | undefined =>
       apiErrorFrom(429, { details: { retryAfterSeconds } }, ref, header).retryAfterMs;

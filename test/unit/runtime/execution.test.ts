@@ -178,6 +178,23 @@ describe('the execution of reconciles', () => {
     expect(interrupts).to.deep.equal(['A/1']);
   });
 
+  it('says whether another reconcile follows, because of any event that arrived meanwhile', async () => {
+    const said: boolean[] = [];
+    const controller = world.control(async (primary, ctx) => {
+      said.push(ctx.hasNewEvents);
+      const control = await taking(world.clock, 10_000)(primary, ctx);
+      said.push(ctx.hasNewEvents, { ...ctx }.hasNewEvents);
+      return control;
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    controller.enqueue('A/1');
+    await world.clock.advance(10_000);
+    expect(said).to.deep.equal([false, true, true, false]);
+    await world.clock.advance(10_000);
+    expect(said.slice(3)).to.deep.equal([false, false, false]);
+  });
+
   it('passes frozen primaries and private drafts', async () => {
     let isChanged: boolean | undefined;
     world.control((primary, ctx) => {

@@ -157,6 +157,16 @@ describe('a kubeconfig', () => {
       /uses exec,/,
     ],
     [
+      'comes from a tenant and refers to files behind an empty field of the cluster',
+      () => ({ text: config({ tokenFile: '' }, { tokenFile: '/etc/passwd' }) }),
+      /uses tokenFile,/,
+    ],
+    [
+      'comes from a tenant and runs commands behind a false field of the cluster',
+      () => ({ text: config({ exec: false, 'auth-provider': 0 }, { exec: { command: 'sh' } }) }),
+      /uses exec, auth-provider,/,
+    ],
+    [
       'comes from a tenant and reads a CA from disk',
       () => ({ text: config({ 'certificate-authority': '/etc/x' }, {}) }),
       /uses certificate-authority,/,
@@ -169,6 +179,13 @@ describe('a kubeconfig', () => {
       expect(text).not.to.contain('\n');
     });
   }
+
+  it('from a tenant runs nothing for empty fields', async () => {
+    const empty = { exec: '', 'auth-provider': null, tokenFile: '' };
+    const text = config({}, { ...empty, token: 't' });
+    const { headers } = await (await loadAccess({ text }, none)).credentials(false);
+    expect(headers).to.deep.equal({ authorization: 'Bearer t' });
+  });
 
   it('is never quoted if it cannot be parsed', async () => {
     expect(await complaint({ text: 'token: "very-secret\nfoo: [' })).not.to.contain('very-secret');
@@ -275,6 +292,14 @@ describe('a connection', () => {
     await new Promise((resolve) => proxy.close(resolve));
     expect(tunnels).to.equal(1);
     expect(seen).to.have.length(1);
+  });
+
+  it('refuses a proxy that is not one', async () => {
+    for (const proxy of ['file:///etc/passwd', 'not a URL', 'proxy:1']) {
+      const text = trusted({ token: 't' }, { 'proxy-url': proxy });
+      const error: unknown = await version({ text }).catch((thrown: unknown) => thrown);
+      expect(error, proxy).to.be.instanceOf(KubeconfigError);
+    }
   });
 
   it('RUN-P13: reads a token file at most once a minute', async () => {

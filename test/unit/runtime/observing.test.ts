@@ -6,6 +6,7 @@ import { controllerMetrics } from '../../../src/observability/controller-metrics
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { apiErrorFrom, NoRetryError } from '../../../src/runtime/errors.ts';
 import { byController } from '../../../src/runtime/sources/mappers.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
 import { sourcesCheck, watchLoopLag } from '../../../src/runtime/manager/probes.ts';
 import { watchSource } from '../../../src/runtime/sources/sources.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
@@ -257,7 +258,7 @@ describe('logs and metrics', () => {
     const now = clock.now.bind(clock);
     clock.now = () => now() + skew;
     const metrics = createMetrics();
-    const lag = watchLoopLag(clock, metrics, 1_000);
+    const lag = watchLoopLag(clock, metrics, silentLogger, 1_000);
     await clock.advance(2_000);
     expect(lag.check.problem()).to.equal(undefined);
     skew = 3_000;

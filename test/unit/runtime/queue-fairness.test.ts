@@ -262,6 +262,37 @@ describe('fairness of the queue between namespaces', () => {
     expect(await play(2)).to.equal('AF');
   });
 
+  it('does not count a reconcile that has left its worker, except for its namespace', async () => {
+    start(4);
+    addMany('A', 10);
+    const slow = await takeUpTo(queue, 3);
+    expect(spaces(slow)).to.equal('AAA');
+    expect(slow.map((turn) => turn.leaveWorker())).to.deep.equal([true, true, true]);
+    for (const name of ['B', 'C', 'D', 'E']) queue.add(`${name}/1`);
+    const others = await takeUpTo(queue, 4);
+    expect(spaces(others), 'A has no more, although workers are free').to.equal('BCDE');
+    for (const turn of others) turn.end();
+    expect(spaces(await takeUpTo(queue, 4))).to.equal('');
+    slow[0]?.end();
+    expect(queue.depths().get(0)).to.equal(6);
+  });
+
+  it('lets a limited number of reconciles leave their workers, and none without fairness', async () => {
+    start(2);
+    let left = 0;
+    for (let i = 0; i < 30; i++) {
+      queue.add(`space-${String(i)}/a`);
+      const [turn] = await takeUpTo(queue, 1);
+      if (turn?.leaveWorker()) left++;
+      else turn?.end();
+    }
+    expect(left).to.equal(20);
+    for (const one of [createQueue(clock), createQueue(clock, undefined, { workers: 1, namespaceOf })]) {
+      one.add('A/1');
+      expect((await one.take())?.leaveWorker()).to.equal(false);
+    }
+  });
+
   it('stores nothing about a namespace without keys', async () => {
     start(10);
     for (let i = 0; i < 100; i++) queue.add(`space-${String(i)}/a`);

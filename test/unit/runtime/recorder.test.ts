@@ -8,7 +8,7 @@ import {
   type CoreEvent,
   type Recorder,
 } from '../../../src/runtime/controller/recorder.ts';
-import type { Obj } from '../../../src/runtime/types.ts';
+import type { EventOptions, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { FakeCluster } from './support/fake-cluster.ts';
 
@@ -34,8 +34,9 @@ describe('the event recorder', () => {
     kind: 'Widget',
     metadata: { namespace: 'A', name, uid },
   });
-  const say = async (note: string, regarding = about()): Promise<void> => {
-    recorder.record({ regarding, component: 'widgets', type: 'Normal', reason: 'Progress', note });
+  const say = async (note: string, regarding = about(), options: EventOptions = {}): Promise<void> => {
+    const facts = { regarding, component: 'widgets', type: 'Normal', reason: 'Progress', note } as const;
+    recorder.record({ ...facts, ...options });
     await settle(3);
   };
   const events = (): CoreEvent[] =>
@@ -108,6 +109,35 @@ describe('the event recorder', () => {
     expect(before).to.equal(25);
     await say('me too', about('v', 'u2'));
     expect(cluster.requests).to.have.length(before + 1);
+  });
+
+  it('keeps one Event with the last note, on request', async () => {
+    for (let i = 1; i <= 15; i++) await say(`${String(i)} of 15`, about(), { keepsLast: true });
+    await say('other');
+    expect(events().map(({ message, count }) => [message, count])).to.deep.equal([
+      ['15 of 15', 15],
+      ['other', 1],
+    ]);
+  });
+
+  it('gives an Event the requested name, also if a previous process has created it', async () => {
+    await say('one', about(), { name: 'w-report' });
+    recorder = createRecorder({
+      client: cluster,
+      clock,
+      rng: seededRng(2),
+      log: silentLogger,
+      fence: () => undefined,
+      identity: 'pod-1',
+    });
+    await say('two', about(), { name: 'w-report' });
+    expect(cluster.read(eventKind, 'A/w-report')?.message).to.equal('two');
+  });
+
+  it('lets the object own its Event, on request', async () => {
+    await say('one', about(), { isOwned: true });
+    const owner = { apiVersion: 'example.io/v1', kind: 'Widget', name: 'w', uid: 'u1' };
+    expect(events()[0]?.metadata.ownerReferences).to.deep.equal([owner]);
   });
 
   it('recreates an Event if the server has deleted it', async () => {

@@ -12,6 +12,7 @@ import { connect, type Connection } from '../../../src/runtime/transport/http.ts
 import { createResponses, type ResponseLimits } from '../../../src/runtime/transport/responses.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
+import { RecordedBudget } from '../../support/recorded-budget.ts';
 
 const MAPS: Kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const LEASES: Kind = {
@@ -60,7 +61,12 @@ describe('responses of a server', () => {
   let responses: ServerResponse[];
   let url: string;
 
-  const open = async (limits: ResponseLimits, clock: Clock = systemClock, metrics?: Metrics) => {
+  const open = async (
+    limits: ResponseLimits,
+    clock: Clock = systemClock,
+    metrics?: Metrics,
+    usedBy?: string,
+  ) => {
     await (connection as Connection | undefined)?.close();
     connection = await connect({
       kubeconfig: {
@@ -73,6 +79,7 @@ describe('responses of a server', () => {
       userAgent: 'test/1',
       clock,
       log: silentLogger,
+      ...(usedBy !== undefined && { usedBy }),
       rng: { next: () => 0.5 },
       responses: limits,
       ...(metrics && { metrics }),
@@ -371,6 +378,17 @@ describe('responses of a server', () => {
         /the answer took more than 60 s to arrive, while trying to create ConfigMap/,
       );
       expect(budget.used).to.equal(0);
+    });
+
+    it('use the share of the namespace that the connection is for', async () => {
+      handler = (_, response) =>
+        response.writeHead(200, jsonHead).end(JSON.stringify(configMap('x'.repeat(300 * KIB))));
+      const budget = new RecordedBudget(2 * MIB);
+      for (const usedBy of ['team-a', undefined]) {
+        await open(small({ budget }), systemClock, undefined, usedBy);
+        await get();
+      }
+      expect(budget.keys).to.deep.equal(['namespace team-a', `server ${new URL(url).host}`]);
     });
 
     it('leave the queue when their caller aborts', async () => {

@@ -44,6 +44,9 @@ function hold(rows: readonly Row[]): void {
     });
 }
 
+const NOT_SERVED =
+  'the server does not serve this kind and version; check that its CustomResourceDefinition is installed';
+
 describe('the requests of a watch and its deliveries', () => {
   describe('while it lists', () => {
     hold([
@@ -255,10 +258,10 @@ describe('the requests of a watch and its deliveries', () => {
         replies: [[...streamed, statusError(404)], [statusError(404)], [listed(20), Infinity]],
         expected: [
           ...seen,
-          'waiting 800: cannot watch Thing: said 404',
+          `waiting 800: cannot watch Thing: ${NOT_SERVED}`,
           'listing',
           '> watch stream',
-          'waiting 1600: cannot watch Thing: said 404',
+          `waiting 1600: cannot watch Thing: ${NOT_SERVED}`,
           'listing',
           '> watch stream',
           'init missing',

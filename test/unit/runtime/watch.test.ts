@@ -550,7 +550,7 @@ describe('a watch', () => {
     api.faults.list.push(statusError(404), statusError(404));
     api.drop();
     await clock.advance(1_000);
-    expect(cache.problem).to.contain('said 404');
+    expect(cache.problem).to.contain('the server does not serve this kind');
     expect(cache.get('ns/a'), 'kept until it is known to be gone').not.to.equal(undefined);
     api.objects.clear();
     api.version++;

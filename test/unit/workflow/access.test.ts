@@ -8,7 +8,7 @@ import {
   sendCreate,
   sendDelete,
   sendUpdate,
-  type Sending,
+  type SendOptions,
   type Strategy,
 } from '../../../src/workflow/access.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -30,7 +30,7 @@ const refused = (status: number, reason: string) =>
 function cluster({ refusal, live }: { readonly refusal?: Error; readonly live?: Part } = {}) {
   const writes: Write[] = [];
   const reads: string[] = [];
-  const how = (strategy: Strategy): Sending<Part> => ({
+  const how = (strategy: Strategy): SendOptions<Part> => ({
     kind: parts,
     strategy,
     manager: 'me',

@@ -32,7 +32,7 @@ describe('the dependencies of a node', () => {
 
   it('have to be nodes of the workflow', () => {
     expect(() => buildWorkflow<Page>([{ use: service, dependsOn: [text] }])).to.throw(
-      '"service" depends on "configMap", which does not exist',
+      '"service" depends on "configMap", which does not exist; there are service',
     );
   });
 

@@ -9,7 +9,7 @@ import {
   polled,
   polledPerPrimary,
   type ExternalSpec,
-  type Knowledge,
+  type ActualValues,
 } from '../../../src/workflow/external.ts';
 import { kubernetesBulk } from '../../../src/workflow/kubernetes-bulk.ts';
 import { addWorkflowController } from '../../../src/workflow/workflow-controller.ts';
@@ -123,10 +123,13 @@ describe('external dependents', () => {
     world.cluster.remove(widgets, 'A/1');
     await settle();
   };
-  const bucketOf = (knowledge: Knowledge<Bucket, Widget>, more: Partial<ExternalSpec<Bucket, Widget>> = {}) =>
+  const bucketOf = (
+    actualValues: ActualValues<Bucket, Widget>,
+    more: Partial<ExternalSpec<Bucket, Widget>> = {},
+  ) =>
     external<Bucket, Widget>({
       name: 'bucket',
-      knowledge,
+      actualValues,
       desired: (p) => ({ id: '', size: sizeOf(p) }),
       create: (desired) => buckets.create(desired.size),
       update: (actual, desired) => buckets.update(actual.id, desired.size),
@@ -137,13 +140,13 @@ describe('external dependents', () => {
 
   it('are fetched once, known after their creation, and gone after their deletion', async () => {
     let fetches = 0;
-    const knowledge = fetched<Bucket, Widget>({
+    const actualValues = fetched<Bucket, Widget>({
       fetch: () => {
         fetches++;
         return Promise.resolve([...buckets.all.values()]);
       },
     });
-    await operate(bucketOf(knowledge));
+    await operate(bucketOf(actualValues));
     await add();
     await resize(2);
     await resize(2);
@@ -154,8 +157,8 @@ describe('external dependents', () => {
   });
 
   it('are fetched again after a creation with an unknown result', async () => {
-    const knowledge = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([...buckets.all.values()]) });
-    await operate(bucketOf(knowledge));
+    const actualValues = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([...buckets.all.values()]) });
+    await operate(bucketOf(actualValues));
     buckets.onCreate = () => {
       throw new Error('no answer');
     };
@@ -168,7 +171,7 @@ describe('external dependents', () => {
   it('are compared completely by default', async () => {
     const spec = {
       name: 'plain',
-      knowledge: fetched<Bucket, Widget>({ fetch: () => Promise.resolve([{ id: 'x', size: 1 }]) }),
+      actualValues: fetched<Bucket, Widget>({ fetch: () => Promise.resolve([{ id: 'x', size: 1 }]) }),
     };
     const updates: number[] = [];
     await operate(
@@ -187,12 +190,12 @@ describe('external dependents', () => {
   });
 
   it('are created again after a poll if they were deleted in the service', async () => {
-    const knowledge = polled<Bucket, Widget>({
+    const actualValues = polled<Bucket, Widget>({
       name: 'buckets',
       everyMs: 5_000,
       fetch: () => Promise.resolve(new Map([['A/1', [...buckets.all.values()]]])),
     });
-    await operate(bucketOf(knowledge));
+    await operate(bucketOf(actualValues));
     await add();
     expect(buckets.calls).to.deep.equal(['create 42']);
     await world.clock.advance(20_000);
@@ -210,14 +213,14 @@ describe('external dependents', () => {
   };
   it('are not created twice if they were created during a poll', async () => {
     let isSlow = false;
-    const knowledge = polled<Bucket, Widget>({
+    const actualValues = polled<Bucket, Widget>({
       name: 'buckets',
       fetch() {
         const all = () => new Map([['A/1', [...buckets.all.values()]]]);
         return isSlow ? slowly(all) : Promise.resolve(all());
       },
     });
-    await operate(bucketOf(knowledge));
+    await operate(bucketOf(actualValues));
     isSlow = true;
     await world.clock.advance(5_500);
     await add();
@@ -229,14 +232,14 @@ describe('external dependents', () => {
   it('are not created twice if they were created during a poll of their primary', async () => {
     let isSlow = false;
     let isWanted = false;
-    const knowledge = polledPerPrimary<Bucket, Widget>({
+    const actualValues = polledPerPrimary<Bucket, Widget>({
       name: 'buckets',
       fetch() {
         const all = () => [...buckets.all.values()];
         return isSlow ? slowly(all) : Promise.resolve(all());
       },
     });
-    const bucket = bucketOf(knowledge);
+    const bucket = bucketOf(actualValues);
     addWorkflowController<Widget>(world.manager, {
       name: 'widgets',
       kind: widgets,
@@ -257,11 +260,11 @@ describe('external dependents', () => {
   });
 
   it('are fetched again before the next poll after a creation with an unknown result', async () => {
-    const knowledge = polledPerPrimary<Bucket, Widget>({
+    const actualValues = polledPerPrimary<Bucket, Widget>({
       name: 'buckets',
       fetch: () => Promise.resolve([...buckets.all.values()]),
     });
-    await operate(bucketOf(knowledge));
+    await operate(bucketOf(actualValues));
     buckets.onCreate = () => {
       throw new Error('no answer');
     };
@@ -272,8 +275,8 @@ describe('external dependents', () => {
   });
 
   it('are fetched again for a primary that is recreated with the same name', async () => {
-    const knowledge = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([...buckets.all.values()]) });
-    const { delete: _, ...lasting } = bucketOf(knowledge);
+    const actualValues = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([...buckets.all.values()]) });
+    const { delete: _, ...lasting } = bucketOf(actualValues);
     await operate(lasting);
     await add();
     await remove();
@@ -284,25 +287,25 @@ describe('external dependents', () => {
 
   it('are known by the id that an update returns, and not by the old one', async () => {
     const idOf = ({ id }: { readonly id: string }): string => id;
-    const knowledge = polled<Bucket, Widget>({
+    const actualValues = polled<Bucket, Widget>({
       name: 'buckets',
       idOf,
       fetch: () => Promise.resolve(new Map()),
     });
-    const use = bucketOf(knowledge, { idOf });
+    const use = bucketOf(actualValues, { idOf });
     const ctx = contextOn(world.clock, {
-      valuesOf: () => knowledge.source?.attach({} as never).of(primary) ?? [],
+      valuesOf: () => actualValues.source?.attach({} as never).of(primary) ?? [],
     });
     await use.create?.({ id: '', size: 1 }, primary, ctx);
     buckets.all.clear();
-    const replace = bucketOf(knowledge, { idOf, update: ({ size }) => buckets.create(size + 1) }).update;
+    const replace = bucketOf(actualValues, { idOf, update: ({ size }) => buckets.create(size + 1) }).update;
     await replace?.({ id: '42', size: 1 }, { id: '', size: 2 }, primary, ctx);
-    expect(await knowledge.of(primary, ctx)).to.deep.equal([{ id: '43', size: 2 }]);
+    expect(await actualValues.of(primary, ctx)).to.deep.equal([{ id: '43', size: 2 }]);
   });
 
   it('are polled for each primary, as long as it exists', async () => {
     let polls = 0;
-    const knowledge = polledPerPrimary<Bucket, Widget>({
+    const actualValues = polledPerPrimary<Bucket, Widget>({
       name: 'buckets',
       everyMs: 5_000,
       fetch: () => {
@@ -310,7 +313,7 @@ describe('external dependents', () => {
         return Promise.resolve([...buckets.all.values()]);
       },
     });
-    await operate(bucketOf(knowledge));
+    await operate(bucketOf(actualValues));
     await add();
     await world.clock.advance(10_000);
     expect(buckets.calls).to.deep.equal(['create 42']);
@@ -324,7 +327,7 @@ describe('external dependents', () => {
     const use = externalBulk<Bucket, Widget>({
       name: 'buckets',
       idOf: ({ id }) => id,
-      knowledge: fetched({ idOf: ({ id }) => id, fetch: () => Promise.resolve([]) }),
+      actualValues: fetched({ idOf: ({ id }) => id, fetch: () => Promise.resolve([]) }),
       desiredAll: (p) =>
         new Map(Array.from({ length: sizeOf(p) }, (_, i) => [String(i), { id: String(i), size: 1 }])),
       create: (desired) => {
@@ -346,7 +349,7 @@ describe('external dependents', () => {
     const use = externalBulk<Bucket, Widget>({
       name: 'buckets',
       idOf,
-      knowledge: fetched<Bucket, Widget>({ idOf, fetch: () => Promise.resolve([...there.values()]) }),
+      actualValues: fetched<Bucket, Widget>({ idOf, fetch: () => Promise.resolve([...there.values()]) }),
       desiredAll: (p) => new Map(['same', `of ${String(sizeOf(p))}`].map((id) => [id, { id, size: 1 }])),
       create(desired) {
         buckets.calls.push(`create ${desired.id}`);
@@ -372,15 +375,15 @@ describe('external dependents', () => {
       { id: 'a', size: 1 },
       { id: 'b', size: 1 },
     ];
-    const knowledge = fetched<Bucket, Widget>({ idOf: ({ id }) => id, fetch: () => Promise.resolve(two) });
-    await operate(bucketOf(knowledge));
+    const actualValues = fetched<Bucket, Widget>({ idOf: ({ id }) => id, fetch: () => Promise.resolve(two) });
+    await operate(bucketOf(actualValues));
     await add();
     expect(errors[0]).to.include('dependent "bucket" of Widget A/1: 2 candidates exist');
   });
 
   it('report by their name that their creation returned nothing', async () => {
-    const knowledge = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([]) });
-    await operate(bucketOf(knowledge, { create: () => Promise.resolve(undefined as unknown as Bucket) }));
+    const actualValues = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([]) });
+    await operate(bucketOf(actualValues, { create: () => Promise.resolve(undefined as unknown as Bucket) }));
     await add();
     expect(errors[0]).to.include('dependent "bucket" of Widget A/1: "create" returned undefined');
   });

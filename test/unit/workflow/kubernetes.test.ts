@@ -1,7 +1,7 @@
 /** Dependents on a cluster, one by one: their reads, their writes, and their errors. */
 import { expect } from 'chai';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
-import type { Context, Kind, View, Write } from '../../../src/runtime/types.ts';
+import type { Context, Kind, Obj, View, Write } from '../../../src/runtime/types.ts';
 import { kubernetes, readOnly, type KubernetesSpec } from '../../../src/workflow/kubernetes.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { parts, type Part, type Widget } from '../runtime/support/world.ts';
@@ -103,6 +103,19 @@ describe('the desired object of a dependent on a cluster', () => {
     const kind: Kind<Part> = { ...parts, namespaced: false };
     const wish = await desired({ kind, gc: false });
     expect(wish?.metadata).to.deep.equal({ name: 'p', ...named });
+  });
+  it('may contain parts of the primary, which are read-only', async () => {
+    interface Job extends Obj {
+      spec: { args: string[] };
+    }
+    const args = Object.freeze(['a']) as string[];
+    const job = { ...primary, spec: { args } } as View<Job>;
+    const use = kubernetes<Job, Job>({
+      kind: parts as never,
+      desired: ({ spec }) => ({ metadata: { name: 'p' }, spec: { args: spec.args } }),
+    });
+    const wish = await use.desired?.(job, contextOn(new FakeClock()) as never);
+    expect(wish?.spec.args).to.deep.equal(['a']);
   });
   it('may be YAML', async () => {
     const text = 'metadata:\n  name: p\ndata:\n  x: "1"\n';
@@ -222,6 +235,14 @@ describe('the update of an object', () => {
     expect(requests).to.deep.equal(['replace', 'get ns/p', 'replace']);
     expect(sent[1]?.metadata).to.include({ resourceVersion: '8' });
   });
+  it('drops labels of others if they are a difference', async () => {
+    const { ctx, sent } = runWith();
+    const strict = dependent({ match: { metadata: 'equal' } });
+    const desired = part({ labels: { a: '1' } });
+    await strict.update?.(part({ labels: { a: '1', b: '1' } }), desired, primary, ctx);
+    await dependent().update?.(part({ labels: { b: '1' } }), desired, primary, ctx);
+    expect(sent.map(({ metadata }) => metadata.labels)).to.deep.equal([{ a: '1' }, { a: '1', b: '1' }]);
+  });
   it('is over if the conflict resulted in the desired state', async () => {
     const found = part({ uid: 'u', resourceVersion: '8' });
     const { ctx, requests } = runWith({ answers: [conflict], live: [found] });
@@ -300,13 +321,13 @@ describe('the object of a dependent on a cluster', () => {
   });
 });
 
-describe('an applied object', () => {
+describe('a written object', () => {
   const fieldsV1 = { 'f:data': { 'f:x': {} } };
   const managedFields = [{ manager: 'widgets', operation: 'Apply', fieldsV1 }];
   const rewritten = part({ uid: 'u', resourceVersion: '8', managedFields }, { x: 'rewritten' });
   const wish = part();
   /** A reconcile whose writes a webhook rewrites, after the first one had a conflict if there is one. */
-  const applying = (first: Error | undefined, found: Part | undefined) => {
+  const writing = (first: Error | undefined, found: Part | undefined) => {
     const answers = first ? [first] : [];
     return contextOn(new FakeClock(), {
       write: () => {
@@ -325,16 +346,17 @@ describe('an applied object', () => {
     ['its update', 'update', undefined, undefined],
     ['a creation that had a conflict', 'create', conflict, undefined],
     ['an update that had a conflict', 'update', conflict, old],
-  ] as const) {
-    it(`matches the result of a webhook for ${title}`, async () => {
-      const use = dependent({ ssa: true });
-      const ctx = applying(first, found);
-      expect(use.matcher?.match(rewritten, wish, primary, ctx).matched, 'before').to.equal(false);
-      const answer = await (verb === 'create'
-        ? use.create?.(wish, primary, ctx)
-        : use.update?.(old, wish, primary, ctx));
-      expect(answer).to.equal(rewritten);
-      expect(use.matcher?.match(rewritten, wish, primary, ctx).matched, 'after').to.equal(true);
-    });
-  }
+  ] as const)
+    for (const ssa of [true, false]) {
+      it(`matches the result of a webhook for ${title}, ${ssa ? 'applied' : 'replaced'}`, async () => {
+        const use = dependent({ ssa });
+        const ctx = writing(first, found);
+        expect(use.matcher?.match(rewritten, wish, primary, ctx).matched, 'before').to.equal(false);
+        const answer = await (verb === 'create'
+          ? use.create?.(wish, primary, ctx)
+          : use.update?.(old, wish, primary, ctx));
+        expect(answer).to.equal(rewritten);
+        expect(use.matcher?.match(rewritten, wish, primary, ctx).matched, 'after').to.equal(true);
+      });
+    }
 });

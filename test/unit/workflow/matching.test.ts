@@ -3,7 +3,12 @@ import { exactJson } from '../../../src/lib/exact-json.ts';
 import { copy } from '../../../src/lib/json.ts';
 import type { Obj, View } from '../../../src/runtime/types.ts';
 import { prune, type FieldSet } from '../../../src/workflow/field-set.ts';
-import { equalMatcher, genericMatcher, type GenericMatch } from '../../../src/workflow/match-generic.ts';
+import {
+  equalMatcher,
+  genericMatcher,
+  rememberingMatcher,
+  type GenericMatch,
+} from '../../../src/workflow/match-generic.ts';
 import { comparableIntent, ssaMatcher } from '../../../src/workflow/match-ssa.ts';
 import { matcherOf } from '../../../src/workflow/matching.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -130,6 +135,46 @@ describe('the generic matcher', () => {
       expect(answer.matched).to.equal(matched);
     });
   }
+});
+
+describe('the generic matcher of a dependent', () => {
+  const wanted = object({ spec: { cpu: '1000m', env: [], ports: [{ port: 80 }] } });
+  /** As a server stores it, and adds defaults. */
+  const stored = (more: object = {}, metadata: object = {}) =>
+    object(
+      { spec: { cpu: '1', ports: [{ port: 80, protocol: 'TCP' }], ...more } },
+      { uid: 'u', resourceVersion: '7', ...metadata },
+    );
+  const remembering = (how?: GenericMatch) => {
+    const matcher = rememberingMatcher<Any, Widget>(how);
+    matcher.remember(wanted, stored());
+    return (actual: Any, desired = wanted) => matcher.match(actual, desired, primary, ctx).matched;
+  };
+
+  const rows: [string, Any, GenericMatch | undefined, boolean][] = [
+    ['matches what the server makes of the desired object', stored(), undefined, true],
+    ['matches it in a later version', stored({ replicas: 3 }, { resourceVersion: '8' }), undefined, true],
+    ['does not match if a desired field has changed', stored({ cpu: '2' }), undefined, false],
+    ['does not match if an element was added to a list', stored({ env: [{ name: 'a' }] }), undefined, false],
+    ['does not match another object', stored({}, { uid: 'v' }), undefined, false],
+    ['matches it with other ignored fields', stored({ ports: [] }), { ignore: ['/spec/ports'] }, true],
+    ['does not match additional fields if they count', stored({ replicas: 3 }), { values: 'equal' }, false],
+    [
+      'does not match labels of others if they count',
+      stored({}, { labels: { a: '1' } }),
+      { metadata: 'equal' },
+      false,
+    ],
+  ];
+  for (const [title, actual, how, isMatch] of rows)
+    it(title, () => {
+      expect(remembering(how)(actual)).to.equal(isMatch);
+    });
+
+  it('does not match another desired object, and what was never written', () => {
+    expect(remembering()(stored(), object({ spec: { cpu: '2000m', env: [] } }))).to.equal(false);
+    expect(rememberingMatcher<Any, Widget>().match(stored(), wanted, primary, ctx).matched).to.equal(false);
+  });
 });
 
 describe('the matcher by equality', () => {

@@ -136,6 +136,37 @@ describe('a dependent with a filter', () => {
   });
 });
 
+describe('a dependent whose primaries name its objects', () => {
+  const chosen = readOnly<Part, Widget>({
+    name: 'chosen',
+    kind: parts,
+    toSecondary: ({ metadata }) => [`A/${metadata.annotations?.['part'] ?? ''}`],
+  });
+
+  it('reads them, and reconciles the primaries that name them', async () => {
+    const seen: string[] = [];
+    addWorkflowController<Widget>(world.manager, {
+      name: 'widgets',
+      kind: widgets,
+      workflow: { nodes: [{ use: chosen, ready: async (node) => (await node.actual()) !== undefined }] },
+      reconciler: {
+        async reconcile({ metadata }, ctx) {
+          seen.push(`${metadata.name} ${ctx.workflow.result?.allReady ? 'ready' : 'waits'}`);
+          return nothing;
+        },
+      },
+    });
+    const annotations = { part: 'p' };
+    for (const name of ['A/1', 'A/2']) world.cluster.put(widgets, widget(name, { annotations }));
+    world.cluster.put(widgets, widget('A/3', { annotations: { part: 'q' } }));
+    await world.start();
+    expect(seen.splice(0)).to.deep.equal(['1 waits', '2 waits', '3 waits']);
+    world.cluster.put(parts, { metadata: { namespace: 'A', name: 'p' } });
+    await settle();
+    expect(seen).to.deep.equal(['1 ready', '2 ready']);
+  });
+});
+
 describe('the named sources of dependents', () => {
   it('RUN-38: are one watch for two dependents, whichever declares it', async () => {
     operate([{ use: part('a', { from: 'cms' }) }, { use: part('b', 'cms') }]);

@@ -1,7 +1,7 @@
 /** How an object names its primary, and how the primary is found from it. */
 import { expect } from 'chai';
 import type { Kind, View } from '../../../src/runtime/types.ts';
-import { marked, toPrimaryOf, type Mark } from '../../../src/workflow/ownership.ts';
+import { withOwner, toPrimaryOf, type OwnerMark } from '../../../src/workflow/ownership.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { widgets, type Part, type Widget } from '../runtime/support/world.ts';
 import { contextOn, primary } from './support.ts';
@@ -13,9 +13,9 @@ const part = (metadata: object = {}): Part => ({
   metadata: { namespace: 'ns', name: 'p', ...metadata },
 });
 const PREFIX = 'my.example';
-const mark = (gc: boolean): Mark => ({ name: 'part', gc, prefix: PREFIX });
+const mark = (gc: boolean): OwnerMark => ({ name: 'part', gc, prefix: PREFIX });
 const metadataOf = (object: Part, gc: boolean, p: View<Widget> = primary) =>
-  marked(object, mark(gc), p, ctx).metadata;
+  withOwner(object, mark(gc), p, ctx).metadata;
 const clusterScoped: View<Widget> = { ...primary, metadata: { name: 'a', uid: 'uid-a' } };
 const owner = {
   apiVersion: 'example.io/v1',
@@ -40,6 +40,14 @@ describe('an object that its primary owns', () => {
     expect(metadataOf(part({ ownerReferences: [theirs] }), true).ownerReferences).to.deep.equal([
       theirs,
       owner,
+    ]);
+  });
+  it('has its primary as an owner beside the one that is its controller', () => {
+    const first = { ...theirs, controller: true };
+    const { controller: _, ...second } = owner;
+    expect(metadataOf(part({ ownerReferences: [first] }), true).ownerReferences).to.deep.equal([
+      first,
+      second,
     ]);
   });
   it('has one owner reference to the primary, the right one', () => {
@@ -78,7 +86,7 @@ describe('an object that its primary does not own', () => {
   it('names a primary of the core group by its kind', () => {
     const kind: Kind<Widget> = { ...widgets, group: '' };
     const controller = { ...ctx.controller, kind };
-    const { metadata } = marked(part(), mark(false), primary, { controller });
+    const { metadata } = withOwner(part(), mark(false), primary, { controller });
     expect(metadata.annotations?.[`${PREFIX}/primary-type`]).to.equal('Widget');
     expect(toPrimaryOf(kind, PREFIX)({ ...part(), metadata })).to.deep.equal(['ns/a']);
   });

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { dependencyOrder } from '../../../src/lib/graph.ts';
 import { buildDag, type Dag, type DagNode } from '../../../src/workflow/dag.ts';
-import { drive } from '../../../src/workflow/drive.ts';
+import { runGraph } from '../../../src/workflow/run-graph.ts';
 import { plan, type NodeState, type Plan, type Policy } from '../../../src/workflow/plan.ts';
 import { graphOf } from './support.ts';
 
@@ -137,7 +137,7 @@ async function driven(
     const drawn = how.draws[dag.nodes.indexOf(node) % how.draws.length] ?? 0;
     return outcomes[drawn % outcomes.length] ?? 'ready';
   };
-  const ended = drive({
+  const ended = runGraph({
     dag,
     states,
     policy: how.policy,
@@ -261,10 +261,10 @@ describe('every component that sorts objects', () => {
     ['siblings', 'src/dataflow/siblings.ts', 'dependencyOrder('],
     ['graphs of names', 'src/lib/graph.ts', 'plan(dag'],
     ['executions', 'controllers/execution/classify.ts', 'plan(dag'],
-    ['stages of manifests', 'deployers/objects/manifests/apply.ts', 'await drive('],
-    ['deletion groups', 'deployers/objects/manifests/delete.ts', 'await drive('],
-    ['workflows', 'src/workflow/workflow.ts', 'await drive('],
-    ['the driver', 'src/workflow/drive.ts', 'plan(dag'],
+    ['stages of manifests', 'deployers/objects/manifests/apply.ts', 'await runGraph('],
+    ['deletion groups', 'deployers/objects/manifests/delete.ts', 'await runGraph('],
+    ['workflows', 'src/workflow/workflow.ts', 'await runGraph('],
+    ['the graph run', 'src/workflow/run-graph.ts', 'plan(dag'],
   ] as const) {
     it(`uses the planner: ${who}`, () => {
       expect(text(file)).to.include(uses);

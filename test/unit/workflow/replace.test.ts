@@ -52,6 +52,20 @@ describe('the metadata of a replacement', () => {
   }
 });
 
+it('a replacement that drops what others set has the desired labels and annotations only', () => {
+  const theirs = { labels: { a: '1', b: '1' }, annotations: { c: '1' }, finalizers: ['theirs'] };
+  const { metadata } = replacement(stored(theirs), object('Thing', { labels: { b: '2' } }), {
+    dropsOthers: true,
+  });
+  expect(metadata).to.deep.equal({
+    name: 'a',
+    uid: 'u',
+    resourceVersion: '7',
+    labels: { b: '2' },
+    finalizers: ['theirs'],
+  });
+});
+
 describe('the body of a replacement', () => {
   const service = (spec: object | undefined) => object('Service', {}, spec && { spec });
   const rows: [string, Any, Any, object][] = [

@@ -44,6 +44,11 @@ describe('the name of a source', () => {
     ['has the namespaces', { namespaces: ['a', 'b'] }, 'parts.example.io[ns=a,b]'],
     ['has the dependent if that has its own mapper', { toPrimary }, 'parts.example.io[by part]'],
     [
+      'has the dependent if its primaries name the objects',
+      { toSecondary: () => [] },
+      'parts.example.io[by part]',
+    ],
+    [
       'has all of them',
       { selector: 'app=web', namespaces: ['a'], toPrimary },
       'parts.example.io[ns=a][app=web][by part]',

@@ -23,6 +23,7 @@ export function contextOn(clock: FakeClock, more: Partial<Context<Widget>> = {})
     clock,
     signal: new AbortController().signal,
     interrupt: new AbortController().signal,
+    hasNewEvents: false,
     attempt: 0,
     lastAttempt: false,
     log: silentLogger,

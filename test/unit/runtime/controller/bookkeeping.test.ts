@@ -78,9 +78,9 @@ describe('active reconciles', () => {
 
   it('are those that have begun and not ended', async () => {
     const { clock, active } = create();
-    const first = active.begin('A/1');
+    const first = active.begin({ key: 'A/1', dirty: () => false });
     await clock.advance(2_000);
-    const second = active.begin('A/2');
+    const second = active.begin({ key: 'A/2', dirty: () => false });
     await clock.advance(500);
     expect([active.size, active.has('A/1'), active.has('A/3'), active.ages()]).to.deep.equal([
       2,
@@ -95,7 +95,7 @@ describe('active reconciles', () => {
 
   it('are aborted when they take too long, and counted', async () => {
     const { clock, active, timeouts } = create(1_000);
-    const run = active.begin('A/1');
+    const run = active.begin({ key: 'A/1', dirty: () => false });
     await clock.advance(999);
     expect([run.signal.aborted, timeouts()]).to.deep.equal([false, 0]);
     await clock.advance(1);
@@ -105,22 +105,34 @@ describe('active reconciles', () => {
 
   it('are aborted also if they ask for their signal later', async () => {
     const { clock, active } = create(1_000);
-    const run = active.begin('A/1');
+    const run = active.begin({ key: 'A/1', dirty: () => false });
     await clock.advance(1_000);
     expect(run.signal.aborted).to.equal(true);
     expect(run.signal).to.equal(run.signal);
   });
 
+  it('may have any number of requests, without a warning of Node.js', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): number => warnings.push(warning);
+    process.on('warning', onWarning);
+    const { active } = create();
+    const { signal } = active.begin({ key: 'A/1', dirty: () => false });
+    for (let i = 0; i < 20; i++) signal.addEventListener('abort', () => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', onWarning);
+    expect(warnings).to.deep.equal([]);
+  });
+
   it('are not aborted after their end', async () => {
     const { clock, active, timeouts } = create(1_000);
-    active.begin('A/1').end();
+    active.begin({ key: 'A/1', dirty: () => false }).end();
     await clock.advance(5_000);
     expect([timeouts(), clock.pending]).to.deep.equal([0, 0]);
   });
 
   it('are all aborted when the process cannot wait', () => {
     const { active } = create();
-    const runs = [active.begin('A/1'), active.begin('A/2')];
+    const runs = ['A/1', 'A/2'].map((key) => active.begin({ key, dirty: () => false }));
     const reason = new Error('stopping');
     active.abortAll(reason);
     expect(runs.map(({ signal }) => signal.reason as unknown)).to.deep.equal([reason, reason]);
@@ -128,7 +140,7 @@ describe('active reconciles', () => {
 
   it('are interrupted once, if there is a cause', () => {
     const { active } = create();
-    const run = active.begin('A/1');
+    const run = active.begin({ key: 'A/1', dirty: () => false });
     let asked = 0;
     const cause = (answer: boolean) => (): boolean => {
       asked++;
@@ -247,6 +259,23 @@ describe('the log of a reconcile', () => {
       ...(['error', 'reconcile failed, not retrying', error] as const),
     ],
   ];
+  it('reports a mistake of the program with its stack, even if it is handled', () => {
+    const { log, lines } = recordingLogger();
+    const mistake = new TypeError('x is undefined');
+    const aggregate = new Error('a node failed: x is undefined', { cause: mistake });
+    logFailure(log, { error: aggregate, isHandled: true, willRetry: true, waitMs: 5 });
+    const [line] = lines;
+    const { err } = line?.fields as { err: Error };
+    expect([line?.level, err.message, err.stack]).to.deep.equal(['warn', aggregate.message, mistake.stack]);
+  });
+
+  it('reports a failed fetch without stack, although it is a TypeError', () => {
+    const { log, lines } = recordingLogger();
+    const fetching = new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') });
+    logFailure(log, { error: fetching, isHandled: false, willRetry: true, waitMs: 5 });
+    expect(lines[0]?.fields).to.include({ err: 'fetch failed' });
+  });
+
   for (const [title, failure, level, message, err] of rows)
     it(`reports ${title} at ${level}`, () => {
       const { log, lines } = recordingLogger();

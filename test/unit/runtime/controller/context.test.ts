@@ -33,6 +33,7 @@ describe('the context of a reconcile', () => {
         asked.push('interrupt');
         return interrupt.signal;
       },
+      hasNewEvents: false,
     };
     const ctx = createContext<Obj>({
       controller: { name: 'widgets', kind: widgets, fieldManager: 'me' },

@@ -260,6 +260,14 @@ describe('a reconcile', () => {
     });
   });
 
+  it('fails when the reconciler returns nothing, and says what to return', async () => {
+    const { outcome } = await run({ reconciler: { reconcile: () => Promise.resolve(undefined as never) } });
+    expect(outcome).to.have.nested.property(
+      'result.error.message',
+      "reconcile returned nothing; return { write: 'none' } if there is nothing to write",
+    );
+  });
+
   it('fails with an error when something else is thrown, and counts a panic', async () => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what authors do
     const { outcome, panics } = await run({ reconciler: { reconcile: () => Promise.reject('text') } });

@@ -166,7 +166,7 @@ describe('an event of a primary', () => {
   it('that is deleted during its reconcile is left to the end of that', () => {
     const scene = createIntake();
     scene.slots.of('A/1', 'u');
-    scene.active.begin('A/1');
+    scene.active.begin({ key: 'A/1', dirty: () => false });
     scene.intake.onPrimary(deleted);
     expect([scene.slots.size, scene.gone]).to.deep.equal([1, []]);
   });
@@ -174,7 +174,7 @@ describe('an event of a primary', () => {
   describe('interrupts its reconcile', () => {
     const interrupted = (spec: Partial<ControllerSpec<Widget>>, change: Change<Widget>) => {
       const scene = createIntake(spec);
-      const run = scene.active.begin('A/1');
+      const run = scene.active.begin({ key: 'A/1', dirty: () => false });
       scene.intake.onPrimary(change);
       return { ...scene, isInterrupted: run.interrupt.aborted };
     };

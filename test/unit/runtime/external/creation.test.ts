@@ -269,6 +269,27 @@ describe('RUN-113: a resource that was created and is not visible', () => {
     expect(scene.get()).to.equal(undefined);
   });
 
+  it('is not released either if it was visible before, until its deletion was requested while it was', async () => {
+    for (const isSeenAgain of [false, true]) {
+      scene = createScene({ createGraceMs: 120_000 });
+      const { cloud, world } = scene;
+      scene.put({ size: 1 }, createdAgo(10_000));
+      cloud.things.set(NAME, { size: 1, state: 'ready' });
+      await scene.start();
+      if (!isSeenAgain) cloud.things.clear();
+      cloud.deletesAtOnce = false;
+      world.cluster.remove(buckets, KEY);
+      await settle();
+      expect(new Set(cloud.calls)).to.deep.equal(new Set([`delete ${NAME}`]));
+      cloud.things.clear();
+      await world.clock.advance(40_000);
+      expect(scene.get() === undefined).to.equal(isSeenAgain);
+      await world.clock.advance(70_000);
+      expect(scene.get()).to.equal(undefined);
+      if (!isSeenAgain) await scene.world.end();
+    }
+  });
+
   it('does not wait for a mark in the future', async () => {
     scene = createScene();
     scene.put({ size: 1 }, createdAgo(-600_000));

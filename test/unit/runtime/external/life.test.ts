@@ -4,7 +4,7 @@ import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
 import { settle } from '../../../support/clock.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
 import { createWorld } from '../support/world.ts';
-import { Cloud, createScene, FINALIZER, KEY, made, NAME, type Scene } from './cloud.ts';
+import { buckets, Cloud, createScene, FINALIZER, KEY, made, NAME, type Scene } from './cloud.ts';
 
 describe('an external resource', () => {
   let scene: Scene;
@@ -277,10 +277,12 @@ describe('an external resource', () => {
     await scene.start();
     await scene.edit({ spec: { size: 2 } });
     await scene.world.clock.advance(10_000);
+    scene.world.cluster.remove(buckets, KEY);
+    await scene.world.clock.advance(10_000);
     const reasons = scene.world.cluster.requests
       .filter(({ kind }) => kind === 'Event')
       .map(({ body }) => (body as { reason?: string }).reason);
-    expect(reasons).to.include.members(['Created', 'Updated']);
+    expect(reasons).to.include.members(['Created', 'Updated', 'Deleted']);
   });
 });
 

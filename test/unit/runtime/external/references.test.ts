@@ -314,4 +314,24 @@ describe('an external resource', () => {
     expect((scene.get()?.spec as { tags?: object }).tags).to.include({ 'kubernetes-name': 'mine' });
     expect(writes).to.be.at.most(5);
   });
+
+  it('shows why it could not be initialized, and is initialized later', async () => {
+    let isBroken = true;
+    const initialize = () => {
+      if (isBroken) throw new Error('no tier is free');
+      return { spec: { tier: 'gold' } };
+    };
+    scene = createScene({ initializers: [initialize] });
+    scene.put({ size: 1 });
+    await scene.start();
+    expect(scene.condition('Failed')).to.include({
+      reason: 'InitializationFailed',
+      message: 'no tier is free',
+    });
+    expect(scene.cloud.connects).to.equal(0);
+    isBroken = false;
+    await scene.world.clock.advance(2_000);
+    expect(scene.get()?.spec).to.include({ tier: 'gold' });
+    expect(scene.active()).not.to.include('Failed');
+  });
 });

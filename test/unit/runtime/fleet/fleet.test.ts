@@ -576,7 +576,7 @@ describe('a group of replicas', () => {
   it('rejects a name that cannot be a label', () => {
     expect(() => new Replica('a', { ...scene, fleet: 'x'.repeat(64) })).to.throw(
       DefinitionError,
-      'the fleet "xxx',
+      'the fleet name "xxx',
     );
     expect(() => new Replica('a', { ...scene, fleet: 'a.b-c' })).to.not.throw();
   });

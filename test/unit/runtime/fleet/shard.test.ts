@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { silentLogger } from '../../../../src/observability/log.ts';
 import { apiErrorFrom, ShareLostError, TransportError } from '../../../../src/runtime/errors.ts';
-import { DOUBT_MS, Shard, type ShardState } from '../../../../src/runtime/fleet/shard.ts';
+import { MAX_IN_FLIGHT_MS, Shard, type ShardState } from '../../../../src/runtime/fleet/shard.ts';
 import { WarmUp } from '../../../../src/runtime/fleet/warmup.ts';
 import type { Write } from '../../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
@@ -49,7 +49,7 @@ describe('a shard', () => {
     expect(shard.busyMs).to.equal(0);
   });
   for (const [title, error, expected] of [
-    ['an unanswered write', new TransportError({ message: 'gone', safeToRepeat: false }), DOUBT_MS],
+    ['an unanswered write', new TransportError({ message: 'gone', safeToRepeat: false }), MAX_IN_FLIGHT_MS],
     ['a write that the server refused', apiErrorFrom(500, {}, { verb: 'x', kind: 'X' }), 0],
     ['a write that was not sent', new ShareLostError({ message: 'no' }), 0],
   ] as const) {

@@ -382,7 +382,7 @@ describe('replicas that share the objects of a controller', () => {
       const sharing = { renewDeadlineMs: 20_000 };
       expect(() => create('a', { sharing })).to.throw(
         DefinitionError,
-        'must be renewMs < renewDeadlineMs < durationMs, and are 3000, 20000 and 15000',
+        'must satisfy renewMs < renewDeadlineMs < durationMs, but are 3000, 20000 and 15000',
       );
     });
 

@@ -338,7 +338,7 @@ describe('the end of a manager', () => {
       {
         level: 'error',
         message: 'some reconciles did not end in time and were abandoned',
-        fields: { runs: 2 },
+        fields: { runs: 2, objects: ['widgets A/1', 'widgets A/2'] },
       },
     ]);
     await world.clock.advance(60_000);

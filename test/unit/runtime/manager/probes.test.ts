@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
+import { recordingLogger } from '../../../support/recording-logger.ts';
+import { silentLogger } from '../../../../src/observability/log.ts';
 import { sourcesCheck, watchLoopLag } from '../../../../src/runtime/manager/probes.ts';
 import type { Caches } from '../../../../src/runtime/types.ts';
 import { FakeClock } from '../../../support/clock.ts';
@@ -50,7 +52,7 @@ describe('the check of the event loop', () => {
   });
 
   it('complains when a timer is more than 5 s late', () => {
-    const { check } = watchLoopLag(clock, createMetrics());
+    const { check } = watchLoopLag(clock, createMetrics(), silentLogger);
     blockedMs = 500 + 5_000;
     expect(check.problem()).to.equal(undefined);
     blockedMs++;
@@ -59,13 +61,13 @@ describe('the check of the event loop', () => {
   });
 
   it('rounds to milliseconds', () => {
-    const { check } = watchLoopLag(clock, createMetrics(), 1_000);
+    const { check } = watchLoopLag(clock, createMetrics(), silentLogger, 1_000);
     blockedMs = 500 + 1_000.6;
     expect(check.problem()).to.equal('the event loop was blocked for 1001 ms');
   });
 
   it('remembers the last block until a timer was on time', async () => {
-    const { check } = watchLoopLag(clock, createMetrics(), 1_000);
+    const { check } = watchLoopLag(clock, createMetrics(), silentLogger, 1_000);
     blockedMs = 2_000;
     await clock.advance(500);
     expect(check.problem()).to.contain('2000 ms');
@@ -76,9 +78,23 @@ describe('the check of the event loop', () => {
     expect(check.problem()).to.equal(undefined);
   });
 
+  it('is in the log if it takes a second', async () => {
+    const { log, lines } = recordingLogger();
+    watchLoopLag(clock, createMetrics(), log);
+    blockedMs = 999;
+    await clock.advance(500);
+    expect(lines).to.deep.equal([]);
+    blockedMs = 0;
+    await clock.advance(1_499);
+    blockedMs = 1_000.4;
+    await clock.advance(500);
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.deep.include({ level: 'warn', fields: { blockedMs: 1000 } });
+  });
+
   it('shows the delay in seconds, and none while there is none', async () => {
     const metrics = createMetrics();
-    const { stop } = watchLoopLag(clock, metrics);
+    const { stop } = watchLoopLag(clock, metrics, silentLogger);
     const shown = async () => /^espalier_event_loop_lag_seconds (.*)$/m.exec(await metrics.text())?.[1];
     expect(await shown()).to.equal('0');
     blockedMs = 3_000;

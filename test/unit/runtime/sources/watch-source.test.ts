@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { DefinitionError } from '../../../../src/runtime/errors.ts';
 import { SourceSet } from '../../../../src/runtime/sources/source-set.ts';
 import { watchSource, type Source } from '../../../../src/runtime/sources/sources.ts';
 import type { Obj, View } from '../../../../src/runtime/types.ts';
@@ -42,6 +43,13 @@ describe('a source that watches a kind', () => {
     expect([other.name, other.stage]).to.deep.equal(['x', 'state']);
   });
 
+  it('needs a mapper', () => {
+    expect(() => watchSource<Obj>({ cache: parts.asCache() })).to.throw(
+      DefinitionError,
+      'source widgets needs toPrimary or toSecondary',
+    );
+  });
+
   it('starts its cache, and listens until its controller stops', async () => {
     const attached = attach();
     await attached.start(stop.signal);
@@ -62,6 +70,27 @@ describe('a source that watches a kind', () => {
       parts.remove(partOf('p', 'A/2'));
       expect(test.taken()).to.deep.equal(['A/2: parts delete']);
     });
+
+    for (const [how, isSynced, indices] of [
+      ['by an index', false, ['widgets/primaries by parts']],
+      ['by looking through primaries that were listed before', true, []],
+    ] as const)
+      it(`for the primaries that name the object, ${how}`, () => {
+        test.primaries.isSynced = isSynced;
+        const source = watchSource<Obj>({
+          name: 'parts',
+          cache: parts.asCache(),
+          toSecondary: ({ metadata }) => [`A/${metadata.annotations?.['part'] ?? ''}`],
+        });
+        source.attach(test.host);
+        test.primaries.add(objectOf('A/1', { annotations: { part: 'p' } }));
+        test.primaries.add(objectOf('A/2', { annotations: { part: 'p' } }));
+        test.primaries.add(objectOf('A/3', { annotations: { part: 'q' } }));
+        parts.add(objectOf('A/p'));
+        parts.add(objectOf('A/r'));
+        expect(test.taken()).to.deep.equal(['A/1: parts add', 'A/2: parts add', 'ignored: parts add']);
+        expect([...test.primaries.indices.keys()]).to.deep.equal(indices);
+      });
 
     it('not for what was there before', () => {
       attach();

@@ -28,6 +28,9 @@ export class FakeCache {
   byIndex(index: string, value: string): readonly View<Obj>[] {
     return [...this.objects.values()].filter((obj) => this.indices.get(index)?.(obj).includes(value));
   }
+  keysByIndex(index: string, value: string): Iterable<Key> {
+    return this.byIndex(index, value).map(keyOf);
+  }
   index(name: string, keysOf: (obj: View<Obj>) => readonly string[]): void {
     this.indices.set(name, keysOf);
   }

@@ -7,7 +7,7 @@ import type { Dag } from './dag.ts';
 import { plan, type NodeState, type Policy } from './plan.ts';
 
 /** A graph, and the functions that start and remove its nodes. */
-export interface Drive {
+export interface GraphRun {
   readonly dag: Dag;
   readonly policy: Policy;
   /** Maximum number of nodes in progress. */
@@ -26,7 +26,7 @@ export interface Drive {
  * Resolves when everything that was started has ended and nothing more may start.
  * @throws the first error of `start` or `remove`, or the reason of the signal; nothing is started after that
  */
-export async function drive(the: Drive): Promise<void> {
+export async function runGraph(the: GraphRun): Promise<void> {
   const { dag, policy, limit, states, signal } = the;
   const underWay = new Map<string, Promise<void>>();
   const failures: unknown[] = [];

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Dispatched } from '../../../../src/runtime/controller/dispatch.ts';
 import type { ReconcileResult } from '../../../../src/runtime/controller/decide.ts';
-import { FollowUp } from '../../../../src/runtime/controller/follow-up.ts';
+import { OutcomeHandler } from '../../../../src/runtime/controller/outcome-handler.ts';
 import { Slots, type KeySlot } from '../../../../src/runtime/controller/slots.ts';
 import { settingsOf } from '../../../../src/runtime/controller/spec.ts';
 import type { ControllerMetrics } from '../../../../src/observability/controller-metrics.ts';
@@ -39,7 +39,7 @@ async function createScene(priority = -100) {
     retry: doubling,
     syncPeriodMs: 60_000,
   });
-  const followUp = new FollowUp<Widget>({
+  const outcomeHandler = new OutcomeHandler<Widget>({
     settings,
     cache: cache.asCache<Widget>(),
     queue,
@@ -65,9 +65,9 @@ async function createScene(priority = -100) {
   };
   const { item, slot, failed } = await begin('A/1');
   const ran = (result: ReconcileResult, isHandled = false): void => {
-    followUp.on({ type: 'ran', result, isHandled }, slot, item, 0);
+    outcomeHandler.on({ type: 'ran', result, isHandled }, slot, item, 0);
   };
-  return { clock, cache, queue, slots, lines, counted, followUp, item, slot, failed, begin, ran };
+  return { clock, cache, queue, slots, lines, counted, outcomeHandler, item, slot, failed, begin, ran };
 }
 const timer = ({ queue }: Awaited<ReturnType<typeof createScene>>): unknown => {
   const found = queue.timerOf('A/1');
@@ -78,7 +78,7 @@ describe('after a dispatch without a reconcile', () => {
   const after = async (outcome: Dispatched, isGone = false) => {
     const scene = await createScene();
     if (isGone) scene.cache.objects.clear();
-    scene.followUp.on(outcome, scene.slot, scene.item, 0);
+    scene.outcomeHandler.on(outcome, scene.slot, scene.item, 0);
     return scene;
   };
 
@@ -221,7 +221,7 @@ describe('the retries of a namespace', () => {
       const key = `A/x${String(i)}`;
       scene.cache.objects.set(key, objectOf(key, { uid: 'u' }));
       const { item, slot } = await scene.begin(key);
-      scene.followUp.on(
+      scene.outcomeHandler.on(
         { type: 'ran', result: { ok: false, error, retry: true }, isHandled: false },
         slot,
         item,
@@ -234,7 +234,7 @@ describe('the retries of a namespace', () => {
     const key = 'B/1';
     scene.cache.objects.set(key, objectOf(key, { uid: 'u' }));
     const other = await scene.begin(key);
-    scene.followUp.on(
+    scene.outcomeHandler.on(
       { type: 'ran', result: { ok: false, error, retry: true }, isHandled: false },
       ...([other.slot, other.item, 0] as const),
     );

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { apiErrorFrom, Forbidden, TransportError } from '../../../src/runtime/errors.ts';
-import { foreign } from '../../../src/runtime/transport/foreign.ts';
+import { withServerName } from '../../../src/runtime/transport/server-name.ts';
 import type { Client, Kind } from '../../../src/runtime/types.ts';
 
 const kind: Kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
@@ -34,7 +34,7 @@ describe("the message of a target's server", () => {
   for (const [verb, ask] of Object.entries(verbs)) {
     it(`is marked as its own: ${verb}`, async () => {
       const error = apiErrorFrom(403, { message: 'configmaps is forbidden', reason: 'Forbidden' }, ref);
-      const thrown = await thrownBy(ask(foreign(failing(error), 'the server of target x')));
+      const thrown = await thrownBy(ask(withServerName(failing(error), 'the server of target x')));
       expect(thrown).to.be.instanceOf(Forbidden);
       expect(thrown.message).to.equal(
         'cannot get ConfigMap n/a: the server of target x answered: configmaps is forbidden',
@@ -44,7 +44,7 @@ describe("the message of a target's server", () => {
 
   const said = async (message: string): Promise<string> => {
     const error = apiErrorFrom(500, { message }, ref);
-    return (await thrownBy(verbs['get']!(foreign(failing(error), 'the server of target x')))).message;
+    return (await thrownBy(verbs['get']!(withServerName(failing(error), 'the server of target x')))).message;
   };
 
   it('is shortened to 1024 characters, and its end stays', async () => {
@@ -69,12 +69,12 @@ describe("the message of a target's server", () => {
 
   it('is not invented if there is none', async () => {
     const error = apiErrorFrom(503, undefined, ref);
-    const thrown = await thrownBy(verbs['get']!(foreign(failing(error), 'the server of target x')));
+    const thrown = await thrownBy(verbs['get']!(withServerName(failing(error), 'the server of target x')));
     expect(thrown.message).to.equal('cannot get ConfigMap n/a: the server answered 503');
   });
 
   it('does not include connection errors', async () => {
     const error = new TransportError({ message: 'connection reset', safeToRepeat: true });
-    expect(await thrownBy(verbs['get']!(foreign(failing(error), 'x')))).to.equal(error);
+    expect(await thrownBy(verbs['get']!(withServerName(failing(error), 'x')))).to.equal(error);
   });
 });

@@ -1,4 +1,4 @@
-/** How external resources are annotated, and how that is read: annotations, marks of creations, policies, conditions. */
+/** How external resources are annotated, and how that is read: annotations, results of creations, policies, conditions. */
 import { expect } from 'chai';
 import type { Obj, View } from '../../../../src/runtime/types.ts';
 import {
@@ -8,12 +8,12 @@ import {
 } from '../../../../src/runtime/external/annotations.ts';
 import { Conditions, isActive, type StepEvent } from '../../../../src/runtime/external/conditions.ts';
 import {
-  failedMarks,
+  failedAnnotations,
   graceLeftMs,
   interruptedMessage,
   isInterrupted,
-  pendingMarks,
-  succeededMarks,
+  pendingAnnotations,
+  succeededAnnotations,
 } from '../../../../src/runtime/external/creation.ts';
 import { filledIn } from '../../../../src/runtime/external/late-initialization.ts';
 import { assigned, byObjectName, byUid, shortened } from '../../../../src/runtime/external/names.ts';
@@ -52,23 +52,23 @@ describe('the poll interval of an external resource', () => {
   }
 });
 
-describe('the marks of a creation', () => {
+describe('the annotations of a creation', () => {
   it('replace those of an earlier one', () => {
-    expect(pendingMarks(NOW, 'n')).to.deep.equal({
+    expect(pendingAnnotations(NOW, 'n')).to.deep.equal({
       [NAME('create-pending')]: at(0),
       [NAME('create-succeeded')]: null,
       [NAME('create-failed')]: null,
       [NAME('name')]: 'n',
     });
-    expect(pendingMarks(NOW, undefined)).not.to.have.property(NAME('name'));
+    expect(pendingAnnotations(NOW, undefined)).not.to.have.property(NAME('name'));
   });
   it('show how it ended', () => {
-    expect(succeededMarks(NOW, 'n')).to.deep.equal({
+    expect(succeededAnnotations(NOW, 'n')).to.deep.equal({
       [NAME('create-succeeded')]: at(0),
       [NAME('name')]: 'n',
     });
-    expect(succeededMarks(NOW, undefined)).to.deep.equal({ [NAME('create-succeeded')]: at(0) });
-    expect(failedMarks(NOW)).to.deep.equal({ [NAME('create-failed')]: at(0) });
+    expect(succeededAnnotations(NOW, undefined)).to.deep.equal({ [NAME('create-succeeded')]: at(0) });
+    expect(failedAnnotations(NOW)).to.deep.equal({ [NAME('create-failed')]: at(0) });
   });
   for (const [title, annotations, expected] of [
     ['that is invalid is older than any end', { 'create-pending': 'x', 'create-failed': at(0) }, false],

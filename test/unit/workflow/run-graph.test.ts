@@ -1,19 +1,19 @@
 /** Plans that are executed: defaults, failures, and nodes that are removed with another. */
 import { expect } from 'chai';
 import { chainDag, looseDag } from '../../../src/workflow/dag.ts';
-import { drive, type Drive } from '../../../src/workflow/drive.ts';
+import { runGraph, type GraphRun } from '../../../src/workflow/run-graph.ts';
 import type { NodeState } from '../../../src/workflow/plan.ts';
 
 const chain = chainDag(['a', 'b', 'c']);
 const policy = { gate: 'ready', failFast: false } as const;
-const all = (dag: Drive['dag'], state: NodeState) => new Map(dag.nodes.map((node) => [node, state]));
+const all = (dag: GraphRun['dag'], state: NodeState) => new Map(dag.nodes.map((node) => [node, state]));
 
-async function driven(more: Partial<Drive>) {
+async function driven(more: Partial<GraphRun>) {
   const states = new Map<string, NodeState>();
-  const the: Drive = { dag: chain, policy, limit: 16, states, ...more };
+  const the: GraphRun = { dag: chain, policy, limit: 16, states, ...more };
   let failure: unknown;
   try {
-    await drive(the);
+    await runGraph(the);
   } catch (error) {
     failure = error;
   }

@@ -1,12 +1,12 @@
-/** The turn of a key: whether its object may be reconciled now, and the reconcile with its context and its permit. */
+/** Runs the reconcile of a key, if its object may be reconciled now: creates the context and the permit. */
 import { withLogFields } from '../../observability/log.ts';
 import type { ControllerMetrics } from '../../observability/controller-metrics.ts';
-import type { Braking } from './braking.ts';
+import type { FightBackoff } from './fight-backoff.ts';
 import { createContext } from './context.ts';
 import { beginReconcile, isLastAttempt } from './decide.ts';
 import { dispatch, type Dispatched } from './dispatch.ts';
 import type { Expectations } from './expectations.ts';
-import type { FollowUp } from './follow-up.ts';
+import type { OutcomeHandler } from './outcome-handler.ts';
 import type { Forgetting } from './forgetting.ts';
 import type { WorkItem, WorkQueue } from '../queue/queue.ts';
 import { reconcileFields } from './reconcile-log.ts';
@@ -21,7 +21,7 @@ import { UnreadNamespaces } from './unread-namespaces.ts';
 import type { MayStart } from './workers.ts';
 import { createWriter } from './writer.ts';
 
-interface TurnsPorts<P extends Obj> extends ControllerPorts {
+interface ReconcileRunnerPorts<P extends Obj> extends ControllerPorts {
   readonly settings: Settings<P>;
   readonly cache: Cache<P>;
   readonly queue: WorkQueue;
@@ -29,9 +29,9 @@ interface TurnsPorts<P extends Obj> extends ControllerPorts {
   readonly metrics: ControllerMetrics;
   readonly active: ActiveReconciles;
   readonly sources: SourceSet<P>;
-  readonly followUp: FollowUp<P>;
+  readonly outcomeHandler: OutcomeHandler<P>;
   readonly forgetting: Forgetting<P>;
-  readonly braking: Braking<P> | undefined;
+  readonly fightBackoff: FightBackoff<P> | undefined;
   readonly expectations: Expectations<P>;
   /** Aborted when the controller gives up its running reconciles. */
   readonly signal: AbortSignal;
@@ -39,17 +39,17 @@ interface TurnsPorts<P extends Obj> extends ControllerPorts {
   readonly isInScope: (key: Key) => boolean;
 }
 
-export class Turns<P extends Obj> {
-  readonly #ports: TurnsPorts<P>;
+export class ReconcileRunner<P extends Obj> {
+  readonly #ports: ReconcileRunnerPorts<P>;
   readonly #unread: UnreadNamespaces;
 
-  constructor(ports: TurnsPorts<P>) {
+  constructor(ports: ReconcileRunnerPorts<P>) {
     this.#ports = ports;
     this.#unread = new UnreadNamespaces(ports.sources, ports.queue);
   }
 
   /** @param mayStart waits for the total limit; undefined without one */
-  async take(item: WorkItem, mayStart: MayStart | undefined): Promise<void> {
+  async run(item: WorkItem, mayStart: MayStart | undefined): Promise<void> {
     const { cache, slots } = this.#ports;
     const { key } = item;
     const answer = this.#admission(key);
@@ -92,10 +92,10 @@ export class Turns<P extends Obj> {
 
   /** Whether the key must wait; it is queued again when it may start. */
   #waits(primary: View<P>, { key, priority }: WorkItem): boolean {
-    const { queue, slots, braking, clock } = this.#ports;
+    const { queue, slots, fightBackoff, clock } = this.#ports;
     if (this.#unread.holds({ key, priority })) return true;
     const limitedMs = slots.limitedMs(key, clock.now());
-    const waitMs = limitedMs > 0 ? limitedMs : (braking?.waitMs(key, primary) ?? 0);
+    const waitMs = limitedMs > 0 ? limitedMs : (fightBackoff?.waitMs(key, primary) ?? 0);
     if (waitMs > 0) queue.addAfter(key, waitMs, 'limit', priority);
     return waitMs > 0;
   }
@@ -103,7 +103,8 @@ export class Turns<P extends Obj> {
   async #begin(primary: View<P>, item: WorkItem, admission: OurAdmission | undefined): Promise<void> {
     const { key } = item;
     const { uid } = primary.metadata;
-    const { settings, cache, slots, metrics, followUp, forgetting, expectations, clock, rng } = this.#ports;
+    const { settings, cache, slots, metrics, outcomeHandler, forgetting, expectations, clock, rng } =
+      this.#ports;
     const slot = slots.of(key, uid);
     if (beginReconcile(slot, clock.now())) metrics.attempt();
     const { spec } = settings;
@@ -111,8 +112,8 @@ export class Turns<P extends Obj> {
     const fields = reconcileFields(spec.name, primary, rng, spec.logFields?.bind(spec));
     await withLogFields(fields, async () => {
       const startedAt = clock.now();
-      const outcome = await this.#reconcile(primary, slot, key, admission, () => (isLost = true));
-      followUp.on(outcome, slot, item, startedAt);
+      const outcome = await this.#reconcile(primary, slot, item, admission, () => (isLost = true));
+      outcomeHandler.on(outcome, slot, item, startedAt);
       expectations.onEnd(key, outcome.type === 'ran' && outcome.result.ok);
     });
     slots.tidy(key);
@@ -124,13 +125,14 @@ export class Turns<P extends Obj> {
   async #reconcile(
     primary: View<P>,
     slot: KeySlot,
-    key: Key,
+    item: WorkItem,
     admission: OurAdmission | undefined,
     onLost: () => void,
   ): Promise<Dispatched> {
     const { settings, client, log, cache, caches, fence, recorder, clock, metrics, sources } = this.#ports;
     const { name, kind } = settings.spec;
-    const active = this.#ports.active.begin(key);
+    const { key } = item;
+    const active = this.#ports.active.begin(item);
     const permit = admission?.begin((reason) => {
       onLost();
       active.abort(reason);
@@ -139,7 +141,7 @@ export class Turns<P extends Obj> {
       fence();
       permit?.fence();
     };
-    const onWritten = this.#ports.braking?.observerOf(key, primary);
+    const onWritten = this.#ports.fightBackoff?.observerOf(key, primary);
     const write = createWriter(
       { client, caches, fence: guard, name, ...(onWritten && { onWritten }) },
       active,

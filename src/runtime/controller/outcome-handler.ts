@@ -18,7 +18,7 @@ import type { Cache, Key, Obj } from '../types.ts';
 /** Maximum rate of retries for each namespace, after an initial burst. */
 const RETRIES = { perSecond: 10, burst: 100 } as const;
 
-interface FollowUpPorts<P extends Obj> {
+interface OutcomeHandlerPorts<P extends Obj> {
   readonly settings: Settings<P>;
   readonly cache: Cache<P>;
   readonly queue: WorkQueue;
@@ -30,11 +30,11 @@ interface FollowUpPorts<P extends Obj> {
   readonly log: Logger;
 }
 
-export class FollowUp<P extends Obj> {
-  readonly #ports: FollowUpPorts<P>;
+export class OutcomeHandler<P extends Obj> {
+  readonly #ports: OutcomeHandlerPorts<P>;
   readonly #retries = new TokenBuckets(RETRIES);
 
-  constructor(ports: FollowUpPorts<P>) {
+  constructor(ports: OutcomeHandlerPorts<P>) {
     this.#ports = ports;
   }
 

@@ -8,7 +8,7 @@ import {
   polled,
   polledPerPrimary,
   type ExternalSpec,
-  type Knowledge,
+  type ActualValues,
 } from '../../../src/workflow/external.ts';
 import { addWorkflowController } from '../../../src/workflow/workflow-controller.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
@@ -29,16 +29,16 @@ const idOf = ({ id }: View<Bucket>): string => id;
 /** A cache with `values`, and the calls to it. */
 function given(...values: readonly Bucket[]) {
   const log: string[] = [];
-  const knowledge: Knowledge<Bucket, Widget> = {
+  const actualValues: ActualValues<Bucket, Widget> = {
     source: undefined,
     of: () => Promise.resolve(values),
     remember: (key, { id }) => void log.push(`remember ${id} of ${key}`),
     forget: (key, id) => void log.push(`forget ${String(id)} of ${key}`),
-    doubt: (key) => void log.push(`doubt ${key}`),
+    invalidate: (key) => void log.push(`invalidate ${key}`),
   };
   const use = (more: Partial<ExternalSpec<Bucket, Widget>> = {}) =>
-    external<Bucket, Widget>({ name: 'bucket', knowledge, ...more });
-  return { log, knowledge, use };
+    external<Bucket, Widget>({ name: 'bucket', actualValues, ...more });
+  return { log, actualValues, use };
 }
 const failureOf = (work: Promise<unknown> | undefined): Promise<unknown> =>
   Promise.resolve(work).then(
@@ -98,8 +98,8 @@ describe('a write of an external dependent', () => {
       ['remember b of ns/a', 'forget a of ns/a'],
     ],
     ['keeps the id of an updated resource', { idOf, update: answer(a) }, 'update', ['remember a of ns/a']],
-    ['marks the cache as stale after a failed creation', { create: failing }, 'create', ['doubt ns/a']],
-    ['marks the cache as stale after a failed update', { update: failing }, 'update', ['doubt ns/a']],
+    ['marks the cache as stale after a failed creation', { create: failing }, 'create', ['invalidate ns/a']],
+    ['marks the cache as stale after a failed update', { update: failing }, 'update', ['invalidate ns/a']],
     ['removes a deleted resource', { delete: answer(a) as never }, 'delete', ['forget undefined of ns/a']],
     [
       'removes a deleted resource by its id',
@@ -128,9 +128,9 @@ describe('a write of an external dependent', () => {
     expect(log).to.deep.equal([]);
   });
   it('that fails does not require a cache that can be stale', async () => {
-    const { knowledge } = given();
-    const { doubt: _, ...certain } = knowledge;
-    const use = external<Bucket, Widget>({ name: 'bucket', knowledge: certain, create: failing });
+    const { actualValues } = given();
+    const { invalidate: _, ...certain } = actualValues;
+    const use = external<Bucket, Widget>({ name: 'bucket', actualValues: certain, create: failing });
     expect(await failureOf(use.create?.(a, primary, ctx))).to.have.property('message', 'no');
     expect(() => use.forget?.(primary)).not.to.throw();
   });
@@ -138,7 +138,7 @@ describe('a write of an external dependent', () => {
 
 describe('a bulk external dependent', () => {
   const bulk = (more: object = {}) =>
-    externalBulk<Bucket, Widget>({ name: 'buckets', idOf, knowledge: given(a, b).knowledge, ...more });
+    externalBulk<Bucket, Widget>({ name: 'buckets', idOf, actualValues: given(a, b).actualValues, ...more });
   it('has all resources by their ids', async () => {
     expect([...(await bulk().actualAll(primary, ctx))]).to.deep.equal([
       ['a', a],
@@ -158,19 +158,19 @@ describe('a bulk external dependent', () => {
 describe('a resource that is fetched once', () => {
   it('does not replace a resource that was written while it was fetched', async () => {
     let end: (found: readonly Bucket[]) => void = () => undefined;
-    const knowledge = fetched<Bucket, Widget>({ fetch: () => new Promise((resolve) => (end = resolve)) });
-    const known = knowledge.of(primary, ctx);
-    knowledge.remember('ns/a', b);
+    const actualValues = fetched<Bucket, Widget>({ fetch: () => new Promise((resolve) => (end = resolve)) });
+    const known = actualValues.of(primary, ctx);
+    actualValues.remember('ns/a', b);
     end([a]);
     expect(await known).to.deep.equal([b]);
   });
   it('is not complete after one write if there may be several', async () => {
-    const knowledge = fetched<Bucket, Widget>({ idOf, fetch: () => Promise.resolve([a, b]) });
-    knowledge.remember('ns/a', a);
-    expect(await knowledge.of(primary, ctx)).to.deep.equal([a, b]);
+    const actualValues = fetched<Bucket, Widget>({ idOf, fetch: () => Promise.resolve([a, b]) });
+    actualValues.remember('ns/a', a);
+    expect(await actualValues.of(primary, ctx)).to.deep.equal([a, b]);
     const c = { id: 'c', size: 1 };
-    knowledge.remember('ns/a', c);
-    expect(await knowledge.of(primary, ctx)).to.deep.equal([a, b, c]);
+    actualValues.remember('ns/a', c);
+    expect(await actualValues.of(primary, ctx)).to.deep.equal([a, b, c]);
   });
 });
 
@@ -186,8 +186,8 @@ describe('polled resources', () => {
     polls++;
     return Promise.resolve(answer);
   };
-  const operate = async (knowledge: Knowledge<Bucket, Widget>, ...names: readonly string[]) => {
-    const use = external<Bucket, Widget>({ name: 'bucket', knowledge });
+  const operate = async (actualValues: ActualValues<Bucket, Widget>, ...names: readonly string[]) => {
+    const use = external<Bucket, Widget>({ name: 'bucket', actualValues });
     addWorkflowController<Widget>(world.manager, {
       name: 'widgets',
       kind: widgets,
@@ -219,7 +219,7 @@ describe('polled resources', () => {
   }
   it('of each primary are polled for those that want it', async () => {
     const seen = new Set<string>();
-    const knowledge = polledPerPrimary<Bucket, Widget>({
+    const actualValues = polledPerPrimary<Bucket, Widget>({
       name: 'buckets',
       fetch({ metadata }) {
         seen.add(`${metadata.name} at ${String(world.clock.now())}`);
@@ -227,7 +227,7 @@ describe('polled resources', () => {
       },
       when: ({ metadata }) => metadata.name === '1',
     });
-    await operate(knowledge, '1', '2');
+    await operate(actualValues, '1', '2');
     await world.clock.advance(5_500);
     expect([...seen]).to.deep.equal(['1 at 0', '2 at 0', '1 at 5000']);
   });

@@ -50,7 +50,7 @@ export interface OwnWrite {
   readonly after: View<Obj>;
 }
 
-export class Brake {
+export class FightDetector {
   readonly #lastWrites = new Map<string, LastWrite>();
   readonly #delays = new Map<Key, Delay>();
 

@@ -10,7 +10,7 @@ const pauses = exponential({ initialMs: 200, factor: 2, maxMs: 5_000, jitter: 0.
 /** Maximum pause that a server can request. */
 const MAX_ASKED_MS = 30_000;
 
-interface Persistence {
+interface RetryOptions {
   readonly clock: Clock;
   readonly rng: Rng;
   /** Ends a pause; its reason is thrown. */
@@ -26,7 +26,7 @@ interface Persistence {
  * 20 s, or longer if the server asks to wait.
  * @throws the error of `givenUp`; errors of `ask` that are not temporary; the reason of the signal
  */
-export async function persistently<T>(ask: () => Promise<T>, how: Persistence): Promise<T> {
+export async function retryTemporary<T>(ask: () => Promise<T>, how: RetryOptions): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await ask();

@@ -1,6 +1,6 @@
 /**
- * Makes an unconditional write conditional, so that its answer says for certain whether the returned version is ours:
- * the write is sent with the version that the cache has, and only if that is outdated as it was given.
+ * Optimistic locking for writes without a resource version: sends the write with the version of the cache, so a success
+ * proves that the returned version is that of our write. If the version is outdated, the write is sent as given.
  */
 import { AlreadyExists, Conflict, Invalid } from '../errors.ts';
 import { namespaceOf } from '../keys.ts';
@@ -15,10 +15,10 @@ import type { Cache, Key, Obj, Write } from '../types.ts';
 export const CREATE_ONLY = '1';
 
 /**
- * The write with a version; undefined if it has one, `lock` says that it has none, or none is known.
+ * The write with the resource version of the cache; undefined if the write has one, if `lock` is set, or if none is known.
  * @param caches those of the kind
  */
-export function pinned<T extends Obj>(
+export function withResourceVersion<T extends Obj>(
   write: Write<T>,
   key: Key,
   caches: readonly Cache<Obj>[],

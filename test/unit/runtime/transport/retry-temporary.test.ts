@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { apiErrorFrom, EspalierError, NotFound, TransportError } from '../../../../src/runtime/errors.ts';
-import { persistently } from '../../../../src/runtime/transport/persistently.ts';
+import { retryTemporary } from '../../../../src/runtime/transport/retry-temporary.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { noChance } from '../support/world.ts';
 
-describe('a request that is repeated persistently', () => {
+describe('a request that is retried after temporary failures', () => {
   const ref = { verb: 'create', kind: 'Thing' };
   const busy = apiErrorFrom(503, {}, ref);
 
@@ -20,7 +20,7 @@ describe('a request that is repeated persistently', () => {
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     };
     const run = async (signal?: AbortSignal): Promise<unknown> => {
-      const outcome = persistently(ask, {
+      const outcome = retryTemporary(ask, {
         clock,
         rng: noChance,
         signal,

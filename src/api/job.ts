@@ -45,6 +45,11 @@ export const phases = {
   DeleteFailed: 'DeleteFailed',
 } as const;
 
+const NAMES: ReadonlySet<string> = new Set(Object.values(phases));
+
+/** The phase as a label of metrics: a user who may write a status can store any string, and each would be a series. */
+export const phaseLabel = (phase: string): string => (NAMES.has(phase) ? phase : 'other');
+
 type FinalPhase = 'Succeeded' | 'Failed' | 'DeleteFailed';
 
 /** A phase in which a job ends. */

@@ -46,14 +46,46 @@ export const keepsObjects = ({ metadata }: View<DeployItem>): boolean =>
 export const itemKey = ({ metadata: { namespace = '', name } }: View<DeployItem>): string =>
   `${namespace}/${name}`;
 
+/** A cache of deploy items with the index. */
+interface IndexedItems {
+  keysByIndex(index: string, value: string): Iterable<string>;
+  get(key: string): View<DeployItem> | undefined;
+}
+
+/** The items whose status lists the object with this uid; read one by one, since a tenant chooses their number. */
+export function* managersIn(items: IndexedItems, uid: string): Generator<View<DeployItem>> {
+  for (const key of items.keysByIndex(MANAGED_UID, uid)) {
+    const item = items.get(key);
+    if (item) yield item;
+  }
+}
+
+function* keepers(self: View<DeployItem>, managers: Iterable<View<DeployItem>>): Generator<View<DeployItem>> {
+  const own = itemKey(self);
+  for (const other of managers) if (itemKey(other) !== own && keepsObjects(other)) yield other;
+}
+
+/** Maximum number of other items that are looked up for one object. */
+export const MAX_OTHERS = 20;
+
 /**
- * The items of `managers` that keep an object which `self` manages as well, sorted by namespace and name.
- * @param managers returns the items whose status lists the object
+ * The items of `managers` that keep an object which `self` manages as well, sorted by namespace and name; if there are
+ * very many, some of them.
+ * @param managers the items whose status lists the object
  */
 export const othersKeeping = (
   self: View<DeployItem>,
-  managers: readonly View<DeployItem>[],
+  managers: Iterable<View<DeployItem>>,
 ): readonly View<DeployItem>[] =>
-  managers
-    .filter((other) => itemKey(other) !== itemKey(self) && keepsObjects(other))
-    .sort((a, b) => (itemKey(a) < itemKey(b) ? -1 : 1));
+  first(keepers(self, managers), MAX_OTHERS).sort((a, b) => (itemKey(a) < itemKey(b) ? -1 : 1));
+
+/** Whether there are such items. */
+export const isKeptByOthers = (self: View<DeployItem>, managers: Iterable<View<DeployItem>>): boolean =>
+  first(keepers(self, managers), 1).length > 0;
+
+/** The first elements. */
+export function first<T>(all: Iterable<T>, count: number): T[] {
+  const found: T[] = [];
+  for (const one of all) if (found.push(one) >= count) break;
+  return found;
+}

@@ -129,8 +129,8 @@ export const lastError = open({
   operation: z.string().describe('Operation that failed, as one word.'),
   reason: z.string().describe('Reason of the failure, as one machine-readable word.'),
   message: z.string().describe('What happened and what to do about it.'),
-  lastTransitionTime: time().describe('When the operation last became a different one.'),
-  lastUpdateTime: time().describe('When anything in this error last changed.'),
+  lastTransitionTime: time().describe('When the operation last changed.'),
+  lastUpdateTime: time().describe('When this error last changed.'),
   codes: z.array(z.string()).optional().describe('Codes that classify the error; see the error catalogue.'),
 });
 export type LastError = z.infer<typeof lastError>;
@@ -139,7 +139,7 @@ const condition = open({
   type: z.string().describe('What the condition is about.'),
   status: z.string().describe('True, False, Unknown or Progressing.'),
   lastTransitionTime: time().describe('When the status last changed.'),
-  lastUpdateTime: time().describe('When anything in this condition last changed.'),
+  lastUpdateTime: time().describe('When this condition last changed.'),
   reason: z.string().describe('Reason of the status, as one machine-readable word.'),
   message: z.string().describe('Reason, human-readable.'),
   codes: z.array(z.string()).optional().describe('Codes that classify the error; see the error catalogue.'),

@@ -15,7 +15,7 @@ export interface LocalApiServer {
 
 /** Starts an API server. With a virtual clock and a seeded `rng`, its answers depend on the requests only. */
 export async function startLocalApiServer(
-  options: Pick<ApiServerOptions, 'simulate' | 'controllers' | 'clock' | 'rng' | 'log'>,
+  options: Pick<ApiServerOptions, 'simulate' | 'controllers' | 'postConversion' | 'clock' | 'rng' | 'log'>,
 ): Promise<LocalApiServer> {
   const { clock = systemClock } = options;
   const store = new Store({ events: 10_000, seconds: 300 }, () => clock.now());

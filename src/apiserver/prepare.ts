@@ -14,6 +14,7 @@ import type { Controllers } from './controllers/index.ts';
 import { CrdController } from './crd/crd.ts';
 import { AuditLog } from './http/audit.ts';
 import type { Handler } from './http/handler.ts';
+import { conversionPost } from './http/webhook-post.ts';
 import { collectionUrl, InternalClient } from './internal.ts';
 import { createRegistry } from './kinds/registry.ts';
 import type { ApiServerOptions } from './server.ts';
@@ -67,7 +68,8 @@ async function startWork(
 ): Promise<Controllers> {
   const user: UserInfo = { username: 'system:apiserver', groups: ['system:masters'] };
   const self = new InternalClient(handler, user, 'kube-apiserver');
-  new CrdController(world, options.services ?? {}, async (kind) => {
+  const post = options.postConversion ?? conversionPost(world.clock, options.services ?? {});
+  new CrdController(world, post, async (kind) => {
     const entries = [...world.store.resource(kind.resource).entries.values()];
     for (const namespace of new Set(entries.map((entry) => entry.obj.metadata.namespace ?? '')))
       await self.request('DELETE', collectionUrl(kind, namespace));

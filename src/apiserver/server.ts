@@ -18,6 +18,7 @@ import { createWorld, prepare } from './prepare.ts';
 import { Store } from './store/storage.ts';
 import type { TestHooks } from './test-hooks.ts';
 import type { UserInfo } from './types.ts';
+import type { PostReview } from './http/webhook-post.ts';
 import { FileLog } from './store/wal.ts';
 
 type StorageOptions =
@@ -42,6 +43,8 @@ export interface ApiServerOptions {
    * network.
    */
   readonly services?: Readonly<Record<string, string>>;
+  /** Sends reviews to conversion webhooks. Default: by HTTPS. */
+  readonly postConversion?: PostReview;
   /** Makes workloads ready although no container runs; default false. */
   readonly simulate?: boolean;
   readonly clock?: Clock;

@@ -3,6 +3,7 @@
  * secrets, so no object is created with such a name. The messages do not contain the name.
  */
 import { valuesIn } from '../lib/masking.ts';
+import { StringSearch } from '../lib/string-search.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 import type { ImportSet } from './import-set.ts';
 
@@ -11,23 +12,29 @@ type FindSecret = (text: string) => string | undefined;
 
 /** Shorter values occur in names by chance: `admin`, `prod`. */
 const MIN_LENGTH = 8;
+/** Names in Kubernetes are not longer. */
+const MAX_LENGTH = 253;
 
 /**
  * Searches for values that imports read from secrets, ignoring upper and lower case: names are lower case, so templates
  * may have converted the values.
  */
 export function secretFinder({ data }: Pick<ImportSet, 'data'>): FindSecret {
-  const imports = [...data]
-    .filter(([, { isSecret }]) => isSecret)
-    .map(([name, { value }]) => ({
-      name,
-      values: [...valuesIn(value)]
-        .filter((text) => text.length >= MIN_LENGTH)
-        .map((text) => text.toLowerCase()),
-    }));
+  const owners = new Map<string, string>();
+  for (const [name, { value, isSecret }] of data) {
+    if (!isSecret) continue;
+    for (const text of valuesIn(value)) {
+      if (text.length >= MIN_LENGTH && text.length <= MAX_LENGTH) owners.set(text.toLowerCase(), name);
+    }
+  }
+  const search = new StringSearch(owners.keys());
   return (text) => {
     const lower = text.toLowerCase();
-    return imports.find(({ values }) => values.some((value) => lower.includes(value)))?.name;
+    for (let at = 0; at <= lower.length - MIN_LENGTH; at++) {
+      const found = search.at(lower, at);
+      if (found !== undefined) return owners.get(found);
+    }
+    return undefined;
   };
 }
 

@@ -21,6 +21,7 @@ import { SubInstallationsInvalid } from './errors.ts';
 import { noteUnknownFields, runExecution, type RenderContext } from './render.ts';
 import { checkTemplates, declaredImports } from './template-checks.ts';
 import { renderedTemplates, staticTemplates, subInstallationsResult } from './templates.ts';
+import { withoutIndex } from '../lib/trim.ts';
 
 /**
  * Renders, prunes and checks the templates. A cycle among them is an error with code ERR_CYCLIC_DEPENDENCIES.
@@ -66,8 +67,7 @@ function checkNumber(count: number, { subinstallations: limit }: InstallationLim
 /** Removes imports that refer to an optional import of the parent without value. */
 function withoutAbsent(template: InstallationTemplate, absent: ReadonlySet<string>): InstallationTemplate {
   if (!template.imports || absent.size === 0) return template;
-  const refersToAbsent = (ref: string): boolean =>
-    absent.has(ref) || absent.has(ref.replace(/\[[^\]]*\]$/, ''));
+  const refersToAbsent = (ref: string): boolean => absent.has(ref) || absent.has(withoutIndex(ref));
   const { data, targets } = template.imports;
   const imports = present({
     data: data?.filter(({ dataRef }) => dataRef === undefined || !absent.has(dataRef)),

@@ -11,18 +11,21 @@ const MAX_NAME_LENGTH = 52;
 const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const UNSATISFIED = 'Not found: "import not satisfied"';
 
+/** Suggestions in an error. Each compares words, and a message shows a few lines. */
+const MAX_SUGGESTIONS = 3;
+
 /** The missing object and its kind, with a suggestion. */
-function unsatisfied(ref: string, kind: string, { parentImports, exported, bound }: Offer): string {
+function unsatisfied(ref: string, kind: string, { parentImports, exported, bound, hints }: Offer): string {
   const type = parentImports.get(ref);
-  const known = [...parentImports.keys(), ...exported];
-  const meant = closest(ref, known);
+  const isSuggesting = type === undefined && hints.left-- > 0;
+  const meant = isSuggesting ? closest(ref, [...parentImports.keys(), ...exported]) : undefined;
   const why =
     type !== undefined
       ? `"${ref}" is imported by the parent as ${type}, not as ${kind}`
       : bound.has(ref)
         ? `an import execution binds "${ref}", and only values declared under "imports" of the blueprint can be passed on`
         : `"${ref}" is neither an import of the parent nor a ${kind} export of a sibling`;
-  return `${UNSATISFIED}: ${why}${type === undefined && meant !== undefined ? `; did you mean "${meant}"?` : ''}`;
+  return `${UNSATISFIED}: ${why}${meant !== undefined ? `; did you mean "${meant}"?` : ''}`;
 }
 
 /** Type of each declared import by name, including conditional ones. */
@@ -52,6 +55,7 @@ export function checkTemplates(
     data: new Set(templates.flatMap((t) => (t.exports?.data ?? []).map(({ dataRef }) => dataRef))),
     target: new Set(templates.flatMap((t) => (t.exports?.targets ?? []).map(({ target = '' }) => target))),
   };
+  const hints = { left: MAX_SUGGESTIONS };
   const problems = [
     ...templates.flatMap((template, i) => [
       ...nameProblems(template, i),
@@ -61,8 +65,8 @@ export function checkTemplates(
     ...repeatedNames(templates),
     ...exportProblems(templates, parentImports),
     ...templates.flatMap((template, i) => [
-      ...unsatisfiedData(template, i, { parentImports, exported: exported.data, bound }),
-      ...unsatisfiedTargets(template, i, { parentImports, exported: exported.target, bound }),
+      ...unsatisfiedData(template, i, { parentImports, exported: exported.data, bound, hints }),
+      ...unsatisfiedTargets(template, i, { parentImports, exported: exported.target, bound, hints }),
     ]),
   ];
   if (problems.length === 0) return;
@@ -171,6 +175,8 @@ interface Offer {
   /** names that siblings export */
   readonly exported: ReadonlySet<string>;
   readonly bound: ReadonlySet<string>;
+  /** Suggestions that are left. */
+  readonly hints: { left: number };
 }
 
 function unsatisfiedData(template: InstallationTemplate, index: number, offer: Offer): readonly string[] {

@@ -6,6 +6,8 @@ import type { Trust } from './trust.ts';
 const CONNECT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const MAX_AGENTS = 20;
+/** To one registry, of all namespaces. */
+export const CONNECTIONS = 32;
 
 export class Agents {
   readonly #trust: Trust;
@@ -24,7 +26,7 @@ export class Agents {
         connect: { timeout: CONNECT_MS, ...(context && { secureContext: context }) },
         headersTimeout: IDLE_TIMEOUT_MS,
         bodyTimeout: IDLE_TIMEOUT_MS,
-        connections: 16,
+        connections: CONNECTIONS,
       });
     this.#agents.delete(key);
     this.#agents.set(key, agent);

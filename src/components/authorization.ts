@@ -20,6 +20,8 @@ interface Token {
 const MAX_TOKEN_BYTES = 2 ** 20;
 const DEFAULT_SECONDS = 60;
 const MAX_TOKENS = 500;
+/** Servers choose tokens, and many of them are kept. Few servers accept headers of this length. */
+const MAX_TOKEN_CHARS = 64 * 2 ** 10;
 
 export class Authorization {
   readonly #transport: Transport;
@@ -93,6 +95,11 @@ export class Authorization {
     if (answer.status !== 200) throw refusal({ url, what }, answer, attempt);
     const document = parsed(answer.body);
     const token = ownField(document, 'token') ?? ownField(document, 'access_token');
+    if (typeof token === 'string' && token.length > MAX_TOKEN_CHARS) {
+      throw new ContentInvalid(
+        `${url.host} returned a token of ${String(token.length)} characters for ${what}; the limit of ${String(MAX_TOKEN_CHARS)} is fixed`,
+      );
+    }
     if (typeof token !== 'string' || token === '' || /[\r\n]/.test(token)) {
       throw new ContentInvalid(`${url.host} returned an unexpected response to the request for ${what}`);
     }

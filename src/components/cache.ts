@@ -1,10 +1,13 @@
 /** A cache of fetched contents with a size limit; evicts the least recently used ones. */
+import { SizedMap, unshared } from '../lib/sized-map.ts';
 
 export interface ContentCache {
   /**
-   * The cached content of the key, or the result of `load`. Failures are not cached; parallel calls share one load.
+   * The cached content of the key, or the result of `load`. Failures are not cached.
+   * @param user parallel calls of the same user, such as a namespace, share one load. Others do not: it may wait for the
+   *     turn of its user, and fail then
    */
-  get(key: string, load: () => Promise<Uint8Array>): Promise<Uint8Array>;
+  get(key: string, load: () => Promise<Uint8Array>, user?: string): Promise<Uint8Array>;
   readonly facts: CacheFacts;
 }
 
@@ -16,41 +19,26 @@ export interface CacheFacts {
 
 /** @param maxBytes 0 disables the cache */
 export function createContentCache(maxBytes: number): ContentCache {
-  const kept = new Map<string, Uint8Array>();
+  const kept = new SizedMap<Uint8Array>(maxBytes, (bytes) => bytes.length);
   const loading = new Map<string, Promise<Uint8Array>>();
-  let size = 0;
-
-  const keep = (key: string, bytes: Uint8Array): void => {
-    if (bytes.length > maxBytes) return;
-    kept.set(key, bytes);
-    size += bytes.length;
-    for (const [oldest, content] of kept) {
-      if (size <= maxBytes) return;
-      kept.delete(oldest);
-      size -= content.length;
-    }
-  };
-
   return {
     get facts() {
-      return { size, items: kept.size };
+      return { size: kept.size, items: kept.items };
     },
-    get(key, load) {
+    get(key, load, user = '') {
       const known = kept.get(key);
-      if (known) {
-        kept.delete(key);
-        kept.set(key, known);
-        return Promise.resolve(known);
-      }
-      const underWay = loading.get(key);
+      if (known) return Promise.resolve(known);
+      const loadKey = `${user} ${key}`;
+      const underWay = loading.get(loadKey);
       if (underWay) return underWay;
       const started = load()
         .then((bytes) => {
-          keep(key, bytes);
-          return bytes;
+          const own = unshared(bytes);
+          kept.set(key, own);
+          return own;
         })
-        .finally(() => loading.delete(key));
-      loading.set(key, started);
+        .finally(() => loading.delete(loadKey));
+      loading.set(loadKey, started);
       return started;
     },
   };

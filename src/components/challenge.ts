@@ -10,7 +10,7 @@ export type Challenge =
     };
 
 const SCHEME = /(?:^|,\s*)(Basic|Bearer)(?=\s|$|,)/gi;
-const PARAMETER = /([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi;
+const PARAMETER = /(?<![a-z_])([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi;
 
 /** Prefers Bearer; undefined if no supported scheme is offered. */
 export function parseChallenge(header: string | undefined): Challenge | undefined {

@@ -8,6 +8,7 @@ import { readDescriptor, V2, type Component } from './descriptor.ts';
 import { sha256 } from './digest.ts';
 import { ContentInvalid, DescriptorInvalid } from './errors.ts';
 import { filesBelow, type Files } from './files.ts';
+import { trimmedEnd } from '../lib/trim.ts';
 
 export const COMPONENT_FILE = 'component.yaml';
 /** Packed as the resource `blueprint` even if it is not listed. */
@@ -84,7 +85,7 @@ export async function packFolder(files: Files, folder: string): Promise<PackedCo
   const { resources, references, provider, ...rest } = parse(Buffer.from(bytes).toString('utf8'), folder);
   const listed = resources ?? [];
   const isBlueprintListed = listed.some(
-    ({ path }) => path?.replace(/^\.?\/+|\/+$/g, '') === BLUEPRINT_FOLDER,
+    ({ path }) => trimmedEnd(path ?? '', '/').replace(/^\.?\/+/, '') === BLUEPRINT_FOLDER,
   );
   const hasBlueprint = !isBlueprintListed && (await files.list(BLUEPRINT_FOLDER)) !== undefined;
   const all: readonly ResourceEntry[] = hasBlueprint

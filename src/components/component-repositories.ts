@@ -55,12 +55,14 @@ export interface Request {
   readonly credentials: Credentials;
   readonly resolvers: readonly Resolver[];
   readonly overwrites: readonly Overwrite[];
+  /** Of the installation or deploy item: namespaces share the memory for downloads. Undefined: servers share it. */
+  readonly namespace: string | undefined;
   /** Processes large descriptors; default: in this thread. */
   readonly runner?: DescriptorRunner | undefined;
 }
 
 export interface ComponentRepositories {
-  registry(address: string, credentials: Credentials): Registry;
+  registry(address: string, credentials: Credentials, namespace?: string): Registry;
   /** The certificate authorities of the configuration, also for chart repositories. */
   readonly trust: Trust;
   /** The given credentials, and for other registries those of the configuration. */
@@ -103,10 +105,10 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
   };
   const cache = createContentCache(options.cacheBytes ?? CACHE_BYTES);
   const files = new CredentialFiles(options.configFiles ?? [], options.report ?? (() => undefined));
-  const defaults = (): Credentials => files.current();
   if (options.report) reportNow(files, trust);
-  const registry = (address: string, credentials: Credentials): Registry =>
-    new Registry(address, credentials, { transport, authorization, cache, limits, defaults });
+  const ports = { transport, authorization, cache, limits, defaults: () => files.current() };
+  const registry = (address: string, credentials: Credentials, namespace?: string): Registry =>
+    new Registry(address, credentials, { ...ports, namespace });
   const pace = new Pace(options.clock);
   const descriptors: ComponentRepositories['descriptors'] = ({ runner = descriptorsHere }) =>
     inWorkerIfLarge(runner, pace);
@@ -114,7 +116,7 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
     openRepository(context, {
       localRoot: options.localRoot,
       maxFileBytes: limits.maxBlobBytes,
-      registry: (address): ArtifactStore => registry(address, request.credentials),
+      registry: (address): ArtifactStore => registry(address, request.credentials, request.namespace),
       runner: descriptors(request),
     }),
   );
@@ -128,7 +130,7 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
   return {
     registry,
     trust,
-    withDefaults: (credentials) => credentials.before(defaults()),
+    withDefaults: (credentials) => credentials.before(files.current()),
     get cache() {
       return cache.facts;
     },
@@ -144,7 +146,7 @@ export function createComponentRepositories(options: ComponentRepositoriesOption
     async view(source, own, context, request) {
       const resolved = await resolveAll(own, context, lookup(request));
       return new ComponentView(source, resolved, {
-        registry: (address) => registry(address, request.credentials),
+        registry: (address) => registry(address, request.credentials, request.namespace),
         maxContentBytes: limits.maxBlobBytes,
       });
     },

@@ -11,6 +11,7 @@ import { filesInMemory, filesOnDisk, type Files } from './files.ts';
 import { localRepository } from './local-repository.ts';
 import { ociRepository } from './oci-repository.ts';
 import type { Repository } from './repository.ts';
+import { trimmedEnds } from '../lib/trim.ts';
 
 interface RepositoryPorts {
   /** The folder that contains all file-based repositories; undefined: they are not available. */
@@ -79,8 +80,8 @@ function registryRepository(context: JsonMap, ports: RepositoryPorts): Repositor
 
 /** The registry, with its scheme if it has one, and the path of repositories in it. */
 export function addressOf(baseUrl: string): { readonly host: string; readonly path: string } {
-  const [, scheme = '', host = '', path = ''] = /^((?:https?|oci):\/\/)?([^/]*)\/*(.*)$/.exec(baseUrl) ?? [];
-  if (host === '' || host.includes('@')) {
+  const [, scheme = '', host = '', path = ''] = /^((?:https?|oci):\/\/)?([^/]*)(.*)$/s.exec(baseUrl) ?? [];
+  if (host === '' || host.includes('@') || /[\n\r\u2028\u2029]/.test(path)) {
     throw new RepositoryUnusable(
       'the repository context has no valid registry: baseUrl must look like registry.example.org/path',
     );
@@ -144,4 +145,4 @@ function text(context: JsonMap, key: string): string {
   throw new RepositoryUnusable(`the field ${key} of the repository context must be a string`);
 }
 
-const trimmed = (path: string): string => path.replace(/^\/+|\/+$/g, '');
+const trimmed = (path: string): string => trimmedEnds(path, '/');

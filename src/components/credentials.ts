@@ -6,6 +6,7 @@ import { isObject, ownField } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import { authorityOf, type Authority, type ReadAuthority } from './authorities.ts';
 import { RepositoryUnusable } from './errors.ts';
+import { trimmedEnd, trimmedEnds } from '../lib/trim.ts';
 
 export interface Login {
   readonly username: string;
@@ -142,7 +143,7 @@ function loginOf(entry: unknown): Login | undefined {
   const decoded = Buffer.from(field('auth'), 'base64').toString('utf8');
   const colon = decoded.indexOf(':');
   const username = field('username') || (colon < 0 ? '' : decoded.slice(0, colon));
-  const password = field('password') || (colon < 0 ? '' : decoded.slice(colon + 1).replace(/\0+$/, ''));
+  const password = field('password') || (colon < 0 ? '' : trimmedEnd(decoded.slice(colon + 1), '\0'));
   const identityToken = field('identitytoken');
   if (username === '' && identityToken === '') return undefined;
   return { username, password, ...(identityToken !== '' && { identityToken }) };
@@ -188,7 +189,7 @@ function entriesOf(consumer: unknown, where: string): readonly Entry[] {
     const authority = authorityOf(properties, `the consumer ${host} in ${where}`);
     const hasLogin = login.username !== '' || identityToken !== '';
     if (!hasLogin && !authority) return [];
-    const pathPrefix = text(ownField(identity, 'pathprefix')).replace(/^\/+|\/+$/g, '');
+    const pathPrefix = trimmedEnds(text(ownField(identity, 'pathprefix')), '/');
     return [{ host, pathPrefix, login: hasLogin ? login : undefined, authority }];
   });
 }

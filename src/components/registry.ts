@@ -17,6 +17,7 @@ import { BlobMissing, ContentInvalid, ReferenceInvalid } from './errors.ts';
 import { isRepositoryPath } from './image-reference.ts';
 import { refusal, tooLarge, type LoginAttempt } from './refusals.ts';
 import type { RegistryAnswer, RegistryRequest, Transport } from './transport.ts';
+import { trimmedEnd } from '../lib/trim.ts';
 
 export interface Limits {
   readonly maxManifestBytes: number;
@@ -35,6 +36,8 @@ interface RegistryPorts {
   readonly limits: Limits;
   /** Credentials of the operator at this moment, for registries without others. */
   readonly defaults: () => Credentials;
+  /** For which namespace it is used. */
+  readonly namespace?: string | undefined;
 }
 
 export class Registry implements ArtifactStore {
@@ -87,7 +90,7 @@ export class Registry implements ArtifactStore {
     }
     // The cache key contains the credentials: knowing a digest does not permit reading the blob.
     const user = fingerprint(loginFor(this.#credentials, this.#base.host, repository));
-    return this.#ports.cache.get(`${user} ${this.#base.host}/${repository}@${digest}`, async () => {
+    const load = async (): Promise<Uint8Array> => {
       const path = `${repository}/blobs/${digest}`;
       const { request, answer, login } = await this.#ask(
         { method: 'GET', path, maxBytes: maxBlobBytes, limitKey: BLOB_KEY, what },
@@ -99,7 +102,9 @@ export class Registry implements ArtifactStore {
       if (answer.status !== 200) throw refusal(request, answer, login);
       verifyDigest(answer.body, digest, what);
       return answer.body;
-    });
+    };
+    const key = `${user} ${this.#base.host}/${repository}@${digest}`;
+    return this.#ports.cache.get(key, load, this.#ports.namespace);
   }
 
   /** Stores an artifact under a tag; existing blobs are not uploaded again. */
@@ -151,7 +156,7 @@ export class Registry implements ArtifactStore {
         `"${repository.slice(0, 300)}" cannot be the path of a repository in a registry`,
       );
     }
-    const { transport, authorization } = this.#ports;
+    const { transport, authorization, namespace } = this.#ports;
     const credentials = this.#credentials;
     const login = loginFor(credentials, this.#base.host, repository);
     const key = [this.#base.origin, repository, actions, fingerprint(login)].join(' ');
@@ -160,7 +165,8 @@ export class Registry implements ArtifactStore {
     const send = (header: string | undefined): Promise<RegistryAnswer> => {
       const headers = { ...rest.headers, ...(header !== undefined && isOurs && { authorization: header }) };
       const mayUsePlainHttp = this.#mayUsePlainHttp && isOurs;
-      return transport.send({ ...rest, url, headers, mayUsePlainHttp, authorities: login.authorities });
+      const { authorities } = login;
+      return transport.send({ ...rest, url, headers, mayUsePlainHttp, authorities, namespace });
     };
     const request: RegistryRequest = { ...rest, url };
     const answer = await send(authorization.known(key));
@@ -180,7 +186,7 @@ export class Registry implements ArtifactStore {
 
   #urlOf(path: string): URL {
     const url = new URL(this.#base);
-    url.pathname = `${url.pathname.replace(/\/+$/, '')}/v2/${path}`;
+    url.pathname = `${trimmedEnd(url.pathname, '/')}/v2/${path}`;
     return url;
   }
 }

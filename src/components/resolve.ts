@@ -124,7 +124,7 @@ function counter(
   let left = componentsMiB * 2 ** 20;
   const refuse = (much: string, key: keyof ComponentLimits): never => {
     throw new ReferenceInvalid(
-      `component ${nameOf(component)} and all that it references are more than ${much}, the limit for one installation; limits.${key} in the configuration raises it`,
+      `component ${nameOf(component)} and the components that it references exceed ${much}, the limit for one installation; limits.${key} in the configuration raises it`,
     );
   };
   return ({ bytes = 0 }) => {

@@ -3,6 +3,7 @@ import { isObject, ownField } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import type { JsonMap } from './descriptor.ts';
 import { RepositoryUnusable } from './errors.ts';
+import { trimmedEnd } from '../lib/trim.ts';
 
 export interface Resolver {
   /** Complete segments of component names; empty matches all. */
@@ -42,7 +43,7 @@ export function readResolvers(text: string, where: string): readonly Resolver[] 
       const prefix = ownField(entry, 'prefix') ?? '';
       const priority = Number(ownField(entry, 'priority') ?? DEFAULT_PRIORITY);
       if (!isObject(repository) || typeof prefix !== 'string') return [];
-      return [{ prefix: prefix.replace(/\/+$/, ''), priority, repository }];
+      return [{ prefix: trimmedEnd(prefix, '/'), priority, repository }];
     })
     .sort((a, b) => b.priority - a.priority || b.prefix.length - a.prefix.length);
 }

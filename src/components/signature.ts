@@ -65,7 +65,7 @@ export function verifySignature(component: Component, name: string, trust: Trust
   const padding = PADDINGS[found.signature.algorithm];
   if (padding === undefined) {
     return fail(
-      `is made with ${found.signature.algorithm}, which cannot be verified here; known are ${Object.keys(PADDINGS).join(', ')}`,
+      `uses the algorithm ${found.signature.algorithm}, which is not supported; supported are ${Object.keys(PADDINGS).join(', ')}`,
     );
   }
   const { bytes, certificates } = signatureBytes(found) ?? fail('does not have a known format');
@@ -95,7 +95,7 @@ function signatureBytes({ signature: { mediaType, value, algorithm } }: Signatur
   if (mediaType !== PEM || block === undefined) return undefined;
   const [, named = algorithm] = /^Signature Algorithm: (.*?)\r?$/m.exec(block) ?? [];
   if (named !== algorithm) return undefined;
-  const bytes = Buffer.from(block.replace(/^[^\n]*:[^\n]*\n/gm, ''), 'base64');
+  const bytes = Buffer.from(block.replace(/^[^:\n]*:[^\n]*\n/gm, ''), 'base64');
   return { bytes, certificates: value.match(CERTIFICATE) ?? [] };
 }
 

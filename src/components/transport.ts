@@ -2,14 +2,16 @@
  * HTTP requests to registries: plain HTTP only if it is allowed and the server does not speak TLS, size limits,
  * redirects without credentials, and retries after temporary failures.
  */
-import { ByteBudget, type DownloadLimits } from '../lib/byte-budget.ts';
+import type { Dispatcher } from 'undici';
+import { ByteBudget, shareOf, type ByteShare, type DownloadLimits } from '../lib/byte-budget.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
 import { withBody } from '../lib/response-body.ts';
 import type { Rng } from '../lib/rng.ts';
-import { Agents } from './agents.ts';
+import { Agents, CONNECTIONS } from './agents.ts';
 import { codeWithoutTls, ConnectionError, withTlsCode } from './connection-error.ts';
 import { ContentInvalid, RegistryUnavailable, RepositoryUnusable } from './errors.ts';
 import { failedNow, tooLarge } from './refusals.ts';
+import { Places } from './places.ts';
 import { Trust } from './trust.ts';
 
 export interface RegistryRequest {
@@ -27,6 +29,8 @@ export interface RegistryRequest {
   readonly mayUsePlainHttp?: boolean;
   /** Certificate authorities in PEM, trusted in addition to those of the configuration. */
   readonly authorities?: string | undefined;
+  /** For which namespace it is sent; default: that is not known. */
+  readonly namespace?: string | undefined;
 }
 
 export interface RegistryAnswer {
@@ -65,6 +69,7 @@ export class Transport {
   readonly #budget: ByteBudget;
   readonly #trust: Trust;
   readonly #agents: Agents;
+  readonly #places = new Places(CONNECTIONS);
   /** Servers that answered over plain HTTP and do not speak TLS, and until when that is assumed. */
   readonly #plain = new Map<string, number>();
 
@@ -216,11 +221,15 @@ export class Transport {
     limitKey,
     what,
     authorities,
+    namespace,
   }: RegistryRequest): Promise<RegistryAnswer> {
     const { signal, userAgent = 'espalier', deadlineMs = DEADLINE_MS } = this.#options;
     const deadline = AbortSignal.timeout(deadlineMs);
     const ending = signal ? AbortSignal.any([signal, deadline]) : deadline;
+    const share = shareOf(namespace, url.host);
+    let place: ByteShare | undefined;
     try {
+      place = await this.#places.take(url.origin, share, ending);
       const response = await this.#agents.for(authorities).request({
         origin: url.origin,
         path: url.pathname + url.search,
@@ -233,22 +242,14 @@ export class Transport {
         maxBytes: method === 'HEAD' ? 0 : maxBytes,
         keepsEncoding: true,
         budget: this.#budget,
-        key: url.host,
+        key: share,
         clock: this.clock,
         signal: ending,
         tooLarge: () => tooLarge(what, url, maxBytes, limitKey),
       };
       // The response to HEAD contains the length of the body, but no body.
       const answer = method === 'HEAD' ? { ...response, headers: {} } : response;
-      const bytes = await withBody(answer, limits, (body) => body);
-      return {
-        status: response.statusCode,
-        header: (name) => {
-          const value = response.headers[name];
-          return Array.isArray(value) ? value.join(', ') : value;
-        },
-        body: bytes,
-      };
+      return registryAnswer(response, await withBody(answer, limits, (bytes) => bytes));
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (error instanceof ContentInvalid) throw error;
@@ -262,9 +263,23 @@ export class Transport {
         problems: this.#trust.problems,
         allowsPlainHttp: this.#options.allowPlainHttp === true,
       });
+    } finally {
+      place?.release();
     }
   }
 }
+
+const registryAnswer = (
+  { statusCode, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
+  body: Uint8Array,
+): RegistryAnswer => ({
+  status: statusCode,
+  header: (name) => {
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  },
+  body,
+});
 
 const isPassing = (status: number): boolean =>
   status === 429 || status === 408 || (status >= 500 && status !== 501 && status !== 505);

@@ -37,7 +37,7 @@ export async function verifyResource(
     default:
   }
   throw new ContentInvalid(
-    `${what} has a digest of the kind ${digest.normalisationAlgorithm}, which cannot be compared with ${content.kind === 'blob' ? 'a blob' : 'an artifact in a registry'}`,
+    `${what} has a digest with the normalisation ${digest.normalisationAlgorithm}, which cannot be compared with ${content.kind === 'blob' ? 'a blob' : 'an artifact in a registry'}`,
   );
 }
 
@@ -66,5 +66,7 @@ export function verifyReference(
 function algorithmOf({ hashAlgorithm }: Digest, what: string): string {
   const name = hashName(hashAlgorithm);
   if (name !== undefined) return name;
-  throw new ContentInvalid(`${what} has a digest made with ${hashAlgorithm}, which cannot be checked here`);
+  throw new ContentInvalid(
+    `${what} has a digest with the algorithm ${hashAlgorithm}, which is not supported`,
+  );
 }

@@ -228,20 +228,20 @@ export const withContents = <T>(view: ComponentView | undefined, work: () => T |
   });
 
 /**
- * Runs work, and repeats it after each failure that `mend` handles; `mend` returns undefined otherwise. The work
+ * Runs work, and repeats it after each failure that `recover` handles; `recover` returns undefined otherwise. The work
  * must be repeatable.
  */
 export async function retrying<T>(
   work: () => T | Promise<T>,
-  mend: (error: unknown) => Promise<void> | undefined,
+  recover: (error: unknown) => Promise<void> | undefined,
 ): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      const mended = mend(error);
-      if (!mended) throw error;
-      await mended;
+      const recovered = recover(error);
+      if (!recovered) throw error;
+      await recovered;
     }
   }
 }

@@ -3,6 +3,7 @@ import { compileSchema, type CompiledSchema, type JsonSchema } from '../apiserve
 import { equal } from '../lib/json.ts';
 import { mergeDiff } from '../lib/merge.ts';
 import type { Conversion } from '../runtime/conversion/conversion.ts';
+import { ServedConversion, type DefinitionSchemas } from '../runtime/conversion/served.ts';
 import type { Obj } from '../runtime/types.ts';
 import { Chance } from './engine/chance.ts';
 import { sampleObject } from './sample.ts';
@@ -18,7 +19,7 @@ export interface ConversionCheck {
   readonly seed?: number;
   /**
    * Changes a random object, for example because values must have a pattern or fit together. Without it, the check fails
-   * for a schema for which no values can be invented.
+   * for a schema for which no values can be generated.
    * @param version such as `v1`
    */
   sample?(object: Obj, version: string, chance: Chance): Obj;
@@ -36,19 +37,21 @@ const MAX_TRIES = 50;
  * Converts random objects of each version to each other version and back. The result in the other version must be valid, and
  * the object must be the same at the end. As an API server does, it drops unknown fields and sets defaults in between.
  * @returns the number of conversions
- * @throws ConversionFailure for the first object that fails; SampleError if no values can be invented
+ * @throws ConversionFailure for the first object that fails; SampleError if no values can be generated
  */
 export function checkConversion(check: ConversionCheck): number {
   const { conversion, samples = SAMPLES, seed = 1 } = check;
   const { group, kind } = conversion.hub;
   const schemas = schemasOf(check.crd);
+  const served = new ServedConversion(conversion);
+  served.learn(check.crd as DefinitionSchemas);
   for (const version of schemas.keys())
     if (!conversion.versions.includes(version))
       throw new ConversionFailure(
         `the conversion of ${kind} does not have version ${version} of the definition`,
       );
   let count = 0;
-  for (const [from, schema] of schemas)
+  for (const [from, schema] of schemas) {
     for (let i = 0; i < samples; i++) {
       const chance = new Chance(seed + i, from);
       const object = sampleOf(check, { version: from, apiVersion: `${group}/${from}`, schema }, chance);
@@ -58,7 +61,23 @@ export function checkConversion(check: ConversionCheck): number {
         count++;
       }
     }
+    for (const to of schemas.keys())
+      if (to !== from) checkIncomplete(served, `${group}/${from}`, `${group}/${to}`);
+  }
   return count;
+}
+
+/** API servers also convert objects from which server-side apply has removed all fields. */
+function checkIncomplete(served: ServedConversion, apiVersion: string, to: string): void {
+  const { kind, namespaced } = served.conversion.hub;
+  const metadata = { name: 'incomplete', ...(namespaced && { namespace: 'default' }) };
+  try {
+    served.convert({ apiVersion, kind, metadata }, to);
+  } catch (error) {
+    throw new ConversionFailure(
+      `${kind} ${apiVersion} → ${to} failed for an object with empty values: ${(error as Error).message}; API servers convert such objects in server-side apply`,
+    );
+  }
 }
 
 interface Version {
@@ -105,14 +124,19 @@ function sampleOf(
       ...(chance.happens(0.3) && { labels: { tier: 'front' } }),
       ...(chance.happens(0.3) && { annotations: { note: 'kept' } }),
     };
-    const raw = { apiVersion, kind, metadata, ...sampleObject(schema.schema, chance) };
+    const raw = {
+      apiVersion,
+      kind,
+      metadata,
+      ...sampleObject(schema.schema, chance, check.sample !== undefined),
+    };
     const object = schema.applyDefaults(plain(check.sample?.(raw, version, chance) ?? raw));
     const [error] = schema.validate(object);
     if (!error) return object;
     problem = `${error.field}: ${error.message}`;
   }
   throw new ConversionFailure(
-    `no valid ${kind} of ${apiVersion} could be invented; set the values with "sample": ${problem}`,
+    `no valid ${kind} of ${apiVersion} can be generated; set the values with "sample": ${problem}`,
   );
 }
 

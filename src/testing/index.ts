@@ -11,7 +11,7 @@ export type {
   BuiltInLaw,
   Law,
   OperatorUnderTest,
-  Outside,
+  ExternalServices,
   RequestMatch,
   Scenario,
   TestCluster,

@@ -1,6 +1,7 @@
 /** The description of a test by its author: an operator, its kinds, the actions of users, and the expected result. */
+import type { Conversion } from '../runtime/conversion/conversion.ts';
 import type { Sharing } from '../runtime/fleet/sharing.ts';
-import type { Operator } from '../runtime/operator/start-operator.ts';
+import type { Operator, OperatorOptions } from '../runtime/operator/start-operator.ts';
 import type { Client, Kind, Key, Obj, View } from '../runtime/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ObjectChange } from './cluster/local-cluster.ts';
@@ -11,8 +12,13 @@ import type { ScriptedFault } from './network/faults.ts';
 export interface OperatorUnderTest {
   /** CustomResourceDefinitions: objects, or paths and URLs of YAML files. */
   readonly crds?: readonly (Obj | string | URL)[];
+  /**
+   * As `conversion.conversions` of `runOperator`. The API server calls them in this process, and they are always reachable.
+   * Default: none.
+   */
+  readonly conversions?: readonly Conversion[];
   /** Adds the controllers, as for `runOperator`. Called again after each restart of the process. */
-  add(operator: Operator, outside: Outside): unknown;
+  add(operator: Operator, services: ExternalServices): unknown;
   /**
    * Number of processes that run at the same time. From two on they share the work, as with `sharing` of `runOperator`;
    * while one is dead, the others continue. Default 1.
@@ -20,6 +26,11 @@ export interface OperatorUnderTest {
   readonly replicas?: number;
   /** As for `runOperator`: which primaries must stay together. */
   readonly place?: Sharing['place'];
+  /**
+   * As for `runOperator`: restricts the caches that name no namespaces themselves. After a crash, `set` of a scope also waits
+   * for the killed process, so it never resolves; a test that crashes needs a scope that `add` creates.
+   */
+  readonly namespaces?: OperatorOptions['namespaces'];
   /** As for `runOperator`: what happens if a kind cannot be read at the start. */
   readonly unreadable?: 'fail' | 'skip';
   /** Makes workloads ready although no container runs; default true. */
@@ -27,7 +38,7 @@ export interface OperatorUnderTest {
 }
 
 /** Services outside of the cluster, which are as unreliable as the API server. */
-export interface Outside {
+export interface ExternalServices {
   /**
    * Calls a service: `effect` runs when the call arrives. The call may fail with or without effect, and the process may
    * die before it gets the answer.
@@ -46,7 +57,7 @@ export interface Law {
 
 /** The laws that hold for every operator, unless a scenario names them in `without`. */
 export type BuiltInLaw =
-  'what is at rest stays at rest' | 'a restart writes nothing' | 'a deletion leaves nothing';
+  'a settled operator writes nothing' | 'a restart writes nothing' | 'a deletion leaves nothing';
 
 /** An operator, the actions of users under faults, and the expected result. */
 export interface Scenario extends OperatorUnderTest {
@@ -63,7 +74,7 @@ export interface Scenario extends OperatorUnderTest {
 
 /** Which request a fault hits; by default the next write. */
 export interface RequestMatch {
-  /** `create`, `apply`, `merge`, `merge status`, `delete`, `get`, `list`, `watch`, or `call` for `Outside`. */
+  /** `create`, `apply`, `merge`, `merge status`, `delete`, `get`, `list`, `watch`, or `call` for `ExternalServices`. */
   readonly verb?: string;
   /** The kind; for `call` the label. */
   readonly kind?: string;
@@ -99,14 +110,19 @@ export interface TestCluster {
     limitMs?: number,
   ): Promise<void>;
   /** Ends all faults, and lets time pass until nothing is left to do. @throws Violation if that is never the case */
-  rest(): Promise<void>;
+  settle(): Promise<void>;
   /** Lets the next matching request of the operator fail. */
-  failNext(fault: ScriptedFault, match?: RequestMatch): { readonly isStruck: boolean };
+  failNext(fault: ScriptedFault, match?: RequestMatch): { readonly isInjected: boolean };
   /** Breaks the watches, or those of one kind. */
   cutWatches(kind?: string): void;
   /** Nothing arrives on the watches of a kind for a while. */
   stallWatches(kind: string, ms: number): void;
   /** Kills the process of the operator, or one of its replicas; another one starts within three seconds. */
   crash(): void;
+  /**
+   * Asks the process of the operator to stop, or one of its replicas, as SIGTERM does: active reconciles end first. Another
+   * one starts within three seconds after that.
+   */
+  stop(): void;
   close(): Promise<void>;
 }

@@ -89,24 +89,24 @@ async function live(cluster: SimulatedCluster, scenario: Scenario): Promise<void
   cluster.boot();
   await scenario.act(cluster);
   await cluster.advance(chance.pick([0, 5_000, 20_000, 60_000]));
-  say('no more faults');
-  await cluster.rest();
+  say('end of faults');
+  await cluster.settle();
   await scenario.check(cluster);
-  if (holds('what is at rest stays at rest')) {
+  if (holds('a settled operator writes nothing')) {
     say('time passes');
-    await unchanged(cluster, 'what is at rest stays at rest', () => cluster.advance(HOLD_MS));
+    await unchanged(cluster, 'a settled operator writes nothing', () => cluster.advance(HOLD_MS));
   }
   if (holds('a restart writes nothing')) {
     say('a restart');
     await unchanged(cluster, 'a restart writes nothing', async () => {
       cluster.crashAll();
-      await cluster.rest();
+      await cluster.settle();
     });
   }
   if (!holds('a deletion leaves nothing')) return;
   say('all primaries are deleted');
   await deletePrimaries(cluster);
-  await cluster.rest();
+  await cluster.settle();
   const left = [...primariesOf(cluster), ...cluster.createdBy('operator')]
     .map(({ object }) => object)
     .filter((object) => !(scenario.keeps?.(object) ?? false));

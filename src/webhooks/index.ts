@@ -83,7 +83,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   const reachable = { ...options, endpoint: withPort(options.endpoint, server.port) };
   const life = new AbortController();
 
-  const check = async (): Promise<undefined> => {
+  const check = async (): Promise<void> => {
     const certificates = await currentCertificates(secret, inUse);
     await updateConfiguration(reachable, certificates);
     if (certificates.certificate !== inUse.certificate) {
@@ -91,7 +91,6 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
       log.info({}, 'serving with a new certificate');
     }
     inUse = certificates;
-    return undefined;
   };
   try {
     await updateConfiguration(reachable, inUse);

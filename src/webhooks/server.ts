@@ -2,6 +2,8 @@
 import { fastify } from 'fastify';
 import type { InstallationLimits } from '../api/limits.ts';
 import type { ValidatedResource } from '../api/validation/index.ts';
+import { systemClock } from '../lib/clock.ts';
+import { ServerConnections } from '../lib/server-connections.ts';
 import type { Logger } from '../observability/log.ts';
 import { webhookPath } from './configuration.ts';
 import { InvalidReview, review, reviewLargeItems, reviewBody, type LargeItemsCheck } from './review.ts';
@@ -30,6 +32,8 @@ class WebhookPortError extends Error {
 
 /** A request contains the new and the old object, each of which may have a few megabytes. */
 const MAX_BODY_BYTES = 16 << 20;
+/** As long as API servers wait at most. */
+const CLOSE_WITHIN_MS = 30_000;
 
 /**
  * @param options.port 0 takes any free port
@@ -59,6 +63,7 @@ export async function startWebhookServer(options: {
     bodyLimit: MAX_BODY_BYTES,
     https: { key: identity.key, cert: identity.certificate },
   });
+  const connections = new ServerConnections(server.server);
   let isDraining = false;
   server.addHook('onSend', async (_, reply) => {
     if (isDraining) reply.header('connection', 'close');
@@ -77,15 +82,7 @@ export async function startWebhookServer(options: {
     if (statusCode >= 500) log.error({ err: error }, 'handling a request failed');
     return reply.code(statusCode).send({ message });
   });
-  try {
-    await server.listen({ host, port: options.port });
-  } catch (error) {
-    const why =
-      (error as { code?: string }).code === 'EADDRINUSE' ? 'the port is in use' : (error as Error).message;
-    throw new WebhookPortError(`cannot serve webhooks on ${host}:${String(options.port)}: ${why}`, {
-      cause: error,
-    });
-  }
+  await listen(server, host, options.port);
   const address = server.server.address();
   return {
     port: typeof address === 'object' && address ? address.port : options.port,
@@ -95,6 +92,26 @@ export async function startWebhookServer(options: {
     drain: () => {
       isDraining = true;
     },
-    close: () => server.close(),
+    async close() {
+      const closed = server.close();
+      await connections.close(systemClock, CLOSE_WITHIN_MS);
+      await closed;
+    },
   };
+}
+
+async function listen(
+  server: { listen(address: { host: string; port: number }): PromiseLike<unknown> },
+  host: string,
+  port: number,
+): Promise<void> {
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    const why =
+      (error as { code?: string }).code === 'EADDRINUSE' ? 'the port is in use' : (error as Error).message;
+    throw new WebhookPortError(`cannot serve webhooks on ${host}:${String(port)}: ${why}`, {
+      cause: error,
+    });
+  }
 }

@@ -76,7 +76,10 @@ export const executionStatus = open({
   exportRef: objectReference.optional().describe('Secret with the exports of the deploy items.'),
   deployItemCache: open({
     activeDIs: z.array(nameMapping).optional().describe('Deploy items that belong to the spec.'),
-    orphanedDIs: z.array(z.string()).optional().describe('Object names of deploy items that no longer do.'),
+    orphanedDIs: z
+      .array(z.string())
+      .optional()
+      .describe('Object names of deploy items that no longer belong to the spec.'),
   })
     .optional()
     .describe('Deploy items by name. Absent means unknown, not none.'),

@@ -146,11 +146,13 @@ export const optimization = open({
   hasNoSiblingImports: z
     .boolean()
     .optional()
-    .describe('Promise that nothing is imported from siblings; they are not waited for.'),
+    .describe(
+      'Declares that this installation imports nothing from siblings; jobs do not wait for siblings.',
+    ),
   hasNoSiblingExports: z
     .boolean()
     .optional()
-    .describe('Promise that siblings import nothing from here; they are not triggered.'),
+    .describe('Declares that no sibling imports from this installation; jobs do not trigger siblings.'),
 });
 
 const installationSpec = open({
@@ -194,7 +196,7 @@ const subInstallationCache = open({
   orphanedSubs: z
     .array(z.string())
     .optional()
-    .describe('Object names of sub-installations that no longer do.'),
+    .describe('Object names of sub-installations that no longer belong to the blueprint.'),
 });
 
 const automaticReconcileStatus = open({

@@ -21,15 +21,21 @@ import {
   all,
   bookUpdate,
   changesBetween,
+  changesByVersion,
   identity,
   ownable,
   readManaged,
+  withoutChanges,
+  withoutManaged,
   writeManaged,
+  type ChangesIn,
   type Managed,
   type ObjectType,
 } from './managed-fields.ts';
-import { compareValues, fieldsOf, withNamedParents } from './typed-compare.ts';
-import { mergeValues, removeFields, typeErrors, withoutNulls } from './typed-merge.ts';
+import { prune } from './prune.ts';
+import { compareValues, fieldsOf } from './typed-compare.ts';
+import { mergeValues, typeErrors, withoutNulls } from './typed-merge.ts';
+import type { Version, VersionOf } from './versions.ts';
 import { isObject, type JsonObject, type KubeObject, type ManagedFieldsEntry } from '../types.ts';
 
 export { updateManagedFields, equalButForTimes } from './managed-fields.ts';
@@ -59,6 +65,8 @@ interface ApplyOptions {
   readonly subresource?: string | undefined;
   /** Which top-level members this endpoint may write; default: all. */
   readonly owns?: (member: string) => boolean;
+  /** Absent: entries of all versions are in that of the request. */
+  readonly versionOf?: VersionOf | undefined;
 }
 
 export type ApplyResult =
@@ -121,17 +129,17 @@ function attempt(options: ApplyOptions, force: boolean): ApplyResult {
   const set = ownable(keepTopLevel(fieldsOf(type.root, applied) ?? EMPTY, owns));
 
   const base = live ? withoutManaged(live) : undefined;
-  const next = base
-    ? prune(type, mergeValues(type.root, base, applied) as JsonObject, set, last?.set, others)
-    : applied;
-  const changes = base ? changesBetween(type, base, next, owns) : undefined;
-  const { touched, removed } = changes ?? { touched: EMPTY, removed: EMPTY };
-  const conflicts = force ? [] : conflictsWith(others, touched);
+  const merged = base && (mergeValues(type.root, base, applied) as JsonObject);
+  const versionOf = versionsOf(options);
+  for (const entry of entries) versionOf(entry); // Each must exist, as upstream.
+  const next = merged ? prune({ merged, mine: { ...writer, set }, last, others, versionOf }) : applied;
+  const changesIn = changesOf(options, base, next);
+  const conflicts = force ? [] : conflictsWith(others, changesIn);
   if (conflicts.length > 0) return { conflicts, message: conflictMessage(conflicts) };
 
   const isChanged = base === undefined || !equal(base, next);
   const kept = others.flatMap((entry) => {
-    const left = difference(difference(entry.set, touched), removed);
+    const left = withoutChanges(entry, changesIn(entry));
     return isEmptySet(left) ? [] : [left === entry.set ? entry : { ...entry, set: left }];
   });
   const stamp = isChanged ? time : last?.time;
@@ -152,13 +160,26 @@ function entriesOf(live: KubeObject, options: ApplyOptions): Managed[] {
     apiVersion: options.apiVersion,
     ...(options.subresource ? { subresource: options.subresource } : {}),
   };
-  return bookUpdate([], changes, before, options.time);
+  return bookUpdate([], () => changes, before, options.time);
 }
 
-function withoutManaged(object: KubeObject): JsonObject {
-  if (object.metadata.managedFields === undefined) return object;
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
+/** What the write of `next` changes; nothing counts as changed in a new object. */
+function changesOf(options: ApplyOptions, before: JsonObject | undefined, after: JsonObject): ChangesIn {
+  const { type, apiVersion, owns = all, versionOf } = options;
+  const changes = before && changesBetween(type, before, after, owns);
+  if (!before || !changes) return () => ({ touched: EMPTY, removed: EMPTY });
+  return changesByVersion({ before, after }, { apiVersion, changes }, versionOf);
+}
+
+/** Without versions, everything is in that of the request. */
+function versionsOf({ type, apiVersion, versionOf, owns = all }: ApplyOptions) {
+  const own: Version = {
+    type,
+    owns,
+    convert: (object) => versionOf?.(apiVersion).convert(object) ?? object,
+  };
+  return (entry: ManagedFieldsEntry): Version =>
+    !versionOf || entry.apiVersion === apiVersion ? own : versionOf(entry.apiVersion ?? '');
 }
 
 const withManaged = (object: KubeObject, managedFields: ManagedFieldsEntry[] | undefined): KubeObject => ({
@@ -166,32 +187,11 @@ const withManaged = (object: KubeObject, managedFields: ManagedFieldsEntry[] | u
   metadata: { ...object.metadata, ...(managedFields ? { managedFields } : {}) },
 });
 
-/** Removes fields of the manager's last intent that are not in the new one, unless another manager owns them. */
-function prune(
-  type: ObjectType,
-  merged: JsonObject,
-  set: FieldSet,
-  last: FieldSet | undefined,
-  others: readonly Managed[],
-): JsonObject {
-  if (last === undefined || isEmptySet(last) || isEmptySet(difference(last, set))) return merged;
-  const named = (fields: FieldSet): FieldSet => withNamedParents(type.root, fields);
-  const fields = (value: unknown): FieldSet => named(fieldsOf(type.root, value) ?? EMPTY);
-  const mergedFields = fields(merged);
-  const remove = (gone: FieldSet): JsonObject => (removeFields(type.root, merged, gone) ?? {}) as JsonObject;
-
-  const bare = remove(named(last));
-  const owned = named(others.reduce((sum, entry) => union(sum, entry.set), set));
-  const restored = remove(difference(mergedFields, union(fields(bare), owned)));
-  return remove(intersection(difference(mergedFields, fields(restored)), last));
-}
-
-function conflictsWith(others: readonly Managed[], touched: FieldSet): Conflict[] {
-  if (isEmptySet(touched)) return [];
+function conflictsWith(others: readonly Managed[], changesIn: ChangesIn): Conflict[] {
   return [...others]
     .sort((a, b) => (identity(a) < identity(b) ? -1 : 1))
     .flatMap((entry) =>
-      pathsOf(intersection(entry.set, touched))
+      pathsOf(intersection(entry.set, changesIn(entry).touched))
         .sort()
         .map((field) => ({ manager: managerText(entry), field })),
     );

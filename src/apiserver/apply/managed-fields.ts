@@ -19,6 +19,7 @@ import {
 } from './field-set.ts';
 import type { MapType } from './field-types.ts';
 import { compareValues } from './typed-compare.ts';
+import type { VersionOf } from './versions.ts';
 import { isObject, type JsonObject, type KubeObject, type ManagedFieldsEntry } from '../types.ts';
 
 /** Field ownership of a kind. */
@@ -132,6 +133,29 @@ export function changesBetween(
   return isEmptySet(touched) && isEmptySet(removed) ? undefined : { touched, removed };
 }
 
+/** The changes in the version of an entry. */
+export type ChangesIn = (entry: ManagedFieldsEntry) => Changes;
+
+const UNCHANGED: Changes = { touched: EMPTY, removed: EMPTY };
+
+/** Computes the changes of a write in each version once. */
+export function changesByVersion(
+  write: { readonly before: JsonObject; readonly after: JsonObject },
+  own: { readonly apiVersion: string; readonly changes: Changes },
+  versionOf: VersionOf | undefined,
+): ChangesIn {
+  const known = new Map<string | undefined, Changes>([[own.apiVersion, own.changes]]);
+  return ({ apiVersion }) => {
+    const found = known.get(apiVersion);
+    if (found) return found;
+    if (!versionOf) return own.changes;
+    const { type, owns, convert } = versionOf(apiVersion ?? '');
+    const changes = changesBetween(type, convert(write.before), convert(write.after), owns) ?? UNCHANGED;
+    known.set(apiVersion, changes);
+    return changes;
+  };
+}
+
 export interface UpdateOptions {
   /** The object before the write; absent when it is created. */
   readonly before?: KubeObject | undefined;
@@ -145,6 +169,8 @@ export interface UpdateOptions {
   readonly subresource?: string | undefined;
   /** Which top-level members this endpoint may write; default: all. */
   readonly owns?: (member: string) => boolean;
+  /** Absent: entries of all versions are in that of the request. */
+  readonly versionOf?: VersionOf | undefined;
 }
 
 /**
@@ -165,7 +191,10 @@ export function updateManagedFields(options: UpdateOptions): ManagedFieldsEntry[
     apiVersion: options.apiVersion,
     ...(options.subresource ? { subresource: options.subresource } : {}),
   };
-  return writeManaged(bookUpdate(start, changes, entry, options.time));
+  const own = { apiVersion: options.apiVersion, changes };
+  const write = { before: withoutManaged(before ?? after), after: withoutManaged(after) };
+  const changesIn = changesByVersion(write, own, options.versionOf);
+  return writeManaged(bookUpdate(start, changesIn, entry, options.time));
 }
 
 export const all = (): boolean => true;
@@ -183,15 +212,16 @@ function unchanged(
 /** The entries after an Update: the writer becomes the owner, all others lose the changed fields. */
 export function bookUpdate(
   entries: readonly Managed[],
-  changes: Changes,
+  changesIn: ChangesIn,
   writer: ManagedFieldsEntry,
   time: string,
 ): Managed[] {
   const key = identity(writer);
   const result: Managed[] = [];
+  const changes = changesIn(writer);
   let own: FieldSet = changes.touched;
   for (const entry of entries) {
-    const left = difference(difference(entry.set, changes.touched), changes.removed);
+    const left = withoutChanges(entry, changesIn(entry));
     if (identity(entry) === key) {
       if (isEmptySet(changes.touched) && !isEmptySet(left)) result.push({ ...entry, set: left });
       else own = union(left, own);
@@ -201,6 +231,16 @@ export function bookUpdate(
   }
   if (!isEmptySet(changes.touched)) result.push({ ...writer, set: own, time });
   return capUpdaters(result);
+}
+
+/** The fields that a manager still owns after changes of another one. */
+export const withoutChanges = ({ set }: Managed, { touched, removed }: Changes): FieldSet =>
+  difference(difference(set, touched), removed);
+
+export function withoutManaged(object: KubeObject): JsonObject {
+  if (object.metadata.managedFields === undefined) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 /** Combines the oldest Update entries of a version into one if there are too many. */

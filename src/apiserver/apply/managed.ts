@@ -3,8 +3,10 @@ import { equalButForTimes, updateManagedFields } from './apply.ts';
 import type { ObjectType } from './apply.ts';
 import { builtinObjectType, customType } from './builtin-types.ts';
 import type { Kind } from '../kinds/kinds.ts';
+import { ApiError } from '../status.ts';
 import { equalJson } from '../types.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../types.ts';
+import { kindIn, type Conversions, type VersionOf } from './versions.ts';
 
 interface Tracked {
   readonly object: KubeObject;
@@ -12,6 +14,7 @@ interface Tracked {
   readonly manager: string;
   readonly time: string;
   readonly subresource: string;
+  readonly conversions?: Conversions;
 }
 
 const types = new WeakMap<Kind, ObjectType>();
@@ -32,44 +35,61 @@ export function ownedMembers(kind: Kind, subresource: string): (member: string) 
   return kind.status ? (member) => member !== 'status' : () => true;
 }
 
-/** Makes the creator the owner of all fields of a new object. */
-export function trackCreate({ object, kind, manager, time, subresource }: Tracked): void {
-  put(
-    object,
-    updateManagedFields({
-      after: object,
-      manager,
-      type: objectTypeOf(kind),
-      apiVersion: kind.apiVersion,
-      time,
-      subresource,
-      owns: ownedMembers(kind, subresource),
-    }),
-  );
-}
+/** The versions in which entries name fields; undefined if the kind has only one. */
+export const versionsFor = (
+  kind: Kind,
+  subresource: string,
+  conversions: Conversions | undefined,
+): VersionOf | undefined =>
+  conversions &&
+  kind.versions &&
+  ((apiVersion) => {
+    const other = kindIn(kind, apiVersion);
+    return {
+      type: objectTypeOf(other),
+      owns: ownedMembers(other, subresource),
+      convert: (object) => conversions.convert(object, other),
+    };
+  });
 
-/** Makes the writer the owner of the changed fields. */
-export function trackUpdate({
+/** Makes the writer the owner of the fields that it has changed, or of all fields of a new object. */
+export function trackOwners({
   live,
   object,
   kind,
   manager,
   time,
   subresource,
-}: Tracked & { readonly live: KubeObject }): void {
+  conversions,
+}: Tracked & { readonly live?: KubeObject }): void {
   put(
     object,
-    updateManagedFields({
-      before: live,
-      after: object,
-      manager,
-      type: objectTypeOf(kind),
-      apiVersion: kind.apiVersion,
-      time,
-      subresource,
-      owns: ownedMembers(kind, subresource),
-    }),
+    entriesOrNone(() =>
+      updateManagedFields({
+        before: live,
+        after: object,
+        manager,
+        type: objectTypeOf(kind),
+        apiVersion: kind.apiVersion,
+        time,
+        subresource,
+        owns: ownedMembers(kind, subresource),
+        versionOf: versionsFor(kind, subresource, conversions),
+      }),
+    ),
   );
+}
+
+/** As upstream, an update whose object cannot be converted succeeds, and the object loses its managedFields. */
+export function entriesOrNone(
+  compute: () => ManagedFieldsEntry[] | undefined,
+): ManagedFieldsEntry[] | undefined {
+  try {
+    return compute();
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
 }
 
 function put(object: KubeObject, entries: ManagedFieldsEntry[] | undefined): void {

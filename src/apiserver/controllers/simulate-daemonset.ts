@@ -18,13 +18,13 @@ export const simulateDaemonSet: Simulator = async (bench, live) => {
       await bench.manager.delete(kind, pod);
   for (const node of nodes)
     if (!pods.some((pod) => nodeOf(pod) === node && pod.metadata.labels?.[REVISION_LABEL] === hash))
-      await bench.manager.create(
-        kind,
+      await bench.create(
+        live,
+        PODS,
         bench.podFrom(live, templateOf(live), {
           labels: { [REVISION_LABEL]: hash },
           spec: { nodeName: node },
         }),
-        live.metadata.namespace,
       );
   const now = bench.controlled(live, PODS).filter(isActive);
   const ready = now.filter(isReady).length;

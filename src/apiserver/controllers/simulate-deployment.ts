@@ -69,33 +69,29 @@ async function createSet(
   const selector = specOf(live)['selector'] as JsonObject;
   const revision =
     1 + Math.max(0, largest(sets.map((set) => Number(set.metadata.annotations?.[REVISION] ?? 0))));
-  await bench.manager.create(
-    bench.kind(REPLICA_SETS),
-    {
-      apiVersion: 'apps/v1',
-      kind: 'ReplicaSet',
-      metadata: {
-        name: `${live.metadata.name}-${hash}`,
-        namespace: live.metadata.namespace,
-        labels,
-        annotations: {
-          [REVISION]: String(revision),
-          'deployment.kubernetes.io/desired-replicas': String(replicas),
-          'deployment.kubernetes.io/max-replicas': String(replicas + Math.max(1, Math.ceil(replicas / 4))),
-        },
-        ownerReferences: [controllerRef(live)],
+  await bench.create(live, REPLICA_SETS, {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name: `${live.metadata.name}-${hash}`,
+      namespace: live.metadata.namespace,
+      labels,
+      annotations: {
+        [REVISION]: String(revision),
+        'deployment.kubernetes.io/desired-replicas': String(replicas),
+        'deployment.kubernetes.io/max-replicas': String(replicas + Math.max(1, Math.ceil(replicas / 4))),
       },
-      spec: {
-        replicas,
-        selector: {
-          ...selector,
-          matchLabels: { ...(selector['matchLabels'] as JsonObject | undefined), [HASH_LABEL]: hash },
-        },
-        template: { ...template, metadata: { ...meta, labels } },
-      },
+      ownerReferences: [controllerRef(live)],
     },
-    live.metadata.namespace,
-  );
+    spec: {
+      replicas,
+      selector: {
+        ...selector,
+        matchLabels: { ...(selector['matchLabels'] as JsonObject | undefined), [HASH_LABEL]: hash },
+      },
+      template: { ...template, metadata: { ...meta, labels } },
+    },
+  });
 }
 
 function status(

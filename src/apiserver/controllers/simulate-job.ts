@@ -25,11 +25,7 @@ export const simulateJob: Simulator = async (bench, live) => {
   const room = Math.min(numberIn(spec, 'parallelism', 1), wanted - succeeded) - active;
   if (!isDone && !isFailed && room > 0)
     for (let i = 0; i < room; i++)
-      await bench.manager.create(
-        bench.kind(PODS),
-        bench.podFrom(live, templateOf(live), { finalizers: [TRACKING] }),
-        live.metadata.namespace,
-      );
+      await bench.create(live, PODS, bench.podFrom(live, templateOf(live), { finalizers: [TRACKING] }));
   const running = Math.max(0, active + (isDone || isFailed ? 0 : Math.max(0, room)));
   await bench.setStatus(
     'batch/jobs',

@@ -75,7 +75,7 @@ export const simulatePod: Simulator = async (bench, live) => {
   }
   const trouble = troubleOf(live.metadata.annotations);
   if (trouble?.kind === 'delay') {
-    const age = bench.world.clock.wall() - Date.parse(live.metadata.creationTimestamp ?? '');
+    const age = bench.world.clock.wall() - bench.createdAt(live);
     if (age < trouble.ms) return trouble.ms - age;
   }
   await bench.setStatus('/pods', live, runningStatus(bench, live), bench.kubelet);

@@ -1,10 +1,12 @@
 /** ReplicaSets and StatefulSets: the desired number of pods, and a status that counts them. */
+import { cloneJson } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
 import { templateHash } from './simulate-deployment.ts';
-import { isActive, isReady, numberIn, specOf, templateOf } from './simulator.ts';
+import { controllerRef, isActive, isReady, numberIn, specOf, templateOf } from './simulator.ts';
 import type { Simulator, Workbench } from './simulator.ts';
 
 const PODS = '/pods';
+const CLAIMS = '/persistentvolumeclaims';
 
 export const simulateReplicaSet: Simulator = async (bench, live) => {
   if (live.metadata.deletionTimestamp !== undefined) return undefined;
@@ -12,7 +14,7 @@ export const simulateReplicaSet: Simulator = async (bench, live) => {
   const pods = bench.controlled(live, PODS).filter(isActive);
   const kind = bench.kind(PODS);
   for (let missing = wanted - pods.length; missing > 0; missing--)
-    await bench.manager.create(kind, bench.podFrom(live, templateOf(live), {}), live.metadata.namespace);
+    await bench.create(live, PODS, bench.podFrom(live, templateOf(live), {}));
   for (const extra of pods.slice(wanted)) await bench.manager.delete(kind, extra);
   const now = bench.controlled(live, PODS).filter(isActive);
   const ready = now.filter(isReady).length;
@@ -88,6 +90,8 @@ function nextStep(
   return old && areOthersReady ? { remove: old } : undefined;
 }
 
+const keyOf = ({ metadata: { namespace, name } }: KubeObject): string => `${String(namespace)}/${name}`;
+
 const ordinalOf = (pod: KubeObject): number => Number(/-(\d+)$/.exec(pod.metadata.name)?.[1] ?? -1);
 
 async function createOrdinal(
@@ -97,7 +101,11 @@ async function createOrdinal(
   revision: string,
 ): Promise<void> {
   const name = `${live.metadata.name}-${ordinal}`;
-  const pod = bench.podFrom(live, templateOf(live), {
+  const template = templateOf(live);
+  const claims = claimsOf(live, name);
+  for (const claim of claims.values())
+    if (!bench.world.store.get(CLAIMS, keyOf(claim))) await bench.create(live, CLAIMS, claim);
+  const pod = bench.podFrom(live, template, {
     name,
     labels: {
       'apps.kubernetes.io/pod-index': String(ordinal),
@@ -107,7 +115,40 @@ async function createOrdinal(
     spec: {
       hostname: name,
       ...(specOf(live)['serviceName'] ? { subdomain: specOf(live)['serviceName'] } : {}),
+      ...(claims.size > 0 && { volumes: volumesOf(template, claims) }),
     },
   });
-  await bench.manager.create(bench.kind(PODS), pod, live.metadata.namespace);
+  await bench.create(live, PODS, pod);
+}
+
+/** The PersistentVolumeClaims of a pod, by the name of their volume. They outlive the pod, and by default the set. */
+function claimsOf(live: KubeObject, pod: string): ReadonlyMap<string, KubeObject> {
+  const { volumeClaimTemplates = [], persistentVolumeClaimRetentionPolicy, selector } = specOf(live);
+  const { whenDeleted } = (persistentVolumeClaimRetentionPolicy ?? {}) as JsonObject;
+  const { matchLabels } = (selector ?? {}) as { matchLabels?: Record<string, string> };
+  const claimOf = ({ metadata, spec }: KubeObject): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: `${metadata.name}-${pod}`,
+      namespace: live.metadata.namespace ?? '',
+      labels: { ...metadata.labels, ...matchLabels },
+      ...(metadata.annotations && { annotations: metadata.annotations }),
+      ...(whenDeleted === 'Delete' && { ownerReferences: [controllerRef(live)] }),
+    },
+    spec: cloneJson(spec),
+  });
+  return new Map((volumeClaimTemplates as KubeObject[]).map((each) => [each.metadata.name, claimOf(each)]));
+}
+
+/** The volumes of the template; one with the name of a claim is replaced by the claim. */
+function volumesOf(template: JsonObject, claims: ReadonlyMap<string, KubeObject>): JsonObject[] {
+  const { volumes = [] } = (template['spec'] ?? {}) as JsonObject;
+  return [
+    ...(volumes as JsonObject[]).filter(({ name }) => !claims.has(String(name))),
+    ...[...claims].map(([name, { metadata }]) => ({
+      name,
+      persistentVolumeClaim: { claimName: metadata.name },
+    })),
+  ];
 }

@@ -41,6 +41,7 @@ export class WorkloadSimulation {
     this.#bench = new Workbench(world, manager, kubelet);
     this.#listener = (resource, change) => {
       if (resource.id in SIMULATORS) this.#queue.add({ resource: resource.id, key: change.key });
+      if (!change.next) this.#bench.forget(change.prev?.obj.metadata.uid ?? '');
       const owners = (change.next ?? change.prev)?.obj.metadata.ownerReferences ?? [];
       for (const owner of owners) {
         const ref = world.store.byUid(owner.uid);

@@ -7,7 +7,7 @@ import type { World } from '../api.ts';
 import type { InternalClient } from '../internal.ts';
 import type { Kind } from '../kinds/kinds.ts';
 import { cloneJson, equalJson, isObject } from '../types.ts';
-import type { JsonObject, KubeObject } from '../types.ts';
+import type { JsonObject, KubeObject, OwnerReference } from '../types.ts';
 
 /** Advances one object by a step; returns the milliseconds until the next step, if any. */
 export type Simulator = (bench: Workbench, live: KubeObject) => Promise<number | undefined>;
@@ -18,10 +18,14 @@ const SIMULATE = 'espalier.dev/simulate';
 type Trouble =
   { readonly kind: 'fail' | 'never-ready' | 'crash-loop' } | { readonly kind: 'delay'; readonly ms: number };
 
+/** Milliseconds by which a timestamp in whole seconds can be too early. */
+const MOST_MS_CUT_OFF = 999;
+
 export class Workbench {
   readonly world: World;
   readonly manager: InternalClient;
   readonly kubelet: InternalClient;
+  readonly #createdAt = new Map<string, number>();
 
   constructor(world: World, manager: InternalClient, kubelet: InternalClient) {
     this.world = world;
@@ -31,6 +35,25 @@ export class Workbench {
 
   get now(): string {
     return timestamp(this.world.clock);
+  }
+
+  /**
+   * When an object was created, in milliseconds since 1970, which its timestamp does not have: the time of the first
+   * call, unless the object is certainly older, as after a restart.
+   */
+  createdAt(live: KubeObject): number {
+    const uid = live.metadata.uid ?? '';
+    const known = this.#createdAt.get(uid);
+    if (known !== undefined) return known;
+    const latest = Date.parse(live.metadata.creationTimestamp ?? '') + MOST_MS_CUT_OFF;
+    const created = Math.min(latest, this.world.clock.wall());
+    this.#createdAt.set(uid, created);
+    return created;
+  }
+
+  /** Forgets when an object was created, because it is gone. */
+  forget(uid: string): void {
+    this.#createdAt.delete(uid);
   }
 
   kind(resource: string): Kind {
@@ -50,6 +73,18 @@ export class Workbench {
         o.metadata.ownerReferences?.some((r) => r.uid === owner.metadata.uid && r.controller === true),
       )
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }
+
+  /** Creates an object for `owner` in its namespace. A refusal is in the log only, as owners have no field for it. */
+  async create(owner: KubeObject, resource: string, object: JsonObject): Promise<void> {
+    const kind = this.kind(resource);
+    const { code, body } = await this.manager.create(kind, object, owner.metadata.namespace);
+    if (code < 400 || code === 409) return;
+    const { namespace, name } = owner.metadata;
+    this.world.log.warn(
+      { owner: `${owner.kind} ${String(namespace)}/${name}`, created: kind.kind, reason: body['message'] },
+      'creating an object of a simulated workload failed',
+    );
   }
 
   /** Writes a status that differs from the stored one. */
@@ -88,11 +123,11 @@ export class Workbench {
   }
 }
 
-export const controllerRef = (owner: KubeObject): JsonObject => ({
+export const controllerRef = (owner: KubeObject): OwnerReference => ({
   apiVersion: owner.apiVersion,
   kind: owner.kind,
   name: owner.metadata.name,
-  uid: owner.metadata.uid,
+  uid: owner.metadata.uid ?? '',
   controller: true,
   blockOwnerDeletion: true,
 });

@@ -1,33 +1,20 @@
 /** Converts objects between the versions of a custom kind by its webhook. */
 import type { World } from '../api.ts';
-import { endpointOf, postTo, serviceNameOf } from '../http/webhook-post.ts';
+import type { PostReview } from '../http/webhook-post.ts';
 import type { Convert } from '../kinds/kinds.ts';
 import { plainFailure } from '../status.ts';
 import { isObject, textOf } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
 
-/** Upstream's time limit. */
-const TIMEOUT_SECONDS = 30;
-
-/**
- * @param webhook `spec.conversion.webhook` of a CRD
- * @param services URLs of the services that webhooks reference, by `namespace/name`
- */
-export function conversionBy(
-  webhook: JsonObject,
-  world: Pick<World, 'clock' | 'newUid'>,
-  services: Readonly<Record<string, string>>,
-): Convert {
+/** @param webhook `spec.conversion.webhook` of a CRD */
+export function conversionBy(webhook: JsonObject, world: Pick<World, 'newUid'>, post: PostReview): Convert {
   const config = isObject(webhook['clientConfig']) ? webhook['clientConfig'] : {};
   return async (objects, apiVersion) => {
     const uid = world.newUid();
     const request = { uid, desiredAPIVersion: apiVersion, objects };
     const review = { kind: 'ConversionReview', apiVersion: 'apiextensions.k8s.io/v1', request };
     try {
-      const endpoint = endpointOf(config, services);
-      if (!endpoint) throw new Error(`service ${JSON.stringify(serviceNameOf(config))} not found`);
-      const answer = await postTo(world.clock, endpoint, review, TIMEOUT_SECONDS);
-      return convertedObjects(answer, uid, objects, apiVersion);
+      return convertedObjects(await post(config, review), uid, objects, apiVersion);
     } catch (error) {
       const { apiVersion: from, kind } = objects[0] as KubeObject;
       const why = (error as Error).message;

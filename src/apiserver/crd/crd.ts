@@ -5,8 +5,9 @@ import { condition, conditionsOf, conflictOf, isTrue, mergeConditions } from './
 import type { Condition, Problem } from './conditions.ts';
 import { conversionBy } from './conversion.ts';
 import { CRDS, kindsOf, specOf } from './kinds.ts';
+import type { PostReview } from '../http/webhook-post.ts';
 import type { Kind } from '../kinds/kinds.ts';
-import { trackUpdate } from '../apply/managed.ts';
+import { trackOwners } from '../apply/managed.ts';
 import { forbidden } from '../status.ts';
 import { CLEANUP_FINALIZER } from './strategy.ts';
 import { cloneJson, equalJson } from '../types.ts';
@@ -28,16 +29,12 @@ export class CrdController {
   /** Deletes the instances of a definition that is being deleted. */
   readonly #deleteInstances: (kind: Kind) => Promise<void>;
 
-  readonly #services: Readonly<Record<string, string>>;
+  readonly #post: PostReview;
 
-  /** @param services URLs of the services that conversion webhooks reference, by `namespace/name` */
-  constructor(
-    world: World,
-    services: Readonly<Record<string, string>>,
-    deleteInstances: (kind: Kind) => Promise<void>,
-  ) {
+  /** @param post sends reviews to conversion webhooks */
+  constructor(world: World, post: PostReview, deleteInstances: (kind: Kind) => Promise<void>) {
     this.#world = world;
-    this.#services = services;
+    this.#post = post;
     this.#deleteInstances = deleteInstances;
     for (const key of world.store.resource(CRDS).entries.keys()) this.#sync(key);
     world.store.listeners.add((resource, change) => {
@@ -85,7 +82,7 @@ export class CrdController {
     const present = this.#served.get(key);
     if (present && equalJson(present.spec, crd['spec'])) return;
     const { registry, hub } = this.#world;
-    const kinds = kindsOf(crd, (webhook) => conversionBy(webhook, this.#world, this.#services));
+    const kinds = kindsOf(crd, (webhook) => conversionBy(webhook, this.#world, this.#post));
     for (const kind of present?.kinds ?? []) registry.remove(kind);
     for (const kind of kinds) registry.add(kind);
     this.#served.set(key, { spec: crd['spec'], kinds });
@@ -180,7 +177,7 @@ export class CrdController {
     const next = cloneJson(crd);
     change(next);
     const kind = this.#world.registry.byResource(CRDS) as Kind;
-    trackUpdate({
+    trackOwners({
       live: crd,
       object: next,
       kind,

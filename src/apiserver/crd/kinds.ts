@@ -44,63 +44,70 @@ export const specOf = (crd: KubeObject): CrdSpec => crd['spec'] as CrdSpec;
  */
 export function kindsOf(crd: KubeObject, conversionOf: (webhook: JsonObject) => Convert): Kind[] {
   const spec = specOf(crd);
+  const parts: SharedParts = {
+    ...webhookOf(spec, conversionOf),
+    ...storageOf(spec),
+    versions: (apiVersion) => all.get(apiVersion),
+  };
+  const kinds = spec.versions.map((version) => kindOf(spec, version, parts));
+  const all = new Map(kinds.map((kind) => [kind.apiVersion, kind]));
+  return kinds.filter((_, i) => spec.versions[i]?.served);
+}
+
+type SharedParts = Pick<Kind, 'versions' | 'webhook' | 'storageVersion' | 'storageSchema'>;
+
+function storageOf({ group, versions }: CrdSpec): Pick<Kind, 'storageVersion' | 'storageSchema'> {
+  const stored = versions.find((version) => version.storage);
+  const schema = stored?.schema?.openAPIV3Schema;
+  return {
+    storageVersion: `${group}/${stored?.name ?? ''}`,
+    ...(schema && { storageSchema: compileSchema(schema) }),
+  };
+}
+
+function kindOf(spec: CrdSpec, version: CrdVersion, { storageSchema, ...parts }: SharedParts): Kind {
   const { names } = spec;
-  const webhook = webhookOf(spec, conversionOf);
-  const stored = spec.versions.find((v) => v.storage);
-  const storage = stored?.name ?? '';
-  const storageSchema = stored?.schema?.openAPIV3Schema
-    ? compileSchema(stored.schema.openAPIV3Schema)
-    : undefined;
-  return spec.versions
-    .filter((version) => version.served)
-    .map((version): Kind => {
-      const schema = version.schema?.openAPIV3Schema;
-      const scale = version.subresources?.scale;
-      return {
-        group: spec.group,
-        version: version.name,
-        kind: names.kind,
-        listKind: names.listKind,
-        plural: names.plural,
-        singular: names.singular,
-        shortNames: names.shortNames ?? [],
-        categories: names.categories ?? [],
-        namespaced: spec.scope === 'Namespaced',
-        builtIn: false,
-        resource: `${spec.group}/${names.plural}`,
-        storageVersion: `${spec.group}/${storage}`,
-        apiVersion: `${spec.group}/${version.name}`,
-        virtual: false,
-        status: version.subresources?.status !== undefined,
-        ...(scale ? { scale: scalePaths(scale) } : {}),
-        subresources: [
-          ...(version.subresources?.status === undefined ? [] : ['status']),
-          ...(scale === undefined ? [] : ['scale']),
-        ],
-        verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-        generation: true,
-        unconditionalUpdate: false,
-        createOnUpdate: false,
-        returnsDeleted: false,
-        defaultPolicy: 'Background',
-        nameRule: 'subdomain',
-        columns: version.additionalPrinterColumns ?? [],
-        ...(schema
-          ? {
-              schema: compileSchema(schema, scale ? { scale: scalePaths(scale) } : {}),
-              openapi: schema as Record<string, unknown>,
-              ...(storageSchema ? { storageSchema } : {}),
-            }
-          : {}),
-        ...webhook,
-        selectableFields: (version.selectableFields ?? []).map((f) => f.jsonPath.replace(/^\./, '')),
-        ...(version.deprecated
-          ? {
-              deprecationWarning: version.deprecationWarning ?? defaultWarning(spec, version.name),
-            }
-          : {}),
-      };
-    });
+  const schema = version.schema?.openAPIV3Schema;
+  const scale = version.subresources?.scale;
+  return {
+    ...parts,
+    group: spec.group,
+    version: version.name,
+    kind: names.kind,
+    listKind: names.listKind,
+    plural: names.plural,
+    singular: names.singular,
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: spec.scope === 'Namespaced',
+    builtIn: false,
+    resource: `${spec.group}/${names.plural}`,
+    apiVersion: `${spec.group}/${version.name}`,
+    virtual: false,
+    status: version.subresources?.status !== undefined,
+    ...(scale ? { scale: scalePaths(scale) } : {}),
+    subresources: [
+      ...(version.subresources?.status === undefined ? [] : ['status']),
+      ...(scale === undefined ? [] : ['scale']),
+    ],
+    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+    generation: true,
+    unconditionalUpdate: false,
+    createOnUpdate: false,
+    returnsDeleted: false,
+    defaultPolicy: 'Background',
+    nameRule: 'subdomain',
+    columns: version.additionalPrinterColumns ?? [],
+    ...(schema && {
+      schema: compileSchema(schema, scale ? { scale: scalePaths(scale) } : {}),
+      openapi: schema as Record<string, unknown>,
+      ...(storageSchema && { storageSchema }),
+    }),
+    selectableFields: (version.selectableFields ?? []).map((f) => f.jsonPath.replace(/^\./, '')),
+    ...(version.deprecated
+      ? { deprecationWarning: version.deprecationWarning ?? defaultWarning(spec, version.name) }
+      : {}),
+  };
 }
 
 function webhookOf(

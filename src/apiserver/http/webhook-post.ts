@@ -33,6 +33,27 @@ export function endpointOf(
   return { url: new URL(path, base).href, ...ca };
 }
 
+/**
+ * Sends a review to the webhook of a `clientConfig`, and returns its response.
+ * @throws Error when there is no response in time
+ */
+export type PostReview = (
+  config: JsonObject,
+  review: JsonObject,
+) => Promise<{ readonly code: number; readonly text: string }>;
+
+/** Upstream's time limit for conversions. */
+const CONVERSION_SECONDS = 30;
+
+/** Sends reviews of conversions by HTTPS. */
+export const conversionPost =
+  (clock: Clock, services: Readonly<Record<string, string>>): PostReview =>
+  async (config, review) => {
+    const endpoint = endpointOf(config, services);
+    if (!endpoint) throw new Error(`service ${JSON.stringify(serviceNameOf(config))} not found`);
+    return postTo(clock, endpoint, review, CONVERSION_SECONDS);
+  };
+
 /** For messages. */
 export const serviceNameOf = (config: JsonObject): string => textOf(serviceOf(config)['name']);
 

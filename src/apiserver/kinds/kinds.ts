@@ -86,6 +86,8 @@ export interface Kind {
   readonly openapi?: Readonly<Record<string, unknown>>;
   readonly selectableFields: readonly string[];
   readonly deprecationWarning?: string;
+  /** The versions of a custom kind by apiVersion, also those that are not served. */
+  readonly versions?: (apiVersion: string) => Kind | undefined;
   /** Present if the versions of the kind are converted by a webhook. */
   readonly webhook?: Convert;
   /** Converts from and to the stored form, if they differ in more than the version. */

@@ -5,7 +5,8 @@ import { applyServerSide, ApplyTypeError } from '../apply/apply.ts';
 import type { Answer } from '../api.ts';
 import { splitApiVersion } from '../kinds/catalogue.ts';
 import type { Kind } from '../kinds/kinds.ts';
-import { objectTypeOf, ownedMembers } from '../apply/managed.ts';
+import { objectTypeOf, ownedMembers, versionsFor } from '../apply/managed.ts';
+import type { Conversions } from '../apply/versions.ts';
 import { shape } from './patch-engine.ts';
 import { ApiError, badRequest, conflict, notFound, plainFailure } from '../status.ts';
 import type { StatusDetails } from '../status.ts';
@@ -30,7 +31,8 @@ export async function applyConfiguration(writer: Writer, subresource: string): P
   return updateObject(writer, {
     isPut: false,
     subresource,
-    mutate: (live) => shape(kind, call, writer.options, outcome(writer, applied, live, subresource), live),
+    mutate: (live, conversions) =>
+      shape(kind, call, writer.options, outcome(writer, applied, { live, subresource, conversions }), live),
     track: () => undefined,
   });
 }
@@ -53,7 +55,7 @@ async function create(writer: Writer, applied: KubeObject): Promise<Answer> {
     throw badRequest(
       `the name of the object (${applied.metadata.name}) does not match the name on the URL (${name})`,
     );
-  const object = shape(kind, call, options, outcome(writer, applied, undefined, ''), undefined);
+  const object = shape(kind, call, options, outcome(writer, applied, { subresource: '' }), undefined);
   settleNamespace(kind, object, namespace);
   if (kind.schema) return insert(writer, kind.schema.applyDefaults(object), () => undefined);
   kind.strategy?.defaults?.(object);
@@ -86,8 +88,11 @@ function checkType(kind: Kind, value: JsonObject): void {
 function outcome(
   { world, kind, options }: Writer,
   applied: KubeObject,
-  live: KubeObject | undefined,
-  subresource: string,
+  {
+    live,
+    subresource,
+    conversions,
+  }: { readonly live?: KubeObject; readonly subresource: string; readonly conversions?: Conversions },
 ): KubeObject {
   try {
     const result = applyServerSide({
@@ -100,6 +105,7 @@ function outcome(
       time: timestamp(world.clock),
       subresource,
       owns: ownedMembers(kind, subresource),
+      versionOf: versionsFor(kind, subresource, conversions),
     });
     if ('object' in result) return result.object;
     throw new ApiError(409, 'Conflict', result.message, {

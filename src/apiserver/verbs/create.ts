@@ -4,7 +4,7 @@ import { randomSuffix } from '../../lib/rng.ts';
 import type { Answer, World } from '../api.ts';
 import { assertDefinitionStays } from '../crd/crd.ts';
 import type { Kind } from '../kinds/kinds.ts';
-import { objectTypeOf, trackCreate } from '../apply/managed.ts';
+import { objectTypeOf, trackOwners } from '../apply/managed.ts';
 import { metadataErrors } from './meta.ts';
 import { assertNamespaceOpen } from '../kinds/namespace-state.ts';
 import { alreadyExists, plainFailure } from '../status.ts';
@@ -36,7 +36,7 @@ export async function createObject(
   if (rv !== undefined && rv !== '0')
     throw plainFailure('resourceVersion should not be set on objects to be created');
   return insert(writer, object, (created) => {
-    trackCreate({
+    trackOwners({
       object: created,
       kind,
       manager: managerOf(call, options),

@@ -4,7 +4,7 @@ import { decodeObject, mediaType } from '../http/body.ts';
 import * as field from '../schema/field-errors.ts';
 import type { Kind } from '../kinds/kinds.ts';
 import { updateManagedFields } from '../apply/apply.ts';
-import { objectTypeOf, ownedMembers } from '../apply/managed.ts';
+import { entriesOrNone, objectTypeOf, ownedMembers, versionsFor } from '../apply/managed.ts';
 import { normalizeMeta } from './meta.ts';
 import { writeOptions } from '../http/options.ts';
 import { engine } from './patch-engine.ts';
@@ -42,17 +42,20 @@ export async function scaleSubresource(
     isPut: false,
     subresource: '',
     mutate: (live) => scaled(kind, live, wanted(scaleOf(kind, live)), name),
-    track: (next, live) => {
-      const entries = updateManagedFields({
-        before: live,
-        after: next,
-        manager: managerOf(call, options),
-        type: objectTypeOf(kind),
-        apiVersion: kind.apiVersion,
-        time: '', // upstream's entries of this subresource have no time
-        subresource: 'scale',
-        owns: ownedMembers(kind, ''),
-      });
+    track: (next, live, conversions) => {
+      const entries = entriesOrNone(() =>
+        updateManagedFields({
+          before: live,
+          after: next,
+          manager: managerOf(call, options),
+          type: objectTypeOf(kind),
+          apiVersion: kind.apiVersion,
+          time: '', // upstream's entries of this subresource have no time
+          subresource: 'scale',
+          owns: ownedMembers(kind, ''),
+          versionOf: versionsFor(kind, '', conversions),
+        }),
+      );
       if (entries) next.metadata.managedFields = entries;
     },
   });

@@ -9,7 +9,8 @@ import type { Answer } from '../api.ts';
 import * as field from '../schema/field-errors.ts';
 import { settleIdentity } from './identity-rules.ts';
 import type { Kind } from '../kinds/kinds.ts';
-import { sameButTimes, trackUpdate } from '../apply/managed.ts';
+import { sameButTimes, trackOwners } from '../apply/managed.ts';
+import { Conversions } from '../apply/versions.ts';
 import { metadataErrors } from './meta.ts';
 import { notFound, staleObject } from '../status.ts';
 import { Stale } from '../store/storage.ts';
@@ -25,14 +26,14 @@ interface Change {
    * The desired object, created from the live one; the caller owns it from then on. Its `managedFields` are those of
    * the request: absent or null keeps the old ones.
    */
-  readonly mutate: (live: KubeObject) => KubeObject;
+  readonly mutate: (live: KubeObject, conversions: Conversions) => KubeObject;
   /**
    * PUT of an object or its status contains the resource version or omits it; patches inherit it from the live object.
    */
   readonly isPut: boolean;
   readonly subresource: string;
   /** Replaces the update of managedFields, for server-side apply. */
-  readonly track?: (next: KubeObject, live: KubeObject) => void;
+  readonly track?: (next: KubeObject, live: KubeObject, conversions: Conversions) => void;
 }
 
 const MAX_ATTEMPTS = 5;
@@ -56,23 +57,9 @@ export async function updateObject(writer: Writer, change: Change): Promise<Answ
 async function updateOnce(writer: Writer, change: Change, entry: Entry): Promise<Answer> {
   const { world, call, kind, options, admission } = writer;
   const live = viewOf(entry, kind);
-  let next = change.mutate(live);
-  settleIdentity(writer, change.isPut, next, live);
-  next = mergeSubresource(kind, change.subresource, next, live);
-  next = withDefaults(kind, next);
-  kind.strategy?.prepareForUpdate?.(next, live, strategyContext(world, call));
-  bumpGeneration(kind, change.subresource, next, live);
-  if (change.track) change.track(next, live);
-  else
-    trackUpdate({
-      live,
-      object: next,
-      kind,
-      manager: managerOf(call, options),
-      time: timestamp(world.clock),
-      subresource: change.subresource,
-    });
-
+  const conversions = new Conversions();
+  const computed = conversions.run(() => desiredState(writer, change, live, conversions));
+  let next = computed instanceof Promise ? await computed : computed;
   if (admission.active) next = (await admit(writer, 'mutating', 'UPDATE', next, live)) ?? next;
   if (sameButTimes(next, live)) return { type: 'object', code: 200, kind, object: live, entry };
   refuseInvalid(kind, next, [
@@ -90,6 +77,34 @@ async function updateOnce(writer: Writer, change: Change, entry: Entry): Promise
   }
   const form = kind.webhook ? await storageForm(next, kind) : toStorage(next, kind);
   return stored(writer, next, form, { expect: entry.rev, code: 200 });
+}
+
+/** The object after the change, with its managedFields. */
+function desiredState(
+  writer: Writer,
+  { mutate, track, isPut, subresource }: Change,
+  live: KubeObject,
+  conversions: Conversions,
+): KubeObject {
+  const { world, call, kind, options } = writer;
+  let next = mutate(live, conversions);
+  settleIdentity(writer, isPut, next, live);
+  next = mergeSubresource(kind, subresource, next, live);
+  next = withDefaults(kind, next);
+  kind.strategy?.prepareForUpdate?.(next, live, strategyContext(world, call));
+  bumpGeneration(kind, subresource, next, live);
+  if (track) track(next, live, conversions);
+  else
+    trackOwners({
+      live,
+      object: next,
+      kind,
+      manager: managerOf(call, options),
+      time: timestamp(world.clock),
+      subresource,
+      conversions,
+    });
+  return next;
 }
 
 /** The parts of the desired object that a write through this resource or subresource may change. */

@@ -200,7 +200,7 @@ function inspectDependencies(items: readonly Item[], say: Say): void {
   const needs = new Map(items.map((item) => [item.name, dependenciesOf(item)]));
   for (const { name, document } of items) {
     for (const [i, needed] of (needs.get(name) ?? []).entries()) {
-      if (isOpen(needed) || names.includes(needed)) continue;
+      if (isOpen(needed) || needs.has(needed)) continue;
       const why = hintFor(needed, names, `there are ${names.join(', ')}`);
       say(
         'item-dependency',

@@ -21,6 +21,7 @@ import { sourceFilesIn, type SourceFiles } from './source-files.ts';
 import { subInstallationRules } from './sub-installations.ts';
 import type { Caller, Child, Subject } from './subject.ts';
 import { YamlText } from './yaml-text.ts';
+import { withoutIndex } from '../../lib/trim.ts';
 
 const groups: Readonly<Record<string, RuleGroup>> = {
   Definitions: definitionRules,
@@ -141,7 +142,7 @@ function callerOf(parent: Subject, { document, template }: Child): Caller {
       const { target, targetListRef, targetMapRef } =
         template.imports?.targets?.find((one) => one.name === name) ?? {};
       const ref = target ?? targetListRef ?? targetMapRef ?? '';
-      return definitions.get(ref.replace(/\[[^\]]*\]$/, ''))?.targetType;
+      return definitions.get(withoutIndex(ref))?.targetType;
     },
   };
 }

@@ -102,7 +102,7 @@ const START_MS = 60_000;
 const PATIENCE = 6;
 const MIN_PATIENCE_MS = 60_000;
 /** Interval between two checks of the processor time. */
-const MIN_LOOK_MS = 20;
+const MIN_CHECK_MS = 20;
 
 export class WorkerProcess {
   readonly #program: ChildProgram;
@@ -202,16 +202,16 @@ export class WorkerProcess {
     const { clock, cpuTimeOf } = this.#options;
     this.#begun = clock.now();
     const patienceMs = Math.max(MIN_PATIENCE_MS, PATIENCE * cpuMs);
-    const look = (): void => {
+    const check = (): void => {
       const passedMs = clock.now() - this.#begun;
       const total = this.#id === undefined ? undefined : cpuTimeOf(this.#id);
       const usedMs = total === undefined ? estimatedCpuMs(passedMs) : total - this.#cpuBefore;
       this.#seenMs = usedMs;
       if (usedMs >= cpuMs) void this.stop('time');
       else if (passedMs >= patienceMs) void this.stop('starved');
-      else this.#at(Math.min(Math.max(cpuMs - usedMs, MIN_LOOK_MS), patienceMs - passedMs), look);
+      else this.#at(Math.min(Math.max(cpuMs - usedMs, MIN_CHECK_MS), patienceMs - passedMs), check);
     };
-    this.#at(cpuMs, look);
+    this.#at(cpuMs, check);
   }
 
   /** A worker that has ended no longer reports its processor time. */

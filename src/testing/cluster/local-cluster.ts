@@ -1,13 +1,18 @@
 /** The embedded API server at the end of the simulated network, with a record of what each process created. */
 import { startLocalApiServer, type LocalApiServer } from '../../apiserver/local.ts';
+import type { Change } from '../../apiserver/store/storage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
+import type { Logger } from '../../observability/log.ts';
 import { NotFound } from '../../runtime/errors.ts';
 import { keyOf } from '../../runtime/keys.ts';
 import { leaseKind, type LeaseObject } from '../../runtime/manager/lease.ts';
 import { createClient } from '../../runtime/transport/client.ts';
 import type { Client, Key, Kind, Obj, View, Write } from '../../runtime/types.ts';
+import type { ServedConversion } from '../../runtime/conversion/served.ts';
 import type { Backend } from '../network/backend.ts';
+import { loggerOf } from '../process/host.ts';
+import { localConversions } from './conversions.ts';
 import { localConnection } from './local-connection.ts';
 
 /** A change of an object on the server. */
@@ -15,13 +20,13 @@ export interface ObjectChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   /** Absent if it was added. */
   readonly before: View<Obj> | undefined;
-  /** For a deletion, the last state of the object. */
+  /** In the stored version; for a deletion, the last state of the object. */
   readonly object: View<Obj>;
   /** Whose request it was: `user`, or the process of an operator, such as `operator#2`. Undefined: the server's own. */
   readonly by: string | undefined;
 }
 
-/** Objects that record what happens, and not what is wanted. */
+/** Objects that record events, not desired state. */
 const isUpkeep = (kind: string): boolean => kind === 'Event' || kind === 'Lease';
 
 export interface LocalCluster {
@@ -36,6 +41,8 @@ export interface LocalCluster {
   onHolder(listener: (leases: Iterable<View<LeaseObject>>) => void): void;
   /** The objects that processes with this field manager created and that still exist. */
   createdBy(manager: string): readonly { readonly kind: Kind; readonly object: Obj }[];
+  /** The last error of a controller of the server, such as a pod that a template does not allow; for messages. */
+  readonly lastFailure: string | undefined;
   close(): void;
 }
 
@@ -46,11 +53,15 @@ interface Created {
 
 export async function startLocalCluster(
   ports: { readonly clock: Clock; readonly rng: Rng },
-  options: { readonly workloads: boolean },
+  options: { readonly workloads: boolean; readonly conversions: readonly ServedConversion[] },
 ): Promise<LocalCluster> {
   // Nothing here expires, or belongs to service accounts; both would only cost time.
   const controllers = { eventExpiry: false, aggregation: false };
-  const server = await startLocalApiServer({ ...ports, simulate: options.workloads, controllers });
+  const { workloads: simulate } = options;
+  const postConversion = localConversions(options.conversions);
+  let lastFailure: string | undefined;
+  const log = workloadLog((description) => (lastFailure = description));
+  const server = await startLocalApiServer({ ...ports, simulate, controllers, postConversion, log });
   const clientOf = (name: string): Client => createClient(localConnection(server, name, ports.clock));
   const clients = new Map<string, Client>();
   const clientFor = (actor: string): Client => {
@@ -78,16 +89,9 @@ export async function startLocalCluster(
     backend,
     clientOf,
     onChange(listener) {
-      server.store.listeners.add((_, { prev, next }) => {
-        const before = prev?.obj as View<Obj> | undefined;
-        const object = (next?.obj ?? prev?.obj) as View<Obj>;
-        if (isUpkeep(object.kind)) return;
-        listener({
-          type: next ? (prev ? 'MODIFIED' : 'ADDED') : 'DELETED',
-          before,
-          object,
-          by: writing.actor,
-        });
+      server.store.listeners.add((_, change) => {
+        const known = changeOf(change, writing.actor);
+        if (!isUpkeep(known.object.kind)) listener(known);
       });
     },
     holderOf: (lease) => leases.get(lease)?.spec?.holderIdentity,
@@ -98,6 +102,9 @@ export async function startLocalCluster(
           managerOf(actor) === manager && !isUpkeep(kind.kind) ? objectOf(server, uid) : undefined;
         return object ? [{ kind, object }] : [];
       }),
+    get lastFailure() {
+      return lastFailure;
+    },
     close: () => server.close(),
   };
 }
@@ -126,6 +133,7 @@ function backendOf(
       for await (const page of reader.list(kind, { ...query, limit: EVERYTHING })) return page;
       return { items: [], resourceVersion: '' };
     },
+    read: (path) => reader.raw('GET', path),
     async write(write, actor) {
       const isNew = await isMissing(reader, write);
       const object = await as(actor, () => clientFor(actor).send(write));
@@ -146,6 +154,21 @@ function backendOf(
     describe: describeObject,
   };
 }
+
+function changeOf({ prev, next }: Change, by: string | undefined): ObjectChange {
+  const before = prev?.obj as View<Obj> | undefined;
+  const object = (next?.obj ?? prev?.obj) as View<Obj>;
+  return { type: next ? (prev ? 'MODIFIED' : 'ADDED') : 'DELETED', before, object, by };
+}
+
+/** A log that reports what simulated workloads could not create. */
+const workloadLog = (onFailure: (description: string) => void): Logger =>
+  loggerOf({
+    warn(fields) {
+      const { owner, created, reason } = fields as Record<string, string | undefined>;
+      if (owner !== undefined) onFailure(`${owner} cannot create a ${String(created)}: ${String(reason)}`);
+    },
+  });
 
 /** Processes that replace each other have the same field manager: `operator` for `operator#2`. */
 const managerOf = (actor: string): string => actor.split('#')[0] ?? actor;

@@ -2,23 +2,25 @@
 import { seededRng } from '../../lib/rng.ts';
 import { keyOf } from '../../runtime/keys.ts';
 import { getIfThere } from '../../runtime/transport/read.ts';
+import { ServedConversion } from '../../runtime/conversion/served.ts';
 import type { Client, Key, Kind, Obj } from '../../runtime/types.ts';
 import { Chance } from '../engine/chance.ts';
 import { Scheduler } from '../engine/scheduler.ts';
 import { noFaults, type FaultRates, type ScriptedFault } from '../network/faults.ts';
-import type { Sent } from '../network/exchange.ts';
+import type { SentRequest } from '../network/exchange.ts';
 import { Network } from '../network/network.ts';
 import { OperatorProcess, type FleetMembership } from '../process/operator-process.ts';
 import { ReplicaLaws } from '../process/replica-laws.ts';
 import type { Law, OperatorUnderTest, RequestMatch, TestCluster } from '../scenario.ts';
 import { Violation } from '../violation.ts';
+import { installConversions } from './conversions.ts';
 import { createCrds, readCrds } from './crds.ts';
 import { isWrite, RequestedFaults } from './requested-faults.ts';
 import { startLocalCluster, type LocalCluster } from './local-cluster.ts';
 
 /** Longer than the longest pause from growing delays: 60 s for a retry, 30 s for a watch, and some lag. */
 const CALM_MS = 110_000;
-/** Everything comes to rest within this time. */
+/** The operator settles within this time. */
 const ALL_MS = 3 * 3_600_000;
 const STEP_MS = 1_000;
 const UNTIL_MS = 600_000;
@@ -82,7 +84,7 @@ export class SimulatedCluster implements TestCluster {
       send: (write) => cluster.backend.write(write, 'user') as Promise<never>,
     };
     this.network.onRequest = (sent) => this.#record(sent);
-    this.network.scripted = (sent) => this.#requested.strike(sent);
+    this.network.scripted = (sent) => this.#requested.takeFault(sent);
     this.network.onCrash = (host) => this.#crash(this.#processes.find((each) => each === host));
     this.network.onLoss = () => this.#changed();
     const crashes = this.chance('crashes');
@@ -107,11 +109,15 @@ export class SimulatedCluster implements TestCluster {
     seed: number,
     laws: readonly Law[] = [],
   ): Promise<SimulatedCluster> {
+    const { workloads = true } = operator;
+    const conversions = (operator.conversions ?? []).map((each) => new ServedConversion(each));
     const crds = readCrds(operator.crds ?? []);
     const scheduler = new Scheduler(new Chance(seed, 'order'));
     const ports = { clock: scheduler.clock, rng: seededRng(seed) };
-    const cluster = await startLocalCluster(ports, { workloads: operator.workloads ?? true });
-    await createCrds(cluster.clientOf('user'), crds);
+    const cluster = await startLocalCluster(ports, { workloads, conversions });
+    const user = cluster.clientOf('user');
+    await createCrds(user, crds);
+    await installConversions(user, conversions);
     return new SimulatedCluster(operator, seed, scheduler, cluster, laws);
   }
 
@@ -163,20 +169,24 @@ export class SimulatedCluster implements TestCluster {
       network: this.network,
       chance: this.chance(name),
       unreadable: this.#operator.unreadable ?? 'fail',
-      add: (operator, outside) => this.#operator.add(operator, outside),
+      namespaces: this.#operator.namespaces,
+      add: (operator, services) => this.#operator.add(operator, services),
       ...(this.#fleet && { fleet: this.#fleet }),
       onPrimary: (kind) => {
         this.#primaries.set(`${kind.group}/${kind.plural}`, kind);
         this.#fleet?.laws.knowPrimary(kind);
       },
       onFailure: (description) => this.#failed(description),
-      onBug: (description) =>
-        this.scheduler.fail(new Violation('nothing in the program fails by itself', description)),
+      onBug: (description) => this.scheduler.fail(new Violation('no programming error occurs', description)),
     });
   }
 
   crash(): void {
     this.#crash(this.#oneOf(this.random));
+  }
+
+  stop(): void {
+    this.#stop(this.#oneOf(this.random));
   }
 
   /** Kills all replicas. */
@@ -213,7 +223,7 @@ export class SimulatedCluster implements TestCluster {
 
   #stop(process: OperatorProcess | undefined): void {
     if (!process?.isAlive) return;
-    this.scheduler.trace.note(() => `${process.name} is asked to end`);
+    this.scheduler.trace.note(() => `${process.name} is asked to stop`);
     void process.stop().then(() => {
       if (this.#processes.includes(process)) this.#replace(process);
     });
@@ -234,7 +244,7 @@ export class SimulatedCluster implements TestCluster {
     this.network.faults = faults;
   }
 
-  failNext(fault: ScriptedFault, match: RequestMatch = {}): { readonly isStruck: boolean } {
+  failNext(fault: ScriptedFault, match: RequestMatch = {}): { readonly isInjected: boolean } {
     return this.#requested.add(fault, match);
   }
 
@@ -259,28 +269,32 @@ export class SimulatedCluster implements TestCluster {
   ): Promise<void> {
     const deadline = this.clock.now() + limitMs;
     while (!(await isTrue())) {
-      if (this.clock.now() >= deadline) throw new Violation('what is waited for happens', this.#said(what));
+      if (this.clock.now() >= deadline)
+        throw new Violation(
+          'the awaited state is reached',
+          this.#said(`${what}: not within ${String(limitMs / 1000)} s`),
+        );
       const { changes } = this;
       await this.scheduler.run(this.clock.now() + STEP_MS, () => this.changes !== changes);
     }
   }
 
-  async rest(): Promise<void> {
+  async settle(): Promise<void> {
     this.trouble(noFaults);
     this.#changed();
     const deadline = this.clock.now() + ALL_MS;
-    while (!this.#isAtRest) {
+    while (!this.#isSettled) {
       if (this.clock.now() >= deadline) {
         const last = this.writes.slice(-5).join('\n');
-        throw new Violation('everything comes to rest', this.#said(`the last writes:\n${last}`));
+        throw new Violation('the operator settles', this.#said(`the last writes:\n${last}`));
       }
       await this.scheduler.run(this.clock.now() + STEP_MS);
     }
   }
 
-  get #isAtRest(): boolean {
-    const isCalm = this.clock.now() - this.#changedAt >= CALM_MS && this.network.outstanding === 0;
-    return isCalm && this.#processes.every((process) => process?.isBusy === false);
+  get #isSettled(): boolean {
+    const isQuiet = this.clock.now() - this.#changedAt >= CALM_MS && this.network.outstanding === 0;
+    return isQuiet && this.#processes.every((process) => process?.isBusy === false);
   }
 
   async close(): Promise<void> {
@@ -294,7 +308,7 @@ export class SimulatedCluster implements TestCluster {
     this.#changedAt = this.clock.now();
   }
 
-  #record({ verb, kind, key }: Sent): void {
+  #record({ verb, kind, key }: SentRequest): void {
     if (isWrite({ verb, kind })) this.writes.push([verb, kind, key].filter(Boolean).join(' '));
   }
 
@@ -304,8 +318,13 @@ export class SimulatedCluster implements TestCluster {
   }
 
   #said(what: string): string {
-    return this.lastFailure === undefined
-      ? what
-      : `${what}\nthe last error of a reconcile: ${this.lastFailure}`;
+    const { notReady, lastFailure } = this;
+    const { lastFailure: workload } = this.#cluster;
+    return [
+      what,
+      ...(notReady === undefined ? [] : [`the operator is not ready: ${notReady}`]),
+      ...(lastFailure === undefined ? [] : [`the last error of a reconcile: ${lastFailure}`]),
+      ...(workload === undefined ? [] : [`the last error of a simulated workload: ${workload}`]),
+    ].join('\n');
   }
 }

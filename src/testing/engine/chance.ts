@@ -30,7 +30,7 @@ export class Chance implements Rng {
 
   pick<T>(items: readonly T[]): T {
     const item = items[Math.floor(this.#rng.next() * items.length)];
-    if (item === undefined) throw new RangeError('there is nothing to pick from');
+    if (item === undefined) throw new RangeError('cannot pick from an empty list');
     return item;
   }
 
@@ -53,7 +53,7 @@ export class Chance implements Rng {
     const entries = Object.entries(weights) as [K, number][];
     let left = this.#rng.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
     const found = entries.find(([, weight]) => (left -= weight) < 0) ?? entries.at(-1);
-    if (!found) throw new RangeError('there is nothing to pick from');
+    if (!found) throw new RangeError('cannot pick from an empty list');
     return found[0];
   }
 }

@@ -14,6 +14,8 @@ type Answer<T> = T | Promise<T>;
 export interface Backend {
   get(kind: Kind, key: Key): Answer<Obj>;
   list(kind: Kind, query: Query): Answer<Page<Obj>>;
+  /** The response to a GET of a path that is not that of an object, such as discovery. */
+  read(path: string): Answer<unknown>;
   /** @param actor name of the process */
   write(write: Write, actor: string): Answer<Obj>;
   /** @returns a function that closes the watch */

@@ -11,16 +11,16 @@ export interface Host {
   isAlive: boolean;
 }
 
-export interface Sent {
+export interface SentRequest {
   readonly host: string;
   readonly verb: string;
   readonly kind: string;
   readonly key: string;
 }
 
-export interface Question<T> {
+export interface SimulatedRequest<T> {
   readonly host: Host;
-  readonly sent: Sent;
+  readonly sent: SentRequest;
   readonly label: () => string;
   readonly faults: Readonly<Partial<Record<RequestFault, number>>>;
   /** What the server does with the request. */
@@ -28,7 +28,7 @@ export interface Question<T> {
   readonly signal: AbortSignal | undefined;
 }
 
-export interface Losses {
+export interface LostResponses {
   /** Lost answers that the senders still wait for. */
   outstanding: number;
   /** Called when a sender finds out that it gets no answer. */
@@ -38,29 +38,29 @@ export interface Losses {
 interface ExchangePorts<T> {
   readonly scheduler: Scheduler;
   readonly chance: Chance;
-  readonly losses: Losses;
+  readonly lostResponses: LostResponses;
   readonly resolve: (result: T) => void;
   readonly reject: (error: Error) => void;
 }
 
 export class Exchange<T> {
-  readonly #question: Question<T>;
+  readonly #request: SimulatedRequest<T>;
   readonly #ports: ExchangePorts<T>;
   #isOver = false;
   readonly #onAbort = (): void => {
     this.#isOver = true;
-    this.#ports.reject(this.#question.signal?.reason as Error);
+    this.#ports.reject(this.#request.signal?.reason as Error);
   };
 
-  constructor(question: Question<T>, ports: ExchangePorts<T>) {
-    this.#question = question;
+  constructor(request: SimulatedRequest<T>, ports: ExchangePorts<T>) {
+    this.#request = request;
     this.#ports = ports;
-    question.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    request.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   /** The request arrives at the server. */
   arrive(fault: RequestFault | undefined): void {
-    const { host, label, sent } = this.#question;
+    const { host, label, sent } = this.#request;
     const { scheduler, chance, resolve } = this.#ports;
     scheduler.trace.note(() => `${host.name} → ${label()}${fault ? `  [${fault}]` : ''}`);
     switch (fault) {
@@ -84,7 +84,7 @@ export class Exchange<T> {
 
   /** Runs the effect; an error that the server would answer is the answer. */
   takeEffect(then: (result: T) => void): void {
-    const { effect, sent } = this.#question;
+    const { effect, sent } = this.#request;
     void Promise.resolve()
       .then(effect)
       .then(then, (error: unknown) => {
@@ -95,7 +95,7 @@ export class Exchange<T> {
   }
 
   #arriveLate(): void {
-    const { host, label, effect, sent } = this.#question;
+    const { host, label, effect, sent } = this.#request;
     const { scheduler } = this.#ports;
     scheduler.trace.note(() => `${host.name} → ${label()}  [arrives late]`);
     void Promise.resolve()
@@ -106,7 +106,7 @@ export class Exchange<T> {
   }
 
   #answer(how: string, then: () => void, delayMs = 0): void {
-    const { host, label, signal } = this.#question;
+    const { host, label, signal } = this.#request;
     const { scheduler } = this.#ports;
     scheduler.add(() => {
       if (this.#isOver || !host.isAlive) return;
@@ -122,12 +122,12 @@ export class Exchange<T> {
   }
 
   #lose(delayMs: number): void {
-    const { scheduler, losses } = this.#ports;
-    losses.outstanding++;
+    const { scheduler, lostResponses } = this.#ports;
+    lostResponses.outstanding++;
     this.#refuse(noAnswer(), 'no answer', delayMs);
     scheduler.add(() => {
-      losses.outstanding--;
-      losses.onLoss();
+      lostResponses.outstanding--;
+      lostResponses.onLoss();
     }, delayMs);
   }
 }
@@ -138,7 +138,7 @@ const isAnswer = (error: unknown): error is Error =>
 const noAnswer = (): Error =>
   new TransportError({ message: 'lost the connection while waiting for the answer', safeToRepeat: false });
 
-function refusal(fault: 'conflict' | 'tooMany' | 'serverError', { verb, kind, key }: Sent): Error {
+function refusal(fault: 'conflict' | 'tooMany' | 'serverError', { verb, kind, key }: SentRequest): Error {
   const ref = { verb, kind, ...splitKey(key) };
   switch (fault) {
     case 'conflict':

@@ -54,7 +54,7 @@ export function drawFaults(chance: Chance): FaultRates {
 }
 
 /** One of the faults, or none, according to their rates. */
-export function strike<K extends string>(
+export function drawFault<K extends string>(
   rates: Readonly<Partial<Record<K, number>>>,
   chance: Chance,
 ): K | undefined {

@@ -7,8 +7,14 @@ import { keyOf, splitKey } from '../../runtime/keys.ts';
 import type { Client, Frame, Kind, Obj, Page, Query, WatchQuery, Write } from '../../runtime/types.ts';
 import type { Chance } from '../engine/chance.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
-import { Exchange, type Host, type Losses, type Question, type Sent } from './exchange.ts';
-import { noFaults, strike, type FaultRates, type ScriptedFault } from './faults.ts';
+import {
+  Exchange,
+  type Host,
+  type LostResponses,
+  type SimulatedRequest,
+  type SentRequest,
+} from './exchange.ts';
+import { noFaults, drawFault, type FaultRates, type ScriptedFault } from './faults.ts';
 import type { Backend } from './backend.ts';
 import { Stream } from './stream.ts';
 
@@ -25,16 +31,16 @@ interface NetworkPorts {
 export class Network {
   faults: FaultRates = noFaults;
   /** Called for every request that arrives. */
-  onRequest: (sent: Sent) => void = () => undefined;
+  onRequest: (sent: SentRequest) => void = () => undefined;
   /** Called before each arrival; a process that is killed here may or may not have sent it. */
   beforeArrival: () => void = () => undefined;
   /** Called when a sender finds out that it gets no answer. */
   onLoss: () => void = () => undefined;
   /** A fault that a test has requested for this request. */
-  scripted: (sent: Sent) => ScriptedFault | undefined = () => undefined;
+  scripted: (sent: SentRequest) => ScriptedFault | undefined = () => undefined;
   /** Kills the sender of a request. */
   onCrash: (host: Host) => void = () => undefined;
-  readonly #losses: Losses = { outstanding: 0, onLoss: () => this.onLoss() };
+  readonly #lostResponses: LostResponses = { outstanding: 0, onLoss: () => this.onLoss() };
   readonly #ports: NetworkPorts;
   readonly #streams = new Set<Stream>();
 
@@ -44,7 +50,7 @@ export class Network {
 
   /** Lost answers that the senders still wait for. */
   get outstanding(): number {
-    return this.#losses.outstanding;
+    return this.#lostResponses.outstanding;
   }
 
   client(host: Host): Client {
@@ -62,7 +68,7 @@ export class Network {
       watch: (kind, query, signal) => this.#watch(host, kind, query, signal),
       send: <T extends Obj>(write: Write<T>, signal?: AbortSignal) =>
         this.#send(host, write, signal) as Promise<unknown> as Promise<T>,
-      raw: () => Promise.reject(new Error('nothing of the simulation sends raw requests')),
+      raw: (method, path, _body, signal) => this.#raw(host, { method, path, signal }),
       close: () => Promise.resolve(),
     };
   }
@@ -93,8 +99,24 @@ export class Network {
 
   // -------------------------------------------------------------- requests
 
+  #raw(
+    host: Host,
+    { method, path, signal }: { method: string; path: string; signal: AbortSignal | undefined },
+  ): Promise<unknown> {
+    if (method !== 'GET')
+      return Promise.reject(new Error(`${method} ${path}: simulations support only GET of paths`));
+    return this.#ask({
+      host,
+      sent: { host: host.name, verb: 'get', kind: path, key: '' },
+      label: () => `get ${path}`,
+      faults: this.#readFaults(),
+      effect: () => this.#ports.server.read(path),
+      signal,
+    });
+  }
+
   /** A read that is lost without effect is the same for all faults, so most faults make no difference to it. */
-  #readFaults(): Question<unknown>['faults'] {
+  #readFaults(): SimulatedRequest<unknown>['faults'] {
     const { tooMany = 0, serverError = 0, reset = 0 } = this.faults.request;
     return { tooMany, serverError, reset };
   }
@@ -119,8 +141,8 @@ export class Network {
     });
   }
 
-  #ask<T>(question: Question<T>): Promise<T> {
-    const { host, signal } = question;
+  #ask<T>(request: SimulatedRequest<T>): Promise<T> {
+    const { host, signal } = request;
     const { scheduler, chance } = this.#ports;
     return new Promise<T>((resolve, reject) => {
       if (!host.isAlive) return;
@@ -128,13 +150,19 @@ export class Network {
         reject(signal.reason as Error);
         return;
       }
-      const exchange = new Exchange(question, { scheduler, chance, resolve, reject, losses: this.#losses });
+      const exchange = new Exchange(request, {
+        scheduler,
+        chance,
+        resolve,
+        reject,
+        lostResponses: this.#lostResponses,
+      });
       scheduler.add(() => {
         this.beforeArrival();
         // Requests in transit when their sender was killed may still arrive.
         if (!host.isAlive && chance.happens(0.5)) return;
-        this.onRequest(question.sent);
-        const fault = this.scripted(question.sent) ?? strike(question.faults, chance);
+        this.onRequest(request.sent);
+        const fault = this.scripted(request.sent) ?? drawFault(request.faults, chance);
         if (fault === 'crashBefore') this.onCrash(host);
         else if (fault === 'crashAfter') exchange.takeEffect(() => this.onCrash(host));
         else exchange.arrive(fault);
@@ -179,7 +207,11 @@ export class Network {
           const message = 'sendInitialEvents is forbidden for watch unless the feature gate is enabled';
           throw apiErrorFrom(422, { reason: 'Invalid', message }, { verb: 'watch', kind: kind.kind });
         }
-        if (from !== undefined && !query.sendInitialEvents && strike(this.faults.watch, chance) === 'gone') {
+        if (
+          from !== undefined &&
+          !query.sendInitialEvents &&
+          drawFault(this.faults.watch, chance) === 'gone'
+        ) {
           throw apiErrorFrom(410, { reason: 'Expired', message: 'too old resource version' }, refOf(kind));
         }
         const opened = new Stream(kind, {

@@ -5,7 +5,7 @@ import type { Frame, Kind, Obj, WatchQuery } from '../../runtime/types.ts';
 import type { Chance } from '../engine/chance.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { Backend } from './backend.ts';
-import { STALL_MS, strike, type FaultRates } from './faults.ts';
+import { STALL_MS, drawFault, type FaultRates } from './faults.ts';
 
 interface StreamPorts {
   readonly scheduler: Scheduler;
@@ -115,7 +115,7 @@ export class Stream {
       this.#move();
       return;
     }
-    const fault = strike(watch, chance);
+    const fault = drawFault(watch, chance);
     if (fault) {
       scheduler.trace.note(() => `${this.owner}   ~ watch ${this.kind.kind}  [${fault}]`);
       this.#break(fault);

@@ -1,6 +1,7 @@
 /** What a simulated process takes from its machine: time, which ends with the process, and a log that reports bugs. */
 import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../observability/log.ts';
+import { programmingErrorIn } from '../../lib/programming-error.ts';
+import { silentLogger, type Logger } from '../../observability/log.ts';
 import type { Host } from '../network/exchange.ts';
 
 /** A clock whose timers fire only while the process lives. */
@@ -27,30 +28,33 @@ export function hostClock(time: Clock, host: Host): HostClock {
   return state;
 }
 
+const LOST_STATUS = 'writing the status of a failed reconcile failed';
 const FORESEEN = new Set(['some reconciles did not end in time and were abandoned']);
 
-/** Reports errors in the log that indicate a bug of the program, not a failed request. */
-export function bugReporter(onBug: (description: string) => void): Logger {
-  const log: Logger = {
-    trace() {},
-    debug() {},
-    info() {},
-    warn() {},
+/** Reports errors in the log that indicate a bug of the program, not a failed request, and lost error statuses. */
+export const bugReporter = (
+  onBug: (description: string) => void,
+  onFailure?: (description: string) => void,
+): Logger =>
+  loggerOf({
     error(fields, message) {
       const { err } = fields as { err?: unknown };
       if (!FORESEEN.has(message) && isBug(err)) onBug(`${message}: ${describeError(err)}`);
     },
-    child: () => log,
-  };
+    warn(fields, message) {
+      const { err } = fields as { err?: unknown };
+      if (message === LOST_STATUS) onFailure?.(`${message}: ${String(err)}`);
+    },
+  });
+
+/** A log for some levels; the others are dropped. */
+export function loggerOf(levels: Partial<Omit<Logger, 'child'>>): Logger {
+  const log: Logger = { ...silentLogger, ...levels, child: () => log };
   return log;
 }
 
 /** Whether an error, or its cause, is a mistake of the program, such as a change of a frozen object. */
-export const isBug = (error: unknown): boolean =>
-  error instanceof TypeError ||
-  error instanceof RangeError ||
-  error instanceof ReferenceError ||
-  (error instanceof Error && error.cause !== undefined && isBug(error.cause));
+export const isBug = (error: unknown): boolean => programmingErrorIn(error) !== undefined;
 
 export const describeError = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -22,6 +22,7 @@ interface ProcessPorts {
   readonly chance: Chance;
   readonly add: OperatorUnderTest['add'];
   readonly unreadable: 'fail' | 'skip';
+  readonly namespaces: OperatorUnderTest['namespaces'];
   /** Shares the work with other processes; absent: does all of it. */
   readonly fleet?: FleetMembership;
   /** Called with the kind of each controller's primaries. */
@@ -45,18 +46,20 @@ export class OperatorProcess implements Host {
   isAlive = true;
   #isStopping = false;
   readonly #manager: StartableManager;
+  readonly #life = new AbortController();
 
   constructor(name: string, ports: ProcessPorts) {
     this.name = name;
     const { network, chance, scheduler, onBug } = ports;
     const host = hostClock(scheduler.clock, this);
-    const base = { clock: host.clock, rng: chance, log: bugReporter(onBug) };
+    const base = { clock: host.clock, rng: chance, log: bugReporter(onBug, ports.onFailure) };
     const client = network.client(this);
-    const { unreadable } = ports;
+    const { unreadable, namespaces } = ports;
     const caches = createCaches({
       client,
       ...base,
       freeze: true,
+      ...(namespaces && { namespaces }),
       ...(unreadable === 'skip' && { syncTimeoutMs: Infinity }),
     });
     // The probe of the event loop ticks forever.
@@ -76,7 +79,6 @@ export class OperatorProcess implements Host {
     });
     host.isMuted = false;
     this.#manager = manager;
-    const life = new AbortController();
     const onError = (where: string, error: unknown): void => {
       if (isBug(error)) onBug(`${where}: ${describeError(error)}`);
       else ports.onFailure(`${where}: ${error instanceof Error ? error.message : String(error)}`);
@@ -86,20 +88,19 @@ export class OperatorProcess implements Host {
       caches,
       metrics,
       ...base,
-      signal: life.signal,
+      signal: this.#life.signal,
       add: (spec) => {
         ports.onPrimary(spec.kind);
         const known = observed(spec, onError);
         return manager.add(fleet ? guarded(known, this, fleet.laws) : known);
       },
-      connect: () =>
-        Promise.reject(new KubeconfigError({ message: 'a simulation has no other clusters to connect to' })),
+      connect: () => Promise.reject(new KubeconfigError({ message: 'a simulation has only one cluster' })),
     };
-    const outside = {
+    const services = {
       call: <T>(label: string, effect: () => T | Promise<T>) => network.call(this, label, effect),
     };
     void (async () => {
-      await ports.add(operator, outside);
+      await ports.add(operator, services);
       await manager.start();
     })().catch((error: unknown) => {
       if (this.isAlive && !this.#isStopping) onBug(`the operator did not start: ${String(error)}`);
@@ -126,6 +127,7 @@ export class OperatorProcess implements Host {
   /** Like a process that gets SIGTERM: active reconciles end first. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    this.#life.abort();
     await this.#manager.stop();
     this.isAlive = false;
   }
@@ -164,29 +166,32 @@ function guarded<P extends Obj>(spec: ControllerSpec<P>, host: Host, laws: Repli
   };
 }
 
-/** The same controller; `onError` gets the failures of its reconciles as well. */
+/** The same controller; `note` gets the failures of its reconciles as well, and those of writing its result. */
 function observed<P extends Obj>(
   spec: ControllerSpec<P>,
-  onError: (where: string, error: unknown) => void,
+  note: (where: string, error: unknown) => void,
 ): ControllerSpec<P> {
   const { reconciler, name } = spec;
-  const watched = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      onError(`${name} ${key}`, error);
-      throw error;
-    }
-  };
   const cleanup = reconciler.cleanup?.bind(reconciler);
-  const onFailure = reconciler.onError?.bind(reconciler);
   const forget = reconciler.forget?.bind(reconciler);
   return {
     ...spec,
     reconciler: {
-      reconcile: (primary, ctx) => watched(ctx.key, () => reconciler.reconcile(primary, ctx)),
-      ...(cleanup && { cleanup: (primary, ctx) => watched(ctx.key, () => cleanup(primary, ctx)) }),
-      ...(onFailure && { onError: onFailure }),
+      reconcile: (primary, ctx) => reconciler.reconcile(primary, ctx),
+      ...(cleanup && {
+        async cleanup(primary, ctx) {
+          try {
+            return await cleanup(primary, ctx);
+          } catch (error) {
+            note(`${name} ${ctx.key}`, error);
+            throw error;
+          }
+        },
+      }),
+      onError(primary, ctx, error) {
+        note(`${name} ${ctx.key}`, error);
+        return reconciler.onError?.(primary, ctx, error) ?? Promise.resolve('default');
+      },
       ...(forget && { forget }),
     },
   };

@@ -1,7 +1,7 @@
 /**
- * Laws for replicas that share the work: an object is reconciled by one replica at a time, only the replica that holds its
- * shard writes, a replica that takes over a shard has seen what its predecessors wrote, and a shard that is to be handed
- * over begins no new work.
+ * Laws for replicas that share the work: an object is reconciled by one replica at a time, only the shard holder writes to
+ * an object, a new shard holder sees the writes of the previous one, and no reconcile begins in a shard that is being
+ * handed over.
  */
 import type { Clock } from '../../lib/clock.ts';
 import { compareVersions } from '../../runtime/cache/versions.ts';
@@ -118,7 +118,7 @@ export class ReplicaLaws {
     const sinceMs = this.#ports.clock.now() - leaving.since;
     if (sinceMs <= NOTICE_MS) return;
     const what = `${name} began to reconcile ${id} although its shard is to be handed over since ${String(sinceMs)} ms`;
-    this.#ports.fail(new Violation('a shard that is to be handed over begins no new work', what));
+    this.#ports.fail(new Violation('no reconcile begins in a shard that is being handed over', what));
   }
 
   #checkSeen({ name }: Host, place: string, primary: View<Obj>): void {
@@ -132,7 +132,7 @@ export class ReplicaLaws {
     if (isSeen) return;
     const wrote = last.version === undefined ? 'deleted it' : `wrote version ${last.version}`;
     const what = `${name} reconciles version ${String(resourceVersion)} of ${primary.kind} ${keyOf(primary)}, but ${last.by} ${wrote}`;
-    this.#ports.fail(new Violation('a replica has seen what its predecessors wrote', what));
+    this.#ports.fail(new Violation('a new shard holder sees the writes of the previous one', what));
   }
 
   /** An object has changed on the server. */
@@ -148,7 +148,7 @@ export class ReplicaLaws {
     const holder = this.#ports.holderOf(lease) ?? 'no replica';
     if (holder.startsWith(`${by}-`)) return;
     const what = `${by} wrote ${object.kind} ${keyOf(object)} of ${place}, whose shard is held by ${holder}`;
-    this.#ports.fail(new Violation('only the replica that is responsible for an object writes', what));
+    this.#ports.fail(new Violation('only the shard holder writes to an object', what));
   }
 
   /** The runtime itself writes finalizers and the status of primaries. */

@@ -85,25 +85,23 @@ describe('simulated workloads', () => {
     });
 
   it('API-188: an annotation delays readiness', async () => {
+    const started = Date.now();
     await s.post(apps('deployments'), troubled('delay=1s'));
-    await s.eventually(pods(), (r) => r.body.items.length === 1);
-    expect((await s.get(`${apps('deployments')}/d`)).body.status).to.not.have.property('readyReplicas');
     const ready = await s.eventually(`${apps('deployments')}/d`, (r) => r.body.status.readyReplicas === 1);
     expect(ready.body.status.readyReplicas).to.equal(1);
+    expect(Date.now() - started).to.be.at.least(1000);
   });
 
   const template = (name: string): Json => deployment(name).spec.template;
 
-  it('API-188: a stateful set numbers its pods', async () => {
-    await s.post(apps('statefulsets'), {
+  const createDatabase = (spec: Json): Promise<unknown> =>
+    s.post(apps('statefulsets'), {
       metadata: { name: 'db' },
-      spec: {
-        serviceName: 'db',
-        replicas: 2,
-        selector: { matchLabels: { app: 'db' } },
-        template: template('db'),
-      },
+      spec: { serviceName: 'db', replicas: 2, selector: { matchLabels: { app: 'db' } }, ...spec },
     });
+
+  it('API-188: a stateful set numbers its pods', async () => {
+    await createDatabase({ template: template('db') });
     const { body } = await s.eventually(
       `${apps('statefulsets')}/db`,
       (r) => r.body.status.readyReplicas === 2,
@@ -120,6 +118,28 @@ describe('simulated workloads', () => {
       'db-0',
       'db-1',
     ]);
+  });
+
+  it('API-188: each pod of a stateful set has its own claims, which stay when the set is deleted', async () => {
+    const pod = template('db');
+    pod.spec.containers[0].volumeMounts = [{ name: 'data', mountPath: '/data' }];
+    await createDatabase({
+      template: pod,
+      volumeClaimTemplates: [
+        {
+          metadata: { name: 'data' },
+          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+        },
+      ],
+    });
+    await s.eventually(`${apps('statefulsets')}/db`, (r) => r.body.status.readyReplicas === 2);
+    const volume = (await s.get(`${pods()}/db-1`)).body.spec.volumes.find((v: Json) => v.name === 'data');
+    expect(volume.persistentVolumeClaim.claimName).to.equal('data-db-1');
+    await s.delete(`${apps('statefulsets')}/db`);
+    await s.eventually(pods(), (r) => r.body.items.length === 0);
+    const claims = (await s.get(`/api/v1/namespaces/${ns}/persistentvolumeclaims`)).body.items;
+    expect(claims.map((c: Json) => c.metadata.name)).to.deep.equal(['data-db-0', 'data-db-1']);
+    expect(claims[0].metadata.labels).to.deep.equal({ app: 'db' });
   });
 
   it('API-188: a daemon set has a pod on each node', async () => {

@@ -183,7 +183,10 @@ describe('watch', () => {
     const streams = await Promise.all(
       Array.from({ length: count }, () => watch(`resourceVersion=${before}`)),
     );
-    await Promise.all(Array.from({ length: 100 }, (_, i) => make(`n${i}`)));
+    const names = Array.from({ length: 100 }, (_, i) => `n${i}`);
+    // A kube-apiserver disconnects watchers that are slow, which all of them are on a busy machine.
+    if (s.isGenuine) for (const name of names) await make(name);
+    else await Promise.all(names.map((name) => make(name)));
     const orders = await Promise.all(streams.map(async (stream) => words(await stream.take(100)).join()));
     expect(new Set(orders).size).to.equal(1);
     expect(orders[0]?.split(',')).to.have.length(100);

@@ -48,7 +48,7 @@ export function deployerConformance(subject: Subject): void {
       expect(b.item().metadata.finalizers).to.equal(undefined);
     });
 
-    it('leaves items of other types alone', async () => {
+    it('ignores items of other types', async () => {
       const b = bench(subject.succeeds, { type: 'example.org/other' });
       await b.kick('j1');
       expect(b.status().phase).to.equal(undefined);
@@ -159,7 +159,7 @@ export function deployerConformance(subject: Subject): void {
       expect(b.status().lastError).to.equal(undefined);
     });
 
-    it('leaves an interrupted item as the core wrote it', async () => {
+    it('does not change an interrupted item', async () => {
       const b = bench(subject.waits);
       await b.kick('j1');
       b.host.edit('DeployItem', 'proj/web', { status: { phase: 'Failed', jobIDFinished: 'j1' } });

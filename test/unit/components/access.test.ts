@@ -129,9 +129,9 @@ describe('the digest of a resource', () => {
 
   it('of a kind that cannot be compared is rejected', async () => {
     expect(await refusal(fetched({ ...LOCAL, ...digest('ociArtifactDigest/v9', HELLO) }, blobs))).to.contain(
-      'of the kind ociArtifactDigest/v9, which cannot be compared with a blob',
+      'with the normalisation ociArtifactDigest/v9, which cannot be compared with a blob',
     );
-    expect(await refusal(fetched(generic(HELLO, 'MD5'), blobs))).to.contain('made with MD5');
+    expect(await refusal(fetched(generic(HELLO, 'MD5'), blobs))).to.contain('with the algorithm MD5');
   });
 
   describe('of an artifact stored as a blob', () => {
@@ -216,16 +216,16 @@ describe('reading components', () => {
 
   it('ends if each component refers to one more', async () => {
     expect(await chain(100)).to.equal(
-      'component a.b/c:1 and all that it references are more than 2000 components, the limit for one installation; limits.components in the configuration raises it',
+      'component a.b/c:1 and the components that it references exceed 2000 components, the limit for one installation; limits.components in the configuration raises it',
     );
-    expect(await chain(100, { components: 7, componentsMiB: 8 })).to.contain('more than 7 components');
+    expect(await chain(100, { components: 7, componentsMiB: 8 })).to.contain('exceed 7 components');
   });
 
   it('ends if the descriptors together are too large', async () => {
     expect(await chain(2 ** 20)).to.equal(
-      'component a.b/c:1 and all that it references are more than 8 MiB of descriptors, the limit for one installation; limits.componentsMiB in the configuration raises it',
+      'component a.b/c:1 and the components that it references exceed 8 MiB of descriptors, the limit for one installation; limits.componentsMiB in the configuration raises it',
     );
-    expect(await chain(2 ** 20, { components: 7, componentsMiB: 3 })).to.contain('more than 3 MiB');
+    expect(await chain(2 ** 20, { components: 7, componentsMiB: 3 })).to.contain('exceed 3 MiB');
   });
 
   it('has a limit for all contents that one installation reads', async () => {

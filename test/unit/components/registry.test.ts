@@ -1,4 +1,5 @@
 /** The client of registries, with a registry in this process and a clock that the tests move. */
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import {
   createComponentRepositories,
@@ -15,6 +16,7 @@ import {
 } from '../../../src/components/errors.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { FakeClock } from '../../support/clock.ts';
+import { RecordedBudget } from '../../support/recorded-budget.ts';
 import { TestRegistry } from '../../support/registry.ts';
 
 const LOGIN = { username: 'robot', password: 's3cret' };
@@ -39,6 +41,22 @@ describe('a registry', () => {
     dockerCredentials(JSON.stringify({ auths: { [registry.address]: LOGIN } }), 'here');
   const client = (login = true) =>
     repositories.registry(registry.address, login ? credentials() : Credentials.none);
+  it('takes memory for large contents from the share of the namespace, if it is known', async () => {
+    const budget = new RecordedBudget(2 ** 20);
+    await start({}, { downloads: { maxBytes: 2 ** 20, budget }, cacheBytes: 0 });
+    const content = Buffer.alloc(400_000, 'x');
+    const large = buildArtifact({ mediaType: 'a/config', content: Buffer.from('{}') }, [
+      { mediaType: 'a/layer', content },
+    ]);
+    await client(false).push('team/large', '1', large);
+    const blob = { digest: `sha256:${createHash('sha256').update(content).digest('hex')}` };
+    for (const namespace of ['team-a', undefined]) {
+      const store = repositories.registry(registry.address, Credentials.none, namespace);
+      expect(await store.blob('team/large', blob)).to.have.length(400_000);
+    }
+    expect(budget.keys).to.deep.equal(['namespace team-a', `server ${registry.address}`]);
+  });
+
   const artifact = buildArtifact({ mediaType: 'a/config', content: Buffer.from('{}') }, [
     { mediaType: 'a/layer', content: Buffer.from('layer') },
   ]);

@@ -125,7 +125,7 @@ describe('a signature of a component', () => {
       ...signed,
       signatures: [{ ...first, signature: { ...first!.signature, algorithm: 'sigstore' } }],
     };
-    expect(refused(strange)).to.contain('is made with sigstore').and.contain('RSASSA-PKCS1-V1_5');
+    expect(refused(strange)).to.contain('uses the algorithm sigstore').and.contain('RSASSA-PKCS1-V1_5');
   });
 
   describe('with certificates', () => {

@@ -309,7 +309,7 @@ describe('a registry', () => {
   it('is trusted like a chart repository', async () => {
     const { address } = await secure();
     const url = `https://${address}/token`;
-    const request = { url, clock, signal: new AbortController().signal };
+    const request = { url, clock, signal: new AbortController().signal, namespace: undefined };
     const { trust } = open({ caFiles: [{ path: file('chart.pem', authority.certificate), key: 'k' }] });
     expect((await download('chart', { ...request, trust })).length).to.be.greaterThan(0);
     expect((await download('chart', { ...request, ca: authority.certificate })).length).to.be.greaterThan(0);

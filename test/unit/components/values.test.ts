@@ -366,17 +366,17 @@ describe('a repository in files', () => {
 
 describe('the cache of contents', () => {
   it('holds a limited number of bytes, and drops the least recently used', async () => {
-    const cache = createContentCache(10);
+    const cache = createContentCache(10_000);
     const loads: string[] = [];
-    const get = (key: string, size = 4) =>
+    const get = (key: string, size = 4_000) =>
       cache.get(key, () => {
         loads.push(key);
         return Promise.resolve(new Uint8Array(size));
       });
     for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key);
     expect(loads).to.deep.equal(['a', 'b', 'c', 'b']);
-    expect(cache.facts.size).to.be.at.most(10);
-    await get('huge', 11);
+    expect(cache.facts.size).to.be.at.most(10_000);
+    await get('huge', 11_000);
     await get('a');
     expect(loads.filter((key) => key === 'a')).to.have.length(1);
   });

@@ -1,6 +1,7 @@
 /** Go durations: `1h30m`, in nanoseconds. */
 import { FunctionError } from '../errors.ts';
 import { bytesOf } from '../../go/go-string.ts';
+import { trimmedEnd } from '../../../lib/trim.ts';
 
 const UNITS: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -50,7 +51,7 @@ export function durationText(nanos: bigint): string {
   const size = nanos < 0n ? -nanos : nanos;
   const fraction = (value: bigint, digits: number): string => {
     const text = value.toString().padStart(digits + 1, '0');
-    const tail = text.slice(-digits).replace(/0+$/, '');
+    const tail = trimmedEnd(text.slice(-digits), '0');
     return text.slice(0, -digits) + (tail === '' ? '' : `.${tail}`);
   };
   if (size < 1000n) return `${sign}${size.toString()}ns`;

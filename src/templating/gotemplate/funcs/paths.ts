@@ -1,6 +1,7 @@
 /** Paths with slashes, with the rules of Go's `path`; the `os…` variants are the same on Linux. */
 import type { FunctionTable } from '../env.ts';
 import { fn } from '../signature.ts';
+import { trimmedEnd } from '../../../lib/trim.ts';
 
 function cleanPath(path: string): string {
   const isRooted = path.startsWith('/');
@@ -16,7 +17,7 @@ function cleanPath(path: string): string {
 
 function base(path: string): string {
   if (path === '') return '.';
-  const trimmed = path.replace(/\/+$/, '');
+  const trimmed = trimmedEnd(path, '/');
   return trimmed === '' ? '/' : trimmed.slice(trimmed.lastIndexOf('/') + 1);
 }
 

@@ -2,6 +2,7 @@
 import { FunctionError } from '../errors.ts';
 import { quoteString } from '../../go/quote.ts';
 import { abbreviation, offsetText, pad, zoneOffset } from './time-zone.ts';
+import { trimmedEnd } from '../../../lib/trim.ts';
 
 /** A moment, and its display zone: a zone name, or an offset such as `+02:00`. */
 export interface Instant {
@@ -76,7 +77,7 @@ function formatPart(part: string, f: Fields, nanos: number): string {
   if (/^[.,][09]+$/.test(part)) {
     const digits = pad(Math.floor(nanos), 9).slice(0, part.length - 1);
     if (part[1] === '0') return part.charAt(0) + digits;
-    const trimmed = digits.replace(/0+$/, '');
+    const trimmed = trimmedEnd(digits, '0');
     return trimmed === '' ? '' : part.charAt(0) + trimmed;
   }
   if (/^[Z-]07/.test(part)) {

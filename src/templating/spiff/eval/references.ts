@@ -48,10 +48,15 @@ function tagged(expr: ReferenceExpr, { tags }: Binding, isLocal: boolean): Outco
 }
 
 /** Follows the path step by step, so that the message contains the first missing or unresolved step. */
-function follow(expr: Expr, path: Path, look: (steps: Path) => Node | undefined, isLocal: boolean): Outcome {
+function follow(
+  expr: Expr,
+  path: Path,
+  lookUp: (steps: Path) => Node | undefined,
+  isLocal: boolean,
+): Outcome {
   let at: Node | undefined;
   for (let i = 1; i <= path.length; i++) {
-    at = look(path.slice(0, i));
+    at = lookUp(path.slice(0, i));
     const name = path.slice(0, i).join('.');
     if (!at) return fail(`'${name}' not found`);
     if (!isLocallyResolved(at.value)) {

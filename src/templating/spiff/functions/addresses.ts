@@ -5,6 +5,7 @@ import { quoteString } from '../../go/quote.ts';
 import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import type { SpiffMap, SpiffValue } from '../value.ts';
 import { count, fail, text } from './arguments.ts';
+import { trimmedEnd } from '../../../lib/trim.ts';
 
 /** If the string is not a URL, all of it is the path. */
 function pathOf(source: string): string {
@@ -17,7 +18,7 @@ function pathOf(source: string): string {
 
 /** Go's `path.Base` */
 const lastName = (path: string): string => {
-  const name = posix.basename(path.replace(/\/+$/, ''));
+  const name = posix.basename(trimmedEnd(path, '/'));
   return name !== '' ? name : path === '' ? '.' : '/';
 };
 

@@ -3,6 +3,7 @@ import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import { isSpiffList, type SpiffValue } from '../value.ts';
 import { count, fail, integer, MAX_ELEMENTS, text } from './arguments.ts';
 import { formatIp, isInCidr, parseCidr, parseIp, type IpAddress, type IpRange } from '../../go/ip.ts';
+import { trimmedEnds } from '../../../lib/trim.ts';
 
 const MAX_INT64 = 2n ** 63n - 1n;
 
@@ -37,7 +38,7 @@ function rangeOf(source: string): IpRange {
   const cidr = segments.length === 1 ? parseCidr(source) : undefined;
   if (cidr) return cidr;
   const address = (segment: string): IpAddress =>
-    parseIp(segment.replace(/^ +| +$/g, '')) ?? fail(`invalid IP '${segment}'`);
+    parseIp(trimmedEnds(segment, ' ')) ?? fail(`invalid IP '${segment}'`);
   const [from = '', to = from] = segments;
   const range = { first: address(from), last: address(to) };
   if (range.first > range.last) fail(`invalid IP range: start (${from}) larger than end (${to})`);

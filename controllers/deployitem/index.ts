@@ -7,7 +7,14 @@ import { hasOperation, isFinished } from '../../src/api/job.ts';
 import { operations } from '../../src/api/labels.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import { timestamp, type Clock } from '../../src/lib/clock.ts';
-import { MANAGED_UID, keepsObjects, managedUids } from '../../src/api/managed-objects.ts';
+import {
+  MANAGED_UID,
+  MAX_OTHERS,
+  first,
+  keepsObjects,
+  managedUids,
+  managersIn,
+} from '../../src/api/managed-objects.ts';
 import { equal } from '../../src/lib/json.ts';
 import { Applier, lockedPatch, type PatchPorts } from '../../src/machine/apply.ts';
 import type { AddReadiness } from '../../src/machine/readiness.ts';
@@ -15,9 +22,9 @@ import { isPickedUp } from '../../src/landscape/pickup.ts';
 import type { World } from '../../src/landscape/world.ts';
 
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
-import { joinKey, keyOf } from '../../src/runtime/keys.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
-import type { Client, Context, View } from '../../src/runtime/types.ts';
+import type { Client, Context, Key, View } from '../../src/runtime/types.ts';
 import { interruptRequested, decidePickup } from './decide.ts';
 import { isSharing, sharingChange, type ManagersOf, type SharingChange } from './sharing.ts';
 
@@ -35,7 +42,7 @@ interface DeployItemPorts {
 export function deployItemController(ports: DeployItemPorts): ControllerSpec<DeployItem> {
   const { world, client, clock, pickupTimeoutMs, readiness } = ports;
   world.deployItems.index(MANAGED_UID, managedUids);
-  const managersOf: ManagersOf = (uid) => world.deployItems.byIndex(MANAGED_UID, uid);
+  const managersOf: ManagersOf = (uid) => managersIn(world.deployItems, uid);
   const isOurs = (self: View<DeployItem>): boolean => hasWork(self) || isSharing(self, managersOf);
   // While the initial list is processed, other managers of the same objects may not be in the index yet. The
   // reconcile finds them all.
@@ -58,7 +65,7 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
         filter: { update: changesOwnership },
         // This mapping looks up the affected items in the index when the event arrives; it needs no index of its
         // own.
-        toPrimary: (item) => managedUids(item).flatMap((uid) => managersOf(uid).map(keyOf)),
+        toPrimary: (item) => managersOfAny(managedUids(item), world.deployItems),
         toSecondary: () => [],
         ownEvents: 'deliver',
       }),
@@ -94,6 +101,14 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
     },
   };
 }
+
+/** Of each object, only some of the items that manage it: thousands of them would be as many reconciles each. */
+const managersOfAny = (
+  uids: readonly string[],
+  items: Pick<World['deployItems'], 'keysByIndex'>,
+): readonly Key[] => [
+  ...new Set(uids.flatMap((uid) => first(items.keysByIndex(MANAGED_UID, uid), MAX_OTHERS))),
+];
 
 async function reportSharing(
   self: View<DeployItem>,

@@ -2,13 +2,20 @@
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
-import { itemKey, managedObjects, othersKeeping, type ManagedObject } from '../../src/api/managed-objects.ts';
+import {
+  first,
+  isKeptByOthers,
+  itemKey,
+  managedObjects,
+  othersKeeping,
+  type ManagedObject,
+} from '../../src/api/managed-objects.ts';
 import type { Condition } from '../../src/api/shared.ts';
 import { mergeConditions } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
 
 /** Returns the items whose status lists the object with this uid. */
-export type ManagersOf = (uid: string) => readonly View<DeployItem>[];
+export type ManagersOf = (uid: string) => Iterable<View<DeployItem>>;
 
 export interface SharingChange {
   /** The complete list of conditions to write. */
@@ -45,26 +52,25 @@ export function sharingChange(
 }
 
 function sharedText(self: View<DeployItem>, managersOf: ManagersOf): string | undefined {
-  const shared = managedObjects(self).flatMap((object) => {
-    const others = othersKeeping(self, managersOf(object.uid));
-    return others.length > 0 ? [`${nameOf(object)} (${listed(others.map(itemKey))})`] : [];
-  });
+  const shared = managedObjects(self).filter(({ uid }) => isKeptByOthers(self, managersOf(uid)));
   if (shared.length === 0) return undefined;
+  const describe = (object: ManagedObject): string =>
+    `${nameOf(object)} (${listed(othersKeeping(self, managersOf(object.uid)), itemKey)})`;
   return (
-    `other deploy items also manage objects of this item: ${listed(shared)}; the job that runs last decides what is in them, ` +
-    'and an object stays until the last of these items is deleted'
+    `other deploy items also manage objects of this item: ${listed(shared, describe)}; the last job overwrites their content, ` +
+    'and an object is deleted only with the last of these items'
   );
 }
 
 const nameOf = ({ kind, namespace, name }: ManagedObject): string =>
   `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`;
 
-function listed(texts: readonly string[]): string {
-  const more = texts.length - MAX_LISTED;
-  return texts.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
+function listed<T>(all: readonly T[], textOf: (one: T) => string): string {
+  const more = all.length - MAX_LISTED;
+  return all.slice(0, MAX_LISTED).map(textOf).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
 }
 
 /** Whether the item manages shared objects, or still has the condition that says so. */
 export const isSharing = (self: View<DeployItem>, managersOf: ManagersOf): boolean =>
   (self.status?.conditions ?? []).some(({ type }) => type === conditionTypes.SharedObjects) ||
-  managedObjects(self).some(({ uid }) => managersOf(uid).length > 1);
+  managedObjects(self).some(({ uid }) => first(managersOf(uid), 2).length > 1);

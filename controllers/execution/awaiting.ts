@@ -42,10 +42,7 @@ export function awaiting(
   };
 }
 
-/**
- * The message for the first item without a deployer. The search may read all deploy items, so it stops at the first
- * one.
- */
+/** The message for the first item without a deployer. */
 function firstMissingDeployer(
   overdue: readonly Item[],
   missingDeployer: Snapshot['missingDeployer'],
@@ -64,20 +61,17 @@ function firstMissingDeployer(
  * Why no deployer picks up items of this type. Deployers in other processes do not register; the only trace of them
  * is their name in the status of items that they picked up.
  * @param handled types that the deployers of this process handle
- * @param all all deploy items
+ * @param former name of a deployer that has picked up an item of this type
  * @returns undefined if a deployer of this process handles the type
  */
 export function missingDeployerText(
   type: string,
   handled: ReadonlySet<string>,
-  all: Iterable<Item>,
+  former: string | undefined,
 ): string | undefined {
   if (handled.has(type)) return undefined;
-  const here = [...handled].join(', ') || 'nothing';
-  for (const { spec, status } of all) {
-    const name = status?.deployer?.name;
-    if (spec.type === type && name)
-      return `no deployer in this process handles type ${type} (but ${here}), and ${name}, which handled the type before, has not responded yet`;
-  }
-  return `no deployer in this process handles type ${type} (but ${here}), and no deployer has ever picked up an item of this type`;
+  const here = `no deployer in this process handles type ${type}${handled.size > 0 ? ` (only ${[...handled].join(', ')})` : ''}`;
+  if (former !== undefined)
+    return `${here}, and deployer ${former}, which handled the type before, has not picked it up yet`;
+  return `${here}, and no deployer has ever picked up an item of this type`;
 }

@@ -13,7 +13,7 @@ import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
 import { formatDuration, isDuration, parseDuration } from '../../src/lib/duration.ts';
 import type { View } from '../../src/runtime/types.ts';
-import { looseDag } from '../../src/workflow/dag.ts';
+import { looseDag, type Dag } from '../../src/workflow/dag.ts';
 import { plan, type NodeState, type Plan, type Policy } from '../../src/workflow/plan.ts';
 
 export type Item = View<DeployItem>;
@@ -123,24 +123,29 @@ export function planRemoval(
   policy = FAIL_FAST,
 ): Plan & { readonly failed: readonly Item[] } {
   const jobID = jobOf(self);
-  const dependsOn = new Map(templates.map((t) => [t.name, t.dependsOn ?? []]));
-  const objectNames = new Map<string, string[]>();
-  for (const item of items) {
-    const names = objectNames.get(templateName(item));
-    if (names) names.push(item.metadata.name);
-    else objectNames.set(templateName(item), [item.metadata.name]);
-  }
-  const dag = looseDag(
-    items.map((item) => ({
-      name: item.metadata.name,
-      dependsOn: (dependsOn.get(templateName(item)) ?? []).flatMap(
-        (template) => objectNames.get(template) ?? [],
-      ),
-    })),
-  );
+  const dag = removalGraph(templates, items);
   const states = new Map(items.map((item) => [item.metadata.name, removalOf(item, jobID)]));
   const result = plan(dag, (name) => states.get(name) ?? 'removed', policy);
   return { ...result, failed: items.filter((i) => states.get(i.metadata.name) === 'failed') };
+}
+
+/**
+ * An item waits for one of the items that depend on its template, since as long as there are any, one exists. A graph
+ * of all of them would be quadratic: any number of items can name the same template.
+ */
+function removalGraph(templates: readonly DeployItemTemplate[], items: readonly Item[]): Dag {
+  const templateOf = new Map(items.map((item) => [item.metadata.name, templateName(item)]));
+  const anItemOf = new Map([...templateOf].map(([item, template]) => [template, item]));
+  const dependentOf = new Map<string, string>();
+  for (const { name, dependsOn = [] } of templates) {
+    const dependent = anItemOf.get(name);
+    if (dependent !== undefined) for (const needed of dependsOn) dependentOf.set(needed, dependent);
+  }
+  return {
+    nodes: [...templateOf.keys()],
+    dependencies: () => [],
+    dependents: (item) => [dependentOf.get(templateOf.get(item) ?? '')].filter((one) => one !== undefined),
+  };
 }
 
 /** An item that still exists is not removed yet, even if its phase is Succeeded. */

@@ -79,13 +79,20 @@ export const gather =
       ),
     traceparentOf: () => (name) =>
       tracer && traceparentFor(tracer, jobOf(self), { ...placeOf(self), kind: deployItemKind.kind, name }),
-    missingDeployer: () => (type) => missingDeployerText(type, servedTypes, world.deployItems.list()),
+    missingDeployer: () => (type) => missingDeployerText(type, servedTypes, formerDeployer(world, type)),
     exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
     exportObject: () => world.dataObjects.get(joinKey(self.metadata.namespace, exportName(self))),
   });
 
+/** The name of a deployer that has picked up an item of this type. */
+function formerDeployer({ deployItems }: World, type: string): string | undefined {
+  for (const key of deployItems.keysByIndex(index.pickedUpType, type))
+    return deployItems.get(key)?.status?.deployer?.name;
+  return undefined;
+}
+
 /**
- * An unreadable list of deploy items fails the job in every phase. A deletion goes on without the list, so that it does not block
+ * An unreadable list of deploy items fails the job in every phase. A deletion continues without the list, so that it does not block
  * the removal of the execution and its items.
  */
 async function templatesOrNone(self: View<Execution>, reader: TemplateReader): Promise<DeployItemTemplate[]> {

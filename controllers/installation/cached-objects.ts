@@ -4,6 +4,7 @@ import { isRoot } from '../../src/api/job.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
 import { installationContext } from '../../src/dataflow/scope.ts';
 import { index, type World } from '../../src/landscape/world.ts';
+import { splitKey } from '../../src/runtime/keys.ts';
 import type { Cache, Obj } from '../../src/runtime/types.ts';
 import type { Inst } from './related-objects.ts';
 import type { DataOrTarget } from './snapshot.ts';
@@ -17,16 +18,17 @@ export const cachedImports = (world: World, namespace: string): Cached => ({
   dataObject: (name) => world.dataObjects.get(`${namespace}/${name}`),
   target: (name) => world.targets.get(`${namespace}/${name}`),
   targetsBySelector: ({ labels: wanted }) =>
-    [...world.targets.list(namespace)].filter((target) =>
-      Object.entries(wanted).every(([key, value]) => target.metadata.labels?.[key] === value),
-    ),
+    world.targets
+      .byIndex(index.context, `${namespace}/${wanted[labels.dataContext] ?? ''}`)
+      .filter((target) =>
+        Object.entries(wanted).every(([key, value]) => target.metadata.labels?.[key] === value),
+      ),
   *rootNames(kind) {
     const cache: Cache<Obj> = kind === 'data' ? world.dataObjects : world.targets;
-    // Objects of other scopes have this label, and a hash as their name.
-    for (const { metadata } of cache.list(namespace))
-      if ((metadata.labels?.[labels.dataContext] ?? '') === '') yield metadata.name;
+    for (const key of cache.keysByIndex(index.context, `${namespace}/`)) yield splitKey(key).name;
     // Exports that other roots will write. Each look reads a whole namespace, so a large cluster does without.
     if (world.installations.size > MAX_READ) return;
+    // eslint-disable-next-line no-restricted-syntax -- at most MAX_READ
     for (const { metadata, spec } of world.installations.list(namespace))
       if (isRoot(metadata)) yield* exportedAs(spec, kind);
   },

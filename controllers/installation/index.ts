@@ -25,6 +25,7 @@ import { jobReconciler } from '../../src/machine/reconcile.ts';
 import { driftOf } from '../../src/landscape/idle-conditions.ts';
 import type { World } from '../../src/landscape/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
+import { SLOW_RECONCILE_MS } from '../../src/runtime/controller/spec.ts';
 import { byController } from '../../src/runtime/sources/mappers.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { CacheOptions, Key } from '../../src/runtime/types.ts';
@@ -75,6 +76,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
     finalizer: { handledBy: 'reconciler' },
     generation: 'off',
     retry: 'growing',
+    freesWorkerAfterMs: SLOW_RECONCILE_MS,
     ...(ports.workers && { maxConcurrent: ports.workers }),
     ...(ports.installationCache && { cache: ports.installationCache }),
     filter: { add: hasWork, update: (_old, installation) => hasWork(installation) },

@@ -40,11 +40,15 @@ function others(world: World, self: Inst, name: string, values: readonly string[
  * The siblings that the phases compare `self` with: those that import from it, and those that it imports from, directly or through
  * others. Without imports and exports there are none.
  */
-export function tradingSiblings(world: World, self: Inst): readonly Inst[] {
+export function connectedSiblings(world: World, self: Inst): readonly Inst[] {
   const found = new Map<string, Inst>();
+  const read = new Set<string>();
   const open = [self];
   for (let at = open.pop(); at; at = open.pop()) {
-    for (const exporter of exportersFor(world, at)) {
+    // Each name once: if all of many siblings import and export the same name, each would find all others.
+    const unread = namesInFamily(at, importedNames).filter((name) => !read.has(name));
+    for (const name of unread) read.add(name);
+    for (const exporter of others(world, at, index.exports, unread)) {
       const { name } = exporter.metadata;
       if (name === self.metadata.name || found.has(name)) continue;
       found.set(name, exporter);

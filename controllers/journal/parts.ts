@@ -36,7 +36,8 @@ export function partsOf(root: View<Installation>, jobID: string, world: Lookups)
     if (execution && own) {
       add(execution, depth, []);
       const items = world.deployItems.byIndex(index.managedBy, keyOf(execution));
-      for (const item of inOrder(items)) add(item, depth + 1, titles(itemsBefore(item, items)));
+      const last = lastFinished(items);
+      for (const item of inOrder(items)) add(item, depth + 1, titles(itemsBefore(item, last)));
     }
     if (depth > MAX_TREE_DEPTH) return;
     for (const sub of inOrder(world.installations.byIndex(index.owner, installation.metadata.uid ?? ''))) {
@@ -84,19 +85,46 @@ const titleOf = ({ metadata }: PartObject): string =>
   metadata.labels?.[labels.executionName] ??
   metadata.name;
 
-function exportersFor(sub: View<Installation>, world: Lookups): readonly PartObject[] {
-  const names = namesInFamily(sub, importedNames);
-  const found = new Set(names.flatMap((name) => world.installations.byIndex(index.exports, name)));
-  return [...found].filter(({ metadata }) => metadata.uid !== sub.metadata.uid);
+/** Exporters of one name that are recorded. Several make the import ambiguous, and a tenant decides how many there are. */
+const MAX_EXPORTERS = 10;
+
+function exportersFor(sub: View<Installation>, { installations }: Lookups): readonly PartObject[] {
+  const found = new Set<PartObject>();
+  for (const name of namesInFamily(sub, importedNames)) {
+    let read = 0;
+    for (const key of installations.keysByIndex(index.exports, name)) {
+      if (++read > MAX_EXPORTERS) break;
+      const exporter = installations.get(key);
+      if (exporter && exporter.metadata.uid !== sub.metadata.uid) found.add(exporter);
+    }
+  }
+  return [...found];
 }
 
-function itemsBefore(item: View<DeployItem>, items: readonly View<DeployItem>[]): readonly PartObject[] {
-  const names = item.metadata.annotations?.[annotations.dependsOn]?.split(',') ?? [];
-  return items.filter((other) => names.includes(titleOf(other)));
+/** For each title the item that finished last: any number of items can have the same one. */
+function lastFinished(items: readonly View<DeployItem>[]): ReadonlyMap<string, View<DeployItem>> {
+  const last = new Map<string, View<DeployItem>>();
+  for (const item of items) {
+    const title = titleOf(item);
+    const other = last.get(title);
+    if (!other || finishedAt(other) < finishedAt(item)) last.set(title, item);
+  }
+  return last;
 }
+
+const itemsBefore = (
+  item: View<DeployItem>,
+  last: ReturnType<typeof lastFinished>,
+): readonly PartObject[] => [
+  ...new Set(
+    item.metadata.annotations?.[annotations.dependsOn]?.split(',').flatMap((name) => last.get(name) ?? []),
+  ),
+];
+
+const finishedAt = ({ status }: PartObject): string => status?.transitionTimes?.finishedTime ?? '';
 
 const titles = (objects: readonly PartObject[]): readonly string[] =>
-  [...objects].sort(by(({ status }) => status?.transitionTimes?.finishedTime ?? '')).map(titleOf);
+  [...objects].sort(by(finishedAt)).map(titleOf);
 
 const inOrder = <T extends PartObject>(objects: readonly T[]): readonly T[] =>
   [...objects].sort(

@@ -8,6 +8,7 @@ import type { JournalSettings } from '../../src/api/journal.ts';
 import { API_VERSION, labels } from '../../src/api/labels.ts';
 import { sha1Hex } from '../../src/lib/hash.ts';
 import type { View } from '../../src/runtime/types.ts';
+import { trimmedEnd } from '../../src/lib/trim.ts';
 
 type Records = readonly View<JobRecord>[];
 
@@ -52,7 +53,7 @@ export function newRecord(
   settings: JournalSettings,
 ): JobRecord {
   const { name, namespace = '', uid = '' } = root.metadata;
-  const prefix = `${name.slice(0, MAX_ROOT).replace(/[.-]+$/, '')}-${sha1Hex(uid).slice(0, 5)}`;
+  const prefix = `${trimmedEnd(name.slice(0, MAX_ROOT), '.-')}-${sha1Hex(uid).slice(0, 5)}`;
   const taken = new Set(records.map(({ metadata }) => metadata.name));
   let slot = 1;
   while (taken.has(`${prefix}-${String(slot)}`)) slot++;

@@ -30,6 +30,7 @@ export async function gatherHost(
   const query = { namespace, metadataOnly: true };
   const others = await listWhere(client, secretKind, query, (s) => !ours.has(s.metadata.name), signal);
   return {
+    // eslint-disable-next-line no-restricted-syntax -- once a minute, like the Secrets of the namespace
     targets: byName(world.targets.list(namespace)),
     secrets: ours,
     foreignSecrets: new Set(others.map(({ metadata }) => metadata.name)),

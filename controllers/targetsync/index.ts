@@ -10,6 +10,7 @@ import {
   or,
 } from '../../src/runtime/sources/filters.ts';
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
+import { SLOW_RECONCILE_MS } from '../../src/runtime/controller/spec.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 import { reconcileTargetSync, type ReconcilePorts } from './reconcile.ts';
@@ -32,6 +33,7 @@ export function targetSyncController(ports: TargetSyncPorts): ControllerSpec<Tar
     finalizer: { handledBy: 'reconciler' },
     generation: 'off',
     retry: 'growing',
+    freesWorkerAfterMs: SLOW_RECONCILE_MS,
     ...(ports.workers && { maxConcurrent: ports.workers }),
     filter: or(generationChanged, labelsChanged, annotationsChanged, deletionStarted),
     sources: [

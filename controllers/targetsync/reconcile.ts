@@ -133,7 +133,11 @@ async function rotateToken(context: SyncContext, source: SourceCluster): Promise
       amend(targetSyncKind, self, { dropAnnotations: { [annotations.rotateToken]: requested } }),
     );
   }
-  return { ...source, kubeconfig, client: await context.sources.open(kubeconfig) };
+  return {
+    ...source,
+    kubeconfig,
+    client: await context.sources.open(kubeconfig, self.metadata.namespace ?? ''),
+  };
 }
 
 // ---------------------------------------------------------------- status

@@ -6,7 +6,7 @@ import { DeployerError, at } from '../sdk/errors.ts';
 import { put, type Place, type Wanted } from './host-objects.ts';
 import { ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
 import { namesOf } from './names.ts';
-import { accountFor, bindingFor, roleFor, secretFor, type Belonging } from './objects.ts';
+import { accountFor, bindingFor, roleFor, secretFor, type ObjectOwner } from './objects.ts';
 import type { ContainerContext } from './options.ts';
 import { tokenPathOf } from '../../src/runtime/transport/path.ts';
 
@@ -15,7 +15,7 @@ type Rules = Parameters<typeof roleFor>[2];
 const OPERATION = 'EnsureServiceAccounts';
 
 /** A service account with only these rights. */
-export function accountWith(owner: Belonging, name: string, rules: Rules): readonly Wanted[] {
+export function accountWith(owner: ObjectOwner, name: string, rules: Rules): readonly Wanted[] {
   const place = { operation: OPERATION, reason: 'EnsureServiceAccount' };
   const translateError = (error: unknown): Error =>
     at(place, error, (message) => `account ${name}: ${message}`);
@@ -45,7 +45,7 @@ const UNTIL = 'tokensUntil';
 export async function ensureTokens(
   ctx: ContainerContext,
   place: Place,
-  owner: Belonging,
+  owner: ObjectOwner,
   leftMs: number,
 ): Promise<void> {
   const until = ctx.scratch.get(UNTIL);

@@ -5,7 +5,7 @@ import type { Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { DeployItem } from '../sdk/kinds.ts';
 import { isExportFor } from './reserve-names.ts';
 import { annotations } from './contract.ts';
-import { all, deleteRead, deletePod, type Place } from './host-objects.ts';
+import { all, deleteByUid, deletePod, type Place } from './host-objects.ts';
 import { CONFIG_MAP, POD, ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
 import { namesOf, selectorOf, type ItemRef } from './names.ts';
 import { isActive } from './pod-status.ts';
@@ -22,11 +22,11 @@ export async function removeEverything(
   for (const pod of await all(place, POD, selectorOf(ref), { signal })) await deletePod(place, pod, signal);
   for (const kind of KINDS) {
     const found = await all(place, kind, selectorOf(ref), { signal, metadataOnly: true });
-    for (const object of found) await deleteRead(place, kind, object, signal);
+    for (const object of found) await deleteByUid(place, kind, object, signal);
   }
   const { export: name } = namesOf(ref); // upstream's secret has no labels
   const exported = await getIfThere(place.client, SECRET, joinKey(place.namespace, name), signal);
-  if (exported && isExportFor(exported, ref, item)) await deleteRead(place, SECRET, exported, signal);
+  if (exported && isExportFor(exported, ref, item)) await deleteByUid(place, SECRET, exported, signal);
 }
 
 const refOf = ({ metadata }: View<DeployItem>): ItemRef => ({

@@ -62,7 +62,7 @@ export const containerSchema = schema.extend({ continuousReconcile: continuousSc
 
 type Document = z.infer<typeof schema>;
 
-interface SecretRef {
+export interface SecretRef {
   readonly name: string;
   readonly namespace: string;
 }

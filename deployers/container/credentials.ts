@@ -5,11 +5,12 @@ import { ComponentProblem } from '../../src/components/errors.ts';
 import { parseImageReference } from '../../src/components/image-reference.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
-import type { Client } from '../../src/runtime/types.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
+import type { SecretRef } from './config.ts';
 import { SECRET } from './kinds.ts';
 import { dockerConfig } from './objects.ts';
 import type { ContainerContext, ContainerOptions } from './options.ts';
+import type { ContainerSettings } from './settings.ts';
 
 type DockerConfig = Readonly<Record<string, string>>;
 
@@ -21,6 +22,8 @@ interface PullSecrets {
 }
 
 const OPERATION = 'EnsurePullSecrets';
+/** In `pullSecretNamespaces`: as upstream. */
+const ALL_NAMESPACES = '*';
 
 /**
  * Selects from the credentials of the item, its Context, and the operator.
@@ -29,11 +32,11 @@ const OPERATION = 'EnsurePullSecrets';
  */
 export async function pullSecrets(
   ctx: ContainerContext,
-  options: Pick<ContainerOptions, 'client' | 'withDefaults' | 'authorities'>,
+  options: Pick<ContainerOptions, 'client' | 'settings' | 'withDefaults' | 'authorities'>,
   image: string,
 ): Promise<PullSecrets> {
-  const { client, withDefaults = (own: Credentials) => own, authorities = () => [] } = options;
-  const credentials = withDefaults(await credentialsOf(ctx, client));
+  const { withDefaults = (own: Credentials) => own, authorities = () => [] } = options;
+  const credentials = withDefaults(await credentialsOf(ctx, options));
   const place = placeOfImage(image);
   const login = credentials.for(place.host, place.repository);
   const repository = repositoryOf(ctx);
@@ -93,7 +96,11 @@ function repositoryOf(ctx: ContainerContext): { readonly host: string; readonly 
   }
 }
 
-async function credentialsOf(ctx: ContainerContext, client: Client): Promise<Credentials> {
+async function credentialsOf(
+  ctx: ContainerContext,
+  { client, settings }: Pick<ContainerOptions, 'client' | 'settings'>,
+): Promise<Credentials> {
+  for (const ref of ctx.config.registryPullSecrets) assertReadable(ref, ctx, settings);
   const ofContext = (ctx.context.registryPullSecrets ?? []).map(({ name = '' }) => ({
     name,
     namespace: ctx.item.metadata.namespace ?? '',
@@ -121,6 +128,25 @@ async function credentialsOf(ctx: ContainerContext, client: Client): Promise<Cre
     });
   }
   return reader.credentials;
+}
+
+/**
+ * The author of an item may not read secrets of other namespaces, so neither may the item: its image could be a private
+ * one of another tenant. @throws ConfigurationError
+ */
+function assertReadable(
+  { name, namespace }: SecretRef,
+  { item }: ContainerContext,
+  { pullSecretNamespaces }: Pick<ContainerSettings, 'pullSecretNamespaces'>,
+): void {
+  const own = item.metadata.namespace ?? '';
+  const isAllowed = [namespace, ALL_NAMESPACES].some((one) => pullSecretNamespaces.includes(one));
+  if (namespace === own || isAllowed) return;
+  throw new ConfigurationError({
+    operation: OPERATION,
+    reason: 'GetPullSecret',
+    message: `the pull secret ${namespace}/${name} is not in "${own}", the namespace of the deploy item; copy it there, or add "${namespace}" to container.pullSecretNamespaces in the configuration`,
+  });
 }
 
 /** @throws ConfigurationError for credentials that cannot be used */

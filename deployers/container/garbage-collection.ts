@@ -11,7 +11,7 @@ import type { Client, Obj, View } from '../../src/runtime/types.ts';
 import { DEPLOY_ITEM, type DeployItem } from '../sdk/kinds.ts';
 import { isOfJob, KINDS } from './cleanup.ts';
 import { labels, POD_FINALIZER } from './contract.ts';
-import { all, deleteRead, deletePod, type Place } from './host-objects.ts';
+import { all, deleteByUid, deletePod, type Place } from './host-objects.ts';
 import { POD, type Pod } from './kinds.ts';
 import { itemOf } from './names.ts';
 import { isActive } from './pod-status.ts';
@@ -72,7 +72,7 @@ export async function sweep(
       for (const object of await all(place, kind, labels.itemName, { signal, metadataOnly: true })) {
         if (!itemOf(object)) continue;
         await logged(`${kind.kind} ${object.metadata.name}`, async () => {
-          if (!(await items(object))) await deleteRead(place, kind, object, signal);
+          if (!(await items(object))) await deleteByUid(place, kind, object, signal);
         });
       }
     });

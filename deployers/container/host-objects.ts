@@ -1,6 +1,6 @@
 /** Requests for the objects of an item in the deployer's namespace. All of them can be repeated. */
 import { append } from '../../src/lib/lists.ts';
-import { CREATE_ONLY } from '../../src/runtime/controller/pinned.ts';
+import { CREATE_ONLY } from '../../src/runtime/controller/optimistic-lock.ts';
 import { isConflict } from '../../src/workflow/access.ts';
 import { isAsApplied } from '../../src/workflow/match-ssa.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
@@ -148,7 +148,7 @@ export async function all<T extends Obj>(
  * Deletes the object with the uid that was read. It is not an error if it is already gone; a replacement with the
  * same name stays.
  */
-export async function deleteRead(
+export async function deleteByUid(
   { client }: Place,
   kind: Kind<Obj>,
   object: View<Obj>,

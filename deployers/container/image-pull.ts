@@ -26,7 +26,8 @@ const FINAL = [
 ];
 
 /** Names and addresses may contain any word: they are quoted, or contain a slash. */
-const withoutNames = (message: string): string => message.replace(/"[^"]*"|\S*\/\S*/g, '');
+const withoutNames = (message: string): string =>
+  message.replace(/"[^"]*"/g, '').replace(/\S+/g, (word) => (word.includes('/') ? '' : word));
 
 const matches = (patterns: readonly RegExp[], message: string): boolean =>
   patterns.some((pattern) => pattern.test(withoutNames(message)));

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { labelValue } from '../objects/manifests/label.ts';
 import { annotations, CONTAINER_GROUP, labels, type Operation } from './contract.ts';
+import { trimmedEnd } from '../../src/lib/trim.ts';
 
 /** The item that owns the objects. */
 export interface ItemRef {
@@ -68,7 +69,7 @@ export interface RunKey {
 export const podPrefix = ({ name }: ItemRef): string =>
   name.length <= MAX_POD_PREFIX
     ? `${name}-`
-    : `${name.slice(0, 45).replace(/[.-]+$/, '')}-${digest(name).slice(0, 8)}-`;
+    : `${trimmedEnd(name.slice(0, 45), '.-')}-${digest(name).slice(0, 8)}-`;
 
 /**
  * The name of the pod of a run. It looks generated but is the same for the same run, so that a deployer that

@@ -7,14 +7,14 @@ import { annotations, keys, labels, secretTypes } from './contract.ts';
 import type { Secret } from './kinds.ts';
 import { labelsOf, type ItemRef } from './names.ts';
 
-export interface Belonging {
+export interface ObjectOwner {
   readonly item: ItemRef;
   readonly namespace: string;
   readonly deployerId: string;
 }
 
 const metadataOf = (
-  { item, namespace, deployerId }: Belonging,
+  { item, namespace, deployerId }: ObjectOwner,
   name: string,
   more: Record<string, string> = {},
 ): Obj['metadata'] => ({
@@ -25,7 +25,7 @@ const metadataOf = (
 });
 
 export function secretFor(
-  owner: Belonging,
+  owner: ObjectOwner,
   name: string,
   data: Readonly<Record<string, string>>,
   kind?: keyof typeof secretTypes,
@@ -42,10 +42,10 @@ export function secretFor(
   };
 }
 
-export const configMapFor = (owner: Belonging, name: string, data: Readonly<Record<string, string>>): Obj =>
+export const configMapFor = (owner: ObjectOwner, name: string, data: Readonly<Record<string, string>>): Obj =>
   ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOf(owner, name), data }) as Obj;
 
-export const accountFor = (owner: Belonging, name: string): Obj =>
+export const accountFor = (owner: ObjectOwner, name: string): Obj =>
   ({
     apiVersion: 'v1',
     kind: 'ServiceAccount',
@@ -60,7 +60,7 @@ interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-export const roleFor = (owner: Belonging, name: string, rules: readonly Rule[]): Obj =>
+export const roleFor = (owner: ObjectOwner, name: string, rules: readonly Rule[]): Obj =>
   ({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'Role',
@@ -68,7 +68,7 @@ export const roleFor = (owner: Belonging, name: string, rules: readonly Rule[]):
     rules,
   }) as Obj;
 
-export const bindingFor = (owner: Belonging, name: string): Obj =>
+export const bindingFor = (owner: ObjectOwner, name: string): Obj =>
   ({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'RoleBinding',

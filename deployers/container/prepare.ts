@@ -9,10 +9,10 @@ import { accountWith, ensureTokens } from './accounts.ts';
 import { reserveNames, isExportFor } from './reserve-names.ts';
 import { CONTAINER_GROUP, keys } from './contract.ts';
 import { pullSecrets, repositoryContextOf } from './credentials.ts';
-import { all, assertOurs, deleteRead, deletePod, putAll, type Place, type Wanted } from './host-objects.ts';
+import { all, assertOurs, deleteByUid, deletePod, putAll, type Place, type Wanted } from './host-objects.ts';
 import { CONFIG_MAP, POD, SECRET, TARGET, type Secret } from './kinds.ts';
 import { itemOf, namesOf, selectorOf, type RunKey } from './names.ts';
-import { configMapFor, initRules, secretFor, targetFile, waitRules, type Belonging } from './objects.ts';
+import { configMapFor, initRules, secretFor, targetFile, waitRules, type ObjectOwner } from './objects.ts';
 import type { runKey } from './options.ts';
 import { type ContainerOptions, type ContainerContext } from './options.ts';
 import { isActive } from './pod-status.ts';
@@ -43,7 +43,7 @@ export async function deleteOldPods(
   return left.find((pod) => pod.metadata.name !== key.pod && isActive(pod))?.metadata.name;
 }
 
-const ownerOf = (key: Key, { settings, deployerId = CONTAINER_GROUP }: ContainerOptions): Belonging => ({
+const ownerOf = (key: Key, { settings, deployerId = CONTAINER_GROUP }: ContainerOptions): ObjectOwner => ({
   item: key.item,
   namespace: settings.namespace,
   deployerId,
@@ -89,7 +89,7 @@ async function deleteExport({ item, signal }: ContainerContext, key: Key, place:
       reason: 'SecretNotOwned',
       message: secretTaken(secretKey, key.item),
     });
-  await deleteRead(place, SECRET, secret, signal);
+  await deleteByUid(place, SECRET, secret, signal);
 }
 
 /** @param leftMs remaining time of the job. @returns the pod, possibly from an earlier attempt */
@@ -182,7 +182,7 @@ export async function pruneState(
 ): Promise<readonly string[]> {
   const secrets = await all(place, SECRET, selectorOf(item, stateLabel), { signal, metadataOnly: true });
   const { newest, others } = snapshotsIn(secrets);
-  for (const secret of others) await deleteRead(place, SECRET, secret, signal);
+  for (const secret of others) await deleteByUid(place, SECRET, secret, signal);
   return newest;
 }
 

@@ -44,6 +44,8 @@ export interface ContainerSettings {
   readonly namespace: string;
   /** For items without an image. */
   readonly defaultImage: string;
+  /** Namespaces whose pull secrets the items of all namespaces may use; `*`: all namespaces. */
+  readonly pullSecretNamespaces: readonly string[];
   readonly main: MainSpec;
   readonly init: ProgramSpec;
   readonly wait: ProgramSpec;
@@ -72,6 +74,7 @@ const program = (name: string): ProgramSpec => ({
 export const defaultSettings: ContainerSettings = {
   namespace: 'default',
   defaultImage: 'ubuntu:18.04',
+  pullSecretNamespaces: [],
   main: {
     pullPolicy: 'IfNotPresent',
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '2Gi' } },

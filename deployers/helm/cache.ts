@@ -3,6 +3,7 @@
  * day.
  */
 import type { Clock } from '../../src/lib/clock.ts';
+import { SizedMap, unshared } from '../../src/lib/sized-map.ts';
 import { GROUP } from '../../src/api/labels.ts';
 
 export const CACHE_ANNOTATION = `${GROUP}/cache-helm-charts`;
@@ -14,26 +15,20 @@ export interface ChartCache {
   get(key: string, fetch: () => Promise<Uint8Array>): Promise<Uint8Array>;
 }
 
+interface Cached {
+  readonly bytes: Uint8Array;
+  readonly at: number;
+}
+
 export function createChartCache(clock: Clock, maxBytes: number): ChartCache {
-  const kept = new Map<string, { readonly bytes: Uint8Array; readonly at: number }>();
-  let size = 0;
-  const drop = (key: string): void => {
-    size -= kept.get(key)?.bytes.length ?? 0;
-    kept.delete(key);
-  };
+  const kept = new SizedMap<Cached>(maxBytes, ({ bytes }) => bytes.length);
   return {
     async get(key, fetch) {
       const known = kept.get(key);
       if (known && clock.now() - known.at < MAX_AGE_MS) return known.bytes;
-      drop(key);
-      const bytes = await fetch();
-      drop(key);
+      kept.delete(key);
+      const bytes = unshared(await fetch());
       kept.set(key, { bytes, at: clock.now() });
-      size += bytes.length;
-      for (const oldest of kept.keys()) {
-        if (size <= maxBytes) break;
-        drop(oldest);
-      }
       return bytes;
     },
   };

@@ -12,7 +12,8 @@ import { configurationError, retryError } from './errors.ts';
 import { chartFromComponent, chartFromRegistry } from './registry.ts';
 import { ChartNotPublished, chartFromRepository, RepositoryProblem } from './repository.ts';
 import { IndexTooLarge } from './repository-process.ts';
-import { chartsFor, oncePerJob, type HelmOptions, type HelmContext } from './helm-context.ts';
+import { chartsFor, type HelmOptions, type HelmContext } from './helm-context.ts';
+import type { JobResults } from './job-results.ts';
 
 /** The archive as it was downloaded. */
 export interface LoadedChart extends PackedChart {
@@ -24,8 +25,12 @@ export interface LoadedChart extends PackedChart {
  * Fetches the chart once per job. @throws ConfigurationError for errors in the configuration itself; RetryError for
  * all others
  */
-export function loadChart(ctx: HelmContext, options: HelmOptions, cache: ChartCache): Promise<LoadedChart> {
-  return oncePerJob(ctx, 'chart', async () => {
+export function loadChart(
+  ctx: HelmContext,
+  options: HelmOptions,
+  { cache, results }: { readonly cache: ChartCache; readonly results: JobResults },
+): Promise<LoadedChart> {
+  const load = async (): Promise<LoadedChart> => {
     const { chart: source } = ctx.config;
     const bytes = await bytesOf(source, ctx, options, cache);
     const chart = { bytes, digest: createHash('sha256').update(bytes).digest('hex') };
@@ -38,7 +43,8 @@ export function loadChart(ctx: HelmContext, options: HelmOptions, cache: ChartCa
       if (source.kind !== 'raw') throw retryError('GetHelmChart', error.message, error);
       throw configurationError('GetHelmChart', `chart.archive.raw: ${error.message}`, error);
     }
-  });
+  };
+  return results.once(ctx, 'chart', load, ({ bytes }) => bytes.length);
 }
 
 async function bytesOf(
@@ -94,6 +100,7 @@ async function fetched(
         url: source.url,
         clock: ctx.clock,
         signal: ctx.signal,
+        namespace: ctx.item.metadata.namespace,
         limits,
         trust: repositories.trust,
       });

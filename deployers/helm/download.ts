@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Agent } from 'undici';
 import { loadAgent } from '../../src/lib/undici.ts';
-import { ByteBudget, type DownloadLimits } from '../../src/lib/byte-budget.ts';
+import { ByteBudget, shareOf, type DownloadLimits } from '../../src/lib/byte-budget.ts';
 import { Trust } from '../../src/components/trust.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { withBody, type Answer } from '../../src/lib/response-body.ts';
@@ -22,6 +22,8 @@ export interface Download {
   readonly signal: AbortSignal;
   /** Default: 64 MiB for one download, and twice as much for all parallel downloads of the process. */
   readonly limits?: DownloadLimits | undefined;
+  /** Of the deploy item: namespaces share the memory for downloads. */
+  readonly namespace: string | undefined;
 }
 
 /** The download failed. The message contains the URL without its query, which may hold a signature. */
@@ -119,14 +121,14 @@ async function followed(what: string, from: Download, agent: Agent): Promise<Uin
 function readAll(
   answer: Answer,
   what: string,
-  { url, clock, signal, limits = defaultLimits }: Download,
+  { url, clock, signal, namespace, limits = defaultLimits }: Download,
 ): Promise<Uint8Array> {
   const { maxBytes, budget } = limits;
   const tooLarge = (): Error =>
     new DownloadTooLarge(
       `${what} from "${shownUrl(url)}": the server answered with more than ${sizeText(maxBytes)}; limits.downloadMiB in the configuration raises this limit`,
     );
-  const key = new URL(url).host;
+  const key = shareOf(namespace, new URL(url).host);
   return withBody(
     answer,
     { maxBytes, budget, key, keepsEncoding: true, clock, signal, tooLarge },

@@ -2,6 +2,7 @@
  * Runs the helm program for an item: with access to its target, within the time of its job, and with masked output.
  */
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
+import { asJson } from '../sdk/kubeconfig.ts';
 import { errorMessageOf, findHelm, HelmMissing, type Helm, type HelmAnswer } from './helm-cli.ts';
 import { maskFor, OPERATION } from './errors.ts';
 import type { HelmOptions, HelmContext } from './helm-context.ts';
@@ -24,7 +25,7 @@ export async function callHelm(
       reason: 'ensureTargetAccess',
       message: 'no target defined',
     });
-  return helm.run({ ...call(helm.major), kubeconfig, signal: ctx.signal });
+  return helm.run({ ...call(helm.major), kubeconfig: asJson(kubeconfig), signal: ctx.signal });
 }
 
 /** @throws ConfigurationError if the helm program is missing */

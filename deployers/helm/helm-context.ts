@@ -33,15 +33,3 @@ export const chartsFor = ({ item }: HelmContext, { chartsOf }: HelmOptions): Cha
   chartsOf(item.metadata.namespace ?? '');
 
 export const PREFIX = 'helm deployer';
-
-/** Runs a step once per job and generation, even if the job is reconciled several times. */
-export async function oncePerJob<T>(
-  { scratch }: HelmContext,
-  key: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (scratch.has(key)) return scratch.get(key) as T;
-  const result = await work();
-  scratch.set(key, result);
-  return result;
-}

@@ -15,7 +15,8 @@ import { helmConfig, type HelmConfig } from './config.ts';
 import { HELM_GROUP } from './schema.ts';
 import { applyRelease, removeRelease } from './release.ts';
 import { planHelmUninstall, planRelease, planUninstall } from './release-plan.ts';
-import { chartsFor, oncePerJob, PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
+import { chartsFor, PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
+import { JobResults, jsonBytes } from './job-results.ts';
 import { helmStatus, type HelmStatus } from './status.ts';
 import { removeOtherMode } from './mode-switch.ts';
 import { applyTemplates, planTemplates, removeTemplates } from './template.ts';
@@ -25,18 +26,20 @@ export type { HelmOptions } from './helm-context.ts';
 
 export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, HelmStatus> {
   const cache = createChartCache(options.clock, options.cacheBytes ?? CACHE_BYTES);
+  const results = new JobResults();
   const prepare = async (ctx: HelmContext, access: KubeAccess) => {
     const charts = chartsFor(ctx, options);
-    const chart = await loadChart(ctx, options, cache);
-    const capabilities = await oncePerJob(ctx, 'capabilities', () => {
+    const chart = await loadChart(ctx, options, { cache, results });
+    const capabilities = await results.once(ctx, 'capabilities', () => {
       // A release reads these facts when it is rendered; before, only exports of values need them.
       const needsCapabilities = !ctx.config.isRelease || ctx.config.exports.some(({ from }) => !from);
       return needsCapabilities && !options.staticCapabilities
         ? capabilitiesOf(access, chart, ctx)
         : Promise.resolve(staticCapabilities);
     });
-    const values = await oncePerJob(ctx, 'values', () => valueExports(ctx, chart, capabilities, charts));
-    return { chart, charts, capabilities, values };
+    const exported = () => valueExports(ctx, chart, capabilities, charts);
+    const values = await results.once(ctx, 'values', exported, (map) => jsonBytes([...map.values()]));
+    return { chart, charts, capabilities, values, results };
   };
   return {
     type: `${GROUP}/helm`,
@@ -46,17 +49,17 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
     config: helmConfig,
     status: helmStatus,
     schedule: (config) => config.continuousReconcile,
-    async apply(ctx: HelmContext) {
-      ctx.assertTimeLeft(`${PREFIX}: start reconcile`);
-      ctx.assertTimeLeft(`${PREFIX}: start progressing`);
-      const access = await accessOf(ctx.target, 'ApplyFile');
-      const prepared = await prepare(ctx, access);
-      const left = await removeOtherMode(ctx, options);
-      if (left) return left;
-      return ctx.config.isRelease
-        ? applyRelease(ctx, access, prepared, options)
-        : applyTemplates(ctx, access, prepared);
-    },
+    apply: (ctx: HelmContext) =>
+      results.during(ctx, async () => {
+        ctx.assertTimeLeft(`${PREFIX}: start reconcile`);
+        ctx.assertTimeLeft(`${PREFIX}: start progressing`);
+        const access = await accessOf(ctx.target, 'ApplyFile');
+        const prepared = await prepare(ctx, access);
+        const left = await removeOtherMode(ctx, options);
+        if (left) return left;
+        const apply = ctx.config.isRelease ? applyRelease : applyTemplates;
+        return apply(ctx, access, prepared, options);
+      }),
     async plan(ctx: HelmContext, direction) {
       const access = withoutWrites(await accessOf(ctx.target, 'ApplyFile'));
       const charts = chartsFor(ctx, options);

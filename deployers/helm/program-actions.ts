@@ -6,12 +6,17 @@ import { actionFlags, timeoutFlag } from './flags.ts';
 import { callHelm, helmOf, shown } from './helm-call.ts';
 import type { HelmContext, HelmOptions } from './helm-context.ts';
 import { deleteRecord } from './releases.ts';
+import { isValidName, NAME_RULE } from './release/revision.ts';
+
+/** Helm would refuse the name as well, unless it begins like a flag. */
+const refused = (name: string): ActionProblem => ({ message: `release name "${name}": ${NAME_RULE}` });
 
 export function programActions(ctx: HelmContext, access: KubeAccess, options: HelmOptions): ReleaseActions {
   const apply =
     (action: 'install' | 'upgrade') =>
     async ({ chart: { bytes }, isReinstall, timeoutMs }: ApplyStep): Promise<ActionProblem | undefined> => {
       const { config } = ctx;
+      if (!isValidName(config.name)) return refused(config.name);
       const chosen = config[action];
       const answer = await callHelm(ctx, options, (major) => ({
         args: [
@@ -40,6 +45,7 @@ export function programActions(ctx: HelmContext, access: KubeAccess, options: He
     install: apply('install'),
     upgrade: apply('upgrade'),
     async uninstall({ name, namespace, waits, timeoutMs }) {
+      if (!isValidName(name)) return refused(name);
       const answer = await callHelm(ctx, options, () => ({
         args: [
           'uninstall',

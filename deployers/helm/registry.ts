@@ -25,7 +25,8 @@ export async function chartFromRegistry(
   repositories: ComponentRepositories,
 ): Promise<Uint8Array> {
   const { host, repository, reference } = parseImageReference(ref);
-  const store = repositories.registry(host, (await requestFor(ctx)).credentials);
+  const { credentials, namespace } = await requestFor(ctx);
+  const store = repositories.registry(host, credentials, namespace);
   const artifact = await store.artifact(repository, reference);
   if (!artifact) throw new ContentInvalid(`${store.name} has no chart ${repository}:${reference}`);
   return store.blob(repository, chartLayer(artifact, ref));
@@ -49,8 +50,8 @@ export async function chartFromComponent(
   { repositories, descriptorsOf }: Pick<HelmOptions, 'repositories' | 'descriptorsOf'>,
 ): Promise<Uint8Array> {
   const { name, version, resource } = readKey(key);
-  const runner = descriptorsOf?.(ctx.item.metadata.namespace ?? '');
-  const request = { ...(await requestFor(ctx)), runner };
+  const read = await requestFor(ctx);
+  const request = { ...read, runner: descriptorsOf?.(read.namespace) };
   const { repositoryContext } = ctx.context;
   const found = await repositories.find(
     { ...(isObject(repositoryContext) && { repositoryContext }), componentName: name, version },
@@ -62,7 +63,8 @@ export async function chartFromComponent(
       `component ${name}:${version} has no resource with ${describeSelector(resource)}`,
     );
   }
-  const registry = (address: string) => repositories.registry(address, request.credentials);
+  const registry = (address: string) =>
+    repositories.registry(address, request.credentials, request.namespace);
   return chartOfContent(
     await fetchResource(found, wanted, { registry }),
     `resource ${wanted.name} of ${name}`,
@@ -106,7 +108,11 @@ function readKey(key: string): {
 }
 
 /** Credentials, resolvers and overwrites of the item's Context. @throws ComponentProblem */
-async function requestFor({ context, host }: HelmContext): Promise<Request> {
+async function requestFor({
+  context,
+  host,
+  item,
+}: HelmContext): Promise<Request & { readonly namespace: string }> {
   const { registryPullSecrets = [], ocmConfig, metadata } = context;
   const reader = new CredentialReader(registryPullSecrets.length, `the Context ${metadata.name}`);
   for (const { name = '' } of registryPullSecrets) {
@@ -123,5 +129,6 @@ async function requestFor({ context, host }: HelmContext): Promise<Request> {
     credentials: reader.credentials,
     resolvers: config === undefined ? [] : readResolvers(config, `.ocmconfig in config map ${name}`),
     overwrites: [],
+    namespace: item.metadata.namespace ?? '',
   };
 }

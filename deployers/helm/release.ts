@@ -27,7 +27,8 @@ import {
 } from './releases.ts';
 import { configurationError, OPERATION } from './errors.ts';
 import { objectsOf } from './rendering.ts';
-import { oncePerJob, PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
+import { PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
+import type { JobResults } from './job-results.ts';
 import { statusOf, type HelmStatus, type ReleaseNote } from './status.ts';
 
 export type Action = 'install' | 'upgrade';
@@ -42,17 +43,20 @@ interface LoadedChartWithRunner {
 
 interface LoadedWithValues extends LoadedChartWithRunner {
   readonly values: ReadonlyMap<string, unknown>;
+  readonly results: JobResults;
 }
 
 export async function applyRelease(
   ctx: HelmContext,
   access: KubeAccess,
-  { values, ...loaded }: LoadedWithValues,
+  { values, results, ...loaded }: LoadedWithValues,
   options: HelmOptions,
 ): Promise<Outcome<HelmStatus>> {
   const { config } = ctx;
   ctx.assertTimeLeft(`${PREFIX}: start apply files`);
-  const status = await oncePerJob(ctx, 'released', () => release(ctx, access, loaded, options));
+  // Always kept with the job, as the status is: the release is not repeated while the job waits.
+  const releaseOnce = () => release(ctx, access, loaded, options);
+  const status = await results.once(ctx, 'released', releaseOnce, () => 0);
   return checkReadinessAndExports(
     ctx,
     {

@@ -1,8 +1,9 @@
 /**
  * Reads large indexes of chart repositories in a separate process: tenants choose the repository, and parsing some
- * MiB of YAML takes seconds. One process runs at a time; repositories take turns.
+ * MiB of YAML takes seconds. One process runs at a time; namespaces take turns, since a tenant can name any number of
+ * repositories.
  */
-import { ByteBudget } from '../../src/lib/byte-budget.ts';
+import { ByteBudget, shareOf } from '../../src/lib/byte-budget.ts';
 import { ChildProgram, programBeside } from '../../src/lib/child-program.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { ChartNotPublished, locationIn, RepositoryProblem, type WantedChart } from './repository-index.ts';
@@ -27,6 +28,13 @@ const MAX_MS = 30_000;
 const MAX_MEMORY_MIB = 256;
 const turns = new ByteBudget(1);
 
+interface Reading {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Of the deploy item; undefined: repositories take turns. */
+  readonly namespace?: string | undefined;
+}
+
 /**
  * The location of the chart's archive: absolute, or relative to the repository.
  * @throws RepositoryProblem; the reason of the signal
@@ -34,10 +42,10 @@ const turns = new ByteBudget(1);
 export async function locationInProcess(
   index: Uint8Array,
   wanted: WantedChart,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  { clock, signal, namespace }: Reading,
 ): Promise<string> {
   if (index.length <= SMALL_BYTES) return locationIn(index, wanted);
-  const place = await turns.take(1, wanted.url, signal);
+  const place = await turns.take(1, shareOf(namespace, wanted.url), signal);
   try {
     const response = await responseOf({ index, wanted }, clock, signal);
     if ('location' in response) return response.location;

@@ -4,6 +4,7 @@ import { download, DownloadFailed, shownUrl, type Download } from './download.ts
 import { ChartNotPublished, RepositoryProblem } from './repository-index.ts';
 import { locationInProcess } from './repository-process.ts';
 import type { HelmContext } from './helm-context.ts';
+import { trimmedEnd } from '../../src/lib/trim.ts';
 
 export { ChartNotPublished, RepositoryProblem } from './repository-index.ts';
 
@@ -25,12 +26,21 @@ export async function chartFromRepository(
   from: Pick<Download, 'limits' | 'trust'>,
 ): Promise<Uint8Array> {
   const auth = await authFor(url, ctx);
-  const base = url.replace(/\/+$/, '');
-  const { clock, signal } = ctx;
-  const index = await indexOf(`${base}/index.yaml`, { ...from, ...auth, clock, signal });
+  const base = trimmedEnd(url, '/');
+  const { clock, signal, item } = ctx;
+  const { namespace } = item.metadata;
+  const index = await indexOf(`${base}/index.yaml`, { ...from, ...auth, clock, signal, namespace });
   const shown = shownUrl(base);
-  const location = await locationInProcess(index, { url: shown, name, version }, { clock, signal });
-  const archive = new URL(location, `${base}/`);
+  const location = await locationInProcess(
+    index,
+    { url: shown, name, version },
+    { clock, signal, namespace },
+  );
+  const archive = URL.canParse(location, `${base}/`) ? new URL(location, `${base}/`) : undefined;
+  if (!archive || !/^https?:$/.test(archive.protocol))
+    throw new RepositoryProblem(
+      `the index of ${shown} has an archive of ${name} at an address that is not valid`,
+    );
   // Credentials of a repository are not sent to other servers that its index refers to.
   const isSame = archive.origin === new URL(base).origin;
   return download('unable to fetch helm chart', {
@@ -39,6 +49,7 @@ export async function chartFromRepository(
     ...(isSame && auth),
     clock,
     signal,
+    namespace,
   });
 }
 
@@ -74,8 +85,8 @@ function urlOf(auth: Readonly<Record<string, unknown>>): string {
 }
 
 function isBelow(url: string, prefix: string): boolean {
-  const base = prefix.replace(/\/+$/, '');
-  return base !== '' && `${url.replace(/\/+$/, '')}/`.startsWith(`${base}/`);
+  const base = trimmedEnd(prefix, '/');
+  return base !== '' && `${trimmedEnd(url, '/')}/`.startsWith(`${base}/`);
 }
 
 const DEFAULT_KEY = 'authHeader';

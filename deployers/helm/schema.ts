@@ -16,7 +16,7 @@ const wait = flag('Waits until the objects of the release are ready.');
 const timeout = z
   .union([z.string(), z.number()])
   .nullish()
-  .describe('How long the action may take: "5m". Default: what is left of the timeout of the item.');
+  .describe('Timeout of the action: "5m". Default: the remaining time of the item.');
 /** Upstream accepts any option here, since helm has many; they are not reported as unknown. */
 const action = z
   .looseObject({

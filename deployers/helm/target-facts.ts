@@ -1,6 +1,7 @@
 /** The facts about the target that templates can read: its version, the kinds it serves, and looked-up objects. */
 import { append } from '../../src/lib/lists.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
+import { sizeText } from '../../src/lib/sizes.ts';
 import { NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
 import type { Obj } from '../../src/runtime/types.ts';
 import { knownApiVersions, type Capabilities } from '../../src/templating/helm/capabilities.ts';
@@ -8,7 +9,7 @@ import type { LookupKey } from '../../src/templating/helm/functions.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
 import type { LoadedChart } from './chart.ts';
-import { retryError } from './errors.ts';
+import { configurationError, retryError } from './errors.ts';
 import type { HelmContext } from './helm-context.ts';
 
 /** Upstream's constant, used for every target. */
@@ -16,6 +17,24 @@ export const staticCapabilities: Capabilities = { kubeVersion: 'v1.20.0', apiVer
 
 /** Keywords of templates that need facts about the target. A template with `APIVersions` also needs `Capabilities`. */
 export const TARGET_KEYWORDS = ['Capabilities', 'APIVersions'] as const;
+
+/** Of all API versions and kinds, in characters; a cluster with thousands of kinds has a tenth of it. */
+const MAX_NAMES = 2 * 2 ** 20;
+/** Versions are shorter; charts parse them. */
+const MAX_VERSION = 256;
+
+/** Limits what a job keeps of the lists of a tenant's server. */
+class NameBudget {
+  #left = MAX_NAMES;
+
+  /** @throws ConfigurationError */
+  admit(names: readonly string[]): readonly string[] {
+    for (const name of names) this.#left -= name.length;
+    if (this.#left >= 0) return names;
+    const message = `the names of the API versions and kinds of the target have more than ${sizeText(MAX_NAMES)}; this limit is fixed`;
+    throw configurationError('RenderHelmValues', message);
+  }
+}
 
 /** Reading the kinds costs a request for each version of each group, so they are read only if a template uses them. */
 export async function capabilitiesOf(
@@ -29,22 +48,27 @@ export async function capabilitiesOf(
     given.includes(word) || keywords.includes(word);
   const version = await client.raw('GET', '/version', undefined, signal);
   const git = ownField(version, 'gitVersion');
-  const kubeVersion = typeof git === 'string' ? git : staticCapabilities.kubeVersion;
+  const isVersion = typeof git === 'string' && git.length <= MAX_VERSION;
+  const kubeVersion = isVersion ? git : staticCapabilities.kubeVersion;
   if (!isAsked('Capabilities')) return { kubeVersion, apiVersions: knownApiVersions };
   const groups = ownField(await client.raw('GET', '/apis', undefined, signal), 'groups');
   const served = (Array.isArray(groups) ? groups : []).flatMap((group: unknown) => {
     const versions = ownField(group, 'versions');
     return (Array.isArray(versions) ? versions : []).map((v: unknown) => String(ownField(v, 'groupVersion')));
   });
-  const apiVersions = ['v1', ...served];
+  const budget = new NameBudget();
+  const apiVersions = budget.admit(['v1', ...served]);
   if (!isAsked('APIVersions')) return { kubeVersion, apiVersions };
   const kinds = await inParallel(apiVersions, async (apiVersion) => {
+    budget.admit([]); // no request after the limit is reached
     const path = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
     // If the server of an API group is down, rendering continues without the group.
     const list = await client.raw('GET', path, undefined, signal).catch(() => undefined);
     const resources = ownField(list, 'resources');
-    return (Array.isArray(resources) ? resources : []).map(
-      (resource: unknown) => `${apiVersion}/${String(ownField(resource, 'kind'))}`,
+    return budget.admit(
+      (Array.isArray(resources) ? resources : []).map(
+        (resource: unknown) => `${apiVersion}/${String(ownField(resource, 'kind'))}`,
+      ),
     );
   });
   return { kubeVersion, apiVersions: [...apiVersions, ...new Set(kinds.flat())] };

@@ -25,7 +25,8 @@ import {
   withNamespaces,
   type RenderContext,
 } from './rendering.ts';
-import { oncePerJob, PREFIX, type HelmContext } from './helm-context.ts';
+import { PREFIX, type HelmContext } from './helm-context.ts';
+import type { JobResults } from './job-results.ts';
 import { statusOf, type HelmStatus } from './status.ts';
 
 /** Objects carry the label of the manifest deployer and one of the helm deployer. */
@@ -36,6 +37,7 @@ const ownerOf = ({ item }: HelmContext) =>
   );
 
 interface Prepared extends RenderContext {
+  readonly results: JobResults;
   readonly values: ReadonlyMap<string, unknown>;
 }
 
@@ -44,7 +46,7 @@ export async function applyTemplates(
   access: KubeAccess,
   prepared: Prepared,
 ): Promise<Outcome<HelmStatus>> {
-  const manifests = await oncePerJob(ctx, 'manifests', () => manifestsOf(ctx, access, prepared));
+  const manifests = await prepared.results.once(ctx, 'manifests', () => manifestsOf(ctx, access, prepared));
   ctx.assertTimeLeft(`${PREFIX}: start apply manifests`);
   return deploy(ctx, deployPlan(ctx, manifests, prepared));
 }

@@ -55,9 +55,9 @@ export async function checkReadinessAndExports<S>(
     signal: ctx.signal,
     assertTimeLeft: (name: string) => ctx.assertTimeLeft(name),
   };
-  const look = await readExports(plan.exports, ports, plan.values);
-  if (look.isComplete) return done({ status, exports: { value: look.value satisfies Fields } });
-  const { key, why } = look;
+  const reading = await readExports(plan.exports, ports, plan.values);
+  if (reading.isComplete) return done({ status, exports: { value: reading.value satisfies Fields } });
+  const { key, why } = reading;
   return wait({
     status,
     why: exportWait(plan.operation, key, why),

@@ -1,15 +1,15 @@
 /** A plugin as a controller of the runtime: its sources, its events, and the dependencies of its worker. */
 import { operations } from '../../src/api/labels.ts';
 import { hasOperation, isFinished } from '../../src/api/job.ts';
-import { MANAGED_UID, managedUids } from '../../src/api/managed-objects.ts';
+import { MANAGED_UID, managedUids, managersIn } from '../../src/api/managed-objects.ts';
 import { readinessAt } from '../../src/machine/readiness.ts';
 import { createClientPool } from '../../src/runtime/transport/client-pool.ts';
 import { createClient } from '../../src/runtime/transport/client.ts';
-import { createDiscovery } from '../../src/runtime/transport/discovery.ts';
+import { createDiscovery, createKindCache, type KindCache } from '../../src/runtime/transport/discovery.ts';
 import { connect } from '../../src/runtime/transport/http.ts';
 import { defaultResponses } from '../../src/runtime/transport/responses.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
-import type { ControllerSpec } from '../../src/runtime/controller/spec.ts';
+import { SLOW_RECONCILE_MS, type ControllerSpec } from '../../src/runtime/controller/spec.ts';
 import type { Change, View } from '../../src/runtime/types.ts';
 import type { DeployerDeps, DeployerPlugin } from './deployer.ts';
 import { CONTEXT, DEPLOY_ITEM, EXECUTION, TARGET, type DeployItem } from './kinds.ts';
@@ -46,7 +46,7 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
     timeouts: deps.timeouts ?? standardTimeouts,
     targets: caches.of(TARGET),
     contexts: caches.of(CONTEXT),
-    managersOf: (uid) => items.byIndex(MANAGED_UID, uid),
+    managersOf: (uid) => managersIn(items, uid),
     isOpen: (key) => {
       const item = items.get(key);
       return item !== undefined && !isFinished(item);
@@ -65,6 +65,7 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
     kind: DEPLOY_ITEM,
     reconciler: worker,
     maxConcurrent: config.workers ?? DEFAULT_WORKERS,
+    freesWorkerAfterMs: SLOW_RECONCILE_MS,
     finalizer: { handledBy: 'reconciler' },
     generation: 'off',
     defaults: false,
@@ -93,10 +94,16 @@ export function targetReaderOf(
 const isInterruption = (change: Change<DeployItem>): boolean =>
   change.type === 'delete' || (change.type === 'update' && !isFinished(change.old) && isFinished(change.obj));
 
-/** Connects to a target cluster with its kubeconfig. */
-export const connectorOf =
-  ({ clock, log, rng, responses }: Pick<DeployerDeps, 'clock' | 'log' | 'rng' | 'responses'>) =>
-  async (kubeconfig: string): Promise<KubeAccess> => {
+/** Connects to a target cluster with its kubeconfig. The clusters of a namespace share the memory for their kinds. */
+export function connectorOf({
+  clock,
+  log,
+  rng,
+  responses,
+}: Pick<DeployerDeps, 'clock' | 'log' | 'rng' | 'responses'>) {
+  const kinds = new Map<string, { readonly cache: KindCache; clusters: number }>();
+  let connections = 0;
+  return async (kubeconfig: string, namespace?: string): Promise<KubeAccess> => {
     const connection = await connect({
       kubeconfig: { text: kubeconfig },
       userAgent: 'espalier-deployer',
@@ -105,12 +112,21 @@ export const connectorOf =
       rng,
       responses: responses ?? defaultResponses.target,
       isTraced: true,
+      ...(namespace !== undefined && { usedBy: namespace }),
     });
     const client = createClient(connection);
-    const discovery = createDiscovery(client);
+    const owner = namespace ?? '';
+    const known = kinds.get(owner) ?? { cache: createKindCache(), clusters: 0 };
+    kinds.set(owner, known);
+    known.clusters++;
+    const discovery = createDiscovery(client, { cache: known.cache, cluster: String(connections++) });
     return {
       client,
       kindOf: (...wanted) => discovery.kindOf(...wanted),
-      close: () => client.close(),
+      async close() {
+        if (--known.clusters === 0) kinds.delete(owner);
+        await client.close();
+      },
     };
   };
+}

@@ -28,7 +28,7 @@ export interface DeployContextPorts {
   readonly reader: TargetReader;
   readonly timeouts: TimeoutPolicy;
   /** Deploy items whose status contains the object with this uid. */
-  readonly managersOf: (uid: string) => readonly View<DeployItem>[];
+  readonly managersOf: (uid: string) => Iterable<View<DeployItem>>;
   readonly clock: DeployContext['clock'];
   readonly rng: DeployContext['rng'];
   /** Undefined if traces are switched off. */

@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../../src/api/error-codes.ts';
 import { isUnrecoverable } from '../../src/api/error-codes.ts';
 import { connectionFault, isDefiniteFault } from '../../src/lib/connection.ts';
+import { isMistake } from '../../src/lib/programming-error.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import { ResponseTooLarge, ShutdownError, Unauthorized, isFinal } from '../../src/runtime/errors.ts';
 
@@ -93,11 +94,7 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 /** Whether the error is a bug of the program, like a panic in Go. */
 export const isCrash = (error: unknown): boolean =>
-  !(error instanceof Error) ||
-  error instanceof TypeError ||
-  error instanceof RangeError ||
-  error instanceof ReferenceError ||
-  error instanceof SyntaxError;
+  !(error instanceof Error) || isMistake(error) || error instanceof SyntaxError;
 
 /** Whether the cause is a connection that this process has closed, which says nothing about the deploy item. */
 export function isShutdown(error: unknown): boolean {

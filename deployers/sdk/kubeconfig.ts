@@ -2,7 +2,8 @@
  * What a kubeconfig in a Target may contain. Files and commands would be those of the deployer's pod, so they are
  * rejected before anything else is done.
  */
-import { isObject, ownField } from '../../src/lib/objects.ts';
+import { exactJson } from '../../src/lib/exact-json.ts';
+import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
 
 const VALID = '[client-certificate-data client-key-data token username password]';
@@ -45,12 +46,15 @@ export function forbiddenIn(kubeconfig: unknown): string | undefined {
   return undefined;
 }
 
+/**
+ * The kubeconfig in the content of a target: a field, or the content itself. One function for the check and for the
+ * use, so that no other kubeconfig is used than the one that was checked.
+ */
+export const kubeconfigIn = (content: Fields): unknown => ownField(content, 'kubeconfig') ?? content;
+
 /** The same for the whole content of a target, which is a kubeconfig or contains one. */
-export function forbiddenInContent(content: unknown): string | undefined {
-  if (!isObject(content)) return undefined;
-  const kubeconfig = ownField(content, 'kubeconfig');
-  return kubeconfig !== undefined ? forbiddenIn(kubeconfig) : forbiddenIn(content);
-}
+export const forbiddenInContent = (content: unknown): string | undefined =>
+  isObject(content) ? forbiddenIn(kubeconfigIn(content)) : undefined;
 
 function forbiddenUser(name: string, user: unknown): string | undefined {
   for (const [field, what] of FORBIDDEN) {
@@ -103,5 +107,8 @@ export function withCurrentContext(kubeconfig: string): string {
   if (filled(current) || !Array.isArray(contexts) || contexts.length !== 1) return kubeconfig;
   return JSON.stringify({ ...document.value, 'current-context': ownField(contexts[0], 'name') });
 }
+
+/** The kubeconfig as JSON: other programs may read YAML differently than the check. @throws YamlError */
+export const asJson = (kubeconfig: string): string => exactJson(parseYaml(kubeconfig));
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

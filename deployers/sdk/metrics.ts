@@ -1,4 +1,5 @@
 /** Metrics of deployers. */
+import { phaseLabel } from '../../src/api/job.ts';
 import type { Metrics } from '../../src/observability/metrics.ts';
 import type { DeployerMetrics } from './deployer.ts';
 
@@ -16,7 +17,7 @@ export function deployerMetrics(metrics: Metrics): DeployerMetrics {
   });
   return {
     jobEnded(deployer, phase, seconds) {
-      jobs.observe({ deployer, phase }, seconds);
+      jobs.observe({ deployer, phase: phaseLabel(phase) }, seconds);
     },
     reconcileFailed(deployer, reason) {
       failures.inc({ deployer, reason });

@@ -1,6 +1,7 @@
 /** Runs a deployer in another language to ask it for a plan: request on standard input, response on standard output. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { Clock } from '../../src/lib/clock.ts';
+import { killGroup } from '../../src/lib/process-tree.ts';
 import type { ItemPlan } from './item-plan.ts';
 import { PlanRefused, readResponse, requestText, type PlanRequest } from './plan-protocol.ts';
 
@@ -43,12 +44,15 @@ function outputOf(
   const child = spawn(program, [...args, PLAN_ARGUMENT], {
     detached: true, // starts a process group, so that a wrapper script and its child are ended together
   });
+  const endAll = (): void => {
+    if (child.pid !== undefined) killGroup(child.pid);
+  };
   const output: Buffer[] = [];
   let size = 0;
   let errors = '';
   return new Promise<string>((resolve, reject) => {
     const fail = (error: Error): void => {
-      killGroup(child);
+      endAll();
       reject(error);
     };
     const cancel = clock.at(clock.now() + PLAN_TIMEOUT_SECONDS * 1000, () => {
@@ -70,9 +74,7 @@ function outputOf(
     child.once('error', (error) => {
       fail(new PlanRefused(`${origin} cannot be started: ${startProblem(error, program)}`));
     });
-    child.once('exit', () => {
-      killGroup(child);
-    });
+    child.once('exit', endAll);
     child.once('close', (code, ended) => {
       cancel();
       signal.removeEventListener('abort', onAbort);
@@ -98,13 +100,3 @@ const startProblem = (error: NodeJS.ErrnoException, program: string): string => 
       return error.message;
   }
 };
-
-/** Also ends processes that the program has left behind. */
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // All processes of the group have ended.
-  }
-}

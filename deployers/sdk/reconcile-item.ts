@@ -100,7 +100,7 @@ function withFreshCredentials(
   if (outcome.kind !== 'retry' && outcome.kind !== 'fail') return seen;
   const { codes = [], ...problem } = outcome.problem;
   if (!at.target || at.memory.isRefused || !codes.includes('ERR_UNAUTHORIZED')) return seen;
-  const hadOldTokens = ports.reader.forget();
+  const hadOldTokens = ports.reader.forget(at.session.item.metadata.namespace ?? '');
   const hadOldTarget = kept !== undefined && kept === at.memory.target;
   at.memory.target = undefined;
   if (!hadOldTokens && !hadOldTarget) return seen;

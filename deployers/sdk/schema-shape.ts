@@ -4,7 +4,7 @@
  * fields are not known, have no unread fields.
  */
 import { isObject } from '../../src/lib/objects.ts';
-import { ignored } from './shape.ts';
+import { sentencesOn, type UnreadField } from './shape.ts';
 
 interface Definition {
   readonly type: string;
@@ -26,14 +26,14 @@ export const unreadBySchema = (
   schema: unknown,
   document: unknown,
   alsoRead: readonly string[],
-): readonly string[] => unreadIn(schema, document, '', alsoRead);
+): readonly string[] => sentencesOn(unreadIn(schema, document, '', alsoRead));
 
 function unreadIn(
   schema: unknown,
   value: unknown,
   path: string,
   alsoRead: readonly string[] = [],
-): readonly string[] {
+): readonly UnreadField[] {
   const definition = definitionOf(schema);
   if (!definition) return [];
   switch (definition.type) {
@@ -62,11 +62,11 @@ function unreadInObject(
   value: Readonly<Record<string, unknown>>,
   path: string,
   alsoRead: readonly string[],
-): readonly string[] {
+): readonly UnreadField[] {
   return Object.entries(value).flatMap(([key, item]) => {
     if (Object.hasOwn(shape, key)) return unreadIn(shape[key], item, below(path, key));
     if (catchall !== undefined || alsoRead.includes(key)) return [];
-    return [ignored(below(path, key), key, Object.keys(shape))];
+    return [{ path: below(path, key), key, known: Object.keys(shape) }];
   });
 }
 
@@ -74,7 +74,7 @@ const below = (path: string, key: string): string => (path === '' ? key : `${pat
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-const fewest = (found: readonly (readonly string[])[]): readonly string[] =>
+const fewest = (found: readonly (readonly UnreadField[])[]): readonly UnreadField[] =>
   found.reduce((a, b) => (b.length < a.length ? b : a), found[0] ?? []);
 
 /** Instances of zod have their definition in `def`. */

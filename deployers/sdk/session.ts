@@ -10,8 +10,8 @@ import type { View, Write, Writer } from '../../src/runtime/types.ts';
 import { DEPLOY_ITEM, type DeployItem, type DeployItemStatus } from './kinds.ts';
 
 /** The deploy item was changed by another client, or deleted. Nothing of this reconcile was stored. */
-export class ItemMoved extends Error {
-  override readonly name = 'ItemMoved';
+export class ItemChanged extends Error {
+  override readonly name = 'ItemChanged';
   readonly isGone: boolean;
 
   constructor(isGone: boolean, options?: ErrorOptions) {
@@ -52,26 +52,26 @@ export class Session {
 
   /**
    * Stores the difference between the status and `next`; nothing is sent if they are equal.
-   * @throws ItemMoved, errors of the client
+   * @throws ItemChanged, errors of the client
    */
   async writeStatus(next: DeployItemStatus): Promise<void> {
     const status = mergeDiff(this.#item.status ?? {}, next);
     if (status) await this.#patch({ status: this.#readiness?.(this.#item, status) ?? status }, 'status');
   }
 
-  /** @throws ItemMoved, errors of the client */
+  /** @throws ItemChanged, errors of the client */
   async addFinalizer(): Promise<void> {
     const { metadata } = this.#item;
     if (!hasFinalizer(metadata)) await this.#patch({ metadata: { finalizers: withFinalizer(metadata) } });
   }
 
-  /** @throws ItemMoved, errors of the client */
+  /** @throws ItemChanged, errors of the client */
   async removeFinalizer(): Promise<void> {
     const { metadata } = this.#item;
     if (hasFinalizer(metadata)) await this.#patch({ metadata: { finalizers: withoutFinalizer(metadata) } });
   }
 
-  /** @throws ItemMoved, errors of the client */
+  /** @throws ItemChanged, errors of the client */
   async removeAnnotation(key: string): Promise<void> {
     await this.#patch({ metadata: { annotations: { [key]: null } } });
   }
@@ -99,7 +99,7 @@ export class Session {
 
 function failureOf(error: unknown): Error {
   if (error instanceof Conflict || error instanceof NotFound) {
-    return new ItemMoved(error instanceof NotFound, { cause: error });
+    return new ItemChanged(error instanceof NotFound, { cause: error });
   }
   return error instanceof Error ? error : new Error(String(error));
 }

@@ -11,26 +11,48 @@ export type Shape = 'anything' | readonly [Shape] | { readonly [field: string]: 
 /** The shape of values with any content, and of scalars. */
 export const anything = 'anything' as const;
 
+/** A field that is not read, and those that are read beside it. */
+export interface UnreadField {
+  readonly path: string;
+  readonly key: string;
+  readonly known: readonly string[];
+}
+
+/** Fields that are compared with known ones; a hostile document has as many as fit into it. */
+const MAX_COMPARED = 20;
+
+/** A sentence for each field. */
+export const sentencesOn = (unread: readonly UnreadField[]): readonly string[] =>
+  unread.map(({ path, key, known }, i) => {
+    const hint = i < MAX_COMPARED ? `; ${hintFor(key, known, `known fields are ${known.join(', ')}`)}` : '';
+    return `${path} is not a known field${hint}`;
+  });
+
 /** @returns a sentence for each unknown field, with its path, in the order of the document */
-export function unreadFields(shape: Shape, value: unknown, path = ''): readonly string[] {
+export const unreadFields = (shape: Shape, value: unknown): readonly string[] =>
+  sentencesOn(unreadBelow(shape, value, ''));
+
+function unreadBelow(shape: Shape, value: unknown, path: string): readonly UnreadField[] {
   if (shape === anything) return [];
   if (isList(shape)) {
     if (!Array.isArray(value)) return [];
-    return value.flatMap((item, i) => unreadFields(shape[0], item, `${path}[${String(i)}]`));
+    return value.flatMap((item, i) => unreadBelow(shape[0], item, `${path}[${String(i)}]`));
   }
   return isObject(value) ? unreadIn(shape, value, path) : [];
 }
 
-function unreadIn(shape: Readonly<Record<string, Shape>>, value: Fields, path: string): readonly string[] {
+function unreadIn(
+  shape: Readonly<Record<string, Shape>>,
+  value: Fields,
+  path: string,
+): readonly UnreadField[] {
   return Object.entries(value).flatMap(([key, item]) => {
     const here = path === '' ? key : `${path}.${key}`;
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
-    return known === undefined ? [ignored(here, key, Object.keys(shape))] : unreadFields(known, item, here);
+    return known === undefined
+      ? [{ path: here, key, known: Object.keys(shape) }]
+      : unreadBelow(known, item, here);
   });
-}
-
-export function ignored(path: string, key: string, known: readonly string[]): string {
-  return `${path} is not a known field; ${hintFor(key, known, `known fields are ${known.join(', ')}`)}`;
 }
 
 /** TypeScript does not narrow readonly tuples by Array.isArray. */

@@ -80,12 +80,18 @@ export function failedWith(status: DeployItemStatus, problem: Problem, now: stri
   const next = showing(status, problem, now);
   const { lastError } = next;
   if (!lastError) return next;
-  const errors = status.lastErrors ?? [];
+  const { firstError = lastError, lastErrors: errors = [] } = status;
   const newest = errors.at(-1);
   const lastErrors =
-    newest && isSame(newest, lastError) ? errors : [...errors, lastError].slice(-KEPT_ERRORS);
-  return { ...next, firstError: status.firstError ?? lastError, lastErrors };
+    newest && isSame(newest, lastError)
+      ? [...errors.slice(0, -1), withCodes(newest, lastError)]
+      : [...errors, lastError].slice(-KEPT_ERRORS);
+  return { ...next, firstError: withCodes(firstError, lastError), lastErrors };
 }
+
+/** A retry that ends the job repeats the message of the attempts before, and adds codes. */
+const withCodes = (error: LastError, last: LastError): LastError =>
+  last.codes !== undefined && isSame(error, last) ? { ...error, codes: last.codes } : error;
 
 const isSame = (a: LastError, b: LastError): boolean =>
   a.operation === b.operation && a.reason === b.reason && a.message === b.message;
@@ -114,9 +120,9 @@ interface ReconcileFacts {
 }
 
 /** The status after an outcome. */
-export function settle(before: DeployItemStatus, outcome: Outcome, look: ReconcileFacts): Settled {
-  const judged = withinLimit(before, outcome, look.now);
-  return settled(judged.before, judged.outcome, look);
+export function settle(before: DeployItemStatus, outcome: Outcome, facts: ReconcileFacts): Settled {
+  const judged = withinLimit(before, outcome, facts.now);
+  return settled(judged.before, judged.outcome, facts);
 }
 
 /**
@@ -139,28 +145,28 @@ function withinLimit(
   return { before: changed(before, { conditions: [judged.condition] }, now), outcome };
 }
 
-function settled(before: DeployItemStatus, outcome: Outcome, look: ReconcileFacts): Settled {
-  const status = withParts(before, outcome, look.now);
+function settled(before: DeployItemStatus, outcome: Outcome, facts: ReconcileFacts): Settled {
+  const status = withParts(before, outcome, facts.now);
   switch (outcome.kind) {
     case 'done':
-      if (look.direction === 'remove') return { status, isReleased: true };
-      return settleEnd(showing(status, undefined, look.now), outcome.phase ?? 'Succeeded', look.now);
+      if (facts.direction === 'remove') return { status, isReleased: true };
+      return settleEnd(showing(status, undefined, facts.now), outcome.phase ?? 'Succeeded', facts.now);
     case 'wait':
       return {
         status: showing(
-          { ...status, phase: outcome.phase ?? waitingPhase(status, look) },
+          { ...status, phase: outcome.phase ?? waitingPhase(status, facts) },
           waitingFor(outcome.why),
-          look.now,
+          facts.now,
         ),
       };
     case 'retry':
     case 'fail': {
       if (outcome.kind === 'fail' || endsJob(outcome.problem)) {
-        const last = failedWith(status, asFailure(outcome.problem), look.now);
-        return { ...settleEnd(last, failedPhase(look.metadata), look.now), problem: outcome.problem };
+        const last = failedWith(status, asFailure(outcome.problem), facts.now);
+        return { ...settleEnd(last, failedPhase(facts.metadata), facts.now), problem: outcome.problem };
       }
-      const failed = failedWith(status, outcome.problem, look.now);
-      return { status: { ...failed, phase: retryingPhase(status, look) }, problem: outcome.problem };
+      const failed = failedWith(status, outcome.problem, facts.now);
+      return { status: { ...failed, phase: retryingPhase(status, facts) }, problem: outcome.problem };
     }
   }
 }
@@ -179,14 +185,14 @@ function withParts(before: DeployItemStatus, { status, conditions }: Outcome, no
 }
 
 /** A removal that waits stays in InitDelete, as upstream, so users do not expect Deleting. */
-const waitingPhase = (status: DeployItemStatus, look: ReconcileFacts): string => {
-  if (look.direction === 'apply') return 'Progressing';
+const waitingPhase = (status: DeployItemStatus, facts: ReconcileFacts): string => {
+  if (facts.direction === 'apply') return 'Progressing';
   return status.phase === 'Deleting' ? 'Deleting' : 'InitDelete';
 };
 
-const retryingPhase = (status: DeployItemStatus, look: ReconcileFacts): string => {
-  if (!look.isInPlugin) return status.phase ?? firstPhase(look.metadata);
-  return look.direction === 'apply' ? 'Progressing' : 'Deleting';
+const retryingPhase = (status: DeployItemStatus, facts: ReconcileFacts): string => {
+  if (!facts.isInPlugin) return status.phase ?? firstPhase(facts.metadata);
+  return facts.direction === 'apply' ? 'Progressing' : 'Deleting';
 };
 
 const waitingFor = (why: Problem | undefined): Problem | undefined =>

@@ -12,10 +12,10 @@ import { joinKey } from '../../src/runtime/keys.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { ConfigurationError, RetryError, messageOf } from './errors.ts';
 import { SECRET, type Target } from './kinds.ts';
-import { namesCluster, forbiddenInContent, withCurrentContext } from './kubeconfig.ts';
+import { forbiddenInContent, kubeconfigIn, namesCluster, withCurrentContext } from './kubeconfig.ts';
 import type { KubeAccess } from './access.ts';
 import type { Tokens } from './tokens.ts';
-import { foreign } from '../../src/runtime/transport/foreign.ts';
+import { withServerName } from '../../src/runtime/transport/server-name.ts';
 import { isDns1123Subdomain } from '../../src/lib/names.ts';
 
 /** The address of the cluster with targets and deploy items, for targets that refer to this cluster. */
@@ -48,10 +48,10 @@ export interface TargetReader {
   /** @throws RetryError with reason ResolveTarget */
   resolve(target: View<Target>, signal: AbortSignal): Promise<ResolvedTarget>;
   /**
-   * Drops cached tokens after credentials were rejected.
+   * Drops cached tokens of a namespace after credentials were rejected.
    * @returns whether new tokens may be accepted
    */
-  forget(): boolean;
+  forget(namespace: string): boolean;
 }
 
 export const VALIDATE_TARGET = 'ValidateTarget';
@@ -64,7 +64,7 @@ export function createTargetReader(deps: {
   readonly self?: SelfCluster | undefined;
 }): TargetReader {
   return {
-    forget: () => deps.tokens.forget(),
+    forget: (namespace) => deps.tokens.forget(namespace),
     async resolve(target, signal) {
       const content = await contentOf(deps.client, target, signal);
       const { name, namespace = '', labels = {}, annotations = {} } = target.metadata;
@@ -83,16 +83,20 @@ export function createTargetReader(deps: {
             ? String(value)
             : undefined;
         },
-        kube: async () => foreignTo(name, await open(deps.pool, await kubeconfig()), signal),
+        kube: async () => foreignTo(name, await open(deps.pool, await kubeconfig(), namespace), signal),
         kubeconfig,
       };
     },
   };
 }
 
-async function open(pool: ClientPool<KubeAccess>, kubeconfig: string): Promise<KubeAccess> {
+async function open(
+  pool: ClientPool<KubeAccess>,
+  kubeconfig: string,
+  namespace: string,
+): Promise<KubeAccess> {
   try {
-    return await pool.open(kubeconfig);
+    return await pool.open(kubeconfig, namespace);
   } catch (cause) {
     const message = `the target cannot be used: ${messageOf(cause)}`;
     throw new RetryError({ operation: 'TargetAccess', reason: 'ensureTargetAccess', message, cause });
@@ -106,7 +110,7 @@ async function open(pool: ClientPool<KubeAccess>, kubeconfig: string): Promise<K
 function foreignTo(target: string, access: KubeAccess, run: AbortSignal): KubeAccess {
   const server = `the server of target ${target}`;
   return {
-    client: foreign(access.client, server),
+    client: withServerName(access.client, server),
     kindOf: (apiVersion, kind, signal = run) =>
       access.kindOf(apiVersion, kind, signal).catch((error: unknown) => {
         throw error instanceof ApiError ? error.attributedTo(server) : error;
@@ -189,10 +193,12 @@ async function kubeconfigFor(
   deps: { readonly tokens: Tokens; readonly self?: SelfCluster | undefined },
   signal: AbortSignal,
 ): Promise<string> {
-  const { kubeconfig, oidcConfig, selfConfig } = isObject(document) ? document : {};
-  if (kubeconfig !== undefined && kubeconfig !== null) {
+  const kubeconfig = isObject(document) ? kubeconfigIn(document) : document;
+  if (kubeconfig !== document) {
     return withCurrentContext(typeof kubeconfig === 'string' ? kubeconfig : exactJson(kubeconfig));
   }
+  const oidcConfig = ownField(document, 'oidcConfig');
+  const selfConfig = ownField(document, 'selfConfig');
   if (isObject(oidcConfig)) return oidcKubeconfig(oidcConfig, namespace, deps.tokens, signal);
   if (isObject(selfConfig)) return selfKubeconfig(selfConfig, namespace, deps, signal);
   if (content === undefined) {

@@ -1,6 +1,7 @@
 /** Tokens of service accounts of the host cluster, for targets that use one; renewed after 80 % of their lifetime. */
 import type { Clock } from '../../src/lib/clock.ts';
 import { ownField } from '../../src/lib/objects.ts';
+import { SizedMap } from '../../src/lib/sized-map.ts';
 import type { Client } from '../../src/runtime/types.ts';
 import { RetryError, messageOf } from './errors.ts';
 import { tokenPathOf } from '../../src/runtime/transport/path.ts';
@@ -16,10 +17,10 @@ export interface Tokens {
   /** @throws RetryError when the host cluster issues none */
   of(request: TokenRequest, signal: AbortSignal): Promise<string>;
   /**
-   * Drops tokens, because one was rejected.
+   * Drops the tokens of a namespace, because one was rejected.
    * @returns whether one of them was old enough that a new one may be accepted
    */
-  forget(): boolean;
+  forget(namespace: string): boolean;
 }
 
 interface Token {
@@ -33,8 +34,16 @@ interface Token {
 const FRESH_MS = 5_000;
 const USED_SHARE = 0.8;
 
+/** Of the tokens of one namespace: requests differ by audience and lifetime, which tenants choose. */
+const MAX_BYTES = 2 ** 20;
+
 export function createTokens(client: Client, clock: Clock): Tokens {
-  const known = new Map<string, Token>();
+  const known = new Map<string, SizedMap<Token>>();
+  const tokensOf = (namespace: string): SizedMap<Token> => {
+    const tokens = known.get(namespace) ?? new SizedMap<Token>(MAX_BYTES, ({ token }) => token.length);
+    known.set(namespace, tokens);
+    return tokens;
+  };
   /** Many deploy items of one target share a request. */
   const asking = new Map<string, Promise<Token>>();
   const renew = (key: string, request: TokenRequest, signal: AbortSignal): Promise<Token> => {
@@ -45,7 +54,7 @@ export function createTokens(client: Client, clock: Clock): Tokens {
   return {
     async of(request, signal) {
       const key = JSON.stringify(request);
-      const old = known.get(key);
+      const old = known.get(request.namespace)?.get(key);
       if (old && old.until > clock.now()) return old.token;
       // The reconcile that sent the request may be aborted; the others then send their own.
       for (let shared = asking.get(key); shared; shared = asking.get(key)) {
@@ -54,12 +63,13 @@ export function createTokens(client: Client, clock: Clock): Tokens {
         signal.throwIfAborted();
       }
       const token = await renew(key, request, signal);
-      known.set(key, token);
+      tokensOf(request.namespace).set(key, token);
       return token.token;
     },
-    forget() {
-      const hadOld = [...known.values()].some(({ askedAt }) => clock.now() - askedAt >= FRESH_MS);
-      known.clear();
+    forget(namespace) {
+      const tokens = known.get(namespace)?.values() ?? [];
+      const hadOld = tokens.some(({ askedAt }) => clock.now() - askedAt >= FRESH_MS);
+      known.delete(namespace);
       return hadOld;
     },
   };

@@ -26,7 +26,7 @@ import { CRASH_RETRY_MS, createMemories, retryMs, waitMs, type Memories, type Me
 import { fail, type Outcome } from './outcome.ts';
 import { isOfType, isSelected, targetNameOf } from './responsible.ts';
 import { isExecutionRunning, nextDue, scheduleOf } from './schedule.ts';
-import { ItemMoved, Session } from './session.ts';
+import { ItemChanged, Session } from './session.ts';
 import { begun, ended, failedWith, settle, targetMissing, type Settled, type Stamp } from './status.ts';
 import { remainingMs } from './timeout.ts';
 import { describeUnread, unreadProblem, withUnread } from './unread.ts';
@@ -66,7 +66,7 @@ export function createWorker(ports: WorkerPorts): Worker {
       try {
         return await new ItemReconcile(item, ctx, ports, memories).run();
       } catch (error) {
-        if (error instanceof ItemMoved) return error.isGone ? rest : requeueAfter(MOVED_RETRY_MS);
+        if (error instanceof ItemChanged) return error.isGone ? rest : requeueAfter(MOVED_RETRY_MS);
         if (!(error instanceof InterruptedError)) throw error;
         ctx.event('Warning', 'Reconcile', error.message);
         return rest;
@@ -265,7 +265,8 @@ class ItemReconcile {
       this.#ports.clock.wall(),
     );
     // A reconcile at the end of the time detects the timeout; later ones are for jobs whose plugin does not check it.
-    return requeueAfter(left > 0 ? Math.min(delay, left) : delay);
+    if (left > 0) return requeueAfter(Math.min(delay, left));
+    return requeueAfter(memory.onTimeout ? 0 : delay);
   }
 
   /** Remembers what the next reconcile needs. @returns milliseconds until then */
@@ -290,7 +291,7 @@ class ItemReconcile {
     const known = this.#item.status?.lastError;
     await this.#session.writeStatus(status);
     const { plugin, deps, clock, reader } = this.#ports;
-    if (problem?.codes?.includes('ERR_UNAUTHORIZED')) reader.forget();
+    if (problem?.codes?.includes('ERR_UNAUTHORIZED')) reader.forget(this.#item.metadata.namespace ?? '');
     if (problem && (known?.message !== problem.message || known.reason !== problem.reason)) {
       this.#ctx.event('Warning', problem.reason, problem.message);
       deps.metrics?.reconcileFailed(plugin.name, problem.reason);

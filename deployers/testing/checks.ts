@@ -35,7 +35,7 @@ const jobs: readonly Check[] = [
   },
   {
     name: 'other-types',
-    sentence: 'leaves items of other types alone',
+    sentence: 'ignores items of other types',
     async run(stage) {
       const name = await stage.create(stage.subject.succeeds, { type: 'example.org/of-nobody' });
       await stage.trigger(name);
@@ -71,7 +71,7 @@ const jobs: readonly Check[] = [
   },
   {
     name: 'rest',
-    sentence: 'rests after the end',
+    sentence: 'writes nothing after the end of a job',
     async run(stage) {
       const { name } = await stage.run(stage.subject.succeeds);
       const before = await stage.fresh(name);
@@ -102,7 +102,7 @@ const jobs: readonly Check[] = [
   },
   {
     name: 'update-on-change-only',
-    sentence: 'ends a job at once when nothing changed and the item asks for that',
+    sentence: 'ends a job at once if nothing changed and the item sets updateOnChangeOnly',
     async run(stage) {
       const { name } = await stage.run(stage.subject.succeeds, { updateOnChangeOnly: true });
       const { phase } = await stage.ended(name, await stage.trigger(name));
@@ -111,11 +111,15 @@ const jobs: readonly Check[] = [
   },
   {
     name: 'test-reconcile',
-    sentence: 'takes a job of its own when the annotation test-reconcile asks for it',
+    sentence: 'starts a job of its own for the annotation test-reconcile',
     async run(stage) {
       const name = await stage.create(stage.subject.succeeds);
       await stage.annotate(name, { [annotations.operation]: operations.testReconcile });
-      await stage.until(name, 'a job of its own has succeeded', (i) => i?.status?.phase === 'Succeeded');
+      await stage.until(
+        name,
+        'the job of the deployer has succeeded',
+        (i) => i?.status?.phase === 'Succeeded',
+      );
       const { status, metadata } = await stage.fresh(name);
       holds(Boolean(status?.jobID), 'status.jobID is not set');
       same('status.jobIDFinished', status?.jobIDFinished, status?.jobID);
@@ -144,7 +148,7 @@ const results: readonly Check[] = [
   },
   {
     name: 'invalid',
-    sentence: 'fails at once with a configuration it cannot read, and recovers in the next job',
+    sentence: 'fails at once if the configuration is invalid, and recovers in the next job',
     needs: ['invalid'],
     async run(stage) {
       const { name, status } = await stage.run(stage.subject.invalid ?? {});
@@ -158,11 +162,11 @@ const results: readonly Check[] = [
   },
   {
     name: 'target-missing',
-    sentence: 'fails at once when the target is not there',
+    sentence: 'fails at once if the target does not exist',
     async run(stage) {
       const { status } = await stage.run(stage.subject.succeeds, { target: 'not-there' });
       same('status.phase', status.phase, 'Failed');
-      holds(Boolean(status.lastError?.message), 'status.lastError does not say why');
+      holds(Boolean(status.lastError?.message), 'status.lastError has no message');
     },
   },
 ];
@@ -170,7 +174,7 @@ const results: readonly Check[] = [
 const waiting: readonly Check[] = [
   {
     name: 'waits',
-    sentence: 'waits, and comes to its end when it can',
+    sentence: 'waits, and ends the job when the wait is over',
     needs: ['waits', 'finish'],
     async run(stage) {
       const { waits = {}, finish = {} } = stage.subject;
@@ -178,7 +182,7 @@ const waiting: readonly Check[] = [
       const jobID = await stage.trigger(name);
       await stage.until(name, 'the phase is Progressing', (i) => i?.status?.phase === 'Progressing');
       await stage.meanwhile();
-      holds(stage.item(name)?.status?.jobIDFinished !== jobID, 'the job has ended by itself');
+      holds(stage.item(name)?.status?.jobIDFinished !== jobID, 'the job ended before the wait was over');
       await stage.configure(name, finish);
       const { phase, lastError } = await stage.ended(name, jobID);
       same('status.phase', phase, 'Succeeded');
@@ -187,7 +191,7 @@ const waiting: readonly Check[] = [
   },
   {
     name: 'timeout',
-    sentence: 'fails when the time of the job is used up',
+    sentence: 'fails after the timeout of the item',
     needs: ['waits'],
     async run(stage) {
       const { status } = await stage.run(stage.subject.waits ?? {}, { timeout: '2s' });
@@ -201,7 +205,7 @@ const waiting: readonly Check[] = [
   },
   {
     name: 'interrupt',
-    sentence: 'leaves an interrupted item as the core wrote it',
+    sentence: 'does not change an interrupted item',
     needs: ['waits'],
     async run(stage) {
       const name = await stage.create(stage.subject.waits ?? {});
@@ -215,7 +219,7 @@ const waiting: readonly Check[] = [
   },
   {
     name: 'vanished',
-    sentence: 'goes on with others when an item vanishes while it works on it',
+    sentence: 'continues with other items if an item is deleted during its job',
     needs: ['waits'],
     async run(stage) {
       const name = await stage.create(stage.subject.waits ?? {});
@@ -223,7 +227,7 @@ const waiting: readonly Check[] = [
       await stage.until(name, 'the phase is Progressing', (i) => i?.status?.phase === 'Progressing');
       await stage.vanish(name);
       await stage.meanwhile();
-      holds(stage.item(name) === undefined, `${name} came back`);
+      holds(stage.item(name) === undefined, `${name} exists again`);
     },
   },
 ];
@@ -231,25 +235,25 @@ const waiting: readonly Check[] = [
 const deletion: readonly Check[] = [
   {
     name: 'delete',
-    sentence: 'uninstalls in the next job after a deletion, not before, and lets the item go',
+    sentence: 'uninstalls in the next job after a deletion, not before, and removes the finalizer',
     async run(stage) {
       const { name, status } = await stage.run(stage.subject.succeeds);
       await stage.delete(name);
       await stage.meanwhile();
       same('status before the job', (await stage.fresh(name)).status, status);
       await stage.trigger(name);
-      await stage.until(name, 'the item is gone', (item) => item === undefined);
+      await stage.until(name, 'the item is deleted', (item) => item === undefined);
     },
   },
   {
     name: 'delete-without-uninstall',
-    sentence: 'lets an item go without uninstalling when its annotation says so',
+    sentence: 'removes the finalizer without uninstalling if the annotation requests it',
     async run(stage) {
       const { name } = await stage.run(stage.subject.succeeds);
       await stage.annotate(name, { [annotations.deleteWithoutUninstall]: 'true' });
       await stage.delete(name);
       await stage.trigger(name);
-      await stage.until(name, 'the item is gone', (item) => item === undefined);
+      await stage.until(name, 'the item is deleted', (item) => item === undefined);
     },
   },
   {
@@ -258,7 +262,7 @@ const deletion: readonly Check[] = [
     async run(stage) {
       const name = await stage.create(stage.subject.succeeds);
       await stage.delete(name);
-      await stage.until(name, 'the item is gone', (item) => item === undefined);
+      await stage.until(name, 'the item is deleted', (item) => item === undefined);
       await stage.meanwhile();
     },
   },
@@ -270,7 +274,7 @@ const changes = ({ objects }: ItemPlan, ...wanted: readonly PlannedChange[]): bo
 const plans: readonly Check[] = [
   {
     name: 'plan',
-    sentence: 'plans what a job would change, and changes nothing',
+    sentence: 'plans the changes of a job, and changes nothing',
     needs: ['plan'],
     needsCommand: true,
     async run(stage) {
@@ -285,7 +289,7 @@ const plans: readonly Check[] = [
   },
   {
     name: 'plan-deletion',
-    sentence: 'plans what a deletion would delete, and deletes nothing',
+    sentence: 'plans the deletions of a deletion job, and deletes nothing',
     needs: ['plan'],
     needsCommand: true,
     async run(stage) {

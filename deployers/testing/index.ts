@@ -134,7 +134,7 @@ function reasonToSkip(
   command: readonly string[] = [],
 ): string | undefined {
   const missing = needs.filter((need) => subject[need] === undefined);
-  if (missing.length > 0) return `the subject has no ${missing.join(' and no ')}`;
-  if (needsCommand && command.length === 0) return 'no command was given that can be asked for plans';
+  if (missing.length > 0) return `the description of the deployer has no ${missing.join(' and no ')}`;
+  if (needsCommand && command.length === 0) return 'no command given that computes plans';
   return subject.without?.[name];
 }

@@ -273,7 +273,7 @@ export class Stage {
     signal?.throwIfAborted();
     if (isSo(this.item(item))) return;
     await new Promise<void>((resolve, reject) => {
-      const look = (): void => {
+      const check = (): void => {
         if (!isSo(this.item(item))) return;
         end();
         resolve();
@@ -281,7 +281,7 @@ export class Stage {
       const cancel = clock.at(clock.now() + patienceMs, () => {
         end();
         const seconds = String(patienceMs / 1000);
-        reject(new ContractBroken(`after ${seconds} s still not: ${what}; ${picture(this.item(item))}`));
+        reject(new ContractBroken(`not within ${seconds} s: ${what}; ${picture(this.item(item))}`));
       });
       const onAbort = (): void => {
         end();
@@ -289,10 +289,10 @@ export class Stage {
       };
       const end = (): void => {
         cancel();
-        this.#listeners.delete(look);
+        this.#listeners.delete(check);
         signal?.removeEventListener('abort', onAbort);
       };
-      this.#listeners.add(look);
+      this.#listeners.add(check);
       signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
@@ -333,7 +333,7 @@ interface ItemOptions {
 }
 
 function picture(item: View<DeployItem> | undefined): string {
-  if (!item) return 'it is gone';
+  if (!item) return 'the item is deleted';
   const { phase = 'none', jobID = 'none', jobIDFinished = 'none', lastError } = item.status ?? {};
   const error = lastError ? `, lastError ${lastError.reason}: ${lastError.message}` : '';
   return `phase ${phase}, jobID ${jobID}, jobIDFinished ${jobIDFinished}${error}`;

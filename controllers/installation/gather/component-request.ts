@@ -64,7 +64,7 @@ export async function requestFor(
       `context '${name}' references ${String(overwrites.length)} overwrites of component versions; the limit of ${String(MAX_OVERWRITES)} is fixed`,
     );
   }
-  return { credentials: reader.credentials, resolvers, overwrites };
+  return { credentials: reader.credentials, resolvers, overwrites, namespace };
 }
 
 const decoded = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>

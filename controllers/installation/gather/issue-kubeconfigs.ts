@@ -21,7 +21,7 @@ import {
   TooManyRequests,
   TransportError,
 } from '../../../src/runtime/errors.ts';
-import { foreign } from '../../../src/runtime/transport/foreign.ts';
+import { withServerName } from '../../../src/runtime/transport/server-name.ts';
 import { pathOf, tokenPathOf } from '../../../src/runtime/transport/path.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client } from '../../../src/runtime/types.ts';
@@ -43,8 +43,8 @@ export const kubeconfigIssuer =
     try {
       const kubeconfig = await kubeconfigOf(request.target, namespace, ports.client);
       if (request.kind === 'own') return { kubeconfig: base64(kubeconfig) };
-      const cluster = foreign(
-        await ports.sources.open(kubeconfig),
+      const cluster = withServerName(
+        await ports.sources.open(kubeconfig, namespace),
         `the server of target ${nameOf(request.target)}`,
       );
       return request.kind === 'shoot'
@@ -96,12 +96,12 @@ async function contentOf(target: unknown, namespace: string, client: Client): Pr
   if (name === '') throw new NotIssued('the target has neither a config nor a secretRef');
   if (stated !== '' && stated !== namespace) {
     throw new NotIssued(
-      `the namespace of the target is stated as "${stated}", but only secrets in "${namespace}", the namespace of the installation, are read`,
+      `the target is in namespace "${stated}", but only secrets in "${namespace}", the namespace of the installation, can be read`,
     );
   }
   const where = `${namespace}/${name}`;
   const secret = await getIfThere(client, secretKind, where);
-  if (!secret) throw new NotIssued(`secret ${where} not found, which the target refers to`);
+  if (!secret) throw new NotIssued(`secret ${where}, which the target references, not found`);
   const entries = secret.data ?? {};
   if (key === '') return Object.fromEntries(Object.entries(entries).map(([k, v]) => [k, text(v)]));
   const entry = entries[key];

@@ -7,7 +7,7 @@ import { index, type World } from '../../../src/landscape/world.ts';
 import { keyOf } from '../../../src/runtime/keys.ts';
 import { PhaseError } from '../../../src/machine/decision.ts';
 import { partitionChildren } from '../children.ts';
-import { childrenOf, executionOf, isOwnedBy, tradingSiblings, type Inst } from '../related-objects.ts';
+import { childrenOf, executionOf, isOwnedBy, connectedSiblings, type Inst } from '../related-objects.ts';
 import type { Rendered } from '../snapshot.ts';
 import type { Facts, GatherContext, Sources } from './gather-context.ts';
 
@@ -35,7 +35,7 @@ export const relatedFacts = (
   treeDepth: () => treeDepth,
   reservation: async (get) =>
     trees.reserve(self, newObjects(world, self, await get('rendered'), await get('children'))),
-  siblings: () => tradingSiblings(world, self),
+  siblings: () => connectedSiblings(world, self),
   predecessors: async (get) => pickPredecessors(self, await get('siblings')),
   predecessorJobs: async (get) =>
     Object.fromEntries(

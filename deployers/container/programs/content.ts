@@ -50,6 +50,7 @@ async function componentOf(
     credentials: await mountedCredentials(environment.registrySecrets),
     resolvers: await mountedResolvers(environment.ocmConfiguration),
     overwrites: [],
+    namespace: undefined,
   };
   if (source.inline) {
     const own = await repositories.inline(source.inline, undefined, request);

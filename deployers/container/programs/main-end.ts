@@ -108,7 +108,7 @@ export async function signalOrEnd(
 ): Promise<number | undefined> {
   const late = new AbortController();
   let cancel: (() => void) | undefined;
-  const look = (pod: Pod): void => {
+  const observe = (pod: Pod): void => {
     cancel ??=
       pod.metadata.deletionTimestamp === undefined
         ? () => undefined
@@ -118,7 +118,7 @@ export async function signalOrEnd(
     onPod(pod);
   };
   const ending = AbortSignal.any([signal, late.signal]);
-  const exitCode = await waitForMainContainer(environment, ports, ending, look).finally(() => cancel?.());
+  const exitCode = await waitForMainContainer(environment, ports, ending, observe).finally(() => cancel?.());
   ports.log.info({ exitCode }, 'main container exited');
   return exitCode;
 }

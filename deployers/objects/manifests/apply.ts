@@ -12,7 +12,7 @@ import {
 } from '../../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { chainDag } from '../../../src/workflow/dag.ts';
-import { drive } from '../../../src/workflow/drive.ts';
+import { runGraph } from '../../../src/workflow/run-graph.ts';
 import { at, isDefinite, messageOf } from '../../sdk/errors.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
 import { entryOf, inOrder, union } from './inventory.ts';
@@ -117,7 +117,7 @@ export async function applyAll(
     return 'ready';
   };
   const policy = { gate: 'finished', failFast: false } as const;
-  await drive({ dag: chainDag(stages), policy, limit: 1, states: new Map(), start });
+  await runGraph({ dag: chainDag(stages), policy, limit: 1, states: new Map(), start });
   return result(applied, failures, known, ports);
 }
 

@@ -9,7 +9,7 @@ import type { Logger } from '../../../src/observability/log.ts';
 import { Conflict, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
 import type { Kind, Obj, View } from '../../../src/runtime/types.ts';
 import { chainDag } from '../../../src/workflow/dag.ts';
-import { drive } from '../../../src/workflow/drive.ts';
+import { runGraph } from '../../../src/workflow/run-graph.ts';
 import type { NodeState, Policy } from '../../../src/workflow/plan.ts';
 import { RetryError, isDefinite, messageOf } from '../../sdk/errors.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
@@ -68,10 +68,10 @@ export const newProgress = (): Progress => ({ gone: new Set(), left: new Set(), 
 
 /** The result of a round: objects that must be gone before the next group is deleted. */
 interface Round {
-  readonly left: readonly Left[];
+  readonly left: readonly RemainingObject[];
 }
 
-export interface Left {
+export interface RemainingObject {
   readonly ref: ResourceRef;
   /** Why the object still exists, if the cluster said so. */
   readonly why: string;
@@ -93,7 +93,7 @@ export async function removeRound(entries: readonly ManagedResource[], ports: Re
   }
   const members = assignToGroups(due, ports.groups);
   const { groups } = ports;
-  const left: Left[] = [];
+  const left: RemainingObject[] = [];
   const remove = async (node: string): Promise<'removing' | 'removed'> => {
     const i = Number(node);
     const group = groups[i];
@@ -103,7 +103,7 @@ export async function removeRound(entries: readonly ManagedResource[], ports: Re
   // The last group of the graph is deleted first.
   const nodes = groups.map((_, i) => String(i)).reverse();
   const states = new Map<string, NodeState>(nodes.map((node) => [node, 'doomed']));
-  await drive({ dag: chainDag(nodes), policy: ONE_BY_ONE, limit: 1, states, remove });
+  await runGraph({ dag: chainDag(nodes), policy: ONE_BY_ONE, limit: 1, states, remove });
   return { left };
 }
 
@@ -171,7 +171,7 @@ async function removeGroup(
   group: DeletionGroup,
   members: readonly ManagedResource[],
   ports: RemovePorts,
-): Promise<readonly Left[]> {
+): Promise<readonly RemainingObject[]> {
   if (group.is === 'custom' && group.targetName && !group.isEverything) {
     throw new RetryError({
       operation: 'delete',
@@ -190,7 +190,7 @@ async function removeEntry(
   entry: ManagedResource,
   isForced: boolean,
   ports: RemovePorts,
-): Promise<readonly Left[]> {
+): Promise<readonly RemainingObject[]> {
   ports.assertTimeLeft(CHECKPOINT);
   const ref = entry.resource;
   try {
@@ -206,7 +206,7 @@ async function removeEntry(
   return [];
 }
 
-function failed(ref: ResourceRef, error: unknown, ports: RemovePorts): Left {
+function failed(ref: ResourceRef, error: unknown, ports: RemovePorts): RemainingObject {
   if (ports.signal.aborted || isDefinite(error)) throw error;
   ports.log.warn({ object: describeRef(ref), err: messageOf(error) }, 'deleting an object failed');
   return { ref, why: messageOf(error) };
@@ -286,9 +286,9 @@ async function runHooks(entry: ManagedResource, ports: RemovePorts): Promise<voi
 async function removeEverything(
   group: Extract<DeletionGroup, { is: 'custom' }>,
   ports: RemovePorts,
-): Promise<readonly Left[]> {
+): Promise<readonly RemainingObject[]> {
   const access = group.targetName ? await ports.secondary(group.targetName) : ports.access;
-  const left: Left[] = [];
+  const left: RemainingObject[] = [];
   for (const type of group.resources) {
     for (const { kind, object } of await candidates(type, access, ports.signal)) {
       ports.assertTimeLeft(CHECKPOINT);

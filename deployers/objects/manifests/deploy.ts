@@ -27,9 +27,10 @@ import {
 } from './model.ts';
 import type { Applied, ApplyPorts } from './object.ts';
 import { expandLists, NotAnObject, withoutDuplicates } from './order.ts';
-import { accessOf, leftProblem } from './remove.ts';
+import { accessOf, remainingObjectsProblem } from './remove.ts';
 import { inParallel } from './parallel.ts';
 import { maskFor } from './secrets.ts';
+import type { Mask } from '../../../src/lib/masking.ts';
 import { deepMerge } from './strategy.ts';
 
 export interface DeployPlan<S> extends AfterPlan {
@@ -42,9 +43,11 @@ export interface DeployPlan<S> extends AfterPlan {
   readonly status: (managed: readonly ManagedResource[]) => S;
 }
 
-/** Completed steps, kept between reconciles. */
+/** Completed steps, kept between reconciles. Manifests are only kept for the patches at the end of the job. */
 interface DeployProgress {
-  readonly applied: readonly Applied[];
+  readonly patched: readonly Applied[];
+  /** Masks values of the manifests' secrets in errors of patches. */
+  readonly mask: Mask;
   readonly managed: readonly ManagedResource[];
   readonly orphans: readonly ManagedResource[];
   readonly progress: Progress;
@@ -120,9 +123,10 @@ async function apply<S>(
   const result = await applyAll(members, plan.old, ports);
   if (result.problem) return retry(result.problem, { status: plan.status(inventoryAfter(plan.old, result)) });
   const orphans = orphansOf(ctx, plan, members, result.managed);
+  const patched = result.applied.filter(isPatchedAfter).map(({ live: _, ...rest }) => rest);
   return {
-    // Between reconciles, only the objects for the first check are kept.
-    applied: result.applied.map(({ live: _, ...rest }) => rest),
+    patched,
+    mask: patched.length > 0 ? ports.mask : (text) => text,
     managed: result.managed,
     orphans,
     progress: newProgress(),
@@ -214,7 +218,7 @@ async function removeOrphans<S>(
     return retry(at({ operation: plan.operation, reason: 'CleanupOrphaned' }, error).problem, { status });
   }
   if (left.length === 0) return undefined;
-  const { why, onTimeout } = leftProblem(left, ctx.target?.name ?? '', {
+  const { why, onTimeout } = remainingObjectsProblem(left, ctx.target?.name ?? '', {
     operation: plan.operation,
     reason: 'CleanupOrphaned',
   });
@@ -235,23 +239,21 @@ async function finish<S>(
   const refs = state.managed.map(({ resource }) => resource);
   const outcome = await checkReadinessAndExports(ctx, { ...plan, refs, known, status }, access);
   if (outcome.kind === 'done') {
-    await inParallel(state.applied, (applied) => patchAfter(applied, access, ctx.signal)).catch(
+    await inParallel(state.patched, (applied) => patchAfter(applied, access, ctx.signal)).catch(
       (error: unknown) => {
-        const mask = maskFor(state.applied.map(({ manifest: p }) => p));
         const place = { operation: plan.operation, reason: 'PatchAfterDeployment' };
-        throw at(place, error, (message) => mask(`target ${ctx.target?.name ?? ''}: ${message}`));
+        throw at(place, error, (message) => state.mask(`target ${ctx.target?.name ?? ''}: ${message}`));
       },
     );
   }
   return outcome;
 }
 
-async function patchAfter(
-  { manifest: p, isTouched }: Applied,
-  access: KubeAccess,
-  signal: AbortSignal,
-): Promise<void> {
-  if (!isTouched || !p.patchAfterDeployment) return;
+const isPatchedAfter = ({ manifest, isTouched }: Applied): boolean =>
+  isTouched && manifest.patchAfterDeployment !== undefined;
+
+async function patchAfter({ manifest: p }: Applied, access: KubeAccess, signal: AbortSignal): Promise<void> {
+  if (!p.patchAfterDeployment) return;
   const current = await access.client.get(p.kind, keyOfRef(refOf(p.object)), signal);
   const object = deepMerge(current as KubeObject, p.patchAfterDeployment, 'from') as KubeObject;
   await access.client.send({ verb: 'replace', kind: p.kind, object }, signal);

@@ -11,7 +11,7 @@ import {
   leaveToOthersPorts,
   newProgress,
   removeRound,
-  type Left,
+  type RemainingObject,
   type Progress,
 } from './delete.ts';
 import type { DeletionGroup } from './groups.ts';
@@ -31,8 +31,8 @@ const ERROR = { operation: 'delete', reason: 'DeleteWithUninstall' } as const;
 const MAX_LISTED = 5;
 
 /** The message about objects that still exist. */
-export function leftProblem(
-  left: readonly Left[],
+export function remainingObjectsProblem(
+  left: readonly RemainingObject[],
   targetName: string,
   place: Place,
 ): { why: Problem; onTimeout: Problem } {
@@ -85,7 +85,7 @@ export async function removeAll<S>(ctx: DeployContext<unknown, S>, plan: Removal
       assertTimeLeft: (name) => ctx.assertTimeLeft(name),
       progress,
     });
-    return left.length === 0 ? done() : wait(leftProblem(left, ctx.target?.name ?? '', ERROR));
+    return left.length === 0 ? done() : wait(remainingObjectsProblem(left, ctx.target?.name ?? '', ERROR));
   } catch (error) {
     if (ctx.signal.aborted || error instanceof TimeoutError) throw error;
     if (error instanceof DeployerError) return retry(error.problem);

@@ -231,7 +231,7 @@ describe('the conformance suite for deployers', function () {
         ['end', 'passed'],
         ['delete', 'failed'],
       ]);
-      expect(results[1]?.why).to.match(/^after 3 s still not: the item is gone; phase (InitDelete|Deleting)/);
+      expect(results[1]?.why).to.match(/^not within 3 s: the item is deleted; phase (InitDelete|Deleting)/);
     } finally {
       await deployer.stop();
     }
@@ -245,8 +245,8 @@ describe('the conformance suite for deployers', function () {
     );
     expect(results.map(({ name, verdict, why }) => [name, verdict, why])).to.deep.equal([
       ['no-job', 'skipped', 'it is a test'],
-      ['exports', 'skipped', 'the subject has no exports'],
-      ['waits', 'skipped', 'the subject has no waits and no finish'],
+      ['exports', 'skipped', 'the description of the deployer has no exports'],
+      ['waits', 'skipped', 'the description of the deployer has no waits and no finish'],
     ]);
   });
 });

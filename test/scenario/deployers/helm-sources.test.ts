@@ -213,6 +213,16 @@ describe('sources of charts', () => {
     ['has no such chart', '{}', 'no chart name found'],
     ['has no such version', '{"entries": {"small": []}}', 'no chart version found'],
     ['is not readable', 'a: [', 'is not valid YAML'],
+    [
+      'has no valid address',
+      '{"entries": {"small": [{"version": "1.0.0", "urls": ["http://["]}]}}',
+      'is not valid',
+    ],
+    [
+      'has a file',
+      '{"entries": {"small": [{"version": "1.0.0", "urls": ["file:///etc/x"]}]}}',
+      'is not valid',
+    ],
   ] as const) {
     it(`credentials in the URL are not shown if the repository ${what}`, async () => {
       server.files.set('/mine/index.yaml', index);

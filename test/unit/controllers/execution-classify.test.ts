@@ -152,6 +152,30 @@ describe('the items that may be deleted', () => {
     expect(names(dueForRemoval(execution('plan'), templates, items))).to.deep.equal(['plan-x-x', 'plan-y-x']);
   });
 
+  it('are found with one look at each dependency, however many items name the same template', () => {
+    let reads = 0;
+    const dependsOn = new Proxy(['a'], {
+      get(list, at, receiver): unknown {
+        if (at === '0') reads++;
+        return Reflect.get(list, at, receiver);
+      },
+    });
+    const crowd = Array.from({ length: 200 }, (_, i) => [
+      item('plan', 'a', old, { name: `a-${i}` }),
+      item('plan', 'b', old, { name: `b-${i}` }),
+    ]).flat();
+    const { remove, blocked } = planRemoval(leaving, [template('a'), template('b', { dependsOn })], crowd);
+    expect(remove).to.have.members(
+      crowd.map(({ metadata }) => metadata.name).filter((n) => n.startsWith('b')),
+    );
+    expect(blocked).to.have.lengthOf(200);
+    expect(reads).to.be.at.most(1);
+    const left = crowd.filter(({ metadata }) => metadata.name.startsWith('a'));
+    expect(planRemoval(leaving, [template('a'), template('b', { dependsOn })], left).remove).to.have.lengthOf(
+      200,
+    );
+  });
+
   it('exclude missing items while something may be starting', () => {
     const items = [item('plan', 'b', old)];
     expect(mayBeStarting(execution('plan', { status: running(JOB) }), [template('a')], items)).to.deep.equal(
@@ -212,33 +236,22 @@ describe('an execution that waits', () => {
 
 describe('the missing deployer of items that are not picked up', () => {
   const TYPE = 'test.example/fake';
-  const tell = (served: readonly string[], ...all: readonly DeployItem[]) =>
-    missingDeployerText(TYPE, new Set(served), all);
-  const takenUp = (name: string | undefined, type = TYPE): DeployItem => {
-    const object = item('plan', 'a', { deployer: { name, identity: 'x', version: '1' } } as object);
-    return { ...object, spec: { ...object.spec, type } };
-  };
+  const tell = (served: readonly string[], former?: string) =>
+    missingDeployerText(TYPE, new Set(served), former);
 
   it('is none if a deployer of this process handles the type', () => {
-    expect(tell([TYPE], takenUp('helm'))).to.equal(undefined);
+    expect(tell([TYPE], 'helm')).to.equal(undefined);
   });
 
   it('is the deployer of another process that has picked up such an item', () => {
-    const why = tell(
-      ['x', 'y'],
-      bare(item('plan', 'b')),
-      takenUp('other', 'x'),
-      takenUp(undefined),
-      takenUp('fake'),
-    );
-    expect(why).to.equal(
-      `no deployer in this process handles type ${TYPE} (but x, y), and fake, which handled the type before, has not responded yet`,
+    expect(tell(['x', 'y'], 'fake')).to.equal(
+      `no deployer in this process handles type ${TYPE} (only x, y), and deployer fake, which handled the type before, has not picked it up yet`,
     );
   });
 
   it('is unknown if no deployer ever picked up such an item', () => {
-    expect(tell([], takenUp('other', 'x'), takenUp(''))).to.equal(
-      `no deployer in this process handles type ${TYPE} (but nothing), and no deployer has ever picked up an item of this type`,
+    expect(tell([])).to.equal(
+      `no deployer in this process handles type ${TYPE}, and no deployer has ever picked up an item of this type`,
     );
   });
 });

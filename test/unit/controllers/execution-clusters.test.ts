@@ -354,7 +354,7 @@ describe('the shoot cluster of a deploy item', () => {
       expect(status()).to.include({ phase: 'Deleting' });
       await on.clock.advance(60_000);
       expect(status()).to.include({ phase: 'DeleteFailed', jobIDFinished: 'j2' });
-      expect(status().lastError?.message).to.contain('given up after 30s');
+      expect(status().lastError?.message).to.contain('gave up after 30s');
     });
 
     it('and other errors are not mistaken for errors of the source cluster', async () => {

@@ -277,7 +277,7 @@ describe('items that were not picked up for a while', () => {
   };
 
   it('are not reported if their deployer runs here', () => {
-    const missingDeployer = (type: string) => missingDeployerText(type, new Set([type]), []);
+    const missingDeployer = (type: string) => missingDeployerText(type, new Set([type]), undefined);
     const items = [neglected('a', 'x/served')];
     expect(awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, [])).to.deep.equal({
       awaited: { reason: 'JobsUnfinished', objects: ['deploy item plan-a-x'] },
@@ -288,7 +288,7 @@ describe('items that were not picked up for a while', () => {
     const asked: string[] = [];
     const missingDeployer = (type: string) => {
       asked.push(type);
-      return missingDeployerText(type, new Set(['x/served']), []);
+      return missingDeployerText(type, new Set(['x/served']), undefined);
     };
     const items = ['x/served', 'x/served', 'x/nobody', 'x/nobody', 'x/other'].map((type, i) =>
       neglected(`${i}`, type),

@@ -62,8 +62,8 @@ describe('the condition of a deploy item about shared objects', () => {
     );
     const text =
       'other deploy items also manage objects of this item: Namespace apps (demo/plan-b-x, demo/plan-c-x), ' +
-      'Secret apps/s (demo/plan-c-x); the job that runs last decides what is in them, ' +
-      'and an object stays until the last of these items is deleted';
+      'Secret apps/s (demo/plan-c-x); the last job overwrites their content, ' +
+      'and an object is deleted only with the last of these items';
     const time = '2026-01-02T00:00:00Z';
     expect(change).to.deep.equal({
       conditions: [{ ...CONDITION, message: text, lastTransitionTime: time, lastUpdateTime: time }],
@@ -114,6 +114,24 @@ describe('the condition of a deploy item about shared objects', () => {
       reason: 'NoSharedObjects',
       message: 'no other deploy item manages the objects of this item',
     });
+  });
+
+  it('costs a few reads for each object, however many items manage it', () => {
+    const uids = Array.from({ length: 100 }, (_, i) => `u${String(i)}`);
+    const others = Array.from({ length: 500 }, (_, i) => manager(`m${String(i)}`, ['u1']));
+    let reads = 0;
+    const all = function* (): Generator<View<DeployItem>> {
+      for (const other of others) {
+        reads++;
+        yield other;
+      }
+    };
+    const text = sharingChange(manager('a', uids), all, NOW)?.message;
+    expect(text).to.match(/ConfigMap u0 \(demo\/plan-m0-x, .* and 15 more\).* and 95 more; /);
+    expect(reads).to.be.below(uids.length + 5 * 25);
+    reads = 0;
+    isSharing(manager('a', uids), all);
+    expect(reads).to.be.below(5);
   });
 
   it('is checked for items that have it, or share objects with others', () => {

@@ -10,6 +10,7 @@ import { equal } from '../../../src/lib/json.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { ControllerSpec } from '../../../src/runtime/controller/spec.ts';
+import { keyOf } from '../../../src/runtime/keys.ts';
 import type { Cache, Caches, Context, Kind, Obj, View, Writer } from '../../../src/runtime/types.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
@@ -294,6 +295,7 @@ export class Bench {
       live: this.host,
       signal: this.shutdown.signal,
       interrupt,
+      hasNewEvents: false,
       attempt: 0,
       lastAttempt: false,
       log: this.#options.log ?? silentLogger,
@@ -336,6 +338,11 @@ export const kubeconfigOf = (name: string, user: object = { token: 't' }): strin
 function cachesOf(host: FakeCluster): Caches {
   const of = <T extends Obj>(kind: Kind<T>): Cache<T> => {
     const indexes = new Map<string, (obj: View<T>) => readonly string[]>();
+    const byIndex = (name: string, value: string): readonly View<T>[] =>
+      host
+        .names(kind.kind)
+        .map((key) => host.find(kind.kind, key) as unknown as View<T>)
+        .filter((one) => indexes.get(name)?.(one).includes(value));
     return {
       kind,
       name: kind.plural,
@@ -343,11 +350,8 @@ function cachesOf(host: FakeCluster): Caches {
       trouble: undefined,
       get: (key: string) => host.find(kind.kind, key) as unknown as View<T> | undefined,
       index: (name: string, keysOf: (obj: View<T>) => readonly string[]) => indexes.set(name, keysOf),
-      byIndex: (name: string, value: string) =>
-        host
-          .names(kind.kind)
-          .map((key) => host.find(kind.kind, key) as unknown as View<T>)
-          .filter((one) => indexes.get(name)?.(one).includes(value)),
+      byIndex,
+      keysByIndex: (name: string, value: string) => byIndex(name, value).map(keyOf),
     } as unknown as Cache<T>;
   };
   return {

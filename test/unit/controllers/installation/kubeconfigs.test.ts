@@ -143,9 +143,9 @@ describe('the kubeconfig of a target', () => {
       'it names another namespace',
       referring({}, { namespace: 'other' }),
       secret({ kubeconfig: base64('k') }),
-      'the namespace of the target is stated as "other", but only secrets in "demo", the namespace of the installation, are read',
+      'the target is in namespace "other", but only secrets in "demo", the namespace of the installation, can be read',
     ],
-    ['there is no secret', referring(), undefined, 'secret demo/s not found, which the target refers to'],
+    ['there is no secret', referring(), undefined, 'secret demo/s, which the target references, not found'],
     ['the secret is empty', referring(), secret(undefined), 'the target contains no kubeconfig'],
     [
       'the secret does not have the key',

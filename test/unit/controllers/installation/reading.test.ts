@@ -10,7 +10,7 @@ import {
   parentOf,
   exportersFor,
   importersFrom,
-  tradingSiblings,
+  connectedSiblings,
   notPickedUpBelow,
 } from '../../../../controllers/installation/related-objects.ts';
 import { StateSecrets } from '../../../../controllers/installation/gather/state-secrets.ts';
@@ -91,6 +91,19 @@ describe('the siblings that an installation trades with', () => {
     ...object,
     metadata: { ...object.metadata, namespace: 'other' },
   });
+  /** Installations that a search for siblings reads. */
+  const readBy = ({ ...world }: ReturnType<typeof worldOf>, of: Inst): number => {
+    let read = 0;
+    const byIndex = world.installations.byIndex.bind(world.installations);
+    const installations = Object.create(world.installations) as typeof world.installations;
+    installations.byIndex = (index, value) => {
+      const found = byIndex(index, value);
+      read += found.length;
+      return found;
+    };
+    connectedSiblings({ ...world, installations }, of);
+    return read;
+  };
   const self = root('self', ['in'], ['out']);
   const direct = root('direct', ['far'], ['in']);
   const indirect = root('indirect', [], ['far']);
@@ -111,15 +124,15 @@ describe('the siblings that an installation trades with', () => {
     expect(namesOf(importersFrom(world, self))).to.deep.equal(['user']);
   });
   it('include those that it imports from through others, but not the importers of others', () => {
-    expect(namesOf(tradingSiblings(world, self))).to.have.members(['direct', 'indirect', 'user']);
+    expect(namesOf(connectedSiblings(world, self))).to.have.members(['direct', 'indirect', 'user']);
   });
   it('are named once in a cycle of imports, which ends', () => {
     const [a, b] = [root('a', ['y'], ['x']), root('b', ['x'], ['y'])];
-    expect(namesOf(tradingSiblings(worldOf(a, b), a))).to.deep.equal(['b']);
+    expect(namesOf(connectedSiblings(worldOf(a, b), a))).to.deep.equal(['b']);
   });
   it('do not include itself, even if it imports its own export', () => {
     const own = root('own', ['x'], ['x']);
-    expect(tradingSiblings(worldOf(own), own)).to.deep.equal([]);
+    expect(connectedSiblings(worldOf(own), own)).to.deep.equal([]);
   });
   it('are children of the same parent below a root, and none without that parent', () => {
     const parent = installation('p');
@@ -137,19 +150,22 @@ describe('the siblings that an installation trades with', () => {
       root(`other-${String(i)}`, [`i${String(i)}`], [`o${String(i)}`]),
     );
     const counted = worldOf(self, direct, user, ...crowd);
-    let seen = 0;
-    const { installations } = counted;
-    const byIndex = installations.byIndex.bind(installations);
-    installations.byIndex = (index, value) => {
-      const found = byIndex(index, value);
-      seen += found.length;
-      return found;
-    };
-    tradingSiblings(counted, self);
-    expect(seen).to.be.at.most(6);
-    seen = 0;
-    tradingSiblings(counted, installation('without-imports-and-exports'));
-    expect(seen).to.equal(0);
+    expect(readBy(counted, self)).to.be.at.most(6);
+    expect(readBy(counted, installation('without-imports-and-exports'))).to.equal(0);
+  });
+  it('are read once each, even if all of them import and export the same name', () => {
+    const crowd = Array.from({ length: 300 }, (_, i) => root(`crowd-${String(i)}`, ['x'], ['x']));
+    const world = worldOf(...crowd);
+    expect(connectedSiblings(world, crowd[0]!)).to.have.lengthOf(299);
+    expect(readBy(world, crowd[0]!)).to.be.at.most(2 * 300);
+  });
+  it('are found through a name that an installation without its parent imports as well', () => {
+    const { metadata, ...stray } = below('gone', 'stray', ['y'], ['x']);
+    const orphan = { ...stray, metadata: { ...metadata, ownerReferences: [] } };
+    // The one that is read last is followed first.
+    const siblings = [root('a', [], ['y']), root('b', ['y'], ['x']), orphan];
+    const user = root('user', ['x'], []);
+    expect(namesOf(connectedSiblings(worldOf(user, ...siblings), user))).to.include.members(['a', 'b']);
   });
 });
 
@@ -198,6 +214,21 @@ describe('the caches for imports and exports', () => {
     const all = worldOf(...crowd);
     all.installations.list = () => expect.fail('the installations were read');
     expect([...(cachedImports(all, 'demo').rootNames?.('data') ?? [])]).to.deep.equal([]);
+  });
+
+  it('read no object of other scopes, and no other object for a suggestion', () => {
+    const copy = { [labels.dataContext]: 'Inst.stack', [labels.dataKey]: 'clusters' };
+    const all = worldOf(
+      target('copy', { labels: copy }),
+      target('other', { labels: { ...copy, [labels.dataContext]: 'Inst.other' } }),
+      dataObject('mine'),
+    );
+    for (const cache of [all.dataObjects, all.targets])
+      cache.list = () => expect.fail(`all ${cache.name} were read`);
+    const found = cachedImports(all, 'demo');
+    expect(namesOf(found.targetsBySelector({ import: 'i', labels: copy }))).to.deep.equal(['copy']);
+    all.dataObjects.get = () => expect.fail('objects were read for their names');
+    expect([...(found.rootNames?.('data') ?? [])]).to.deep.equal(['mine']);
   });
 
   const written = (type: string, writer = 'stack') => ({

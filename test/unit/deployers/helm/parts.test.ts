@@ -255,12 +255,12 @@ describe('cached charts', () => {
   });
 
   it('are replaced by newer ones, the oldest first', async () => {
-    const cache = createChartCache(new FakeClock(), 1000);
+    const cache = createChartCache(new FakeClock(), 10_000);
     const fetched: string[] = [];
     const get = (key: string) =>
       cache.get(key, () => {
         fetched.push(key);
-        return Promise.resolve(bytes(400));
+        return Promise.resolve(bytes(4_000));
       });
     for (const key of ['a', 'b', 'c', 'b', 'a']) await get(key);
     expect(fetched).to.deep.equal(['a', 'b', 'c', 'a']);

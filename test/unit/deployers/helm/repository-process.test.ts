@@ -44,6 +44,18 @@ describe('a large index of a chart repository', function () {
     ).to.match(/^the index of https:\/\/charts\.example\.org is not valid YAML: /);
   });
 
+  it('is read in turns of namespaces, whatever the number of repositories that one of them names', async () => {
+    const order: string[] = [];
+    const read = async (namespace: string, i: number): Promise<void> => {
+      const request = { ...wanted, url: `https://${namespace}-${String(i)}.example.org` };
+      const ports = { clock: new FakeClock(), signal, namespace };
+      await locationInProcess(large(entry('web', '1.2.7')), request, ports);
+      order.push(namespace);
+    };
+    await Promise.all([read('a', 1), read('a', 2), read('a', 3), read('a', 4), read('b', 1)]);
+    expect(order).to.deep.equal(['a', 'a', 'b', 'a', 'a']);
+  });
+
   it('fails if its process runs out of memory', async () => {
     const index = Buffer.from(`entries: [${'[[[]]],'.repeat(3_000_000)}]`);
     const error = await failureOf(locationInProcess(index, wanted, { clock: new FakeClock(), signal }));

@@ -149,6 +149,22 @@ describe('the end of the time of a job', () => {
     expect(b.status().lastError).to.deep.include(onTimeout);
   });
 
+  it('ends it at once if the time was used up while the plug-in found that it has to wait', async () => {
+    const { passed, open } = gate();
+    const b = hanging({
+      apply: async () => {
+        await passed;
+        return wait({ requeueAfterMs: 60_000, onTimeout });
+      },
+      options: { timeouts: { check: (_, left) => left } },
+    });
+    b.clock.at(10_500, open);
+    const started = b.kick('j1');
+    await b.pass(10_600);
+    await started;
+    expect(b.status()).to.deep.include({ phase: 'Failed', jobIDFinished: 'j1' });
+  });
+
   it('shows what the job was waiting for when a checkpoint notices first', async () => {
     const { passed, open } = gate();
     const b = hanging({

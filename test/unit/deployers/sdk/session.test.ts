@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { hostApi } from '../../../../deployers/sdk/host.ts';
 import type { DeployItem } from '../../../../deployers/sdk/kinds.ts';
-import { ItemMoved, Session } from '../../../../deployers/sdk/session.ts';
+import { ItemChanged, Session } from '../../../../deployers/sdk/session.ts';
 import { createTokens } from '../../../../deployers/sdk/tokens.ts';
 import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
 import type { Client, View, Write, Writer } from '../../../../src/runtime/types.ts';
@@ -94,7 +94,7 @@ describe('the item during a reconcile', () => {
     it(`is ${isGone ? 'gone' : 'changed meanwhile'} if a write is answered with ${String(status)}`, async () => {
       const { session } = sessionOf(itemOf(), refusal(status));
       const error = await session.addFinalizer().catch((thrown: unknown) => thrown);
-      expect(error).to.be.instanceOf(ItemMoved).with.property('isGone', isGone);
+      expect(error).to.be.instanceOf(ItemChanged).with.property('isGone', isGone);
       expect(session.failure).to.equal(error);
     });
   }
@@ -202,15 +202,15 @@ describe('tokens of a host', () => {
 
   it('are not retried if they were rejected right after they were issued', async () => {
     const { tokens, asked, clock } = given({ status: { token: 't' } });
-    expect(tokens.forget()).to.equal(false);
+    expect(tokens.forget(request.namespace)).to.equal(false);
     await tokens.of(request, never);
     await clock.advance(4_999);
-    expect(tokens.forget()).to.equal(false);
+    expect(tokens.forget(request.namespace)).to.equal(false);
     await tokens.of(request, never);
     expect(asked).to.have.length(2);
     await clock.advance(5_000);
     await tokens.of({ ...request, account: 'other' }, never);
-    expect(tokens.forget(), 'one of two is old').to.equal(true);
+    expect(tokens.forget(request.namespace), 'one of two is old').to.equal(true);
   });
 
   for (const [title, answer, message] of [

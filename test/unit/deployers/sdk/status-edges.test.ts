@@ -7,7 +7,7 @@ import { isLeftInPlace } from '../../../../deployers/sdk/intake.ts';
 import { itemOwner, type DeployItem, type DeployItemStatus } from '../../../../deployers/sdk/kinds.ts';
 import { retry } from '../../../../deployers/sdk/outcome.ts';
 import { checkSelectors, InvalidSelector, isSelected } from '../../../../deployers/sdk/responsible.ts';
-import { ItemMoved, Session } from '../../../../deployers/sdk/session.ts';
+import { ItemChanged, Session } from '../../../../deployers/sdk/session.ts';
 import { settle, targetMissing } from '../../../../deployers/sdk/status.ts';
 import { failAt } from '../../../../deployers/sdk/timeout.ts';
 import { unreadFields } from '../../../../deployers/sdk/shape.ts';
@@ -53,7 +53,7 @@ describe('errors of deployers', () => {
 
   it('have the names of their classes', () => {
     expect(new CodecError({ step: 'decode', message: 'm' }).name).to.equal('CodecError');
-    expect(new ItemMoved(false).name).to.equal('ItemMoved');
+    expect(new ItemChanged(false).name).to.equal('ItemChanged');
     expect(new InvalidSelector('m').name).to.equal('InvalidSelector');
     expect(new DeployerError(place).name).to.equal('DeployerError');
     expect(tooLong.name).to.equal('RetryError');
@@ -66,8 +66,8 @@ describe('errors of deployers', () => {
   });
 
   it('say what happened to an item that changed', () => {
-    expect(new ItemMoved(true).message).to.equal('deploy item deleted');
-    expect(new ItemMoved(false).message).to.equal('deploy item changed concurrently');
+    expect(new ItemChanged(true).message).to.equal('deploy item deleted');
+    expect(new ItemChanged(false).message).to.equal('deploy item changed concurrently');
   });
 
   it('have the answer of the server as their cause', async () => {
@@ -90,7 +90,7 @@ describe('errors of deployers', () => {
         signal: new AbortController().signal,
       });
       const error = await session.removeAnnotation('a').catch((thrown: unknown) => thrown);
-      expect(error).to.be.instanceOf(ItemMoved).with.property('cause', cause);
+      expect(error).to.be.instanceOf(ItemChanged).with.property('cause', cause);
       expect(session.failure).to.equal(error);
     }
   });

@@ -164,6 +164,15 @@ describe('the errors of a job', () => {
     });
   }
 
+  it('get the codes of the attempt that ends the job, if it repeats the message', () => {
+    const retried = failedWith(running, { ...problem('a'), codes: [] }, BEFORE);
+    const codes = ['ERR_UNAUTHORIZED'] as const;
+    const { firstError, lastErrors } = failedWith(retried, { ...problem('a'), codes }, NOW);
+    expect(lastErrors).to.have.length(1);
+    for (const error of [firstError, lastErrors?.[0]])
+      expect(error).to.deep.include({ codes, lastTransitionTime: BEFORE });
+  });
+
   it('are the latest five', () => {
     const status = after('a', 'b', 'c', 'd', 'e', 'f');
     expect(listed(status)).to.deep.equal(['b', 'c', 'd', 'e', 'f']);

@@ -239,6 +239,13 @@ describe('targets', () => {
     });
   }
 
+  it('the check and the connection read the same kubeconfig, also next to an empty one', async () => {
+    const config = { kubeconfig: null, ...withUser({ exec: { command: 'aws-login' } }) };
+    const b = await withTarget({ config });
+    expect(b.status().lastError?.message).to.contain('aws-login would run');
+    expect(b.opened).to.deep.equal([]);
+  });
+
   it('an inline certificate is accepted', async () => {
     const user = { 'client-certificate-data': 'YQ==', 'client-key-data': 'YQ==' };
     const kubeconfig = withUser(user, { 'certificate-authority-data': 'YQ==' });
@@ -385,6 +392,29 @@ describe('tokens of service accounts', () => {
     const all = await Promise.all([1, 2, 3].map(() => tokens.of(request, never)));
     expect(all).to.deep.equal(['token-1', 'token-1', 'token-1']);
     expect(asked()).to.equal(1);
+  });
+
+  it('of a namespace stay when one of another namespace is rejected', async () => {
+    const { clock, tokens } = given();
+    await tokens.of(request, never);
+    await tokens.of({ ...request, namespace: 'other' }, never);
+    await clock.advance(60_000);
+    expect(tokens.forget('third')).to.equal(false);
+    expect(tokens.forget('other')).to.equal(true);
+    expect(await tokens.of(request, never)).to.equal('token-1');
+    expect(await tokens.of({ ...request, namespace: 'other' }, never)).to.equal('token-3');
+  });
+
+  it('are kept up to a size for each namespace, whatever lifetimes and audiences are requested', async () => {
+    const { tokens, asked } = given();
+    const of = (i: number) => tokens.of({ ...request, audiences: [String(i).padEnd(2 ** 18, 'x')] }, never);
+    await tokens.of({ ...request, namespace: 'other' }, never);
+    for (let i = 0; i < 10; i++) await of(i);
+    await of(9);
+    await tokens.of({ ...request, namespace: 'other' }, never);
+    expect(asked(), 'kept').to.equal(11);
+    await of(0);
+    expect(asked(), 'requested again').to.equal(12);
   });
 
   it('are requested again by a caller that waited for a failed request', async () => {

@@ -118,6 +118,14 @@ function overheard(given: object, asked: Set<string>): object {
   });
 }
 
+it('many unknown fields are all found, and the first ones compared with known fields', () => {
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`manifest${String(i)}`, 1]));
+  const found = manifestConfig.unread?.({ ...head('manifest', 'v1alpha2'), ...many }) ?? [];
+  expect(found).to.have.lengthOf(100);
+  expect(found.filter((one) => one.includes('did you mean manifests?'))).to.have.lengthOf(20);
+  expect(found[99]).to.equal('manifest99 is not a known field');
+});
+
 describe('unknown fields of configurations', () => {
   for (const [title, [codec, given]] of Object.entries(whole)) {
     it(`are none in a complete one: ${title}`, () => {

@@ -1,0 +1,46 @@
+/** What templates can read about a target, whose server a tenant may run. */
+import { expect } from 'chai';
+import { capabilitiesOf, staticCapabilities } from '../../../../deployers/helm/target-facts.ts';
+import { ConfigurationError } from '../../../../deployers/sdk/errors.ts';
+
+const chart = { keywords: ['Capabilities', 'APIVersions'] } as never;
+const ctx = { config: { values: {}, exports: [] }, signal: new AbortController().signal } as never;
+
+describe('the capabilities of a target', () => {
+  /** @param groups number of API groups @param length of the names of kinds */
+  const read = (groups: number, length: number, gitVersion = 'v1.30.0') => {
+    const asked: string[] = [];
+    const raw = (_method: string, path: string): Promise<unknown> => {
+      asked.push(path);
+      if (path === '/version') return Promise.resolve({ gitVersion });
+      if (path === '/apis') {
+        const names = Array.from({ length: groups }, (_, i) => `g${String(i)}/v1`);
+        return Promise.resolve({ groups: names.map((groupVersion) => ({ versions: [{ groupVersion }] })) });
+      }
+      return Promise.resolve({
+        resources: Array.from({ length: 100 }, (_, i) => ({ kind: String(i).padEnd(length, 'x') })),
+      });
+    };
+    return { asked, capabilities: capabilitiesOf({ client: { raw } } as never, chart, ctx) };
+  };
+
+  it('include all kinds of a large cluster', async () => {
+    const { apiVersions } = await read(100, 30).capabilities;
+    expect(apiVersions)
+      .to.include('g99/v1/99xxxxxxxxxxxxxxxxxxxxxxxxxxxx')
+      .and.have.length(101 * 101);
+  });
+
+  it('are not collected from a server that lists kinds without end', async () => {
+    const { asked, capabilities } = read(10_000, 1_000);
+    const error: unknown = await capabilities.catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(ConfigurationError);
+    expect((error as Error).message).to.contain('more than 2 MiB; this limit is fixed');
+    expect(asked.length).to.be.below(100);
+  });
+
+  it('do not contain a version that is far too long', async () => {
+    const { kubeVersion } = await read(1, 10, 'v'.repeat(2 ** 20)).capabilities;
+    expect(kubeVersion).to.equal(staticCapabilities.kubeVersion);
+  });
+});

@@ -7,8 +7,8 @@ import type { Terminal } from './terminal/terminal.ts';
 
 interface Project {
   readonly name: string;
-  /** Folder of the skeleton in this package. */
-  readonly skeleton: string;
+  /** Folders of skeletons in this package; files of later ones replace those of earlier ones. */
+  readonly skeletons: readonly string[];
   /** Converts the text of each file. */
   readonly renamed: (text: string) => string;
   /** Added to `build`, `start` and `typecheck`. */
@@ -22,19 +22,19 @@ interface Project {
  */
 export function writeProject(project: Project, to: string | undefined): string {
   const folder = resolve(to ?? project.name);
-  writeSkeleton(packageFolder(project.skeleton), folder, project.renamed);
+  writeSkeleton(project.skeletons.map(packageFolder), folder, project.renamed);
   writeFileSync(join(folder, 'package.json'), json(manifest(project, folder)));
   writeFileSync(join(folder, 'tsconfig.json'), json(tsconfig));
   return relative(process.cwd(), folder) || '.';
 }
 
 /**
- * A script that compiles the project, and runs a file of it. Node.js 20 cannot run TypeScript, and a loader that can
+ * A script that compiles the project, and runs files of it. Node.js 20 cannot run TypeScript, and a loader that can
  * would weigh more than half as much as the compiler.
  */
 export const compiled = (...args: readonly string[]): string => {
-  const file = `dist/${args.at(-1) ?? ''}`;
-  return ['npm run --silent build && node --enable-source-maps', ...args.slice(0, -1), file].join(' ');
+  const inDist = args.map((each) => (each.endsWith('.js') ? `dist/${each}` : each));
+  return ['npm run --silent build && node --enable-source-maps', ...inDist].join(' ');
 };
 
 /** The next commands of the user. */

@@ -43,7 +43,9 @@ function hintFor(error: Error): string | undefined {
  */
 export const isKindUnknown = (error: Error): boolean =>
   error.name === 'NotFound' &&
-  /could not find the requested resource|the server answered 404$/.test(error.message);
+  /could not find the requested resource|does not serve this kind|the server answered 404$/.test(
+    error.message,
+  );
 
 const oneLine = (text: string): string =>
   text

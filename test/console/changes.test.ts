@@ -85,7 +85,7 @@ describe('the console during changes', function () {
     await page.getByRole('link', { name: 'network' }).click();
     await page.getByRole('button', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('Other landscapes import what it exports: shop').waitFor();
+    await dialog.getByText('Other landscapes import its exports: shop').waitFor();
     await dialog.getByText('2 objects on targets').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
@@ -142,7 +142,7 @@ describe('the console during changes', function () {
     await page.getByRole('link', { name: 'network' }).click();
     await page.getByRole('treeitem', { name: 'ConfigMap zones' }).waitFor();
     await first.close();
-    await page.getByRole('alert').getByText('The console does not answer').waitFor();
+    await page.getByRole('alert').getByText('The console does not respond').waitFor();
     expect(await page.getByRole('treeitem', { name: 'ConfigMap zones' }).count()).to.equal(1);
     const second = await running.stage.serve(Number(new URL(first.link).port));
     await page.getByRole('alert').getByText('There is no session').waitFor();

@@ -10,10 +10,23 @@ import { expect } from 'chai';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { readAssets } from '../../src/cli/console/assets.ts';
 import { startCluster, type Cluster } from '../support/cluster.ts';
+import type { DeployItemTemplate } from '../../src/api/kinds/execution.ts';
+import type { PlanDocument } from '../../src/cli/commands/plan/document.ts';
 import { root } from '../support/landscape.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../dist/src/cli/main.js');
 const MAX_BYTES = 300_000;
+const DNS_DEPLOYER = `
+  export const dns = {
+    type: 'example.org/dns', name: 'dns.example.org', version: '1.0.0',
+    config: { decode: (document) => document },
+    apply() { throw new Error('a plan must not apply'); },
+    remove() { throw new Error('a plan must not remove'); },
+    async plan() {
+      const ref = { apiVersion: 'dns.example.org/v1', kind: 'Zone', name: 'shop' };
+      return { objects: [{ change: 'create', ref, after: { ...ref } }], notes: [] };
+    },
+  };`;
 
 describe('espalier console', function () {
   this.timeout(60_000);
@@ -43,23 +56,72 @@ describe('espalier console', function () {
     throw new Error('the program printed no link');
   }
 
-  it('serves the landscapes of the kubeconfig until it is interrupted', async () => {
-    const scene = await cluster.scene();
-    await scene.create(root('web'));
-    const child = start('--port', '0');
+  /** With the session that the printed link starts. */
+  async function session(child: ReturnType<typeof start>): Promise<(path: string) => Promise<Response>> {
     const { origin, hash } = await linkOf(child);
-    const session = await fetch(`${origin}/api/session`, {
+    const started = await fetch(`${origin}/api/session`, {
       method: 'POST',
       headers: { origin, 'content-type': 'application/json' },
       body: JSON.stringify({ token: hash.replace('#token=', '') }),
     });
-    expect(session.status).to.equal(204);
-    const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? '';
-    const answer = await fetch(`${origin}/api/landscapes`, { headers: { cookie } });
+    expect(started.status).to.equal(204);
+    const cookie = started.headers.get('set-cookie')?.split(';')[0] ?? '';
+    return (path) => fetch(origin + path, { headers: { cookie } });
+  }
+
+  async function stop(child: ReturnType<typeof start>): Promise<void> {
+    const exit = once(child, 'exit');
+    child.kill('SIGINT');
+    expect(await exit).to.deep.equal([0, null]);
+  }
+
+  it('serves the landscapes of the kubeconfig until it is interrupted', async () => {
+    const scene = await cluster.scene();
+    await scene.create(root('web'));
+    const child = start('--port', '0');
+    const get = await session(child);
+    const answer = await get('/api/landscapes');
     const { items } = (await answer.json()) as { items: { id: string }[] };
     expect(items.map(({ id }) => id)).to.deep.equal([`${scene.ns}/web`]);
-    child.kill('SIGINT');
-    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+    await stop(child);
+  });
+
+  it('plans with the configuration and the deployers that it is given', async () => {
+    const scene = await cluster.scene();
+    const config = { apiVersion: 'dns.example.org/v1', kind: 'Cfg' };
+    const items = [{ name: 'zone', type: 'example.org/dns', config }] as unknown as DeployItemTemplate[];
+    await scene.create(root('names', { items }));
+    await scene.create(root('typo', { annotations: {}, more: { improts: [] } }));
+    writeFileSync(join(folder, 'config.yaml'), 'strict: true\n');
+    writeFileSync(join(folder, 'deployer.mjs'), DNS_DEPLOYER);
+    const planned = async (...args: readonly string[]) => {
+      const child = start('--port', '0', '-n', scene.ns, ...args);
+      const get = await session(child);
+      const of = async (name: string): Promise<PlanDocument> =>
+        (await (await get(`/api/landscapes/${scene.ns}/${name}/changes`)).json()) as PlanDocument;
+      const plans = { names: await of('names'), typo: await of('typo') };
+      await stop(child);
+      return plans;
+    };
+    const without = await planned();
+    expect(without.names.items.map(({ isKnown }) => isKnown)).to.deep.equal([false]);
+    expect(without.typo.problems).to.deep.equal([]);
+    const { names, typo } = await planned(
+      ...['--config', join(folder, 'config.yaml')],
+      ...['--deployer', join(folder, 'deployer.mjs')],
+    );
+    expect(names.items[0]?.objects.map(({ kind, name }) => `${kind} ${name}`)).to.deep.equal(['Zone shop']);
+    expect(typo.problems.map(({ message }) => message).join()).to.contain('improts');
+  });
+
+  it('names a mistake in the configuration at the start', async () => {
+    const file = join(folder, 'wrong.yaml');
+    writeFileSync(file, 'strict: perhaps\n');
+    const child = start('--port', '0', '--config', file);
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    expect(await once(child, 'exit')).to.deep.equal([2, null]);
+    expect(errors).to.contain(`configuration ${file}: strict`);
   });
 
   it('names the port that is in use, and the way out', async () => {

@@ -114,10 +114,12 @@ describe('the console in a cluster, in a browser', function () {
     const page = await open();
     await login(page, 'wrong');
     await page.getByRole('alert').getByText('does not accept the token').waitFor();
+    await page.locator('input[name=token]:focus').waitFor();
     expect(await page.getByLabel('Token').inputValue()).to.equal('');
     await login(page, TOKENS.admin);
     await page.getByRole('link', { name: 'vault' }).waitFor();
     await page.getByText('· all namespaces').waitFor();
+    await page.locator('h1:focus').getByText('Landscapes').waitFor();
     await page.context().close();
   });
 
@@ -145,6 +147,7 @@ describe('the console in a cluster, in a browser', function () {
     expect(await page.getByRole('button', { name: 'Delete' }).isDisabled()).to.equal(true);
     await page.goto(`${url}/landscapes/bank/vault`);
     await page.getByText('There is no root installation bank/vault').waitFor();
+    await page.getByText('or you may not list installations in its namespace').waitFor();
     await page.context().close();
   });
 
@@ -166,6 +169,7 @@ describe('the console in a cluster, in a browser', function () {
     for (const each of [page, other]) {
       await each.getByRole('heading', { name: 'Log in' }).waitFor();
       expect(await each.content()).not.to.contain('vault</');
+      await each.locator('input[name=token]:focus').waitFor();
     }
     await page.context().close();
   });

@@ -46,13 +46,45 @@ describe('planned changes in a browser', function () {
     await page.context().close();
   });
 
+  it('show what a job will not correct, because it skips unchanged deploy items', async () => {
+    const page = await open('/landscapes/shop/network');
+    const object = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      name: 'zones',
+      namespace: 'shop',
+      change: 'change',
+    };
+    const drift = { objects: [{ ...object, fields: [{ path: 'data.extra', before: 'by hand' }] }] };
+    const item = {
+      path: 'network/zones',
+      type: 't',
+      state: 'idle',
+      isKnown: true,
+      objects: [],
+      notes: [],
+      drift,
+    };
+    const summary = { create: 0, change: 0, delete: 0, unchanged: 0, kept: 0, unknown: 0, problems: 0 };
+    await page.route('**/changes', (route) =>
+      route.fulfill({ json: { items: [item], problems: [], summary } }),
+    );
+    await page.getByRole('link', { name: 'Changes' }).click();
+    const skipped = page.getByRole('region', { name: 'the next job will not correct them' });
+    await skipped.getByText('updateOnChangeOnly is set').waitFor();
+    await skipped.getByText('differs').waitFor();
+    await skipped.getByText('data.extra').waitFor();
+    await page.getByText('nothing to change, 1 differs and stays').waitFor();
+    await page.context().close();
+  });
+
   it('say why there are none', async () => {
     const page = await open('/landscapes/shop/network');
     await page.route('**/changes', (route) =>
-      route.fulfill({ status: 501, json: { error: 'this console makes no plans' } }),
+      route.fulfill({ status: 501, json: { error: 'this console does not compute plans' } }),
     );
     await page.getByRole('link', { name: 'Changes' }).click();
-    await page.getByRole('alert').getByText('this console makes no plans').waitFor();
+    await page.getByRole('alert').getByText('this console does not compute plans').waitFor();
     await page.context().close();
   });
 });

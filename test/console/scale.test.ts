@@ -41,16 +41,72 @@ describe('the console with 5,000 landscapes', function () {
     port = await listen(server, { port: 0 });
   });
   after(() => server?.close());
+  const change = (i: number, state: Parameters<typeof installation>[1]): void => {
+    const installations = objects.installations.map((each) =>
+      each.metadata.name === nameOf(i) ? installation(nameOf(i), state) : each,
+    );
+    objects = { ...objects, installations };
+    model.changed();
+  };
   const open = () => visit(own.browser, `http://127.0.0.1:${String(port)}/#token=${sessions.token}`);
 
   it('draws only the rows in view, and reaches the last one', async () => {
     const { page } = await open();
     await page.getByText('5,000 landscapes').waitFor();
     expect(await page.getByRole('row').count()).to.be.below(60);
-    await page.getByRole('rowgroup').focus();
+    await page.getByRole('grid').focus();
     await page.keyboard.press('End');
     await page.getByRole('link', { name: nameOf(COUNT - 1) }).waitFor();
     expect(await page.getByRole('row').count()).to.be.below(60);
+    await page.context().close();
+  });
+
+  it('stays where the user scrolled to when other rows change', async () => {
+    const { page } = await open();
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.locator('.virtual').evaluate((list: { scrollTop: number }) => {
+      list.scrollTop = 60_000;
+    });
+    await page.getByRole('link', { name: nameOf(2_000) }).waitFor();
+    change(42, { phase: 'Failed' });
+    await page.getByRole('button', { name: 'failed 1' }).waitFor();
+    await page.getByRole('link', { name: nameOf(2_000) }).waitFor();
+    await page.context().close();
+  });
+
+  it('returns to the row and the place from where the user left', async () => {
+    const { page } = await open();
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('PageUp');
+    const row = page.locator('[role=row][aria-selected=true]');
+    const name = await row.getByRole('link').innerText();
+    await page.keyboard.press('Enter');
+    await page.getByRole('tree').waitFor();
+    await page.goBack();
+    await row.getByText(name).waitFor();
+    await page.locator('[role=grid]:focus').waitFor();
+    await page.context().close();
+  });
+
+  it('writes the address no more often than browsers allow', async () => {
+    const { page } = await open();
+    await page.getByRole('searchbox').waitFor();
+    const count = await page.evaluate<number>(`(async () => {
+      const replace = history.replaceState.bind(history);
+      let calls = 0;
+      history.replaceState = (...args) => (calls++, replace(...args));
+      const search = document.querySelector('[type=search]');
+      for (let i = 0; i < 150; i++) {
+        search.value = 'word' + i;
+        search.dispatchEvent(new Event('input', { bubbles: true }));
+        await new Promise(requestAnimationFrame);
+      }
+      return calls;
+    })()`);
+    expect(count).to.be.below(60);
+    await page.waitForURL(/q=word149$/);
     await page.context().close();
   });
 
@@ -58,15 +114,7 @@ describe('the console with 5,000 landscapes', function () {
     const { page } = await open();
     await page.getByRole('searchbox').fill('4711');
     await page.getByText('1 landscape', { exact: true }).waitFor();
-    objects = {
-      ...objects,
-      installations: objects.installations.map((each) =>
-        each.metadata.name === nameOf(4711)
-          ? installation(nameOf(4711), { phase: 'Failed', error: HOSTILE })
-          : each,
-      ),
-    };
-    model.changed();
+    change(4711, { phase: 'Failed', error: HOSTILE });
     await page.getByRole('row', { name: /landscape-4711.*Failed/ }).waitFor();
     await page.context().close();
   });

@@ -28,28 +28,25 @@ export function Actions({ id, root }: ActionsProps) {
   const { data: rights, error } = useLoaded<Rights>(`${landscapePath(id)}/rights`);
   const [asked, setAsked] = useState<Action>();
   const [done, setDone] = useState('');
-  const missing = (action: Action): string =>
-    rights?.[action] === true
-      ? ''
-      : error !== ''
-        ? `The console cannot read your rights: ${error}`
-        : `You may not ${action === 'delete' ? 'delete' : 'patch'} installations in namespace ${root.namespace}`;
   return (
     <div class="actions" role="group" aria-label="Actions">
+      {shownActions(root).map((action) => {
+        const obstacle = obstacleOf(action, root, rights, error);
+        return (
+          <button
+            key={action === 'resume' ? 'suspend' : action}
+            type="button"
+            aria-disabled={obstacle !== ''}
+            title={obstacle}
+            onClick={() => (obstacle === '' ? setAsked(action) : setDone(obstacle))}
+          >
+            {titles[action]}
+          </button>
+        );
+      })}
       <span class="dim" aria-live="polite">
         {done}
       </span>
-      {shownActions(root).map((action) => (
-        <button
-          key={action}
-          type="button"
-          disabled={missing(action) !== '' || (action === 'interrupt' && root.condition !== 'running')}
-          title={missing(action)}
-          onClick={() => setAsked(action)}
-        >
-          {titles[action]}
-        </button>
-      ))}
       {asked && (
         <Confirmation
           id={id}
@@ -63,6 +60,15 @@ export function Actions({ id, root }: ActionsProps) {
       )}
     </div>
   );
+}
+
+/** Why the user cannot request an action now; empty: nothing prevents it. */
+function obstacleOf(action: Action, root: Part, rights: Rights | undefined, error: string): string {
+  if (error !== '') return `The console cannot read your rights: ${error}`;
+  if (!rights) return 'The console is reading your rights';
+  if (!rights[action])
+    return `You may not ${action === 'delete' ? 'delete' : 'patch'} installations in namespace ${root.namespace}`;
+  return action === 'interrupt' && root.condition !== 'running' ? 'No job is running' : '';
 }
 
 interface ConfirmationProps extends ActionsProps {
@@ -81,26 +87,29 @@ const results: Readonly<Record<Action, string>> = {
 
 function Confirmation({ id, root, action, onClose }: ConfirmationProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [error, setError] = useState('');
-  const [isSending, setSending] = useState(false);
   const [typed, setTyped] = useState('');
+  const [isPreviewed, setPreviewed] = useState(false);
+  const result = useRef('');
   useEffect(() => dialog.current?.showModal(), []);
-  const uid = root.facts.find(([name]) => name === 'UID')?.[1] ?? '';
-  const isReady = !isSending && (action !== 'delete' || typed === root.name);
+  const { error, isSending, request } = useRequest(id, root, action);
+  const isReady = !isSending && (action !== 'delete' || (isPreviewed && typed === root.name));
   const send = (): void => {
     if (!isReady) return;
-    setSending(true);
-    post(`${landscapePath(id)}/actions`, { action, uid })
-      .then(() => onClose(results[action]))
-      .catch((problem: unknown) => {
-        setSending(false);
-        setError((problem as Error).message);
-      });
+    request(() => {
+      result.current = results[action];
+      // The dialog returns the focus to the button that opened it.
+      if (dialog.current) dialog.current.close();
+      else onClose(result.current);
+    });
   };
   return (
-    <dialog ref={dialog} aria-labelledby="question" onClose={() => onClose('')}>
+    <dialog ref={dialog} aria-labelledby="question" onClose={() => onClose(result.current)}>
       <h2 id="question">{questions[action](id)}</h2>
-      {action === 'delete' ? <DeletionPreview id={id} /> : <p>{explanations[action]}</p>}
+      {action === 'delete' ? (
+        <DeletionPreview id={id} onShown={() => setPreviewed(true)} />
+      ) : (
+        <p>{explanations[action]}</p>
+      )}
       {action === 'delete' && (
         <label class="typed">
           Type <strong>{root.name}</strong> to confirm:
@@ -133,6 +142,28 @@ function Confirmation({ id, root, action, onClose }: ConfirmationProps) {
   );
 }
 
+interface Request {
+  readonly error: string;
+  readonly isSending: boolean;
+  readonly request: (onDone: () => void) => void;
+}
+
+function useRequest(id: string, root: Part, action: Action): Request {
+  const [error, setError] = useState('');
+  const [isSending, setSending] = useState(false);
+  const uid = root.facts.find(([name]) => name === 'UID')?.[1] ?? '';
+  const request = (onDone: () => void): void => {
+    setSending(true);
+    post(`${landscapePath(id)}/actions`, { action, uid })
+      .then(onDone)
+      .catch((problem: unknown) => {
+        setSending(false);
+        setError((problem as Error).message);
+      });
+  };
+  return { error, isSending, request };
+}
+
 const questions: Readonly<Record<Action, (id: string) => string>> = {
   reconcile: (id) => `Start a new job of ${id}?`,
   interrupt: (id) => `End the running job of ${id}?`,
@@ -142,26 +173,34 @@ const questions: Readonly<Record<Action, (id: string) => string>> = {
 };
 
 const explanations: Readonly<Record<Exclude<Action, 'delete'>, string>> = {
-  reconcile: 'All parts of the landscape are checked, and those that changed are updated.',
-  interrupt: 'Parts that still run fail; what they created so far remains.',
+  reconcile: 'The job checks all parts of the landscape and updates those that changed.',
+  interrupt: 'Parts that are still running fail; the objects that they created remain.',
   suspend:
     'No job starts until you resume them. A running job continues to its end, and deletions still work.',
-  resume: 'A job that was requested meanwhile starts now.',
+  resume: 'If a job was requested in the meantime, it starts now.',
 };
 
 const MAX_LISTED = 200;
 
-function DeletionPreview({ id }: { readonly id: string }) {
+interface PreviewProps {
+  readonly id: string;
+  readonly onShown: () => void;
+}
+
+function DeletionPreview({ id, onShown }: PreviewProps) {
   const { data, error } = useLoaded<Deletion>(`${landscapePath(id)}/deletion`);
+  useEffect(() => {
+    if (data) onShown();
+  }, [data]);
   if (error !== '') return <p class="failed">{error}</p>;
-  if (!data) return <p>Loading what would be deleted …</p>;
+  if (!data) return <p>Loading the objects to be deleted …</p>;
   const { parts, objects, importers } = data;
   const lines = [...objects, ...parts].slice(0, MAX_LISTED);
   const more = objects.length + parts.length - lines.length;
   return (
     <>
       {importers.length > 0 && (
-        <p class="failed">Other landscapes import what it exports: {importers.join(', ')}.</p>
+        <p class="failed">Other landscapes import its exports: {importers.join(', ')}.</p>
       )}
       <p>
         This deletes {counted(objects.length, 'object')} on targets, and {counted(parts.length, 'object')} of

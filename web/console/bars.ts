@@ -1,4 +1,4 @@
-/** Bars of a timeline. Pure. */
+/** Bars and errors of a timeline. Pure. */
 import type { TimelineRow } from '../../src/cli/console/wire.ts';
 
 /** A shorter bar would not be visible. */
@@ -23,4 +23,15 @@ export function barsOf(
     { kind: before, left: from, width: turn - from },
     { kind: after, left: turn, width: to - turn },
   ].filter(({ width }) => width > 0);
+}
+
+/** Whether a row below one has an error, which explains that of the row itself. */
+export function isExplained(rows: readonly Pick<TimelineRow, 'depth' | 'error'>[], index: number): boolean {
+  const { depth = 0 } = rows[index] ?? {};
+  for (let i = index + 1; i < rows.length; i++) {
+    const row = rows[i];
+    if (!row || row.depth <= depth) return false;
+    if (row.error !== '') return true;
+  }
+  return false;
 }

@@ -1,4 +1,4 @@
-/** What the next job would change, and which live objects differ from what their deploy items want. */
+/** What the next job would change, and which live objects differ from their deploy items. */
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Plan, PlannedField, PlannedItem, PlannedObject } from '../../src/cli/console/wire.ts';
 import { lineDiff } from '../../src/cli/commands/plan/line-diff.ts';
@@ -67,7 +67,7 @@ export function ChangesView({ id, query, version }: ChangesProps) {
 }
 
 function PlanView({ plan, showsAll }: { readonly plan: Plan; readonly showsAll: boolean }) {
-  const { changed, drifted, unchanged } = useMemo(() => groupsOf(plan), [plan]);
+  const { changed, drifted, skipped, unchanged } = useMemo(() => groupsOf(plan), [plan]);
   return (
     <>
       {plan.problems.map(({ path, message, isUnknown }) => (
@@ -79,17 +79,23 @@ function PlanView({ plan, showsAll }: { readonly plan: Plan; readonly showsAll: 
         Deploy items that are new, changed or deleted since the last job, and their objects.
       </Group>
       <Group title="Live objects differ" items={drifted} showsAll={showsAll}>
-        The deploy items are the same as in the last job, but their objects on the targets are not what they
-        want. The next job would write this:
+        The deploy items are the same as in the last job, but their objects on the targets differ from the
+        desired state. The next job would write this:
       </Group>
-      {changed.length === 0 && drifted.length === 0 && plan.problems.length === 0 && (
-        <Note>
-          The next job would change nothing: all objects on the targets are as their deploy items want them.
-        </Note>
+      <Group
+        title="Live objects differ, and the next job will not correct them"
+        items={skipped}
+        showsAll={showsAll}
+      >
+        The deploy items are the same as in the last job, and updateOnChangeOnly is set, so the next job skips
+        them. To write their objects again, change the deploy items, or remove updateOnChangeOnly.
+      </Group>
+      {[changed, drifted, skipped, plan.problems].every(({ length }) => length === 0) && (
+        <Note>The next job would change nothing: all objects on the targets match their deploy items.</Note>
       )}
       {showsAll && (
         <Group title="Unchanged" items={unchanged} showsAll>
-          Their objects on the targets are as the deploy items want them.
+          Their objects on the targets match the deploy items.
         </Group>
       )}
     </>
@@ -138,7 +144,11 @@ function Item({ item, showsAll }: { readonly item: PlannedItem; readonly showsAl
       {item.problem !== undefined && <p class="failed">{item.problem}</p>}
       <ul>
         {objects.slice(0, MAX_OBJECTS).map((object) => (
-          <ObjectChange key={`${object.kind}/${object.namespace ?? ''}/${object.name}`} object={object} />
+          <ObjectChange
+            key={`${object.kind}/${object.namespace ?? ''}/${object.name}`}
+            object={object}
+            wordOf={item.state === 'idle' ? wordsOfSkipped : wordsOfJob}
+          />
         ))}
       </ul>
       {objects.length > MAX_OBJECTS && (
@@ -153,7 +163,9 @@ function Item({ item, showsAll }: { readonly item: PlannedItem; readonly showsAl
   );
 }
 
-const words: Readonly<Record<PlannedObject['change'], readonly [className: string, word: string]>> = {
+type Words = Readonly<Record<PlannedObject['change'], readonly [className: string, word: string]>>;
+
+const wordsOfJob: Words = {
   create: ['succeeded', 'create'],
   change: ['running', 'change'],
   delete: ['failed', 'delete'],
@@ -161,9 +173,22 @@ const words: Readonly<Record<PlannedObject['change'], readonly [className: strin
   kept: ['dim', 'kept'],
 };
 
-function ObjectChange({ object }: { readonly object: PlannedObject }) {
+/** Of objects that the job does not touch. */
+const wordsOfSkipped: Words = {
+  ...wordsOfJob,
+  create: ['running', 'missing'],
+  change: ['running', 'differs'],
+  delete: ['running', 'left over'],
+};
+
+interface ObjectProps {
+  readonly object: PlannedObject;
+  readonly wordOf: Words;
+}
+
+function ObjectChange({ object, wordOf }: ObjectProps) {
   const { change, kind, namespace, name, note, problem, fields = [] } = object;
-  const [className, word] = words[change];
+  const [className, word] = wordOf[change];
   return (
     <li>
       <span class={`verb ${className}`}>{word}</span> {kind}{' '}

@@ -1,5 +1,6 @@
 /** Details of one object: why it is not ready, and facts about it. */
 import type { Part, Why } from '../../src/cli/console/wire.ts';
+import { focusable, useFocusAfterLoss } from './focus.ts';
 import { phaseText, sinceText, timeText } from './format.ts';
 import { useNow } from './now.ts';
 import { landscapeUrl } from './addresses.ts';
@@ -15,10 +16,15 @@ interface DetailsProps {
 }
 
 export function Details({ id, part, parts, onSelect, onClose }: DetailsProps) {
+  useFocusAfterLoss('.details h2', part.id);
   return (
-    <aside class="details" aria-label={`Details of ${part.title}`}>
+    <aside
+      class="details"
+      aria-label={`Details of ${part.title}`}
+      onKeyDown={({ key }) => key === 'Escape' && onClose()}
+    >
       <header>
-        <h2>
+        <h2 {...focusable}>
           <Symbol condition={part.condition} /> {part.title}
         </h2>
         <button type="button" class="plain" aria-label="Close the details" onClick={onClose}>
@@ -35,7 +41,9 @@ export function Details({ id, part, parts, onSelect, onClose }: DetailsProps) {
           <Link href={landscapeUrl(id, 'pods', { part: part.id })}>Pods, events and logs</Link>
         </p>
       )}
-      {part.why && <WhyPanel why={part.why} parts={parts} onSelect={onSelect} />}
+      {part.why && (
+        <WhyPanel why={part.why} isFailed={part.condition === 'failed'} parts={parts} onSelect={onSelect} />
+      )}
       {part.warnings.length > 0 && (
         <section>
           <h3>Warnings</h3>
@@ -77,11 +85,12 @@ const timesOf = ({ createdAt, startedAt, endedAt }: Part): Part['facts'] =>
 
 interface WhyProps {
   readonly why: Why;
+  readonly isFailed: boolean;
   readonly parts: ReadonlyMap<string, Part>;
   readonly onSelect: (id: string) => void;
 }
 
-function WhyPanel({ why, parts, onSelect }: WhyProps) {
+function WhyPanel({ why, isFailed, parts, onSelect }: WhyProps) {
   const now = useNow();
   return (
     <section class="why" aria-label="Why it is not ready">
@@ -89,7 +98,7 @@ function WhyPanel({ why, parts, onSelect }: WhyProps) {
       <p class="summary">{why.summary}</p>
       {why.holders.length > 0 && (
         <>
-          <h4>Held by</h4>
+          <h4>{isFailed ? 'Caused by' : 'Blocked by'}</h4>
           <ul>
             {why.holders.map(({ id, text }) => (
               <li key={id ?? text}>
@@ -107,7 +116,7 @@ function WhyPanel({ why, parts, onSelect }: WhyProps) {
       )}
       {why.next.length > 0 && (
         <>
-          <h4>What has to happen</h4>
+          <h4>Next steps</h4>
           <ul>
             {why.next.map((step) => (
               <li key={step}>{step}</li>

@@ -3,6 +3,7 @@ import { graphlib, layout } from '@dagrejs/dagre';
 import { useMemo } from 'preact/hooks';
 import type { Flow, FlowNode } from '../../src/cli/console/wire.ts';
 import { landscapePath } from './api.ts';
+import { focusable } from './focus.ts';
 import { counted, phaseText, symbols } from './format.ts';
 import { useLoaded } from './load.ts';
 import { Link, Note } from './parts.tsx';
@@ -89,7 +90,7 @@ function Picture({ flow, id }: { readonly flow: Flow; readonly id: string | unde
       role="region"
       aria-label="Picture of the data flow; the table below has the same content"
     >
-      <svg width={places.width} height={places.height} role="img" aria-label={pictureLabel(flow)}>
+      <svg width={places.width} height={places.height} role="group" aria-label={pictureLabel(flow)}>
         <defs>
           <marker
             id="arrow"
@@ -104,7 +105,7 @@ function Picture({ flow, id }: { readonly flow: Flow; readonly id: string | unde
           </marker>
         </defs>
         {places.edges.map(({ points, names, x, y }, i) => (
-          <g key={i} class="edge">
+          <g key={i} class="edge" aria-hidden="true">
             <title>{names.join('\n')}</title>
             <path d={curve(points)} marker-end="url(#arrow)" />
             <text x={x} y={y - 5} text-anchor="middle">
@@ -139,17 +140,19 @@ function Box({ node, x, y, id }: BoxProps) {
         navigate(href);
       }}
     >
-      <title>{node.label}</title>
+      <title>{`${node.label}, ${phaseOf(node)}`}</title>
       <rect x={x} y={y} width={SIZE.width} height={SIZE.height} rx="5" />
       <text x={x + 12} y={y + 18} class="title">
         {cut(node.label, 28)}
       </text>
       <text x={x + 12} y={y + 34} class="phase">
-        {symbols[node.condition]} {phaseText({ phase: node.phase, marks: [] })}
+        {symbols[node.condition]} {phaseOf(node)}
       </text>
     </a>
   );
 }
+
+const phaseOf = ({ phase }: FlowNode): string => phaseText({ phase, marks: [] });
 
 const urlOf = (node: FlowNode, id: string | undefined): string =>
   id === undefined ? landscapeUrl(node.landscape) : landscapeUrl(id, 'tree', { part: node.id });
@@ -203,7 +206,7 @@ function Imports({ flow }: { readonly flow: Flow }) {
 export const FlowPage = ({ version }: { readonly version: unknown }) => (
   <main class="page">
     <div class="heading">
-      <h1>Data flow between landscapes</h1>
+      <h1 {...focusable}>Data flow between landscapes</h1>
       <Link href="/">All landscapes</Link>
     </div>
     <FlowView version={version} />

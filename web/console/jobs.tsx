@@ -1,7 +1,7 @@
 /** The jobs of a landscape, and a timeline of one of them. */
 import type { JobList, JobSummary, Timeline, TimelineRow } from '../../src/cli/console/wire.ts';
 import { landscapePath } from './api.ts';
-import { barsOf } from './bars.ts';
+import { barsOf, isExplained } from './bars.ts';
 import { durationText, jobDuration, timeText } from './format.ts';
 import { useNow } from './now.ts';
 import { useLoaded } from './load.ts';
@@ -116,7 +116,14 @@ function TimelineView({ id, job, version, now }: TimelineProps) {
       </h2>
       <ol>
         {data.rows.map((row, i) => (
-          <TimelineLine key={i} row={row} start={start} end={end} now={data.endedAt ?? now} />
+          <TimelineLine
+            key={i}
+            row={row}
+            error={isExplained(data.rows, i) ? '' : row.error}
+            start={start}
+            end={end}
+            now={data.endedAt ?? now}
+          />
         ))}
       </ol>
     </section>
@@ -125,15 +132,16 @@ function TimelineView({ id, job, version, now }: TimelineProps) {
 
 interface LineProps {
   readonly row: TimelineRow;
+  readonly error: string;
   readonly start: number;
   readonly end: number;
   readonly now: number;
 }
 
-function TimelineLine({ row, start, end, now }: LineProps) {
+function TimelineLine({ row, error, start, end, now }: LineProps) {
   const waited = row.waitedFor.length > 0 ? `waited for ${row.waitedFor.join(', ')}` : '';
   return (
-    <li title={[waited, row.error].filter(Boolean).join('\n')}>
+    <li title={waited}>
       <span class="label" style={{ paddingLeft: `${row.depth * 16}px` }}>
         {row.title} <span class="kind">{row.kind}</span>
       </span>
@@ -148,9 +156,8 @@ function TimelineLine({ row, start, end, now }: LineProps) {
       </span>
       <span class="dim number">{jobDuration(times(row), now)}</span>
       <span class={classOf(row.phase)}>{row.phase}</span>
-      <span class="hidden">
-        {waited} {row.error}
-      </span>
+      {waited !== '' && <span class="hidden">{waited}</span>}
+      {error !== '' && <p class="failed">{error}</p>}
     </li>
   );
 }

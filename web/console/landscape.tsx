@@ -1,11 +1,12 @@
 /** One landscape: its tree with details, its data flow, and its jobs. */
 import { useEffect, useMemo } from 'preact/hooks';
-import type { Part } from '../../src/cli/console/wire.ts';
+import type { About, Part } from '../../src/cli/console/wire.ts';
 import { Actions } from './actions.tsx';
 import { ChangesView } from './changes-view.tsx';
 import { Details } from './details.tsx';
 import { Events } from './events.tsx';
 import { FlowView } from './flow.tsx';
+import { focusTree, focusable, useFocusAfterLoss } from './focus.ts';
 import { counted, phaseText } from './format.ts';
 import { Jobs } from './jobs.tsx';
 import type { Live } from './live.ts';
@@ -20,6 +21,7 @@ interface LandscapeProps {
   readonly tab: Tab;
   readonly query: URLSearchParams;
   readonly live: Live<Part>;
+  readonly about: About | undefined;
 }
 
 const titles: Readonly<Record<Tab, string>> = {
@@ -31,21 +33,21 @@ const titles: Readonly<Record<Tab, string>> = {
   events: 'Events',
 };
 
-export function Landscape({ id, tab, query, live }: LandscapeProps) {
+export function Landscape({ id, tab, query, live, about }: LandscapeProps) {
   const { items } = live;
   const root = useMemo(() => rootIn(items), [items]);
   useEffect(() => {
-    document.title = `${id} · Espalier`;
-  }, [id]);
-  if (items === undefined) return <Note>Loading {id} …</Note>;
-  const isGone = root === undefined;
+    document.title = `${tab === 'tree' ? '' : `${titles[tab]} · `}${id} · Espalier`;
+  }, [id, tab]);
+  const isGone = items !== undefined && root === undefined;
+  useFocusAfterLoss('h1', isGone);
   return (
     <main class="page">
       <div class="heading">
-        <h1>
+        <h1 {...focusable}>
           {root && <Symbol condition={root.condition} />} {id}
         </h1>
-        {root && (
+        {root && items && (
           <span class={root.condition}>
             {phaseText(root)} · {counted(items.size - 1, 'object')}
           </span>
@@ -59,9 +61,15 @@ export function Landscape({ id, tab, query, live }: LandscapeProps) {
         </nav>
         {root && <Actions id={id} root={root} />}
       </div>
-      {isGone && tab !== 'jobs' ? (
+      {items === undefined ? (
+        <Note>Loading {id} …</Note>
+      ) : isGone && tab !== 'jobs' ? (
         <Note>
-          There is no root installation {id}. It may have been deleted. <Link href="/">All landscapes</Link>
+          There is no root installation {id}.{' '}
+          {isListed(id, about)
+            ? 'It may have been deleted.'
+            : 'It may have been deleted, or you may not list installations in its namespace.'}{' '}
+          <Link href="/">All landscapes</Link>
         </Note>
       ) : tab === 'tree' ? (
         <TreeTab id={id} query={query} parts={items} />
@@ -79,6 +87,10 @@ export function Landscape({ id, tab, query, live }: LandscapeProps) {
     </main>
   );
 }
+
+/** Whether the viewer would see the landscape if it existed. */
+const isListed = (id: string, about: About | undefined): boolean =>
+  !about || about.namespaces === 'all' || about.namespaces.includes(id.split('/')[0] ?? '');
 
 function rootIn(items: ReadonlyMap<string, Part> | undefined): Part | undefined {
   for (const part of items?.values() ?? []) if (part.parent === '') return part;
@@ -111,7 +123,16 @@ function TreeTab({ id, query, parts }: TreeTabProps) {
         <Tree parts={parts} selected={selected} onSelect={(next) => go(next)} onlyOpen={only === 'unready'} />
       </div>
       {part && (
-        <Details id={id} part={part} parts={parts} onSelect={(next) => go(next)} onClose={() => go('')} />
+        <Details
+          id={id}
+          part={part}
+          parts={parts}
+          onSelect={(next) => go(next)}
+          onClose={() => {
+            go('');
+            focusTree();
+          }}
+        />
       )}
     </div>
   );

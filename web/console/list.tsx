@@ -1,15 +1,17 @@
 /** All landscapes, with search and filters. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { About, LandscapeRow } from '../../src/cli/console/wire.ts';
-import { conditions, counted, jobDuration, phaseText, sinceText, symbols } from './format.ts';
+import { focusable, isFocusFree } from './focus.ts';
+import { conditions, counted, jobDuration, numberText, phaseText, sinceText, symbols } from './format.ts';
 import { useNow } from './now.ts';
 import { filterList, namespacesIn, type FilteredList, type ListFilter } from './list-filter.ts';
 import type { Live } from './live.ts';
 import { indexAfter } from './keys.ts';
 import { Link, Note, Symbol } from './parts.tsx';
 import { landscapeUrl, withQuery } from './addresses.ts';
-import { navigate } from './route.ts';
-import { Virtual } from './virtual.tsx';
+import { useNarrow } from './narrow.ts';
+import { navigate, useSaved } from './route.ts';
+import { ROW_HEIGHT, Virtual } from './virtual.tsx';
 
 const filterIn = (query: URLSearchParams): ListFilter => ({
   search: query.get('q') ?? '',
@@ -36,14 +38,16 @@ export function List({ live, query, about }: ListProps) {
   const namespaces = useMemo(() => namespacesIn(items?.values() ?? []), [items]);
   return (
     <main class="page">
-      <h1 class="hidden">Landscapes</h1>
+      <h1 class="hidden" {...focusable}>
+        Landscapes
+      </h1>
       <Toolbar filter={filter} list={list} namespaces={namespaces} />
       {items === undefined ? (
         <Note>Loading …</Note>
       ) : items.size === 0 && about?.namespaces.length === 0 ? (
         <Note>
-          You may not list installations in any namespace that has some. Ask an administrator for the verbs
-          get, list and watch of installations, executions and deployitems.
+          You may not list installations in any namespace with installations. Ask an administrator for the
+          verbs get, list and watch of installations, executions and deployitems.
         </Note>
       ) : items.size === 0 ? (
         <Note>
@@ -68,7 +72,7 @@ interface ToolbarProps {
 function Toolbar({ filter, list, namespaces }: ToolbarProps) {
   const search = useRef<HTMLInputElement>(null);
   useSearchKey(search);
-  const chip = (condition: string, text: string, count: number) => (
+  const chip = (condition: string, symbol: string, text: string, count: number) => (
     <button
       key={condition}
       type="button"
@@ -76,7 +80,8 @@ function Toolbar({ filter, list, namespaces }: ToolbarProps) {
       aria-pressed={filter.condition === condition}
       onClick={() => setFilter({ ...filter, condition })}
     >
-      {text} <span class="count">{count.toLocaleString('en')}</span>
+      {symbol && <span aria-hidden="true">{symbol} </span>}
+      {text} <span class="count">{numberText(count)}</span>
     </button>
   );
   return (
@@ -105,9 +110,9 @@ function Toolbar({ filter, list, namespaces }: ToolbarProps) {
         </select>
       ) : null}
       <div class="chips" role="group" aria-label="State">
-        {chip('', 'All', list.total)}
+        {chip('', '', 'All', list.total)}
         {conditions.map((condition) =>
-          chip(condition, `${symbols[condition]} ${condition}`, list.counts[condition]),
+          chip(condition, symbols[condition], condition, list.counts[condition]),
         )}
       </div>
     </div>
@@ -128,10 +133,25 @@ function useSearchKey(search: { readonly current: HTMLInputElement | null }): vo
   }, []);
 }
 
+/** With a second line for the message. */
+const NARROW_ROW_HEIGHT = 50;
+
+interface Place {
+  readonly row: string;
+  readonly top: number;
+}
+
 function Rows({ rows }: { readonly rows: readonly LandscapeRow[] }) {
   const now = useNow();
-  const [activeId, setActiveId] = useState('');
+  const top = useRef(0);
+  const grid = useRef<HTMLDivElement>(null);
+  const saved = useSaved((): Place => ({ row: activeId, top: top.current }));
+  const [activeId, setActiveId] = useState<string>(saved?.row ?? '');
   const active = rows.findIndex(({ id }) => id === activeId);
+  const isNarrow = useNarrow();
+  useEffect(() => {
+    if (saved?.row && isFocusFree()) grid.current?.focus();
+  }, []);
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = indexAfter(event.key, active, rows.length);
     const row = rows[next ?? active];
@@ -141,39 +161,58 @@ function Rows({ rows }: { readonly rows: readonly LandscapeRow[] }) {
     event.preventDefault();
   };
   return (
-    <div class="grid" role="grid" aria-label="Landscapes" aria-rowcount={rows.length + 1}>
-      <div class="row head" role="row">
-        {['', 'Name', 'Namespace', 'Phase', 'Objects', 'Job', 'Age', 'Message'].map((title) => (
-          <span key={title} role="columnheader">
-            {title || <span class="hidden">State</span>}
-          </span>
-        ))}
+    <>
+      <p class="hidden" id="list-keys">
+        Choose with the arrow keys, open with Enter
+      </p>
+      <div
+        ref={grid}
+        class="grid"
+        role="grid"
+        aria-label="Landscapes"
+        aria-describedby="list-keys"
+        aria-rowcount={rows.length + 1}
+        tabIndex={0}
+        {...(active >= 0 && { 'aria-activedescendant': rowId(activeId) })}
+        onKeyDown={onKeyDown}
+      >
+        <Head />
+        <Virtual
+          count={rows.length}
+          rowHeight={isNarrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT}
+          active={{ index: active, id: activeId }}
+          startTop={saved?.top}
+          onScroll={(next) => {
+            top.current = next;
+          }}
+          attributes={{ role: 'rowgroup', tabIndex: -1 }}
+          row={(index, style) => {
+            const row = rows[index];
+            const isActive = index === active;
+            return (
+              row && <Row key={row.id} row={row} index={index} isActive={isActive} now={now} style={style} />
+            );
+          }}
+        />
       </div>
-      <Virtual
-        count={rows.length}
-        active={active}
-        attributes={{
-          tabIndex: 0,
-          role: 'rowgroup',
-          'aria-label': 'Landscapes; choose with the arrow keys, open with Enter',
-          ...(active >= 0 && { 'aria-activedescendant': `row-${active}` }),
-          onKeyDown,
-        }}
-        row={(index, style) => {
-          const row = rows[index];
-          return (
-            row && (
-              <Row key={row.id} row={row} index={index} isActive={index === active} now={now} style={style} />
-            )
-          );
-        }}
-      />
       <p class="foot" aria-live="polite">
         {counted(rows.length, 'landscape')}
       </p>
-    </div>
+    </>
   );
 }
+
+const rowId = (landscape: string): string => `row-${landscape}`;
+
+const Head = () => (
+  <div class="row head" role="row" aria-rowindex={1}>
+    {['', 'Name', 'Namespace', 'Phase', 'Objects', 'Job', 'Age', 'Message'].map((title) => (
+      <span key={title} role="columnheader">
+        {title || <span class="hidden">State</span>}
+      </span>
+    ))}
+  </div>
+);
 
 interface RowProps {
   readonly row: LandscapeRow;
@@ -188,12 +227,15 @@ function Row({ row, index, isActive, now, style }: RowProps) {
     row.failed > 0 ? `, ${row.failed} failed` : row.running > 0 ? `, ${row.running} running` : '';
   return (
     <div
-      id={`row-${index}`}
+      id={rowId(row.id)}
       class={isActive ? 'row active' : 'row'}
       role="row"
       aria-rowindex={index + 2}
       aria-selected={isActive}
       style={style}
+      onClick={({ target }) => {
+        if (!(target as Element).closest('a') && !hasSelection()) navigate(landscapeUrl(row.id));
+      }}
     >
       <span role="gridcell">
         <Symbol condition={row.condition} />
@@ -221,8 +263,12 @@ function Row({ row, index, isActive, now, style }: RowProps) {
         {sinceText(row.createdAt, now)}
       </span>
       <span role="gridcell" class="note" title={row.note}>
+        <span class="place">{row.namespace} </span>
         {row.note}
       </span>
     </div>
   );
 }
+
+/** The user has marked text, to copy it. */
+const hasSelection = (): boolean => getSelection()?.isCollapsed === false;

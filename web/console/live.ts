@@ -19,33 +19,43 @@ export interface Live<T> {
   readonly problem: string;
 }
 
+/** An item from the JSON of an event. */
+type Complete<T> = (sent: never) => T;
+
 /** The server sends at least one event in 5 seconds. */
 const SILENCE_MS = 15_000;
 const MIN_RETRY_MS = 500;
 const MAX_RETRY_MS = 5_000;
 
-/** @param attempt connects again when it changes */
-export function useLive<T extends Item>(path: string, attempt: number): Live<T> {
+/**
+ * @param complete makes an item of what the server sends; a constant for each path
+ * @param attempt connects again when it changes
+ */
+export function useLive<T extends Item>(path: string, complete: Complete<T>, attempt: number): Live<T> {
   const [state, setState] = useState<Live<T> & { readonly path: string }>(() => initial(path));
   useEffect(() => {
-    setState(initial(path));
-    return follow<T>(path, (change) => setState((before) => ({ ...before, ...change(before) })));
+    setState((before) => initial(path, before.connection));
+    return follow<T>(path, complete, (change) => setState((before) => ({ ...before, ...change(before) })));
   }, [path, attempt]);
   // The first render after a change of the path must not show the items of the path before.
-  return state.path === path ? state : initial(path);
+  return state.path === path ? state : initial(path, state.connection);
 }
 
-const initial = <T>(path: string): Live<T> & { readonly path: string } => ({
+/** Another view of a server that responds is not another connection. */
+const initial = <T>(
+  path: string,
+  before: Connection = 'connecting',
+): Live<T> & { readonly path: string } => ({
   path,
   items: undefined,
-  connection: 'connecting',
+  connection: before === 'live' ? 'live' : 'connecting',
   problem: '',
 });
 
 type Update<T> = (change: (before: Live<T>) => Partial<Live<T>>) => void;
 
 /** @returns a function that ends the connection */
-function follow<T extends Item>(path: string, update: Update<T>): () => void {
+function follow<T extends Item>(path: string, complete: Complete<T>, update: Update<T>): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let retryMs = MIN_RETRY_MS;
@@ -65,30 +75,58 @@ function follow<T extends Item>(path: string, update: Update<T>): () => void {
       retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
     });
   };
-  const on = (event: string, change: (data: string, before: Live<T>) => Partial<Live<T>>): void =>
-    source?.addEventListener(event, ({ data }) => {
-      heard();
-      update((before) => change(String(data), before));
-    });
   const connect = (): void => {
-    source = new EventSource(path);
-    source.onerror = lost;
+    const own = new EventSource(path);
+    source = own;
+    own.onerror = lost;
     heard();
-    on('snapshot', (data) => {
-      retryMs = MIN_RETRY_MS;
-      const { items } = JSON.parse(data) as Snapshot<T>;
-      return { items: new Map(items.map((item) => [item.id, item])), connection: 'live' };
-    });
-    on('change', (data, { items }) => ({
-      items: changedItems(items ?? new Map<string, T>(), JSON.parse(data) as Changes<T>),
-    }));
-    on('health', (data) => ({ problem: (JSON.parse(data) as Health).problem }));
+    for (const [event, read] of Object.entries(readersOf(complete, update)))
+      own.addEventListener(event, ({ data }: MessageEvent<string>) => {
+        heard();
+        if (event === 'snapshot') retryMs = MIN_RETRY_MS;
+        // In a task of its own, so that several events do not block the page for long.
+        setTimeout(() => {
+          if (!isClosed) read(data);
+        });
+      });
   };
   connect();
   return () => {
     isClosed = true;
     clearTimeout(timer);
     source?.close();
+  };
+}
+
+/** What the data of each event changes. */
+function readersOf<T extends Item>(
+  complete: Complete<T>,
+  update: Update<T>,
+): Readonly<Record<string, (data: string) => void>> {
+  let earlier: T[] = [];
+  const withEarlier = (items: readonly never[]): readonly T[] => {
+    const all = [...earlier, ...items.map(complete)];
+    earlier = [];
+    return all;
+  };
+  return {
+    items(data) {
+      earlier.push(...(JSON.parse(data) as Snapshot<never>).items.map(complete));
+    },
+    snapshot(data) {
+      const all = withEarlier((JSON.parse(data) as Snapshot<never>).items);
+      const items = new Map(all.map((item) => [item.id, item]));
+      update(() => ({ items, connection: 'live' }));
+    },
+    change(data) {
+      const { set, gone } = JSON.parse(data) as Changes<never>;
+      const changes = { set: withEarlier(set), gone };
+      update(({ items }) => ({ items: changedItems(items ?? new Map<string, T>(), changes) }));
+    },
+    health(data) {
+      const { problem } = JSON.parse(data) as Health;
+      update(() => ({ problem }));
+    },
   };
 }
 

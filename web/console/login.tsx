@@ -1,5 +1,5 @@
 /** The page for a console in the cluster without a session: the user enters a bearer token. */
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { post } from './api.ts';
 
 interface LoginProps {
@@ -7,6 +7,7 @@ interface LoginProps {
 }
 
 export function LoginPage({ onDone }: LoginProps) {
+  const input = useRef<HTMLInputElement>(null);
   const [token, setToken] = useState('');
   const [error, setError] = useState('');
   const [isSending, setSending] = useState(false);
@@ -20,6 +21,7 @@ export function LoginPage({ onDone }: LoginProps) {
       .catch((problem: unknown) => {
         setSending(false);
         setToken('');
+        input.current?.focus();
         setError((problem as Error).message);
       });
   };
@@ -34,6 +36,7 @@ export function LoginPage({ onDone }: LoginProps) {
         <label>
           Token
           <input
+            ref={input}
             type="password"
             name="token"
             autocomplete="off"

@@ -7,12 +7,21 @@ interface PlanGroups {
   readonly changed: readonly PlannedItem[];
   /** Deploy items that stay the same, of whose objects some differ on the target. */
   readonly drifted: readonly PlannedItem[];
+  /** Deploy items that the next job skips, although objects differ: with these objects. */
+  readonly skipped: readonly PlannedItem[];
   readonly unchanged: readonly PlannedItem[];
 }
 
 export function groupsOf({ items }: Plan): PlanGroups {
-  const groups: Record<keyof PlanGroups, PlannedItem[]> = { changed: [], drifted: [], unchanged: [] };
-  for (const item of items) groups[groupOf(item)].push(item);
+  const groups: Record<keyof PlanGroups, PlannedItem[]> = {
+    changed: [],
+    drifted: [],
+    skipped: [],
+    unchanged: [],
+  };
+  for (const { drift, ...item } of items)
+    if (drift) groups.skipped.push({ ...item, ...drift });
+    else groups[groupOf(item)].push(item);
   return groups;
 }
 
@@ -25,8 +34,8 @@ function groupOf({ state, isKnown, problem, objects, notes }: PlannedItem): keyo
 export const isUnchanged = ({ change, problem }: PlannedObject): boolean =>
   problem === undefined && (change === 'unchanged' || change === 'kept');
 
-/** `1 object to create, 2 to change, 3 unchanged` */
-export function summaryWords({ summary }: Plan): string {
+/** `1 to create, 2 to change, 1 differs and stays, 3 objects unchanged` */
+export function summaryWords({ summary, items }: Plan): string {
   const { create, change, delete: gone, unchanged, kept, unknown, problems } = summary;
   const parts = [
     [create, 'to create'],
@@ -36,8 +45,10 @@ export function summaryWords({ summary }: Plan): string {
     [problems, 'would fail'],
   ] as const;
   const shown = parts.filter(([count]) => count > 0).map(([count, words]) => `${count} ${words}`);
+  const staying = items.reduce((sum, { drift }) => sum + (drift?.objects.length ?? 0), 0);
   return [
     ...(shown.length > 0 ? shown : ['nothing to change']),
+    ...(staying > 0 ? [`${staying} ${staying === 1 ? 'differs and stays' : 'differ and stay'}`] : []),
     `${counted(unchanged + kept, 'object')} unchanged`,
   ].join(', ');
 }

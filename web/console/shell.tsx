@@ -1,16 +1,24 @@
 /** The frame of all views: navigation, the state of the connection, and the view of the address. */
 import { useEffect, useState } from 'preact/hooks';
 import type { About, LandscapeRow, Login, LoginInfo, Part } from '../../src/cli/console/wire.ts';
+import { receivedRow, type SentRow } from '../../src/cli/console/sent-row.ts';
 import { get, remove } from './api.ts';
+import { focusable, useFocusOnView } from './focus.ts';
 import { FlowPage } from './flow.tsx';
 import { Landscape } from './landscape.tsx';
 import { List } from './list.tsx';
-import { useLive, type Connection } from './live.ts';
+import { useLive, type Connection, type Live } from './live.ts';
 import { LoginPage } from './login.tsx';
 import { scopeWords } from './format.ts';
 import { Link, Note } from './parts.tsx';
 import { withQuery, type View } from './addresses.ts';
 import { useRoute, type Route } from './route.ts';
+
+type Item = LandscapeRow & Part;
+
+/** Parts are sent completely. */
+const asSent = (item: Item): Item => item;
+const fromRow = (row: SentRow): Item => receivedRow(row) as Item;
 
 const feedOf = (view: View): string => {
   if (view.name !== 'landscape') return '/api/events';
@@ -21,14 +29,16 @@ const feedOf = (view: View): string => {
 export function Shell() {
   const route = useRoute();
   const [attempt, setAttempt] = useState(0);
-  const live = useLive<LandscapeRow & Part>(feedOf(route.view), attempt);
+  const live = useLive<Item>(feedOf(route.view), route.view.name === 'landscape' ? asSent : fromRow, attempt);
   const login = useLogin(live.connection);
   const about = useAbout(live.connection);
   const retry = (): void => setAttempt((before) => before + 1);
-  useEffect(() => {
-    if (route.view.name !== 'landscape') document.title = 'Espalier';
-  }, [route.view.name]);
   const needsLogin = live.connection === 'refused' && login === 'token';
+  const title = needsLogin ? 'Log in' : titles[route.view.name];
+  useEffect(() => {
+    if (title !== undefined) document.title = `${title} · Espalier`;
+  }, [title]);
+  useFocusOnView(needsLogin ? 'input[name=token]' : 'h1', needsLogin ? 'login' : viewKey(route.view));
   return (
     <>
       <header class="bar">
@@ -49,6 +59,7 @@ export function Shell() {
           {!needsLogin && about && `${about.server} · ${scopeWords(about)}`}
         </span>
         <span class={`connection ${live.connection}`} role="status">
+          <span class="hidden">Connection: </span>
           {words[live.connection]}
         </span>
         {!needsLogin && login === 'token' && <Logout user={about?.user ?? ''} onDone={retry} />}
@@ -66,6 +77,16 @@ export function Shell() {
     </>
   );
 }
+
+/** Landscapes set their own title. */
+const titles: Readonly<Partial<Record<View['name'], string>>> = {
+  list: 'Landscapes',
+  flow: 'Data flow',
+  unknown: 'Not found',
+};
+
+/** The tabs of a landscape are one view. */
+const viewKey = (view: View): string => (view.name === 'landscape' ? view.id : `/${view.name}`);
 
 function Logout({ user, onDone }: { readonly user: string; readonly onDone: () => void }) {
   return (
@@ -115,11 +136,11 @@ function useAbout(connection: Connection): About | undefined {
 function Banner({ connection, problem }: { readonly connection: Connection; readonly problem: string }) {
   const text =
     connection === 'refused'
-      ? 'There is no session. Open the link that espalier console printed last; this page then continues by itself.'
+      ? 'There is no session. Open the latest link that espalier console printed; then this page reconnects.'
       : connection === 'lost'
-        ? 'The console does not answer. This page shows the last known state and reconnects by itself.'
+        ? 'The console does not respond. This page shows the last known state and keeps trying to reconnect.'
         : problem !== ''
-          ? `The API server is not reachable, so this is the last known state: ${problem}`
+          ? `The API server is unreachable; this page shows the last known state: ${problem}`
           : '';
   return (
     <div role="alert" class={text === '' ? 'banner hidden' : 'banner'}>
@@ -130,7 +151,7 @@ function Banner({ connection, problem }: { readonly connection: Connection; read
 
 interface CurrentProps {
   readonly route: Route;
-  readonly live: ReturnType<typeof useLive<LandscapeRow & Part>>;
+  readonly live: Live<Item>;
   readonly about: About | undefined;
 }
 
@@ -141,12 +162,17 @@ function Current({ route: { view, query }, live, about }: CurrentProps) {
     case 'flow':
       return <FlowPage version={live.items} />;
     case 'landscape':
-      return <Landscape key={view.id} id={view.id} tab={view.tab} query={query} live={live} />;
+      return <Landscape key={view.id} id={view.id} tab={view.tab} query={query} live={live} about={about} />;
     case 'unknown':
       return (
-        <Note>
-          There is no such page. <Link href="/">All landscapes</Link>
-        </Note>
+        <main class="page">
+          <h1 class="hidden" {...focusable}>
+            Not found
+          </h1>
+          <Note>
+            There is no such page. <Link href="/">All landscapes</Link>
+          </Note>
+        </main>
       );
   }
 }

@@ -3,10 +3,10 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Part } from '../../src/cli/console/wire.ts';
 import { jobDuration, phaseText, sinceText } from './format.ts';
 import { useNow } from './now.ts';
-
+import { focusDetails } from './focus.ts';
 import { Note, Symbol } from './parts.tsx';
 import { afterKey, treeRows, type TreeRow } from './tree-model.ts';
-import { Virtual } from './virtual.tsx';
+import { ROW_HEIGHT, Virtual } from './virtual.tsx';
 
 interface TreeProps {
   readonly parts: ReadonlyMap<string, Part>;
@@ -26,6 +26,7 @@ export function Tree({ parts, selected, onSelect, onlyOpen }: TreeProps) {
     setToggled(next);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') focusDetails();
     const { select, open } = afterKey(event.key, rows, active);
     if (select !== undefined) onSelect(select);
     if (open !== undefined) toggle(open);
@@ -43,12 +44,13 @@ export function Tree({ parts, selected, onSelect, onlyOpen }: TreeProps) {
       </div>
       <Virtual
         count={rows.length}
-        active={active}
+        rowHeight={ROW_HEIGHT}
+        active={{ index: active, id: selected }}
         attributes={{
           tabIndex: 0,
           role: 'tree',
           'aria-label': 'Objects of the landscape',
-          ...(active >= 0 && { 'aria-activedescendant': `part-${active}` }),
+          ...(active >= 0 && { 'aria-activedescendant': rowId(selected) }),
           onKeyDown,
         }}
         row={(index, style) => {
@@ -58,7 +60,6 @@ export function Tree({ parts, selected, onSelect, onlyOpen }: TreeProps) {
               <TreeItem
                 key={row.part.id}
                 row={row}
-                index={index}
                 isSelected={index === active}
                 now={now}
                 style={style}
@@ -75,7 +76,6 @@ export function Tree({ parts, selected, onSelect, onlyOpen }: TreeProps) {
 
 interface TreeItemProps {
   readonly row: TreeRow;
-  readonly index: number;
   readonly isSelected: boolean;
   readonly now: number;
   readonly style: Readonly<Record<string, string>>;
@@ -83,11 +83,11 @@ interface TreeItemProps {
   readonly onToggle: (id: string) => void;
 }
 
-function TreeItem({ row, index, isSelected, now, style, onSelect, onToggle }: TreeItemProps) {
+function TreeItem({ row, isSelected, now, style, onSelect, onToggle }: TreeItemProps) {
   const { part, level, position, siblings, hasChildren, isOpen } = row;
   return (
     <div
-      id={`part-${index}`}
+      id={rowId(part.id)}
       class={isSelected ? 'row active' : 'row'}
       role="treeitem"
       aria-level={level}
@@ -125,6 +125,8 @@ function TreeItem({ row, index, isSelected, now, style, onSelect, onToggle }: Tr
     </div>
   );
 }
+
+const rowId = (part: string): string => `part-${part}`;
 
 const labelOf = (part: Part): string =>
   part.kind === 'Object'

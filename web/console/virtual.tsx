@@ -2,56 +2,89 @@
 import type { ComponentChildren, HTMLAttributes } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-const ROW_HEIGHT = 30;
+/** Of a row with one line of text. */
+export const ROW_HEIGHT = 30;
 /** Rows above and below the visible ones. */
 const MARGIN = 8;
 
+/** Height that is drawn before that of the list is known. */
+const FIRST_HEIGHT = 450;
+
 interface VirtualProps {
   readonly count: number;
-  /** The row that keys move; it is scrolled into view when it changes. -1 for none. */
-  readonly active: number;
+  readonly rowHeight: number;
+  /** The row that keys move: its position, -1 for none, and its id. Another one is scrolled into view. */
+  readonly active: { readonly index: number; readonly id: string };
+  /** Where the list is scrolled to at first. */
+  readonly startTop?: number | undefined;
+  readonly onScroll?: (top: number) => void;
   readonly attributes: HTMLAttributes<HTMLDivElement>;
   readonly row: (index: number, style: Readonly<Record<string, string>>) => ComponentChildren;
 }
 
-export function Virtual({ count, active, attributes, row }: VirtualProps) {
+export function Virtual({ count, rowHeight, active, startTop = 0, attributes, row, onScroll }: VirtualProps) {
   const box = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  const [height, setHeight] = useState(600);
+  const [top, setTop] = useState(startTop);
+  const [height, setHeight] = useState<number>();
+  const isPrinting = useIsPrinting();
 
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return undefined;
-    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    // Called after the first layout; reading the height here would force one. The rows that become visible with it, and
+    // those around them, are drawn in a task of their own.
+    const observer = new ResizeObserver(() => setTimeout(() => setHeight(element.clientHeight)));
     observer.observe(element);
-    setHeight(element.clientHeight);
+    if (startTop > 0) element.scrollTop = startTop;
     return () => observer.disconnect();
   }, []);
 
+  // Not when the position of the same row changes: the user may look at other rows.
   useEffect(() => {
     const element = box.current;
-    if (!element || active < 0) return;
-    const start = active * ROW_HEIGHT;
+    if (!element || active.index < 0) return;
+    const start = active.index * rowHeight;
     if (start < element.scrollTop) element.scrollTop = start;
-    else if (start + ROW_HEIGHT > element.scrollTop + element.clientHeight)
-      element.scrollTop = start + ROW_HEIGHT - element.clientHeight;
-  }, [active]);
+    else if (start + rowHeight > element.scrollTop + element.clientHeight)
+      element.scrollTop = start + rowHeight - element.clientHeight;
+  }, [active.id]);
 
-  const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - MARGIN);
-  const last = Math.min(count, Math.ceil((top + height) / ROW_HEIGHT) + MARGIN);
+  const margin = height === undefined ? 0 : MARGIN;
+  const end = Math.ceil((top + (height ?? FIRST_HEIGHT)) / rowHeight);
+  const first = isPrinting ? 0 : Math.max(0, Math.floor(top / rowHeight) - margin);
+  const last = isPrinting ? count : Math.min(count, end + margin);
   const rows: ComponentChildren[] = [];
   for (let i = first; i < last; i++)
-    rows.push(row(i, { transform: `translateY(${i * ROW_HEIGHT}px)`, height: `${ROW_HEIGHT}px` }));
+    rows.push(row(i, { transform: `translateY(${i * rowHeight}px)`, height: `${rowHeight}px` }));
   return (
     <div
       {...attributes}
       ref={box}
       class="virtual"
-      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      onScroll={({ currentTarget: { scrollTop } }) => {
+        setTop(scrollTop);
+        onScroll?.(scrollTop);
+      }}
     >
-      <div role="presentation" class="virtual-space" style={{ height: `${count * ROW_HEIGHT}px` }}>
+      <div role="presentation" class="virtual-space" style={{ height: `${count * rowHeight}px` }}>
         {rows}
       </div>
     </div>
   );
+}
+
+/** All rows are drawn for paper. */
+function useIsPrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false);
+  useEffect(() => {
+    const start = (): void => setPrinting(true);
+    const end = (): void => setPrinting(false);
+    addEventListener('beforeprint', start);
+    addEventListener('afterprint', end);
+    return () => {
+      removeEventListener('beforeprint', start);
+      removeEventListener('afterprint', end);
+    };
+  }, []);
+  return isPrinting;
 }

@@ -14,7 +14,7 @@ import { namespaceKind } from '../objects.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { importNames } from '../trace/sources.ts';
 
-/** A user who waits longer goes on typing. */
+/** A user who waits longer continues typing. */
 const MAX_WAIT_MS = 2000;
 const MAX_NAMES = 500;
 

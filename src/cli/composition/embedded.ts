@@ -1,5 +1,5 @@
 /** Starts the embedded API server for commands: with a kubeconfig file, and errors that mention the option. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { startApiServer, type ApiServer, type ApiServerOptions } from '../../apiserver/server.ts';
@@ -20,7 +20,7 @@ export interface EmbeddedOptions {
   readonly controllers?: readonly string[] | undefined;
   /** Namespace of the kubeconfig's context. */
   readonly namespace?: string | undefined;
-  /** Where to write the kubeconfig; default: the data folder, or a temporary folder. */
+  /** Where `announce` writes the kubeconfig; default: in the data folder, or in a temporary folder, at the start. */
   readonly kubeconfigFile?: string | undefined;
   readonly log: Logger;
 }
@@ -30,6 +30,11 @@ export interface Embedded {
   /** Content of an administrator's kubeconfig. */
   readonly kubeconfig: string;
   readonly kubeconfigFile: string;
+  /**
+   * Call it when clients can use the server: creates `options.kubeconfigFile`, so that scripts can wait for the file.
+   * @throws CommandError if it cannot be written
+   */
+  announce(): void;
   /** Stops the server, and deletes the kubeconfig if it cannot be used again. */
   close(): Promise<void>;
 }
@@ -50,6 +55,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       url: server.url,
       kubeconfig,
       kubeconfigFile: file.path,
+      announce: file.announce,
       async close() {
         await server.close();
         file.remove();
@@ -147,38 +153,68 @@ export function inNamespace(kubeconfig: string, namespace: string | undefined): 
   return toYaml({ ...document, contexts });
 }
 
-function writeKubeconfig(
-  text: string,
-  { kubeconfigFile, data }: EmbeddedOptions,
-): { readonly path: string; remove(): void } {
-  const wanted = kubeconfigFile ?? (data === undefined ? undefined : join(data, KUBECONFIG));
-  if (wanted === undefined) {
-    const folder = mkdtempSync(join(tmpdir(), 'espalier-'));
-    const path = join(folder, KUBECONFIG);
-    writeFileSync(path, text, { mode: OWNER_ONLY });
-    return {
-      path,
-      remove() {
-        rmSync(folder, { recursive: true, force: true });
-      },
-    };
-  }
+interface KubeconfigFile {
+  readonly path: string;
+  readonly announce: () => void;
+  readonly remove: () => void;
+}
+
+const nothing = (): void => undefined;
+
+function writeKubeconfig(text: string, { kubeconfigFile, data }: EmbeddedOptions): KubeconfigFile {
   // The kubeconfig in the data folder also stores the port for the next start.
-  const inDataFolder = data === undefined ? [] : [resolve(join(data, KUBECONFIG))];
-  let path = resolve(wanted);
+  const inData = data === undefined ? undefined : resolve(data, KUBECONFIG);
+  const wanted = kubeconfigFile === undefined ? undefined : resolve(kubeconfigFile);
+  if (inData !== undefined) writeOrFail(inData, text);
+  if (wanted !== undefined && wanted !== inData) return announcedFile(wanted, text);
+  if (inData !== undefined) return { path: inData, announce: nothing, remove: nothing };
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-'));
+  const path = join(folder, KUBECONFIG);
+  writeFileSync(path, text, { mode: OWNER_ONLY });
+  return {
+    path,
+    announce: nothing,
+    remove() {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Written at the start, to fail early, with another name. The file of an earlier server would be taken for this one's. */
+function announcedFile(path: string, text: string): KubeconfigFile {
+  const early = `${path}.starting`;
+  writeOrFail(early, text);
+  orFail(path, () => {
+    rmSync(path, { force: true });
+  });
+  return {
+    path,
+    announce() {
+      orFail(path, () => {
+        renameSync(early, path);
+      });
+    },
+    remove() {
+      rmSync(early, { force: true });
+    },
+  };
+}
+
+const writeOrFail = (path: string, text: string): void => {
+  orFail(path, () => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { mode: OWNER_ONLY });
+  });
+};
+
+function orFail(path: string, write: () => void): void {
   try {
-    for (path of [...inDataFolder, path]) {
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text, { mode: OWNER_ONLY });
-    }
+    write();
   } catch (error) {
     const { code = 'error' } = error as NodeJS.ErrnoException;
     throw new CommandError(
       `cannot write the kubeconfig to ${path} (${code}); choose another file with --write-kubeconfig`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
-  return { path, remove: () => undefined };
 }

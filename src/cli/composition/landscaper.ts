@@ -298,7 +298,7 @@ function recordCrashes(plugin: DeployerPlugin, report: ReportProblem | undefined
 function phaseMetric(metrics: Metrics, controller: string): (phase: string) => void {
   const counter = metrics.counter({
     name: 'espalier_phase_transitions_total',
-    help: 'Phases entered, by controller and phase.',
+    help: 'Phase transitions by controller and new phase.',
     labels: ['controller', 'phase'],
   });
   return (phase) => {

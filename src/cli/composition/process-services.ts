@@ -106,8 +106,8 @@ export async function createProcessServices(
   const connection = await connect({ kubeconfig, ...common(log, clock), metrics, responses: host });
   const client = wrapClient(createClient(connection));
   closing.add(() => client.close());
-  const sources = createClientPool(clock, async (text) =>
-    createClient(await connect({ kubeconfig: { text }, ...common(log, clock), responses: target })),
+  const sources = createClientPool(clock, async (text, usedBy) =>
+    createClient(await connect({ kubeconfig: { text }, ...common(log, clock), responses: target, usedBy })),
   );
   closing.add(() => sources.close());
   const repositories = createComponentRepositories({
@@ -116,7 +116,7 @@ export async function createProcessServices(
     signal: closing.signal,
     ...configuration.registry,
     report: ({ path, key }, problem) => {
-      log.warn({ key, file: path, problem }, 'a configured file cannot be used as expected');
+      log.warn({ key, file: path, problem }, 'a configured file cannot be used');
     },
     downloads,
     componentLimits: configuration.limits,
@@ -176,11 +176,11 @@ function observeCache(repositories: ComponentRepositories, metrics: Metrics): vo
   const labels = ['id'];
   const id = { id: 'components' };
   metrics.observed(
-    { name: 'ociclient_cache_memory_usage_bytes', help: 'Bytes of fetched contents that are kept.', labels },
+    { name: 'ociclient_cache_memory_usage_bytes', help: 'Bytes of fetched content in the cache.', labels },
     () => [[id, repositories.cache.size]],
   );
   metrics.observed(
-    { name: 'ociclient_cache_items_total', help: 'Fetched contents that are kept.', labels },
+    { name: 'ociclient_cache_items_total', help: 'Entries of fetched content in the cache.', labels },
     () => [[id, repositories.cache.items]],
   );
 }

@@ -30,6 +30,7 @@ export function containerSettings(
   return {
     namespace: given.namespace ?? base.namespace,
     defaultImage: given.defaultImage?.image ?? base.defaultImage,
+    pullSecretNamespaces: given.pullSecretNamespaces ?? base.pullSecretNamespaces,
     main: mainOf(given, base.main),
     init: initOf(programOf(given.initContainer, base.init), isPlainHttpAllowed),
     wait: programOf(given.waitContainer, base.wait),

@@ -15,7 +15,7 @@ export interface Viewer {
   readonly client: Client;
   /** Connects to the clusters of targets; undefined if the console uses no credentials of targets. */
   readonly targets?: TargetReader | undefined;
-  /** Undefined if the console makes no plans. */
+  /** Undefined if the console does not compute plans. */
   readonly plan?: Planner | undefined;
   readonly about: About;
   /** Called after an action on a landscape. */

@@ -3,9 +3,11 @@
  * change all receive the items that differ.
  */
 import type { Clock } from '../../lib/clock.ts';
+import { readableJson } from '../../lib/printable.ts';
 import type { Node } from '../tree/tree.ts';
 import { partsOf, rowOf } from './items.ts';
 import type { Model, WatchedModel } from './model.ts';
+import { sentRow } from './sent-row.ts';
 
 /** All landscapes, or one of them. */
 export type Topic =
@@ -29,7 +31,7 @@ interface Encoded {
   readonly json: string;
 }
 
-const encodedItem = (item: Item): Encoded => ({ id: item.id, json: JSON.stringify(item) });
+const encodedItem = (item: Item): Encoded => ({ id: item.id, json: readableJson(item) });
 
 /** Remembers the results for as long as the trees exist; an unchanged tree is the same object. */
 function remembered<T>(of: (root: Node) => T): (root: Node) => T {
@@ -41,7 +43,7 @@ function remembered<T>(of: (root: Node) => T): (root: Node) => T {
   };
 }
 
-const encodedRow = remembered((root) => encodedItem(rowOf(root)));
+const encodedRow = remembered((root) => encodedItem(sentRow(rowOf(root))));
 const encodedParts = remembered((root) => partsOf(root).map(encodedItem));
 
 type Send = (event: string, json: string) => void;
@@ -84,7 +86,7 @@ export function createFeed(model: WatchedModel, clock: Clock): Feed {
     cancelFlush ??= clock.at(Math.max(clock.now(), nextFlushAt), flush);
   });
 
-  const health = (): string => JSON.stringify({ problem: model.problem() });
+  const health = (): string => readableJson({ problem: model.problem() });
   let cancelHealth: (() => void) | undefined;
   const beat = (): void => {
     cancelHealth = clock.at(clock.now() + HEALTH_MS, () => {
@@ -103,7 +105,7 @@ export function createFeed(model: WatchedModel, clock: Clock): Feed {
       channels.set(id, channel);
       channel.viewers.add(send);
       send('health', health());
-      send('snapshot', `{"items":[${[...channel.sent.values()].join(',')}]}`);
+      send('snapshot', `{"items":[${sendFirst([...channel.sent.values()], [send])}]}`);
       return () => {
         channel.viewers.delete(send);
         if (channel.viewers.size === 0) channels.delete(id);
@@ -132,6 +134,20 @@ function sendChanges(channel: Channel, model: Model): void {
   const gone = [...before.keys()].filter((id) => !now.has(id));
   channel.sent = now;
   if (set.length === 0 && gone.length === 0) return;
-  const json = `{"set":[${set.join(',')}],"gone":${JSON.stringify(gone)}}`;
+  const last = sendFirst(set, channel.viewers);
+  const json = `{"set":[${last}],"gone":${JSON.stringify(gone)}}`;
   for (const send of channel.viewers) send('change', json);
+}
+
+/** More items are sent as several events, because the browser reads an event in one task. */
+const MAX_ITEMS = 500;
+
+/** Sends the first items as events of their own. @returns the JSON of the last ones */
+function sendFirst(items: readonly string[], viewers: Iterable<Send>): string {
+  let at = 0;
+  for (; items.length - at > MAX_ITEMS; at += MAX_ITEMS) {
+    const json = `{"items":[${items.slice(at, at + MAX_ITEMS).join(',')}]}`;
+    for (const send of viewers) send('items', json);
+  }
+  return items.slice(at).join(',');
 }

@@ -1,5 +1,5 @@
 /** Rows of the list and parts of a landscape, from trees. Pure. */
-import { isBeingDeleted } from '../../api/job.ts';
+import { isBeingDeleted, isDeletionPhase } from '../../api/job.ts';
 import { exportedNames, importedNames } from '../../api/data-names.ts';
 import type { DeployItem } from '../../api/kinds/deployitem.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
@@ -52,7 +52,9 @@ function firstWait(node: Node): Node | undefined {
 }
 
 const marksOf = ({ marks, object }: Node): readonly string[] =>
-  isBeingDeleted(object.metadata) ? [...marks, 'being deleted'] : marks;
+  isBeingDeleted(object.metadata) && !isDeletionPhase(object.status?.phase)
+    ? [...marks, 'being deleted']
+    : marks;
 
 function timesOf({ object, startedAt, endedAt }: Node): Pick<Part, 'createdAt' | 'startedAt' | 'endedAt'> {
   const createdAt = Date.parse(object.metadata.creationTimestamp ?? '');

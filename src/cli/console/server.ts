@@ -1,6 +1,7 @@
 /** The HTTP server of the console: its pages, its data as JSON, and events. */
 import type { AddressInfo } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
+import { readableJson } from '../../lib/printable.ts';
 import { CommandError } from '../errors.ts';
 import type { Node } from '../tree/tree.ts';
 import { Refused, type Access, type Viewer } from './access.ts';
@@ -38,6 +39,7 @@ export function createServer({ access, assets, certificate }: ConsoleParts): Fas
   }) as unknown as FastifyInstance;
   // Browsers send other types to foreign origins without asking first.
   server.removeContentTypeParser('text/plain');
+  server.setReplySerializer(readableJson);
   server.decorateRequest('viewer', undefined);
   server.addHook('onClose', () => {
     access.close();

@@ -7,7 +7,7 @@ import { CommandError } from '../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { packageInfo } from '../package.ts';
 import { readAssets } from './assets.ts';
-import { createPlanner } from './changes/plan-process.ts';
+import { createPlanners } from './changes/plan-process.ts';
 import { createSessions } from './guard.ts';
 import { loopbackAccess } from './loopback.ts';
 import { modelOfSource, watchSource } from './model.ts';
@@ -18,8 +18,8 @@ interface ConsoleOptions {
   readonly namespace: string | undefined;
   /** 0: a free one; undefined: the usual one, or a free one if it is in use. */
   readonly port: number | undefined;
-  /** Arguments that select the same cluster, for the program that plans. */
-  readonly clusterArgs: readonly string[];
+  /** Arguments of `espalier plan`: the same cluster, and what plans depend on besides. */
+  readonly planArgs: readonly string[];
 }
 
 interface RunningConsole {
@@ -35,7 +35,7 @@ const USUAL_PORT = 8082;
 /** @throws CommandError if the console is not built, or the port is not available */
 export async function startConsole(
   { client, caches, clock, self }: Pick<Cluster, 'client' | 'caches' | 'clock' | 'self'>,
-  { namespace, port: wanted, clusterArgs }: ConsoleOptions,
+  { namespace, port: wanted, planArgs }: ConsoleOptions,
 ): Promise<RunningConsole> {
   const assets = readAssets();
   const sessions = createSessions();
@@ -55,7 +55,7 @@ export async function startConsole(
     model: modelOfSource(source),
     client,
     targets: targetReaderOf({ client, clock, log: silentLogger, rng: secureRng, signal: life.signal, self }),
-    plan: createPlanner({ clusterArgs }),
+    plan: createPlanners({ planArgs })({ id: '' }),
     clock,
     sessions,
     about: {

@@ -32,22 +32,22 @@ export function whyOf(node: Node, place: Place): Why | undefined {
 function summaryOf(node: Node): string {
   if (node.blockedBy.length > 0) {
     const names = node.blockedBy.join(', ');
-    return node.condition === 'failed' ? `It did not start because of ${names}.` : `It waits for ${names}.`;
+    return node.condition === 'failed' ? `Did not start because of ${names}.` : `Waits for ${names}.`;
   }
   const hasFailedBelow = node.children.some(({ condition }) => condition === 'failed');
-  if (node.condition === 'failed' && hasFailedBelow) return 'An object below it failed.';
+  if (node.condition === 'failed' && hasFailedBelow) return 'An object below failed.';
   if (node.message !== undefined) return withoutSteps(node.message);
   switch (node.condition) {
     case 'failed':
-      return 'It failed; the status contains no reason.';
+      return 'Failed; the status contains no reason.';
     case 'running':
       return node.children.some(({ condition }) => condition !== 'succeeded')
-        ? 'It waits until the objects below it have finished.'
-        : 'Its controller works on it.';
+        ? 'Waits until the objects below have finished.'
+        : 'The controller is reconciling the object.';
     case 'waiting':
-      return isSuspended(node.object.metadata) ? 'Its jobs are suspended.' : 'It has not received a job yet.';
+      return isSuspended(node.object.metadata) ? 'Jobs are suspended.' : 'No job yet.';
     case 'succeeded':
-      return 'It is being deleted.';
+      return 'Being deleted.';
   }
 }
 
@@ -118,16 +118,16 @@ function nextSteps(node: Node, root: Node, holders: readonly Holder[]): readonly
   const isBlocked = holders.some(({ id }) => id !== undefined);
   return [
     ...(isSuspended(node.object.metadata)
-      ? [`To resume its jobs, remove the annotation ${annotations.suspended}.`]
+      ? [`To resume the jobs, remove the annotation ${annotations.suspended}.`]
       : []),
     ...(foreign.length > 0
-      ? [`Its deletion ends when the owners of these finalizers remove them: ${foreign.join(', ')}.`]
+      ? [`The deletion ends when the controllers of these finalizers remove them: ${foreign.join(', ')}.`]
       : []),
     ...(isBlocked && node.condition !== 'failed'
-      ? ['It continues by itself when these objects have finished.']
+      ? ['The job continues when these objects have finished.']
       : []),
     ...(node.condition === 'failed' && isBlocked
-      ? ['Fix the cause first; this object then starts again in the next job.']
+      ? ['Fix the cause; the next job starts this object again.']
       : []),
     ...(node.condition === 'failed' ? [`After the fix, start a new job: ${command('reconcile')}`] : []),
     ...(node === root && node.condition === 'waiting' && !isSuspended(node.object.metadata)

@@ -69,7 +69,10 @@ export interface Holder {
   readonly text: string;
 }
 
-/** Events of `/api/events`: first a snapshot, then changes. */
+/**
+ * Events of `/api/events`: first a snapshot, then changes. If one has many items, events with the name `items` precede it,
+ * with the first of them.
+ */
 export interface Snapshot<T> {
   readonly items: readonly T[];
 }
@@ -265,6 +268,8 @@ export interface PlannedItem {
   readonly note?: string;
   readonly objects: readonly PlannedObject[];
   readonly notes: readonly string[];
+  /** Of an item that the job skips: live objects that differ, and that it will not correct. */
+  readonly drift?: { readonly objects: readonly PlannedObject[]; readonly problem?: string };
 }
 
 /** What the next job of a landscape would change: the output of `espalier plan -o json`. */

@@ -30,7 +30,7 @@ export interface Finding {
   readonly evidence: string;
   /** What may happen when the command runs. */
   readonly risk: string;
-  /** The command that mends it. */
+  /** The command that fixes it. */
   readonly command: string;
 }
 

@@ -1,4 +1,4 @@
-/** Which findings `espalier doctor --fix` can mend, and with which write. All others need a person. Pure. */
+/** Which findings `espalier doctor --fix` can fix, and with which write. All others need a person. Pure. */
 import { annotations, operations } from '../../api/labels.ts';
 import { dataObjectKind, installationKind, syncObjectKind, targetKind } from '../../api/landscaper-kinds.ts';
 import type { Kind, Obj, View, Write } from '../../runtime/types.ts';
@@ -8,7 +8,7 @@ import { leaseKind } from '../../runtime/manager/lease.ts';
 import { rootFinder } from './checks.ts';
 import type { Findable, Finding } from './findable.ts';
 
-/** A write that mends a finding if the object has not changed since it was read. */
+/** A write that fixes a finding if the object has not changed since it was read. */
 interface Remedy {
   readonly what: string;
   readonly write: Write;
@@ -27,7 +27,7 @@ const BY_HAND: Readonly<Record<string, string>> = {
 
 export const stepsByHand = ({ check }: Finding): string => BY_HAND[check] ?? 'run the command yourself';
 
-/** Undefined if the finding cannot be mended safely by a program. */
+/** Undefined if the finding cannot be fixed safely by a program. */
 export function remedyOf(finding: Finding, all: Findable): Remedy | undefined {
   if (finding.check === 'outdated-definition') return application(finding, all);
   const object = objectOf(finding, all);

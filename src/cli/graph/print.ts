@@ -39,8 +39,8 @@ function dotText(graph: Graph): string {
         `  ${dotQuoted(node.id)} [label=${dotQuoted(labelLines(node).join('\n'))}, fillcolor="${colours[node.condition]}"];`,
     ),
     ...graph.edges.map(({ from, to, kind, names }) => {
-      const look = kind === 'data' ? `label=${dotQuoted(names.join('\n'))}` : 'style=dashed, arrowhead=none';
-      return `  ${dotQuoted(from)} -> ${dotQuoted(to)} [${look}];`;
+      const style = kind === 'data' ? `label=${dotQuoted(names.join('\n'))}` : 'style=dashed, arrowhead=none';
+      return `  ${dotQuoted(from)} -> ${dotQuoted(to)} [${style}];`;
     }),
     ...(graph.omitted > 0 ? [`  "omitted" [label=${dotQuoted(omittedText(graph))}, style=dashed];`] : []),
     '}',

@@ -196,7 +196,7 @@ class CaseRun {
       const found = this.#file.document.at(['cases', this.#index, 'given', 'answers', pattern], 'key');
       const place = { file: found.file, line: found.line, column: found.column };
       const hint = hintFor(pattern, items, `there are ${items.join(', ')}`);
-      const title = `no deploy item asked for the answer of "${pattern}"; ${hint}`;
+      const title = `no deploy item matched the answer for "${pattern}"; ${hint}`;
       this.#problems.push({ place, title, details: [] });
     }
   }

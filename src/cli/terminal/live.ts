@@ -1,4 +1,5 @@
 /** A block of lines at the end of the terminal that is redrawn in place. */
+import { printableLines } from '../../lib/printable.ts';
 import type { Terminal } from './terminal.ts';
 
 interface LiveBlock {
@@ -21,9 +22,9 @@ export function createLiveBlock(terminal: Terminal): LiveBlock {
   let isHidden = false;
   const toTop = (): string => (drawn.length > 0 ? `\r${CSI}${String(drawn.length)}A` : '');
   const paintLines = (lines: readonly string[]): string =>
-    lines.map((line) => `${line}${CLEAR_LINE}\n`).join('');
+    lines.map((line) => `${printableLines(line)}${CLEAR_LINE}\n`).join('');
   const replace = (lines: readonly string[]): void => {
-    terminal.write(`${isHidden ? '' : HIDE_CURSOR}${toTop()}${paintLines(lines)}${CLEAR_BELOW}`);
+    terminal.control(`${isHidden ? '' : HIDE_CURSOR}${toTop()}${paintLines(lines)}${CLEAR_BELOW}`);
     isHidden = true;
     drawn = lines;
   };
@@ -33,13 +34,13 @@ export function createLiveBlock(terminal: Terminal): LiveBlock {
     },
     above(text) {
       const kept = drawn;
-      terminal.write(`${toTop()}${CLEAR_BELOW}${text.trimEnd()}\n`);
+      terminal.control(`${toTop()}${CLEAR_BELOW}${printableLines(text.trimEnd())}\n`);
       drawn = [];
       if (kept.length > 0) replace(kept);
     },
     finish(lines) {
       replace(lines);
-      terminal.write(SHOW_CURSOR);
+      terminal.control(SHOW_CURSOR);
       drawn = [];
       isHidden = false;
     },

@@ -1,5 +1,6 @@
 /** Parses option values; refuses invalid ones with a message. */
 import { InvalidArgumentError } from 'commander';
+import { isDuration, parseDuration } from '../../lib/duration.ts';
 
 export interface Address {
   readonly host: string;
@@ -68,8 +69,21 @@ export function list(text: string, before: readonly string[] = []): string[] {
   return [...before, ...names];
 }
 
-/** An option that can be repeated. */
-export const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];
+const MIN_MEMORY_MIB = 128;
+
+/** The memory of a process in MiB. @throws InvalidArgumentError */
+export function memoryMiB(text: string): number {
+  const value = wholeNumber(text);
+  if (value >= MIN_MEMORY_MIB) return value;
+  throw new InvalidArgumentError(`write at least ${String(MIN_MEMORY_MIB)}, the MiB of a small process.`);
+}
+
+/** Milliseconds of a duration above 0. @throws InvalidArgumentError */
+export function duration(text: string): number {
+  const ms = isDuration(text) ? parseDuration(text) : 0;
+  if (ms > 0) return ms;
+  throw new InvalidArgumentError('write a duration such as 90s or 5m.');
+}
 
 /** A time in the format of Kubernetes. @throws InvalidArgumentError */
 export function instant(text: string): Date {

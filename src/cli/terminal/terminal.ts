@@ -1,6 +1,7 @@
 /** The terminal or other output of a command, and its capabilities. */
 import { createInterface } from 'node:readline';
 import pico from 'picocolors';
+import { printableLines } from '../../lib/printable.ts';
 
 export type Paint = ReturnType<typeof pico.createColors>;
 
@@ -14,7 +15,9 @@ export interface Terminal {
   readonly paint: Paint;
   /** Colours for standard error. */
   readonly paintError: Paint;
-  /** Writes to standard output, unchanged. */
+  /** Writes to standard output, unchanged: control sequences, and text that is safe. */
+  control(text: string): void;
+  /** Writes to standard output, without a line break at the end. */
   write(text: string): void;
   /** Writes one or more lines to standard output. */
   print(text: string): void;
@@ -31,6 +34,8 @@ const DEFAULT_ROWS = 40;
 
 export function systemTerminal(): Terminal {
   const { stdout, stderr, env } = process;
+  const shown = (text: string, stream: { readonly isTTY?: boolean }): string =>
+    stream.isTTY ? printableLines(text) : text;
   return {
     env,
     isLive: stdout.isTTY && env['TERM'] !== 'dumb',
@@ -42,9 +47,10 @@ export function systemTerminal(): Terminal {
     },
     paint: pico.createColors(hasColours(stdout.isTTY, env)),
     paintError: pico.createColors(hasColours(stderr.isTTY, env)),
-    write: (text) => void stdout.write(text),
-    print: (text) => void stdout.write(`${text}\n`),
-    warn: (text) => void stderr.write(`${text}\n`),
+    control: (text) => void stdout.write(text),
+    write: (text) => void stdout.write(shown(text, stdout)),
+    print: (text) => void stdout.write(`${shown(text, stdout)}\n`),
+    warn: (text) => void stderr.write(`${shown(text, stderr)}\n`),
     ask: async (question) => {
       if (!process.stdin.isTTY) return undefined;
       const lines = createInterface({ input: process.stdin, output: stderr });

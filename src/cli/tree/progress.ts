@@ -41,7 +41,7 @@ export async function showProgress(options: ProgressOptions): Promise<readonly N
   let roots: readonly Node[] = [];
   let wake = (): void => undefined;
   const view = terminal.isLive ? liveView(options, stopwatch) : plainView(options, stopwatch, startedAt);
-  const look = (): void => {
+  const check = (): void => {
     const collected = current();
     stopwatch.observe(collected, clock.now());
     roots = options.rootsIn ? options.rootsIn(collected) : treesOf(collected, options.name);
@@ -56,10 +56,10 @@ export async function showProgress(options: ProgressOptions): Promise<readonly N
   options.onReady?.(view.say);
   try {
     const following = await watchObjects(options.caches, options.namespace, watching.signal, () => {
-      look();
+      check();
     });
     current = () => following.current();
-    look();
+    check();
     await Promise.race([over, view.run(watching.signal)]);
   } finally {
     watching.abort(new Error('done'));

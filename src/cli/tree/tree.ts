@@ -4,6 +4,7 @@
  */
 import { conditionTypes } from '../../api/conditions.ts';
 import {
+  hasFinalizer,
   isBeingDeleted,
   isDeletionPhase,
   isFinalPhase,
@@ -16,7 +17,8 @@ import type { Execution } from '../../api/kinds/execution.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
 import { annotations, labels, operations } from '../../api/labels.ts';
 import { concernsPredecessor } from '../../api/predecessors.ts';
-import { dependenciesOf } from '../../blueprint/dependencies.ts';
+import { importedNames } from '../../api/data-names.ts';
+import { exportersByName } from '../../blueprint/dependencies.ts';
 import { siblingOf } from '../../dataflow/siblings.ts';
 import type { View } from '../../lib/objects.ts';
 import { notPickedUpMessage } from '../../machine/status.ts';
@@ -134,22 +136,34 @@ export const executionOf = (self: View<Installation>, index: Index): View<Execut
 export const titleOf = ({ metadata }: View<Installation>): string =>
   metadata.annotations?.[annotations.subinstallationName] ?? metadata.name;
 
+/** Titles in `blockedBy`; any number of siblings can export a name. */
+const MAX_BLOCKED_BY = 100;
+
 /** The nodes of sub-installations, each with the titles of the siblings that it waits for or that made it fail. */
 function withPredecessors(
   subs: readonly View<Installation>[],
   job: string | undefined,
   index: Index,
 ): readonly Node[] {
-  const nodes = subs.map((sub) => installationNode(sub, job, index));
-  const unfinished = new Map(
-    nodes.filter(({ condition }) => condition !== 'succeeded').map(({ name, title }) => [name, title]),
+  const nodes = subs.map((sub) => ({ sub, node: installationNode(sub, job, index) }));
+  const unfinished = nodes.filter(({ node }) => node.condition !== 'succeeded');
+  const titles = new Map(unfinished.map(({ node: { name, title } }) => [name, title]));
+  const exporters = exportersByName(unfinished.map(({ sub }) => siblingOf(sub)));
+  const blockedBy = ({ metadata, spec }: View<Installation>): string[] => {
+    const found = new Set<string>();
+    for (const id of importedNames(spec)) {
+      for (const name of exporters.get(id) ?? []) {
+        if (found.size === MAX_BLOCKED_BY) break;
+        if (name !== metadata.name) found.add(name);
+      }
+    }
+    return [...found].map((name) => titles.get(name) ?? name);
+  };
+  return nodes.map(({ sub, node }) =>
+    node.condition === 'succeeded' || !concernsPredecessor(sub.status?.lastError)
+      ? node
+      : { ...node, blockedBy: blockedBy(sub) },
   );
-  const needed = dependenciesOf(subs.map(siblingOf));
-  return nodes.map((node) => {
-    if (node.condition === 'succeeded' || !concernsPredecessor(node.object.status?.lastError)) return node;
-    const others = (needed.get(node.name) ?? []).filter((name) => name !== node.name);
-    return { ...node, blockedBy: others.flatMap((name) => unfinished.get(name) ?? []) };
-  });
 }
 
 function executionNode(self: View<Execution>, title: string, job: string | undefined, index: Index): Node {
@@ -197,6 +211,7 @@ function node(
 
 const messageOf = (object: TreeObject): string | undefined =>
   pendingDeletion(object) ??
+  heldDeletion(object) ??
   notPickedUpMessage(object.status?.conditions) ??
   (object.status?.lastError?.message || undefined);
 
@@ -213,6 +228,19 @@ function pendingDeletion(object: TreeObject): string | undefined {
   const { name, namespace = '' } = metadata;
   const command = `kubectl annotate installation ${name} -n ${namespace} ${annotations.operation}=${operations.interrupt}`;
   return `the deletion starts when the running job ends; to end the job now: ${command}`;
+}
+
+/** For an object whose deletion job is done: finalizers of other controllers hold it. */
+function heldDeletion({ metadata, status }: TreeObject): string | undefined {
+  const { finalizers = [] } = metadata;
+  const isHeld =
+    isBeingDeleted(metadata) &&
+    isDeletionPhase(status?.phase) &&
+    !hasFinalizer(metadata) &&
+    finalizers.length > 0;
+  return isHeld
+    ? `the deletion waits for the finalizers of other controllers: ${finalizers.join(', ')}`
+    : undefined;
 }
 
 /** Upstream reports waiting as an error with a code; we use a condition. */

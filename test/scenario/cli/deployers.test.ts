@@ -101,7 +101,7 @@ describe('espalier deployers', function () {
         '-e',
         'process.exit(7)',
       );
-      expect(err).to.contain('ended by itself with exit code 7');
+      expect(err).to.contain('ended with exit code 7');
       expect(code).to.equal(1);
     });
 

@@ -81,7 +81,7 @@ describe('espalier doctor --fix', function () {
     );
     expect(terminal.output).to.contain('result:   skipped');
     expect(terminal.output).to.contain('result:   cured');
-    expect(terminal.output).to.contain('stopped; 2 findings are left');
+    expect(terminal.output).to.contain('stopped; 2 findings remain');
     expect(code).to.equal(1);
     expect(await names(dataObjectKind)).to.deep.equal(['a', 'c']);
   });
@@ -98,7 +98,7 @@ describe('espalier doctor --fix', function () {
     expect(typo.terminal.errors).to.contain('--check orphans is not a check; use one of phase-without-job');
     expect(await names(dataObjectKind)).to.deep.equal(['a', 'c']);
     const { code, terminal } = await doctor(undefined, '--yes', '--check', 'orphaned-export');
-    expect(terminal.output).to.contain('nothing is left');
+    expect(terminal.output).to.contain('no findings remain');
     expect(code).to.equal(0);
     expect(await names(dataObjectKind)).to.deep.equal([]);
   });
@@ -305,7 +305,7 @@ describe('espalier doctor --fix, for a user who may only read', function () {
     expect(terminal.output)
       .to.contain('you lack the permission; nothing was done: ')
       .and.contain('dataobjects');
-    expect(terminal.output).to.contain('1 finding is left');
+    expect(terminal.output).to.contain('1 finding remains');
     expect(code).to.equal(1);
     const kept = await admin.get(dataObjectKind, `${NS}/url`);
     expect(kept.metadata.name).to.equal('url');

@@ -1,14 +1,44 @@
 /** `espalier operators`, as authors of operators use it. */
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { startApiServer } from '../../../src/apiserver/server.ts';
 import { runProgram } from '../../../src/cli/program.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { CustomResourceDefinition } from '../../../src/runtime/core-kinds.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
+import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import { until } from '../../support/operators.ts';
+import { freePort } from '../../support/ports.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
 const root = join(import.meta.dirname, '../../..');
+/** Options of Node.js that run TypeScript, and the sources of this package. */
+const sources = [
+  '--conditions=espalier-source',
+  `--import=${join(root, 'node_modules/tsx/dist/esm/index.mjs')}`,
+];
+const env = { ...process.env, NODE_OPTIONS: '' };
+
+interface Policy extends Obj {
+  spec: Record<string, unknown>;
+  status?: { ready?: boolean };
+}
 
 describe('espalier operators new', function () {
   this.timeout(120_000);
@@ -25,6 +55,12 @@ describe('espalier operators new', function () {
     const code = await runProgram(['operators', 'new', ...args], terminal);
     return { code, out: terminal.output, err: terminal.errors };
   }
+  /** The packages of a project, without npm. */
+  const linkPackages = (to: string): void => {
+    mkdirSync(join(to, 'node_modules'));
+    symlinkSync(root, join(to, 'node_modules/espalier'));
+    symlinkSync(join(root, 'node_modules/zod'), join(to, 'node_modules/zod'));
+  };
   const read = (...path: string[]): string => readFileSync(join(folder, ...path), 'utf8');
 
   it('writes an operator that uses the given names everywhere, and whose tests pass', async () => {
@@ -39,17 +75,100 @@ describe('espalier operators new', function () {
     expect(crd.spec.names).to.include({ kind: 'NetworkPolicy', singular: 'networkpolicy' });
     expect(JSON.parse(read('policy', 'package.json'))).to.have.property('name', 'network-policy-operator');
 
-    mkdirSync(join(to, 'node_modules'));
-    symlinkSync(root, join(to, 'node_modules/espalier'));
-    symlinkSync(join(root, 'node_modules/zod'), join(to, 'node_modules/zod'));
-    const tsx = `--import=${join(root, 'node_modules/tsx/dist/esm/index.mjs')}`;
-    const { status, stdout } = spawnSync(
-      process.execPath,
-      ['--conditions=espalier-source', tsx, '--test', 'operator.test.ts'],
-      { cwd: to, encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } },
-    );
+    linkPackages(to);
+    const { status, stdout } = spawnSync(process.execPath, [...sources, '--test', 'operator.test.ts'], {
+      cwd: to,
+      encoding: 'utf8',
+      env,
+    });
     expect(status, stdout).to.equal(0);
     expect(stdout).to.match(/^# pass 4$/m);
+  });
+
+  it('names the version of the kind', async () => {
+    await run('dns', '--versions', 'v1', '--to', join(folder, 'dns'));
+    for (const file of ['kind.ts', 'crd.yaml', 'example.yaml']) {
+      expect(read('dns', file)).to.contain('v1');
+      expect(read('dns', file)).to.not.contain('v1alpha1');
+    }
+    expect(existsSync(join(folder, 'dns/conversion.ts'))).to.equal(false);
+  });
+
+  describe('with two versions', () => {
+    let to: string;
+    beforeEach(async () => {
+      to = join(folder, 'policy');
+      const versions = ['--versions', 'v1beta2,v1', '--to', to];
+      const { code } = await run('network-policy', '--group', 'net.example.com', ...versions);
+      expect(code).to.equal(0);
+      linkPackages(to);
+    });
+
+    it('writes names and versions everywhere, and the tests pass', () => {
+      const files = readdirSync(to).filter((file) => file !== 'node_modules');
+      const texts = files.map((file) => read('policy', file).replaceAll('registry.example.org', ''));
+      expect(texts.join('\n')).to.not.match(/skeleton|example\.org|v1alpha1|v1beta1/i);
+      const crd = parseYaml(read('policy', 'crd.yaml')) as {
+        spec: { versions: readonly { name: string; storage: boolean }[] };
+      };
+      expect(crd.spec.versions.map(({ name, storage }) => [name, storage])).to.deep.equal([
+        ['v1', true],
+        ['v1beta2', false],
+      ]);
+      const { scripts } = JSON.parse(read('policy', 'package.json')) as { scripts: { test: string } };
+      const tests = ['operator.test', 'conversion.test'];
+      for (const test of tests) expect(scripts.test).to.contain(`dist/${test}.js`);
+      const { status, stdout } = spawnSync(
+        process.execPath,
+        [...sources, '--test', ...tests.map((test) => `${test}.ts`)],
+        { cwd: to, encoding: 'utf8', env },
+      );
+      expect(status, stdout).to.equal(0);
+      expect(stdout).to.match(/^# pass 9$/m);
+    });
+
+    it('converts on an API server', async () => {
+      const server = await startApiServer({ simulate: true });
+      const port = await freePort();
+      const kubeconfig = { text: server.kubeconfig };
+      const client = createClient(
+        await connect({ kubeconfig, userAgent: 'test', clock: systemClock, log: silentLogger }),
+      );
+      const install = (file: string, kind: Kind) =>
+        client.send({ verb: 'create', kind, object: parseYaml(read('policy', file)) as Obj });
+      const kindOf = (version: string): Kind<Policy> => ({
+        group: 'net.example.com',
+        version,
+        kind: 'NetworkPolicy',
+        plural: 'networkpolicies',
+        namespaced: true,
+      });
+      writeFileSync(join(to, 'kubeconfig'), server.kubeconfig);
+      await install('crd.yaml', CustomResourceDefinition);
+      const operator = spawn(process.execPath, [...sources, 'main.ts'], {
+        cwd: to,
+        stdio: 'ignore',
+        env: { ...env, KUBECONFIG: 'kubeconfig', CONVERSION_URL: `https://127.0.0.1:${String(port)}` },
+      });
+      try {
+        await until('the operator converts', async () => {
+          const { spec } = await client.get(CustomResourceDefinition, 'networkpolicies.net.example.com');
+          return JSON.stringify(spec.conversion).includes(String(port));
+        });
+        await install('example-older.yaml', kindOf('v1beta2'));
+        const newer = () => client.get(kindOf('v1'), 'default/hello-older');
+        expect((await newer()).spec).to.include({ message: 'hello', port: 8080 });
+        await until('it is reconciled', async () => (await newer()).status?.ready);
+        await install('example.yaml', kindOf('v1'));
+        const older = await client.get(kindOf('v1beta2'), 'default/hello');
+        expect(older.spec).to.deep.equal({ text: 'hello', replicas: 1 });
+      } finally {
+        operator.kill();
+        await once(operator, 'exit');
+        await client.close();
+        await server.close();
+      }
+    });
   });
 
   it('takes kind and plural from options', async () => {
@@ -65,6 +184,9 @@ describe('espalier operators new', function () {
     ['a group of Kubernetes', ['dns', '--group', 'x.k8s.io'], '"x.k8s.io" is reserved for Kubernetes'],
     ['an invalid kind', ['dns', '--kind', 'dns'], '"dns" is not a valid kind; use a name such as DnsRecord'],
     ['a kind that the operator imports', ['service'], 'the operator imports another Service; give the kind'],
+    ['an invalid version', ['dns', '--versions', 'alpha'], '"alpha" is not a valid version; use versions'],
+    ['the same version twice', ['dns', '--versions', 'v1,v1'], '"v1,v1" is not one version or two different'],
+    ['three versions', ['dns', '--versions', 'v1,v2,v3'], '"v1,v2,v3" is not one version or two different'],
     ['an invalid plural', ['dns', '--plural', 'a-b'], '"a-b" is not a valid plural; use lower-case letters'],
   ];
   for (const [what, args, message] of refusals)

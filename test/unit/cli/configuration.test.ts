@@ -145,6 +145,7 @@ describe('the configuration file', () => {
       container:
         namespace: pods
         defaultImage: {image: tools:1}
+        pullSecretNamespaces: [shared]
         imagePullPolicy: Always
         resources: {requests: {cpu: 1, memory: 1Gi}}
         securityContext: {runAsUser: 0, runAsGroup: null, capabilities: {}}
@@ -156,6 +157,7 @@ describe('the configuration file', () => {
     expect(container).to.deep.equal({
       namespace: 'pods',
       defaultImage: 'tools:1',
+      pullSecretNamespaces: ['shared'],
       main: {
         pullPolicy: 'Always',
         resources: { ...defaults.container.main.resources, requests: { cpu: '1', memory: '1Gi' } },

@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import { InvalidArgumentError } from 'commander';
-import { address, list, port, namespacedName, webhookUrl } from '../../../src/cli/terminal/options.ts';
+import {
+  address,
+  duration,
+  list,
+  memoryMiB,
+  port,
+  namespacedName,
+  webhookUrl,
+} from '../../../src/cli/terminal/options.ts';
 
 describe('option values', () => {
   const addresses: readonly (readonly [string, object])[] = [
@@ -25,6 +33,18 @@ describe('option values', () => {
   it('reads ports', () => {
     expect([port('0'), port('65535')]).to.deep.equal([0, 65_535]);
   });
+
+  it('reads durations and memory', () => {
+    expect([duration('90s'), duration('2m'), memoryMiB('128')]).to.deep.equal([90_000, 120_000, 128]);
+  });
+  for (const text of ['', '0s', '-1s', 'soon'])
+    it(`rejects the duration "${text}"`, () => {
+      expect(() => duration(text)).to.throw(InvalidArgumentError);
+    });
+  for (const text of ['', '127', '1Gi'])
+    it(`rejects the memory "${text}"`, () => {
+      expect(() => memoryMiB(text)).to.throw(InvalidArgumentError);
+    });
 
   it('reads names with their namespace', () => {
     expect(namespacedName('ls/hooks')).to.deep.equal({ namespace: 'ls', name: 'hooks' });

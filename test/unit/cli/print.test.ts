@@ -162,7 +162,7 @@ describe('the message of an error', () => {
   });
 
   it('has its lines one behind the other', () => {
-    expect(plainMessage('it is broken\nmend it')).to.equal('it is broken; mend it');
+    expect(plainMessage('it is broken\nfix it')).to.equal('it is broken; fix it');
     expect(plainMessage('two problems:\none\ntwo')).to.equal('two problems: one; two');
   });
 });

@@ -49,6 +49,15 @@ describe('a block drawn in place', () => {
     expect(screen(terminal.output)).to.deep.equal(['warning', 'a', 'b']);
   });
 
+  it('shows control sequences in its lines instead of obeying them', () => {
+    const terminal = fakeTerminal();
+    const block = createLiveBlock(terminal);
+    block.draw(['failed: \u001b[2Ahidden']);
+    block.above('warning \u001b]0;title\u0007');
+    const shown = screen(terminal.output);
+    expect(shown).to.deep.equal(['warning \\u001b]0;title\\u0007', 'failed: \\u001b[2Ahidden']);
+  });
+
   it('restores the cursor at the end', () => {
     const terminal = fakeTerminal();
     const block = createLiveBlock(terminal);

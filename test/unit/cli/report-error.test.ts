@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { reportError, lineFor } from '../../../src/cli/report-error.ts';
 import { CommandError, UsageError } from '../../../src/cli/errors.ts';
 import { hasColours } from '../../../src/cli/terminal/terminal.ts';
-import { KubeconfigError, NotFound, TransportError, Unauthorized } from '../../../src/runtime/errors.ts';
+import {
+  apiErrorFrom,
+  KubeconfigError,
+  NotFound,
+  TransportError,
+  Unauthorized,
+} from '../../../src/runtime/errors.ts';
 import { fakeTerminal } from './terminal.ts';
 
 describe('an error message', () => {
@@ -27,6 +33,10 @@ describe('an error message', () => {
         ref,
       }),
       'the server could not find the requested resource; install the definitions with: espalier crds | kubectl apply --server-side -f -',
+    ],
+    [
+      apiErrorFrom(404, '404 page not found', { verb: 'list', kind: 'Installation' }),
+      'cannot list Installation: the server does not serve this kind and version; check that its CustomResourceDefinition is installed; install the definitions with: espalier crds | kubectl apply --server-side -f -',
     ],
     [Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' }), 'listen EADDRINUSE'],
     [

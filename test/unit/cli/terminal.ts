@@ -24,6 +24,9 @@ export function fakeTerminal(
     isVerbose: false,
     output: '',
     errors: '',
+    control(text) {
+      terminal.output += text;
+    },
     write(text) {
       terminal.output += text;
     },

@@ -1,13 +1,23 @@
 /** Plans in the console: the process that makes them, the route, and their groups on the page. */
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createPlanner, type Planner } from '../../../src/cli/console/changes/plan-process.ts';
+import {
+  createPlanners,
+  standardLimits,
+  type PlanLimits,
+  type Planner,
+} from '../../../src/cli/console/changes/plan-process.ts';
+import { allowedFor } from '../../../src/cli/console/in-cluster/allowances.ts';
 import type { Plan, PlannedItem } from '../../../src/cli/console/wire.ts';
 import { groupsOf, summaryWords, valueText } from '../../../web/console/planned.ts';
+import { sleep, systemClock } from '../../../src/lib/clock.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import type { Client } from '../../../src/runtime/types.ts';
+import { skip, WITHOUT_PROC } from '../../support/skip.ts';
 import { collected, installation } from '../cli/given.ts';
 import { ask, consoleOf, cookieOf, ORIGIN } from './parts.ts';
 
@@ -23,13 +33,18 @@ describe('the process that plans', function () {
     rmSync(folder, { recursive: true });
   });
   /** @param code of a program; `given` are its arguments */
-  const planner = (
-    code: string,
-    more: { readonly timeoutMs?: number; readonly maxBytes?: number } = {},
-  ): Planner => {
+  const planner = (code: string, limits: Partial<PlanLimits> = {}): Planner =>
+    plannersOf(code, limits)({ id: '' });
+  const plannersOf = (code: string, limits: Partial<PlanLimits>) =>
+    createPlanners({
+      planArgs: ['--context', 'test'],
+      program: [programOf(code)],
+      limits: { ...standardLimits, ...limits },
+    });
+  const programOf = (code: string): string => {
     const file = join(folder, `${String(Math.random()).slice(2)}.mjs`);
     writeFileSync(file, `const given = process.argv.slice(2);\n${code}`);
-    return createPlanner({ clusterArgs: ['--context', 'test'], program: [file], ...more });
+    return file;
   };
   const signal = new AbortController().signal;
   const failure = (planned: Promise<Buffer>): Promise<{ statusCode?: number; message: string }> =>
@@ -79,12 +94,132 @@ describe('the process that plans', function () {
     const leaving = new AbortController();
     const running = [plan(LANDSCAPE, leaving.signal), plan(LANDSCAPE, leaving.signal)].map(failure);
     expect(await failure(plan(LANDSCAPE, signal))).to.include({ statusCode: 429 });
-    leaving.abort(new Error('the viewer has left'));
+    leaving.abort(new Error('the browser closed the connection'));
     await Promise.all(running);
     const next = new AbortController();
     const again = failure(plan(LANDSCAPE, next.signal));
     next.abort(new Error('the test is over'));
     expect((await again).statusCode).to.equal(undefined);
+  });
+
+  it('runs once for each user at the same time, and not more often than for all of them', async () => {
+    const plannerOf = plannersOf('setInterval(() => undefined, 1000)', { total: 2, perUser: 1 });
+    const leaving = new AbortController();
+    const start = (id: string) => failure(plannerOf({ id })(LANDSCAPE, leaving.signal));
+    const first = start('ann');
+    expect((await start('ann')).message).to.contain('another plan of yours');
+    const second = start('ben');
+    expect((await start('eve')).message).to.contain('other plans are being computed');
+    leaving.abort(new Error('all have left'));
+    await Promise.all([first, second]);
+  });
+
+  it('is killed if it needs too much memory, on its heap or outside of it', async function () {
+    // On a busy machine, a process whose heap is nearly full takes long until it fails.
+    this.timeout(120_000);
+    if (process.platform !== 'linux') skip(this, WITHOUT_PROC);
+    const grow = 'const kept = []; const grow = () => { GROW; setTimeout(grow, 5); }; grow();';
+    const heap = 'kept.push(Array.from({ length: 2 ** 18 }, (_, i) => ({ i })))';
+    const buffers = 'kept.push(Buffer.alloc(2 ** 23, 1))';
+    for (const what of [heap, buffers]) {
+      const plan = planner(grow.replace('GROW', what), { memoryMiB: 150 });
+      expect(await failure(plan(LANDSCAPE, signal)), what).to.deep.include({
+        statusCode: 413,
+        message: 'the plan needs more than 150 MiB of memory',
+      });
+    }
+  });
+
+  it('is killed with the programs that it has started, and their memory counts', async function () {
+    if (process.platform !== 'linux') skip(this, WITHOUT_PROC);
+    const pidFile = join(folder, 'program.pid');
+    const starting = (program: string) => `
+      import { spawn } from 'node:child_process';
+      import { renameSync, writeFileSync } from 'node:fs';
+      const started = spawn(process.execPath, ['-e', ${JSON.stringify(program)}], { detached: true, stdio: 'ignore' });
+      writeFileSync(${JSON.stringify(`${pidFile}.new`)}, String(started.pid));
+      renameSync(${JSON.stringify(`${pidFile}.new`)}, ${JSON.stringify(pidFile)});`;
+    const leaving = new AbortController();
+    const left = failure(planner(starting('setInterval(() => {}, 1000)'))(LANDSCAPE, leaving.signal));
+    while (!existsSync(pidFile)) await sleep(systemClock, 20);
+    leaving.abort(new Error('the browser closed the connection'));
+    expect((await left).message).to.equal('the browser closed the connection');
+    const isRunning = () => existsSync(`/proc/${readFileSync(pidFile, 'utf8')}/root`);
+    while (isRunning()) await sleep(systemClock, 20);
+
+    const growing = starting('const kept = []; setInterval(() => kept.push(Buffer.alloc(2 ** 23, 1)), 5)');
+    expect(await failure(planner(growing, { memoryMiB: 250 })(LANDSCAPE, signal))).to.include({
+      statusCode: 413,
+    });
+    while (isRunning()) await sleep(systemClock, 20);
+  });
+
+  it('has the token of the viewer in the cluster, which other processes cannot read, and nothing of the pod', async function () {
+    if (process.platform !== 'linux') skip(this, WITHOUT_PROC);
+    const code = `
+      import { readFileSync } from 'node:fs';
+      const visible = readFileSync('/proc/self/cmdline', 'utf8') + readFileSync('/proc/self/environ', 'utf8');
+      const input = readFileSync(0, 'utf8');
+      process.stdout.write(JSON.stringify({ given, env: process.env, visible, input }));`;
+    const plans = {
+      total: 1,
+      perUser: 1,
+      memoryMiB: 256,
+      timeoutMs: 20_000,
+      planArgs: ['--config', 'c.yaml'],
+      program: [programOf(code)],
+    };
+    const ofPod = {
+      KUBERNETES_SERVICE_HOST: '10.0.0.1',
+      KUBECONFIG: '/home/config',
+      NODE_OPTIONS: '--x',
+      PASSWORD: 'p',
+    };
+    const env = { ...ofPod, PATH: '/bin', HOME: '/tmp', https_proxy: 'http://proxy' };
+    const { plan, targets } = allowedFor(
+      { targets: false, plans },
+      { server: 'https://10.0.0.1' },
+      {
+        clock: systemClock,
+        log: silentLogger,
+        env,
+      },
+    )({ client: {} as Client, token: 'token-of-ann', name: 'ann', id: 'ann' }, signal);
+    expect(targets).to.equal(undefined);
+    const seen = JSON.parse(String(await plan?.(LANDSCAPE, signal))) as Record<
+      'visible' | 'input',
+      string
+    > & {
+      readonly given: readonly string[];
+      readonly env: object;
+    };
+    expect(seen.env).to.deep.equal({ PATH: '/bin', HOME: '/tmp', https_proxy: 'http://proxy' });
+    expect(seen.given).to.include.members(['--kubeconfig-stdin', '--no-registry-credentials', 'c.yaml']);
+    expect(seen.visible).to.contain('--kubeconfig-stdin').and.not.contain('token-of-ann');
+    const { users, clusters } = JSON.parse(seen.input) as Record<'users' | 'clusters', readonly object[]>;
+    expect(users).to.deep.equal([{ name: 'viewer', user: { token: 'token-of-ann' } }]);
+    expect(clusters).to.deep.equal([{ name: 'cluster', cluster: { server: 'https://10.0.0.1' } }]);
+  });
+
+  it('is killed in the cluster when the session ends', async () => {
+    const plans = {
+      ...standardLimits,
+      planArgs: [],
+      program: [programOf('setInterval(() => undefined, 1000)')],
+    };
+    const session = new AbortController();
+    const { plan } = allowedFor(
+      { targets: true, plans },
+      { server: 'https://10.0.0.1' },
+      {
+        clock: systemClock,
+        log: silentLogger,
+        env: {},
+      },
+    )({ client: {} as Client, token: 't', name: 'ann', id: 'ann' }, session.signal);
+    const running = failure(plan?.(LANDSCAPE, signal) ?? expect.fail('there is no planner'));
+    session.abort(new Error('the session has ended'));
+    expect((await running).statusCode).to.equal(undefined);
   });
 });
 
@@ -116,7 +251,7 @@ describe('changes in the console', () => {
     expect(asked).to.deep.equal([LANDSCAPE]);
   });
 
-  it('are not available where the console makes no plans, which says what to do', async () => {
+  it('are not available where the console does not compute plans, and the message says what to do', async () => {
     const answer = await serve().get('web');
     expect(answer.statusCode).to.equal(501);
     expect(answer.body).to.contain('espalier plan web -n proj');
@@ -163,18 +298,26 @@ describe('a plan on the page', () => {
       item('web/gone', { state: 'gone' }),
       item('web/drifted', { objects: [object('unchanged'), object('change')] }),
       item('web/unreadable', { problem: 'the target does not answer', isKnown: false }),
+      item('web/skipped', { state: 'idle', drift: { objects: [object('change')] } }),
       item('web/same', { objects: [object('unchanged')] }),
       item('web/idle', { state: 'idle' }),
     ];
-    const { changed, drifted, unchanged } = groupsOf(plan(...items));
+    const { changed, drifted, skipped, unchanged } = groupsOf(plan(...items));
     const paths = (group: readonly PlannedItem[]): readonly string[] => group.map(({ path }) => path);
     expect(paths(changed)).to.deep.equal(['web/new', 'web/changed', 'web/gone']);
     expect(paths(drifted)).to.deep.equal(['web/drifted', 'web/unreadable']);
+    expect(skipped.map(({ path, objects }) => [path, objects])).to.deep.equal([
+      ['web/skipped', [object('change')]],
+    ]);
     expect(paths(unchanged)).to.deep.equal(['web/same', 'web/idle']);
   });
 
   it('is summarized in words', () => {
     expect(summaryWords(plan())).to.equal('nothing to change, 3 objects unchanged');
+    const skipped = item('web/skipped', { state: 'idle', drift: { objects: [object('change')] } });
+    expect(summaryWords(plan(skipped))).to.equal(
+      'nothing to change, 1 differs and stays, 3 objects unchanged',
+    );
     expect(summaryWords({ ...plan(), summary: { ...summary, create: 1, delete: 2, problems: 1 } })).to.equal(
       '1 to create, 2 to delete, 1 would fail, 3 objects unchanged',
     );

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { LandscapeRow, Part, TimelineRow } from '../../../src/cli/console/wire.ts';
 import { landscapeUrl, viewOf, withQuery } from '../../../web/console/addresses.ts';
-import { barsOf } from '../../../web/console/bars.ts';
+import { barsOf, isExplained } from '../../../web/console/bars.ts';
 import { changedItems } from '../../../web/console/changes.ts';
-import { durationText } from '../../../web/console/format.ts';
+import { counted, durationText } from '../../../web/console/format.ts';
 import { filterList } from '../../../web/console/list-filter.ts';
 import { afterKey, treeRows } from '../../../web/console/tree-model.ts';
 
@@ -167,6 +167,31 @@ describe('the timeline of the console', () => {
   it('draws running parts to the end, and no parts that have not started', () => {
     expect(barsOf(line({ triggeredAt: 40 }), span)).to.deep.equal([{ kind: 'working', left: 40, width: 60 }]);
     expect(barsOf(line({}), span)).to.deep.equal([]);
+  });
+});
+
+describe('an error in the timeline of the console', () => {
+  it('is explained by that of a part below', () => {
+    const rows = [
+      { depth: 0, error: 'children failed' },
+      { depth: 1, error: 'items failed' },
+      { depth: 2, error: 'no space left' },
+      { depth: 1, error: 'no such import' },
+    ];
+    expect(rows.map((_, i) => isExplained(rows, i))).to.deep.equal([true, true, false, false]);
+  });
+});
+
+describe('numbers in the console', () => {
+  it('are grouped by thousands', () => {
+    expect([0, 1, 999, 1_000, 5_000, 1_234_567].map((count) => counted(count, 'row'))).to.deep.equal([
+      '0 rows',
+      '1 row',
+      '999 rows',
+      '1,000 rows',
+      '5,000 rows',
+      '1,234,567 rows',
+    ]);
   });
 });
 

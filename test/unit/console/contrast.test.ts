@@ -7,6 +7,8 @@ const css = readFileSync(join(import.meta.dirname, '../../../web/console/console
 
 /** WCAG 2.2, level AA, for text of normal size. */
 const MIN_RATIO = 4.5;
+/** The same, for what shows that an element is a button or a field. */
+const MIN_RATIO_OF_BORDERS = 3;
 
 const variablesIn = (block: string): ReadonlyMap<string, string> =>
   new Map(
@@ -43,7 +45,7 @@ const uses: readonly (readonly [text: string, ...backgrounds: string[]])[] = [
 describe('the colours of the console', () => {
   it('are defined for both schemes', () => {
     expect([...schemes.dark.keys()]).to.deep.equal([...schemes.light.keys()]);
-    expect(schemes.light.size).to.equal(14);
+    expect(schemes.light.size).to.equal(15);
   });
 
   it('are compared as WCAG says', () => {
@@ -59,4 +61,12 @@ describe('the colours of the console', () => {
           expect(found, `${text} on ${background}`).to.be.at.least(MIN_RATIO);
         }
       });
+
+  for (const [scheme, colours] of Object.entries(schemes))
+    it(`make the borders of buttons and fields visible in the ${scheme} scheme`, () => {
+      for (const background of ['back', 'panel']) {
+        const found = ratio(colours.get('control') ?? '', colours.get(background) ?? '');
+        expect(found, background).to.be.at.least(MIN_RATIO_OF_BORDERS);
+      }
+    });
 });

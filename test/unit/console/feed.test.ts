@@ -39,6 +39,7 @@ function feedOf(first: Collected) {
         events.flatMap(([event, data]) => (event === name ? [data as T] : []));
       return {
         close,
+        items: () => of<Snapshot<LandscapeRow>>('items'),
         snapshots: () => of<Snapshot<LandscapeRow>>('snapshot'),
         changes: () => of<Changes<LandscapeRow>>('change'),
         health: () => of<{ problem: string }>('health'),
@@ -61,6 +62,23 @@ describe('the feed of the console', () => {
     expect(viewer.changes()[0]?.set.map(({ id, phase }) => `${id} ${phase}`)).to.deep.equal([
       'proj/a Succeeded',
     ]);
+    feed.close();
+  });
+
+  it('sends many items as several events, so that none of them blocks the page', async () => {
+    const many = (phase: string) =>
+      collected(...Array.from({ length: 1_200 }, (_, i) => installation(`root-${i}`, { phase })));
+    const { feed, view, change, clock } = feedOf(many('Init'));
+    const viewer = view();
+    const sizes = () => viewer.items().map(({ items }) => items.length);
+    expect(sizes()).to.deep.equal([500, 500]);
+    expect(viewer.snapshots()[0]?.items).to.have.length(200);
+    change(many('Succeeded'));
+    await clock.advance(1000);
+    expect(sizes()).to.deep.equal([500, 500, 500, 500]);
+    expect(viewer.changes()[0]?.set).to.have.length(200);
+    const ids = viewer.items().flatMap(({ items }) => items.map(({ id }) => id));
+    expect(new Set(ids).size).to.equal(1_000);
     feed.close();
   });
 

@@ -49,6 +49,16 @@ async function serve(client: Partial<Client> = {}) {
 }
 
 describe('the data of the console', () => {
+  it('shows characters that would reorder the text of a page as escapes', async () => {
+    const reordering = '\u202elive\u202c "\u2066x\u2069"';
+    const root = installation('shop', { phase: 'Failed', error: reordering });
+    const { server, sessions } = consoleOf(collected(root), {});
+    const { body } = await ask(server, cookieOf(sessions), { url: '/api/landscapes' });
+    expect(body).to.not.match(/[\u202a-\u202e\u2066-\u2069]/);
+    const [row] = (JSON.parse(body) as { items: LandscapeRow[] }).items;
+    expect(row?.note).to.equal('\\u202elive\\u202c "\\u2066x\\u2069"');
+  });
+
   it('lists roots with the cause of a failure', async () => {
     const { get } = await serve();
     const { items } = await get<{ items: LandscapeRow[] }>('/api/landscapes');

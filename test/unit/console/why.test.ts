@@ -47,7 +47,7 @@ describe('the reason why an object is not ready', () => {
       next: ['After the fix, start a new job: espalier installations reconcile a -n proj'],
     });
     expect(found.get('Installation a')).to.deep.include({
-      summary: 'An object below it failed.',
+      summary: 'An object below failed.',
       holders: [{ id: 'DeployItem/proj/i', text: 'DeployItem db, Failed' }],
     });
   });
@@ -67,12 +67,12 @@ describe('the reason why an object is not ready', () => {
         spec: imports,
       }),
     );
-    expect(found.get('Installation b')?.summary).to.equal('It waits for a.');
+    expect(found.get('Installation b')?.summary).to.equal('Waits for a.');
     expect(found.get('Installation b')?.holders).to.deep.equal([
       { id: 'Installation/proj/a', text: 'Installation a, Progressing' },
     ]);
     expect(found.get('Installation b')?.next).to.deep.equal([
-      'It continues by itself when these objects have finished.',
+      'The job continues when these objects have finished.',
     ]);
   });
 
@@ -104,7 +104,7 @@ describe('the reason why an object is not ready', () => {
   it('says how to start the first job', () => {
     const { status: _, ...root } = installation('a');
     const why = whys(root).get('Installation a');
-    expect(why?.summary).to.equal('It has not received a job yet.');
+    expect(why?.summary).to.equal('No job yet.');
     expect(why?.next).to.deep.equal(['To start a job: espalier installations reconcile a -n proj']);
   });
 
@@ -159,7 +159,32 @@ describe('the message of a landscape in the list', () => {
     ).to.equal('db: not ready yet');
   });
 
+  it('names the finalizers that hold a deletion whose job is done', () => {
+    const metadata = { deletionTimestamp: LATER, finalizers: ['example.org/backup'] };
+    const pending = { phase: 'Deleting', error: 'deletion of some sub objects pending' };
+    expect(noteOf(withMeta(installation('a', pending), metadata))).to.equal(
+      'the deletion waits for the finalizers of other controllers: example.org/backup',
+    );
+    const finalizers = ['finalizer.landscaper.gardener.cloud', 'example.org/backup'];
+    expect(noteOf(withMeta(installation('a', pending), { ...metadata, finalizers }))).to.equal(
+      'deletion of some sub objects pending',
+    );
+  });
+
   it('is empty for a ready landscape', () => {
     expect(noteOf(installation('a', { phase: 'Succeeded' }))).to.equal('');
+  });
+});
+
+describe('the marks of a landscape in the list', () => {
+  const marksOf = (phase: string): readonly string[] => {
+    const root = withMeta(installation('a', { phase }), { deletionTimestamp: LATER });
+    return rowOf(treesOf(collected(root))[0]!).marks;
+  };
+
+  it('say that it is being deleted, unless the phase does', () => {
+    expect(marksOf('Progressing')).to.deep.equal(['being deleted']);
+    expect(marksOf('Deleting')).to.deep.equal([]);
+    expect(marksOf('DeleteFailed')).to.deep.equal([]);
   });
 });

@@ -15,11 +15,11 @@ export function addApplyCommand(program: Command, terminal: Terminal, onExit: (c
         'names. All files are checked first, also by the API server; if one is invalid, nothing is changed.',
     )
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
-    .option('--wait', 'show the trees until the jobs have ended; exit code 1 when one failed')
+    .option('--wait', 'show the trees until the jobs have ended; exit code 1 if a job failed')
     .option('--timeout <duration>', 'how long to wait, such as 90s or 10m', '30m')
     .option('--reconcile', 'start a job of each root installation, also of unchanged ones')
     .option('--dry-run', 'show what would be created, changed and deleted')
-    .option('--force-conflicts', 'take over fields that other programs manage')
+    .option('--force-conflicts', 'take over fields of other field managers')
     .option('--set <name>', 'label the objects as parts of a set')
     .option('--prune', 'delete the objects of the set that are no longer in the files')
     .option('-y, --yes', 'with --prune: do not ask for confirmation')

@@ -28,7 +28,7 @@ function addLint(group: Command, terminal: Terminal, onExit: (code: Exit) => voi
   withLintOptions(group.command('lint'))
     .summary('find mistakes in blueprints')
     .description(
-      'Finds mistakes in blueprints, in their templates and in their sub-installations. Ends with 1 when there are errors.',
+      'Finds mistakes in blueprints, in their templates and in their sub-installations. Exit code 1 if there are errors.',
     )
     .addHelpText(
       'after',
@@ -49,8 +49,8 @@ function addValidate(group: Command, terminal: Terminal, onExit: (code: Exit) =>
   withLintOptions(group.command('validate'))
     .summary('the same, for scripts written for landscaper-cli')
     .description(
-      'Finds the same mistakes as lint. Says "Blueprint validated without errors" like landscaper-cli, and ends with 1 ' +
-        'when there are errors or there is no blueprint.',
+      'Finds the same mistakes as lint. Prints "Blueprint validated without errors" like landscaper-cli. Exit code 1 ' +
+        'if there are errors or there is no blueprint.',
     )
     .addHelpText(
       'after',
@@ -119,7 +119,7 @@ function addInline(group: Command, terminal: Terminal): void {
   group
     .command('inline')
     .argument('<path...>', 'files with an Installation, folders with such files, or - for standard input')
-    .summary('print installations with the blueprints of folders in them')
+    .summary('print installations with their blueprints inlined')
     .description(
       'Prints the installations in files, each with the blueprint that `espalier apply` would put into it. For programs that ' +
         'apply objects from a repository.',

@@ -31,7 +31,10 @@ export function addComponentCommands(program: Command, terminal: Terminal): void
 function addPack(group: Command, terminal: Terminal): void {
   group
     .command('pack')
-    .argument('<folder>', 'folder with a file component.yaml; its folder blueprint is packed by itself')
+    .argument(
+      '<folder>',
+      'folder with a file component.yaml; its folder blueprint is packed without an entry',
+    )
     .summary('pack a folder as a component version into an archive')
     .description(
       'Packs a folder as a component version into an archive in the common transport format. If the archive exists, the version is added to it.',

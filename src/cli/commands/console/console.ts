@@ -2,19 +2,23 @@
 import { spawn } from 'node:child_process';
 import { clusterArgs } from '../../kubeconfig.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
+import { readConfiguration } from '../../configuration/configuration.ts';
 import { isAllowed } from '../../console/requests.ts';
 import { startConsole } from '../../console/start.ts';
 import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { planningArgs, type PlanningOptions } from '../plan/options.ts';
 import { readOne } from './read-one.ts';
 
-export interface ConsoleCommandOptions extends NamespacedOptions {
+export interface ConsoleCommandOptions extends NamespacedOptions, PlanningOptions {
   readonly port?: number;
   /** False with --no-open. */
   readonly open: boolean;
 }
 
 export async function serveConsole(options: ConsoleCommandOptions, terminal: Terminal): Promise<void> {
+  // A plan reads it again; a mistake should be reported now.
+  if (options.config !== undefined) readConfiguration(options.config);
   const interruption = onInterrupt();
   try {
     await withCluster(options, terminal, async (cluster) => {
@@ -23,7 +27,7 @@ export async function serveConsole(options: ConsoleCommandOptions, terminal: Ter
       const running = await startConsole(cluster, {
         namespace,
         port: options.port,
-        clusterArgs: clusterArgs(options),
+        planArgs: [...clusterArgs(options), ...planningArgs(options)],
       });
       try {
         terminal.print(

@@ -176,7 +176,7 @@ function start([program = '', ...args]: readonly string[], kubeconfigFile: strin
       resolve(`cannot be started: ${error.message}`);
     });
     child.once('exit', (code, signal) => {
-      resolve(`ended by itself with ${signal ?? `exit code ${String(code)}`}`);
+      resolve(`ended with ${signal ?? `exit code ${String(code)}`}`);
     });
   });
   const died = ended.then((how) => {

@@ -48,7 +48,7 @@ function addCheck(group: Command, terminal: Terminal, onExit: (code: Exit) => vo
     .argument('[command...]', 'starts the deployer, which finds the cluster in KUBECONFIG')
     .summary('run the conformance suite against a deployer')
     .description(
-      'Acts as the core on a cluster and checks how the deployer reacts. Works for deployers in any language. ' +
+      'Creates deploy items and jobs on a cluster as the controllers do, and checks how the deployer reacts. Works for deployers in any language. ' +
         'Without --kubeconfig it starts an API server.',
     )
     .option(

@@ -22,7 +22,7 @@ export function newDeployer(name: string, options: NewDeployerOptions, terminal:
   if (!TYPE.test(type)) throw new UsageError(`"${type}" is not a valid type; use DOMAIN/NAME`);
   const project = {
     name,
-    skeleton: 'docs/samples/deployers/skeleton',
+    skeletons: ['docs/samples/deployers/skeleton'],
     renamed: (text: string) => renamed(text, name, type),
     scripts: { test: compiled('--test', 'deployer.test.js') },
   };

@@ -14,15 +14,15 @@ export function addDeployItemCommands(
   const group = program
     .command('deployitems')
     .aliases(['deployitem', 'di'])
-    .summary('process deploy items, without a host cluster')
-    .description('Processes deploy items without installations. See docs/deploy-items.md.');
+    .summary('run deploy items, without a host cluster')
+    .description('Runs deploy items without installations. See docs/deploy-items.md.');
   const run = group
     .command('run')
-    .argument('<file>', 'DeployItems as YAML, and Secrets, Targets … beside them; - for standard input')
-    .summary('process deploy items against a target cluster')
+    .argument('<file>', 'YAML file with DeployItems, and their Secrets, Targets …; - for standard input')
+    .summary('run deploy items against a target cluster')
     .description(
-      'Processes deploy items with the deployers of this program; the target cluster is the only cluster ' +
-        'it needs. Items wait for the items in their spec.dependsOn. A state file beside the input remembers the created objects.',
+      'Runs deploy items with the deployers of this program; the target cluster is the only cluster ' +
+        'it needs. Items wait for the items in their spec.dependsOn. A state file next to the input records the created objects.',
     )
     .option('--target-kubeconfig <file>', 'kubeconfig of the cluster to deploy to')
     .option('--target-context <name>', 'context of that kubeconfig; default its current one')

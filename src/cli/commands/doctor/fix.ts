@@ -44,16 +44,16 @@ export async function fix({ findings, all }: Diagnosis, ports: FixPorts): Promis
       terminal.print(`\nstopped; ${countOf(left + findings.length - i)}`);
       return exitCodes.failed;
     }
-    const result = answer === 'y' ? await mend(finding, ports) : { isCured: false, message: 'skipped' };
+    const result = answer === 'y' ? await fixOne(finding, ports) : { isCured: false, message: 'skipped' };
     terminal.print(`  result:   ${result.message}\n`);
     if (!result.isCured) left++;
   }
-  terminal.print(left === 0 ? 'nothing is left' : countOf(left));
+  terminal.print(left === 0 ? 'no findings remain' : countOf(left));
   return left === 0 ? exitCodes.ok : exitCodes.failed;
 }
 
 const countOf = (left: number): string =>
-  left === 1 ? '1 finding is left' : `${String(left)} findings are left`;
+  left === 1 ? '1 finding remains' : `${String(left)} findings remain`;
 
 async function ask(question: string, terminal: Terminal): Promise<'y' | 'n' | 'q'> {
   const answer = await terminal.ask(question);
@@ -68,7 +68,7 @@ interface Result {
   readonly message: string;
 }
 
-async function mend(finding: Finding, { client, diagnose, pause }: FixPorts): Promise<Result> {
+async function fixOne(finding: Finding, { client, diagnose, pause }: FixPorts): Promise<Result> {
   const now = await diagnose();
   const current = same(finding, now);
   if (!current) return { isCured: true, message: 'it no longer exists; nothing was done' };

@@ -15,7 +15,10 @@ export function addGraphCommand(program: Command, terminal: Terminal, onExit: (c
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
     .option('-A, --all-namespaces', 'roots of all namespaces')
     .addOption(
-      new Option('-o, --output <format>', 'for Graphviz, for Mermaid, for people, or for scripts')
+      new Option(
+        '-o, --output <format>',
+        'dot is for Graphviz, mermaid for Markdown, text and wide for people, the others for scripts',
+      )
         .choices(['dot', 'mermaid', 'text', 'wide', 'name', 'json', 'yaml'])
         .default('dot'),
     )

@@ -111,7 +111,7 @@ const operatorKinds = [
   [prometheusRuleKind, 'prometheusRule.enabled'],
 ] as const;
 
-/** @throws CommandError if an object of the Prometheus Operator is wanted and the cluster does not know its kind */
+/** @throws CommandError if an object of the Prometheus Operator is requested and the cluster does not know its kind */
 async function checkPrometheusOperator(client: Client, wanted: readonly Obj[]): Promise<void> {
   for (const [{ group, plural, kind }, value] of operatorKinds) {
     if (!wanted.some((object) => object.kind === kind)) continue;

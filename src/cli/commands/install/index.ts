@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import type { InstallCommandOptions } from './install.ts';
 import type { UninstallOptions } from './uninstall.ts';
 import { deployerNames } from '../../names.ts';
-import { collect, list, replicas } from '../../terminal/options.ts';
+import { list, repeated, replicas } from '../../terminal/options.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -28,7 +28,7 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
     .summary('run Espalier in a cluster, or update it there')
     .description(
       'Installs the CustomResourceDefinitions, a service account with only the necessary rights, and a Deployment ' +
-        'of all controllers. Called again, it updates only what differs; options that are not given return ' +
+        'of all controllers. A second call updates only what differs, and resets omitted options ' +
         'to their defaults.',
     )
     .option('--image <image>', 'image of Espalier; required, unless values name one')
@@ -45,11 +45,11 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
       list,
     )
     .option('--no-crds', 'do not install or update the CustomResourceDefinitions')
-    .option('-f, --values <file>', 'values of the chart; can be repeated, later files win', collect)
+    .option('-f, --values <file>', 'values of the chart; can be repeated, later files win', repeated)
     .option(
       '--set <key=value>',
       'one value of the chart, such as image.pullPolicy=Always; can be repeated',
-      collect,
+      repeated,
     )
     .option('--dry-run', 'only print the objects')
     .addOption(outputOption())
@@ -83,15 +83,15 @@ function addUninstall(program: Command, terminal: Terminal, onExit: (code: Exit)
     .command('uninstall')
     .summary('remove Espalier from a cluster')
     .description(
-      'Removes what install has created: webhooks, Deployment, rights, settings. Never a landscape: while there are ' +
-        'objects that only Espalier can delete, it refuses. The namespace is not deleted.',
+      'Removes the objects that install created: webhooks, Deployment, roles, configuration. Refuses while there are ' +
+        'objects that only Espalier can delete. Keeps the namespace.',
     )
     .option('-n, --namespace <name>', 'namespace of the product', NAMESPACE)
     .option(
       '--keep-objects',
-      'also while there are installations; keep them and all definitions, without the conditions that only Espalier removes',
+      'also uninstall while there are installations; keep them and the CustomResourceDefinitions, but remove the conditions that only Espalier maintains',
     )
-    .option('--crds', 'also the CustomResourceDefinitions; only if no object is left')
+    .option('--crds', 'also delete the CustomResourceDefinitions, if no object of these kinds exists')
     .option('-y, --yes', 'do not ask for confirmation')
     .option('--dry-run', 'only show what would be removed')
     .addHelpText(

@@ -5,7 +5,7 @@
  */
 import { KINDS } from '../../../../deployers/container/cleanup.ts';
 import { labels } from '../../../../deployers/container/contract.ts';
-import { deleteRead, deletePod } from '../../../../deployers/container/host-objects.ts';
+import { deleteByUid, deletePod } from '../../../../deployers/container/host-objects.ts';
 import { POD } from '../../../../deployers/container/kinds.ts';
 import { itemOf } from '../../../../deployers/container/names.ts';
 import { deployItemKind } from '../../../api/kinds/deployitem.ts';
@@ -62,5 +62,5 @@ export async function removeLeftover(part: Part, { client }: Pick<RemovalPorts, 
   const there = await getIfThere(client, part.kind, part.key);
   if (!there) return;
   const place = { client, namespace: there.metadata.namespace ?? '' };
-  await (part.kind === (POD as Kind) ? deletePod(place, there) : deleteRead(place, part.kind, there));
+  await (part.kind === (POD as Kind) ? deletePod(place, there) : deleteByUid(place, part.kind, there));
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { systemRng, type Rng } from '../../../lib/rng.ts';
 import { NotFound } from '../../../runtime/errors.ts';
-import { persistently } from '../../../runtime/transport/persistently.ts';
+import { retryTemporary } from '../../../runtime/transport/retry-temporary.ts';
 import type { Client, Obj, Write } from '../../../runtime/types.ts';
 import { CommandError } from '../../errors.ts';
 
@@ -21,12 +21,12 @@ export const withRetries = <T>(
   { clock, rng = systemRng }: Ports,
   ask: () => Promise<T>,
 ): Promise<T> =>
-  persistently(ask, {
+  retryTemporary(ask, {
     clock,
     rng,
     givenUp: (error, tries) =>
       new CommandError(
-        `cannot ${what}, given up after ${String(tries)} tries: ${error.message}; completed steps are kept, so check the API server and run the command again`,
+        `cannot ${what}, gave up after ${String(tries)} attempts: ${error.message}; completed steps are kept; check the API server and run the command again`,
         { cause: error },
       ),
   });

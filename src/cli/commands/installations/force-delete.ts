@@ -170,7 +170,7 @@ async function removeAll(
     }
   } catch (error) {
     if (!interruption.signal.aborted) throw error;
-    throw new CommandError('interrupted, some objects are left; run the command again to delete them too');
+    throw new CommandError('interrupted; some objects remain, run the command again to delete them');
   } finally {
     interruption.release();
   }

@@ -122,9 +122,9 @@ function addReconcile(group: Command, terminal: Terminal, onExit: (code: Exit) =
     .command('reconcile')
     .argument('<name>', 'root installation')
     .summary('start a new job of a root installation')
-    .description('Starts a new job of a root installation, by annotation.')
+    .description('Starts a new job of a root installation, by setting an annotation.')
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
-    .option('--wait', 'show progress until the job has ended; exit code 1 when it failed')
+    .option('--wait', 'show progress until the job has ended; exit code 1 if it failed')
     .option('--timeout <duration>', 'how long to wait, such as 90s or 10m', '30m')
     .option(
       '--plan <file>',
@@ -152,7 +152,7 @@ function addInterrupt(group: Command, terminal: Terminal, onExit: (code: Exit) =
     .argument('<name>', 'installation')
     .summary('end the running job of an installation')
     .description(
-      'Ends the running jobs of an installation and of all objects below it, by annotation. Their phase becomes Failed.',
+      'Ends the running jobs of an installation and of all objects below it, by setting an annotation. Their phase becomes Failed.',
     )
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
     .addHelpText('after', examples([['espalier inst interrupt web -n shop', 'stop waiting for it']]))
@@ -167,16 +167,16 @@ function addRollback(group: Command, terminal: Terminal, onExit: (code: Exit) =>
   const rollback = group
     .command('rollback')
     .argument('<name>', 'root installation')
-    .summary('bring back the spec of a recorded job')
+    .summary('restore the spec of a recorded job')
     .description(
-      'Brings back the spec and the inline blueprint of a recorded job, and starts a job with them. First shows the ' +
-        'changes, and what it cannot bring back: imported values and component versions are not recorded. See docs/jobs.md.',
+      'Restores the spec and the inline blueprint of a recorded job, and starts a job with them. First shows the ' +
+        'changes, and the values that it cannot restore: imported values and component versions are not recorded. See docs/jobs.md.',
     )
     .requiredOption('--to <job>', 'number of the job, or the beginning of its id; see espalier jobs list')
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
     .option('-y, --yes', 'do not ask for confirmation')
     .option('--dry-run', 'only show what would change')
-    .option('--wait', 'show progress until the job has ended; exit code 1 when it failed')
+    .option('--wait', 'show progress until the job has ended; exit code 1 if it failed')
     .option('--timeout <duration>', 'how long to wait, such as 90s or 10m', '30m')
     .addHelpText(
       'after',

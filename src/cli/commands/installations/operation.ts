@@ -12,7 +12,7 @@ import { showProgress } from '../../tree/progress.ts';
 import { onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { rootCauses, type Node } from '../../tree/tree.ts';
-import type { PlanningOptions } from '../plan/make-plan.ts';
+import type { PlanningOptions } from '../plan/options.ts';
 
 export interface OperationOptions extends NamespacedOptions {
   readonly wait?: true;

@@ -1,6 +1,6 @@
 /**
- * `espalier installations rollback`: brings back the spec of a recorded job and starts a job with it. Records contain
- * no imported values, so the command first shows what it cannot bring back.
+ * `espalier installations rollback`: restores the spec of a recorded job and starts a job with it. Records contain
+ * no imported values, so the command first shows what it cannot restore.
  */
 import { isBeingDeleted, isFinished, isRoot, isSuspended } from '../../../api/job.ts';
 import type { InstallationSpec } from '../../../api/kinds/installation.ts';
@@ -45,9 +45,9 @@ export async function rollback(name: string, options: RollbackOptions, terminal:
       terminal.print(`The spec of ${name} is already that of ${job}; nothing was changed`);
       return exitCodes.ok;
     }
-    for (const line of changeLines(`Changes that bring back ${job}`, changes).slice(1)) terminal.print(line);
+    for (const line of changeLines(`Changes that restore ${job}`, changes).slice(1)) terminal.print(line);
     const limits = await limitsOf(record, spec, cluster);
-    if (limits.length > 0) terminal.print('\nNot brought back:');
+    if (limits.length > 0) terminal.print('\nNot restored:');
     for (const line of limits) terminal.print(`  ! ${line}`);
     if (options.dryRun) return exitCodes.ok;
     if (!options.yes) await confirm(name, terminal);
@@ -89,7 +89,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   ConfigMap: ConfigMap,
 };
 
-/** What differs from the job although its spec is brought back. */
+/** What differs from the job although its spec is restored. */
 async function limitsOf(
   record: View<JobRecordSpec>,
   spec: InstallationSpec,

@@ -34,10 +34,7 @@ export async function diff(
     if (output !== 'text') terminal.print(printValue([...changes, ...results], output));
     else {
       terminal.print(`Jobs ${String(before.number)} and ${String(after.number)} of ${root}`);
-      for (const line of [
-        ...changeLines('What they worked on', changes),
-        ...changeLines('How they ended', results),
-      ])
+      for (const line of [...changeLines('Inputs', changes), ...changeLines('Results', results)])
         terminal.print(line);
       if (changes.length + results.length === 0) terminal.print('no differences');
     }
@@ -59,7 +56,7 @@ function pairOf(
   const missing = newer < 0 ? to : from;
   throw new CommandError(
     missing === undefined
-      ? `fewer than two jobs of ${root} are recorded, so there is nothing to compare`
+      ? `a comparison needs two recorded jobs, and fewer of ${root} are recorded`
       : `there is no record of job ${missing} of ${root}; list them with: espalier jobs list ${root}`,
   );
 }

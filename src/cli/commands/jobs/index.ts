@@ -13,7 +13,7 @@ export function addJobCommands(program: Command, terminal: Terminal, onExit: (co
     .aliases(['job'])
     .summary('show recorded jobs of root installations')
     .description(
-      'Shows what jobs of root installations did: who requested them, what changed, what they waited for, how they ended. ' +
+      'Shows recorded jobs of root installations: who requested them, what changed, what they waited for, and their results. ' +
         'Needs the journal (journal.enabled in the configuration); see docs/jobs.md.',
     );
   addList(group, terminal, onExit);
@@ -63,7 +63,7 @@ function addShow(group: Command, terminal: Terminal, onExit: (code: Exit) => voi
     .argument('<root>', 'root installation')
     .argument('[job]', JOB)
     .summary('show what a job did')
-    .description('Shows who requested a job, what it worked on, what changed, and how its parts ended.')
+    .description('Shows who requested a job, its inputs, the changes, and the results of its parts.')
     .addHelpText(
       'after',
       examples([
@@ -86,7 +86,7 @@ function addDiff(group: Command, terminal: Terminal, onExit: (code: Exit) => voi
     .argument('[to]', JOB)
     .summary('show what changed between two jobs')
     .description('Shows the differences of spec, blueprint, imports, parts and results of two jobs.')
-    .option('--exit-code', 'exit with 1 if the jobs worked on different things')
+    .option('--exit-code', 'exit with 1 if the inputs of the jobs differ')
     .addHelpText(
       'after',
       examples([
@@ -106,8 +106,8 @@ function addTimeline(group: Command, terminal: Terminal, onExit: (code: Exit) =>
     .command('timeline')
     .argument('<root>', 'root installation')
     .argument('[job]', `${JOB}, also while it runs`)
-    .summary('show when each part of a job worked and waited')
-    .description('Shows when each part of a job worked (█) and when it waited for others (░).')
+    .summary('show when each part of a job ran and waited')
+    .description('Shows when each part of a job ran (█) and when it waited for others (░).')
     .addHelpText('after', examples([['espalier jobs timeline web -n shop', 'the last or the running job']]))
     .action(async (root: string, job: string | undefined, options: JobsOptions) => {
       const { timeline: run } = await import('./timeline.ts');

@@ -44,7 +44,7 @@ export function timelineLines(spec: View<JobRecordSpec>, now: number, columns: n
     const took = tookWords(row.triggeredAt, row.endedAt, now);
     return `${label(row).padEnd(width)}  ${barOf(row, at).padEnd(bar)}  ${took.padStart(7)}  ${row.phase ?? ''}`.trimEnd();
   });
-  return [...lines, '', '█ working  ░ waiting for others; times have whole seconds'];
+  return [...lines, '', '█ running  ░ waiting for others; times have whole seconds'];
 }
 
 /** From the trigger to the end; from `waitedAt` on the objects below work. */

@@ -4,7 +4,7 @@ import { isObject } from '../../../lib/objects.ts';
 import { objectOf, type LogLine } from '../../../observability/log-text.ts';
 import { levels, type Level } from '../../../observability/log.ts';
 
-/** Which lines are wanted. */
+/** The selected lines. */
 export interface Wanted {
   /** Name of the root installation; undefined: all roots. Without name and namespace, lines need no tree. */
   readonly name?: string | undefined;
@@ -18,7 +18,7 @@ export interface Wanted {
   readonly sinceMs?: number | undefined;
 }
 
-/** A line that is wanted: as it was written, and its fields. */
+/** A selected line, as it was written, and its fields. */
 export interface Entry {
   readonly raw: string;
   readonly line: LogLine;

@@ -30,7 +30,7 @@ export function newSkeleton(kind: SkeletonKind, name: string, options: NewOption
       `the name of a ${kind} must have no more than ${String(MAX_NAME_LENGTH)} characters`,
     );
   const to = resolve(options.to ?? name);
-  writeSkeleton(packageFolder(join('docs/samples/skeletons', kind)), to, (text) =>
+  writeSkeleton([packageFolder(join('docs/samples/skeletons', kind))], to, (text) =>
     text.replaceAll(SKELETON_NAME, name),
   );
   const folder = quoted(relative(process.cwd(), to) || '.');

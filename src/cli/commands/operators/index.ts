@@ -22,10 +22,15 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
     .option('--group <domain>', 'API group of the kind; default example.org')
     .option('--kind <Kind>', 'kind that it reconciles; default the name, as in DnsRecord')
     .option('--plural <name>', 'plural in URLs and for kubectl; default an English plural of the kind')
+    .option(
+      '--versions <list>',
+      'one or two versions of the kind, the older first; the operator works with the last one, and converts; default v1alpha1',
+    )
     .addHelpText(
       'after',
       examples([
         ['espalier operators new dns-record --group dns.example.com', 'then: npm install && npm test'],
+        ['espalier operators new dns-record --versions v1alpha1,v1', 'with conversion between two versions'],
       ]),
     )
     .action(async (name: string, options: NewOperatorOptions) => {

@@ -8,6 +8,8 @@ export interface NewOperatorOptions {
   readonly group?: string;
   readonly kind?: string;
   readonly plural?: string;
+  /** Separated by commas. */
+  readonly versions?: string;
 }
 
 /** The names of an operator and its kind. */
@@ -16,11 +18,16 @@ interface OperatorNames {
   readonly group: string;
   readonly kind: string;
   readonly plural: string;
+  /** The one that the operator works with. */
+  readonly version: string;
+  /** Converted from and to `version`; absent if the kind has one version. */
+  readonly older?: string;
 }
 
 const NAME = /^[a-z]([a-z0-9-]{0,40}[a-z0-9])?$/;
 const GROUP = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/;
 const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
+const VERSION = /^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/;
 const PLURAL = /^[a-z][a-z0-9]{0,62}$/;
 
 /** Kinds and types that the skeleton imports. */
@@ -30,13 +37,15 @@ const RESERVED = /(^|\.)(k8s|kubernetes)\.io$/;
 
 export function newOperator(name: string, options: NewOperatorOptions, terminal: Terminal): void {
   const names = namesOf(name, options);
+  const { kind, plural, group, older } = names;
+  const skeleton = 'docs/samples/operators/skeleton';
+  const tests = ['operator.test.js', ...(older === undefined ? [] : ['conversion.test.js'])];
   const project = {
     name: `${name}-operator`,
-    skeleton: 'docs/samples/operators/skeleton',
+    skeletons: [skeleton, ...(older === undefined ? [] : [`${skeleton}-versions`])],
     renamed: (text: string) => renamed(text, names),
-    scripts: { crd: compiled('crd.js'), test: compiled('--test', 'operator.test.js') },
+    scripts: { crd: compiled('crd.js'), test: compiled('--test', ...tests) },
   };
-  const { kind, plural, group } = names;
   const folder = writeProject(project, options.to ?? name);
   printNext(folder, `An operator for the kind ${kind} (${plural}.${group})`, terminal);
 }
@@ -58,7 +67,20 @@ function namesOf(name: string, options: NewOperatorOptions): OperatorNames {
   const plural = options.plural ?? pluralOf(kind.toLowerCase());
   if (!PLURAL.test(plural))
     throw new UsageError(`"${plural}" is not a valid plural; use lower-case letters such as dnsrecords`);
-  return { name, group, kind, plural };
+  return { name, group, kind, plural, ...versionsIn(options.versions ?? 'v1alpha1') };
+}
+
+function versionsIn(list: string): Pick<OperatorNames, 'version' | 'older'> {
+  const versions = list.split(',').map((each) => each.trim());
+  const wrong = versions.find((each) => !VERSION.test(each));
+  if (wrong !== undefined)
+    throw new UsageError(`"${wrong}" is not a valid version; use versions such as v1alpha1,v1`);
+  const [first = '', second, third] = versions;
+  if (third !== undefined || first === second)
+    throw new UsageError(
+      `"${list}" is not one version or two different ones; docs/runtime.md says how to add others`,
+    );
+  return second === undefined ? { version: first } : { version: second, older: first };
 }
 
 const pascal = (name: string): string =>
@@ -73,8 +95,13 @@ const pluralOf = (word: string): string =>
       : `${word}s`;
 
 /** Replaces the names of the skeleton; those of the registry in examples stay. */
-const renamed = (text: string, { name, group, kind, plural }: OperatorNames): string =>
+const renamed = (
+  text: string,
+  { name, group, kind, plural, version, older = version }: OperatorNames,
+): string =>
   text
+    .replaceAll("'../skeleton/", "'./")
+    .replaceAll(/v1alpha1|v1beta1/g, (found) => (found === 'v1alpha1' ? older : version))
     .replaceAll(/(?<!registry\.)example\.org/g, group)
     .replaceAll('skeleton-operator', `${name}-operator`)
     .replaceAll('Skeleton', kind)

@@ -5,7 +5,7 @@
 import { deployItemKind, type DeployItem } from '../../../api/kinds/deployitem.ts';
 import { managedUids } from '../../../api/managed-objects.ts';
 import type { WrittenObject } from '../../../dataflow/objects.ts';
-import { createWorld, type World } from '../../../landscape/world.ts';
+import { dataIndexes, createWorld, type World } from '../../../landscape/world.ts';
 import { Forbidden } from '../../../runtime/errors.ts';
 import { keyOf } from '../../../runtime/keys.ts';
 import type { Cache, CacheOptions, Caches, Kind, Obj, View } from '../../../runtime/types.ts';
@@ -60,6 +60,7 @@ export async function readManagers(
   } catch (error) {
     if (!(error instanceof Forbidden)) throw error;
     found.clear();
+    // eslint-disable-next-line no-restricted-syntax -- once for each command
     note(world.deployItems.list());
   }
   return (uid) => found.get(uid) ?? [];
@@ -72,18 +73,17 @@ export function withObjects(world: World, objects: readonly WrittenObject[]): Wo
   return { ...world, dataObjects: of(world.dataObjects, 'DataObject'), targets: of(world.targets, 'Target') };
 }
 
-/** Supports only reads by name, by index, and of all objects. */
+/** Supports only reads by name and by index. */
 function withAdded<T extends Obj>(cache: Cache<T>, objects: readonly View<T>[]): Cache<T> {
   const added = new Map(objects.map((one) => [keyOf(one), one]));
-  const view: Pick<Cache<T>, 'get' | 'list' | 'byIndex'> = {
+  const byIndex = (name: string, value: string): View<T>[] => [
+    ...cache.byIndex(name, value).filter((one) => !added.has(keyOf(one))),
+    ...[...added.values()].filter((one) => dataIndexes[name]?.(one).includes(value)),
+  ];
+  const view: Pick<Cache<T>, 'get' | 'byIndex' | 'keysByIndex'> = {
     get: (key) => added.get(key) ?? cache.get(key),
-    list: (namespace) => [
-      ...[...cache.list(namespace)].filter((one) => !added.has(keyOf(one))),
-      ...[...added.values()].filter(
-        ({ metadata }) => namespace === undefined || metadata.namespace === namespace,
-      ),
-    ],
-    byIndex: (name, value) => cache.byIndex(name, value),
+    byIndex,
+    keysByIndex: (name, value) => byIndex(name, value).map(keyOf),
   };
   return view as Cache<T>;
 }

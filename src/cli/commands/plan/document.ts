@@ -34,6 +34,8 @@ export interface ItemDocument {
   readonly note?: string;
   readonly objects: readonly ObjectDocument[];
   readonly notes: readonly string[];
+  /** Live objects that differ although the job skips the item. */
+  readonly drift?: { readonly objects: readonly ObjectDocument[]; readonly problem?: string };
 }
 
 export interface PlanDocument {
@@ -50,7 +52,7 @@ export function planDocument(tree: PlannedTree, mask: Mask, hasContent = false):
   return {
     apiVersion: 'espalier.dev/v1alpha1',
     kind: 'Plan',
-    items: tree.items.map(({ path, type, target, state, plan, problem, note }) => ({
+    items: tree.items.map(({ path, type, target, state, plan, problem, note, drift }) => ({
       path,
       type,
       target,
@@ -60,6 +62,12 @@ export function planDocument(tree: PlannedTree, mask: Mask, hasContent = false):
       ...(note !== undefined && { note }),
       objects: (plan?.objects ?? []).map((object) => objectDocument(object, mask, hasContent)),
       notes: (plan?.notes ?? []).map((text) => mask.text(text)),
+      ...(drift && {
+        drift: {
+          objects: drift.objects.map((object) => objectDocument(object, mask, false)),
+          ...(drift.problem !== undefined && { problem: mask.text(drift.problem) }),
+        },
+      }),
     })),
     problems: tree.problems.map((one) => ({ ...one, message: mask.text(one.message) })),
     waits: tree.waits,

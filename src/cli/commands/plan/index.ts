@@ -25,10 +25,18 @@ export function addPlanCommand(program: Command, terminal: Terminal, onExit: (co
     )
     .option(
       '--deployer <program>',
-      'deployer of your own, to plan its items: a module that exports it, or a command, or TYPE=COMMAND; repeatable',
+      'your own deployer, to plan its items: a module that exports it, a command, or TYPE=COMMAND; repeatable',
       (file: string, others: readonly string[] | undefined) => [...(others ?? []), file],
     )
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
+    .option(
+      '--no-registry-credentials',
+      'use only credentials that Contexts name, not those of registry.oci.configFiles in the configuration',
+    )
+    .option(
+      '--kubeconfig-stdin',
+      'read the kubeconfig from standard input; it has to contain its token and certificates',
+    )
     .addHelpText(
       'after',
       examples([

@@ -20,6 +20,7 @@ import { defaults, readConfiguration, type Configuration } from '../../configura
 import { CommandError } from '../../errors.ts';
 import { planDeployItem } from './plan-items.ts';
 import { planInstallation } from './plan-tree.ts';
+import type { PlanningOptions } from './options.ts';
 import type { PlannedTree, PlanPorts } from './planned.ts';
 import { ownDeployers, type OwnDeployers } from './own-deployers.ts';
 import { readManagers, readWorld } from './current-objects.ts';
@@ -29,12 +30,6 @@ import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
 import { TreeBudget } from '../../tree/budget.ts';
 import type { Inst } from '../../../../controllers/installation/related-objects.ts';
 
-/** Options of every command that plans. */
-export interface PlanningOptions {
-  readonly config?: string;
-  readonly deployer?: readonly string[];
-}
-
 /** What plans depend on besides the clusters. */
 export interface PlanSettings {
   readonly configuration: Configuration;
@@ -43,10 +38,15 @@ export interface PlanSettings {
 }
 
 /** @throws UsageError, CommandError if a file cannot be read */
-export const planSettings = async ({ config, deployer }: PlanningOptions): Promise<PlanSettings> => ({
-  configuration: config === undefined ? defaults : readConfiguration(config),
-  own: await ownDeployers(deployer ?? []),
-});
+export async function planSettings(options: PlanningOptions): Promise<PlanSettings> {
+  const { config, deployer = [], registryCredentials = true } = options;
+  const configuration = config === undefined ? defaults : readConfiguration(config);
+  const { configFiles: _, ...registry } = configuration.registry;
+  return {
+    configuration: registryCredentials ? configuration : { ...configuration, registry },
+    own: await ownDeployers(deployer),
+  };
+}
 
 export interface MadePlan {
   readonly tree: PlannedTree;
@@ -96,6 +96,7 @@ async function planned(name: string, stage: Stage): Promise<MadePlan> {
   const world = await readWorld(cluster, signal);
   const key = `${namespace}/${name}`;
   const ports = { ...portsFor(stage), managersOf: await readManagers(cluster, world, signal) };
+  // eslint-disable-next-line no-restricted-syntax -- once for each command
   await collectSecrets(world.targets.list(), ports);
   const installation = world.installations.get(key);
   if (installation) {

@@ -89,7 +89,26 @@ export const planDeployItem = (
   return planOne({ path, state, item, direction: isDeleted ? 'remove' : 'apply' }, world, ports);
 };
 
-async function planOne(
+async function planOne(candidate: Candidate, world: World, ports: PlanPorts): Promise<PlannedItem> {
+  const planned = await askDeployer(candidate, world, ports);
+  return candidate.state === 'idle' ? skipped(planned) : planned;
+}
+
+/** An item that the job skips: the plan shows only what the job will not correct. */
+function skipped({ plan, problem, note, ...about }: PlannedItem): PlannedItem {
+  const objects = plan?.objects.filter(({ change }) => change !== 'unchanged' && change !== 'kept') ?? [];
+  const why = problem ?? (plan ? undefined : note);
+  return {
+    ...about,
+    plan: { objects: [], notes: [] },
+    note: 'skipped: it has not changed',
+    ...((objects.length > 0 || why !== undefined) && {
+      drift: { objects, ...(why !== undefined && { problem: why }) },
+    }),
+  };
+}
+
+async function askDeployer(
   { path, state, item, direction }: Candidate,
   world: World,
   ports: PlanPorts,
@@ -101,8 +120,6 @@ async function planOne(
   // A copy of an imported target has a hash as its name, so its import name is shown.
   const shownTarget = target?.metadata.labels?.[labels.dataKey] ?? targetName;
   const about = { path, type, target: shownTarget, state };
-  if (state === 'idle')
-    return { ...about, plan: { objects: [], notes: [] }, note: 'skipped: it has not changed' };
   const plugin = ports.pluginOf(type);
   if (!plugin) {
     const note = `not known: items of type ${type} are not planned; name the module or the program of their deployer with --deployer`;

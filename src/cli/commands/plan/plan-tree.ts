@@ -7,7 +7,7 @@ import {
   childrenOf,
   executionOf,
   ownExecution,
-  tradingSiblings,
+  connectedSiblings,
   type Inst,
 } from '../../../../controllers/installation/related-objects.ts';
 import { partitionChildren, templateNameOf } from '../../../../controllers/installation/children.ts';
@@ -191,6 +191,6 @@ async function planDeletion(
 /** Siblings whose parent is deleted with them do not count: the deletion of the parent puts them in order. */
 function waitsOf(self: Inst, path: string, world: World, isParentDeleted: boolean): readonly PlannedWait[] {
   if (isParentDeleted) return [];
-  const importers = importersToAwait(self, tradingSiblings(world, self)).map(({ name }) => name);
+  const importers = importersToAwait(self, connectedSiblings(world, self)).map(({ name }) => name);
   return importers.length === 0 ? [] : [{ path, importers }];
 }

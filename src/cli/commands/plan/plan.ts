@@ -7,7 +7,8 @@ import type { ReportFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { countsOf, hasChanges } from './counts.ts';
 import { planDocument } from './document.ts';
-import { makePlan, planSettings, type PlanningOptions } from './make-plan.ts';
+import { makePlan, planSettings } from './make-plan.ts';
+import type { PlanningOptions } from './options.ts';
 import { planLines } from './print.ts';
 import { savePlan } from './saved-plan.ts';
 

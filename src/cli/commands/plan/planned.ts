@@ -1,7 +1,7 @@
 /** What a plan is made of, and what the walk through the tree needs. */
 import type { FindComponent } from '../../../../controllers/installation/gather/component.ts';
 import type { DeployerPlugin } from '../../../../deployers/sdk/deployer.ts';
-import type { ItemPlan, TargetReader } from '../../../../deployers/sdk/index.ts';
+import type { ItemPlan, PlannedObject, TargetReader } from '../../../../deployers/sdk/index.ts';
 import type { InstallationLimits } from '../../../api/limits.ts';
 import type { DeployItem } from '../../../api/kinds/deployitem.ts';
 import type { RunnerOf } from '../../../blueprint/work.ts';
@@ -52,6 +52,14 @@ export interface PlannedItem {
   readonly plan: ItemPlan | undefined;
   readonly problem?: string;
   readonly note?: string;
+  /** Of an item that the job skips: live objects that differ from what it wants. They are in no count. */
+  readonly drift?: Drift;
+}
+
+interface Drift {
+  readonly objects: readonly PlannedObject[];
+  /** Why the objects cannot be compared, or not all of them. */
+  readonly problem?: string;
 }
 
 export interface PlannedTree {

@@ -85,7 +85,26 @@ function itemLines(item: PlannedItem, printing: PlanPrinting): readonly string[]
       objectLines(object, printing).map((line) => `  ${line}`),
     ),
     ...(item.plan?.notes ?? []).map((note) => `  ${paint.yellow('!')} ${mask.text(note)}`),
+    ...driftLines(item, printing),
     '',
+  ];
+}
+
+/** Not what the job does, so without the signs of changes in the summary. */
+function driftLines({ drift }: PlannedItem, printing: PlanPrinting): readonly string[] {
+  if (!drift) return [];
+  const { paint, mask } = printing;
+  const lines = drift.objects.flatMap((object) => objectLines(object, printing));
+  return [
+    ...(lines.length > 0
+      ? [
+          `  ${paint.yellow('!')} these objects differ, and the job will not correct them (updateOnChangeOnly):`,
+        ]
+      : []),
+    ...lines.map((line) => `      ${line}`),
+    ...(drift.problem === undefined
+      ? []
+      : [`  ${paint.yellow('?')} objects not compared: ${mask.text(drift.problem)}`]),
   ];
 }
 

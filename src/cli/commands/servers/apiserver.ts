@@ -37,6 +37,7 @@ export async function apiserver(options: ApiServerCommandOptions, terminal: Term
     });
     try {
       if (options.crds) await installCrds(embedded, log);
+      embedded.announce();
       terminal.print(`Serving ${embedded.url}`);
       terminal.print(`  export KUBECONFIG=${quoted(embedded.kubeconfigFile)}`);
       await aborted(interruption.signal);

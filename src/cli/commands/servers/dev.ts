@@ -41,10 +41,12 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
       },
       async ({ embedded, landscaper }) => {
         await applyAll(landscaper.client, [namespaceObject(namespace)]);
-        await withConsole(embedded.kubeconfigFile, terminal, async (link) => {
+        embedded.announce();
+        const serve = async (link: string | undefined): Promise<void> => {
           terminal.print(welcome(embedded, link, data, terminal));
           await aborted(interruption.signal);
-        });
+        };
+        await withConsole(embedded.kubeconfigFile, terminal, serve, options.config);
       },
     );
   } finally {

@@ -58,7 +58,7 @@ function addDev(program: Command, terminal: Terminal): void {
       'port of the API server; default: the previous port of this folder, else any free one',
       port,
     )
-    .option('--write-kubeconfig <file>', 'where to write the kubeconfig')
+    .option('--write-kubeconfig <file>', 'where to write the kubeconfig, once clients can use the server')
     .option('-n, --namespace <name>', 'namespace to create and to use in the kubeconfig', 'default')
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
     .option('--metrics-address <host:port>', 'serve /metrics, /healthz and /readyz here', address)
@@ -189,7 +189,7 @@ function addApiServer(program: Command, terminal: Terminal): void {
       'port to listen on; default: the previous port of this folder, else any free one',
       port,
     )
-    .option('--write-kubeconfig <file>', 'where to write the kubeconfig')
+    .option('--write-kubeconfig <file>', 'where to write the kubeconfig, once clients can use the server')
     .option('--simulate', 'simulate workloads: they become ready although nothing runs')
     .option(
       '--controllers <names>',

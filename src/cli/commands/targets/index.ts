@@ -21,13 +21,13 @@ export function addTargetCommands(program: Command, terminal: Terminal, onExit: 
         'of deployers: no files, no commands.',
     )
     .option('--target-kubeconfig <file>', 'kubeconfig of the target cluster')
-    .option('--kubeconfig <file>', 'the same')
+    .option('--kubeconfig <file>', 'the same as --target-kubeconfig')
     .option('--target-context <name>', 'context of that kubeconfig; default its current one')
     .option('--flatten', 'embed the files that the kubeconfig names, and keep only what the context needs')
-    .option('--oidc-server <url>', 'a cluster that trusts the tokens of this one')
-    .option('--oidc-ca <file>', 'certificate of that cluster, PEM')
+    .option('--oidc-server <url>', 'API server of a target cluster that trusts the tokens of this cluster')
+    .option('--oidc-ca <file>', 'certificate authority of that API server, PEM')
     .option('--audience <names>', 'audiences of the tokens, separated by commas', list)
-    .option('--self', 'the cluster that holds the target')
+    .option('--self', 'use the cluster that stores the Target')
     .option('--service-account <name>', 'with --oidc-server and --self: the service account of the tokens')
     .option('--expiration <seconds>', 'validity of tokens; default a day', wholeNumber)
     .option(
@@ -38,7 +38,7 @@ export function addTargetCommands(program: Command, terminal: Terminal, onExit: 
     .option('--name <name>', 'name of the target')
     .option('-n, --namespace <name>', 'namespace to write into the objects')
     .option('-s, --secret <name>', 'keep the content in a Secret of this name')
-    .option('-o, --output <format>', 'yaml, json or name; a file name still works, as --output-file', 'yaml')
+    .option('-o, --output <format>', 'yaml, json or name; deprecated: a file name, use --output-file', 'yaml')
     .option('--output-file <file>', 'output file; default standard output')
     .addHelpText(
       'after',

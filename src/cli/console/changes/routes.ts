@@ -10,12 +10,12 @@ export function addChanges(server: FastifyInstance): void {
     if (!plan)
       throw new Refused(
         501,
-        'this console makes no plans: it would have to read Secrets and targets, and render templates; run espalier ' +
-          `console on your machine, or: espalier plan ${name} -n ${namespace}`,
+        'this console does not compute plans; ask an administrator to set console.plans.enabled, run espalier console ' +
+          `on your machine, or run: espalier plan ${name} -n ${namespace}`,
       );
     const ending = new AbortController();
     reply.raw.on('close', () => {
-      ending.abort(new Error('the viewer has left'));
+      ending.abort(new Error('the browser closed the connection'));
     });
     const json = await plan({ namespace, name }, ending.signal);
     return reply.type('application/json; charset=utf-8').send(json);

@@ -7,6 +7,7 @@ import { packageInfo } from '../../package.ts';
 import { readAssets } from '../assets.ts';
 import { watchSource } from '../model.ts';
 import { createServer, listen } from '../server.ts';
+import { allowedFor, type Allowances } from './allowances.ts';
 import { followCertificate, readCertificate, type CertificateFiles } from './certificate.ts';
 import type { OriginRules } from './origin.ts';
 import { tokenAccess } from './token-access.ts';
@@ -18,6 +19,9 @@ interface InClusterOptions {
   /** undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly rules: OriginRules;
+  readonly allowances: Allowances;
+  /** For processes that plan; those get only some variables of it. */
+  readonly env: NodeJS.ProcessEnv;
   /** undefined: HTTP. */
   readonly certificate: CertificateFiles | undefined;
 }
@@ -32,7 +36,7 @@ const MAX_CONNECTIONS = 1_000;
 /** @throws CommandError if the console is not built, a certificate is not usable, or the port is not available */
 export async function startInCluster(
   { caches, clock, self }: Pick<Cluster, 'caches' | 'clock' | 'self'>,
-  { host, port, namespaces, rules, certificate: files }: InClusterOptions,
+  { host, port, namespaces, rules, allowances, env, certificate: files }: InClusterOptions,
   log: Logger,
 ): Promise<RunningConsole> {
   const assets = readAssets();
@@ -49,6 +53,7 @@ export async function startInCluster(
       log,
       about,
       rules,
+      allowedFor: allowedFor(allowances, self, { clock, log, env }),
     });
     const server = createServer({ access, assets, ...(certificate && { certificate }) });
     server.server.maxConnections = MAX_CONNECTIONS;

@@ -10,6 +10,7 @@ import { Refused, type Access, type Viewer } from '../access.ts';
 import { endedCookie, isLoopback, secretIn, sessionCookie } from '../guard.ts';
 import type { Source } from '../model.ts';
 import type { About } from '../wire.ts';
+import type { AllowedFor } from './allowances.ts';
 import { createLoginLimit } from './login-limit.ts';
 import { addressOf, originFor, type OriginRules } from './origin.ts';
 import { whoIs, type ClientOf } from './viewer-client.ts';
@@ -22,6 +23,8 @@ interface TokenAccessParts {
   readonly log: Logger;
   readonly about: Pick<About, 'version' | 'server'>;
   readonly rules: OriginRules;
+  /** Absent: the console connects to no target, and computes no plans. */
+  readonly allowedFor?: AllowedFor | undefined;
 }
 
 const MAX_FEEDS = 20;
@@ -70,7 +73,7 @@ export function tokenAccess(parts: TokenAccessParts): Access {
 /** @returns a function that starts a session, and returns its secret; it throws Refused */
 function loginWith(
   sessions: ViewerSessions,
-  { clientOf, clock, log }: Pick<TokenAccessParts, 'clientOf' | 'clock' | 'log'>,
+  { clientOf, clock, log, allowedFor }: Pick<TokenAccessParts, 'clientOf' | 'clock' | 'log' | 'allowedFor'>,
 ): (token: string, address: string) => Promise<string> {
   const limit = createLoginLimit(clock);
   let running = 0;
@@ -81,7 +84,11 @@ function loginWith(
       void client.close();
       throw error;
     });
-    const secret = await sessions.open(client, user);
+    const secret = await sessions.open(
+      client,
+      user,
+      (signal) => allowedFor?.({ ...user, client, token }, signal) ?? {},
+    );
     log.info({ user: user.name, address }, 'login');
     return secret;
   };
@@ -124,11 +131,12 @@ function refuseUnsafe(request: FastifyRequest, rules: OriginRules): void {
 }
 
 function viewerIn(session: Session, { about, log }: Pick<TokenAccessParts, 'about' | 'log'>): Viewer {
-  const { view, user, client, followers } = session;
+  const { view, user, client, allowed, followers } = session;
   return {
     model: view.model,
     feed: view.feed,
     client,
+    ...allowed,
     about: { ...about, namespaces: view.scope.installations, user },
     onAction(action, landscape) {
       log.info({ user, action, landscape }, 'action requested');

@@ -28,8 +28,11 @@ export const clientsOf =
       }),
     );
 
-/** JSON is valid YAML. */
-const kubeconfigWith = ({ server, caData, insecureSkipTlsVerify }: ServerAddress, token: string): string =>
+/** A kubeconfig without other credentials; JSON is valid YAML. */
+export const kubeconfigWith = (
+  { server, caData, insecureSkipTlsVerify }: ServerAddress,
+  token: string,
+): string =>
   JSON.stringify({
     'current-context': 'viewer',
     clusters: [

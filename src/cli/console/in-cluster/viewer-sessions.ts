@@ -1,9 +1,10 @@
 /** The sessions of viewers, each with the view that the token allows now. */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../observability/log.ts';
 import { Unauthorized } from '../../../runtime/errors.ts';
 import type { Client } from '../../../runtime/types.ts';
-import { Refused } from '../access.ts';
+import { Refused, type Viewer } from '../access.ts';
 import type { Source } from '../model.ts';
 import { createRights, type ViewerRights } from './rights.ts';
 import { createSessionStore, type SessionStore } from './sessions.ts';
@@ -13,6 +14,9 @@ export interface Session {
   readonly user: string;
   readonly client: Client;
   readonly rights: ViewerRights;
+  /** What the viewer may do besides, until `life` ends. */
+  readonly allowed: Allowed;
+  readonly life: AbortController;
   view: View;
   /** Called when the viewer may no longer follow the feed. */
   readonly followers: Set<() => void>;
@@ -21,9 +25,19 @@ export interface Session {
   updating?: Promise<void> | undefined;
 }
 
+type Allowed = Pick<Viewer, 'targets' | 'plan'>;
+
 export interface ViewerSessions {
-  /** @throws the errors of runtime/errors.ts, and closes the client @returns the secret of the session */
-  open(client: Client, user: { readonly name: string; readonly id: string }): Promise<string>;
+  /**
+   * @param allow called with a signal that ends with the session
+   * @throws the errors of runtime/errors.ts, and closes the client
+   * @returns the secret of the session
+   */
+  open(
+    client: Client,
+    user: { readonly name: string; readonly id: string },
+    allow: (signal: AbortSignal) => Allowed,
+  ): Promise<string>;
   /** The session with the view that the token allows now. @throws Refused if the rights are not known */
   current(secret: string | undefined): Promise<Session | undefined>;
   logout(secret: string | undefined): void;
@@ -43,6 +57,7 @@ export function createViewerSessions({ source, clock, log }: Parts): ViewerSessi
   const views = createViews(source, clock);
   const sessions = createSessionStore<Session>(clock, (session, reason) => {
     session.isEnded = true;
+    session.life.abort(new Error('the session has ended'));
     endFeeds(session);
     views.release(session.view);
     void session.client.close();
@@ -53,7 +68,9 @@ export function createViewerSessions({ source, clock, log }: Parts): ViewerSessi
   const stopChecks = checkRegularly(sessions, { clock, log, update });
 
   return {
-    async open(client, { name, id }) {
+    async open(client, { name, id }, allow) {
+      const life = new AbortController();
+      setMaxListeners(0, life.signal);
       try {
         const rights = createRights(client, clock);
         const view = views.acquire(await rights.scope(source.namespaces()));
@@ -61,6 +78,8 @@ export function createViewerSessions({ source, clock, log }: Parts): ViewerSessi
           user: name,
           client,
           rights,
+          allowed: allow(life.signal),
+          life,
           view,
           followers: new Set<() => void>(),
           isEnded: false,

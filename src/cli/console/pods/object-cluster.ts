@@ -28,7 +28,7 @@ export async function clusterOf(
     throw new Refused(
       403,
       `target ${name} is another cluster, or contains its own credentials, and this console uses no credentials of ` +
-        'targets; run espalier console on your machine, or use kubectl with that cluster',
+        'targets; an administrator can allow it with console.allowTargets, or run espalier console on your machine',
     );
   const content = await targets.resolve(target, signal);
   validateTarget(content, 'read pods');

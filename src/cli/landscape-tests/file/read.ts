@@ -104,7 +104,8 @@ function checkSuite(suite: Suite, report: Report): void {
   const seen = new Map<string, number>();
   for (const [i, one] of cases.entries()) {
     const path = ['cases', i];
-    if (one.name === '') report(path, 'the case has no name; write what it promises');
+    if (one.name === '')
+      report(path, 'the case has no name; describe the expected behaviour in the field name');
     const other = seen.get(one.name);
     if (other !== undefined)
       report([...path, 'name'], `two cases have the name "${one.name}"; rename one of them`);

@@ -83,7 +83,7 @@ const noAnswer = (path: string, why: string): Outcome =>
   fail({
     operation: 'Answer',
     reason: 'NoAnswer',
-    message: `${why} in landscape tests; write what "${path}" answers into the field answers`,
+    message: `${why} in landscape tests; set the result of "${path}" in the field answers`,
   });
 
 /** For items of other programs. */
@@ -97,7 +97,7 @@ const absentDeployer = (type: string): DeployerPlugin => ({
       fail({
         operation: 'Answer',
         reason: 'NoAnswer',
-        message: `no deployer of Espalier handles items of type "${type}"; write what they answer into the field answers`,
+        message: `no deployer of Espalier handles items of type "${type}"; set their results in the field answers`,
       }),
     ),
   remove: async () => Promise.resolve(done()),

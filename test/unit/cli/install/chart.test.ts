@@ -114,6 +114,13 @@ describe('the chart of the product', () => {
       '--tls-key=/etc/espalier-console-tls/tls.key',
       '--allowed-hosts=console.example.org,console',
       '--trust-forwarded-headers',
+      '--allow-targets',
+      '--allow-plans',
+      '--max-plans=3',
+      '--max-plans-per-user=2',
+      '--plan-memory=768',
+      '--plan-timeout=90s',
+      '--deployer=/opt/dns/deployer --zone example.org',
       '--config=/etc/espalier/configuration.yaml',
     ]);
     expect(at(container['readinessProbe'], 'httpGet', 'scheme')).to.equal('HTTPS');
@@ -122,6 +129,30 @@ describe('the chart of the product', () => {
     expect(volumes.filter((name) => String(name).startsWith('registry-'))).to.deep.equal([]);
     const policy = find(full, 'NetworkPolicy ls-system/espalier-console');
     expect(JSON.stringify(policy)).to.contain('"kubernetes.io/metadata.name":"ingress-nginx"');
+  });
+
+  it('lets the console connect to targets, and plan, only on request, with memory for all plans', () => {
+    const consoleWith = (values: Fields): Fields =>
+      podOf({ console: { enabled: true, ...values } }, 'espalier-console').spec.containers[0] ?? {};
+    const memoryOf = (container: Fields): unknown => at(container['resources'], 'limits', 'memory');
+    const usual = consoleWith({});
+    expect(String(usual['args'])).not.to.contain('allow');
+    expect(memoryOf(usual)).to.equal('512Mi');
+    const connected = consoleWith({ allowTargets: true });
+    expect(connected['args']).to.include('--allow-targets').and.not.include('--allow-plans');
+    const planning = { allowTargets: true, plans: { enabled: true, max: 4 } };
+    expect(consoleWith(planning)['args']).to.include.members([
+      '--allow-plans',
+      '--max-plans=4',
+      '--max-plans-per-user=1',
+      '--plan-memory=512',
+      '--plan-timeout=2m',
+    ]);
+    expect(memoryOf(consoleWith(planning))).to.equal('2560Mi');
+    const own = { ...planning, resources: { limits: { memory: '3Gi' } } };
+    expect(memoryOf(consoleWith(own))).to.equal('3Gi');
+    expect(consoleWith({ resources: { limits: null } })['resources']).not.to.have.property('limits');
+    expect(() => consoleWith({ plans: { enabled: true } })).to.throw('needs console.allowTargets=true');
   });
 
   it('gives the console of some namespaces permissions in these alone', () => {
@@ -206,6 +237,7 @@ describe('the schema of the values', () => {
     ['metrics.port=70000', '/metrics/port'],
     ['console.allowedHosts={https://console}', '/console/allowedHosts/0'],
     ['console.replicas=2', '/console'],
+    ['console.plans.timeout=soon', '/console/plans/timeout'],
     ['serviceMonitor.interval=often', '/serviceMonitor/interval'],
     ['prometheusRule.labels.a=1', '/prometheusRule/labels/a'],
     ['dashboards.label=x', '/dashboards'],

@@ -97,7 +97,7 @@ describe('installing on a server that rejects a write', () => {
     const { outcome, writes } = await install(() => statusError(409, 'Conflict'), 30_000);
     expect(outcome).to.be.instanceOf(CommandError);
     expect((outcome as Error).message)
-      .to.match(/^cannot apply Namespace ls-system, given up after 9 tries: .*said 409/u)
+      .to.match(/^cannot apply Namespace ls-system, gave up after 9 attempts: .*said 409/u)
       .and.to.contain('run the command again');
     expect(writes).to.have.length(9);
   });

@@ -59,7 +59,7 @@ describe('a file with landscape tests', () => {
     [
       'knows what can happen',
       oneCase('then: { order: [shop endet] }'),
-      '3:21 "endet" cannot happen; did you mean ended?',
+      '3:21 "endet" is not an event; did you mean ended?',
     ],
     [
       'has complete entries in its order',

@@ -101,7 +101,7 @@ describe('the language server', () => {
     expect(server.receive({ method: 'exit' })).to.equal(true);
   });
 
-  it('reports the findings of a blueprint in all its files, and removes them when they are mended', async () => {
+  it('reports the findings of a blueprint in all its files, and removes them when they are fixed', async () => {
     writeFileSync(join(folder, 'items.gotmpl'), '{{ if }}');
     open('blueprint.yaml', BLUEPRINT.replace('imports:', 'improts:'));
     expect(await findings(2)).to.deep.equal({
@@ -110,9 +110,9 @@ describe('the language server', () => {
     });
     open('items.gotmpl', 'deployItems: []');
     change('blueprint.yaml', BLUEPRINT);
-    const mended = await findings(3);
-    expect(mended['items.gotmpl']).to.deep.equal([]);
-    expect(mended['blueprint.yaml']).to.not.include('unknown-field');
+    const fixed = await findings(3);
+    expect(fixed['items.gotmpl']).to.deep.equal([]);
+    expect(fixed['blueprint.yaml']).to.not.include('unknown-field');
   });
 
   it('reports the findings of an installation with an inline blueprint, and of broken YAML', async () => {

@@ -1,0 +1,40 @@
+/** What plans depend on besides the clusters. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { planSettings } from '../../../../src/cli/commands/plan/make-plan.ts';
+import { runProgram } from '../../../../src/cli/program.ts';
+import { fakeTerminal } from '../terminal.ts';
+
+describe('the settings of a plan', () => {
+  it('contain no credentials for registries on request', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-plan-'));
+    const config = join(folder, 'config.yaml');
+    writeFileSync(
+      config,
+      'registry: { cacheSize: 5, oci: { allowPlainHttp: true, configFiles: [auth.json] } }\n',
+    );
+    const registryWith = async (registryCredentials?: boolean) =>
+      (await planSettings({ config, ...(registryCredentials !== undefined && { registryCredentials }) }))
+        .configuration.registry;
+    const rest = { cacheBytes: 5, allowPlainHttp: true };
+    expect(await registryWith()).to.deep.include({
+      ...rest,
+      configFiles: [{ path: join(folder, 'auth.json'), key: 'registry.oci.configFiles[0]' }],
+    });
+    expect(await registryWith(false)).to.deep.equal(rest);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('are refused to a console in the cluster that connects to no target, and to one outside', async () => {
+    for (const [args, problem] of [
+      [['--in-cluster', '--allow-plans'], '--allow-plans: plans connect to targets'],
+      [['--allow-targets', '--max-plans', '3'], '--allow-targets, --max-plans: only with --in-cluster'],
+    ] as const) {
+      const terminal = fakeTerminal();
+      expect(await runProgram(['console', ...args], terminal)).to.equal(2);
+      expect(terminal.errors).to.contain(problem);
+    }
+  });
+});

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute } from './machine.ts';
+import { writeOperatorProject } from './operator-project.ts';
 import { programPath, type ProgramName } from './programs.ts';
 import { EARLIER_COMMIT, folders, images, REGISTRY } from './settings.ts';
 
@@ -34,6 +35,8 @@ export function buildImages(): void {
     if (!existsSync(folders.earlier)) run('unpack', images.earlier, folders.earlier);
   }
   run('build', images.job, join(import.meta.dirname, 'job'), `PRODUCT_IMAGE=${images.product}`);
+  writeOperatorProject();
+  run('build', images.operator, folders.operator, `NODE_IMAGE=${images.node(version)}`);
   for (const { image, program, user } of PROGRAM_IMAGES) run('program', image, programPath(program), user);
 }
 
@@ -44,7 +47,12 @@ const hasEarlierCommit = (): boolean =>
 
 /** Pushes images to the registry of the running node, from which containerd pulls them. */
 export function pushImages(): void {
-  const products = [images.product, images.job, ...(existsSync(folders.earlier) ? [images.earlier] : [])];
+  const products = [
+    images.product,
+    images.job,
+    images.operator,
+    ...(existsSync(folders.earlier) ? [images.earlier] : []),
+  ];
   for (const image of [...PROGRAM_IMAGES.map((each) => each.image), ...products])
     run('push', image, REGISTRY);
 }

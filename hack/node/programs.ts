@@ -72,6 +72,7 @@ func main() {
 	}
 	name, _ := os.Hostname()
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, name, r.URL.Path) })
+	fmt.Println("listening on port", port)
 	fmt.Println(http.ListenAndServe(":"+port, nil))
 	os.Exit(1)
 }

@@ -42,6 +42,8 @@ export const folders = {
   images: join(cache, 'images'),
   /** The command line of EARLIER_COMMIT; missing if the repository does not have this commit. */
   earlier: join(cache, `earlier-${EARLIER_COMMIT}`),
+  /** The operator of the tests, as `espalier operators new` wrote it, with an archive of this package. */
+  operator: join(cache, 'operator'),
   /** Images as the registry of the node keeps them. */
   registry: join(cache, 'registry'),
   /** State of the running node; deleted before and after it. */
@@ -69,8 +71,10 @@ export const images = {
   /** The product of EARLIER_COMMIT. */
   earlier: `registry.example.org/espalier:${EARLIER_COMMIT}`,
   job: 'registry.example.org/job:test',
+  /** As its deploy.yaml names it. */
+  operator: 'registry.example.org/backup-operator:0.1.0',
   pause: 'registry.k8s.io/pause:3.10',
-  /** Images of the sample landscape, and of other servers in tests: one program stands in for them. */
-  standIns: ['docker.io/library/nginx:1.27', 'docker.io/library/postgres:17'],
+  /** Images of the sample landscape and of new operators, and of other servers in tests: one program stands in for them. */
+  standIns: ['docker.io/library/nginx:1.27', 'docker.io/library/nginx:1.29', 'docker.io/library/postgres:17'],
   coredns: `registry.k8s.io/coredns:${versions.coredns}`,
 } as const;

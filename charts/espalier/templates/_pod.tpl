@@ -164,6 +164,18 @@ volumeMounts:
   {{- end }}
 {{- end }}
 
+{{/* The resources of the console. Without a limit of the memory in the values, there is enough for all plans. */}}
+{{- define "espalier.consoleResources" -}}
+{{- $plans := .Values.console.plans -}}
+{{- $resources := deepCopy .Values.console.resources -}}
+{{- $limits := $resources.limits -}}
+{{- if and $limits (hasKey $limits "memory") (empty $limits.memory) -}}
+{{- $forPlans := $plans.enabled | ternary (mul $plans.max $plans.memoryMiB) 0 -}}
+{{- $_ := set $limits "memory" (printf "%dMi" (add 512 $forPlans)) -}}
+{{- end -}}
+{{- toYaml $resources -}}
+{{- end }}
+
 {{- define "espalier.consoleTlsFolder" -}}
 /etc/espalier-console-tls
 {{- end }}

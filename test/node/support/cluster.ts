@@ -18,7 +18,7 @@ export const LS_SYSTEM = 'ls-system';
 export const CONTROLLERS = 'app.kubernetes.io/name=espalier,app.kubernetes.io/component=controllers';
 export const WEBHOOKS = 'app.kubernetes.io/name=espalier,app.kubernetes.io/component=webhooks';
 
-const kubeconfig = (): string => {
+export const kubeconfig = (): string => {
   const file = process.env['ESPALIER_TEST_NODE'];
   if (!file) throw new Error('these tests need the cluster that `make test-node` starts');
   return file;
@@ -142,8 +142,8 @@ export function install(options: readonly string[] = [], image: string = images.
   rolledOut('espalier');
 }
 
-export const rolledOut = (deployment: string): string =>
-  kubectl('rollout', 'status', `deployment/${deployment}`, '-n', LS_SYSTEM, '--timeout=180s');
+export const rolledOut = (deployment: string, namespace = LS_SYSTEM): string =>
+  kubectl('rollout', 'status', `deployment/${deployment}`, '-n', namespace, '--timeout=180s');
 
 /** Deletes all landscapes and everything of the product, and the namespaces of the tests. */
 export function uninstall(...namespaces: readonly string[]): void {

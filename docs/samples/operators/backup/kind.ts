@@ -1,6 +1,6 @@
 /** A kind with two versions: v1alpha1 has a time of day, v1 a cron expression and a retention. */
 import { crdOf } from 'espalier/crd';
-import { conversionOf, type Kind, type Obj } from 'espalier/runtime';
+import { conversionOf, withAnnotation, type Kind, type Obj } from 'espalier/runtime';
 import { z } from 'zod';
 
 const alphaSpec = z.object({
@@ -41,21 +41,20 @@ const CRON = 'backup.example.org/cron';
 
 /** A cron expression that is not an hour is kept in an annotation of v1alpha1. */
 export const conversion = conversionOf(backups).spoke(backupsAlpha, {
-  toHub({ metadata: { labels, annotations = {} }, spec: { hour, keep } }) {
-    const { [CRON]: stored, ...others } = annotations;
+  toHub({ metadata, spec: { hour, keep } }) {
+    const stored = metadata.annotations?.[CRON];
     const cron = stored !== undefined && hourOf(stored) === hour ? stored : `0 ${String(hour)} * * *`;
     return {
-      metadata: { ...(labels && { labels }), ...(Object.keys(others).length > 0 && { annotations: others }) },
+      metadata: withAnnotation(metadata, CRON, undefined),
       spec: { schedule: { cron }, ...(keep !== undefined && { retention: { count: keep } }) },
     };
   },
-  fromHub({ metadata: { labels, annotations }, spec: { schedule, retention } }) {
+  fromHub({ metadata, spec: { schedule, retention } }) {
     const { cron } = schedule;
     const hour = hourOf(cron);
     const isExact = cron === `0 ${String(hour)} * * *`;
-    const kept = { ...annotations, ...(!isExact && { [CRON]: cron }) };
     return {
-      metadata: { ...(labels && { labels }), ...(Object.keys(kept).length > 0 && { annotations: kept }) },
+      metadata: withAnnotation(metadata, CRON, isExact ? undefined : cron),
       spec: { hour, ...(retention && { keep: retention.count }) },
     };
   },

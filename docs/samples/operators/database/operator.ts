@@ -61,7 +61,7 @@ export function addDatabases(manager: Manager, schemas: Schemas) {
   const tables = externalBulk<Table, Database>({
     name: 'tables',
     idOf,
-    knowledge: polledPerPrimary<Table, Database>({
+    actualValues: polledPerPrimary<Table, Database>({
       name: 'tables',
       idOf,
       async fetch(database) {

@@ -9,7 +9,7 @@ import {
   type OperatorUnderTest,
   type TestCluster,
 } from 'espalier/operator-testing';
-import { ConfigMap, Service } from 'espalier/runtime';
+import { apiVersionOf, ConfigMap, Service } from 'espalier/runtime';
 import { crd, skeletons } from './kind.ts';
 import { addController } from './operator.ts';
 
@@ -22,7 +22,7 @@ const create = (cluster: TestCluster, message: string) =>
     kind: skeletons,
     // The API server sets the defaults.
     object: {
-      apiVersion: 'example.org/v1alpha1',
+      apiVersion: apiVersionOf(skeletons),
       kind: 'Skeleton',
       metadata: { name: 'hello', namespace: 'default' },
       spec: { message } as never,
@@ -50,8 +50,8 @@ await test('continues after a crash between two writes', async (t) => {
   t.after(() => cluster.close());
   const crash = cluster.failNext('crashAfter', { verb: 'apply', kind: 'ConfigMap' });
   await create(cluster, 'hello');
-  await cluster.rest();
-  deepEqual([crash.isStruck, await isReady(cluster)], [true, true]);
+  await cluster.settle();
+  deepEqual([crash.isInjected, await isReady(cluster)], [true, true]);
 });
 
 await test('reaches the desired state, whatever fails', async () => {

@@ -1,4 +1,4 @@
-# What people and CI call. `make` alone explains itself.
+# Entry points for people and CI. `make` lists them.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -59,7 +59,7 @@ test: install ## unit, scenario and conformance tests but the slow and long ones
 	@$(TSX) hack/run-tests.ts $(SUITES) $(ARGS)
 
 .PHONY: test-node-lts
-test-node-lts: install ## the same on the current LTS of Node.js, fetched for the purpose
+test-node-lts: install ## the same on the current LTS of Node.js, which it downloads
 	@node=$$($(NODE) hack/node-lts.mjs $(NODE_LTS)) && "$$node" --import tsx hack/run-tests.ts $(SUITES) $(ARGS)
 
 .PHONY: test-kubectl
@@ -75,7 +75,7 @@ programs: install ## build the programs in Go that tests run, kube-apiserver and
 	@$(TSX) hack/go/main.ts $(ARGS)
 
 .PHONY: test-go-oracle
-test-go-oracle: install ## compare GoTemplate and Spiff with the originals over made-up cases, needs Go; once more: SEED=42
+test-go-oracle: install ## compare GoTemplate and Spiff with the original engines in generated cases, needs Go; replay: SEED=42
 	@SEED=$(SEED) $(TSX) hack/go-oracle/compare.ts $(ARGS)
 
 .PHONY: test-helm
@@ -100,11 +100,11 @@ test-crashes: install ## end controllers and deployers between any two writes; m
 	@$(TSX) hack/run-tests.ts crashes $(ARGS)
 
 .PHONY: test-faults
-test-faults: install ## sixty trees over a connection that refuses, delays and breaks; minutes; other weather: SEED=42
+test-faults: install ## sixty trees over a connection that refuses, delays and aborts requests; minutes; other faults: SEED=42
 	@SEED=$(SEED) $(TSX) hack/run-tests.ts faults $(ARGS)
 
 .PHONY: test-attacks
-test-attacks: build ## attack the product as it is installed, beside a canary; one kind: SUITES=test/attacks/trees.test.ts
+test-attacks: build ## attack the product as it is installed, and check that other namespaces still work; one kind: SUITES=test/attacks/trees.test.ts
 	@$(TSX) hack/run-tests.ts $(or $(SUITES),attacks) $(ARGS)
 
 .PHONY: test-console
@@ -125,7 +125,7 @@ test-large: install ## the runtime with 60 000 objects
 	@$(TSX) hack/run-tests.ts large $(ARGS)
 
 .PHONY: simulate
-simulate: install ## controllers under drawn faults, SEEDS=1000 times; one again: SEED=42 ARGS=--verbose
+simulate: install ## controllers under random faults, with SEEDS=1000 seeds; replay one: SEED=42 ARGS=--verbose
 	@$(TSX) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS)) $(ARGS)
 
 .PHONY: traces
@@ -160,7 +160,7 @@ check: install ## format, types, lint, import rules, exports, generated files; o
 	@$(NPM) run --silent check -- $(ARGS)
 
 .PHONY: generate
-generate: install ## write the generated files anew
+generate: install ## regenerate the generated files
 	@$(NPM) run --silent generate
 
 .PHONY: verify
@@ -168,5 +168,5 @@ verify: install ## fail if a generated file is out of date
 	@$(NPM) run --silent verify
 
 .PHONY: format
-format: install ## bring all files into shape
+format: install ## format all files
 	@$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --write .

@@ -30,10 +30,9 @@ const phrases: readonly Phrase[] = [
   { pattern: /\bcould not be found out\b/, instead: 'cannot determine …' },
   { pattern: /\bcame to nothing\b/, instead: 'failed' },
   {
-    pattern: /\bnobody (?:reads|serves|knows|wants|says|notices|uses|looks|handles)\b/,
-    instead: 'name the controller or user',
+    pattern: /(?<![-\w])(?:no|some|any|every)body(?![-\w])/i,
+    instead: 'name the controller or user, or: another owner',
   },
-  { pattern: /\bsomebody else\b/, instead: 'name the controller, or: another owner' },
   { pattern: /\btold (?:of|by)\b/, instead: 'reported, shown' },
   { pattern: /\blets? go of\b/, instead: 'release' },
   { pattern: /\btakes? no notice\b/, instead: 'ignore' },
@@ -42,6 +41,10 @@ const phrases: readonly Phrase[] = [
   { pattern: /\bin a circle\b/, instead: 'cyclic, in a cycle' },
   { pattern: /\bas whom\b/, instead: 'with which identity' },
   { pattern: /\bfor ever\b/, instead: 'forever' },
+  { pattern: /\bmend(?:s|ed|ing)?\b/, instead: 'fix, correct' },
+  { pattern: /\b(?:bring|brings|brought) back\b/, instead: 'restore' },
+  { pattern: /\b(?:comes?|came) to (?:rest|its end|an end)\b/, instead: 'settles, ends' },
+  { pattern: /\bwhat (?:is|was) wanted\b/, instead: 'the goal, the desired state' },
 ];
 
 /** In titles of tests only: elsewhere these words have other meanings. */
@@ -78,7 +81,7 @@ const inComments: readonly Phrase[] = [
 /** What the check reads; add a folder to `comments` when it is clean. */
 const scope = {
   /** Strings and templates of more than one word. */
-  strings: ['controllers', 'deployers', 'src', 'web'],
+  strings: ['controllers', 'deployers', 'src', 'web', 'test/bench'],
   /** Titles of tests, in calls of `it` and `describe`, and in rows of tables. */
   titles: ['test'],
   /** Comments and docstrings. */

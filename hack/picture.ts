@@ -33,6 +33,7 @@ const terminal: Terminal = {
   paintError: pico.createColors(true),
   isVerbose: false,
   ask: () => Promise.resolve(undefined),
+  control: show,
   write: show,
   print: (line) => {
     show(`${line}\n`);

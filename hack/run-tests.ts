@@ -4,15 +4,16 @@
  *     hack/run-tests.ts [--envtest | --kubectl] [SUITE…] [-- MOCHA OPTION…]
  *
  * A suite is a folder of test (unit, scenario, conformance, simulation, e2e), a path, `slow` or `long`. Without one,
- * all suites run that need only Node.js, except for the slow and long ones. With --envtest, a real kube-apiserver is started
- * first and passed to the suites in ESPALIER_TEST_KUBECONFIG; with --kubectl, the suites that call kubectl run.
- * Exit code 3 if the server or kubectl is not available.
+ * all suites run that need only Node.js, except for the slow and long ones. With --envtest, a real kube-apiserver is
+ * started first and passed to the suites in ESPALIER_TEST_KUBECONFIG, by default to all that use it, slow and long ones
+ * included; with --kubectl, the suites that call kubectl run. Exit code 3 if the server or kubectl is not available.
  */
 import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { usesRealServer } from './real-server-tests.ts';
 
 const root = join(import.meta.dirname, '..');
 const WITH_KUBECTL = 'test/conformance/kubectl';
@@ -58,10 +59,13 @@ const SLOW: readonly string[] = [
   'conformance/apiserver/durable.test.ts',
   'scenario/cli/apply.test.ts',
   'scenario/cli/blueprints.test.ts',
+  'scenario/cli/console-plans.test.ts',
   'scenario/cli/deployers.test.ts',
   'scenario/cli/deployitems.test.ts',
   'scenario/cli/doctor-fix.test.ts',
   'scenario/cli/landscape-tests.test.ts',
+  'scenario/cli/operators.test.ts',
+  'scenario/cli/plan-skipped.test.ts',
   'scenario/cli/plan.test.ts',
   'scenario/cli/servers.test.ts',
   'scenario/cli/tutorial.test.ts',
@@ -76,6 +80,7 @@ const SLOW: readonly string[] = [
   'scenario/install/commands.test.ts',
   'scenario/install/values.test.ts',
   'scenario/observability/traces.test.ts',
+  'scenario/operators/conversion-simulation.test.ts',
   'scenario/operators/database.test.ts',
   'scenario/operators/run-operator.test.ts',
   'scenario/operators/sharing-simulation.test.ts',
@@ -122,18 +127,16 @@ const SKIPPED = /^skipped: (\d+): (.*)$/;
 const SUMMARY = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n?$/;
 
 /**
- * Parts that run on a real server one after the other, each on a new one: the objects of thousands of tests would
- * slow it down.
+ * Parts that run on a real server, each on a new one: the objects of thousands of tests would slow it down. The lists
+ * run at the same time, because most tests wait.
  */
-const PARTS_ON_REAL_SERVER: readonly (readonly string[])[] = [
-  ['conformance', 'scenario/cli', 'scenario/deployers'],
-  ['scenario/core'],
-  ['scenario', 'e2e'],
-  ['crashes'],
+const LANES_ON_REAL_SERVER: readonly (readonly (readonly string[])[])[] = [
+  [['conformance', 'scenario/cli', 'scenario/deployers']],
+  [['scenario/core'], ['scenario', 'e2e']],
 ];
 
 /** The files of each part that are not in an earlier part. */
-const partsOf = (parts: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+const partsOf = (parts: readonly (readonly string[])[]): string[][] =>
   parts.map((suites, i) => {
     const taken = new Set(parts.slice(0, i).flat().flatMap(filesOf));
     return suites.flatMap(filesOf).filter((file) => !taken.has(file));
@@ -199,26 +202,34 @@ function reportSignal(signal: string | null): void {
   if (signal !== null) process.stdout.write(`failed: the process of the tests ended with ${signal}\n`);
 }
 
-/** Runs the groups in parallel, and prints their output one after the other. */
-async function runParallelGroups(): Promise<number> {
+type Run = (onLine: (line: string) => void) => Promise<number | null>;
+
+/** Starts all at the same time, and shows their lines one after the other. @returns the exit code of all */
+async function sideBySide(runs: readonly Run[]): Promise<number> {
   const tally = new Summary();
   let current = 0;
-  const separate = new Set(Object.keys(LISTS).flatMap(filesOf));
-  const runs = partsOf(PARALLEL_GROUPS).map((files, i) => {
+  const started = runs.map((run, i) => {
     const held: string[] = [];
-    const chosen = files.filter((file) => !file.startsWith(WITH_KUBECTL) && !separate.has(file));
-    const code = runPart(chosen, undefined, (line) => {
+    const code = run((line) => {
       if (i === current) tally.show(line);
       else held.push(line);
     });
     return { code, held };
   });
-  for (const { code, held } of runs) {
+  for (const { code, held } of started) {
     held.splice(0).forEach(tally.show);
     tally.ended(await code);
     current++;
   }
   return tally.close();
+}
+
+function runParallelGroups(): Promise<number> {
+  const separate = new Set(Object.keys(LISTS).flatMap(filesOf));
+  const chosen = partsOf(PARALLEL_GROUPS).map((files) =>
+    files.filter((file) => !file.startsWith(WITH_KUBECTL) && !separate.has(file)),
+  );
+  return sideBySide(chosen.map((files) => (onLine) => runPart(files, undefined, onLine)));
 }
 
 function start(files: readonly string[], kubeconfig: string | undefined, stdio: StdioOptions): ChildProcess {
@@ -251,12 +262,20 @@ async function onRealServer(): Promise<number> {
     }
   };
   if (wanted.length > 0) return withServer(run);
-  const tally = new Summary();
-  for (const files of partsOf(PARTS_ON_REAL_SERVER)) {
-    if (files.length === 0) continue;
-    tally.ended(await withServer((kubeconfig) => runPart(files, kubeconfig, tally.show)));
-  }
-  return tally.close();
+  const parts = partsOf(LANES_ON_REAL_SERVER.flat());
+  const lanes = LANES_ON_REAL_SERVER.map((lane) => lane.map(() => parts.shift() ?? []));
+  return sideBySide(
+    lanes.map((lane) => async (onLine) => {
+      let worst: number | null = 0;
+      for (const files of lane) {
+        const code = await withServer((kubeconfig) =>
+          runPart(files.filter(usesRealServer), kubeconfig, onLine),
+        );
+        if (code !== 0) worst = code;
+      }
+      return worst;
+    }),
+  );
 }
 
 if (isKubectl && spawnSync('kubectl', ['version', '--client']).status !== 0)

@@ -95,7 +95,7 @@ async function start(
 
 async function stopAll(): Promise<void> {
   for (const child of children.reverse()) {
-    if (child.exitCode !== null) continue;
+    if (child.exitCode !== null || child.signalCode !== null) continue;
     child.removeAllListeners('exit');
     child.kill('SIGTERM');
     await once(child, 'exit');
@@ -151,6 +151,7 @@ async function play(
     const player = spawn(process.execPath, [...args, '--parallel', parallel, ...files], {
       stdio: ['ignore', values.verbose ? 'inherit' : 'ignore', 'inherit'],
     });
+    children.push(player);
     await once(player, 'exit');
   }
 }
@@ -185,6 +186,9 @@ const outcomesIn = (out: string, played: readonly string[]): readonly Outcome[] 
   played.map((name) =>
     outcomeOf(name, recordingOf(join(traces, 'upstream'), name), recordingOf(out, name), rules, expected),
   );
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void stopAll().finally(() => process.exit(1)));
 
 try {
   const kubeconfig = join(work, 'kubeconfig');

@@ -44,7 +44,7 @@ export const boards: readonly Board[] = [
         queries: { '{{kind}}': most('espalier_landscape_oldest_unfinished_job_seconds', 'kind') },
       },
       {
-        title: 'Phases entered',
+        title: 'Phase transitions',
         unit: 'ops',
         queries: {
           '{{controller}} {{phase}}': rate('espalier_phase_transitions_total', 'controller', 'phase'),
@@ -168,7 +168,7 @@ export const boards: readonly Board[] = [
         queries: { '{{source}}': most('espalier_watch_state{state!="watching"}', 'source') },
       },
       {
-        title: 'Complete lists after the first',
+        title: 'Relists',
         unit: 'ops',
         queries: { '{{source}} {{reason}}': rate('espalier_watch_relists_total', 'source', 'reason') },
       },

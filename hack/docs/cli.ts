@@ -56,6 +56,7 @@ const recordingTerminal = (text: string[]): Terminal => ({
   paintError: pico.createColors(false),
   isVerbose: false,
   ask: () => Promise.resolve(undefined),
+  control: (chunk) => void text.push(chunk),
   write: (chunk) => void text.push(chunk),
   print: (line) => void text.push(`${line}\n`),
   warn: (line) => void text.push(`${line}\n`),

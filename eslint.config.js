@@ -89,6 +89,17 @@ export default tseslint.config(
           selector,
           message: 'a long list overflows the stack: use append, largest or smallest of src/lib/lists.ts',
         })),
+        {
+          selector:
+            "CallExpression[callee.property.name='list'][callee.object.property.name=/^(installations|executions|deployItems|dataObjects|targets)$/]",
+          message:
+            'a tenant determines how many objects this reads: use byIndex or keysByIndex, or say why it is bounded',
+        },
+        {
+          selector: 'Literal[regex.pattern=/(^|[|])(.|\\\\.|\\[[^\\]]+\\])[+*]\\$$/]',
+          message:
+            'it begins at each character, which takes quadratic time: use trimmedEnd or trimmedEnds of src/lib/trim.ts',
+        },
         ...['TemplateLiteral[expressions.length>0]', 'BinaryExpression', 'Identifier'].map((selector) => ({
           selector: `${LOG_CALL} > ${selector}.arguments:nth-child(2)`,
           message: 'a log message is a constant string: put everything variable into the fields',

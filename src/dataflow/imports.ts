@@ -49,7 +49,7 @@ interface MissingImport {
   readonly import: string;
   /** in upstream's words */
   readonly message: string;
-  /** The name that was probably meant, as the end of a sentence, or empty. */
+  /** Only of the first: the name that was probably meant, as the end of a sentence. Others would cost a comparison each. */
   readonly hint?: string;
 }
 
@@ -102,7 +102,7 @@ export function findImports(
       missing.push({
         import: spec.name,
         message: found,
-        ...hintFor('data', [spec.dataRef], context, lookups),
+        ...(missing.length === 0 && hintFor('data', [spec.dataRef], context, lookups)),
       });
       continue;
     }
@@ -115,7 +115,11 @@ export function findImports(
   for (const spec of installation.spec.imports?.targets ?? []) {
     const message = finder.add(spec);
     if (message === undefined) continue;
-    missing.push({ import: spec.name, message, ...hintFor('target', targetRefs(spec), context, lookups) });
+    missing.push({
+      import: spec.name,
+      message,
+      ...(missing.length === 0 && hintFor('target', targetRefs(spec), context, lookups)),
+    });
   }
   const { targets, targetLists, targetMaps } = finder;
   const tooLarge = finder.sizes((bytes) => budget.take(bytes));

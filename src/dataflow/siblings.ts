@@ -1,11 +1,19 @@
 /** Dependencies between siblings: an edge connects an export and an import of the same name. */
 import type { Installation } from '../api/kinds/installation.ts';
 import { exportedNames, importedNames } from '../api/data-names.ts';
-import { cycleText, dependenciesOf, findCycle, type Sibling } from '../blueprint/dependencies.ts';
-import { dependencyOrder, dependsOn, shortestCycleThrough } from '../lib/graph.ts';
+import {
+  cycleText,
+  dependencyGraph,
+  exportersByName,
+  findCycle,
+  nodeOf,
+  siblingsAmong,
+  type Sibling,
+} from '../blueprint/dependencies.ts';
+import { dependenciesBelow, dependencyOrder } from '../lib/graph.ts';
 import type { View } from '../lib/objects.ts';
 
-export { cycleText, findCycle, type Sibling } from '../blueprint/dependencies.ts';
+export { cycleText, cycleThrough, findCycle, type Sibling } from '../blueprint/dependencies.ts';
 
 interface DuplicateExport {
   readonly kind: 'data' | 'target';
@@ -37,11 +45,7 @@ export function successorsOf<T extends Sibling>(self: Sibling, siblings: readonl
 
 /** Names that several siblings export, in the order of their first export. */
 export function duplicateExports(siblings: readonly Sibling[]): readonly DuplicateExport[] {
-  const exporters = new Map<string, string[]>();
-  for (const sibling of siblings) {
-    for (const id of exportedNames(sibling)) exporters.set(id, [...(exporters.get(id) ?? []), sibling.name]);
-  }
-  return [...exporters]
+  return [...exportersByName(siblings)]
     .filter(([, names]) => names.length > 1)
     .map(([id, names]) => {
       const [kind = '', ...ref] = id.split('/');
@@ -64,12 +68,6 @@ export const duplicatesText = (duplicates: readonly DuplicateExport[]): string =
     ...duplicates.map(({ ref, exporters }) => `'${ref}' is exported by [${exporters.join(', ')}]`),
   ].join('\n');
 
-/** A shortest cycle of imports and exports through `self`, first = last; undefined if there is none. */
-export const cycleThrough = (self: Sibling, siblings: readonly Sibling[]): readonly string[] | undefined =>
-  importedNames(self).size === 0 || exportedNames(self).size === 0
-    ? undefined
-    : shortestCycleThrough(dependenciesOf([self, ...siblings]), self.name);
-
 /**
  * Siblings that import an export of `self`, except for those that `self` depends on: waiting for them would be a
  * deadlock.
@@ -80,16 +78,17 @@ export function successorsOutsideCycles<T extends Sibling>(
 ): readonly T[] {
   const successors = successorsOf(self, siblings);
   if (successors.length === 0) return [];
-  const graph = dependenciesOf([self, ...siblings]);
-  return successors.filter(({ name }) => !dependsOn(graph, self.name, name));
+  const needed = dependenciesBelow(dependencyGraph([self, ...siblings]), nodeOf(self));
+  return successors.filter((successor) => !needed.has(nodeOf(successor)));
 }
 
 /** Predecessors first, otherwise in the given order. @throws RangeError on a cycle */
 export function ordered<T extends Sibling>(siblings: readonly T[]): readonly T[] {
-  const { order, blocked } = dependencyOrder(dependenciesOf(siblings));
-  if (blocked.length > 0) throw new RangeError(`no order: ${cycleText(findCycle(siblings) ?? blocked)}`);
+  const { order, blocked } = dependencyOrder(dependencyGraph(siblings));
+  if (blocked.length > 0)
+    throw new RangeError(`no order: ${cycleText(findCycle(siblings) ?? siblingsAmong(blocked))}`);
   const byName = new Map(siblings.map((sibling) => [sibling.name, sibling]));
-  return order.flatMap((name) => byName.get(name) ?? []);
+  return siblingsAmong(order).flatMap((name) => byName.get(name) ?? []);
 }
 
 function intersects(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

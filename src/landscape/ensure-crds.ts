@@ -7,7 +7,7 @@ import { systemRng, type Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
 import { CustomResourceDefinition } from '../runtime/core-kinds.ts';
 import { EspalierError, ShutdownError } from '../runtime/errors.ts';
-import { persistently } from '../runtime/transport/persistently.ts';
+import { retryTemporary } from '../runtime/transport/retry-temporary.ts';
 import type { Client } from '../runtime/types.ts';
 
 /** The API server accepted one of our CustomResourceDefinitions but does not serve it. */
@@ -80,7 +80,7 @@ async function waitUntilServed(crd: CustomResourceDefinition, deadline: number, 
 }
 
 const withRetries = <T>(name: string, ports: Ports, ask: () => Promise<T>): Promise<T> =>
-  persistently(ask, {
+  retryTemporary(ask, {
     clock: ports.clock,
     rng: ports.rng,
     signal: ports.signal,
@@ -90,7 +90,7 @@ const withRetries = <T>(name: string, ports: Ports, ask: () => Promise<T>): Prom
     },
     givenUp: (error, tries) =>
       new CrdsNotApplied({
-        message: `CustomResourceDefinition ${name} cannot be installed, given up after ${String(tries)} tries: ${error.message}`,
+        message: `CustomResourceDefinition ${name} cannot be installed, gave up after ${String(tries)} attempts: ${error.message}`,
         cause: error,
       }),
   }).catch((error: unknown) => {

@@ -2,7 +2,7 @@
  * Metrics about landscapes: the objects of each kind by phase, the jobs that run, and the age of the oldest of them.
  * The counts follow the events of the caches, so a scrape reads no objects. Every replica counts all objects.
  */
-import { isFinished, type JobView } from '../api/job.ts';
+import { isFinished, phaseLabel, type JobView } from '../api/job.ts';
 import type { JobStatus } from '../api/shared.ts';
 import type { Clock } from '../lib/clock.ts';
 import { smallest } from '../lib/lists.ts';
@@ -38,7 +38,7 @@ export function observeJobs(world: World, metrics: Metrics, clock: Clock): void 
   metrics.observed(
     {
       name: 'espalier_landscape_unfinished_jobs',
-      help: 'Objects whose job has not ended, by kind; the same in every replica.',
+      help: 'Objects with an unfinished job, by kind; the same in every replica.',
       labels: ['kind'],
     },
     () => each(({ started }, kind) => [{ kind }, started.size] as const),
@@ -46,7 +46,7 @@ export function observeJobs(world: World, metrics: Metrics, clock: Clock): void 
   metrics.observed(
     {
       name: 'espalier_landscape_oldest_unfinished_job_seconds',
-      help: 'Age of the oldest job that has not ended, by kind; 0 if there is none.',
+      help: 'Age of the oldest unfinished job, by kind; 0 if there is none.',
       labels: ['kind'],
     },
     () => each(({ started }, kind) => [{ kind }, oldestSeconds(started, clock)] as const),
@@ -80,7 +80,8 @@ function apply({ phases, started }: JobCounts, change: Change<JobObject>, clock:
   else started.set(key, startOf(obj) ?? started.get(key) ?? clock.wall());
 }
 
-const phaseOf = ({ status }: View<JobObject>): string => status?.phase ?? NO_PHASE;
+const phaseOf = ({ status }: View<JobObject>): string =>
+  status?.phase === undefined ? NO_PHASE : phaseLabel(status.phase);
 
 /** A phase without objects keeps its series, with 0. */
 const add = (phases: Map<string, number>, phase: string, by: number): void => {

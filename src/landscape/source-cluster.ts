@@ -2,7 +2,7 @@
 import type { TargetSync } from '../api/kinds/targetsync.ts';
 import type { ClientPool } from '../runtime/transport/client-pool.ts';
 import { Forbidden, NotFound } from '../runtime/errors.ts';
-import { foreign } from '../runtime/transport/foreign.ts';
+import { withServerName } from '../runtime/transport/server-name.ts';
 import type { Client, Kind, Obj, View } from '../runtime/types.ts';
 import { namespaceKind, secretKind, type Secret } from './world.ts';
 
@@ -57,7 +57,8 @@ export async function openSource(
   signal?: AbortSignal,
 ): Promise<SourceCluster> {
   const { name, key } = accessOf(sync);
-  const where = `${sync.metadata.namespace ?? ''}/${name}`;
+  const { namespace = '' } = sync.metadata;
+  const where = `${namespace}/${name}`;
   const secret = await client.get(secretKind, where, signal).catch((error: unknown) => {
     if (!(error instanceof NotFound)) throw error;
     throw new SourceUnavailable(
@@ -67,8 +68,13 @@ export async function openSource(
   const data = secret.data?.[key];
   if (!data) throw new SourceUnavailable(`no kubeconfig in secret ${where} under key "${key}"`);
   const kubeconfig = Buffer.from(data, 'base64').toString('utf8');
-  const source = await sources.open(kubeconfig);
-  return { client: foreign(source, `the source cluster from secret ${where}`), kubeconfig, secret, key };
+  const source = await sources.open(kubeconfig, namespace);
+  return {
+    client: withServerName(source, `the source cluster from secret ${where}`),
+    kubeconfig,
+    secret,
+    key,
+  };
 }
 
 /**

@@ -58,6 +58,8 @@ const podKind: Kind<never> = { group: '', version: 'v1', kind: 'Pod', plural: 'p
 /** Upstream's pod name for a replica that does not know its pod; whether it exists cannot be determined. */
 const UNKNOWN_POD = 'nopodname';
 const CACHE_MS = 60_000;
+/** Upstream has a few replicas, but a user who may write locks chooses the names in them. */
+const MAX_CACHED = 1_000;
 
 interface PodPorts {
   readonly client: Client;
@@ -93,6 +95,7 @@ export function podLookup({ client, clock, self }: PodPorts): PodExists {
     const previous = cached.get(name);
     if (previous && clock.now() < previous.until) return previous.exists;
     const exists = await podIsFound(name);
+    if (cached.size >= MAX_CACHED) cached.clear();
     cached.set(name, { exists, until: clock.now() + CACHE_MS });
     return exists;
   };

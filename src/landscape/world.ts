@@ -37,7 +37,9 @@ export const index = {
   owner: 'owner',
   /** `namespace/execution` of a deploy item */
   managedBy: 'managed-by',
-  /** `namespace/scope` of a data object or target */
+  /** type of a deploy item that a deployer has picked up */
+  pickedUpType: 'picked-up-type',
+  /** `namespace/scope` of a data object or target; the scope of roots is empty */
   context: 'context',
   /** `namespace/writer` of a data object or target */
   source: 'source',
@@ -64,9 +66,11 @@ export function createWorld(caches: Caches, options: CacheOptions<Installation> 
   world.installations.index(index.imports, (i) => namesInFamily(i, importedNames));
   world.executions.index(index.owner, ownersOf);
   world.deployItems.index(index.managedBy, byLabel(labels.executionManagedBy));
+  world.deployItems.index(index.pickedUpType, ({ spec, status }) =>
+    status?.deployer?.name ? [spec.type] : [],
+  );
   for (const cache of [world.dataObjects, world.targets] as unknown as readonly Cache<Obj>[]) {
-    cache.index(index.context, byLabel(labels.dataContext));
-    cache.index(index.source, byLabel(labels.dataSource));
+    for (const [name, valuesOf] of Object.entries(dataIndexes)) cache.index(name, valuesOf);
   }
   return world;
 }
@@ -86,9 +90,20 @@ export function namesInFamily(
 const ownersOf = (obj: View<Obj>): string[] =>
   obj.metadata.ownerReferences?.filter((o) => o.controller === true).map((o) => o.uid) ?? [];
 
+/** Objects of users have no label, and belong to the scope of roots. */
+const scopeOf = ({ metadata }: View<Obj>): string[] => [
+  `${metadata.namespace ?? ''}/${metadata.labels?.[labels.dataContext] ?? ''}`,
+];
+
 const byLabel =
   (label: string) =>
   (obj: View<Obj>): string[] => {
     const value = obj.metadata.labels?.[label];
     return value === undefined ? [] : [`${obj.metadata.namespace ?? ''}/${value}`];
   };
+
+/** The indexes of data objects and targets. */
+export const dataIndexes: Readonly<Record<string, (obj: View<Obj>) => readonly string[]>> = {
+  [index.context]: scopeOf,
+  [index.source]: byLabel(labels.dataSource),
+};

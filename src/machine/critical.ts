@@ -16,7 +16,7 @@ import type { ControllerSpec } from '../runtime/controller/controller.ts';
 import { getIfThere } from '../runtime/transport/read.ts';
 import type { Client, Context, Obj, View, Writer } from '../runtime/types.ts';
 import { lockedPatch } from './apply.ts';
-import { NotNow } from './run.ts';
+import { RequeueError } from './run.ts';
 
 /** Records one problem; never fails. */
 export type ReportProblem = (description: string) => Promise<void>;
@@ -57,9 +57,9 @@ export function withCriticalProblems<P extends Obj>(
 
 const bugClasses = [TypeError, RangeError, ReferenceError, SyntaxError, EvalError, URIError];
 
-/** The error if only a bug can cause it, also inside NotNow; undefined for all expected failures. */
+/** The error if only a bug can cause it, also inside RequeueError; undefined for all expected failures. */
 export function bugIn(error: unknown): Error | undefined {
-  if (error instanceof NotNow) return bugIn(error.cause);
+  if (error instanceof RequeueError) return bugIn(error.cause);
   return bugClasses.some((Class) => error instanceof Class) ? (error as Error) : undefined;
 }
 
@@ -81,10 +81,19 @@ export function describeBug(bug: Error, controller: string, primary: View<Obj>):
 // ---------------------------------------------------------------- the CriticalProblems object
 
 const NAME = 'critical-problems';
-/** Older problems are dropped. */
+/** Older problems are dropped, first those that were repeated. */
 const MAX_PROBLEMS = 10;
 /** The same problem is recorded at most once in this time. */
 const REPEAT_MS = 5 * 60_000;
+
+/**
+ * Where in the program a bug is, whatever object and message it is about: a tenant who finds one bug must not drop the
+ * records of others with it.
+ */
+const framesOf = (description: string): string => {
+  const at = description.indexOf(' | ');
+  return at < 0 ? description : description.slice(at);
+};
 
 /** The list with the problem appended; undefined if it was recorded recently. Pure. */
 export function withProblem(
@@ -95,10 +104,15 @@ export function withProblem(
   const isKnown = problems.some(
     (known) =>
       known.podName === problem.podName &&
-      known.description === problem.description &&
+      framesOf(known.description ?? '') === framesOf(problem.description) &&
       now - Date.parse(known.creationTime ?? '') < REPEAT_MS,
   );
-  return isKnown ? undefined : [...problems, problem].slice(-MAX_PROBLEMS);
+  if (isKnown) return undefined;
+  const all = [...problems, problem];
+  if (all.length <= MAX_PROBLEMS) return all;
+  const places = all.map(({ description }) => framesOf(description ?? ''));
+  const repeated = places.findIndex((place, i) => places.includes(place, i + 1));
+  return all.filter((_, i) => i !== Math.max(0, repeated)).slice(-MAX_PROBLEMS);
 }
 
 interface RecordPorts {

@@ -4,7 +4,16 @@ import { mergeDiff } from '../lib/merge.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 import { lockedPatch, type ApplyPorts } from './apply.ts';
 import type { Awaited, Problem, StatusChange } from './decision.ts';
-import { changed, inPhase, statusOf, waitingFor, withoutWait, withProblem, type Status } from './status.ts';
+import {
+  changed,
+  inPhase,
+  statusWriteDelayMs,
+  statusOf,
+  waitingFor,
+  withoutWait,
+  withProblem,
+  type Status,
+} from './status.ts';
 
 export interface DraftPorts extends ApplyPorts {
   /** RFC 3339, whole seconds. */
@@ -69,6 +78,11 @@ export class Draft<Self extends Obj, S extends Status> {
     this.#ports.entered?.(phase, this.status.phase);
     const now = this.#ports.now();
     this.status = inPhase(waitingFor(this.status, undefined, now), phase, now, { final });
+  }
+
+  /** Milliseconds for which the status need not be stored, because only the description of the wait differs. */
+  get storableLaterMs(): number {
+    return this.isPhaseStored ? statusWriteDelayMs(this.#stored, this.status, this.#ports.now()) : 0;
   }
 
   /** Writes everything that differs in one request; no request if nothing does. */

@@ -25,7 +25,7 @@ import { mergeConditions, statusOf, type Status } from './status.ts';
  */
 export type AddReadiness = (target: View<Obj>, patch: object) => object;
 
-/** @param isShown whether the conditions are wanted; otherwise each write removes those of an earlier time */
+/** @param isShown whether the conditions are enabled; otherwise each write removes old ones */
 export const readinessAt =
   (clock: Clock, isShown: boolean): AddReadiness =>
   (target, patch) => {

@@ -54,4 +54,4 @@ const MESSAGE =
 const gaveUp = (isName: boolean, limitMs: number): string =>
   isName
     ? `the name has not been found for ${formatDuration(Math.min(NAME_NOT_FOUND_MS, limitMs))}: check how it is spelt, then start another job`
-    : `given up after ${formatDuration(limitMs)} (limits.remoteRetryTimeout in the configuration); start another job when the server is back`;
+    : `gave up after ${formatDuration(limitMs)} (limits.remoteRetryTimeout in the configuration); start another job when the server is back`;

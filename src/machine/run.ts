@@ -66,8 +66,8 @@ type PhasesEnd<Self> =
   | { readonly end: 'waiting'; readonly self: Self; readonly requeueAfterMs?: number | undefined }
   | { readonly end: 'released' };
 
-/** The phase cannot be completed now. Thrown so that the queue retries with back-off. */
-export class NotNow extends Error {
+/** The phase cannot be completed now; the queue retries it with back-off. */
+export class RequeueError extends Error {
   readonly problem: Problem;
   constructor(problem: Problem, options?: ErrorOptions) {
     super(problem.message, options);
@@ -77,7 +77,7 @@ export class NotNow extends Error {
 
 /**
  * Runs the phases of `self`, whose job is unfinished, starting from `status` (which may be newer than the stored one).
- * @throws NotNow when another attempt is due; the errors of runtime/errors.ts when a write failed for now
+ * @throws RequeueError when another attempt is due; the errors of runtime/errors.ts when a write failed for now
  */
 export async function runPhases<Self extends Obj, Snapshot extends object>(
   machine: Machine<Self, Snapshot>,
@@ -99,11 +99,8 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
       ? await hold(row, decision, draft, ports)
       : await proceed(machine, row, decision, draft, ports);
     if (!problem && isHeld(decision)) {
-      return {
-        end: 'waiting',
-        self: draft.self,
-        ...(decision.do === 'wait' && { requeueAfterMs: decision.requeueAfterMs }),
-      };
+      const requeueAfterMs = nextLook(decision, draft);
+      return { end: 'waiting', self: draft.self, ...(requeueAfterMs !== undefined && { requeueAfterMs }) };
     }
     if (!problem && decision.do === 'release') return { end: 'released' };
 
@@ -164,6 +161,16 @@ type Held<S extends Status = Status> = Extract<Decision<string, S>, { readonly d
 const isHeld = <S extends Status>(decision: Decision<string, S>): decision is Held<S> =>
   decision.do === 'wait' || decision.do === 'retry';
 
+/** When to decide again without an event: at the time that the decision names, or when the wait has to be shown. */
+function nextLook<Self extends Obj, S extends Status>(
+  decision: Held<S>,
+  draft: Draft<Self, S>,
+): number | undefined {
+  const named = decision.do === 'wait' ? decision.requeueAfterMs : undefined;
+  const { storableLaterMs: shown } = draft;
+  return shown === 0 ? named : Math.min(named ?? shown, shown);
+}
+
 /** Stores why the job waits or retries, then carries out the effects. Returns the problem that ends the job, if any. */
 async function hold<Self extends Obj, S extends Status>(
   row: RefusalRule,
@@ -175,10 +182,10 @@ async function hold<Self extends Obj, S extends Status>(
   draft.change(decision.status);
   if (decision.do === 'wait') draft.wait(decision.why, decision.awaited);
   else draft.fail(decision.problem);
-  await draft.store();
+  if (decision.do === 'retry' || draft.storableLaterMs === 0) await draft.store();
   const failure = await applyEffects(row, decision.effects, draft, ports);
   if (decision.do === 'retry' && !failure) {
-    throw new NotNow(decision.problem, { cause: decision.cause });
+    throw new RequeueError(decision.problem, { cause: decision.cause });
   }
   return failure;
 }
@@ -274,7 +281,7 @@ async function confirm<Self extends Obj, Snapshot extends object>(
     const problem = { operation: 'confirm', reason: name, message, codes: ['ERR_FOR_INFO_ONLY'] } as const;
     draft.fail(problem);
     await draft.store();
-    throw new NotNow(problem);
+    throw new RequeueError(problem);
   }
 }
 
@@ -298,7 +305,7 @@ async function applyEffects<Self extends Obj, S extends Status>(
       if (verdict.outcome !== 'repeat') {
         draft.fail(verdict.problem);
         await draft.store();
-        throw new NotNow(verdict.problem, { cause: error });
+        throw new RequeueError(verdict.problem, { cause: error });
       }
       ports.log.info({ effect: nameOf(effect) }, 'object changed concurrently, repeating the step');
       throw error;

@@ -52,6 +52,30 @@ export function waitingFor<S extends Status>(status: S, awaited: Awaited | undef
   return changed(status, { conditions: [condition], settled: [conditionTypes.RemoteUnavailable] }, now);
 }
 
+/** A wait that has just begun, or whose list of objects has changed, is shown after this time: most end before. */
+const SHOWN_AFTER_MS = 2_000;
+
+/**
+ * How long `after` need not be stored, in milliseconds; 0 if it must be stored now. A change of what the job waits for may
+ * be stored later, in one write with those that follow; any other difference may not.
+ * @param before the stored status
+ */
+export function statusWriteDelayMs(before: Status, after: Status, now: string): number {
+  const shown = waitIn(before)?.lastUpdateTime ?? before.phaseTransitionTime;
+  const isDescription = equal(withoutExplanation(before), withoutExplanation(after)) && !equal(before, after);
+  if (shown === undefined || !isDescription) return 0;
+  return Math.max(0, SHOWN_AFTER_MS - (Date.parse(now) - Date.parse(shown)));
+}
+
+const waitIn = ({ conditions }: Status): View<Condition> | undefined =>
+  conditions?.find(({ type }) => type === conditionTypes.Waiting);
+
+/** Everything that the reasons of a wait do not determine. */
+const withoutExplanation = ({ conditions = [], ...status }: Status): object => ({
+  ...without(status, 'lastError'),
+  conditions: conditions.filter(({ type }) => type !== conditionTypes.Waiting),
+});
+
 function listOf(objects: readonly string[]): string {
   const more = objects.length - MAX_AWAITED;
   return `waits for ${objects.slice(0, MAX_AWAITED).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;

@@ -36,7 +36,7 @@ const COUNTERS = {
     'controller_runtime_terminal_reconcile_errors_total',
     'Failed reconciles that are not retried.',
   ],
-  panic: ['controller_runtime_reconcile_panics_total', 'Reconciles that threw a value that is not an error.'],
+  panic: ['controller_runtime_reconcile_panics_total', 'Reconciles that threw a value that is not an Error.'],
   timeout: ['controller_runtime_reconcile_timeouts_total', 'Reconciles that exceeded their deadline.'],
   attempt: ['espalier_reconcile_attempts_total', 'Retries of failed reconciles.'],
 } as const;
@@ -142,7 +142,7 @@ function registerQueue(metrics: Metrics, queue: Labels, gauges: ControllerGauges
     zero: [queue],
   });
   const adds = metrics.counter(series('adds_total', 'Keys queued.'));
-  const retries = metrics.counter(series('retries_total', 'Keys queued again.'));
+  const retries = metrics.counter(series('retries_total', 'Keys requeued after a failure.'));
   const waits = metrics.histogram(series('queue_duration_seconds', 'Time that keys wait for a worker.'));
   const works = metrics.histogram(series('work_duration_seconds', 'Time that workers spend on a key.'));
   observeQueue(metrics, queue, gauges);

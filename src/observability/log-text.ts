@@ -2,6 +2,7 @@
 import { cutMiddle } from '../lib/cut.ts';
 import { exactJson } from '../lib/exact-json.ts';
 import { isObject } from '../lib/objects.ts';
+import { printable } from '../lib/printable.ts';
 
 /** The fields of a line, as in the JSON format. */
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -77,6 +78,7 @@ const quoted = (text: string): string =>
   /^[^\s"=]+$/.test(text) ? printable(text) : printable(JSON.stringify(text));
 
 interface LoggedError {
+  readonly type?: string;
   readonly message: string;
   readonly stack: string;
 }
@@ -85,14 +87,7 @@ const isError = (value: unknown): value is LoggedError =>
   isObject(value) && typeof value['message'] === 'string' && typeof value['stack'] === 'string';
 
 function stackOf({ err }: LogLine, { hasStacks }: TextStyle): string {
-  if (!hasStacks || !isError(err)) return '';
+  if (!isError(err) || !(hasStacks || err.type === 'ProgrammingError')) return '';
   const frames = err.stack.split('\n').filter((frame) => /^\s+at /.test(frame));
   return frames.map((frame) => `\n    ${printable(frame.trim())}`).join('');
 }
-
-/** Messages quote servers of tenants: escape sequences must not reach the terminal, nor line breaks start a line. */
-const printable = (text: string): string =>
-  text.replace(
-    /[\p{Cc}\p{Cf}]/gu,
-    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
-  );

@@ -58,7 +58,7 @@ const DURATION_BUCKETS = [
  */
 export function createMetrics(options: { readonly process?: boolean } = {}): Metrics {
   const registry = new Registry();
-  if (options.process) collectDefaultMetrics({ register: registry });
+  const registries = options.process ? [processMetrics(), registry] : [registry];
   const readers = new Map<string, (() => Iterable<readonly [Labels, number]>)[]>();
   const known = <M>(name: string, make: () => M): M =>
     (registry.getSingleMetric(name) as M | undefined) ?? make();
@@ -101,8 +101,18 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
         },
       });
     },
-    text: () => registry.metrics(),
+    text: async () => (await Promise.all(registries.map((each) => each.metrics()))).join(''),
   };
+}
+
+let ofProcess: Registry | undefined;
+
+/** One registry for all: the observer of the garbage collection never releases a registry, nor what its metrics read. */
+function processMetrics(): Registry {
+  if (ofProcess) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  return ofProcess;
 }
 
 function counterOf(counter: Counter, { zero = [] }: Series): CounterOf {

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { installationKind } from '../../src/api/kinds/installation.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
-import { root } from '../support/landscape.ts';
+import { rendersItself, root } from '../support/landscape.ts';
 import { freePort } from '../support/ports.ts';
 import { attacks, type Attack, type Scene } from './stage/attack.ts';
 import { display, type LimitedProgram } from './stage/programs.ts';
@@ -226,6 +226,19 @@ attacks({
       return () => {
         sockets.forEach((socket) => socket.destroy());
       };
+    }),
+    beside('60 plans at the same time, of a landscape that renders itself without end', async (scene) => {
+      await scene.create(installationKind, root('endless', { more: rendersItself }));
+      const token = await tokenOfAttacker(scene);
+      const cookies = await Promise.all(Array.from({ length: 5 }, () => cookieFor(token)));
+      const path = `/api/landscapes/${scene.namespace}/endless/changes`;
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, (_, i) => ask('GET', path, { headers: { cookie: cookies[i % 5] ?? '' } })),
+      );
+      const statuses = answers.map(({ status }) => status);
+      const refused = statuses.filter((status) => status === 429);
+      expect(refused.length, `one plan of the user at a time, not ${statuses.join()}`).to.equal(59);
+      return nothing;
     }),
     beside(
       '300 new landscapes with 5 KB of import names each, while 20 pages do not read their events',

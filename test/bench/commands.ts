@@ -1,6 +1,6 @@
 /**
  * How long commands take against a development server with the sample landscape, including the start of Node.js. The
- * commands run in turn, so that other load on the machine slows all of them down; ratios are to Node.js alone.
+ * commands take turns, so that other load on the machine affects all of them; ratios are to Node.js alone.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +42,9 @@ export async function benchCommands(): Promise<void> {
     const [alone = NaN] = Object.values(times);
     console.log(`\ncommands on a development server, median of ${ROUNDS} rounds`);
     for (const [what, ms] of Object.entries(times))
-      console.log(`${what.padEnd(32)} ${(ms / 1000).toFixed(2)} s; ratio ${(ms / alone).toFixed(1)}`);
+      console.log(
+        `${what.padEnd(32)} ${(ms / 1000).toFixed(2)} s; ratio to Node.js alone ${(ms / alone).toFixed(1)}`,
+      );
   } finally {
     server.kill();
     await ended;

@@ -1,6 +1,6 @@
 /**
- * What the same write to a status costs a kube-apiserver in different forms: processor time of the server, of etcd and
- * of this process. Use it before the form of a write is changed.
+ * The cost of the same status write in different forms on a kube-apiserver: processor time of the server, of etcd and of
+ * this process. Run it before you change the form of a write.
  */
 import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
 import { ensureCrds } from '../../src/landscape/ensure-crds.ts';
@@ -58,9 +58,7 @@ const forms: Readonly<Record<string, Form>> = Object.fromEntries(
 );
 
 export async function benchForms(): Promise<void> {
-  console.log(
-    `\nthe same write to a status in different forms, on a kube-apiserver: processor time per write`,
-  );
+  console.log(`\nprocessor time of one status write in different forms, on a kube-apiserver`);
   const server = await real();
   const connection = await connect({
     kubeconfig: { text: server.kubeconfig },

@@ -1,4 +1,4 @@
-/** What a tree costs as a cluster fills: processor time by process, rate and memory for each thousand of mock trees. */
+/** The cost of a tree while a cluster fills: processor time by process, rate and memory for each 1,000 mock trees. */
 import { NAMESPACE } from './shapes.ts';
 import type { Subject } from './subject.ts';
 
@@ -9,7 +9,7 @@ const BATCH = 200;
 
 export async function benchGrowth(subject: Subject, trees: number, namespaces: number): Promise<void> {
   console.log(
-    `\n${namespaces === 1 ? 'one namespace fills' : `${namespaces} namespaces fill`}, on the ${subject.name}`,
+    `\n${trees} trees in ${namespaces === 1 ? 'one namespace' : `${namespaces} namespaces`} on the ${subject.name}`,
   );
   const places = namespaces === 1 ? [NAMESPACE] : Array.from({ length: namespaces }, (_, i) => `growth-${i}`);
   if (namespaces > 1) await subject.createNamespaces(places);
@@ -29,7 +29,7 @@ export async function benchGrowth(subject: Subject, trees: number, namespaces: n
         .map(([name, each]) => `${name} ${each.toFixed(1)} ms`)
         .join(
           ', ',
-        )}; controllers ${(ours / first).toFixed(2)} of the first thousand; resident memory ${memory()}`,
+        )}; controllers: ratio to the first ${STEP} trees ${(ours / first).toFixed(2)}; resident memory ${memory()}`,
     );
   }
 }

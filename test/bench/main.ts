@@ -5,6 +5,7 @@
  * controller-runtime, which needs Go, with the same one on our runtime, on a kube-apiserver with `--envtest`.
  */
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { benchCommands } from './commands.ts';
 import { benchRequests } from './requests.ts';
 import { benchPopulated, benchRuntime, benchSoak } from './runtime/index.ts';
@@ -31,6 +32,8 @@ const wanted = (what: string): boolean => positionals.length === 0 || positional
 
 if (wanted('templating')) await benchTemplating();
 if (wanted('runtime')) await benchRuntime(Number(values.objects));
+// As `espalier` does, so that the figures of memory are those of the product. Programs on the runtime do not.
+setFlagsFromString('--heap-growing-percent=30');
 if (positionals.includes('start')) await benchPopulated(Number(values.objects), values.envtest);
 if (positionals.includes('verbs')) await benchVerbs();
 if (positionals.includes('forms')) await benchForms();

@@ -10,13 +10,13 @@ export async function benchRequests(subject: Subject): Promise<void> {
     await subject.requests();
     await subject.install([`requests-${shape}`], shape);
     const { writes, events, reads, kinds } = await subject.requests();
-    const { what, upstream } = shapes[shape];
+    const { description, upstream } = shapes[shape];
     // the creation of the root is the user's
     const ours = writes - 1;
     console.log(
-      `${shape.padEnd(6)} ${ours} writes, ${events} events, ${reads} reads; original ${upstream.writes} writes, ` +
-        `${upstream.reads} reads; ${ratio(ours + events + reads, upstream.writes + upstream.reads)} of its requests` +
-        `\n       (${what})`,
+      `${shape.padEnd(6)} ${ours} writes, ${events} events, ${reads} reads; Landscaper: ${upstream.writes} writes, ` +
+        `${upstream.reads} reads; ratio ${ratio(ours + events + reads, upstream.writes + upstream.reads)}` +
+        `\n       (${description})`,
     );
     for (const [kind, count] of Object.entries(kinds))
       console.log(`       ${String(count).padStart(3)} ${kind}`);

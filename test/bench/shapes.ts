@@ -28,7 +28,7 @@ const exporting = withItem({
 });
 
 interface Shape {
-  readonly what: string;
+  readonly description: string;
   readonly blueprint: string;
   /** Requests of upstream for one such tree, including its deployer, on a kube-apiserver. */
   readonly upstream: { readonly writes: number; readonly reads: number };
@@ -36,12 +36,12 @@ interface Shape {
 
 export const shapes = {
   mock: {
-    what: 'a root with one mock item',
+    description: 'a root with one mock item',
     blueprint: withItem(),
     upstream: { writes: 37, reads: 47 },
   },
   stack: {
-    what: 'a parent with two children, an item each, the second importing from the first',
+    description: 'a parent with two children of one item each; the second imports from the first',
     blueprint: blueprint({
       subinstallations: [
         child('a', exporting, { exports: ref }),
@@ -54,7 +54,7 @@ export const shapes = {
 export type ShapeName = keyof typeof shapes;
 export const shapeNames = Object.keys(shapes) as ShapeName[];
 
-/** A root of the shape that starts at once: it is created with the annotation. */
+/** A root of the shape, with the annotation that starts its job. */
 export const root = (name: string, shape: ShapeName): Installation => ({
   apiVersion: API_VERSION,
   kind: 'Installation',

@@ -23,9 +23,9 @@ export interface Subject {
   readonly name: string;
   readonly client: Client;
   createNamespaces(names: readonly string[]): Promise<void>;
-  /** Creates roots of a shape and waits until all have succeeded; returns the duration. A name may have a namespace. */
+  /** Creates roots of a shape and waits until all have succeeded. @param names may have a namespace @returns milliseconds */
   install(names: readonly string[], shape: ShapeName): Promise<number>;
-  /** Deletes them and waits until they are gone. */
+  /** Deletes roots and waits until they are deleted. @returns milliseconds */
   uninstall(names: readonly string[]): Promise<number>;
   /** Requests of the controllers and the deployer since the last call. */
   requests(): Promise<Tally>;
@@ -35,8 +35,8 @@ export interface Subject {
 }
 
 /**
- * kube-apiserver writes its log with a delay, and our controllers their events; every counted request has ended
- * before.
+ * kube-apiserver writes its log with a delay, and our controllers their events; after this time all counted requests
+ * are in the log.
  */
 const AUDIT_DELAY_MS = 1_000;
 const POLL_MS = 5;
@@ -114,7 +114,7 @@ function hasSucceeded(world: World, name: string): boolean {
 const READS: readonly string[] = ['get', 'list'];
 const WRITES: readonly string[] = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-/** The creation and deletion of roots is the user's, although it uses the same client here; it is not counted. */
+/** Counts the controllers' requests. Those of this benchmark, which creates and deletes roots with the same client, are in the result. */
 function tally(requests: readonly Request[]): Tally {
   const ours = requests.filter(
     ({ stage, userAgent }) => stage === 'ResponseComplete' && userAgent?.startsWith('espalier'),

@@ -1,6 +1,6 @@
 /**
- * How fast templates render: parsed every time and from the cache, by Go's own engine, in both languages, in this
- * process and in another.
+ * How fast templates render: parsed each time or cached, compared with Go's engine, in both languages, in this process
+ * and in a template process.
  */
 import { GoUnavailable } from '../../hack/go/build.ts';
 import { openOracle, type Oracle } from '../../hack/go-oracle/oracle.ts';
@@ -72,14 +72,16 @@ async function thousand(runner: TemplateRunner, type: 'GoTemplate' | 'Handlebars
 
 async function benchRunners(): Promise<void> {
   const runners = workerRunners({ clock: systemClock });
-  const aside = runners.of('bench');
+  const separate = runners.of('bench');
   const start = performance.now();
-  await aside.render(job(0, 'GoTemplate'));
-  console.log(`first execution aside: ${(performance.now() - start).toFixed(0)} ms, its start included`);
+  await separate.render(job(0, 'GoTemplate'));
+  console.log(
+    `first execution in a template process, with its start: ${(performance.now() - start).toFixed(0)} ms`,
+  );
   for (const type of ['GoTemplate', 'Handlebars'] as const) {
     for (const [where, runner] of [
-      ['this thread', inThisThread(options)],
-      ['another', aside],
+      ['the main thread', inThisThread(options)],
+      ['a template process', separate],
     ] as const) {
       await thousand(runner, type);
       const rounds: number[] = [];
@@ -95,18 +97,18 @@ export async function benchTemplating(): Promise<void> {
   const parsed = parseTemplate('items', TEMPLATE);
   const cached = microseconds(() => void execute(parsed, data, options));
   let turn = 0;
-  const anew = microseconds(() => {
+  const uncached = microseconds(() => {
     turn++;
     void execute(parseTemplate('items', `${TEMPLATE}# ${turn}`), data, options);
   });
   console.log(
-    `template of 20 items: ${cached.toFixed(0)} µs from the cache, ${anew.toFixed(0)} µs parsed anew (${(anew / cached).toFixed(1)} times as long)`,
+    `template with 20 items: ${cached.toFixed(0)} µs cached, ${uncached.toFixed(0)} µs parsed each time (ratio ${(uncached / cached).toFixed(1)})`,
   );
   await benchRunners();
   try {
     const go = goMicroseconds(openOracle(console.log));
     console.log(
-      `the same in Go, parsed before: ${go.toFixed(0)} µs; from the cache we take ${(cached / go).toFixed(2)} times as long`,
+      `the same template in Go, parsed in advance: ${go.toFixed(0)} µs (ratio of ours, cached, to Go: ${(cached / go).toFixed(2)})`,
     );
   } catch (error) {
     if (!(error instanceof GoUnavailable)) throw error;

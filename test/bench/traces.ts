@@ -1,4 +1,4 @@
-/** What traces cost: the processor time of the controllers for the same trees, without and with traces, in turn. */
+/** The cost of traces: processor time of the controllers for the same trees, alternately without and with traces. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { embedded } from './servers.ts';
@@ -15,7 +15,7 @@ const COLLECTOR = `
 `;
 
 export async function benchTraces(trees: number): Promise<void> {
-  console.log(`\ntraces, ${String(trees)} trees in each of ${String(ROUNDS)} rounds`);
+  console.log(`\ncost of traces: ${String(trees)} trees in each of ${String(ROUNDS)} rounds`);
   const collector = spawn(process.execPath, ['--eval', COLLECTOR], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const [port] = (await once(collector.stdout, 'data')) as [Buffer];
@@ -26,7 +26,7 @@ export async function benchTraces(trees: number): Promise<void> {
       const on = await cpuOfTree(trees, `on${String(round)}`, url);
       ratios.push(on / off);
       console.log(
-        `per tree: without ${off.toFixed(1)} ms, with traces ${on.toFixed(1)} ms, ratio ${(on / off).toFixed(2)}`,
+        `processor time per tree: without traces ${off.toFixed(1)} ms, with traces ${on.toFixed(1)} ms, ratio ${(on / off).toFixed(2)}`,
       );
     }
     const median = ratios.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? NaN;
@@ -39,8 +39,8 @@ export async function benchTraces(trees: number): Promise<void> {
 /** Processor time of this process for one tree, in milliseconds, until all spans have been sent. */
 async function cpuOfTree(count: number, prefix: string, collector?: string): Promise<number> {
   const subject = await subjectOn(await embedded(), collector);
-  const names = (length: number, what: string): string[] =>
-    Array.from({ length }, (_, i) => `${prefix}-${what}-${String(i)}`);
+  const names = (length: number, kind: string): string[] =>
+    Array.from({ length }, (_, i) => `${prefix}-${kind}-${String(i)}`);
   await subject.install(names(WARM_UP, 'warm'), 'mock');
   const before = process.cpuUsage();
   await subject.install(names(count, 'tree'), 'mock');

@@ -1,6 +1,6 @@
 /**
- * How fast trees are installed and deleted. Results of different machines cannot be compared, but ratios of one run
- * can: to the same number of bare creates, the minimum for any controller, and of many trees to few.
+ * How fast trees are installed and deleted. Compare results of different machines only by their ratios: to creating
+ * the same number of ConfigMaps, which no controller can beat, and of many trees to few.
  */
 import type { Obj } from '../../src/runtime/types.ts';
 import { NAMESPACE, shapeNames, type ShapeName } from './shapes.ts';
@@ -12,13 +12,13 @@ const FEW = 50;
 export async function benchTrees(subject: Subject, many: number): Promise<void> {
   console.log(`\ntrees on the ${subject.name}`);
   await measure(subject, 'mock', WARM_UP);
-  console.log('that was to warm up');
+  console.log('(warm-up; ignore)');
   for (const shape of shapeNames) {
     const few = await measure(subject, shape, FEW);
     const rate = await measure(subject, shape, many);
     console.log(
-      `${shape.padEnd(6)} the rate for ${many} is ${(rate.perSecond / few.perSecond).toFixed(2)} of that for ${FEW}; ` +
-        `by processor time ${(few.cpuMs / rate.cpuMs).toFixed(2)}`,
+      `${shape.padEnd(6)} rate with ${many} trees, relative to ${FEW} trees: ${(rate.perSecond / few.perSecond).toFixed(2)}; ` +
+        `by processor time: ${(few.cpuMs / rate.cpuMs).toFixed(2)}`,
     );
   }
   console.log(`memory of this process: ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB`);
@@ -32,7 +32,7 @@ interface Rate {
 
 async function measure(subject: Subject, shape: ShapeName, count: number): Promise<Rate> {
   const names = Array.from({ length: count }, (_, i) => `${shape}-${count}-${i}`);
-  const bareMs = await bareCreates(subject, names);
+  const bareMs = await createConfigMaps(subject, names);
   await subject.requests();
   const before = subject.cpuMs();
   const installMs = await subject.install(names, shape);
@@ -46,12 +46,12 @@ async function measure(subject: Subject, shape: ShapeName, count: number): Promi
   console.log(
     `${shape.padEnd(6)} ×${count}: installed ${perSecond(installMs).toFixed(1)}/s, deleted ` +
       `${perSecond(deleteMs).toFixed(1)}/s; per tree ${perTree(writes - count)} writes, ${perTree(reads)} reads, processor time ${cpu.map(([name, ms]) => `${name} ${ms.toFixed(1)} ms`).join(', ')}; ` +
-      `${(installMs / bareMs).toFixed(1)} times as long as one bare create each`,
+      `time relative to creating as many ConfigMaps: ${(installMs / bareMs).toFixed(1)}`,
   );
   return { perSecond: perSecond(installMs), cpuMs: cpu.reduce((sum, [, ms]) => sum + ms, 0) };
 }
 
-async function bareCreates({ client }: Subject, names: readonly string[]): Promise<number> {
+async function createConfigMaps({ client }: Subject, names: readonly string[]): Promise<number> {
   const kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
   const bare = names.map((name) => ({
     apiVersion: 'v1',

@@ -1,6 +1,6 @@
 /**
- * How long each verb takes on the embedded API server and on a kube-apiserver, one after the other in one run. Both
- * servers run in processes of their own.
+ * How long each verb takes on the embedded API server and on a kube-apiserver, one after the other. Both servers run in
+ * separate processes.
  */
 import { createClient } from '../../src/runtime/transport/client.ts';
 import { connect } from '../../src/runtime/transport/http.ts';
@@ -60,14 +60,14 @@ const verbs: Readonly<Record<string, Verb>> = {
   delete: { send: (client, name) => client.send({ verb: 'delete', kind, key: keyOf(name) }) },
 };
 
-/** Without controllers and without the annotation, nothing happens to it. */
+/** An installation without the annotation that starts a job. */
 function idle(name: string, labels: Readonly<Record<string, string>> = {}): Installation {
   return { ...root(name, 'mock'), metadata: { name, namespace: NAMESPACE, labels } };
 }
 
 export async function benchVerbs(): Promise<void> {
   console.log(
-    `\nrequests on both servers, ${AT_ONCE} at a time; median of ${ROUNDS} rounds of ${OBJECTS} objects`,
+    `\ntime per request on both servers, ${AT_ONCE} requests at a time; median of ${ROUNDS} rounds with ${OBJECTS} objects`,
   );
   const [ours, theirs] = [await measured(embedded), await measured(real)];
   for (const verb of Object.keys(verbs)) {
@@ -78,7 +78,7 @@ export async function benchVerbs(): Promise<void> {
   }
 }
 
-/** Milliseconds for one request of each verb, at the rate of all together. */
+/** Milliseconds per request of each verb: the duration of a round divided by its number of requests. */
 async function measured(start: () => Promise<Server>): Promise<Readonly<Record<string, number>>> {
   const server = await start();
   const connection = { kubeconfig: { text: server.kubeconfig }, userAgent: 'bench', maxSockets: AT_ONCE };

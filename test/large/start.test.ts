@@ -21,7 +21,7 @@ describe('RUN-127: the start on 60 000 settled objects', function () {
       const figures = await playStart(server);
       expect(figures.objects).to.equal(OBJECTS);
       // The unsettled ones, and the one that was edited afterwards, which was one of them.
-      expect(figures.runs).to.be.within(UNSETTLED, UNSETTLED + 1);
+      expect(figures.reconciles).to.be.within(UNSETTLED, UNSETTLED + 1);
       expect(figures.queued).to.equal(UNSETTLED);
       expect(figures.probes).to.be.greaterThan(10);
       expect(figures.healthy).to.equal(figures.probes);

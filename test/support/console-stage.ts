@@ -48,9 +48,10 @@ const importsCluster = {
   imports: [{ name: 'cluster', type: 'target', targetType: `${GROUP}/kubernetes-cluster` }],
 };
 
-/** The landscape whose tree reaches down to objects on a target. */
-export const network = (namespace: string) => {
-  const items = [manifestItem('zones', [settings('zones', namespace), settings('routes', namespace)])];
+/** The landscape whose tree reaches down to objects on a target. @param more fields of its deploy item */
+export const network = (namespace: string, more: Partial<DeployItemTemplate> = {}) => {
+  const zones = manifestItem('zones', [settings('zones', namespace), settings('routes', namespace)]);
+  const items = [{ ...zones, ...more }];
   const parts = { items, gives: { cidr: 'network' }, values: { cidr: SECRET }, more: importsCluster };
   return root('network', { ...parts, spec: cluster });
 };
@@ -195,7 +196,7 @@ export async function startConsoleStage(): Promise<ConsoleStage> {
       connections.push(() => own.close());
       const caches = createCaches({ client: own, clock: systemClock, rng: systemRng, log: silentLogger });
       const self = await connection.address();
-      const options = { namespace: undefined, port, clusterArgs: ['--kubeconfig', kubeconfigFile] };
+      const options = { namespace: undefined, port, planArgs: ['--kubeconfig', kubeconfigFile] };
       return startConsole({ client: own, caches, clock: systemClock, self }, options);
     },
     async stop() {

@@ -12,6 +12,8 @@ export interface LogProxy {
   readonly url: string;
   /** Lines with stamps, by `pod/container`, or by `pod/container/previous`. */
   readonly logs: Map<string, readonly string[]>;
+  /** The bearer tokens of all requests. */
+  readonly tokens: Set<string>;
   close(): Promise<void>;
 }
 
@@ -20,8 +22,10 @@ const LOG = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/log$/;
 /** @param server address of the API server, without TLS */
 export async function startLogProxy(server: string): Promise<LogProxy> {
   const logs = new Map<string, readonly string[]>();
+  const tokens = new Set<string>();
   const proxy = createServer((asked, answer) => {
     const url = new URL(asked.url ?? '/', 'http://proxy');
+    tokens.add(asked.headers.authorization?.replace('Bearer ', '') ?? '');
     const [, namespace, pod] = LOG.exec(url.pathname) ?? [];
     if (namespace === undefined || pod === undefined) pass(server, asked, answer);
     else
@@ -37,6 +41,7 @@ export async function startLogProxy(server: string): Promise<LogProxy> {
   return {
     url: `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`,
     logs,
+    tokens,
     async close() {
       proxy.closeAllConnections();
       await once(proxy.close(), 'close');

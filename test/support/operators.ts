@@ -104,7 +104,7 @@ export interface OperatorCluster {
   stop(): Promise<void>;
 }
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 50_000;
 
 /** @throws Error if it is not true in time */
 export async function until<T>(

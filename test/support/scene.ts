@@ -314,7 +314,7 @@ export class Scene {
       const before = await this.#revision();
       const after = await this.#advance(CALM_MS);
       if (after === before) return;
-      if (Date.now() > end) throw new Error(`the server does not come to rest; ${this.overview()}`);
+      if (Date.now() > end) throw new Error(`the server does not settle; ${this.overview()}`);
     }
   }
   /** @returns the version of the server afterwards */

@@ -7,7 +7,7 @@ import { pollSource } from '../../src/runtime/sources/polling.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Operator } from '../../src/runtime/operator/start-operator.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
-import type { Outside, Scenario, TestCluster } from '../../src/testing/index.ts';
+import type { ExternalServices, Scenario, TestCluster } from '../../src/testing/index.ts';
 import { crdOf, pages, type Page } from './operators.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -98,13 +98,18 @@ const addSettings = (operator: Operator): void => {
 };
 
 /** The status of a page repeats its text, and the settings that a user has written for it. */
-const addPages = (operator: Operator, outside: Outside, accounts: Accounts, everyMs: number): void => {
+const addPages = (
+  operator: Operator,
+  services: ExternalServices,
+  accounts: Accounts,
+  everyMs: number,
+): void => {
   const maps = operator.caches.of(ConfigMap, { labels: 'page' });
   const known = pollSource<string>({
     name: 'accounts',
     everyMs,
     fetch: async () => {
-      const owners = await outside.call('list', () => [...accounts.owners]);
+      const owners = await services.call('list', () => [...accounts.owners]);
       return new Map(owners.map((owner) => [joinKey('default', owner), [owner]]));
     },
   });
@@ -116,11 +121,11 @@ const addPages = (operator: Operator, outside: Outside, accounts: Accounts, ever
       async reconcile(primary, ctx) {
         const { name } = primary.metadata;
         if (ctx.valuesOf('accounts').length === 0) {
-          await outside.call('create', () => accounts.create(name));
+          await services.call('create', () => accounts.create(name));
           known.remember(ctx.key, name);
         }
         // Takes a while, so that replicas could overlap.
-        await outside.call('look', () => undefined);
+        await services.call('look', () => undefined);
         const value = ctx.secondary(ConfigMap)?.data?.['value'];
         const status = { text: primary.spec['text'], ...(value !== undefined && { value }) };
         return { write: 'status', object: { ...ctx.draft(), status } };
@@ -175,8 +180,8 @@ export const sharedPages = (
     accounts,
     replicas,
     crds: [crdOf(pages)],
-    add: (operator, outside) => {
-      addPages(operator, outside, accounts, everyMs);
+    add: (operator, services) => {
+      addPages(operator, services, accounts, everyMs);
       addSettings(operator);
     },
     act,

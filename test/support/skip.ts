@@ -10,6 +10,9 @@ export function skip(context: Mocha.Context, reason: string): never {
   return context.skip();
 }
 
+/** The reason of tests that read processes. */
+export const WITHOUT_PROC = 'only Linux shows processes below /proc';
+
 /** Replaces tests that lack something. */
 export const leftOut = (what: string, reason: string): Mocha.Test =>
   it(what, function () {

@@ -44,7 +44,10 @@ class StaticCache<T extends Obj> implements Cache<T> {
   byIndex(index: string, value: string): readonly View<T>[] {
     const keysOf = this.#indexes.get(index);
     if (!keysOf) throw new Error(`${this.name} have no index ${index}`);
-    return [...this.list()].filter((object) => keysOf(object).includes(value));
+    return [...this.#objects.values()].filter((object) => keysOf(object).includes(value));
+  }
+  keysByIndex(index: string, value: string): Iterable<Key> {
+    return this.byIndex(index, value).map(keyOf);
   }
   index(name: string, keysOf: (obj: View<T>) => readonly string[]): void {
     this.#indexes.set(name, keysOf);

@@ -1,5 +1,6 @@
 /** Settings of traces: those of a configuration file, and the standard environment variables of OpenTelemetry. Pure. */
 import type { QueueLimits } from './export-queue.ts';
+import { trimmedEnd } from '../../lib/trim.ts';
 
 /** Settings of a configuration file; each is preferred to the environment variable of the same meaning. */
 export interface TracingConfiguration {
@@ -38,7 +39,7 @@ export function tracingSettings(
   checkUrls(env);
   const maxSpans = numberOf(env, 'OTEL_BSP_MAX_QUEUE_SIZE', 2048);
   return {
-    url: endpoint === undefined ? undefined : `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    url: endpoint === undefined ? undefined : `${trimmedEnd(endpoint, '/')}/v1/traces`,
     protocol: protocolOf(env),
     sampleRatio: sampleRatio ?? ratioOf(env),
     queue: {

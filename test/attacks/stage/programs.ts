@@ -164,7 +164,11 @@ export function admit({ kubeconfig, port, folder }: Place): LimitedProgram {
 
 /** The same for the Deployment of the console, behind an ingress. */
 export function display({ kubeconfig, port, folder }: Place): LimitedProgram {
-  const given = settings(undefined, ['console.enabled=true', 'console.trustForwardedHeaders=true']);
+  const set = ['enabled', 'trustForwardedHeaders', 'allowTargets', 'plans.enabled'];
+  const given = settings(
+    undefined,
+    set.map((name) => `console.${name}=true`),
+  );
   return deployed(installedObject(given, 'Deployment ls-system/espalier-console'), {
     '--config': installed(given, folder),
     '--host': '127.0.0.1',

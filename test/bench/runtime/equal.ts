@@ -1,6 +1,6 @@
 /**
- * The same operator on controller-runtime and on our runtime, one after the other on one API server: how long it takes from
- * an edit to its effect, how long it works on many objects that exist when it starts, and its memory. Prints ratios.
+ * The same operator on controller-runtime and on our runtime, one after the other on one API server: how long a change
+ * takes to reach the copy, how long the start with many objects takes, and the memory. Prints ratios.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ const OBJECTS = 2_000;
 const EDITS = 200;
 const AT_ONCE = 32;
 const IDLE_MS = 5_000;
-/** Above this load, the figures say more about other programs. */
+/** Above this load average, other programs distort the figures. */
 const QUIET_LOAD = 2;
 
 const root = join(import.meta.dirname, '../../..');
@@ -37,11 +37,11 @@ const operators = {
 interface Figures {
   /** From the start of the process until its caches are filled, with all objects. */
   readonly startMs: number;
-  /** From then until all copies exist. */
+  /** From `startMs` until all copies exist. */
   readonly allMs: number;
-  /** Processor time until then. */
+  /** Processor time until all copies exist. */
   readonly processorMs: number;
-  /** From the answer of an edit to the event of the copy. */
+  /** From the response to an edit to the event of the changed copy. */
   readonly medianMs: number;
   readonly p99Ms: number;
   readonly idleBytes: number;
@@ -53,7 +53,9 @@ export async function benchEqual(server: Server): Promise<void> {
   const commands = Object.entries(operators).map(([name, command]) => [name, command()] as const);
   const [load = 0] = loadavg();
   if (load >= QUIET_LOAD)
-    console.log(`the load of the machine is ${load.toFixed(1)}: these figures are not for publication`);
+    console.log(
+      `the load average is ${load.toFixed(1)}, above ${String(QUIET_LOAD)}: do not publish these figures`,
+    );
   const folder = mkdtempSync(join(tmpdir(), 'espalier-equal-'));
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, server.kubeconfig);
@@ -124,7 +126,7 @@ async function idleMemory(
   return bytes;
 }
 
-/** Milliseconds from the answer of an edit to the event of its copy. */
+/** Milliseconds from the response to an edit to the event of the changed copy. */
 async function editOne(client: Client, copies: Copies, namespace: string, i: number): Promise<number> {
   const value = `edited ${String(i)}`;
   const key = `${namespace}/object-${String(i)}`;
@@ -241,11 +243,11 @@ const mib = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 
 const describe = (figures: Figures): string =>
   [
-    `synced after ${figures.startMs.toFixed(0)} ms`,
+    `caches synced after ${figures.startMs.toFixed(0)} ms`,
     `${String(OBJECTS)} copies in ${figures.allMs.toFixed(0)} ms`,
     `${figures.processorMs.toFixed(0)} ms of processor time`,
-    `from an edit to its copy ${figures.medianMs.toFixed(2)} ms, 99 % within ${figures.p99Ms.toFixed(2)} ms`,
-    `idle ${mib(figures.idleBytes)}, at the end ${mib(figures.busyBytes)}`,
+    `from an edit to the changed copy: median ${figures.medianMs.toFixed(2)} ms, 99 % within ${figures.p99Ms.toFixed(2)} ms`,
+    `resident memory: ${mib(figures.idleBytes)} without objects, ${mib(figures.busyBytes)} at the end`,
   ].join('; ');
 
 function printRatios([theirs, ours]: readonly Figures[]): void {
@@ -254,5 +256,5 @@ function printRatios([theirs, ours]: readonly Figures[]): void {
     const key = name as keyof Figures;
     return `${name} ${(ours[key] / theirs[key]).toFixed(2)}`;
   });
-  console.log(`ours as a share of theirs (less is better): ${ratios.join(', ')}`);
+  console.log(`ratios of our runtime to controller-runtime (lower is better): ${ratios.join(', ')}`);
 }

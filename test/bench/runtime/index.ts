@@ -25,11 +25,15 @@ function processorMs(since: NodeJS.CpuUsage): number {
 }
 
 const perSecond = (count: number, ms: number): number => (count / ms) * 1_000;
-const show = (what: string, value: number, unit: string, target: number, isMost = false): void => {
-  const ratio = isMost ? target / value : value / target;
-  const share = `${ratio.toFixed(2)} of what is wanted${ratio < 1 ? ', NOT REACHED' : ''}`;
-  const wanted = `${isMost ? 'at most' : 'at least'} ${String(target)}`;
-  console.log(`${what}: ${value.toFixed(value < 10 ? 2 : 0)} ${unit} (${wanted}; ${share})`);
+/** Prints a measurement, its goal, and the factor by which it reaches or misses the goal. */
+const show = (measured: string, value: number, unit: string, goal: number, isMost = false): void => {
+  const margin = isMost ? goal / value : value / goal;
+  const goalText = `goal: ${isMost ? 'at most' : 'at least'} ${String(goal)}`;
+  const result =
+    margin < 1
+      ? `MISSED by a factor of ${(1 / margin).toFixed(2)}`
+      : `reached by a factor of ${margin.toFixed(2)}`;
+  console.log(`${measured}: ${value.toFixed(value < 10 ? 2 : 0)} ${unit} (${goalText}; ${result})`);
 };
 
 async function benchQueue(): Promise<void> {
@@ -55,12 +59,12 @@ async function benchQueue(): Promise<void> {
     delayed.push(perSecond(COUNT * TIMES, processorMs(again)));
     queue.close();
   }
-  show('queue, add and take and end', median(taken), 'per second of processor time', 500_000);
-  show('queue, delayed adds', median(delayed), 'per second of processor time', 500_000);
+  show('queue: keys added, taken and finished', median(taken), 'per second of processor time', 500_000);
+  show('queue: keys added with a delay', median(delayed), 'per second of processor time', 500_000);
 }
 
 /** @returns processor milliseconds for `count` reconciles of as many objects */
-async function runAll(
+async function reconcileAll(
   kubeconfig: string,
   count: number,
   workers: number,
@@ -91,7 +95,7 @@ async function runAll(
   return ms;
 }
 
-async function benchRuns(): Promise<void> {
+async function benchReconciles(): Promise<void> {
   const idle = 10_000;
   const writing = 1_000;
   const server = await startBenchServer({ count: idle, unsettled: 0, streams: false });
@@ -99,9 +103,9 @@ async function benchRuns(): Promise<void> {
   const withOne: number[] = [];
   // The first rounds run in a process that has just started, and are not counted.
   for (let round = -2; round < ROUNDS; round++) {
-    const ms = await runAll(server.kubeconfig, idle, 50, () => Promise.resolve({ write: 'none' }));
+    const ms = await reconcileAll(server.kubeconfig, idle, 50, () => Promise.resolve({ write: 'none' }));
     const phase = `round-${String(round)}`;
-    const writingMs = await runAll(server.kubeconfig, writing, 50, (_, ctx) => {
+    const writingMs = await reconcileAll(server.kubeconfig, writing, 50, (_, ctx) => {
       const object = ctx.draft();
       object.status.phase = phase;
       return Promise.resolve({ write: 'status', object });
@@ -111,11 +115,11 @@ async function benchRuns(): Promise<void> {
     withOne.push(writingMs / writing);
   }
   server.stop();
-  show('runs without a request, 50 workers', median(without), 'per second of processor time', 50_000);
-  show('a run with one status patch', median(withOne), 'ms of processor time', 1, true);
+  show('reconciles without a request, 50 workers', median(without), 'per second of processor time', 50_000);
+  show('one reconcile with a status patch', median(withOne), 'ms of processor time', 1, true);
 }
 
-/** Of an object as caches keep it. */
+/** Size of an object as caches store it. */
 const STORED_BYTES = JSON.stringify({
   ...objectOf(1),
   metadata: { ...objectOf(1).metadata, managedFields: undefined },
@@ -141,22 +145,21 @@ async function showStart(how: string, server: BenchServer): Promise<void> {
     idle,
     ...figures
   } = await playStart(server, { untilIdle: true });
-  const { runs, queued, probes, healthy, longestTickMs, longestSliceMs, editMs } = figures;
+  const { reconciles, queued, probes, healthy, longestBlockMs, longestSliceMs, editMs } = figures;
   console.log(
-    `start on ${String(objects)} objects, ${how}: ${String(runs)} runs, ${String(queued)} queued, health asked ${String(probes)} times and well ${String(healthy)} times`,
+    `start on ${String(objects)} objects, ${how}: ${String(reconciles)} reconciles, ${String(queued)} keys queued, ${String(healthy)} of ${String(probes)} health probes succeeded`,
   );
-  show(`  until synced`, wallMs / 1_000, 's', how === 'paged' ? 10 : 5, true);
+  show(`  until caches are synced`, wallMs / 1_000, 's', how === 'paged' ? 10 : 5, true);
   show(`  processor time`, cpuMs / 1_000, 's', 3, true);
-  show(`  longest tick`, longestTickMs, 'ms', 50, true);
-  show(`  its processor time`, longestSliceMs, 'ms', 50, true);
-  show(`  from an edit to its run`, editMs, 'ms', 50, true);
-  show(`  resident`, residentBytes / 2 ** 20, 'MiB', 400, true);
+  show(`  longest block of the event loop`, longestBlockMs, 'ms', 50, true);
+  show(`  longest block, as processor time`, longestSliceMs, 'ms', 50, true);
+  show(`  from an edit to its reconcile`, editMs, 'ms', 50, true);
+  show(`  resident memory`, residentBytes / 2 ** 20, 'MiB', 400, true);
   if (idle) {
-    show(`  resident, with idle objects compressed`, idle.residentBytes / 2 ** 20, 'MiB', 400, true);
+    show(`  resident memory, with idle objects compressed`, idle.residentBytes / 2 ** 20, 'MiB', 400, true);
     show(`  processor time for the compression`, idle.processorMs / 1_000, 's', 3, true);
   }
-  if (heapBytes === undefined) console.log('  heap: not measured, start with node --expose-gc');
-  else {
+  if (heapBytes !== undefined) {
     show(`  heap`, heapBytes / 2 ** 20, 'MiB', 220, true);
     show(`  heap, with idle objects compressed`, (idle?.heapBytes ?? 0) / 2 ** 20, 'MiB', 60, true);
     show(`  heap per object`, heapBytes / objects, 'bytes', 1.8 * STORED_BYTES + 300, true);
@@ -170,19 +173,31 @@ export async function benchPopulated(count: number, isReal: boolean): Promise<vo
 }
 
 async function benchWorkflow(): Promise<void> {
-  show('a pass over 100 nodes with nothing to do', await costOf(500, idleWorkflow(100)), 'ms', 2, true);
+  show(
+    'reconcile of a workflow with 100 dependents that are up to date',
+    await costOf(500, idleWorkflow(100)),
+    'ms',
+    2,
+    true,
+  );
   const { bytes, compare, recall } = matching();
   const size = `an object of ${String(bytes)} bytes`;
-  show(`${size} compared by the fields we own`, await costOf(2_000, compare), 'ms', 0.3, true);
-  show(`${size} recalled from the last apply`, await costOf(2_000, recall), 'ms', 0.05, true);
+  show(`comparing ${size} by its managed fields`, await costOf(2_000, compare), 'ms', 0.3, true);
+  show(
+    `comparing ${size} with the response to the last apply`,
+    await costOf(2_000, recall),
+    'ms',
+    0.05,
+    true,
+  );
 }
 
 /** From an event to its reconcile on an idle machine; wall time, because the latency counts. */
 async function benchLatency(): Promise<void> {
   const server = await startBenchServer({ count: 1, unsettled: 0, streams: false });
-  let onRun: () => void = () => undefined;
+  let onReconcile: () => void = () => undefined;
   const bench = await benchManager(server.kubeconfig, () => {
-    onRun();
+    onReconcile();
     return Promise.resolve({ write: 'none' });
   });
   await bench.manager.start();
@@ -191,36 +206,39 @@ async function benchLatency(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 5));
     const startedAt = performance.now();
     await new Promise<void>((resolve) => {
-      onRun = resolve;
+      onReconcile = resolve;
       bench.controller.enqueue('space-0/object-0');
     });
     waits.push(performance.now() - startedAt);
   }
   await bench.stop();
   server.stop();
-  show('from an event to its run, nothing else going on', median(waits), 'ms', 2, true);
+  show('from an event to its reconcile, idle controller', median(waits), 'ms', 2, true);
 }
 
 /** Sockets of the pool, of the one source, and one spare for the replacement of a watch. */
 const SOCKETS = 32 + 1 + 1;
 
 export async function benchSoak(count: number): Promise<void> {
-  const { objects, runs, hours, heapRatio, heapBytes, sockets, unsettled } = await playSoak(count, (line) => {
-    console.log(line);
-  });
-  console.log(
-    `${String(hours)} hours with ${String(objects)} objects: ${String(runs)} runs, ${(heapBytes / 2 ** 20).toFixed(0)} MiB in the end`,
+  const { objects, reconciles, hours, heapRatio, heapBytes, sockets, unsettled } = await playSoak(
+    count,
+    (line) => {
+      console.log(line);
+    },
   );
-  if (heapRatio === undefined) console.log('  heap: not measured, start with node --expose-gc');
-  else show('  largest heap by the smallest, after the first hour', heapRatio, '', 1.05, true);
-  show('  sockets', sockets, 'at most at a time', SOCKETS, true);
-  console.log(`  not settled an hour after the last change: ${String(unsettled)} (none is wanted)`);
+  console.log(
+    `${String(hours)} hours with ${String(objects)} objects: ${String(reconciles)} reconciles, heap ${(heapBytes / 2 ** 20).toFixed(0)} MiB at the end`,
+  );
+  if (heapRatio !== undefined)
+    show('  ratio of the largest to the smallest heap after the first hour', heapRatio, '', 1.05, true);
+  show('  sockets', sockets, 'at the peak', SOCKETS, true);
+  console.log(`  objects not reconciled an hour after the last change: ${String(unsettled)} (goal: 0)`);
 }
 
 export async function benchRuntime(count: number): Promise<void> {
-  if (!collectGarbage()) console.log('without --expose-gc; figures of the heap are left out');
+  if (!collectGarbage()) console.log('heap: not measured, start with node --expose-gc');
   await benchQueue();
-  await benchRuns();
+  await benchReconciles();
   await benchLatency();
   await benchWorkflow();
   await benchStart(count);

@@ -1,4 +1,4 @@
-/** API servers with this many objects: the embedded one in a separate process, and a kube-apiserver. */
+/** API servers filled with a number of objects: the embedded one in a separate process, and a kube-apiserver. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ async function populated(kubeconfig: string, count: number, stop: () => void): P
       const key = `space-${String(Number(name.replace('object-', '')) % SPACES)}/${name}`;
       void client.send({ verb: 'merge', kind: benchKind, key, body: { spec: { edited: true } } });
     },
-    calm: () => undefined,
+    stopFaults: () => undefined,
     stop() {
       void client.close().then(stop);
     },

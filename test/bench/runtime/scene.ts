@@ -19,23 +19,23 @@ import { benchKind, type BenchObject } from './objects.ts';
 import type { ServerTask } from './server.ts';
 import { Slices } from './slices.ts';
 
-/** When the caches have compressed the objects that are not used. */
+/** Measurements after the caches have compressed idle objects. */
 interface IdleFigures {
   readonly heapBytes: number | undefined;
   readonly residentBytes: number;
-  /** For the compression. */
+  /** Processor time of the compression. */
   readonly processorMs: number;
 }
 
 export interface StartFigures {
   /** Objects in the cache at the end. */
   readonly objects: number;
-  /** Reconciles. */
-  readonly runs: number;
-  /** Keys that the start put into the queue, in total: the queue was never longer than that. */
+  readonly reconciles: number;
+  /** Keys that the start added to the queue: an upper limit of its length. */
   readonly queued: number;
-  /** How often `/healthz` was called during the start, and how often it was healthy. */
+  /** Calls of `/healthz` during the start. */
   readonly probes: number;
+  /** Calls that succeeded. */
   readonly healthy: number;
   readonly wallMs: number;
   readonly processorMs: number;
@@ -43,11 +43,11 @@ export interface StartFigures {
   readonly heapBytes: number | undefined;
   /** Resident memory of the process after the start. */
   readonly residentBytes: number;
-  /** Undefined unless it was requested. */
+  /** Undefined without `untilIdle`. */
   readonly idle: IdleFigures | undefined;
-  /** Longest time for which the event loop did not turn. */
-  readonly longestTickMs: number;
-  /** The same as processor time, which does not depend on other programs on the machine. */
+  /** Longest time for which the event loop was blocked. */
+  readonly longestBlockMs: number;
+  /** The same in processor time, which other programs on the machine do not lengthen. */
   readonly longestSliceMs: number;
   /** From an edit on the server to the start of its reconcile, both processes included. */
   readonly editMs: number;
@@ -56,8 +56,8 @@ export interface StartFigures {
 export interface BenchServer {
   readonly kubeconfig: string;
   edit(name: string): void;
-  /** Stops the faults: the server changes nothing any more, and answers every request. */
-  calm(): void;
+  /** Stops the faults and the edits of the server. */
+  stopFaults(): void;
   stop(): void;
 }
 
@@ -76,7 +76,7 @@ export async function startBenchServer(task: ServerTask): Promise<BenchServer> {
   return {
     kubeconfig,
     edit: (name) => void child.send({ edit: name }),
-    calm: () => void child.send({ calm: true }),
+    stopFaults: () => void child.send({ stopFaults: true }),
     stop: () => child.disconnect(),
   };
 }
@@ -114,7 +114,7 @@ export async function benchManager(
   const depth = (): Promise<number> => sum(/^workqueue_depth\{.*\} (\d+)$/gm);
   /** Keys that were ever put into the queue. */
   const added = (): Promise<number> => sum(/^workqueue_adds_total\{.*\} (\d+)$/gm);
-  /** Whether more objects are uncompressed than a cache leaves so. */
+  /** Whether the cache still has idle objects to compress. */
   const hasUncompressed = async (): Promise<boolean> =>
     (await sum(/^espalier_cache_objects\{.*\} (\d+)$/gm)) -
       (await sum(/^espalier_cache_compressed_objects\{.*\} (\d+)$/gm)) >
@@ -134,11 +134,11 @@ export async function playStart(
   server: BenchServer,
   options: { readonly untilIdle?: true } = {},
 ): Promise<StartFigures> {
-  let runs = 0;
-  let onRun: (key: string) => void = () => undefined;
+  let reconciles = 0;
+  let onReconcile: (key: string) => void = () => undefined;
   const bench = await benchManager(server.kubeconfig, (_, ctx) => {
-    runs++;
-    onRun(ctx.key);
+    reconciles++;
+    onReconcile(ctx.key);
     return Promise.resolve({ write: 'none' });
   });
   const { manager, metrics, caches } = bench;
@@ -169,7 +169,7 @@ export async function playStart(
   const name = 'object-7';
   const editedAt = performance.now();
   const edited = new Promise<void>((resolve) => {
-    onRun = (key) => {
+    onReconcile = (key) => {
       if (key.endsWith(`/${name}`)) resolve();
     };
   });
@@ -186,7 +186,7 @@ export async function playStart(
   const idle = options.untilIdle && (await idleFigures(bench.hasUncompressed, heap));
   const figures = {
     objects: caches.of(benchKind).size,
-    runs,
+    reconciles,
     queued,
     probes,
     healthy,
@@ -196,7 +196,7 @@ export async function playStart(
     idle,
     editMs,
     processorMs: (user + system) / 1_000,
-    longestTickMs: lag.max / 1e6,
+    longestBlockMs: lag.max / 1e6,
     longestSliceMs,
   };
   await health.close();

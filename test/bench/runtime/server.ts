@@ -2,7 +2,7 @@
  * A server of generated objects in a separate process, so that its work does not count as the client's. It lists in
  * pages or as a stream, keeps watches open, and applies patches of the status. Its argument is a `ServerTask` as
  * JSON; it sends `{ url }` to its parent, edits an object when the parent sends `{ edit: name }`, and stops its
- * faults when the parent sends `{ calm: true }`.
+ * faults when the parent sends `{ stopFaults: true }`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,12 +10,12 @@ import { objectOf, type BenchObject } from './objects.ts';
 
 export interface ServerTask {
   readonly count: number;
-  /** This many of them have a generation that the status has not observed. */
+  /** Number of objects with a generation newer than `status.observedGeneration`. */
   readonly unsettled: number;
   /** Whether it supports streaming lists. */
   readonly streams: boolean;
-  /** Whether it changes objects all the time, and fails in every possible way. */
-  readonly isTroubled?: boolean;
+  /** Whether it keeps changing objects, fails requests and drops watches. */
+  readonly isFaulty?: boolean;
 }
 
 const VERSION = 1_000_000;
@@ -25,9 +25,9 @@ const HISTORY = 2_000;
 /** How often a faulty server changes an object and drops a watch, and the shares of requests that fail. */
 const EDIT_MS = 20;
 const DROP_MS = 3_000;
-const TROUBLE = { PATCH: 0.1, GET: 0.02 } as const;
+const FAILING_SHARE = { PATCH: 0.1, GET: 0.02 } as const;
 
-function serve({ count, unsettled, streams, isTroubled = false }: ServerTask): void {
+function serve({ count, unsettled, streams, isFaulty = false }: ServerTask): void {
   const objects = Array.from({ length: count }, (_, i) => objectOf(i, i < unsettled));
   const texts = objects.map((object) => JSON.stringify(object));
   const indexOf = new Map(objects.map(({ metadata }, i) => [metadata.name, i]));
@@ -86,11 +86,12 @@ function serve({ count, unsettled, streams, isTroubled = false }: ServerTask): v
     if (code === 0) response.socket?.destroy();
     else {
       const headers = code === 429 ? { 'retry-after': '1' } : {};
-      response.writeHead(code, headers).end(`{"kind":"Status","code":${String(code)},"message":"trouble"}`);
+      response
+        .writeHead(code, headers)
+        .end(`{"kind":"Status","code":${String(code)},"message":"injected fault"}`);
     }
   };
-  let isCalm = !isTroubled;
-  const trouble = (): void => {
+  const startFaults = (): void => {
     const editing = setInterval(() => {
       change(
         `object-${String(Math.floor(Math.random() * count))}`,
@@ -100,9 +101,9 @@ function serve({ count, unsettled, streams, isTroubled = false }: ServerTask): v
     const dropping = setInterval(() => {
       for (const response of watches) response.socket?.destroy();
     }, DROP_MS);
-    process.on('message', ({ calm }: { calm?: boolean }) => {
-      if (calm !== true) return;
-      isCalm = true;
+    process.on('message', ({ stopFaults }: { stopFaults?: boolean }) => {
+      if (stopFaults !== true) return;
+      isFaulty = false;
       clearInterval(editing);
       clearInterval(dropping);
     });
@@ -112,7 +113,7 @@ function serve({ count, unsettled, streams, isTroubled = false }: ServerTask): v
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     response.setHeader('content-type', 'application/json');
-    if (!isCalm && Math.random() < (TROUBLE[request.method as 'GET'] ?? 0)) {
+    if (isFaulty && Math.random() < (FAILING_SHARE[request.method as 'GET'] ?? 0)) {
       fail(response);
     } else if (request.method === 'PATCH') {
       const { status } = JSON.parse(Buffer.concat(chunks).toString()) as Partial<BenchObject>;
@@ -131,7 +132,7 @@ function serve({ count, unsettled, streams, isTroubled = false }: ServerTask): v
   server.listen(0, '127.0.0.1', () => {
     process.send?.({ url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}` });
   });
-  if (isTroubled) trouble();
+  if (isFaulty) startFaults();
   process.on('message', ({ edit }: { edit?: string }) => {
     if (edit !== undefined) change(edit, ({ metadata }) => void metadata.generation++);
   });

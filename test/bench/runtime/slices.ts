@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /** Milliseconds between two measurements; a result is too long by at most this much. */
-const LOOK_MS = 2;
+const CHECK_MS = 2;
 
 /** Of the main thread alone on Linux. */
 const SCHEDULER = `/proc/${String(process.pid)}/task/${String(process.pid)}/schedstat`;
@@ -26,18 +26,18 @@ export class Slices {
 
   constructor() {
     this.#timer = setInterval(() => {
-      this.#look();
-    }, LOOK_MS);
+      this.#check();
+    }, CHECK_MS);
   }
 
   /** @returns milliseconds of processor time of the longest stretch */
   end(): number {
     clearInterval(this.#timer);
-    this.#look();
+    this.#check();
     return this.#longest;
   }
 
-  #look(): void {
+  #check(): void {
     const now = processorMs();
     this.#longest = Math.max(this.#longest, now - this.#last);
     this.#last = now;

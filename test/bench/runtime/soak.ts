@@ -8,19 +8,19 @@ import { benchKind } from './objects.ts';
 
 const HOURS = 24;
 const HOUR_MS = 3_600_000;
-/** Virtual milliseconds in a real one: an hour takes a quarter of a minute. */
+/** Virtual milliseconds per real one: a virtual hour takes 15 s. */
 const RATE = 240;
-/** A timer that is set before the clock is accelerated notices it after this many real milliseconds. */
-const LOOK_MS = 100;
+/** A timer that was set before the acceleration adapts to it within this many real milliseconds. */
+const CHECK_MS = 100;
 
-/** Runs as fast as the machine's clock, and from `hurry` on `RATE` times as fast. */
-class HurriedClock implements Clock {
+/** Runs in real time until `accelerate`, then `RATE` times as fast. */
+class AcceleratedClock implements Clock {
   #rate = 1;
   #since = systemClock.now();
   #before = 0;
   readonly #epoch = systemClock.wall();
 
-  hurry(): void {
+  accelerate(): void {
     this.#before = this.now();
     this.#since = systemClock.now();
     this.#rate = RATE;
@@ -37,8 +37,8 @@ class HurriedClock implements Clock {
   at(when: number, fn: () => void): () => void {
     const arm = (): (() => void) => {
       const realMs = (when - this.now()) / this.#rate;
-      return systemClock.at(systemClock.now() + Math.min(realMs, LOOK_MS), () => {
-        if (realMs > LOOK_MS) cancel = arm();
+      return systemClock.at(systemClock.now() + Math.min(realMs, CHECK_MS), () => {
+        if (realMs > CHECK_MS) cancel = arm();
         else fn();
       });
     };
@@ -51,7 +51,7 @@ class HurriedClock implements Clock {
 
 export interface SoakFigures {
   readonly objects: number;
-  readonly runs: number;
+  readonly reconciles: number;
   readonly hours: number;
   /**
    * Largest heap after a garbage collection divided by the smallest one, without the first hour; undefined without
@@ -70,13 +70,13 @@ const sockets = (): number =>
 
 /** @param say receives a line each hour */
 export async function playSoak(count: number, say: (line: string) => void): Promise<SoakFigures> {
-  const server = await startBenchServer({ count, unsettled: 0, streams: true, isTroubled: true });
-  let runs = 0;
-  const clock = new HurriedClock();
+  const server = await startBenchServer({ count, unsettled: 0, streams: true, isFaulty: true });
+  let reconciles = 0;
+  const clock = new AcceleratedClock();
   const bench = await benchManager(
     server.kubeconfig,
     (primary, ctx) => {
-      runs++;
+      reconciles++;
       const object = ctx.draft();
       object.status.observedGeneration = primary.metadata.generation;
       return Promise.resolve({ write: 'status', object });
@@ -87,7 +87,7 @@ export async function playSoak(count: number, say: (line: string) => void): Prom
   let most = 0;
   const counting = setInterval(() => (most = Math.max(most, sockets())), 50);
   await bench.manager.start();
-  clock.hurry();
+  clock.accelerate();
   const heaps: number[] = [];
   for (let hour = 1; hour <= HOURS; hour++) {
     await new Promise((resolve) => setTimeout(resolve, HOUR_MS / RATE));
@@ -95,10 +95,10 @@ export async function playSoak(count: number, say: (line: string) => void): Prom
     const { heapUsed } = process.memoryUsage();
     if (isMeasured) heaps.push(heapUsed);
     say(
-      `  hour ${String(hour)}: ${String(runs)} runs, ${String(sockets())} sockets, ${(heapUsed / 2 ** 20).toFixed(0)} MiB`,
+      `  hour ${String(hour)}: ${String(reconciles)} reconciles, ${String(sockets())} sockets, heap ${(heapUsed / 2 ** 20).toFixed(0)} MiB`,
     );
   }
-  server.calm();
+  server.stopFaults();
   await new Promise((resolve) => setTimeout(resolve, HOUR_MS / RATE));
   clearInterval(counting);
   const all = [...bench.caches.of(benchKind).list()];
@@ -110,7 +110,7 @@ export async function playSoak(count: number, say: (line: string) => void): Prom
   const later = heaps.slice(1);
   return {
     objects: all.length,
-    runs,
+    reconciles,
     hours: HOURS,
     sockets: most,
     unsettled,

@@ -109,7 +109,8 @@ export function matching() {
   const informed = ssaMatcher<Workload, Widget>();
   informed.remember(desired, actual as Workload, 'widgets');
   const judge = (matcher: typeof fresh, given: View<Workload>): void => {
-    if (!matcher.match(given, desired, primary, ctx).matched) throw new Error('it is as it should be');
+    if (!matcher.match(given, desired, primary, ctx).matched)
+      throw new Error('the matcher found a difference between equal objects');
   };
   let version = 0;
   return {

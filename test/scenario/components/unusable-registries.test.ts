@@ -92,7 +92,7 @@ describe('an installation whose registry cannot be used', () => {
       const { status } = await scene.finished('shop', 'Failed');
       expect(status?.lastError?.message)
         .to.contain('cannot be reached (ECONNREFUSED)')
-        .and.contain('given up after 1s (limits.remoteRetryTimeout in the configuration)');
+        .and.contain('gave up after 1s (limits.remoteRetryTimeout in the configuration)');
       expect(RemoteUnavailable(status)).to.equal(undefined);
     });
 

@@ -44,6 +44,22 @@ describe('the cost of a job', () => {
     );
   });
 
+  it('does not grow by a write to the execution for each of its items that ends', async function () {
+    const { server } = here.cluster;
+    if (!server) skip(this, 'the audit log of this server is not at hand; make bench counts there');
+    const scene = await here.scene();
+    const names = Array.from({ length: 40 }, (_, index) => `item-${String(index)}`);
+    await scene.create(root('web', { items: names.map((name) => fakeItem(name)) }));
+    await Promise.all(names.map((name) => scene.waiting('web', name)));
+    await scene.calm();
+    const mark = server.audit.mark();
+    for (const name of names) await scene.answer('web', name);
+    await scene.finished('web', 'Succeeded');
+    const ours = server.audit.since(mark).by({ userAgent: 'espalier', namespace: scene.ns });
+    const stored = ours.events.filter(({ objectRef: at }) => at?.resource === 'executions');
+    expect(stored.length, 'writes to the execution').to.be.within(1, 15);
+  });
+
   const worker = (name: string) => child(name, { items: [fakeItem('app')] });
   const waits: readonly [string, string, (scene: Scene) => Promise<unknown>][] = [
     [

@@ -1,4 +1,4 @@
-/** Trees have a limited number of levels: a blueprint that renders itself as its own child comes to an end. */
+/** Trees have a limited number of levels: a blueprint that renders itself as its own child fails. */
 import { expect } from 'chai';
 import { defaults } from '../../../src/cli/configuration/configuration.ts';
 import { useCluster } from '../../support/cluster.ts';

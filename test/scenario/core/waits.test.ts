@@ -100,7 +100,7 @@ describe('an item that no deployer picks up', () => {
     });
     expect(message).to.equal(
       `deploy item ${item} is not picked up: ` +
-        `no deployer in this process handles type ${type} (but landscaper.gardener.cloud/mock), and no deployer has ever picked up an item of this type`,
+        `no deployer in this process handles type ${type} (only landscaper.gardener.cloud/mock), and no deployer has ever picked up an item of this type`,
     );
     expect(waitOf(scene.execution(metadata.name))?.message).to.contain(
       `deploy item ${item} is not picked up`,
@@ -132,6 +132,8 @@ describe('an item that no deployer picks up', () => {
       const wait = waitOf(scene.execution('web'));
       return wait?.reason === 'NotTakenUp' ? wait : undefined;
     });
-    expect(told.message).to.contain('their-deployer, which handled the type before, has not responded yet');
+    expect(told.message).to.contain(
+      'their-deployer, which handled the type before, has not picked it up yet',
+    );
   });
 });

@@ -210,7 +210,7 @@ describe('a kubeconfig of a service account', () => {
       here,
       importing(`{{ getServiceAccountKubeconfig "robot" "default" 3600 ${made} }}`, cluster()),
     );
-    expect(error.message).to.contain('the namespace of the target is stated as "kube-system"');
+    expect(error.message).to.contain('the target is in namespace "kube-system"');
   });
 
   it('cannot be requested by running commands of the controller', async () => {

@@ -110,7 +110,7 @@ describe('records of jobs on the command line', function () {
     await other.close();
   });
 
-  it('bring back the spec of a job, after saying what changes', async () => {
+  it('restore the spec of a job, after showing the changes', async () => {
     const dry = await espalier('inst', 'rollback', 'web', '--to', '1', '--dry-run');
     expect([dry.code, dry.errors]).to.deep.equal([0, '']);
     expect(dry.output).to.contain('- spec.optimization: {"hasNoSiblingExports":true}');

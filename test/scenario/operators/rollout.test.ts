@@ -64,7 +64,7 @@ describe('the rollout operator', function () {
   });
 
   it('starts ten rollouts at once, and then one every five seconds', async () => {
-    await cluster.rest();
+    await cluster.settle();
     for (let i = 1; i <= 12; i++) await create(`more-${String(i)}`);
     await cluster.advance(2_000);
     const started = async () =>

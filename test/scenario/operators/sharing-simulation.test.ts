@@ -77,7 +77,7 @@ describe('replicas that share the work, simulated', function () {
       const fleet = Object.getPrototypeOf(createFleet(anyFleet())) as Pick<Share, 'catchUp'>;
       await withoutGuarantee(fleet, 'catchUp', { value: () => Promise.resolve() }, async () => {
         expect(await lawsBrokenBy(() => sharedPages(3), seeds)).to.equal(
-          'a replica has seen what its predecessors wrote',
+          'a new shard holder sees the writes of the previous one',
         );
       });
     });
@@ -88,7 +88,7 @@ describe('replicas that share the work, simulated', function () {
       };
       await withoutGuarantee(Shard.prototype, 'isAdmitting', { get: accepting }, async () => {
         expect(await lawsBrokenBy(() => busyPages(3), seeds)).to.equal(
-          'a shard that is to be handed over begins no new work',
+          'no reconcile begins in a shard that is being handed over',
         );
       });
     });
@@ -101,7 +101,7 @@ describe('replicas that share the work, simulated', function () {
     };
     expect(await lawsBrokenBy(unstable)).to.be.oneOf([
       'an object is reconciled by one replica at a time',
-      'only the replica that is responsible for an object writes',
+      'only the shard holder writes to an object',
     ]);
   });
 
@@ -110,7 +110,7 @@ describe('replicas that share the work, simulated', function () {
       const scenario = sharedPages(3);
       return {
         ...scenario,
-        add(operator, outside) {
+        add(operator, services) {
           operator.caches.of(pages).subscribe({
             name: 'careless',
             ownEvents: 'deliver',
@@ -122,13 +122,11 @@ describe('replicas that share the work, simulated', function () {
                 .catch(() => undefined);
             },
           });
-          return scenario.add(operator, outside);
+          return scenario.add(operator, services);
         },
       };
     };
-    expect(await lawsBrokenBy(careless)).to.equal(
-      'only the replica that is responsible for an object writes',
-    );
+    expect(await lawsBrokenBy(careless)).to.equal('only the shard holder writes to an object');
   });
 
   it('do not create external resources twice when objects move, however old the last poll is', async () => {
@@ -143,7 +141,7 @@ describe('replicas that share the work, simulated', function () {
         cluster.crash();
         await cluster.advance(40_000);
       }
-      await cluster.rest();
+      await cluster.settle();
       expect([...accounts.owners].sort()).to.deep.equal(['a', 'b', 'c', 'd']);
       expect(await cluster.get(ConfigMap, 'default/settings-a')).to.equal(undefined);
     } finally {

@@ -35,7 +35,7 @@ const NAMES = Array.from({ length: 12 }, (_, i) => `page-${String(i)}`);
 const TIMES = { durationMs: 3_000, renewDeadlineMs: 2_000, renewMs: 300 };
 
 describe('an operator whose replicas share the work', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let cluster: OperatorCluster;
   let namespace: string;
   let running: OperatorProcess[];

@@ -6,14 +6,17 @@ import {
   webPageScenario,
 } from '../../../docs/samples/operators/webpage/simulation.ts';
 import { webPages } from '../../../docs/samples/operators/webpage/operator.ts';
-import { ConfigMap, Deployment } from '../../../src/runtime/core-kinds.ts';
+import { ConfigMap, Deployment, Namespace, StatefulSet } from '../../../src/runtime/core-kinds.ts';
+import { NoSuchKind } from '../../../src/runtime/errors.ts';
 import type { Operator } from '../../../src/runtime/operator/start-operator.ts';
+import { requireKinds } from '../../../src/runtime/transport/require-kinds.ts';
 import type { Context, View } from '../../../src/runtime/types.ts';
 import {
   simulate,
   SimulationFailure,
   startTestCluster,
-  type Outside,
+  type ExternalServices,
+  type OperatorUnderTest,
   type Scenario,
   type TestCluster,
 } from '../../../src/testing/index.ts';
@@ -40,7 +43,7 @@ class Accounts {
   }
 }
 
-type Reconcile = (page: View<Page>, ctx: Context<Page>, outside: Outside) => Promise<Page>;
+type Reconcile = (page: View<Page>, ctx: Context<Page>, services: ExternalServices) => Promise<Page>;
 
 /** A user creates a page and changes it once. */
 const scenario = (
@@ -48,13 +51,13 @@ const scenario = (
   check: (cluster: TestCluster) => void | Promise<void> = () => undefined,
 ): Scenario => ({
   crds: [crdOf(pages)],
-  add: (operator: Operator, outside: Outside) =>
+  add: (operator: Operator, services: ExternalServices) =>
     operator.add<Page>({
       name: 'pages',
       kind: pages,
       reconciler: {
         async reconcile(primary, ctx) {
-          return { write: 'status', object: await reconcile(primary, ctx, outside) };
+          return { write: 'status', object: await reconcile(primary, ctx, services) };
         },
       },
     }),
@@ -92,8 +95,8 @@ describe('the simulation of operators', function () {
     const faulty = (): Scenario => {
       const accounts = new Accounts();
       return scenario(
-        async ({ metadata, status }, ctx, outside) => {
-          const id = status?.['id'] ?? (await outside.call('create', () => accounts.create(metadata.name)));
+        async ({ metadata, status }, ctx, services) => {
+          const id = status?.['id'] ?? (await services.call('create', () => accounts.create(metadata.name)));
           return { ...ctx.draft(), status: { id } };
         },
         () => {
@@ -112,9 +115,9 @@ describe('the simulation of operators', function () {
     const correct = (): Scenario => {
       const accounts = new Accounts();
       return scenario(
-        async ({ metadata: { name } }, ctx, outside) => {
-          const found = await outside.call('find', () => accounts.find(name));
-          const id = found ?? (await outside.call('create', () => accounts.create(name)));
+        async ({ metadata: { name } }, ctx, services) => {
+          const found = await services.call('find', () => accounts.find(name));
+          const id = found ?? (await services.call('create', () => accounts.create(name)));
           return { ...ctx.draft(), status: { id } };
         },
         () => void expect(accounts.owners.size).to.equal(1),
@@ -136,7 +139,7 @@ describe('the simulation of operators', function () {
         (primary.spec as Record<string, unknown>)['text'] = 'mine';
         return Promise.resolve(ctx.draft());
       },
-      law: 'nothing in the program fails by itself',
+      law: 'no programming error occurs',
     },
     {
       what: 'leaves an object without owner behind',
@@ -155,7 +158,7 @@ describe('the simulation of operators', function () {
       expect(found.law).to.equal(law);
     });
 
-  it('finds an operator that never comes to rest', async () => {
+  it('finds an operator that never settles', async () => {
     let count = 0;
     const restless = (): Scenario => ({
       ...scenario(() => Promise.reject(new Error('unused'))),
@@ -173,7 +176,7 @@ describe('the simulation of operators', function () {
           },
         }),
     });
-    expect((await failureOf(simulate(restless, { seeds: 1 }))).law).to.equal('everything comes to rest');
+    expect((await failureOf(simulate(restless, { seeds: 1 }))).law).to.equal('the operator settles');
   });
 
   it('checks the laws of the author after every change, and leaves out those that do not apply', async () => {
@@ -227,8 +230,8 @@ describe('a test cluster', () => {
     it(`lets a request fail with ${fault}, and the operator recovers`, async () => {
       const armed = cluster.failNext(fault, { verb: 'apply', kind: 'Service' });
       await create();
-      await cluster.rest();
-      expect([armed.isStruck, await isReady()]).to.deep.equal([true, true]);
+      await cluster.settle();
+      expect([armed.isInjected, await isReady()]).to.deep.equal([true, true]);
     });
 
   for (const fault of ['crashBefore', 'crashAfter'] as const)
@@ -238,28 +241,124 @@ describe('a test cluster', () => {
       await cluster.advance(2_000);
       expect(cluster.writes).to.deep.equal(['apply ConfigMap default/hello']);
       expect((await cluster.get(ConfigMap, 'default/hello')) !== undefined).to.equal(fault === 'crashAfter');
-      await cluster.rest();
+      await cluster.settle();
       expect(await isReady()).to.equal(true);
     });
 
   it('breaks and stalls watches', async () => {
-    await cluster.rest();
+    await cluster.settle();
     cluster.stallWatches('WebPage', 20_000);
     await create();
     await cluster.advance(15_000);
     expect(cluster.writes).to.deep.equal([]);
     cluster.cutWatches();
-    await cluster.rest();
+    await cluster.settle();
     expect(await isReady()).to.equal(true);
   });
 
+  describe('with an operator of its own', () => {
+    const other: Page = { ...page, metadata: { name: 'q', namespace: 'other' } };
+    const open = async (reconcile: Reconcile, more: Partial<OperatorUnderTest> = {}) => {
+      await cluster.close();
+      cluster = await startTestCluster({ ...scenario(reconcile), ...more });
+      await cluster.client.send({ verb: 'create', kind: pages, object: page });
+    };
+
+    it('stops the process like SIGTERM: an active reconcile ends first', async () => {
+      const ends: string[] = [];
+      await open(async (_page, ctx) => {
+        await new Promise<void>((resolve) => ctx.clock.at(ctx.clock.now() + 2_000, resolve));
+        ends.push(ctx.key);
+        return { ...ctx.draft(), status: { ends: ends.length } };
+      });
+      await cluster.advance(1_000);
+      cluster.stop();
+      await cluster.advance(2_000);
+      expect((await cluster.get(pages, KEY))?.status).to.deep.equal({ ends: 1 });
+      await cluster.settle();
+      expect(ends).to.have.length(2);
+    });
+
+    it('restricts its caches to namespaces', async () => {
+      const seen: (string | undefined)[] = [];
+      await open(
+        async ({ metadata }, ctx) => {
+          seen.push(metadata.namespace);
+          return ctx.draft();
+        },
+        { namespaces: ['other'] },
+      );
+      const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } };
+      await cluster.client.send({ verb: 'create', kind: Namespace, object });
+      await cluster.client.send({ verb: 'create', kind: pages, object: other });
+      await cluster.settle();
+      expect(seen).to.deep.equal(['other']);
+    });
+
+    it('answers to discovery', async () => {
+      let error: unknown;
+      const reader = await startTestCluster({
+        crds: [crdOf(pages)],
+        async add({ client }) {
+          await requireKinds(client, [pages, Namespace], 'none');
+          const missing = { ...pages, kind: 'Missing' };
+          error = await requireKinds(client, [missing], 'kubectl apply').catch((reason: unknown) => reason);
+        },
+      });
+      try {
+        await reader.until('the kinds were read', () => error !== undefined);
+        expect(error).to.be.instanceOf(NoSuchKind);
+      } finally {
+        await reader.close();
+      }
+    });
+  });
+
   it('says what did not happen, and the last error of the operator', async () => {
-    cluster.failNext('conflict', { verb: 'merge status' });
-    await create('hello');
+    for (let i = 0; i < 20; i++) cluster.failNext('serverError', { verb: 'apply', kind: 'Service' });
+    await create();
     const late: unknown = await cluster
       .until('the page is ready', isReady, 60_000)
       .catch((error: unknown) => error);
-    expect(String(late)).to.include('the page is ready');
+    expect(String(late)).to.match(/the page is ready: not within 60 s\n/);
+    expect(String(late)).to.match(/the last error of a reconcile: webpages default\/hello: .*service/);
+  });
+
+  it('says that the schema refuses a status', async () => {
+    await cluster.close();
+    const status = { ready: 'yes' as never };
+    cluster = await startTestCluster({
+      ...webPageOperator,
+      add: (operator) =>
+        operator.add({
+          name: 'pages',
+          kind: webPages,
+          reconciler: {
+            reconcile: (_page, ctx) =>
+              Promise.resolve({ write: 'status', object: { ...ctx.draft(), status } }),
+          },
+        }),
+    });
+    await create();
+    const late: unknown = await cluster.until('it is ready', isReady, 60_000).catch((e: unknown) => e);
+    expect(String(late)).to.match(/the last error of a reconcile: pages default\/hello: .*status\.ready/);
+  });
+
+  it('says why a workload has no pods', async () => {
+    const labels = { app: 'db' };
+    const spec = {
+      serviceName: 'db',
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'db', image: 'db' }] } },
+    };
+    // Too long for the label with the name of its pods.
+    const metadata = { name: 'd'.repeat(62), namespace: 'default' };
+    const object = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata, spec };
+    await cluster.client.send({ verb: 'create', kind: StatefulSet, object });
+    const late: unknown = await cluster.until('it is ready', () => false, 60_000).catch((e: unknown) => e);
+    expect(String(late)).to.match(
+      /the last error of a simulated workload: StatefulSet default\/d+ cannot create a Pod: .*63/,
+    );
   });
 
   it('refuses files that contain other objects', async () => {

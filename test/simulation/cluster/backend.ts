@@ -21,6 +21,7 @@ export function backendOf(server: Server): Backend {
       items: server.list(kind).filter((object) => isIn(object, query)) as Obj[],
       resourceVersion: String(server.version),
     }),
+    read: (path) => Promise.reject(new Error(`the server has no ${path}`)),
     write: (write, actor) => server.write(write, actor),
     watch(kind, query, feed) {
       const watch = { kind, query, feed };

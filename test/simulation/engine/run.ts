@@ -77,7 +77,7 @@ async function live(simulation: Simulation): Promise<void> {
   const ms = chance.pick([5_000, 20_000, 60_000]);
   user.act(chance.between(0, 14), ms);
   await simulation.for(ms);
-  say('no more faults');
+  say('end of faults');
   await simulation.rest();
   if (chance.happens(0.3)) await simulation.hold();
 
@@ -101,7 +101,8 @@ async function live(simulation: Simulation): Promise<void> {
     const different = differences(user.roots, user.data, simulation);
     if (different.length === 0) break;
     say(`different: ${different.join('; ')}`);
-    if (round === 2) throw new Violation('a healed landscape becomes what is wanted', different.join('\n'));
+    if (round === 2)
+      throw new Violation('a repaired landscape reaches the desired state', different.join('\n'));
   }
   if (chance.happens(0.3)) await simulation.hold();
 

@@ -183,7 +183,7 @@ export class Simulation {
   #stop(name: string): void {
     const process = this.#running.get(name);
     if (!process?.isAlive || process.isStopping) return;
-    this.scheduler.trace.note(() => `${process.name} is asked to end`);
+    this.scheduler.trace.note(() => `${process.name} is asked to stop`);
     void process.stop().then(() => {
       this.scheduler.trace.note(() => `${process.name} has ended`);
       this.network.forget(process);
@@ -210,8 +210,7 @@ export class Simulation {
       chance: this.#chance(fullName),
       plugins: (host) => scriptedDeployers(this.outside, this.scheduler, host, this.#types),
       onPass: (controller, key) => this.tempo.pass(controller, key),
-      onBug: (description) =>
-        this.scheduler.fail(new Violation('nothing in the program fails by itself', description)),
+      onBug: (description) => this.scheduler.fail(new Violation('no programming error occurs', description)),
       wrapLeases,
       wrapClient: (client) => wrapClient(client, this.#chance(`${fullName} client`)),
     });
@@ -242,7 +241,7 @@ export class Simulation {
     const { clock } = this.scheduler;
     const deadline = clock.now() + ALL_MS;
     while (!this.#isAtRest()) {
-      if (clock.now() >= deadline) throw new Violation('everything comes to rest', this.unrest.join('\n'));
+      if (clock.now() >= deadline) throw new Violation('the operator settles', this.unrest.join('\n'));
       await this.scheduler.run(clock.now() + LOOK_MS, () => this.#isAtRest());
     }
     this.#check(leftovers(this.server), 'nothing is made twice');
@@ -273,7 +272,7 @@ export class Simulation {
     await this.for(HOLD_MS);
     this.network.onRequest = onRequest;
     if (this.server.version !== version && sent.length > 0)
-      throw new Violation('what is at rest stays at rest', sent.slice(0, 20).join('\n'));
+      throw new Violation('a settled operator writes nothing', sent.slice(0, 20).join('\n'));
     if (sent.length > 0) throw new Violation('rest costs no request', sent.slice(0, 20).join('\n'));
     for (const process of this.#running.values())
       this.#check(outOfStep(this.server, process.caches), 'caches at rest hold what the server holds');

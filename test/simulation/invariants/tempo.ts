@@ -1,6 +1,6 @@
 /** Requests of the controllers while nothing changes: waiting must cost next to nothing. */
 import type { Clock } from '../../../src/lib/clock.ts';
-import type { Sent } from '../../../src/testing/network/exchange.ts';
+import type { SentRequest } from '../../../src/testing/network/exchange.ts';
 import { Violation } from '../../../src/testing/violation.ts';
 
 const WINDOW_MS = 60_000;
@@ -35,7 +35,7 @@ export class Tempo {
     this.#complain(`${times.length} passes of ${id} within a minute in which nothing changed`);
   }
 
-  request({ verb, kind }: Sent): void {
+  request({ verb, kind }: SentRequest): void {
     if (verb === 'watch' || verb === 'list' || kind === 'Event' || kind === 'Lease') return;
     this.#requests = this.#recent(this.#requests);
     if (this.#isCalm && this.#requests.length > MAX_REQUESTS)

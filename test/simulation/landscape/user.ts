@@ -84,7 +84,7 @@ export class User {
     this.#create(kinds.installation, object);
   }
 
-  /** Applies everything that is wanted, and requests a job of each root. */
+  /** Applies the desired state, and requests a job of each root. */
   insist(roots: readonly NodeModel[]): void {
     for (const root of roots) {
       if (!this.#find(root)) this.createRoot(root);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { comparisonsDuring } from '../../support/comparisons.ts';
 import type { ImportSet } from '../../../src/blueprint/import-set.ts';
 import { secretFinder, secretInChildren, secretInItems } from '../../../src/blueprint/secret-names.ts';
 
@@ -48,6 +49,18 @@ describe('a value of a secret in a name', () => {
       expect(sentence.toLowerCase()).to.not.contain('hunter2');
     });
   }
+
+  it('is not found by a comparison of all names with all values', () => {
+    const value = Array.from({ length: 1000 }, (_, i) => `secret-value-${String(i)}`);
+    const many = secretFinder({ data: new Map([['s', { value, isSecret: true }]]) } as unknown as ImportSet);
+    const templates = Array.from({ length: 1000 }, (_, i) => ({ name: `web-${String(i)}` }));
+    let found: string | undefined;
+    const comparisons = comparisonsDuring(() => {
+      found = secretInChildren([...templates, { name: 'a-secret-value-999' }], many);
+    });
+    expect(found).to.contain('sub-installation 1001 ');
+    expect(comparisons).to.be.at.most(10_000);
+  });
 
   it('may be in the content of objects, which is where secrets belong', () => {
     expect(secretInItems([{ name: 'web', config: manifest('web') }], find)).to.equal(undefined);

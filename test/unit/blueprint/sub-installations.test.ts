@@ -47,6 +47,16 @@ describe('templates of sub-installations', () => {
     expect(names).to.deep.equal(['s0', 's1', 'a', 'db']);
   });
 
+  it('that miss an import are compared with known names for the first few errors only', async () => {
+    const many = Array.from({ length: 20 }, (_, i) => template(`t${i}`, takes(`regoin${i}`)));
+    const { message } = await render(many).then(
+      () => new Error('no error'),
+      (error: unknown) => error as Error,
+    );
+    expect(message.match(/is neither an import/g)).to.have.lengthOf(20);
+    expect(message.match(/did you mean "region"/g)).to.have.lengthOf(3);
+  });
+
   it('may have keys in any case, and no apiVersion and kind', async () => {
     const text = 'subInstallations: [{Name: 5, blueprint: {FileSystem: {a: b}}}]';
     expect(await render([], executions(text))).to.deep.equal([

@@ -46,6 +46,24 @@ it('a large object is measured once, however many imports name it', () => {
   expect(reads).to.be.below(5);
 });
 
+it('a name is suggested for the first missing import only, because each compares many names', () => {
+  let lists = 0;
+  const spec: InstallationImports = {
+    data: Array.from({ length: 50 }, (_, i) => ({ name: `i${String(i)}`, dataRef: `regoin${String(i)}` })),
+    targets: [{ name: 't', target: 'regoin' }],
+  };
+  const { missing } = findImports(installation('shop', { imports: spec }), undefined, {
+    ...lookups({}),
+    *rootNames() {
+      lists++;
+      yield 'region';
+    },
+  });
+  expect(missing).to.have.lengthOf(51);
+  expect(missing[0]?.hint).to.equal('; did you mean "region"?');
+  expect(lists).to.equal(1);
+});
+
 describe('the objects an installation needs', () => {
   const spec: InstallationImports = {
     data: [

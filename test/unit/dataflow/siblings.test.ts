@@ -13,6 +13,7 @@ import {
   successorsOutsideCycles,
   type Sibling,
 } from '../../../src/dataflow/siblings.ts';
+import { dependencyGraph } from '../../../src/blueprint/dependencies.ts';
 import { installation } from './given.ts';
 
 /** A sibling with these imports and exports. */
@@ -104,6 +105,33 @@ describe('a cycle of siblings', () => {
     const chain = [sibling('c', ['y']), sibling('b', ['x'], ['y']), sibling('a', [], ['x'])];
     expect(findCycle(chain)).to.equal(undefined);
     expect(names(ordered(chain))).to.deep.equal(['a', 'b', 'c']);
+  });
+});
+
+describe('the graph of siblings', () => {
+  it('is not larger than their imports and exports, even if all import what all export', () => {
+    const all = Array.from({ length: 1000 }, (_, i) => sibling(`s${i}`, ['x'], ['x']));
+    const edges = [...dependencyGraph(all).values()].reduce((sum, needs) => sum + needs.length, 0);
+    expect(edges).to.equal(2000);
+    expect(findCycle(all)).to.deep.equal(['s0', 's0']);
+    expect(cycleThrough(all[7]!, all)).to.deep.equal(['s7', 's7']);
+  });
+
+  it('does not confuse a sibling with a name', () => {
+    const siblings = [sibling('data/x', ['y']), sibling('b', ['x'], ['y']), sibling('c', [], ['x'])];
+    expect(findCycle(siblings)).to.equal(undefined);
+    expect(names(ordered(siblings))).to.deep.equal(['c', 'b', 'data/x']);
+  });
+
+  it('shows only siblings of a long cycle that others need, or that needs others', () => {
+    const length = 700;
+    const long = Array.from({ length }, (_, i) =>
+      sibling(`s${i}`, [`d${(i + 1) % length}`, ...(i === 5 ? ['first'] : [])], [`d${i}`]),
+    );
+    const cycle = findCycle([sibling('after', ['d3']), ...long, sibling('before', [], ['first'])]);
+    expect(cycle).to.have.lengthOf(length + 1);
+    expect(cycle?.[0]).to.equal(cycle?.at(-1));
+    expect(new Set(cycle)).to.deep.equal(new Set(names(long)));
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { criticalProblemsKind } from '../../../src/api/kinds/criticalproblems.ts';
+import { criticalProblemsKind, type CriticalProblem } from '../../../src/api/kinds/criticalproblems.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import {
   bugIn,
@@ -9,7 +9,7 @@ import {
   withProblem,
 } from '../../../src/machine/critical.ts';
 import { PhaseError } from '../../../src/machine/decision.ts';
-import { NotNow } from '../../../src/machine/run.ts';
+import { RequeueError } from '../../../src/machine/run.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { apiErrorFrom, KubeconfigError, TransportError } from '../../../src/runtime/errors.ts';
 import type { Context, Obj } from '../../../src/runtime/types.ts';
@@ -23,9 +23,9 @@ describe('a failed reconcile', () => {
   const bug = new TypeError('x is undefined');
   const rows: [string, unknown, unknown][] = [
     ['CORE-117: access to what is not there is a bug', bug, bug],
-    ['a bug within a phase is one', new NotNow(problem, { cause: bug }), bug],
+    ['a bug within a phase is one', new RequeueError(problem, { cause: bug }), bug],
     ['a phase that fails on purpose is none', new PhaseError('o', 'r', 'm'), undefined],
-    ['a wait is none', new NotNow(problem), undefined],
+    ['a wait is none', new RequeueError(problem), undefined],
     ['a mistake of a user is none', new KubeconfigError({ message: 'no cluster' }), undefined],
     [
       'a lost connection is none, whatever the socket threw',
@@ -95,6 +95,26 @@ describe('the record of critical problems', () => {
     expect(next?.map(({ description }) => description)).to.deep.equal(
       Array.from({ length: 10 }, (_, n) => `problem ${String(n + 1)}`),
     );
+  });
+
+  describe('of one place in the program', () => {
+    const at = (n: number, minutesAgo: number) => ({
+      ...entry(n, minutesAgo),
+      description: `TypeError at Installation demo/i-${String(n)}: reading 'x' | at f (a.ts:1)`,
+    });
+
+    it('is recorded once in five minutes, whatever object it is about', () => {
+      expect(withProblem([at(1, 4)], at(2, 0))).to.equal(undefined);
+    });
+
+    it('does not drop those of other places, however often it is repeated', () => {
+      const others = [entry(1), entry(2), entry(3)];
+      let all: readonly CriticalProblem[] = others;
+      for (let i = 0; i < 20; i++) all = withProblem(all, at(i, 200 - 10 * i)) ?? all;
+      expect(all).to.have.length(10);
+      expect(all.slice(0, 3)).to.deep.equal(others);
+      expect(all.at(-1)).to.deep.equal(at(19, 10));
+    });
   });
 
   it('records the same problem of the same pod once in five minutes', () => {

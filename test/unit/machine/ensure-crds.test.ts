@@ -97,7 +97,7 @@ describe('installing the CustomResourceDefinitions', () => {
     expect(api.writes).to.have.length(9 * count);
     expect(lineFor(outcome))
       .to.match(/^CustomResourceDefinition [a-z]+[.]landscaper[.]gardener[.]cloud cannot be installed/)
-      .and.to.contain('given up after 9 tries: cannot watch Thing: said 409')
+      .and.to.contain('gave up after 9 attempts: cannot watch Thing: said 409')
       .and.to.contain('--no-crds (crdManagement.deployCrd: false)');
   });
 

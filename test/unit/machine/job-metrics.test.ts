@@ -31,6 +31,12 @@ const object = (name: string, status?: object) => ({ metadata: { name, namespace
 const added = (obj: object) => ({ type: 'add', obj, initial: true });
 
 describe('the metrics about landscapes', () => {
+  it('have no series for phases that only a user can have written', async () => {
+    const { tell, lines } = setUp();
+    for (const i of [1, 2, 3]) tell('inst', added(object(`i${String(i)}`, { phase: `Mine-${String(i)}` })));
+    expect(await lines('objects')).to.deep.equal(['{kind="Installation",phase="other"} 3']);
+  });
+
   it('count the objects of each kind by phase', async () => {
     const { tell, lines } = setUp();
     const [a, b] = [object('a'), object('b', { phase: 'Failed', jobID: 'j', jobIDFinished: 'j' })];

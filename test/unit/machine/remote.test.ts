@@ -35,7 +35,7 @@ describe('a server that cannot be used', () => {
   it('is retried until the limit, counted from the first attempt', () => {
     expect(attempts([[0, A], [1, A], [300, A], [599, A]])).to.equal('goes on'); // prettier-ignore
     expect(attempts([[0, A], [599, A], [600, A]])).to.match(
-      /^600: cannot reach it; given up after 10m0s \(limits\.remoteRetryTimeout in the configuration\)/,
+      /^600: cannot reach it; gave up after 10m0s \(limits\.remoteRetryTimeout in the configuration\)/,
     ); // prettier-ignore
   });
 
@@ -44,7 +44,7 @@ describe('a server that cannot be used', () => {
   });
 
   it('is given up with the first attempt if no time is allowed', () => {
-    expect(attempts([[0, A]], 0)).to.match(/^0: cannot reach it; given up/);
+    expect(attempts([[0, A]], 0)).to.match(/^0: cannot reach it; gave up/);
   });
 
   it('is given up after a minute if its name is not found for so long', () => {

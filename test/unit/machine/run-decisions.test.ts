@@ -14,7 +14,7 @@ import {
   type Decision,
   type Problem,
 } from '../../../src/machine/decision.ts';
-import { NotNow, type Machine } from '../../../src/machine/run.ts';
+import { RequeueError, type Machine } from '../../../src/machine/run.ts';
 import { NOW, child, done, running } from '../../support/given.ts';
 import {
   EARLIER,
@@ -71,6 +71,53 @@ describe('a phase that waits', () => {
     });
   }
 
+  describe('whose awaited objects change', () => {
+    const waitingSince = (time: string) => ({
+      ...running('j1', 'One'),
+      phaseTransitionTime: EARLIER,
+      lastError: earlier,
+      conditions: [
+        {
+          type: 'Waiting',
+          status: 'True',
+          reason: 'JobsUnfinished',
+          message: 'waits for deploy item a, deploy item b',
+          lastTransitionTime: EARLIER,
+          lastUpdateTime: time,
+        },
+      ],
+    });
+    const fewer = wait(problem, { awaited, effects, requeueAfterMs: 60_000 });
+
+    it('starts what is due and stores the new list two seconds after the last one', async () => {
+      const { end, names } = await run(() => fewer, { stored: waitingSince(NOW) });
+      expect(names).to.deep.equal(['a-x']);
+      expect(end).to.include({ end: 'waiting', requeueAfterMs: 2_000 });
+    });
+
+    it('stores the new list at once if the last one is older', async () => {
+      const { end, names } = await run(() => fewer, { stored: waitingSince(EARLIER) });
+      expect(names).to.deep.equal(['stack', 'a-x']);
+      expect(end).to.include({ requeueAfterMs: 60_000 });
+    });
+
+    it('stores the new list at once together with any other change', async () => {
+      const more = { awaited, status: { set: { importsHash: 'h' } } };
+      const { names, end } = await run(() => wait(problem, more), { stored: waitingSince(NOW) });
+      expect(names).to.deep.equal(['stack']);
+      expect(end).not.to.have.property('requeueAfterMs');
+    });
+
+    it('is not shown at all if it is over within two seconds, unless its phase has to be stored', async () => {
+      const fresh = { ...running('j1', 'One'), phaseTransitionTime: NOW };
+      const begun = await run(() => wait(problem, { awaited }), { stored: fresh });
+      expect(begun.names).to.deep.equal([]);
+      expect(begun.end).to.include({ requeueAfterMs: 2_000 });
+      const entered = await run(() => wait(problem, { awaited }), { stored: { ...fresh, phase: 'Earlier' } });
+      expect(entered.names).to.deep.equal(['stack']);
+    });
+  });
+
   it('has another message if the awaited objects differ', async () => {
     const stored = { ...running('j1', 'One'), lastError: earlier };
     const { last } = await run(() => wait({ ...problem, message: 'now' }, { awaited }), { stored });
@@ -87,7 +134,7 @@ describe('a phase that retries', () => {
       () => ({ ...retry(problem, { effects, status: { set: { importsHash: 'h' } } }), cause }),
       { stored: { ...running('j1', 'One'), conditions: [waiting] } },
     );
-    expect(end).to.be.instanceOf(NotNow).and.include({ problem, cause, message: 'it is so' });
+    expect(end).to.be.instanceOf(RequeueError).and.include({ problem, cause, message: 'it is so' });
     expect(names).to.deep.equal(['stack', 'a-x']);
     expect(writes[0]?.[1]).to.deep.include({ lastError: told, importsHash: 'h', conditions: null });
   });
@@ -111,7 +158,7 @@ describe('a phase that retries', () => {
 
   it('records since when an external server cannot be used, besides what the phase records', async () => {
     const { end, last } = await run(() => retry(remote, { status: { conditions } }));
-    expect(end).to.be.instanceOf(NotNow);
+    expect(end).to.be.instanceOf(RequeueError);
     expect(last.conditions?.map(({ type }) => type)).to.deep.equal(['CreateExports', 'RemoteUnavailable']);
     expect(last.lastError).to.deep.equal(told);
   });
@@ -128,9 +175,9 @@ describe('a phase that retries', () => {
         machine: remoteRetryMs === undefined ? {} : { remoteRetryMs },
       });
       expect(names).to.include('a-x');
-      if (!isOver) return expect(end).to.be.instanceOf(NotNow);
+      if (!isOver) return expect(end).to.be.instanceOf(RequeueError);
       expect(ended(end)).to.equal('finished');
-      expect(last.lastError?.message).to.match(/^it is so; given up after 10m0s/);
+      expect(last.lastError?.message).to.match(/^it is so; gave up after 10m0s/);
       return expect(last.conditions?.map(({ type }) => type)).to.include('CreateExports');
     });
   }
@@ -201,7 +248,7 @@ describe('a phase that advances', () => {
     const { end, last } = await run(({ fact }) => advance('Done', { effects, confirm: { fact } }), {
       fact: () => facts.shift() ?? '',
     });
-    expect(end).to.be.instanceOf(NotNow);
+    expect(end).to.be.instanceOf(RequeueError);
     expect(last.lastError).to.deep.include({
       operation: 'confirm',
       reason: 'fact',

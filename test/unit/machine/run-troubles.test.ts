@@ -1,7 +1,7 @@
 /** What the loop does for errors: failed writes, facts that cannot be determined, unknown phases. */
 import { expect } from 'chai';
 import { advance, PhaseError, wait } from '../../../src/machine/decision.ts';
-import { NotNow } from '../../../src/machine/run.ts';
+import { RequeueError } from '../../../src/machine/run.ts';
 import {
   InvalidObjectName,
   ResponseTooLarge,
@@ -15,7 +15,7 @@ describe('a temporary write error', () => {
   it('is reported, and retried', async () => {
     const error = apiError(500);
     const { end, last, names } = await run(() => advance('Done', { effects }), { refusal: error });
-    expect(end).to.be.instanceOf(NotNow).with.property('cause', error);
+    expect(end).to.be.instanceOf(RequeueError).with.property('cause', error);
     expect(names).to.deep.equal(['stack']);
     expect(last.lastError).to.include({ operation: 'write', reason: 'WriteInstallation' });
   });
@@ -58,7 +58,7 @@ describe('a phase that cannot determine a fact', () => {
         title.endsWith('permanent error') ? ['CreateExports'] : undefined,
       );
       if (outcome === 'ends') expect(ended(end)).to.equal('finished');
-      else expect(end).to.be.instanceOf(NotNow);
+      else expect(end).to.be.instanceOf(RequeueError);
       if (outcome === 'retries' && !(error instanceof PhaseError))
         expect(end).to.have.property('cause', error);
     });

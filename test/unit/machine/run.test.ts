@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { advance, fail, patchStatus, wait, type Decision } from '../../../src/machine/decision.ts';
 import { phaseOf, type PhaseRow } from '../../../src/machine/phase.ts';
-import { NotNow, runPhases, type Machine } from '../../../src/machine/run.ts';
+import { RequeueError, runPhases, type Machine } from '../../../src/machine/run.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { Conflict, Forbidden, InvalidObjectName } from '../../../src/runtime/errors.ts';
 import type { Obj, View, Write } from '../../../src/runtime/types.ts';
@@ -98,7 +98,7 @@ describe('the loop over phases', () => {
       .to.have.nested.property('lastError.codes')
       .that.deep.equals(['ERR_CONFIGURATION_PROBLEM']);
     const passing = await looksUp(new Error('connection reset')).end.catch((error: unknown) => error);
-    expect(passing).to.be.instanceOf(NotNow);
+    expect(passing).to.be.instanceOf(RequeueError);
   });
 
   it('ends a job with an unknown phase, or with one that does not accept the object', async () => {
@@ -188,7 +188,7 @@ describe('the loop over phases', () => {
       isOfChild,
     );
     const error: unknown = await end.catch((e: unknown) => e);
-    expect(error).to.be.instanceOf(NotNow);
+    expect(error).to.be.instanceOf(RequeueError);
     expect(writes).to.have.length(1);
     expect(writes[0]).to.have.nested.property('lastError.reason', 'WriteInstallation');
     expect(writes[0]).not.to.have.property('jobIDFinished');

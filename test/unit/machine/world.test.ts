@@ -45,11 +45,12 @@ describe('the index of a cache', () => {
     ['has no installation by exports and imports without any', installation('alone'), { [index.owner]: [], [index.exports]: [], [index.imports]: [] }],
     ['has an execution by the owner that controls it, and no other', execution('top', { meta: { ownerReferences: owners } }), { [index.owner]: ['uid-top'] }],
     ['has no execution without an owner', execution('plan'), { [index.owner]: [] }],
-    ['has a deploy item by its execution', item('plan', 'a'), { [index.managedBy]: ['demo/plan'] }],
+    ['has a deploy item by its execution', item('plan', 'a'), { [index.managedBy]: ['demo/plan'], [index.pickedUpType]: [] }],
+    ['has a deploy item by its type once a deployer has picked it up', item('plan', 'a', { deployer: { name: 'fake', identity: 'x', version: '1' } }), { [index.managedBy]: ['demo/plan'], [index.pickedUpType]: [item('plan', 'a').spec.type] }],
     ['has a data object by its scope and its writer', data('DataObject', { labels: of }), { [index.context]: ['demo/Inst.web'], [index.source]: ['demo/Inst.db'] }],
     ['has a target by its scope and its writer', data('Target', { labels: of }), { [index.context]: ['demo/Inst.web'], [index.source]: ['demo/Inst.db'] }],
-    ['has no data object of a user, with other labels', data('DataObject', { labels: { mine: 'yes' } }), { [index.context]: [], [index.source]: [] }],
-    ['has no data object of a user, without labels', data('DataObject', {}), { [index.context]: [], [index.source]: [] }],
+    ['has a data object of a user in the scope of roots, with other labels', data('DataObject', { labels: { mine: 'yes' } }), { [index.context]: ['demo/'], [index.source]: [] }],
+    ['has a data object of a user in the scope of roots, without labels', data('DataObject', {}), { [index.context]: ['demo/'], [index.source]: [] }],
   ]; // prettier-ignore
   for (const [title, object, entries] of rows) {
     it(title, () => {

@@ -103,5 +103,8 @@ describe('the text of a log line', () => {
     };
     const text = textOf(line({ err }), { hasStacks: true });
     expect(text).to.equal(`${start} job finished  err=no\n    at a (b.ts:1:1)\n    at c (d.ts:2:2)`);
+    const mistake = { ...err, type: 'ProgrammingError' };
+    expect(textOf(line({ err: mistake }))).to.equal(text);
+    expect(textOf(line({ err }))).not.to.include('at a');
   });
 });

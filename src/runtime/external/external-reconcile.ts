@@ -72,9 +72,8 @@ export class ExternalReconcile<M extends ExternalObject> {
     this.#conditions.set('Synced', isSynced, reason, message);
   }
 
-  /** The resource does not exist, and the policies of the object do not allow its creation. */
-  notFound(message: string): void {
-    this.#conditions.set('Ready', false, 'NotFound', message);
+  notReady(reason: string, message: string): void {
+    this.#conditions.set('Ready', false, reason, message);
   }
 
   // ------------------------------------------------------------ writes

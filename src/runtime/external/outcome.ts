@@ -23,6 +23,18 @@ export async function ended<M extends ExternalObject>(
   return { result: { requeueAfterMs } };
 }
 
+/** The resource does not exist, and the policies of the object do not allow its creation. */
+export async function missing<M extends ExternalObject>(
+  reconcile: ExternalReconcile<M>,
+  requeueAfterMs: number,
+): Promise<Outcome> {
+  const message = `the resource ${reconcile.name ?? 'without a name'} does not exist, and spec.managementPolicies do not allow creating it`;
+  reconcile.notReady('NotFound', message);
+  reconcile.synced(false, 'NotFound', message);
+  await reconcile.storeStatus();
+  return { result: { requeueAfterMs } };
+}
+
 /** @param reason one word in CamelCase */
 export async function failed<M extends ExternalObject>(
   reconcile: ExternalReconcile<M>,

@@ -14,7 +14,7 @@ import {
   type CreationAnnotations,
 } from './creation.ts';
 import { OutcomeUnknown } from './errors.ts';
-import { ended, failed, messageOf, WAIT_FOR_EVENT, type Outcome } from './outcome.ts';
+import { ended, failed, messageOf, missing, WAIT_FOR_EVENT, type Outcome } from './outcome.ts';
 import type { ExternalReconcile, ExternalReconcilePorts } from './external-reconcile.ts';
 import { needsFinalizer, type Policies } from './policies.ts';
 import type { Drifts } from './drift.ts';
@@ -103,11 +103,8 @@ export class Steps<M extends ExternalObject> {
     if (graceMs > 0) return ended(reconcile, graceMs);
     this.#ports.drifts?.differs(reconcile.object);
     if (policies.allowed.has('Create')) return this.create(reconcile, handler);
-    reconcile.notFound(
-      `the resource ${reconcile.name ?? 'without a name'} does not exist, and spec.managementPolicies do not allow creating it`,
-    );
     if (reconcile.draft.status) delete reconcile.draft.status.state;
-    return ended(reconcile, this.#pollMs(reconcile));
+    return missing(reconcile, this.#pollMs(reconcile));
   }
 
   async create(reconcile: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Outcome> {

@@ -117,11 +117,12 @@ describe('the policies of an external resource', () => {
       expect(scene.writes()).to.deep.equal([`merge status Bucket ${KEY}`]);
     });
 
-    it('an object that is only observed is not Ready while the resource does not exist, and says so', async () => {
+    it('an object that is only observed is neither Ready nor Synced while the resource does not exist, and says so', async () => {
       scene.put({ size: 1, managementPolicies: ['Observe'] });
       await scene.start();
       expect(scene.condition('Ready')).to.deep.include({ status: 'False', reason: 'NotFound' });
       expect(scene.condition('Ready')?.message).to.include(NAME);
+      expect(scene.condition('Synced')).to.deep.include({ status: 'False', reason: 'NotFound' });
       expect(scene.writes()).to.have.length(1);
       await scene.world.clock.advance(60_000);
       expect(scene.writes()).to.have.length(1);

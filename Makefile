@@ -67,7 +67,7 @@ test-kubectl: install ## kubectl against the embedded API server, needs kubectl
 	@$(TSX) hack/run-tests.ts --kubectl $(ARGS)
 
 .PHONY: test-envtest
-test-envtest: install ## conformance, scenario and end-to-end tests on a real kube-apiserver
+test-envtest: install ## conformance, scenario and end-to-end tests on a real kube-apiserver; half of them: ARGS=--lane=1
 	@$(TSX) hack/run-tests.ts --envtest $(SUITES) $(ARGS)
 
 .PHONY: programs

@@ -1,12 +1,12 @@
 /**
  * Runs test suites and closes with one line, `N passed, N failed`.
  *
- *     hack/run-tests.ts [--envtest | --kubectl] [SUITE…] [-- MOCHA OPTION…]
+ *     hack/run-tests.ts [--envtest [--lane=N] | --kubectl] [SUITE…] [-- MOCHA OPTION…]
  *
  * A suite is a folder of test (unit, scenario, conformance, simulation, e2e), a path, `slow` or `long`. Without one,
  * all suites run that need only Node.js, except for the slow and long ones. With --envtest, a real kube-apiserver is
  * started first and passed to the suites in ESPALIER_TEST_KUBECONFIG, by default to all that use it, slow and long ones
- * included; with --kubectl, the suites that call kubectl run. Exit code 3 if the server or kubectl is not available.
+ * included, in two lanes side by side, or only in lane 1 or 2; with --kubectl, the suites that call kubectl run. Exit code 3 if the server or kubectl is not available.
  */
 import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,6 +16,10 @@ import { createInterface } from 'node:readline';
 import { usesRealServer } from './real-server-tests.ts';
 
 const root = join(import.meta.dirname, '..');
+const HOOKS = ['./hack/mocha-teardown.mjs', './hack/mocha-patience.ts'].flatMap((file) => [
+  '--require',
+  file,
+]);
 const WITH_KUBECTL = 'test/conformance/kubectl';
 
 const args = process.argv.slice(2);
@@ -24,13 +28,17 @@ const own = dashes < 0 ? args : args.slice(0, dashes);
 const mochaOptions = dashes < 0 ? [] : args.slice(dashes + 1);
 const isEnvtest = own.includes('--envtest');
 const isKubectl = own.includes('--kubectl');
-const named = own.filter((arg) => arg !== '--envtest' && arg !== '--kubectl');
+const lane = own.find((arg) => arg.startsWith('--lane='))?.slice('--lane='.length);
+const unknown = own.find((arg) => arg.startsWith('--') && !/^--(envtest|kubectl|lane=.*)$/.test(arg));
+const named = own.filter((arg) => !arg.startsWith('--'));
 const wanted = isKubectl && named.length === 0 ? [WITH_KUBECTL] : named;
 
 function fail(message: string, code: number): never {
   process.stderr.write(`${message}\n`);
   process.exit(code);
 }
+
+if (unknown !== undefined) fail(`unknown option ${unknown}; options of mocha follow --`, 2);
 
 /**
  * Files and folders that take minutes and concern few changes: they run only if requested, as `long` or one by one.
@@ -236,15 +244,11 @@ function start(files: readonly string[], kubeconfig: string | undefined, stdio: 
   if (files.length === 0) fail('these suites hold no tests', 2);
   const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
   if (!existsSync(mocha)) fail('the packages are not installed; run: make install', 1);
-  return spawn(
-    process.execPath,
-    [mocha, '--require', './hack/mocha-teardown.mjs', ...mochaOptions, ...files],
-    {
-      cwd: root,
-      stdio,
-      env: { ...process.env, ...(kubeconfig !== undefined && { ESPALIER_TEST_KUBECONFIG: kubeconfig }) },
-    },
-  );
+  return spawn(process.execPath, [mocha, ...HOOKS, ...mochaOptions, ...files], {
+    cwd: root,
+    stdio,
+    env: { ...process.env, ...(kubeconfig !== undefined && { ESPALIER_TEST_KUBECONFIG: kubeconfig }) },
+  });
 }
 
 async function onRealServer(): Promise<number> {
@@ -263,11 +267,13 @@ async function onRealServer(): Promise<number> {
   };
   if (wanted.length > 0) return withServer(run);
   const parts = partsOf(LANES_ON_REAL_SERVER.flat());
-  const lanes = LANES_ON_REAL_SERVER.map((lane) => lane.map(() => parts.shift() ?? []));
+  const lanes = LANES_ON_REAL_SERVER.map((suites) => suites.map(() => parts.shift() ?? []));
+  const chosen = lanes.filter((_, i) => lane === undefined || lane === String(i + 1));
+  if (chosen.length === 0) fail(`there is no lane ${String(lane)}; there are 1 and 2`, 2);
   return sideBySide(
-    lanes.map((lane) => async (onLine) => {
+    chosen.map((parts) => async (onLine) => {
       let worst: number | null = 0;
-      for (const files of lane) {
+      for (const files of parts) {
         const code = await withServer((kubeconfig) =>
           runPart(files.filter(usesRealServer), kubeconfig, onLine),
         );

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Subject } from '../conformance/apiserver/subject.ts';
+import { patience } from '../support/patience.ts';
 
 const PATIENCE_MS = 60_000;
 
@@ -41,7 +42,7 @@ export class Program {
         wake = resolve;
         timer = setTimeout(() => {
           reject(new Error(`not in time: ${what}; printed: ${this.lines.join(' | ')} ${this.#errors}`));
-        }, PATIENCE_MS);
+        }, patience(PATIENCE_MS));
         check();
       });
     } finally {

@@ -5,6 +5,7 @@
  * clock over and over, so the clock ends it.
  */
 import type { Clock } from '../../src/lib/clock.ts';
+import { patience } from './patience.ts';
 
 /** About three times as many reads as in the largest test. */
 const MOST_ASKED = 200_000;
@@ -85,7 +86,7 @@ const PATIENCE_MS = 20_000;
 export async function inTime<T>(what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} did not come in time`)), PATIENCE_MS);
+    timer = setTimeout(() => reject(new Error(`${what} did not come in time`)), patience(PATIENCE_MS));
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

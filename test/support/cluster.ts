@@ -67,6 +67,8 @@ export interface Cluster {
   onChange(listener: () => void): () => void;
   /** Creates a namespace with a Context. */
   scene(): Promise<Scene>;
+  /** Of each set of controllers that was started. */
+  readonly faults: Faults[];
   stop(): Promise<void>;
 }
 
@@ -104,6 +106,7 @@ export async function startCluster({ simulate = false } = {}): Promise<Cluster> 
     server,
     world,
     clock: new SkippingClock(),
+    faults: [],
     history: (namespace) => histories.get(namespace) ?? [],
     onChange(listener) {
       listeners.add(listener);
@@ -161,6 +164,7 @@ export async function startControllers(
 ): Promise<Controllers> {
   const { controllers = ['installation', 'execution', 'deployitem'], deployers = ['mock'] } = options;
   const faults = new Faults();
+  cluster.faults.push(faults);
   const landscaper = await startLandscaper({
     kubeconfig: { text: cluster.kubeconfig },
     log: silentLogger,

@@ -30,6 +30,7 @@ import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 import { Faults } from './faults.ts';
 import { Kubelet } from './kubelet.ts';
 import { reportPod } from './pod-run.ts';
+import { patience } from './patience.ts';
 
 /** If many processes run, new ones start slowly. A test that fails waits this long. */
 const PATIENCE_MS = 150_000;
@@ -361,7 +362,7 @@ export class Room {
   }
 
   async until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-    const end = clock.now() + PATIENCE_MS;
+    const end = clock.now() + patience(PATIENCE_MS);
     for (;;) {
       const answer = await ask();
       if (answer !== undefined) return answer;

@@ -13,6 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ensureBinaries } from '../../hack/envtest/binaries.ts';
 import type { Binaries } from '../../hack/envtest/versions.ts';
 import { freePorts } from './ports.ts';
+import { patience } from './patience.ts';
 
 export interface EnvtestOptions {
   /** File for the audit log: one JSON line of level Metadata per finished request. */
@@ -227,12 +228,12 @@ interface Endpoint {
 
 /** Waits until the server is ready and has its first namespaces; returns its certificates. */
 async function untilReady(endpoint: Endpoint, servers: readonly Server[]): Promise<string> {
-  const deadline = performance.now() + START_TIMEOUT_MS;
+  const deadline = performance.now() + patience(START_TIMEOUT_MS);
   for (;;) {
     const failure = servers.map((server) => server.failure()).find((reason) => reason !== undefined);
     if (failure !== undefined) throw new Error(failure);
     if (performance.now() > deadline)
-      throw new Error(`kube-apiserver was not ready within ${START_TIMEOUT_MS} ms`);
+      throw new Error(`kube-apiserver was not ready within ${patience(START_TIMEOUT_MS)} ms`);
 
     const ready = (await statusOf(endpoint, '/readyz')) === 200;
     if (ready && (await statusOf(endpoint, '/api/v1/namespaces/default')) === 200) {

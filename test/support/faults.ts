@@ -13,6 +13,7 @@ import {
   type ApiErrorFacts,
 } from '../../src/runtime/errors.ts';
 import { aborted } from '../../src/runtime/manager/signals.ts';
+import { leaseKind } from '../../src/runtime/manager/lease.ts';
 import type { Client, Frame, Kind, Obj, Query, Write } from '../../src/runtime/types.ts';
 
 /** `lost`: the write took effect, but its response never arrived. `reset`: the write never arrived. */
@@ -55,6 +56,7 @@ export class Faults {
   readonly #armed = new Map<string, Armed>();
   readonly #dead = new Set<string>();
   readonly #writes = new Map<string, Write[]>();
+  #leaseWrites = 0;
   #killed = false;
   readonly #watches = new Map<AbortController, string>();
 
@@ -104,6 +106,11 @@ export class Faults {
     return this.#writes.get(namespace) ?? [];
   }
 
+  /** Number of writes of leases that the server has accepted so far. */
+  get leaseWrites(): number {
+    return this.#leaseWrites;
+  }
+
   around(client: Client): Client {
     return {
       get: (kind, key, signal) => {
@@ -117,7 +124,11 @@ export class Faults {
         return client.list(kind, query, signal);
       },
       watch: (kind, query, signal) => this.#watch(client, kind, query, signal),
-      send: (write, signal) => this.#send(write, () => client.send(write, signal), signal),
+      send: async (write, signal) => {
+        const answer = await this.#send(write, () => client.send(write, signal), signal);
+        if (write.kind.kind === leaseKind.kind) this.#leaseWrites++;
+        return answer;
+      },
       raw: (method, path, body, signal) => {
         if (this.#killed) return Promise.reject(dead());
         this.reads.push(`raw ${method} ${path}`);

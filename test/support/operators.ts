@@ -18,6 +18,7 @@ import { createManager, type StartableManager } from '../../src/runtime/manager/
 import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Key, Kind, Obj, Write } from '../../src/runtime/types.ts';
 import { exponential } from '../../src/runtime/queue/retry.ts';
+import { patience } from './patience.ts';
 
 // ---------------------------------------------------------------- kinds
 
@@ -111,7 +112,7 @@ export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
 ): Promise<T> {
-  for (const end = systemClock.now() + PATIENCE_MS; systemClock.now() < end;) {
+  for (const end = systemClock.now() + patience(PATIENCE_MS); systemClock.now() < end;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -240,7 +241,7 @@ export async function startProcess(
     caches: createCaches({ ...deps, freeze: true }),
     metrics: createMetrics(),
     identity: 'operator-0',
-    syncTimeoutMs: PATIENCE_MS,
+    syncTimeoutMs: patience(PATIENCE_MS),
   });
   add(manager, client);
   try {

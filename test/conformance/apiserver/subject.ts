@@ -10,6 +10,7 @@ import { startApiServer } from '../../../src/apiserver/server.ts';
 import type { ApiServer, ApiServerOptions } from '../../../src/apiserver/server.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import { skip } from '../../support/skip.ts';
+import { patience } from '../../support/patience.ts';
 
 export type Json = any;
 
@@ -232,7 +233,7 @@ export class Watch {
   }
 
   /** The next event; undefined if the stream has ended or nothing arrived in time. */
-  async next(timeoutMs = 5000): Promise<WatchEvent | undefined> {
+  async next(timeoutMs = patience(5000)): Promise<WatchEvent | undefined> {
     const deadline = Date.now() + timeoutMs;
     while (this.#events.length === 0 && !this.#ended && Date.now() < deadline)
       await new Promise<void>((resolve) => {
@@ -257,7 +258,7 @@ export class Watch {
   }
 
   /** Whether the server ended the stream in time. */
-  async ended(timeoutMs = 5000): Promise<boolean> {
+  async ended(timeoutMs = patience(5000)): Promise<boolean> {
     const deadline = Date.now() + timeoutMs;
     while (!this.#ended && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
     return this.#ended;

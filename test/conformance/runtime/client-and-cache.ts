@@ -9,6 +9,7 @@ import { createDiscovery } from '../../../src/runtime/transport/discovery.ts';
 import { AlreadyExists, Conflict, Invalid, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Cache, Change, Client, Kind, Obj, Write } from '../../../src/runtime/types.ts';
+import { patience } from '../../support/patience.ts';
 
 export interface Subject {
   readonly kubeconfig: string;
@@ -77,9 +78,9 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
         ...options,
       });
     const until = async (isSo: () => boolean): Promise<void> => {
-      const end = Date.now() + 10_000;
+      const end = Date.now() + patience(10_000);
       while (!isSo()) {
-        if (Date.now() > end) throw new Error('it did not happen within 10 s');
+        if (Date.now() > end) throw new Error('it did not happen in time');
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     };

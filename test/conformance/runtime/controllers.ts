@@ -12,6 +12,7 @@ import { createManager, type StartableManager } from '../../../src/runtime/manag
 import { eventKind, type CoreEvent } from '../../../src/runtime/controller/recorder.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import type { Subject } from './client-and-cache.ts';
+import { patience } from '../../support/patience.ts';
 
 interface ConfigMap extends Obj {
   data?: Record<string, string>;
@@ -81,7 +82,7 @@ export function controllers(title: string, start: () => Promise<Subject>): void 
     });
 
     const until = async <T>(what: string, ask: () => Promise<T | undefined> | T | undefined): Promise<T> => {
-      for (const end = clock.now() + PATIENCE_MS; clock.now() < end;) {
+      for (const end = clock.now() + patience(PATIENCE_MS); clock.now() < end;) {
         const answer = await ask();
         if (answer !== undefined && answer !== false) return answer;
         await new Promise((resolve) => setTimeout(resolve, 20));

@@ -14,6 +14,7 @@ import { isRealServer } from '../../support/cluster.ts';
 import type { Faults } from '../../support/faults.ts';
 import { clientFor, startServer, type Server } from './servers.ts';
 import { startDeployers, type Deployers, type Serving } from './serving.ts';
+import { patience } from '../../support/patience.ts';
 
 export const LS = 'landscaper.gardener.cloud';
 const API = `${LS}/v1alpha1`;
@@ -266,7 +267,7 @@ export class World {
 
   /** Repeats the request until there is an answer; a kind that is not served yet gives none. */
   async until<T>(what: string, ask: () => Promise<T | undefined>, why = (): string => ''): Promise<T> {
-    const end = clock.now() + PATIENCE_MS;
+    const end = clock.now() + patience(PATIENCE_MS);
     for (;;) {
       const answer = await ask().catch((error: unknown) => {
         if (error instanceof NoSuchKind) return undefined;

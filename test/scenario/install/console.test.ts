@@ -28,6 +28,7 @@ import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { kubeconfigOfAccount, startStrictServer, type StrictServer } from '../../support/rights.ts';
 import { SkippingClock } from '../../support/skipping-clock.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
+import { patience } from '../../support/patience.ts';
 
 const HOME = 'ls-system';
 const USERS = 'users';
@@ -155,7 +156,7 @@ describe('the console in a cluster', function () {
   };
 
   async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    const end = systemClock.now() + PATIENCE_MS;
+    const end = systemClock.now() + patience(PATIENCE_MS);
     while (!(await isSo())) {
       if (systemClock.now() > end) throw new Error(`timed out: ${what}`);
       await sleep(systemClock, 100);

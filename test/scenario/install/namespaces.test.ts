@@ -22,6 +22,7 @@ import { Kubelet } from '../../support/kubelet.ts';
 import { mockItem } from '../../support/landscape.ts';
 import { kubeconfigOfAccount, startStrictServer, type StrictServer } from '../../support/rights.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
+import { patience } from '../../support/patience.ts';
 
 const HOME = 'ls-system';
 const WATCHED = ['shop', 'bank'] as const;
@@ -97,7 +98,7 @@ describe('an Espalier for some namespaces', function () {
   ];
 
   async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
-    const end = clock.now() + PATIENCE_MS;
+    const end = clock.now() + patience(PATIENCE_MS);
     for (;;) {
       const answer = await ask();
       if (answer !== undefined && answer !== false) return answer;

@@ -37,6 +37,7 @@ import {
   type StrictServer,
 } from '../../support/rights.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
+import { patience } from '../../support/patience.ts';
 
 const HOME = 'ls-system';
 const PODS = 'ls-pods';
@@ -103,7 +104,7 @@ describe('the rights of an installed Espalier', function () {
       configuration: installed.configuration,
       log,
       crds: false,
-      signal: AbortSignal.timeout(PATIENCE_MS * 4),
+      signal: AbortSignal.timeout(patience(PATIENCE_MS * 4)),
       fleet: { namespace: HOME, name: 'espalier' },
       pod: { namespace: HOME, name: 'espalier-0' },
     });
@@ -153,7 +154,7 @@ describe('the rights of an installed Espalier', function () {
   }
 
   async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
-    const end = clock.now() + PATIENCE_MS;
+    const end = clock.now() + patience(PATIENCE_MS);
     for (;;) {
       const answer = await ask();
       if (answer !== undefined && answer !== false) return answer;

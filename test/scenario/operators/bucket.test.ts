@@ -21,6 +21,7 @@ import { connect } from '../../../src/runtime/transport/http.ts';
 import { createManager, type StartableManager } from '../../../src/runtime/manager/manager.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import { patience } from '../../support/patience.ts';
 
 const external = process.env['ESPALIER_TEST_KUBECONFIG'];
 const PATIENCE_MS = 20_000;
@@ -44,7 +45,7 @@ describe('the bucket operator of the documentation', function () {
   let service: BucketService;
 
   const until = async <T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> => {
-    for (const end = clock.now() + PATIENCE_MS; clock.now() < end;) {
+    for (const end = clock.now() + patience(PATIENCE_MS); clock.now() < end;) {
       const answer = await ask();
       if (answer !== undefined && answer !== false) return answer;
       await new Promise((resolve) => setTimeout(resolve, 20));

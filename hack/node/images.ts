@@ -21,8 +21,11 @@ const PROGRAM_IMAGES: readonly {
   ...images.standIns.map((image) => ({ image, program: 'stand-in' as const, user: UNPRIVILEGED_USER })),
 ];
 
-/** Builds all images; layers that have not changed are taken from the last time. */
-export function buildImages(): void {
+/**
+ * Builds images; layers that have not changed are taken from the last time.
+ * @param withOperator also the image of a new operator, which needs the npm registry
+ */
+export function buildImages({ withOperator }: { readonly withOperator: boolean }): void {
   const version = /^ARG NODE_IMAGE=node:([\d.]+)-slim$/m.exec(
     readFileSync(join(ROOT, 'Dockerfile'), 'utf8'),
   )?.[1];
@@ -35,8 +38,10 @@ export function buildImages(): void {
     if (!existsSync(folders.earlier)) run('unpack', images.earlier, folders.earlier);
   }
   run('build', images.job, join(import.meta.dirname, 'job'), `PRODUCT_IMAGE=${images.product}`);
-  writeOperatorProject();
-  run('build', images.operator, folders.operator, `NODE_IMAGE=${images.node(version)}`);
+  if (withOperator) {
+    writeOperatorProject();
+    run('build', images.operator, folders.operator, `NODE_IMAGE=${images.node(version)}`);
+  }
   for (const { image, program, user } of PROGRAM_IMAGES) run('program', image, programPath(program), user);
 }
 
@@ -50,7 +55,7 @@ export function pushImages(): void {
   const products = [
     images.product,
     images.job,
-    images.operator,
+    ...(existsSync(folders.operator) ? [images.operator] : []),
     ...(existsSync(folders.earlier) ? [images.earlier] : []),
   ];
   for (const image of [...PROGRAM_IMAGES.map((each) => each.image), ...products])

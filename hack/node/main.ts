@@ -30,7 +30,9 @@ async function main(): Promise<number> {
   checkRequirements(!has('--no-build'));
   ensureBinaries(say);
   ensurePrograms(say);
-  buildImages();
+  const suites = suitesIn(rest);
+  const isOnlyOthers = suites.length > 0 && suites.every((suite) => /\/(?!operator)[^/]*\.ts$/.test(suite));
+  buildImages({ withOperator: !isOnlyOthers });
   say('programs and images are built');
   if (has('--build-only')) return 0;
 
@@ -46,9 +48,13 @@ async function main(): Promise<number> {
   }
 }
 
+/** The arguments before `--`; none means all suites. */
+const suitesIn = (args: readonly string[]): readonly string[] =>
+  args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+
 /** @returns the exit code of the tests; 1 if they were interrupted */
 async function runTests(args: readonly string[], interrupted: Promise<unknown>): Promise<number> {
-  const suites = args[0] === undefined || args[0] === '--' ? ['test/node', ...args] : args;
+  const suites = suitesIn(args).length === 0 ? ['test/node', ...args] : args;
   const tests = spawn(
     process.execPath,
     ['--import', 'tsx', join(import.meta.dirname, '../run-tests.ts'), ...suites],

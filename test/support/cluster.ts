@@ -15,6 +15,8 @@ import {
 import { defaults, type Configuration } from '../../src/cli/configuration/configuration.ts';
 import { contextKind } from '../../src/api/kinds/context.ts';
 import { API_VERSION } from '../../src/api/labels.ts';
+import type { RunnerOf } from '../../src/blueprint/work.ts';
+import { workerRunners, type WorkerRunners } from '../../src/blueprint/workers/runner.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { systemRng } from '../../src/lib/rng.ts';
 import { createWorld, namespaceKind, type World } from '../../src/landscape/world.ts';
@@ -158,6 +160,11 @@ const context = (namespace: string, name: string): Obj => ({
   metadata: { name, namespace },
 });
 
+/** All controllers of this process share them, because each worker takes a second to start from source. */
+let workers: WorkerRunners | undefined;
+const sharedRunners = (): RunnerOf =>
+  (workers ??= workerRunners({ clock: systemClock, ...defaults.templating })).of;
+
 export async function startControllers(
   cluster: Cluster,
   options: ControllerOptions = {},
@@ -173,6 +180,7 @@ export async function startControllers(
     controllers,
     deployers,
     crds: false,
+    ...(!options.config?.templating && { runnerOf: sharedRunners() }),
     ...options.more,
     wrapClient: (client) => faults.around(client),
   });

@@ -6,7 +6,8 @@
  * A suite is a folder of test (unit, scenario, conformance, simulation, e2e), a path, `slow` or `long`. Without one,
  * all suites run that need only Node.js, except for the slow and long ones. With --envtest, a real kube-apiserver is
  * started first and passed to the suites in ESPALIER_TEST_KUBECONFIG, by default to all that use it, slow and long ones
- * included, in two lanes side by side, or only in lane 1 or 2; with --kubectl, the suites that call kubectl run. Exit code 3 if the server or kubectl is not available.
+ * included, in two lanes side by side, or only in lane 1 or 2; with --kubectl, the suites that call kubectl run. Exit
+ * code 3 if the server or kubectl is not available.
  */
 import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';

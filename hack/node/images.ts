@@ -1,6 +1,6 @@
 /** The images of the cluster, built without a registry to pull from. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute } from './machine.ts';
 import { writeOperatorProject } from './operator-project.ts';
@@ -41,6 +41,9 @@ export function buildImages({ withOperator }: { readonly withOperator: boolean }
   if (withOperator) {
     writeOperatorProject();
     run('build', images.operator, folders.operator, `NODE_IMAGE=${images.node(version)}`);
+  } else {
+    // Only an image that was built now is pushed.
+    rmSync(folders.operator, { recursive: true, force: true });
   }
   for (const { image, program, user } of PROGRAM_IMAGES) run('program', image, programPath(program), user);
 }

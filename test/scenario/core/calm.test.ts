@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { configMapKind } from '../../../src/landscape/world.ts';
-import { useCluster } from '../../support/cluster.ts';
+import { startControllers, useCluster } from '../../support/cluster.ts';
 
 describe('a test that waits until the cluster settles', function () {
   this.timeout(60_000);
@@ -24,6 +24,26 @@ describe('a test that waits until the cluster settles', function () {
     writeLater(3);
     await scene.calm();
     expect(written).to.deep.equal(['late-3', 'late-2', 'late-1']);
+  });
+
+  it('does not wait for a pause of replicas that renew their leases all the time', async () => {
+    const scene = await scenes.scene();
+    const { cluster } = scenes;
+    const timing = { durationMs: 6_000, renewDeadlineMs: 4_000, renewMs: 500 };
+    const fleet = { namespace: 'default', name: scene.ns, timing };
+    const replica = await startControllers(cluster, {
+      controllers: [],
+      deployers: ['mock'],
+      more: { fleet },
+    });
+    try {
+      await scene.calm();
+      const before = replica.faults.leaseWrites;
+      await scene.calm();
+      expect(replica.faults.leaseWrites).to.be.above(before);
+    } finally {
+      await replica.stop();
+    }
   });
 
   it('does not wait for a write that is due later', async () => {

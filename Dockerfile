@@ -60,7 +60,6 @@ COPY --from=packages /src/node_modules node_modules
 COPY --from=build /src/sbom.cdx.json ./
 COPY --from=build /src/dist dist
 COPY package.json LICENSE NOTICE ./
-COPY crds crds
 COPY charts charts
 COPY docs/samples docs/samples
 # Pods of the container deployer run as 1000 anyway; a number is what Kubernetes can check.

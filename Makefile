@@ -59,15 +59,19 @@ test: install ## unit, scenario and conformance tests but the slow and long ones
 	@$(TSX) hack/run-tests.ts $(SUITES) $(ARGS)
 
 .PHONY: test-node-lts
-test-node-lts: install ## the same on the current LTS of Node.js, which it downloads
-	@node=$$($(NODE) hack/node-lts.mjs $(NODE_LTS)) && "$$node" --import tsx hack/run-tests.ts $(SUITES) $(ARGS)
+test-node-lts: install ## the tests that depend on Node.js, on its current LTS, which it downloads; others: SUITES=unit
+	@node=$$($(NODE) hack/node-lts.mjs $(NODE_LTS)) && "$$node" --import tsx hack/run-tests.ts $(or $(SUITES),node-lts) $(ARGS)
+
+.PHONY: test-rest
+test-rest: build ## all other tests and checks, as far as this machine can run them; a part: ARGS=--only=slow
+	@lts=$$($(NODE) hack/node-lts.mjs $(NODE_LTS)); $(TSX) hack/run-tests.ts --rest $${lts:+--node=$$lts} $(ARGS)
 
 .PHONY: test-kubectl
 test-kubectl: install ## kubectl against the embedded API server, needs kubectl
 	@$(TSX) hack/run-tests.ts --kubectl $(ARGS)
 
 .PHONY: test-envtest
-test-envtest: install ## conformance, scenario and end-to-end tests on a real kube-apiserver; half of them: ARGS=--lane=1
+test-envtest: install ## conformance, scenario and end-to-end tests on a real kube-apiserver
 	@$(TSX) hack/run-tests.ts --envtest $(SUITES) $(ARGS)
 
 .PHONY: programs
@@ -79,7 +83,7 @@ test-go-oracle: install ## compare GoTemplate and Spiff with the original engine
 	@SEED=$(SEED) $(TSX) hack/go-oracle/compare.ts $(ARGS)
 
 .PHONY: test-helm
-test-helm: install ## render charts and install releases here and with the real helm, and compare; builds helm once, needs Go
+test-helm: install ## render charts and install releases here and with the real helm, and compare; foreign files: ARGS="--charts DIR"; needs Go
 	@$(TSX) hack/helm/compare.ts $(ARGS)
 
 .PHONY: test-registry
@@ -137,12 +141,16 @@ traces-envtest: build ## replay recorded scenarios on a real kube-apiserver and 
 	@$(TSX) hack/traces.ts --envtest $(ARGS)
 
 .PHONY: bench
-bench: build ## measure speed and size
+bench: build ## measure speed and size; what there is: ARGS=--help; beside another commit: ARGS="compare --base COMMIT"
 	@$(NPM) run --silent bench -- $(ARGS)
 
+.PHONY: guard
+guard: build ## fail if a tree costs more writes, bytes or code than before; accept it: ARGS="--update 'why'"
+	@$(NPM) run --silent bench -- guard $(ARGS)
+
 .PHONY: mutate
-mutate: install ## mutation scores of docs/testing.md, on the LTS of Node.js; one: SUITES=src/workflow ARGS="--concurrency 4"
-	@node=$$($(NODE) hack/node-lts.mjs $(NODE_LTS)) && $(TSX) hack/mutate/main.ts --node "$$node" $(ARGS) $(SUITES)
+mutate: install ## which small changes of the product no test notices; SUITES=src/workflow, ARGS=--changed, --survivors or --list
+	@$(TSX) hack/mutate/main.ts $(ARGS) $(SUITES)
 
 # ---------------------------------------------------------------- releasing
 

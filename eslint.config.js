@@ -12,6 +12,74 @@ const NO_SPREAD_LITERALS = [
   'ArrayExpression > SpreadElement > ArrayExpression',
 ].map((selector) => ({ selector, message: 'write the fields or elements without the spread' }));
 
+const WAITING =
+  'a busy machine exceeds every limit in real time: use the fake clock, an event, or eventually and inTime of test/support/waiting.ts';
+
+/** Waits that fail on busy machines, or do not say what they have waited for. */
+const RAW_WAITS = [
+  ["CallExpression[callee.name='sleep'] > Identifier.arguments:first-child[name='systemClock']", WAITING],
+  ["VariableDeclarator[init.name='systemClock']", 'name the clock of the machine: systemClock'],
+  [
+    "Literal[value='--timeout'] + Literal",
+    'use timeoutOption of test/support/patience.ts; a timeout that shall pass is a constant with a name',
+  ],
+  [
+    'CallExpression[callee.name=/^(execFile|exec|spawn|fork)(Sync)?$/] Property[key.name="timeout"] > Literal',
+    WAITING,
+  ],
+  [
+    ":matches(WhileStatement, ForStatement, DoWhileStatement) CallExpression[callee.name='pause']",
+    'a wait says what it waits for: use eventually of test/support/waiting.ts',
+  ],
+  [
+    'WhileStatement > ExpressionStatement.body > AwaitExpression',
+    'a wait says what it waits for: use eventually of test/support/waiting.ts',
+  ],
+].map(([selector, message]) => ({ selector, message }));
+
+/**
+ * Tenants write YAML, patterns and values that are small and take long, or stand for gigabytes. These files may read them
+ * or write them as text, because a process of its own, a limit, or a user who harms only himself is in front of them.
+ */
+const WORKERS = [
+  'src/templating/**',
+  'src/blueprint/**',
+  'src/components/**',
+  'deployers/helm/repository-index.ts',
+];
+const PROGRAMS = [
+  'src/cli/**',
+  'src/apiserver/**',
+  'src/testing/**',
+  'deployers/container/programs/**',
+  'deployers/testing/**',
+];
+const BOUNDED_YAML = [
+  'src/lib/yaml*.ts',
+  // The operator's own files, and the definitions of the product.
+  'deployers/sdk/settings.ts',
+  'src/api/crds.ts',
+  'src/runtime/transport/kubeconfig.ts',
+  'src/workflow/kubernetes.ts',
+];
+/** Single fields, names and digests; what is larger is counted there. */
+const BOUNDED_JSON = [
+  'controllers/journal/record.ts',
+  'deployers/container/{names,objects,prepare,sidecar}.ts',
+  'deployers/helm/{chart,errors,program-actions,release,target-facts}.ts',
+  'deployers/helm/release/{install,repeated-keys,three-way}.ts',
+  'deployers/sdk/{kubeconfig,target,tokens}.ts',
+  'src/landscape/job-requests.ts',
+];
+
+const TEST_SYNTAX = [
+  ...NO_SPREAD_LITERALS,
+  ...['Identifier[name=/^(it|describe|test)$/]', 'ThisExpression'].map((object) => ({
+    selector: `CallExpression > MemberExpression[property.name='skip'] > ${object}.object`,
+    message: 'Give the reason: skip() or leftOut() of test/support/skip.ts.',
+  })),
+];
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'crds/', '.cache/', '**/*.cjs', '**/*.mjs', 'eslint.config.js'] },
   js.configs.recommended,
@@ -96,6 +164,12 @@ export default tseslint.config(
             'a tenant determines how many objects this reads: use byIndex or keysByIndex, or say why it is bounded',
         },
         {
+          selector:
+            "Program > :matches(VariableDeclaration, ExportNamedDeclaration > VariableDeclaration) > VariableDeclarator[init.type='ObjectExpression'][id.typeAnnotation.typeAnnotation.typeArguments.params.0.typeArguments.params.0.type='TSStringKeyword']",
+          message:
+            'such a table also has the names of Object.prototype, which may come from outside: use table of src/lib/objects.ts',
+        },
+        {
           selector: 'Literal[regex.pattern=/(^|[|])(.|\\\\.|\\[[^\\]]+\\])[+*]\\$$/]',
           message:
             'it begins at each character, which takes quadratic time: use trimmedEnd or trimmedEnds of src/lib/trim.ts',
@@ -111,6 +185,47 @@ export default tseslint.config(
         {
           selector: `${LOG_CALL} > Literal.arguments:nth-child(2)[value=/^[A-Z][a-z]+ |\\.$/]`,
           message: 'a log message is lower case and has no full stop',
+        },
+      ],
+    },
+  },
+  {
+    files: ['src/**', 'controllers/**', 'deployers/**'],
+    ignores: [...WORKERS, ...PROGRAMS, ...BOUNDED_YAML],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: 're2js',
+              message: 'patterns are compiled and matched in workers: use match-names.ts of src/blueprint',
+            },
+          ],
+          patterns: [
+            {
+              group: ['**/lib/yaml.ts'],
+              importNames: ['parseYaml'],
+              message: 'YAML of tenants is read in workers or by parseBoundedYaml of src/lib/yaml-texts.ts',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    files: ['controllers/**', 'deployers/**', 'src/dataflow/**', 'src/landscape/**', 'src/machine/**'],
+    ignores: [...PROGRAMS, ...BOUNDED_JSON],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'time is injected: use a Clock' },
+        { object: 'Math', property: 'random', message: 'chance is injected: use an Rng' },
+        {
+          object: 'JSON',
+          property: 'stringify',
+          message:
+            'values of tenants are large: count them in a worker, or name the file in eslint.config.js with what bounds it',
         },
       ],
     },
@@ -133,13 +248,48 @@ export default tseslint.config(
       // Harnesses are objects of functions that do without `this`, and are taken apart.
       '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/no-empty-function': 'off',
-      'no-restricted-syntax': [
+      'no-restricted-syntax': ['error', ...TEST_SYNTAX],
+    },
+  },
+  {
+    files: ['test/**'],
+    // Measurements, programs of their own, and a cluster that knows only real time.
+    ignores: [
+      'test/support/{waiting,skipping-clock}.ts',
+      'test/support/{besieged,flaky-proxy}.ts',
+      'test/unit/lib/clock.test.ts',
+      'test/faults/**',
+      'test/attacks/{console,webhooks,servers}.test.ts',
+      'test/attacks/stage/**',
+      'test/bench/**',
+      'test/node/**',
+      'test/simulation/main.ts',
+    ],
+    rules: {
+      'no-restricted-syntax': ['error', ...TEST_SYNTAX, ...RAW_WAITS],
+      'no-restricted-globals': [
         'error',
-        ...NO_SPREAD_LITERALS,
-        ...['Identifier[name=/^(it|describe|test)$/]', 'ThisExpression'].map((object) => ({
-          selector: `CallExpression > MemberExpression[property.name='skip'] > ${object}.object`,
-          message: 'Give the reason: skip() or leftOut() of test/support/skip.ts.',
-        })),
+        ...['setTimeout', 'setInterval'].map((name) => ({ name, message: WAITING })),
+      ],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: ['timers', 'node:timers', 'timers/promises', 'node:timers/promises'].map((name) => ({
+            name,
+            message: WAITING,
+          })),
+        },
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'for a time of today use systemClock.wall()' },
+        ...[
+          ['performance', 'now'],
+          ['process', 'hrtime'],
+          ['systemClock', 'now'],
+          ['systemClock', 'at'],
+          ['AbortSignal', 'timeout'],
+        ].map(([object, property]) => ({ object, property, message: WAITING })),
       ],
     },
   },

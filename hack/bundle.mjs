@@ -213,16 +213,36 @@ export function packagesOf(files) {
   return [...new Set(folders)].sort();
 }
 
-/** The licences of packages, which have to accompany a bundle; each text once, below the names of its packages. */
+/** The licences of packages, which have to accompany a bundle; each text once, below its packages and their copyrights. */
 export function licensesOf(folders) {
-  const packagesOf = new Map();
+  const groups = new Map();
   for (const folder of folders) {
     const { name, version, license } = manifestOf(folder);
     const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-    const text = file ? `${readFileSync(join(folder, file), 'utf8').trim()}\n` : `License: ${license}\n`;
-    packagesOf.set(text, [...(packagesOf.get(text) ?? []), `${name} ${version}\n`]);
+    const text = file ? readFileSync(join(folder, file), 'utf8').trim() : `License: ${license}`;
+    const [notices, terms] = noticesAndTerms(text);
+    const words = terms.replace(/\s+/g, ' ').replace(/'/g, '"');
+    const group = groups.get(words) ?? { terms, packages: [] };
+    groups.set(words, group);
+    group.packages.push([`${name} ${version}`, ...notices].join('\n'));
   }
-  return [...packagesOf].map(([text, names]) => `${names.join('')}\n${text}`).join(`\n${'-'.repeat(80)}\n\n`);
+  return [...groups.values()]
+    .map(({ terms, packages }) => `${packages.join('\n')}\n\n${terms}\n`)
+    .join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** The copyright lines of a licence, and the rest, which is the same for many packages. */
+function noticesAndTerms(text) {
+  const isNotice = (line) => /^\s*Copyright (\(c\)|©|\d)/i.test(line);
+  const lines = text.replace(/\r/g, '').split('\n');
+  return [
+    lines.filter(isNotice).map((line) => line.trim()),
+    lines
+      .filter((line) => !isNotice(line))
+      .join('\n')
+      .replace(/\n{3,}/g, '\n\n')
+      .trim(),
+  ];
 }
 
 /** Names and versions of packages. */

@@ -10,6 +10,7 @@ import { runProgram } from '../src/cli/program.ts';
 import type { Terminal } from '../src/cli/terminal/terminal.ts';
 import { Screen, type Cell } from './picture/screen.ts';
 import { svgOf, type Frame } from './picture/svg.ts';
+import { systemClock } from '../src/lib/clock.ts';
 
 const FILE = join(import.meta.dirname, '..', 'docs/images/demo.svg');
 const COLUMNS = 100;
@@ -26,6 +27,7 @@ function show(text: string): void {
 
 const terminal: Terminal = {
   env: {},
+  clock: systemClock,
   isLive: true,
   columns: COLUMNS,
   rows: 40,

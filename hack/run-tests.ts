@@ -1,292 +1,174 @@
 /**
  * Runs test suites and closes with one line, `N passed, N failed`.
  *
- *     hack/run-tests.ts [--envtest [--lane=N] | --kubectl] [SUITE…] [-- MOCHA OPTION…]
+ *     hack/run-tests.ts [OPTION…] [SUITE…] [-- MOCHA OPTION…]
  *
- * A suite is a folder of test (unit, scenario, conformance, simulation, e2e), a path, `slow` or `long`. Without one,
- * all suites run that need only Node.js, except for the slow and long ones. With --envtest, a real kube-apiserver is
- * started first and passed to the suites in ESPALIER_TEST_KUBECONFIG, by default to all that use it, slow and long ones
- * included, in two lanes side by side, or only in lane 1 or 2; with --kubectl, the suites that call kubectl run. Exit
- * code 3 if the server or kubectl is not available.
+ * A suite is a folder of test (unit, scenario, conformance, console …), a path, or a list: `slow`, `long`, `node-lts`.
+ * Without one, all suites run that need only Node.js, except for the slow and long ones.
+ *
+ *   --kubectl       the tests that call kubectl
+ *   --envtest       on a real kube-apiserver; without suites, all tests that use it
+ *   --rest          everything that runs without --rest only if it is named, and the programs that check something
+ *   --only=NAME     of --rest, only the suites and programs whose name begins so; several: slow,traces
+ *   --turn=N/M      of --rest on a real kube-apiserver, every Mth file or program, from the Nth on: 1/2 or 2/2
+ *   --node=FILE     a program of Node.js for the tests that depend on its version (of --rest)
+ *   --minutes=N     items that have not started after that time are skipped
+ *   --titles        prints the title of each test; the default for up to three files
+ *   --keep-weights  writes how long the longest files took to hack/tests/weights.json
+ *
+ * ESPALIER_TEST_SEED is the seed of property tests: the same in each run, but a new one, which is printed, for --rest and `long`.
+ *
+ * Several processes run the files; the slowest files of the last run start first. Exit code 3 if kubectl or the server is
+ * not available.
  */
-import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { usesRealServer } from './real-server-tests.ts';
+import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Lanes, type Environment } from './tests/lanes.ts';
+import { programs } from './tests/programs.ts';
+import { idleProcessors, runQueue, type Work } from './tests/queue.ts';
+import { Summary } from './tests/summary.ts';
+import {
+  defaultFiles,
+  filesOf,
+  filesOnRealServer,
+  SEPARATE,
+  UnknownSuite,
+  WITH_KUBECTL,
+} from './tests/suites.ts';
+import { keepWeights, readWeights } from './tests/weights.ts';
 
-const root = join(import.meta.dirname, '..');
-const HOOKS = ['./hack/mocha-teardown.mjs', './hack/mocha-patience.ts'].flatMap((file) => [
-  '--require',
-  file,
-]);
-const WITH_KUBECTL = 'test/conformance/kubectl';
-
-const args = process.argv.slice(2);
-const dashes = args.indexOf('--');
-const own = dashes < 0 ? args : args.slice(0, dashes);
-const mochaOptions = dashes < 0 ? [] : args.slice(dashes + 1);
-const isEnvtest = own.includes('--envtest');
-const isKubectl = own.includes('--kubectl');
-const lane = own.find((arg) => arg.startsWith('--lane='))?.slice('--lane='.length);
-const unknown = own.find((arg) => arg.startsWith('--') && !/^--(envtest|kubectl|lane=.*)$/.test(arg));
-const named = own.filter((arg) => !arg.startsWith('--'));
-const wanted = isKubectl && named.length === 0 ? [WITH_KUBECTL] : named;
+const FEW_FILES = 3;
+/** Several files run at a time, so tests wait longer before they fail. */
+const PATIENCE = '4';
 
 function fail(message: string, code: number): never {
   process.stderr.write(`${message}\n`);
   process.exit(code);
 }
 
-if (unknown !== undefined) fail(`unknown option ${unknown}; options of mocha follow --`, 2);
+const dashes = process.argv.indexOf('--');
+const mochaOptions = dashes < 0 ? [] : process.argv.slice(dashes + 1);
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2, dashes < 0 ? undefined : dashes),
+  allowPositionals: true,
+  options: {
+    kubectl: { type: 'boolean', default: false },
+    envtest: { type: 'boolean', default: false },
+    rest: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    turn: { type: 'string', default: '1/1' },
+    node: { type: 'string' },
+    minutes: { type: 'string', default: '100000' },
+    titles: { type: 'boolean', default: false },
+    'keep-weights': { type: 'boolean', default: false },
+  },
+});
 
-/**
- * Files and folders that take minutes and concern few changes: they run only if requested, as `long` or one by one.
- */
-const LONG: readonly string[] = [
-  'conformance/apiserver/informer.test.ts',
-  'scenario/core/duplicate-items.test.ts',
-  'scenario/core/fleet.test.ts',
-  'scenario/core/hand-over.test.ts',
-  'scenario/deployers/container-conformance.test.ts',
-  'scenario/deployers/container-runs.test.ts',
-  'scenario/deployers/release-waits.test.ts',
-  'scenario/cli/operators.test.ts',
-  'scenario/cli/package.test.ts',
-  'scenario/cli/plan-charts.test.ts',
-  'scenario/install/namespaces.test.ts',
-  'scenario/install/rights.test.ts',
-  'scenario/journal/records.test.ts',
-  'simulation',
-  'unit/blueprint/workers-charts.test.ts',
-  'unit/templating/hostile',
-];
-
-/** Files that take some ten seconds each, mostly because they start processes: they run only if requested, as `slow`. */
-const SLOW: readonly string[] = [
-  'conformance/apiserver/durable.test.ts',
-  'scenario/cli/apply.test.ts',
-  'scenario/cli/blueprints.test.ts',
-  'scenario/cli/console-plans.test.ts',
-  'scenario/cli/deployers.test.ts',
-  'scenario/cli/deployitems.test.ts',
-  'scenario/cli/doctor-fix.test.ts',
-  'scenario/cli/landscape-tests.test.ts',
-  'scenario/cli/operators.test.ts',
-  'scenario/cli/plan-skipped.test.ts',
-  'scenario/cli/plan.test.ts',
-  'scenario/cli/servers.test.ts',
-  'scenario/cli/tutorial.test.ts',
-  'scenario/components/registry.test.ts',
-  'scenario/core/watches.test.ts',
-  'scenario/deployers/conformance.test.ts',
-  'scenario/deployers/container.test.ts',
-  'scenario/deployers/helm-releases.test.ts',
-  'scenario/deployers/landscapes.test.ts',
-  'scenario/deployers/release-stories.test.ts',
-  'scenario/deployers/time.test.ts',
-  'scenario/install/commands.test.ts',
-  'scenario/install/values.test.ts',
-  'scenario/observability/traces.test.ts',
-  'scenario/operators/conversion-simulation.test.ts',
-  'scenario/operators/database.test.ts',
-  'scenario/operators/run-operator.test.ts',
-  'scenario/operators/sharing-simulation.test.ts',
-  'scenario/operators/sharing.test.ts',
-  'scenario/operators/simulation.test.ts',
-  'scenario/targetsync/faults.test.ts',
-  'scenario/webhooks/server.test.ts',
-  'unit/blueprint/workers-components.test.ts',
-  'unit/blueprint/workers.test.ts',
-  'unit/cli/install/chart.test.ts',
-  'unit/cli/install/retries.test.ts',
-  'unit/deployers/great-numbers.test.ts',
-  'unit/deployers/helm/repository-process.test.ts',
-  'unit/deployers/killed.test.ts',
-  'unit/runtime/fleet/fleet.test.ts',
-  'unit/templating/helm/chart.test.ts',
-  'unit/templating/worker/pool.test.ts',
-];
-
-const LISTS: Readonly<Record<string, readonly string[]>> = { long: LONG, slow: SLOW };
-
-/** The test files of a suite; empty if it contains no tests (yet). */
-function filesOf(suite: string): string[] {
-  const list = LISTS[suite];
-  if (list) return list.flatMap(filesOf);
-  const path = [join('test', suite), suite].find((each) => existsSync(join(root, each)));
-  if (path === undefined)
-    fail(`there is no test suite ${suite}; test has ${readdirSync(join(root, 'test')).join(', ')}`, 2);
-  if (path.endsWith('.ts')) return [path];
-  return readdirSync(join(root, path), { recursive: true })
-    .map(String)
-    .filter((file) => file.endsWith('.test.ts'))
-    .sort()
-    .map((file) => join(path, file));
-}
-
-/** Groups of suites that run in parallel if all are requested, to use both cores of a small machine. */
-const PARALLEL_GROUPS: readonly (readonly string[])[] = [
-  ['unit', 'conformance', 'scenario/components', 'scenario/operators'],
-  ['scenario/deployers', 'scenario/cli'],
-  ['scenario'],
-];
-const SKIPPED = /^skipped: (\d+): (.*)$/;
-const SUMMARY = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n?$/;
-
-/**
- * Parts that run on a real server, each on a new one: the objects of thousands of tests would slow it down. The lists
- * run at the same time, because most tests wait.
- */
-const LANES_ON_REAL_SERVER: readonly (readonly (readonly string[])[])[] = [
-  [['conformance', 'scenario/cli', 'scenario/deployers']],
-  [['scenario/core'], ['scenario', 'e2e']],
-];
-
-/** The files of each part that are not in an earlier part. */
-const partsOf = (parts: readonly (readonly string[])[]): string[][] =>
-  parts.map((suites, i) => {
-    const taken = new Set(parts.slice(0, i).flat().flatMap(filesOf));
-    return suites.flatMap(filesOf).filter((file) => !taken.has(file));
+const lanes = new Lanes({ mochaOptions, nodeLts: values.node });
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    interrupted.abort();
+    void lanes.close().finally(() => process.exit(1));
   });
 
-async function run(kubeconfig: string | undefined): Promise<number> {
-  const child = start(wanted.flatMap(filesOf), kubeconfig, 'inherit');
-  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-  reportSignal(signal);
-  return Math.min(code ?? 1, 1);
+/** Suites whose tests measure processor time or memory, or how long other tenants wait. */
+const ALONE = /^test\/(attacks|large)\//;
+
+const suiteOf = (file: string): string => file.split('/').slice(1, 2).join('') || file;
+
+const fileWork =
+  (environment: Environment, suite?: string) =>
+  (file: string): Work => ({
+    name: environment === 'embedded' ? file : `${file} (${environment})`,
+    suite: suite ?? (environment === 'embedded' ? suiteOf(file) : environment),
+    isAlone: ALONE.test(file),
+    run: () => lanes.run(file, environment),
+  });
+
+/** The part of what runs on a real kube-apiserver that --turn chooses, and everything else. */
+function ofTurn(all: readonly Work[]): readonly Work[] {
+  const [, turn = '', turns = ''] = /^([1-9])\/([1-9])$/.exec(values.turn) ?? [];
+  if (turn === '' || turn > turns) fail(`--turn must be a part such as 1/2, not "${values.turn}"`, 2);
+  const inTurns = all.filter(({ name }) => name.includes('kube-apiserver'));
+  const left = new Set(inTurns.filter((_, i) => i % Number(turns) !== Number(turn) - 1));
+  if (left.size > 0)
+    process.stdout.write(`${String(left.size)} files and programs on a kube-apiserver have another turn\n`);
+  return all.filter((item) => !left.has(item));
 }
 
-/** Prints the output of the parts, and merges their summaries and reasons of skipped tests. */
-class Summary {
-  readonly #skipped = new Map<string, number>();
-  readonly #sum = [0, 0, 0];
-  #hasPassed = true;
-
-  readonly show = (line: string): void => {
-    const match = SUMMARY.exec(line);
-    const [, count, reason] = SKIPPED.exec(line) ?? [];
-    if (reason !== undefined) this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + Number(count));
-    else if (match)
-      match.slice(1).forEach((text, i) => (this.#sum[i] = (this.#sum[i] ?? 0) + Number(text ?? 0)));
-    else process.stdout.write(`${line}\n`);
-  };
-
-  ended(code: number | null): void {
-    this.#hasPassed &&= code === 0;
-  }
-
-  /** @returns the exit code of all parts */
-  close(): number {
-    const [passed = 0, failed = 0, skipped = 0] = this.#sum;
-    const rest = skipped > 0 ? `, ${String(skipped)} skipped` : '';
-    // A part without a summary counts as failed.
-    const failures = this.#hasPassed || failed > 0 ? failed : 1;
-    for (const [why, count] of this.#skipped) process.stdout.write(`skipped: ${String(count)}: ${why}\n`);
-    process.stdout.write(`\n${String(passed)} passed, ${String(failures)} failed${rest}\n`);
-    return this.#hasPassed ? 0 : 1;
-  }
-}
-
-/** Starts a part and passes its lines to `onLine`. @returns its exit code, after the last line */
-async function runPart(
-  files: readonly string[],
-  kubeconfig: string | undefined,
-  onLine: (line: string) => void,
-): Promise<number | null> {
-  const child = start(files, kubeconfig, ['inherit', 'pipe', 'inherit']);
-  const lines = child.stdout && createInterface({ input: child.stdout });
-  lines?.on('line', onLine);
-  const [[code, signal]] = (await Promise.all([once(child, 'exit'), lines && once(lines, 'close')])) as [
-    [number | null, string | null],
-    unknown,
+/** All that `make test` leaves out. */
+function rest(): readonly Work[] {
+  const hasNode = values.node !== undefined;
+  const separate = SEPARATE.filter((suite) => suite !== 'node' && suite !== 'e2e');
+  const all = [
+    ...filesOf('slow').map(fileWork('embedded', 'slow')),
+    ...filesOf('long').map(fileWork('embedded', 'long')),
+    ...[...separate, WITH_KUBECTL].flatMap(filesOf).map(fileWork('embedded')),
+    ...(hasNode ? filesOf('node-lts').map(fileWork('node-lts')) : []),
+    ...filesOnRealServer().map(fileWork('kube-apiserver')),
+    ...programs(interrupted.signal),
   ];
-  reportSignal(signal);
-  return code;
+  const only = values.only.split(',');
+  return ofTurn(all).filter(({ name, suite }) =>
+    only.some((start) => name.startsWith(start) || suite.startsWith(start)),
+  );
 }
 
-/** A process that was killed or ran out of memory prints no summary, so it is reported as a failure. */
-function reportSignal(signal: string | null): void {
-  if (signal !== null) process.stdout.write(`failed: the process of the tests ended with ${signal}\n`);
-}
+async function chosen(): Promise<readonly Work[]> {
+  if (values.rest) return rest();
+  if (values.kubectl && spawnSync('kubectl', ['version', '--client']).status !== 0)
+    fail('no tests with kubectl: there is no working kubectl on the PATH; install version 1.30 or later', 3);
+  const named = positionals.length > 0 ? positionals : values.kubectl ? [WITH_KUBECTL] : [];
+  const files = [...new Set(named.flatMap(filesOf))];
+  if (!values.envtest) return (named.length > 0 ? files : defaultFiles()).map(fileWork('embedded'));
 
-type Run = (onLine: (line: string) => void) => Promise<number | null>;
-
-/** Starts all at the same time, and shows their lines one after the other. @returns the exit code of all */
-async function sideBySide(runs: readonly Run[]): Promise<number> {
-  const tally = new Summary();
-  let current = 0;
-  const started = runs.map((run, i) => {
-    const held: string[] = [];
-    const code = run((line) => {
-      if (i === current) tally.show(line);
-      else held.push(line);
-    });
-    return { code, held };
-  });
-  for (const { code, held } of started) {
-    held.splice(0).forEach(tally.show);
-    tally.ended(await code);
-    current++;
+  const { ensureBinaries, EnvtestUnavailable } = await import('./envtest/binaries.ts');
+  try {
+    ensureBinaries((line) => void process.stderr.write(`${line}\n`));
+  } catch (error) {
+    if (!(error instanceof EnvtestUnavailable)) throw error;
+    fail(`no tests on a real kube-apiserver: ${error.message}`, 3);
   }
-  return tally.close();
+  return (named.length > 0 ? files : filesOnRealServer()).map(fileWork('kube-apiserver'));
 }
 
-function runParallelGroups(): Promise<number> {
-  const separate = new Set(Object.keys(LISTS).flatMap(filesOf));
-  const chosen = partsOf(PARALLEL_GROUPS).map((files) =>
-    files.filter((file) => !file.startsWith(WITH_KUBECTL) && !separate.has(file)),
-  );
-  return sideBySide(chosen.map((files) => (onLine) => runPart(files, undefined, onLine)));
-}
+const work = await chosen().catch((error: unknown) => {
+  if (error instanceof UnknownSuite) fail(error.message, 2);
+  throw error;
+});
+if (work.length === 0) fail('these suites hold no tests', 2);
+if (work.length > 1) process.env['ESPALIER_TEST_PATIENCE'] ??= PATIENCE;
 
-function start(files: readonly string[], kubeconfig: string | undefined, stdio: StdioOptions): ChildProcess {
-  if (files.length === 0) fail('these suites hold no tests', 2);
-  const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
-  if (!existsSync(mocha)) fail('the packages are not installed; run: make install', 1);
-  return spawn(process.execPath, [mocha, ...HOOKS, ...mochaOptions, ...files], {
-    cwd: root,
-    stdio,
-    env: { ...process.env, ...(kubeconfig !== undefined && { ESPALIER_TEST_KUBECONFIG: kubeconfig }) },
-  });
-}
+// The long suites try other values in each run.
+const isFresh = values.rest || positionals.includes('long');
+if (isFresh) process.env['ESPALIER_TEST_SEED'] ??= String(randomInt(2 ** 31));
 
-async function onRealServer(): Promise<number> {
-  const { EnvtestUnavailable } = await import('./envtest/binaries.ts');
-  const { startEnvtest } = await import('../test/support/envtest.ts');
-  const withServer = async <T>(use: (kubeconfig: string) => Promise<T>): Promise<T> => {
-    const server = await startEnvtest().catch((error: unknown) => {
-      if (error instanceof EnvtestUnavailable) fail(`no tests on a real kube-apiserver: ${error.message}`, 3);
-      throw error;
-    });
-    try {
-      return await use(server.kubeconfigFile);
-    } finally {
-      await server.stop();
-    }
-  };
-  if (wanted.length > 0) return withServer(run);
-  const parts = partsOf(LANES_ON_REAL_SERVER.flat());
-  const lanes = LANES_ON_REAL_SERVER.map((suites) => suites.map(() => parts.shift() ?? []));
-  const chosen = lanes.filter((_, i) => lane === undefined || lane === String(i + 1));
-  if (chosen.length === 0) fail(`there is no lane ${String(lane)}; there are 1 and 2`, 2);
-  return sideBySide(
-    chosen.map((parts) => async (onLine) => {
-      let worst: number | null = 0;
-      for (const files of parts) {
-        const code = await withServer((kubeconfig) =>
-          runPart(files.filter(usesRealServer), kubeconfig, onLine),
-        );
-        if (code !== 0) worst = code;
-      }
-      return worst;
-    }),
-  );
-}
-
-if (isKubectl && spawnSync('kubectl', ['version', '--client']).status !== 0)
-  fail('no tests with kubectl: there is no working kubectl on the PATH; install version 1.30 or later', 3);
-process.exitCode = isEnvtest
-  ? await onRealServer()
-  : await (wanted.length > 0 ? run(undefined) : runParallelGroups());
+const started = performance.now();
+const minutes = Number(values.minutes);
+const summary = new Summary({
+  total: work.length,
+  say: (line) => void process.stdout.write(`${line}\n`),
+  showsTitles: values.titles || work.length <= FEW_FILES,
+});
+if (isFresh) process.stdout.write(`seed of property tests: ${process.env['ESPALIER_TEST_SEED'] ?? ''}\n`);
+const measured: Record<string, number> = {};
+await runQueue(work, {
+  weights: readWeights(),
+  cores: availableParallelism(),
+  idle: idleProcessors(),
+  closed: () =>
+    performance.now() - started > minutes * 60_000
+      ? `the run has taken ${String(minutes)} minutes`
+      : undefined,
+  onEnd(item, result) {
+    if (result.passed > 0) measured[item.name] = Math.round(result.wallMs);
+    summary.add(item, result);
+  },
+});
+await lanes.close();
+for (const complaint of lanes.complaints) summary.fail(complaint);
+keepWeights(measured, { commit: values['keep-weights'] });
+process.exitCode = summary.close() ? 0 : 1;

@@ -118,7 +118,7 @@ async function control(kubeconfig: string): Promise<void> {
   const config = join(work, 'config.yaml');
   writeFileSync(
     config,
-    'kind: LandscaperConfiguration\ndeployItemTimeouts: {pickup: 20s}\nlimits: {remoteRetryTimeout: 5s}\n',
+    'kind: LandscaperConfiguration\ndeployItemTimeouts: {pickup: 20s}\nlimits: {remoteRetryTimeout: 5s}\nreadiness: landscaper\n',
   );
   const args = [program, 'start', '--kubeconfig', kubeconfig, '--config', config, '--log-format', 'json'];
   await start(

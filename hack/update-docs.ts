@@ -9,6 +9,7 @@ import { fieldsPage } from './docs/fields.ts';
 import { deviationsPage } from './docs/deviations.ts';
 import { phasesPage } from './docs/phases.ts';
 import { referencePages, Unpublishable } from './docs/reference.ts';
+import { mutationPage } from './mutate/page.ts';
 
 const root = join(import.meta.dirname, '..');
 /** A chart can contain only files of its own folder, so it has copies. */
@@ -23,6 +24,7 @@ const pages: Readonly<Record<string, string>> = {
   ...Object.fromEntries(rulesFiles.map((file) => [file, rulesFile()])),
   'docs/deviations.md': deviationsPage(),
   'docs/fields.md': fieldsPage(root),
+  'docs/mutation.md': mutationPage(),
   'docs/phases.md': phasesPage(root),
   ...(await reference()),
 };

@@ -38,13 +38,18 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'k8s.io/apiextensions-apiserver': ['pkg/apis/apiextensions/v1'],
 };
 
-/** Number, JSON name, type, and flags: r repeated, p pointer in Go, i inlined into its parent. */
+/**
+ * Number, JSON name, type, and flags: r repeated, p pointer in Go, i inlined into its parent, w written by Go's encoder
+ * although it is empty.
+ */
 type Field = [number: number, name: string, type: string, flags: string];
 
 interface GoField {
   readonly name: string;
   readonly isPointer: boolean;
   readonly isInline: boolean;
+  /** Structs are written without `omitempty` as well, but not with `omitzero`. */
+  readonly omit: 'never' | 'empty' | 'zero';
 }
 
 const folderOf = (module: string): string => {
@@ -73,6 +78,7 @@ function goFields(folder: string): Map<string, GoField> {
         name,
         isPointer: (words[words.length - 1] ?? '').startsWith('*'),
         isInline: name === '' && (options.includes('inline') || words.length === 1),
+        omit: options.includes('omitzero') ? 'zero' : options.includes('omitempty') ? 'empty' : 'never',
       });
     }
   }
@@ -88,16 +94,32 @@ function fullName(type: string, ofPackage: string): string {
   return type.includes('.') ? type : `${ofPackage}.${type}`;
 }
 
+interface ProtoField {
+  readonly label: string;
+  readonly type: string;
+  readonly name: string;
+  readonly number: number;
+}
+
 /** Parses the line of a field in a message. */
-function protoField(line: string) {
+function protoField(line: string): ProtoField | undefined {
   const [, keyed, name, number] =
     /^\s+((?:optional|repeated) \S+|map<\w+, \S+>) (\w+) = (\d+);/.exec(line) ?? [];
   const [, label = '', type = ''] = /^(optional|repeated|map)(?:<\w+,)? ([^>]+)>?$/.exec(keyed ?? '') ?? [];
   return name === undefined ? undefined : { label, type, name, number: Number(number) };
 }
 
-function flagsOf(isRepeated: boolean, known: GoField | undefined): string {
-  return `${isRepeated ? 'r' : ''}${known?.isPointer ? 'p' : ''}${known?.isInline ? 'i' : ''}`;
+function flagsOf({ label, type }: ProtoField, known: GoField | undefined): string {
+  const isStruct = label === 'optional' && !SCALARS.has(type) && !known?.isPointer;
+  const isWritten = known?.omit === 'never' || (known?.omit === 'empty' && isStruct);
+  return [
+    label === 'repeated' && 'r',
+    known?.isPointer && 'p',
+    known?.isInline && 'i',
+    isWritten && !known.isInline && 'w',
+  ]
+    .filter(Boolean)
+    .join('');
 }
 
 function messagesOf(folder: string): Record<string, Field[]> {
@@ -116,7 +138,7 @@ function messagesOf(folder: string): Record<string, Field[]> {
     const { label, number } = field;
     const known = go.get(`${current}.${number}`);
     const type = `${label === 'map' ? 'map ' : ''}${full(field.type)}`;
-    fields.push([number, known?.name || field.name, type, flagsOf(label === 'repeated', known)]);
+    fields.push([number, known?.name || field.name, type, flagsOf(field, known)]);
   }
   return messages;
 }

@@ -3,12 +3,16 @@
  */
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
 import { schemas } from '../src/cli/schemas/catalogue.ts';
 
 const folder = join(import.meta.dirname, '..', 'schemas');
-const wanted = new Map(
-  schemas.map(({ name, schema }) => [`${name}.json`, `${JSON.stringify(schema, null, 2)}\n`]),
-);
+const wanted = new Map<string, string>();
+for (const { name, schema } of schemas) {
+  const file = `${name}.json`;
+  const options = { ...(await resolveConfig(join(folder, file))), parser: 'json' };
+  wanted.set(file, await format(JSON.stringify(schema), options));
+}
 
 mkdirSync(folder, { recursive: true });
 const present = readdirSync(folder);

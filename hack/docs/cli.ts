@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import pico from 'picocolors';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Terminal } from '../../src/cli/terminal/terminal.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 
 const COLUMNS = 110;
 
@@ -49,6 +50,7 @@ export function cliPage(): string {
 /** A terminal that records its output. */
 const recordingTerminal = (text: string[]): Terminal => ({
   env: {},
+  clock: systemClock,
   isLive: false,
   columns: COLUMNS,
   rows: 40,

@@ -38,13 +38,14 @@ const { values, positionals } = parseArgs({
     cases: { type: 'string', default: '2000' },
     help: { type: 'boolean', short: 'h', default: false },
     report: { type: 'boolean', default: false },
+    seed: { type: 'string' },
   },
 });
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function compareAll(ask: Oracle): number {
-  const seed = Number(process.env['SEED'] || Math.floor(Math.random() * 2 ** 31));
+  const seed = Number(values.seed || process.env['SEED'] || Math.floor(Math.random() * 2 ** 31));
   let passed = 0;
   let failed = 0;
   for (const name of positionals.length === 0 ? Object.keys(engines) : positionals) {

@@ -11,7 +11,7 @@ export interface TemplateRequest {
 }
 
 /** A Spiff document. */
-interface SpiffRequest {
+export interface SpiffRequest {
   readonly document: string;
   readonly bindings?: unknown;
   /**
@@ -25,7 +25,7 @@ interface SpiffRequest {
 /** YAML to parse, or a value to format. */
 export type YamlRequest = { readonly yaml: string } | { readonly toYaml: unknown };
 
-type OracleRequest = TemplateRequest | SpiffRequest | YamlRequest;
+export type OracleRequest = TemplateRequest | SpiffRequest | YamlRequest;
 
 export interface Answer {
   /** A string; for Spiff and for parsed YAML, it is JSON. */

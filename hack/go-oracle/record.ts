@@ -1,10 +1,11 @@
 /**
  * Records the results of the originals, for tests that run without Go:
  *
- *     node --import tsx hack/go-oracle/record.ts
+ *     node --import tsx hack/go-oracle/record.ts [generated]
  *
  * It records the calls of Spiff functions that the results file already contains (add a new one with an empty
- * answer), and the executions below test/fixtures/blueprints.
+ * answer), the executions below test/fixtures/blueprints, and cases that are
+ * generated with a fixed seed; with `generated`, only these.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,10 @@ import { format, resolveConfig } from 'prettier';
 import { toYaml } from '../../src/lib/yaml.ts';
 import { topics, type BlueprintCase, type RecordedAnswer } from '../../test/support/blueprints.ts';
 import { GoUnavailable } from '../go/build.ts';
+import { answerTo, isSame, stored, type GeneratedCase } from './generated.ts';
 import { openOracle, type Answer, type Oracle } from './oracle.ts';
+import { compareSpiff } from './spiff/compare.ts';
+import { compareTemplates } from './templates/compare.ts';
 
 interface RecordedCall {
   /** `join(args.[0], 5)` */
@@ -82,10 +86,47 @@ function spiffAnswers(ask: Oracle, cases: readonly BlueprintCase[]): readonly Re
   );
 }
 
+const GENERATED = new URL('../../test/unit/templating/originals.json', import.meta.url);
+const SEED = 1;
+/** Cases of each kind. */
+const SIZE = 50;
+/** They take long, and have tests of their own. */
+const SLOW =
+  /genCA|genPrivateKey|genSelf|genSigned|buildCustom|derivePassword|bcrypt|htpasswd|x509|encrypt|decrypt|md5crypt/;
+
+/** Cases that have one answer, and the same as ours: differences are known, or depend on the order of a Go map. */
+function recordGenerated(ask: Oracle): void {
+  const found = new Map<string, GeneratedCase | undefined>();
+  const listening: Oracle = (requests) => {
+    const [answers, again] = [ask(requests), ask(requests)];
+    requests.forEach((request, i) => {
+      const answer = answers[i] as Answer;
+      const isKept =
+        !SLOW.test(JSON.stringify({ ...request, values: undefined })) &&
+        JSON.stringify(answer) === JSON.stringify(again[i]) &&
+        isSame(request, answer, answerTo(request));
+      const key = JSON.stringify(request);
+      found.set(key, isKept && !(found.has(key) && !found.get(key)) ? { request, answer } : undefined);
+    });
+    return answers;
+  };
+  compareTemplates(listening, SEED, SIZE);
+  compareSpiff(listening, SEED, SIZE);
+  const cases = [...found.values()].filter((one) => one !== undefined);
+  // One line for each case.
+  const { values, cases: entries } = stored(cases);
+  const lines = entries.map((entry) => JSON.stringify(entry)).join(',\n');
+  writeFileSync(GENERATED, `{\n"values": ${JSON.stringify(values)},\n"cases": [\n${lines}\n]\n}\n`);
+}
+
+process.env['TZ'] = 'UTC';
 try {
   const ask = openOracle((line) => void process.stdout.write(`${line}\n`));
-  await recordCalls(ask);
-  await recordBlueprints(ask);
+  if (process.argv[2] !== 'generated') {
+    await recordCalls(ask);
+    await recordBlueprints(ask);
+  }
+  recordGenerated(ask);
 } catch (error) {
   if (!(error instanceof GoUnavailable)) throw error;
   process.stdout.write(`${error.message}\n`);

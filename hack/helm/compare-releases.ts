@@ -2,11 +2,11 @@
  * Carries out stories of releases with the helm program, with this product, and with both in turn, each on its own API
  * server. After each step, message, objects and records must be the same.
  *
- *     npx tsx hack/helm/compare-releases.ts [part of a title]
+ *     npx tsx hack/helm/compare-releases.ts [part of a title] [--record]
  *
  * Exit code 1 if there is a difference, 3 if helm is not available and cannot be built.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { equal } from '../../src/lib/json.ts';
 import { isObject } from '../../src/lib/objects.ts';
 import { RELEASE } from '../../test/support/charts.ts';
@@ -106,12 +106,15 @@ interface Comparison {
   readonly records?: boolean;
 }
 
+const recordings = (): Record<string, readonly RecordedStep[]> =>
+  JSON.parse(readFileSync(recordedReleases, 'utf8')) as Record<string, readonly RecordedStep[]>;
+
 /** @returns the number of differences */
 export async function compareReleases(
   helm: string,
   { title = '', records = false }: Comparison = {},
 ): Promise<number> {
-  const recording: Record<string, readonly RecordedStep[]> = {};
+  const recording = title === '' ? {} : recordings();
   let different = 0;
   let steps = 0;
   const chosen = releaseStories.filter((story) => story.title.includes(title));
@@ -143,7 +146,9 @@ export async function compareReleases(
 if (process.argv[1] === import.meta.filename) {
   try {
     const helm = ensureHelm((line) => void process.stderr.write(`${line}\n`));
-    process.exitCode = (await compareReleases(helm, { title: process.argv[2] ?? '' })) === 0 ? 0 : 1;
+    const [title = ''] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+    const records = process.argv.includes('--record');
+    process.exitCode = (await compareReleases(helm, { title, records })) === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof GoUnavailable)) throw error;
     process.stderr.write(`releases are not compared: ${error.message}\n`);

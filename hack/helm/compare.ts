@@ -4,6 +4,7 @@
  * releases, see compare-releases.ts.
  *
  *     npx tsx hack/helm/compare.ts [--record]
+ *     npx tsx hack/helm/compare.ts --charts DIR      # foreign files, see --help
  *
  * With --record the output of helm is written to test/fixtures/helm-output, and the results of releases to
  * test/fixtures/helm-releases.json; `make test` uses both. Exit code 1 if
@@ -23,10 +24,13 @@ import {
   type ChartCase,
   type Printed,
 } from '../../test/support/charts.ts';
+import { recordedSmallCharts, smallChartOutput, withSmallCharts } from '../../test/support/small-charts.ts';
 import { productChartFolder } from '../../test/support/product-chart.ts';
 import { GoUnavailable } from '../go/build.ts';
 import { ensureHelm } from './binary.ts';
 import { compareReleases } from './compare-releases.ts';
+import { compareSchemas } from './compare-schemas.ts';
+import { compareFolders } from './foreign/main.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -75,10 +79,31 @@ const isRecorded = (helm: Printed, known: Printed): boolean =>
 
 const sortedLines = (text = ''): string => text.split('\n').sort().join('\n');
 
+/** @returns the number of differences between helm, our engine, and what is recorded */
+async function checkSmallCharts(helm: string, records: boolean): Promise<number> {
+  return withSmallCharts(async (cases) => {
+    const originals = cases.map((each) => [each.name, printByHelm(helm, each).text ?? null] as const);
+    if (records)
+      writeFileSync(smallChartOutput, `${JSON.stringify(Object.fromEntries(originals), null, 1)}\n`);
+    const known = recordedSmallCharts();
+    let wrong = 0;
+    for (const [i, each] of cases.entries()) {
+      const text = originals[i]?.[1] ?? undefined;
+      const ours = await printNatively(each);
+      if (text === ours.text && text === (known[each.name] ?? undefined)) continue;
+      wrong++;
+      say(`✗ ${each.name}\n${firstDifference({ text: text ?? '' }, { text: ours.text ?? '' })}`);
+    }
+    if (wrong === 0) say(`small charts: ${String(cases.length)} renderings are the same as helm's`);
+    return wrong;
+  });
+}
+
 /** @returns the number of differences and complaints */
 async function checkProduct(helm: string): Promise<number> {
   let wrong = 0;
-  const cases = casesOf(productChartFolder);
+  // With its defaults alone it asks for the namespaces.
+  const cases = casesOf(productChartFolder).filter(({ values }) => values !== undefined);
   for (const each of cases) {
     const [original, ours] = [printByHelm(helm, each), await printNatively(each)];
     // This chart must render; that both engines fail is not enough.
@@ -103,7 +128,8 @@ function lint(helm: string, { chart, values }: ChartCase): string | undefined {
   return run.status === 0 ? undefined : run.stdout + run.stderr;
 }
 
-try {
+/** @returns the exit code */
+async function compareAll(): Promise<number> {
   const helm = ensureHelm((line) => void process.stderr.write(`${line}\n`));
   const printed = chartCases.map((each) => [each, printByHelm(helm, each)] as const);
   if (process.argv.includes('--record')) record(printed);
@@ -117,9 +143,15 @@ try {
   }
   const same = printed.length - different;
   say(`${String(same)} of ${String(printed.length)} renderings are the same as helm's, byte for byte`);
-  const wrong = await checkProduct(helm);
-  const releases = await compareReleases(helm, { records: process.argv.includes('--record') });
-  process.exitCode = different + wrong + releases === 0 ? 0 : 1;
+  const records = process.argv.includes('--record');
+  const wrong =
+    (await checkProduct(helm)) + (await compareSchemas(helm)) + (await checkSmallCharts(helm, records));
+  const releases = await compareReleases(helm, { records });
+  return different + wrong + releases === 0 ? 0 : 1;
+}
+
+try {
+  process.exitCode = (await compareFolders(process.argv.slice(2))) ?? (await compareAll());
 } catch (error) {
   if (!(error instanceof GoUnavailable)) throw error;
   process.stderr.write(`charts are not compared: ${error.message}\n`);

@@ -1,144 +1,139 @@
 /**
- * Measures with Stryker how many small changes of the product the tests notice.
+ * Measures how many small changes of the product the tests notice.
  *
- *     hack/mutate/main.ts --node PATH [--concurrency N] [--changed] [FOLDER or FILE of the product…]
+ *     hack/mutate/main.ts [--changed | --survivors | --list] [--near] [--processes N] [FOLDER or FILE of the product…]
  *
- * The results of all runs are kept by file. A folder gets its row in docs/testing.md as soon as each of its files has a
- * result for its present code. With --changed, files that have one are not measured again. Exit code 3 when Stryker
- * cannot be installed.
+ * --changed measures only files whose code, or whose tests, have changed since they were measured; --survivors tries the
+ * mutants again that no test noticed; --near tries only the tests that are nearest to the code; --list prints the stored
+ * survivors. Writes hack/mutate/results.json and docs/mutation.md.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { rowOf, tableOf, withScores } from './page.ts';
-import { isSame, resultOf, scoreOf, type Equivalent, type FileResult } from './report.ts';
-import { StoredResults } from './results.ts';
-import { installStryker, MutationFailed, runStryker } from './stryker.ts';
-import { READ_SOURCE_CODE, SLOW, SUITES, type Suite } from './suites.ts';
-
-const root = join(import.meta.dirname, '../..');
-const PAGE = join(root, 'docs/testing.md');
-const stored = new StoredResults(root);
-const equivalents = JSON.parse(
-  readFileSync(join(root, 'hack/mutate/equivalent.json'), 'utf8'),
-) as readonly Equivalent[];
+import { measure, type Verdict } from './measure.ts';
+import { mutationPage, percentOf, presentRows } from './page.ts';
+import { prepare, type Sampled } from './prepare.ts';
+import { filesOf, folders, read, root } from './project.ts';
+import {
+  digestOf,
+  isSame,
+  readEquivalents,
+  readResults,
+  writeResults,
+  type FileResult,
+  type Survivor,
+} from './results.ts';
+import { linesOf, oneLine } from './sample.ts';
 
 const { values, positionals } = parseArgs({
   options: {
-    node: { type: 'string' },
-    concurrency: { type: 'string', default: '2' },
     changed: { type: 'boolean', default: false },
+    survivors: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    near: { type: 'boolean', default: false },
+    processes: { type: 'string', default: '2' },
   },
   allowPositionals: true,
 });
-
-const countOf = ({ length }: readonly string[]): string =>
-  length === 1 ? '1 file' : `${String(length)} files`;
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const before = readResults();
+const testDigest = (file: string): string => digestOf(file, read(file));
 
-/** @returns the files that lie below a folder, or the file that is named itself */
-function filesOf(path: string, ending: string): readonly string[] {
-  if (path.endsWith('.ts')) return [path];
-  return readdirSync(join(root, path), { recursive: true })
-    .map((file) => `${path}/${String(file)}`)
-    .filter((file) => file.endsWith(ending))
-    .sort();
-}
-
-/** @throws MutationFailed for a path that no suite reaches */
-function assertMeasurable(named: readonly string[]): void {
-  const isMeasurable = (path: string): boolean =>
-    existsSync(join(root, path)) && SUITES.some((suite) => productFilesOf(suite, [path]).length > 0);
-  const wrong = named.find((path) => !isMeasurable(path));
-  if (wrong === undefined) return;
-  const known = SUITES.map(({ folder }) => folder).join(', ');
-  throw new MutationFailed(`"${wrong}" is not a folder or file in one of ${known} (hack/mutate/suites.ts)`);
-}
-
-/** @returns the files of the suite's folder that the named paths include */
-function productFilesOf(suite: Suite, named: readonly string[]): readonly string[] {
-  return filesOf(suite.folder, '.ts').filter((file) =>
-    named.some((path) => `${file}/`.startsWith(`${path.replace(/\/+$/, '')}/`)),
+/** The code of a file has changed, or a test that noticed its mutants. */
+function hasChanged(file: string): boolean {
+  const result = before.files[file];
+  if (result?.code !== digestOf(file, read(file))) return true;
+  return Object.keys(result.killed).some(
+    (test) => !existsSync(join(root, test)) || before.tests[test] !== testDigest(test),
   );
 }
 
-/** @returns those that import one of the measured files first: they notice most, and a mutant ends with the first failure */
-function testFilesOf(suite: Suite, measured: readonly string[]): readonly string[] {
-  const isDirect = (test: string): boolean => {
-    const text = readFileSync(join(root, test), 'utf8');
-    return measured.some((file) => text.includes(`/${file}'`));
+/** @returns the files of the product that the command line names */
+function namedFiles(): readonly string[] {
+  const all = folders().flatMap(filesOf);
+  const isBelow = (file: string, path: string): boolean =>
+    `${file}/`.startsWith(`${path.replace(/\/+$/, '')}/`);
+  const unknown = positionals.find((path) => !all.some((file) => isBelow(file, path)));
+  if (unknown !== undefined) {
+    process.stderr.write(`"${unknown}" is not a folder or file in one of ${folders().join(', ')}\n`);
+    process.exit(1);
+  }
+  return all.filter((file) => positionals.length === 0 || positionals.some((path) => isBelow(file, path)));
+}
+
+function survivorOf({ mutant, source }: Sampled): Survivor {
+  const lineStart = source.lastIndexOf('\n', mutant.start) + 1;
+  return {
+    line: source.slice(0, mutant.start).split('\n').length,
+    code: (source.slice(lineStart).split('\n', 1)[0] ?? '').trim(),
+    original: oneLine(source.slice(mutant.start, mutant.end)),
+    replacement: oneLine(mutant.replacement),
   };
-  const tests = suite.tests
-    .flatMap((path) => filesOf(path, '.test.ts'))
-    .filter((file) => !READ_SOURCE_CODE.includes(file));
-  const direct = tests.filter(isDirect);
-  return [...direct, ...tests.filter((test) => !direct.includes(test) && !SLOW.includes(test))];
 }
 
-function measure(suite: Suite, files: readonly string[], node: string): void {
-  const started = performance.now();
-  const report = runStryker({
-    root,
-    node,
-    packages: installStryker(root),
-    mutate: files,
-    testFiles: testFilesOf(suite, files),
-    concurrency: Number(values.concurrency),
-  });
-  for (const file of files) {
-    const source = report.files[file]?.source ?? readFileSync(join(root, file), 'utf8');
-    stored.write(resultOf(report, file), source);
-  }
-  const seconds = Math.round((performance.now() - started) / 1000);
-  say(`${suite.folder}: measured ${countOf(files)} in ${String(seconds)} s`);
+/** The mutant survived when its file was measured. */
+function hasSurvived(sampled: Sampled): boolean {
+  const file = sampled.file;
+  const survived = before.files[file]?.survived ?? [];
+  return survived.some((one) => isSame(file, survivorOf(sampled), { ...one, file, reason: '' }));
 }
 
-function show(results: readonly FileResult[]): void {
-  for (const result of results) {
-    const listed = equivalents.filter(({ file }) => file === result.file);
-    for (const survivor of result.survivors.filter((one) => !listed.some((each) => isSame(each, one)))) {
-      const { file, line, original, replacement, isCovered } = survivor;
-      say(`${isCovered ? 'survived' : 'not covered'}: ${file}:${String(line)}: ${original} → ${replacement}`);
+async function run(chosen: readonly string[]): Promise<void> {
+  const sampled = prepare(chosen).filter((each) => !values.survivors || hasSurvived(each));
+  const byFile = new Map<string, Sampled[]>();
+  for (const each of sampled) byFile.set(each.file, [...(byFile.get(each.file) ?? []), each]);
+  say(`${String(sampled.length)} mutants in ${String(chosen.length)} files`);
+  const files: Record<string, FileResult> = { ...before.files };
+  const tests: Record<string, string> = { ...before.tests };
+  for (const file of Object.keys(files)) if (!existsSync(join(root, file))) delete files[file];
+
+  /** Stores the results of files whose mutants have all been tried. */
+  const keep = (verdicts: ReadonlyMap<number, Verdict>): void => {
+    for (const file of chosen) {
+      const mutants = byFile.get(file) ?? [];
+      if (mutants.some(({ id }) => !verdicts.has(id))) continue;
+      const killed: Record<string, number> = values.survivors ? { ...before.files[file]?.killed } : {};
+      for (const { id } of mutants) {
+        const killer = verdicts.get(id)?.killer;
+        if (killer === undefined) continue;
+        killed[killer] = (killed[killer] ?? 0) + 1;
+        tests[killer] = testDigest(killer);
+      }
+      const source = mutants[0]?.source ?? read(file);
+      const survived = mutants.filter(({ id }) => verdicts.get(id)?.killer === undefined).map(survivorOf);
+      files[file] = { code: digestOf(file, source), lines: linesOf(source), killed, survived };
     }
-    for (const each of listed.filter((one) => !result.survivors.some((survivor) => isSame(one, survivor))))
-      say(
-        `${each.file}: equivalent.json lists ${each.original} → ${each.replacement}, which does not survive: remove it`,
-      );
-  }
-  const rows = results.map((result) => rowOf(result.file, scoreOf([result], equivalents)));
-  say(`\n${tableOf([...rows, rowOf('total', scoreOf(results, equivalents))])}\n`);
+    writeResults({ tests, files });
+  };
+  await measure(sampled, { processes: Number(values.processes), isNearOnly: values.near }, { say, keep });
+  writeFileSync(join(root, 'docs/mutation.md'), mutationPage());
 }
 
-/** Writes the row of a folder, when all of its files have a result. */
-function updatePage({ folder }: Suite): void {
-  const files = filesOf(folder, '.ts');
-  const results = files.flatMap((file) => stored.read(file) ?? []);
-  if (results.length < files.length) {
-    const missing = String(files.length - results.length);
-    say(`${folder}: no new row yet, since ${missing} of ${countOf(files)} are not measured or have changed`);
-    return;
+function list(chosen: readonly string[]): void {
+  const { files } = readResults();
+  const equivalents = readEquivalents();
+  for (const file of chosen) {
+    const survived = files[file]?.survived ?? [];
+    for (const one of survived.filter((each) => !equivalents.some((other) => isSame(file, each, other))))
+      say(`${file}:${String(one.line)}: ${one.original} → ${one.replacement || 'nothing'}`);
+    const isUnused = (each: (typeof equivalents)[number]): boolean =>
+      each.file === file && !survived.some((one) => isSame(file, one, each));
+    for (const { original, replacement } of equivalents.filter(isUnused))
+      say(`${file}: equivalent.json lists ${original} → ${replacement}, which does not survive: remove it`);
   }
-  const row = rowOf(folder, scoreOf(results, equivalents));
-  const folders = SUITES.map((suite) => suite.folder);
-  writeFileSync(PAGE, withScores(readFileSync(PAGE, 'utf8'), folders, new Map([[folder, row]])));
-  say(`${tableOf([row])}\n`);
+  for (const row of presentRows())
+    if (chosen.some((file) => file.startsWith(`${row.folder}/`))) say(`${row.folder}: ${percentOf(row)}`);
 }
 
-try {
-  const { node } = values;
-  if (node === undefined) throw new MutationFailed('--node is missing: the path of Node.js 22 or later');
-  const named = positionals.length > 0 ? positionals : SUITES.map(({ folder }) => folder);
-  assertMeasurable(named);
-  for (const suite of SUITES) {
-    const files = productFilesOf(suite, named);
-    if (files.length === 0) continue;
-    const due = files.filter((file) => !values.changed || stored.read(file) === undefined);
-    if (due.length > 0) measure(suite, due, node);
-    show(files.flatMap((file) => stored.read(file) ?? []));
-    updatePage(suite);
-  }
-} catch (error) {
-  if (!(error instanceof MutationFailed)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = error.message.startsWith('Stryker cannot be installed') ? 3 : 1;
+/** The files that the options choose. */
+function isDue(file: string): boolean {
+  if (values.changed) return hasChanged(file);
+  const result = before.files[file];
+  return !values.survivors || (result?.code === digestOf(file, read(file)) && result.survived.length > 0);
 }
+
+const named = namedFiles();
+if (!values.list) await run(named.filter(isDue));
+list(named);
+// Servers of tests whose process was killed keep nothing alive here.
+process.exit(0);

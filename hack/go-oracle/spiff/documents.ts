@@ -155,12 +155,13 @@ export function compareDocuments(ask: Oracle, rng: Rng, count: number): readonly
   return documents.map((document, i) => difference(document, answers[i] as Answer));
 }
 
-function evaluate(document: string): Answer {
+/** Our result of a document. @param bindings names that it can refer to besides its own */
+export function evaluateDocument(document: string, bindings: object = VALUES): Answer {
   try {
     const { value } = renderSpiff(
       {
         document: readSpiffYaml(document),
-        values: fromJsonValue(VALUES, 'input') as SpiffMap,
+        values: fromJsonValue(bindings, 'input') as SpiffMap,
         source: 'template',
       },
       { clock: systemClock, rng: seededRng(1), files: noFiles, functions: standardFunctions },
@@ -176,7 +177,7 @@ function evaluate(document: string): Answer {
 }
 
 function difference(document: string, go: Answer): string | undefined {
-  const ours = evaluate(document);
+  const ours = evaluateDocument(document);
   return isSame(go, ours) ? undefined : describe(document, show(go), show(ours));
 }
 

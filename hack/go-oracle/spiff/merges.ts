@@ -169,13 +169,14 @@ export function compareMerges(ask: Oracle, rng: Rng, count: number): readonly (s
   );
   return cases.map(({ document, stored }, i) => {
     const go = answers[i] as Answer;
-    const ours = evaluate(document, stored);
+    const ours = evaluateExecution(document, stored);
     if (isSame(go, ours)) return undefined;
     return describe(`${toYaml(document)}stored: ${JSON.stringify(stored)}`, show(go), show(ours));
   });
 }
 
-function evaluate(template: unknown, stored: unknown): Answer {
+/** Our result and state. */
+export function evaluateExecution(template: unknown, stored: unknown): Answer {
   const options = { clock: systemClock, rng: seededRng(1), files: noFiles };
   try {
     const { output, state } = renderWithState({ type: 'Spiff', template }, VALUES, options, stored);

@@ -14,6 +14,7 @@ import {
   formats,
   functionCalls,
   mutations,
+  timeMethods,
   versions,
   yamlDocuments,
   yamlToRead,
@@ -31,6 +32,7 @@ export function compareTemplates(ask: Oracle, seed: number, size: number): Compa
     ...functionCalls(rng, Math.ceil(size / 50)),
     ...formats(rng, size),
     ...mutations(rng, size),
+    ...timeMethods(rng, size),
     ...versions(rng, size),
     ...yamlToWrite(rng, size),
     ...yamlToRead(),
@@ -67,7 +69,8 @@ function askedAgain(ask: Oracle, different: readonly Difference[]): readonly boo
 /** Of two possible orders of a map, Go takes either in about half of the cases. */
 const TIMES = 20;
 
-function answerTo(request: Request): Answer {
+/** Our answer to a request. */
+export function answerTo(request: Request): Answer {
   try {
     if ('yaml' in request)
       return { output: JSON.stringify(parseYaml(request.yaml, { integers: 'rounded' })) };
@@ -80,7 +83,7 @@ function answerTo(request: Request): Answer {
   }
 }
 
-function isSame(request: Request, go: Answer, ours: Answer): boolean {
+export function isSame(request: Request, go: Answer, ours: Answer): boolean {
   if (!('yaml' in request)) return go.output === ours.output && go.error === ours.error;
   if (go.output === undefined || ours.output === undefined) return go.output === ours.output;
   return isDeepStrictEqual(JSON.parse(go.output), JSON.parse(ours.output));

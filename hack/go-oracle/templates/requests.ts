@@ -67,6 +67,33 @@ export function functionCalls(rng: Rng, each: number): TemplateRequest[] {
   );
 }
 
+const TIME_CALLS = words(
+  '.Format "Mon Jan _2 2006 15:04:05.000000 -07:00" ~ .Year ~ .Month ~ .Day ~ .YearDay ~ .Weekday ~ .Hour ~ .Minute ~ .Second ~ .Nanosecond ~ .Unix ~ .UnixMilli ~ .UnixMicro ~ .UnixNano ~ .IsZero ~ .IsDST ~ .UTC ~ .String ~ .Add 5400000000000 ~ .Add DURATION ~ .AddDate 0 1 0 ~ .AddDate 1 -2 33 ~ .AddDate 14 0 -1 ~ .Sub MOMENT ~ .After MOMENT ~ .Before MOMENT ~ .Equal MOMENT ~ .Compare MOMENT ~ .Truncate 3600000000000 ~ .Truncate DURATION ~ .Truncate 0 ~ .Round 3600000000000 ~ .Round 7 ~ .Round DURATION ~ .MarshalJSON ~ .MarshalText ~ .Nope ~ .Year 1 ~ .Add "1h" ~ .Add 1.5 ~ .AddDate 1 ~ .Sub 1',
+);
+const DURATION_CALLS = words(
+  ' ~ .Hours ~ .Minutes ~ .Seconds ~ .Milliseconds ~ .Microseconds ~ .Nanoseconds ~ .String ~ .Abs ~ .Truncate 60000000000 ~ .Round 60000000000 ~ .Round 7 ~ .Round 0 ~ .Truncate -5',
+);
+const MOMENTS = [
+  ...TIMES,
+  ...words(
+    '(toDate "2006-01-02 15:04:05.999999999" "1969-12-31 23:59:58.123456789") ~ (toDate "2006-01-02" "x") ~ (toDate "2006-01-02" "0999-10-31") ~ (toDate "2006-01-02T15:04:05-07:00" "2023-12-31T23:59:59-11:30")',
+  ),
+];
+const TIME_SHOWN = words(
+  '{{ CALL }} ~ {{ (CALL) | toJson }} ~ {{ printf "%v|%T|%s" (CALL) (CALL) (CALL) }} ~ {{ printf "%q %5s" (CALL) (CALL) }} ~ {{ toString (CALL) }} ~ {{ toYaml (list (CALL)) }} ~ {{ kindOf (CALL) }} {{ typeOf (CALL) }} ~ {{ CALL | quote }} {{ if CALL }}yes{{ end }} ~ {{ int (CALL) }} {{ int64 (CALL) }} {{ float64 (CALL) }} ~ {{ add (CALL) 1 }} {{ div (CALL) 2 }} {{ max 1 (CALL) }} ~ {{ eq (CALL) 11 }} ~ {{ lt (CALL) (CALL) }} {{ eq (CALL) (CALL) }} ~ {{ durationRound (CALL) }} {{ duration (CALL) }} ~ {{ cat (CALL) "x" }} {{ list (CALL) | join "," }} ~ {{ ternary "a" "b" (deepEqual (CALL) (CALL)) }} ~ {{ default 1 (CALL) }} {{ print (CALL) (CALL) }} {{ has (CALL) (list (CALL)) }}',
+);
+
+/** Methods of times and durations. */
+export const timeMethods = (rng: Rng, count: number): TemplateRequest[] =>
+  times(count, () => {
+    const time = pick(rng, MOMENTS);
+    const call = `${time}${pick(rng, TIME_CALLS)}`;
+    const duration = `(${time}.Sub ${pick(rng, MOMENTS)})`;
+    const chosen = rng.next() < 0.3 ? `${duration}${pick(rng, DURATION_CALLS)}` : call;
+    const whole = chosen.replace('DURATION', () => duration).replace('MOMENT', () => pick(rng, MOMENTS));
+    return { template: pick(rng, TIME_SHOWN).replaceAll('CALL', () => whole), values: VALUES };
+  });
+
 const FLAGS = ['', '', '', '+', '-', '#', '0', ' ', '+0', '-0', '# ', '+-', '#0'];
 const VERBS = ['v', 'v', 'd', 's', 'q', 'x', 'X', 'f', 'e', 'g', 'G', 't', 'T', 'c', 'U', 'o', '%', 'z'];
 

@@ -4,11 +4,12 @@ import { mergeDiff } from '../../src/lib/merge.ts';
 import { lockedPatch } from '../../src/machine/apply.ts';
 import { namespaceKind, type World } from '../../src/landscape/world.ts';
 import { AlreadyExists, isNamespaceTerminating } from '../../src/runtime/errors.ts';
+import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 
 export interface ContextPorts {
-  readonly world: World;
+  readonly world: Pick<World, 'contexts'>;
   /** Namespaces that get a Context; default all. */
   readonly namespaces?: readonly string[];
   readonly excludedNamespaces?: readonly string[];
@@ -16,6 +17,8 @@ export interface ContextPorts {
   readonly repositoryContext?: Record<string, unknown>;
   readonly workers?: number;
 }
+
+const DEFAULT = 'default';
 
 export function contextController(ports: ContextPorts): ControllerSpec<Obj> {
   const { world, repositoryContext } = ports;
@@ -31,12 +34,20 @@ export function contextController(ports: ContextPorts): ControllerSpec<Obj> {
     retry: 'growing',
     ...(ports.workers && { maxConcurrent: ports.workers }),
     filter: { add: isOurs, update: (_old, namespace) => isOurs(namespace) },
+    // All jobs of a namespace fail without its Context, so one that is deleted or changed is restored at once.
+    sources: [
+      watchSource<Context, Obj>({
+        cache: world.contexts,
+        toPrimary: ({ metadata: { name, namespace } }) =>
+          name === DEFAULT && namespace !== undefined ? [namespace] : [],
+      }),
+    ],
     reconciler: {
       async reconcile(primary, ctx) {
         const namespace = primary.metadata.name;
         // A namespace that is being deleted accepts no new objects, and the event may be older than the deletion.
         if (!isOurs(primary)) return { write: 'none' };
-        const existing = world.contexts.get(`${namespace}/default`);
+        const existing = world.contexts.get(`${namespace}/${DEFAULT}`);
         const wanted = repositoryContext && { repositoryContext };
         if (existing) {
           const diff = wanted && mergeDiff(existing, { ...existing, ...wanted });
@@ -46,7 +57,7 @@ export function contextController(ports: ContextPorts): ControllerSpec<Obj> {
         const object: Context = {
           apiVersion: `${contextKind.group}/${contextKind.version}`,
           kind: contextKind.kind,
-          metadata: { name: 'default', namespace },
+          metadata: { name: DEFAULT, namespace },
           ...wanted,
         };
         try {

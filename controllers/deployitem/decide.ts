@@ -62,7 +62,8 @@ function timedOut({ self, pickupTimeoutMs, missingTarget }: Snapshot): Problem {
 
 function failing({ self, now }: Snapshot, problem: Problem): PickupDecision {
   const { generation } = self.metadata;
-  const effect = endItem(self, { problem, now, jobID: self.status?.jobID, observedGeneration: generation });
+  const end = { problem, now, jobID: self.status?.jobID, observedGeneration: generation };
+  const effect = endItem(self, { ...end, isUnstarted: true });
   return { do: 'fail', problem, effect };
 }
 

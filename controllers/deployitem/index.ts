@@ -1,6 +1,7 @@
 /**
  * The deploy item controller. It ends the jobs of items that no deployer picks up, that are invalid, or that a user
- * interrupts. It also reports which objects of an item are managed by other items as well.
+ * interrupts, and releases items that were created after their execution was gone. It also reports which objects of an
+ * item are managed by other items as well.
  */
 import { conditionTypes } from '../../src/api/conditions.ts';
 import { hasOperation, isFinished } from '../../src/api/job.ts';
@@ -16,20 +17,22 @@ import {
   managersIn,
 } from '../../src/api/managed-objects.ts';
 import { equal } from '../../src/lib/json.ts';
+import { removeFinalizer } from '../../src/machine/decision.ts';
 import { Applier, lockedPatch, type PatchPorts } from '../../src/machine/apply.ts';
 import type { AddReadiness } from '../../src/machine/readiness.ts';
+import { missedExecution } from '../../src/landscape/abandoned.ts';
 import { isPickedUp } from '../../src/landscape/pickup.ts';
-import type { World } from '../../src/landscape/world.ts';
-
+import { index, type World } from '../../src/landscape/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
-import { joinKey } from '../../src/runtime/keys.ts';
+import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Client, Context, Key, View } from '../../src/runtime/types.ts';
 import { interruptRequested, decidePickup } from './decide.ts';
+import { isLate, lacksExecution } from './late.ts';
 import { isSharing, sharingChange, type ManagersOf, type SharingChange } from './sharing.ts';
 
 interface DeployItemPorts {
-  readonly world: World;
+  readonly world: Pick<World, 'deployItems' | 'executions' | 'targets'>;
   readonly client: Client;
   readonly clock: Clock;
   /** 0 disables the check. */
@@ -43,7 +46,8 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
   const { world, client, clock, pickupTimeoutMs, readiness } = ports;
   world.deployItems.index(MANAGED_UID, managedUids);
   const managersOf: ManagersOf = (uid) => managersIn(world.deployItems, uid);
-  const isOurs = (self: View<DeployItem>): boolean => hasWork(self) || isSharing(self, managersOf);
+  const isOurs = (self: View<DeployItem>): boolean =>
+    hasWork(self) || isSharing(self, managersOf) || lacksExecution(world, self);
   // While the initial list is processed, other managers of the same objects may not be in the index yet. The
   // reconcile finds them all.
   const mayShare = (self: View<DeployItem>): boolean => managedUids(self).length > 0;
@@ -58,18 +62,7 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
       add: (item, initial) => isOurs(item) || (initial && mayShare(item)),
       update: (_old, item) => isOurs(item),
     },
-    sources: [
-      watchSource({
-        name: 'managers-of-the-same-objects',
-        cache: world.deployItems,
-        filter: { update: changesOwnership },
-        // This mapping looks up the affected items in the index when the event arrives; it needs no index of its
-        // own.
-        toPrimary: (item) => managersOfAny(managedUids(item), world.deployItems),
-        toSecondary: () => [],
-        ownEvents: 'deliver',
-      }),
-    ],
+    sources: sourcesIn(world),
     reconciler: {
       async reconcile(self, ctx) {
         const now = timestamp(clock);
@@ -79,6 +72,10 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
         const interrupt = interruptRequested({ self, now });
         if (interrupt) {
           for (const effect of interrupt) await applier.carryOut(effect);
+          return { write: 'none' };
+        }
+        if (await isLate(ports, self, ctx.signal)) {
+          await applier.carryOut(removeFinalizer(deployItemKind, self));
           return { write: 'none' };
         }
         const decision = decidePickup({
@@ -102,6 +99,30 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
   };
 }
 
+/** What concerns an item besides its own changes. */
+const sourcesIn = (world: DeployItemPorts['world']): NonNullable<ControllerSpec<DeployItem>['sources']> => [
+  watchSource({
+    name: 'managers-of-the-same-objects',
+    cache: world.deployItems,
+    filter: { update: changesOwnership },
+    // This mapping looks up the affected items in the index when the event arrives; it needs no index of its
+    // own.
+    toPrimary: (item) => managersOfAny(managedUids(item), world.deployItems),
+    toSecondary: () => [],
+    ownEvents: 'deliver',
+  }),
+  watchSource({
+    name: 'executions-that-are-gone',
+    cache: world.executions,
+    filter: { add: () => false, update: () => false },
+    toPrimary: (execution) =>
+      world.deployItems
+        .byIndex(index.managedBy, keyOf(execution))
+        .filter((item) => missedExecution(item) !== undefined)
+        .map(keyOf),
+  }),
+];
+
 /** Of each object, only some of the items that manage it: thousands of them would be as many reconciles each. */
 const managersOfAny = (
   uids: readonly string[],
@@ -124,7 +145,10 @@ async function reportSharing(
 }
 
 /** Name of the item's target if the target does not exist. */
-function missingTarget({ targets }: World, { metadata, spec }: View<DeployItem>): string | undefined {
+function missingTarget(
+  { targets }: Pick<World, 'targets'>,
+  { metadata, spec }: View<DeployItem>,
+): string | undefined {
   const name = spec.target?.name;
   return name !== undefined && !targets.get(joinKey(metadata.namespace, name)) ? name : undefined;
 }

@@ -4,8 +4,8 @@
  */
 import { smallest } from '../../src/lib/lists.ts';
 import { isFinished } from '../../src/api/job.ts';
-import type { ConditionReason } from '../../src/api/conditions.ts';
-import { named, type Awaited } from '../../src/machine/decision.ts';
+import { named, type Awaited, type WaitReason } from '../../src/machine/decision.ts';
+import { obstacleAmong } from '../../src/machine/obstacles.ts';
 import { isPickedUp } from '../../src/landscape/pickup.ts';
 import type { Item } from './classify.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -20,8 +20,8 @@ interface Wait {
 
 /** @param starting the items that receive the job in this reconcile */
 export function awaiting(
-  { now, missingDeployer }: Pick<Snapshot, 'now' | 'missingDeployer'>,
-  reason: Exclude<ConditionReason, 'NotTakenUp'>,
+  { self, now, missingDeployer }: Pick<Snapshot, 'self' | 'now' | 'missingDeployer'>,
+  reason: WaitReason,
   items: readonly Item[],
   starting: readonly Item[],
 ): Wait {
@@ -32,12 +32,16 @@ export function awaiting(
     const since = item.status?.jobIDGenerationTime;
     return since === undefined ? Infinity : PICKED_UP_WITHIN_MS - (Date.parse(now) - Date.parse(since));
   };
-  const requeueAfterMs = smallest(items.map(left).filter((ms) => ms > 0));
+  const pickUpMs = smallest(items.map(left).filter((ms) => ms > 0));
   const overdue = items.filter((item) => left(item) <= 0);
   const message = firstMissingDeployer(overdue, missingDeployer);
+  const { obstacle, requeueAfterMs: obstacleMs = Infinity } = obstacleAmong(items, self.status ?? {}, now);
+  const requeueAfterMs = Math.min(pickUpMs, obstacleMs);
   return {
     awaited:
-      message === undefined ? { reason, objects: items.map(named) } : { reason: 'NotTakenUp', message },
+      message === undefined
+        ? (obstacle ?? { reason, objects: items.map(named) })
+        : { reason: 'NotTakenUp', message },
     ...(requeueAfterMs !== Infinity && { requeueAfterMs }),
   };
 }

@@ -9,23 +9,20 @@ import {
 } from '../../src/api/kinds/execution.ts';
 import type { RunnerOf } from '../../src/blueprint/work.ts';
 import { executionContext, objectName } from '../../src/dataflow/scope.ts';
-import { refusedInteger } from '../../src/lib/exact-json.ts';
-import { parseYaml } from '../../src/lib/yaml.ts';
-import { IntegerTooLong } from '../../src/lib/yaml-error.ts';
 import { PhaseError } from '../../src/machine/decision.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
 import { freshNames } from '../../src/landscape/fresh-names.ts';
 import { ownersOf } from '../../src/landscape/tree.ts';
 import { placeOf } from '../../src/landscape/tracing/job-spans.ts';
 import type { TreeSizes } from '../../src/landscape/tree-size.ts';
-import { index, secretKind, type World } from '../../src/landscape/world.ts';
+import { index, type World } from '../../src/landscape/world.ts';
 import { traceparentFor, type Tracer } from '../../src/observability/tracing/span.ts';
-import { NotFound } from '../../src/runtime/errors.ts';
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import type { ClientPool } from '../../src/runtime/transport/client-pool.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { missingDeployerText } from './awaiting.ts';
-import { assign, dueForRemoval, jobOf, mayBeStarting, templateName, type Item } from './classify.ts';
+import { assign, dueForRemoval, jobOf, mayBeStarting, type Item } from './classify.ts';
+import { readExports } from './exports.ts';
 import { clusterNames, itemsWithoutCluster } from './shoot-clusters.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { TemplateReader } from './templates.ts';
@@ -51,7 +48,7 @@ export const managedItems = (world: World, self: View<Execution>): readonly Item
   world.deployItems.byIndex(index.managedBy, keyOf(self));
 
 export const gather =
-  ({ world, client, sources, servedTypes, trees, tracer }: Sources, reader: TemplateReader) =>
+  ({ world, client, sources, servedTypes, trees, tracer, runnerOf }: Sources, reader: TemplateReader) =>
   (self: View<Execution>, now: string): Gatherers<Snapshot> => ({
     self: () => self,
     now: () => now,
@@ -80,7 +77,11 @@ export const gather =
     traceparentOf: () => (name) =>
       tracer && traceparentFor(tracer, jobOf(self), { ...placeOf(self), kind: deployItemKind.kind, name }),
     missingDeployer: () => (type) => missingDeployerText(type, servedTypes, formerDeployer(world, type)),
-    exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
+    exports: async (get) => {
+      const { active } = assign(self, await get('templates'), await get('items'));
+      const names = (await get('templates')).map(({ name }) => name);
+      return readExports({ client, texts: runnerOf(self.metadata.namespace ?? '') }, names, active);
+    },
     exportObject: () => world.dataObjects.get(joinKey(self.metadata.namespace, exportName(self))),
   });
 
@@ -126,44 +127,3 @@ export async function itemsToFence(
 }
 
 const exportName = (self: View<Execution>): string => objectName(executionContext(self.metadata.name), '');
-
-async function readExports(
-  client: Client,
-  self: View<Execution>,
-  templates: readonly DeployItemTemplate[],
-  items: readonly Item[],
-): Promise<Record<string, unknown>> {
-  const { active } = assign(self, templates, items);
-  const exports: Record<string, unknown> = {};
-  for (const { name } of templates) {
-    const item = active.get(name);
-    if (!item) throw exportError(`has failed or missing deploy items: ${name} is missing`);
-    exports[name] = await readExport(client, item);
-  }
-  return exports;
-}
-
-async function readExport(client: Client, item: Item): Promise<unknown> {
-  const ref = item.status?.exportRef;
-  if (!ref) return null;
-  const key = joinKey(ref.namespace ?? item.metadata.namespace, ref.name);
-  const what = `export secret ${key} of deploy item ${templateName(item) || item.metadata.name}`;
-  const secret = await client.get(secretKind, key).catch((error: unknown) => {
-    if (error instanceof NotFound) throw exportError(`${what} does not exist`);
-    throw error;
-  });
-  const config = secret.data?.['config'];
-  if (config === undefined) throw exportError(`${what} has no key "config"`);
-  try {
-    return parseYaml(Buffer.from(config, 'base64').toString('utf8'));
-  } catch (error) {
-    // The invalid value itself may be a secret.
-    if (error instanceof IntegerTooLong) {
-      throw exportError(refusedInteger(`${what}: line ${String(error.line ?? 1)} of key "config"`));
-    }
-    throw exportError(`${what} contains invalid YAML under key "config"`);
-  }
-}
-
-const exportError = (message: string): PhaseError =>
-  new PhaseError('handleReconcilePhase', 'handlePhaseCompleting', message, ['ERR_FOR_INFO_ONLY']);

@@ -4,6 +4,7 @@
  */
 import { TARGET_SYNC_OK, annotations, labels } from '../../src/api/labels.ts';
 import { isBeingDeleted } from '../../src/api/job.ts';
+import { leftBehindIn } from '../../src/api/left-behind.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
 import type { Target } from '../../src/api/kinds/target.ts';
 import { PhaseError } from '../../src/machine/decision.ts';
@@ -103,11 +104,36 @@ export const shootIn = (server: string): string | undefined =>
 
 // ---------------------------------------------------------------- check
 
-/** The shoot that must exist for the item to be uninstalled; undefined if the item is always uninstalled. */
+/**
+ * The shoot that must exist for the item to be uninstalled; undefined if the item is always uninstalled, for example
+ * because it has objects on other clusters as well.
+ */
 const requiredShoot = (item: Item): string | undefined =>
-  item.spec.onDelete?.skipUninstallIfClusterRemoved === true && item.spec.target && !isUninstallSkipped(item)
+  item.spec.onDelete?.skipUninstallIfClusterRemoved === true &&
+  item.spec.target &&
+  !isUninstallSkipped(item) &&
+  leftBehindIn(item.status).length === 0
     ? item.metadata.annotations?.[annotations.clusterName]
     : undefined;
+
+/**
+ * Whether the item's target exists and has the address of another cluster, which may contain the item's objects. A user
+ * can change the annotation.
+ */
+async function leadsElsewhere(
+  ports: ClusterPorts,
+  { metadata, spec }: Item,
+  shoot: string,
+): Promise<boolean> {
+  const target = ports.world.targets.get(joinKey(metadata.namespace, spec.target?.name ?? ''));
+  if (!target) return false;
+  try {
+    return (await shootOf(ports, metadata.name, target)) !== shoot;
+  } catch (error) {
+    if (error instanceof ClusterUnknown) return false;
+    throw error;
+  }
+}
 
 /** Names of the given items whose cluster no longer exists. */
 export async function itemsWithoutCluster(
@@ -115,10 +141,12 @@ export async function itemsWithoutCluster(
   self: Self,
   items: readonly Item[],
 ): Promise<ReadonlySet<string>> {
-  const checked = items.flatMap((item) => {
+  const checked: { readonly name: string; readonly shoot: string }[] = [];
+  for (const item of items) {
     const shoot = requiredShoot(item);
-    return shoot === undefined ? [] : [{ name: item.metadata.name, shoot }];
-  });
+    if (shoot === undefined || (await leadsElsewhere(ports, item, shoot))) continue;
+    checked.push({ name: item.metadata.name, shoot });
+  }
   if (checked.length === 0) return new Set();
   const deleted = await findDeletedShoots(ports, self, new Set(checked.map(({ shoot }) => shoot)));
   return new Set(checked.filter(({ shoot }) => deleted.has(shoot)).map(({ name }) => name));

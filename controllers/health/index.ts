@@ -1,4 +1,5 @@
 /** The health check: once a minute, writes to an LsHealthCheck whether the system's own deployments are healthy. */
+import { messageOf } from '../../src/lib/message-of.ts';
 import { API_VERSION } from '../../src/api/labels.ts';
 import { lsHealthCheckKind, type LsHealthCheck } from '../../src/api/kinds/lshealthcheck.ts';
 import { sleep, timestamp, type Clock } from '../../src/lib/clock.ts';
@@ -56,7 +57,7 @@ async function repeat(ports: HealthPorts, signal: AbortSignal): Promise<void> {
     } catch (error) {
       if (signal.aborted) return;
       failures++;
-      log.warn({ err: error instanceof Error ? error.message : String(error) }, 'health check failed');
+      log.warn({ err: messageOf(error) }, 'health check failed');
     }
     const pause = failures === 0 ? INTERVAL_MS : (retryPolicies.growing.delay(failures, rng) ?? INTERVAL_MS);
     await sleep(clock, pause, signal).catch(() => undefined);

@@ -20,6 +20,7 @@ import { randomUuid } from '../../src/lib/uuid.ts';
 import { isAbandoned } from '../../src/landscape/abandoned.ts';
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import { startedStatus } from '../../src/landscape/job-start.ts';
+import { obstacleAt } from '../../src/machine/obstacles.ts';
 import type { AddReadiness } from '../../src/machine/readiness.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
 import { driftOf } from '../../src/landscape/idle-conditions.ts';
@@ -45,7 +46,6 @@ import {
   parentOf,
   exportersFor,
   importersFrom,
-  notPickedUpBelow,
   type Inst,
 } from './related-objects.ts';
 
@@ -100,7 +100,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         gather: gather({ ...ports, findComponent: componentFinder(ports) }),
         always: ['self', 'now'],
         ...(ports.remoteRetryMs !== undefined && { remoteRetryMs: ports.remoteRetryMs }),
-        reportsSuccess: (self) => isRoot(self.metadata),
+        reportsJobs: (self) => isRoot(self.metadata),
         completeStatus: (self, status, removed) => completeStatus({ world, removed }, self, status),
         isChildAtWork: (self) =>
           below(world, self).some((o) => isTriggeredFor(o, self.status?.jobID ?? '') && !isFinished(o)),
@@ -148,7 +148,7 @@ const affectsOthers = (old: Inst, now: Inst): boolean =>
   old.status?.jobID !== now.status?.jobID ||
   old.status?.jobIDFinished !== now.status?.jobIDFinished ||
   old.metadata.deletionTimestamp !== now.metadata.deletionTimestamp ||
-  notPickedUpBelow(old) !== notPickedUpBelow(now) ||
+  obstacleAt(old)?.message !== obstacleAt(now)?.message ||
   driftOf(old) !== driftOf(now) ||
   hasAnnotation(old.metadata, annotations.suspended) !== hasAnnotation(now.metadata, annotations.suspended) ||
   hasOperation(old.metadata, operations.reconcile) !== hasOperation(now.metadata, operations.reconcile) ||

@@ -22,7 +22,7 @@ type Working =
 type Final = 'Succeeded' | 'Failed' | 'DeleteFailed';
 
 export const phases = {
-  Init: { phase: init, onFail: 'Failed', seen: 'before-effects' },
+  Init: { phase: init, onFail: 'Failed', seen: 'before-effects', readsSpec: true },
   CleanupOrphaned: { phase: cleanupOrphaned, onFail: 'Failed', onRefusal: 'retry' },
   ObjectsCreated: { phase: objectsCreated, onFail: 'Failed', onRefusal: 'retry', seen: 'before-effects' },
   Progressing: { phase: progressing, onFail: 'Failed', onRefusal: 'retry', seen: 'always' },

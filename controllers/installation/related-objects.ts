@@ -4,7 +4,6 @@ import { exportedNames, importedNames } from '../../src/api/data-names.ts';
 import type { Execution } from '../../src/api/kinds/execution.ts';
 import type { Installation, InstallationStatus } from '../../src/api/kinds/installation.ts';
 import { keyOf } from '../../src/runtime/keys.ts';
-import { notPickedUpMessage } from '../../src/machine/status.ts';
 import { index, namesInFamily, type World } from '../../src/landscape/world.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 
@@ -58,10 +57,6 @@ export function connectedSiblings(world: World, self: Inst): readonly Inst[] {
   for (const importer of importersFrom(world, self)) found.set(importer.metadata.name, importer);
   return [...found.values()];
 }
-
-/** The message about an item below that no deployer picks up, if there is one. */
-export const notPickedUpBelow = ({ status }: View<Installation> | View<Execution>): string | undefined =>
-  notPickedUpMessage(status?.conditions);
 
 /** The execution with the installation's name, whatever its owner. */
 export const executionOf = (world: World, self: Inst): View<Execution> | undefined =>

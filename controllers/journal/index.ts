@@ -51,7 +51,7 @@ export function journalControllers(
     const uid = metadata.labels?.[labels.rootUid];
     return uid === undefined ? [] : [uid];
   });
-  return [recorder(ports, records), cleaner(ports, records)];
+  return [recorder(ports, records), cleaner(ports)];
 }
 
 function recorder(ports: JournalPorts, records: Cache<JobRecord>): ControllerSpec<Installation> {
@@ -138,7 +138,7 @@ const endOf = ({ status }: View<Installation>): string => status?.jobIDFinished 
 const hasEnded = (root: View<Installation>): boolean => isRoot(root.metadata) && endOf(root) !== '';
 
 /** Deletes expired records whose root is gone; those of other roots are deleted with the next record. */
-function cleaner({ world, settings }: JournalPorts, records: Cache<JobRecord>): ControllerSpec<JobRecord> {
+function cleaner({ world, settings }: JournalPorts): ControllerSpec<JobRecord> {
   const isOrphan = ({ metadata, spec }: View<JobRecord>): boolean =>
     world.installations.get(`${metadata.namespace ?? ''}/${spec.root.name}`)?.metadata.uid !== spec.root.uid;
   return {
@@ -152,7 +152,7 @@ function cleaner({ world, settings }: JournalPorts, records: Cache<JobRecord>): 
         const now = ctx.clock.wall();
         if (!isExpired(primary, settings, now))
           return { write: 'none', requeueAfterMs: untilExpiry(expiryOf(primary, settings), now) };
-        if (isOrphan(primary) && records.get(keyOf(primary))) await remove(primary, ctx);
+        if (isOrphan(primary)) await remove(primary, ctx);
         return { write: 'none' };
       },
     },

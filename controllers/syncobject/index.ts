@@ -11,7 +11,7 @@ import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Client, Key, Kind, Obj, View } from '../../src/runtime/types.ts';
 
 interface SyncObjectPorts {
-  readonly world: World;
+  readonly world: Pick<World, 'installations' | 'executions'>;
   readonly client: Client;
 }
 

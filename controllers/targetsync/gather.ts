@@ -1,10 +1,10 @@
 /** Reads the source cluster and the namespace of the TargetSync; no other file reads them. */
 import { TARGET_SYNC_OK, annotations, labels } from '../../src/api/labels.ts';
+import { namesHere, NamesNotMatched, type NameMatcher } from '../../src/blueprint/match-names.ts';
 import { secretKind, type World } from '../../src/landscape/world.ts';
 import { ApiError, NotFound, ResponseTooLarge, TransportError } from '../../src/runtime/errors.ts';
 import type { Client } from '../../src/runtime/types.ts';
 import { isSynced, isSyncedTarget, SECRET_KEY } from './decide.ts';
-import { nameFilter } from './names.ts';
 import { byName, type Host, type Sync, type Wanted } from './snapshot.ts';
 import { IncompleteAnswer, listWhere, requestShootAccess, secretsOf, shootsOf } from './source.ts';
 
@@ -14,7 +14,7 @@ export class InvalidSpec extends Error {
 }
 
 export interface HostPorts {
-  readonly world: World;
+  readonly world: Pick<World, 'targets' | 'targetSyncs'>;
   readonly client: Client;
 }
 
@@ -25,10 +25,16 @@ export async function gatherHost(
 ): Promise<Host> {
   const { namespace = '' } = self.metadata;
   const labelled = { namespace, labels: `${labels.targetSync}=${TARGET_SYNC_OK}` };
-  const secrets = await listWhere(client, secretKind, labelled, isSynced, signal);
+  const secrets = await listWhere(client, secretKind, labelled, (page) => page.filter(isSynced), signal);
   const ours = byName(secrets);
   const query = { namespace, metadataOnly: true };
-  const others = await listWhere(client, secretKind, query, (s) => !ours.has(s.metadata.name), signal);
+  const others = await listWhere(
+    client,
+    secretKind,
+    query,
+    (page) => page.filter((s) => !ours.has(s.metadata.name)),
+    signal,
+  );
   return {
     // eslint-disable-next-line no-restricted-syntax -- once a minute, like the Secrets of the namespace
     targets: byName(world.targets.list(namespace)),
@@ -44,6 +50,8 @@ interface SourceQuery {
   /** RFC 3339 */
   readonly now: string;
   readonly signal: AbortSignal;
+  /** Default: in this thread. */
+  readonly matcher?: NameMatcher | undefined;
 }
 
 /** @throws InvalidSpec; the errors of runtime/errors.ts if the source cluster does not respond */
@@ -58,14 +66,20 @@ export async function gatherWanted(query: SourceQuery): Promise<Wanted[]> {
   ];
 }
 
-function filterOf(expression: string): (name: string) => boolean {
-  const filter = nameFilter(expression);
-  if (!filter) throw new InvalidSpec(`invalid regular expression to filter names: ${expression}`);
-  return filter;
-}
+const filterOf =
+  ({ matcher = namesHere }: SourceQuery, expression: string) =>
+  async (names: readonly string[]): Promise<readonly boolean[]> => {
+    const matches = await matcher.matchNames({ expression, names }).catch((error: unknown) => {
+      if (error instanceof NamesNotMatched) throw new InvalidSpec(error.message, { cause: error });
+      throw error;
+    });
+    if (!matches) throw new InvalidSpec(`invalid regular expression to filter names: ${expression}`);
+    return matches;
+  };
 
-async function wantedSecrets({ self, source, signal }: SourceQuery, expression: string): Promise<Wanted[]> {
-  const secrets = await secretsOf(source, self.spec.sourceNamespace, filterOf(expression), signal);
+async function wantedSecrets(query: SourceQuery, expression: string): Promise<Wanted[]> {
+  const { self, source, signal } = query;
+  const secrets = await secretsOf(source, self.spec.sourceNamespace, filterOf(query, expression), signal);
   return secrets.map(({ metadata: { name }, type = 'Opaque', data = {} }) => ({
     as: 'copy',
     name,
@@ -78,7 +92,7 @@ async function wantedSecrets({ self, source, signal }: SourceQuery, expression: 
 async function wantedShoots(query: SourceQuery, expression: string): Promise<Wanted[]> {
   const { self, source, signal } = query;
   const { sourceNamespace } = self.spec;
-  const matches = filterOf(expression);
+  const matches = filterOf(query, expression);
   const shoots = await shootsOf(source, sourceNamespace, matches, signal).catch((error: unknown) => {
     if (!(error instanceof NotFound)) throw error;
     throw new InvalidSpec('the source cluster does not serve the kind Shoot (core.gardener.cloud/v1beta1)');

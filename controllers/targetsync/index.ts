@@ -1,6 +1,7 @@
 /** The TargetSync controller: creates targets from secrets or shoots of another cluster and keeps them up to date. */
 import { isBeingDeleted } from '../../src/api/job.ts';
 import { targetSyncKind, type TargetSync } from '../../src/api/kinds/targetsync.ts';
+import type { Target } from '../../src/api/kinds/target.ts';
 import { keyOf } from '../../src/runtime/keys.ts';
 import {
   annotationsChanged,
@@ -13,6 +14,7 @@ import type { ControllerSpec } from '../../src/runtime/controller/controller.ts'
 import { SLOW_RECONCILE_MS } from '../../src/runtime/controller/spec.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
+import { isSyncedTarget } from './decide.ts';
 import { reconcileTargetSync, type ReconcilePorts } from './reconcile.ts';
 
 export interface TargetSyncPorts extends ReconcilePorts {
@@ -26,7 +28,7 @@ const isLeaving = (old: View<Obj>, sync: View<Obj>): boolean =>
   !isBeingDeleted(old.metadata) && isBeingDeleted(sync.metadata);
 
 export function targetSyncController(ports: TargetSyncPorts): ControllerSpec<TargetSync> {
-  const { targetSyncs } = ports.world;
+  const { targetSyncs, targets } = ports.world;
   return {
     name: 'targetsync',
     kind: targetSyncKind,
@@ -47,6 +49,13 @@ export function targetSyncController(ports: TargetSyncPorts): ControllerSpec<Tar
           [...targetSyncs.list(sync.metadata.namespace)]
             .filter(({ metadata }) => metadata.uid !== sync.metadata.uid)
             .map(keyOf),
+      }),
+      // A target that a user deletes is created again without waiting for the next poll.
+      watchSource<Target, TargetSync>({
+        cache: targets,
+        filter: { add: () => false, update: () => false },
+        toPrimary: (target) =>
+          isSyncedTarget(target) ? [...targetSyncs.list(target.metadata.namespace)].map(keyOf) : [],
       }),
     ],
     reconciler: {

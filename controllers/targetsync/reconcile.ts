@@ -21,15 +21,18 @@ import {
 } from '../../src/runtime/errors.ts';
 import type { Context } from '../../src/runtime/types.ts';
 import type { TargetSync } from '../../src/api/kinds/targetsync.ts';
+import type { NameMatcher } from '../../src/blueprint/match-names.ts';
 import { activeSiblings, specError, planRemoval, planSync } from './decide.ts';
 import { gatherHost, gatherWanted, InvalidSpec, type HostPorts } from './gather.ts';
 import { isRotationDue, renewable, RotationImpossible } from './rotation.ts';
 import type { Sync } from './snapshot.ts';
-import { IncompleteAnswer, requestToken } from './source.ts';
+import { IncompleteAnswer, requestToken, TooMuchListed } from './source.ts';
 
 export interface ReconcilePorts extends HostPorts {
   readonly sources: ClientPool;
   readonly clock: Clock;
+  /** Matches names by the expressions of a namespace; default: in this thread. */
+  readonly matcherOf?: ((namespace: string) => NameMatcher) | undefined;
 }
 
 /** The reconcile failed; the status says why. Thrown to retry with back-off. */
@@ -88,7 +91,14 @@ async function sync(context: SyncContext): Promise<readonly string[]> {
   if (invalid) throw new InvalidSpec(invalid);
   const host = await gatherHost(context, self, signal);
   const now = timestamp(clock);
-  const wanted = await gatherWanted({ self, source: source.client, host, now, signal });
+  const wanted = await gatherWanted({
+    self,
+    source: source.client,
+    host,
+    now,
+    signal,
+    matcher: context.matcherOf?.(self.metadata.namespace ?? ''),
+  });
   const { writes, removals, problems } = planSync(self, wanted, host);
   const failures = await carryOutEach(context, writes);
   // After a failed write nothing is deleted, because the failed object may be the replacement of a deleted one.
@@ -162,6 +172,7 @@ const reportable = [
   InvalidSpec,
   RotationImpossible,
   IncompleteAnswer,
+  TooMuchListed,
 ];
 const isReportable = (error: unknown): error is Error => reportable.some((Class) => error instanceof Class);
 

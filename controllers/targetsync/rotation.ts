@@ -1,7 +1,9 @@
 /** When the token for the source cluster is renewed, and how it is stored in the kubeconfig. Pure. */
 import { annotations } from '../../src/api/labels.ts';
+import { KUBECONFIG } from '../../src/lib/kubeconfig-strings.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
-import { parseYaml, toYaml } from '../../src/lib/yaml.ts';
+import { toYaml } from '../../src/lib/yaml.ts';
+import { parseBoundedYaml } from '../../src/lib/yaml-texts.ts';
 import type { Sync } from './snapshot.ts';
 
 const RENEW_AFTER_MS = 60 * 24 * 3_600_000;
@@ -50,7 +52,7 @@ export function renewable(kubeconfig: string): Renewable {
 
 function parseWithoutError(text: string): unknown {
   try {
-    return parseYaml(text);
+    return parseBoundedYaml(text, { strings: KUBECONFIG });
   } catch {
     // The error of the parser may quote the kubeconfig, which contains credentials.
     return undefined;

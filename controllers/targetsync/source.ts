@@ -1,41 +1,69 @@
 /** Requests to the source cluster: lists of secrets and shoots, tokens, and shoot kubeconfigs. */
 import { append } from '../../src/lib/lists.ts';
+import { sizeText } from '../../src/lib/sizes.ts';
 import { ownField } from '../../src/lib/objects.ts';
 import { shootKind, type Shoot } from '../../src/landscape/source-cluster.ts';
 import { secretKind, type Secret } from '../../src/landscape/world.ts';
 import { pathOf, tokenPathOf } from '../../src/runtime/transport/path.ts';
 import type { Client, Kind, Obj, Query } from '../../src/runtime/types.ts';
 
-/** All listed objects that match, read page by page. */
-export async function listWhere<T extends Obj>(
+/** The objects are too large together. */
+export class TooMuchListed extends Error {
+  override readonly name = 'TooMuchListed';
+}
+
+/** Of the data of all objects that are in memory for one TargetSync: some 10,000 kubeconfigs. */
+const MAX_LISTED_BYTES = 64 << 20;
+
+/**
+ * The listed objects of a page that match, page by page.
+ * @param choose returns those of one page
+ * @throws TooMuchListed; the errors of runtime/errors.ts
+ */
+export async function listWhere<T extends Obj & { readonly data?: Readonly<Record<string, string>> }>(
   client: Client,
   kind: Kind<T>,
   query: Query,
-  fits: (object: T) => boolean,
+  choose: (page: readonly T[]) => Promise<readonly T[]> | readonly T[],
   signal: AbortSignal,
 ): Promise<T[]> {
   const found: T[] = [];
-  for await (const page of client.list(kind, query, signal)) append(found, page.items.filter(fits));
+  let left = MAX_LISTED_BYTES;
+  for await (const { items } of client.list(kind, query, signal)) {
+    const chosen = await choose(items);
+    for (const { data = {} } of chosen) for (const text of Object.values(data)) left -= text.length;
+    if (left < 0)
+      throw new TooMuchListed(
+        `the matching ${kind.plural} of namespace ${query.namespace ?? ''} have more than ${sizeText(MAX_LISTED_BYTES)} together, a fixed limit; choose fewer, or divide them among namespaces`,
+      );
+    append(found, chosen);
+  }
   return found;
 }
 
-type NameFilter = (name: string) => boolean;
+/** Whether each name matches. */
+type NameFilter = (names: readonly string[]) => Promise<readonly boolean[]>;
+
+const named =
+  (matches: NameFilter) =>
+  async <T extends Obj>(page: readonly T[]): Promise<readonly T[]> => {
+    const answers = await matches(page.map(({ metadata: { name } }) => name));
+    return page.filter((_, index) => answers[index]);
+  };
 
 export const secretsOf = (
   source: Client,
   namespace: string,
   matches: NameFilter,
   signal: AbortSignal,
-): Promise<Secret[]> =>
-  listWhere(source, secretKind, { namespace }, ({ metadata }) => matches(metadata.name), signal);
+): Promise<Secret[]> => listWhere(source, secretKind, { namespace }, named(matches), signal);
 
 export const shootsOf = (
   source: Client,
   namespace: string,
   matches: NameFilter,
   signal: AbortSignal,
-): Promise<Shoot[]> =>
-  listWhere(source, shootKind, { namespace }, ({ metadata }) => matches(metadata.name), signal);
+): Promise<Shoot[]> => listWhere(source, shootKind, { namespace }, named(matches), signal);
 
 /** The source cluster's response does not contain the requested value. */
 export class IncompleteAnswer extends Error {

@@ -25,6 +25,8 @@ export const conditionTypes = {
   Drifted: 'Drifted',
   /** Deploy item: other items manage the same objects on its cluster. Removed when they no longer do. */
   SharedObjects: 'SharedObjects',
+  /** Deploy item: objects stay on clusters that its target no longer leads to. Removed when they are managed again, deleted or forgotten. */
+  ObjectsLeftBehind: 'ObjectsLeftBehind',
   /** Whether the last job succeeded, and nothing failed since; `Unknown` while a job runs. */
   Ready: 'Ready',
   /** A job runs. Removed when it ends. */
@@ -54,6 +56,7 @@ export const espalierConditions: readonly ConditionType[] = [
   'AutomaticReconcile',
   'Drifted',
   'SharedObjects',
+  'ObjectsLeftBehind',
   ...readinessConditions,
   'ValidateConfiguration',
 ];
@@ -82,11 +85,28 @@ export const conditionReasons = {
   PredecessorsUnfinished: 'PredecessorsUnfinished',
   SuccessorsExist: 'SuccessorsExist',
   NotTakenUp: 'NotTakenUp',
+  ReconcileError: 'ReconcileError',
+  InProgress: 'InProgress',
   JobNotStarted: 'JobNotStarted',
   NameNotFound: 'NameNotFound',
   ServerUnavailable: 'ServerUnavailable',
   ManagedByOthers: 'ManagedByOthers',
+  OnAnotherCluster: 'OnAnotherCluster',
   FoundOverwrite: 'FoundOverwrite',
   NoOverwriteDefined: 'No overwrite defined',
 } as const;
 export type ConditionReason = (typeof conditionReasons)[keyof typeof conditionReasons];
+
+/**
+ * Reasons of `Waiting` whose message is about the innermost object that holds the job up, the most serious first: a deploy
+ * item without a deployer, an error that is retried, a wait that has lasted a while.
+ */
+export const obstacleReasons = [
+  conditionReasons.NotTakenUp,
+  conditionReasons.ReconcileError,
+  conditionReasons.InProgress,
+] as const;
+export type ObstacleReason = (typeof obstacleReasons)[number];
+
+export const isObstacleReason = (reason: string): reason is ObstacleReason =>
+  obstacleReasons.some((one) => one === reason);

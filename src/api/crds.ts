@@ -27,7 +27,7 @@ interface CustomResourceDefinition {
 
 /**
  * All definitions, sorted by name. Every call returns new objects.
- * @throws Error if the package does not contain the folder `crds`
+ * @throws Error if the package does not contain the folder `charts/espalier/crds`
  */
 export function loadCrds(): CustomResourceDefinition[] {
   const folder = crdFolder();
@@ -37,11 +37,12 @@ export function loadCrds(): CustomResourceDefinition[] {
     .map((file) => parseYaml(readFileSync(join(folder, file), 'utf8')) as CustomResourceDefinition);
 }
 
-/** The folder is next to package.json; its distance differs between sources and compiled files. */
+/** That of the chart, next to package.json; its distance differs between sources and compiled files. */
 function crdFolder(): string {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
-    const candidate = join(folder, 'crds');
+    const candidate = join(folder, 'charts/espalier/crds');
     if (existsSync(join(folder, 'package.json')) && existsSync(candidate)) return candidate;
-    if (folder === dirname(folder)) throw new Error(`no folder crds above ${import.meta.dirname}`);
+    if (folder === dirname(folder))
+      throw new Error(`no folder charts/espalier/crds above ${import.meta.dirname}`);
   }
 }

@@ -18,21 +18,40 @@ export interface ManagedObject {
 /** Index of deploy items by the uids of the objects that they manage. */
 export const MANAGED_UID = 'managed-uid';
 
-/** Entries without a uid are skipped: their cluster is unknown, and the object may never have been created. */
-export function managedObjects({ status }: View<DeployItem>): readonly ManagedObject[] {
-  const list = ownField(status?.providerStatus, 'managedResources');
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((entry: unknown) => {
-    const inner = ownField(entry, 'resource');
-    const resource = isObject(inner) ? inner : entry; // entries of version v1alpha1 contain the resource directly, without policies
-    const text = (field: string): string => {
-      const value = ownField(resource, field);
-      return typeof value === 'string' ? value : '';
-    };
+/**
+ * Includes the objects that stay on other clusters. Entries without a uid are skipped: their cluster is unknown, and the
+ * object may never have been created.
+ */
+export const managedObjects = ({ status }: View<DeployItem>): readonly ManagedObject[] => [
+  ...managedIn(status?.providerStatus),
+  ...(status?.leftBehind ?? []).flatMap(({ providerStatus }) => managedIn(providerStatus)),
+];
+
+/** The entries of the inventory in a provider status. */
+export function entriesIn(providerStatus: unknown): readonly unknown[] {
+  const list = ownField(providerStatus, 'managedResources');
+  return Array.isArray(list) ? (list as readonly unknown[]) : [];
+}
+
+/** The object of an entry. Entries of version v1alpha1 contain it directly, without policies. */
+export function resourceOf(entry: unknown): unknown {
+  const inner = ownField(entry, 'resource');
+  return isObject(inner) ? inner : entry;
+}
+
+/** A field of an object of an entry; empty if it is not a string. */
+export function textIn(value: unknown, field: string): string {
+  const text = ownField(value, field);
+  return typeof text === 'string' ? text : '';
+}
+
+const managedIn = (providerStatus: unknown): readonly ManagedObject[] =>
+  entriesIn(providerStatus).flatMap((entry) => {
+    const resource = resourceOf(entry);
+    const text = (field: keyof ManagedObject): string => textIn(resource, field);
     const uid = text('uid');
     return uid === '' ? [] : [{ uid, kind: text('kind'), name: text('name'), namespace: text('namespace') }];
   });
-}
 
 export const managedUids = (item: View<DeployItem>): readonly string[] => [
   ...new Set(managedObjects(item).map(({ uid }) => uid)),

@@ -205,6 +205,17 @@ export const finishedColumn: PrinterColumn = {
   isWide: true,
 };
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', path: '.metadata.creationTimestamp' };
+/** Since when it is being deleted; without it, kubectl does not show that an object waits for finalizers. */
+export const deletedColumn: PrinterColumn = {
+  name: 'Deleted',
+  type: 'date',
+  path: '.metadata.deletionTimestamp',
+};
+export const annotationColumn = (name: string, annotation: string): PrinterColumn => ({
+  name,
+  type: 'string',
+  path: `.metadata.annotations.${annotation.replaceAll('.', '\\.')}`,
+});
 export const labelColumn = (name: string, label: string): PrinterColumn => ({
   name,
   type: 'string',

@@ -12,11 +12,10 @@ import type { BlueprintDefinition } from '../api/kinds/installation.ts';
 import { API_VERSION, GROUP } from '../api/labels.ts';
 import { anyObject } from '../api/shared.ts';
 import { isObject, ownField } from '../lib/objects.ts';
-import { parseYaml } from '../lib/yaml.ts';
 import { ComponentProblem } from '../components/errors.ts';
 import { withContents, type ComponentView } from '../components/view.ts';
 import { BlueprintInvalid, BlueprintUnavailable } from './errors.ts';
-import { MAX_READ_HERE, READ_HERE_RULE } from './read-here.ts';
+import { MAX_READ_HERE, parseHere, READ_HERE_RULE } from './read-here.ts';
 import { FileTreeError, inlineFileTree, readText, type FileTree } from '../lib/file-tree.ts';
 import type { Blueprint } from './model.ts';
 import { blueprintArchives, unpackBlueprint } from './resources.ts';
@@ -97,7 +96,7 @@ export function parseBlueprint(text: string, where = 'inline defined blueprint')
   if (text.length > MAX_READ_HERE) return fail(`it has ${String(text.length)} characters, ${READ_HERE_RULE}`);
   let document: unknown;
   try {
-    document = parseYaml(text);
+    document = parseHere(text);
   } catch (error) {
     return fail((error as Error).message, error);
   }

@@ -4,6 +4,7 @@
  */
 import { valuesIn } from '../lib/masking.ts';
 import { StringSearch } from '../lib/string-search.ts';
+import type { FileTree } from '../lib/file-tree.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 import type { ImportSet } from './import-set.ts';
 
@@ -12,14 +13,21 @@ type FindSecret = (text: string) => string | undefined;
 
 /** Shorter values occur in names by chance: `admin`, `prod`. */
 const MIN_LENGTH = 8;
+/** Of other imports and all files of a blueprint, which are searched in the main thread; what is beyond counts as not said. */
+const MAX_SEARCHED = 2 ** 19;
 /** Names in Kubernetes are not longer. */
 const MAX_LENGTH = 253;
 
 /**
  * Searches for values that imports read from secrets, ignoring upper and lower case: names are lower case, so templates
- * may have converted the values.
+ * may have converted the values. A value that also stands in the blueprint, in other imports or in the name of the
+ * installation is not one that a template has taken from a secret.
+ * @param openTexts what is readable without rights for secrets; called only if a value is found
  */
-export function secretFinder({ data }: Pick<ImportSet, 'data'>): FindSecret {
+export function secretFinder(
+  { data }: Pick<ImportSet, 'data'>,
+  openTexts: () => Iterable<string> = () => [],
+): FindSecret {
   const owners = new Map<string, string>();
   for (const [name, { value, isSecret }] of data) {
     if (!isSecret) continue;
@@ -28,14 +36,74 @@ export function secretFinder({ data }: Pick<ImportSet, 'data'>): FindSecret {
     }
   }
   const search = new StringSearch(owners.keys());
+  let open: ReadonlySet<string> | undefined;
+  const isHidden = (value: string): boolean => {
+    open ??= valuesAmong(openTexts(), search);
+    return !open.has(value);
+  };
   return (text) => {
     const lower = text.toLowerCase();
     for (let at = 0; at <= lower.length - MIN_LENGTH; at++) {
-      const found = search.at(lower, at);
+      const found = search.at(lower, at, isHidden);
       if (found !== undefined) return owners.get(found);
     }
     return undefined;
   };
+}
+
+/** The searched values that occur in the texts. */
+function valuesAmong(texts: Iterable<string>, search: StringSearch): ReadonlySet<string> {
+  const found = new Set<string>();
+  const note = (value: string): boolean => {
+    found.add(value);
+    return false; // so that shorter ones at the same position are found, too
+  };
+  for (const text of texts) {
+    const lower = text.toLowerCase();
+    for (let at = 0; at <= lower.length - MIN_LENGTH; at++) search.at(lower, at, note);
+  }
+  return found;
+}
+
+/** What a blueprint, imports that do not come from secrets, and the name of the installation say. */
+export function* openTexts(
+  { name, namespace = '' }: { readonly name: string; readonly namespace?: string | undefined },
+  files: Pick<FileTree, 'read' | 'list'>,
+  { data }: Pick<ImportSet, 'data'>,
+): Generator<string> {
+  yield `${namespace}/${name}`;
+  let left = MAX_SEARCHED;
+  for (const { value, isSecret } of data.values()) {
+    if (isSecret) continue;
+    for (const text of scalarsIn(value)) {
+      left -= text.length + 1;
+      if (left < 0) return;
+      yield text;
+    }
+  }
+  const folders = [''];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const { name: entry, isDirectory, isLink, size } of files.list(folder) ?? []) {
+      const path = `${folder}/${entry}`;
+      if (isLink || size > left) continue;
+      left -= size;
+      if (isDirectory) folders.push(path);
+      else yield Buffer.from(files.read(path) ?? []).toString('utf8');
+    }
+  }
+}
+
+/** Keys and values, one by one, so that the reader may stop. */
+function* scalarsIn(value: unknown): Generator<string> {
+  const rest: Iterator<unknown>[] = [[value][Symbol.iterator]()];
+  for (let last = rest.at(-1); last; last = rest.at(-1)) {
+    const step = last.next();
+    const next: unknown = step.value;
+    if (step.done) rest.pop();
+    else if (Array.isArray(next)) rest.push(next[Symbol.iterator]());
+    else if (isObject(next)) rest.push(Object.entries(next)[Symbol.iterator]());
+    else yield String(next);
+  }
 }
 
 /** The problem in names of sub-installations; undefined if there is none. */

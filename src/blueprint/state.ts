@@ -6,7 +6,8 @@ import type { ApiObject } from '../api/shared.ts';
 import { goJson } from '../lib/gojson.ts';
 import { sha1Name } from '../lib/hash.ts';
 import { controllerReference, type View } from '../lib/objects.ts';
-import { parseYaml, toYaml } from '../lib/yaml.ts';
+import { toYaml } from '../lib/yaml.ts';
+import { textsHere, type TextReader } from '../lib/yaml-texts.ts';
 import type { TemplateExecutor } from '../api/blueprint.ts';
 import type { RenderedState } from '../templating/render.ts';
 import { isInterruption } from './interruptions.ts';
@@ -101,11 +102,19 @@ function mayUseState(
 
 const WHOLE_VALUES = /(?<![\w)\]"`])\.(?![\w.])|\$(?![\w.])/;
 
-/** The document in a state secret; an empty map if there is none. */
-export function readState(secret: { readonly data?: Readonly<Record<string, string>> | undefined }): unknown {
+/**
+ * The document in a state secret; an empty map if there is none.
+ * @throws TextUnreadable, TextsTooLarge
+ */
+export async function readState(
+  secret: { readonly data?: Readonly<Record<string, string>> | undefined },
+  reader: TextReader = textsHere,
+): Promise<unknown> {
   const encoded = secret.data?.[KEY];
   if (encoded === undefined) return {};
-  return parseYaml(Buffer.from(encoded, 'base64').toString('utf8')) ?? {};
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const [state] = await reader.readTexts({ texts: [[KEY, text]] });
+  return state?.value ?? {};
 }
 
 /** A Secret of the core API; `data` is base64. */

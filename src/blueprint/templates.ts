@@ -12,12 +12,11 @@ import { targetImport } from '../api/kinds/installation.ts';
 import { API_VERSION } from '../api/labels.ts';
 import { anyJson, anyObject, open } from '../api/shared.ts';
 import { anyCaseField, isObject, type View } from '../lib/objects.ts';
-import { parseYaml } from '../lib/yaml.ts';
 import { SubInstallationsInvalid } from './errors.ts';
 import { readText } from '../lib/file-tree.ts';
 import type { LoadedBlueprint } from './load.ts';
 import type { JsonMap } from './model.ts';
-import { MAX_READ_HERE, READ_HERE_RULE } from './read-here.ts';
+import { MAX_READ_HERE, parseHere, READ_HERE_RULE } from './read-here.ts';
 import { unreadableResult } from './render.ts';
 
 const fileEntry = open({ file: z.string() });
@@ -114,7 +113,7 @@ function templateFile(
     );
   let document: unknown;
   try {
-    document = parseYaml(text);
+    document = parseHere(text);
   } catch (cause) {
     throw unreadable(`${at}: Invalid value: "${path}": ${(cause as Error).message}`, cause);
   }

@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
-import type { TemplateLimits } from '../templating/budget.ts';
 import type { WayListener } from '../templating/fork.ts';
 import {
   renderExecution,
@@ -14,6 +13,8 @@ import {
   type TemplateExecution,
 } from '../templating/render.ts';
 import { withLookups } from '../templating/helm/lookups.ts';
+import { readTexts, type TextReader, type TextsJob } from '../lib/yaml-texts.ts';
+import { DEFAULT_LIMITS, type TemplateLimits } from '../templating/budget.ts';
 import { chartWork, type ChartRunner } from '../templating/helm/work.ts';
 import { checkSchema, type SchemaSources, type SchemaVerdict } from './json-schema.ts';
 import { evaluateMapping, type MappingName } from './mapping.ts';
@@ -21,6 +22,7 @@ import type { JsonMap } from './model.ts';
 import type { IssuedByKey } from './kubeconfigs/request.ts';
 import { spiffKubeconfigFunctions } from './kubeconfigs/engines.ts';
 import { spiffFunctionsFor } from './spiff-functions.ts';
+import { matchNames, type NameMatcher } from './match-names.ts';
 import { unpackItems, type ItemsUnpacker } from './unpack-items.ts';
 import type { SchemaVersion } from '../components/descriptor.ts';
 import { componentValues } from '../components/functions.ts';
@@ -70,7 +72,8 @@ export interface TemplateRunner {
   check(job: SchemaJob): Promise<SchemaVerdict>;
 }
 
-export interface Runner extends TemplateRunner, ChartRunner, ItemsUnpacker, DescriptorRunner {}
+export interface Runner
+  extends TemplateRunner, ChartRunner, ItemsUnpacker, DescriptorRunner, TextReader, NameMatcher {}
 
 /** The runner for the work of users of a namespace: each namespace has its own share of the workers. */
 export type RunnerOf = (namespace: string) => Runner;
@@ -104,7 +107,12 @@ export const work = {
   ...chartWork,
   ...descriptorWork,
   unpackItems,
+  matchNames,
+  readTexts: (job: TextsJob, { limits }: WorkWorld) => readTexts(job, bytesFor(limits)),
 } as const;
+
+const bytesFor = (limits: Partial<TemplateLimits> = {}): number =>
+  limits.maxOutputBytes ?? DEFAULT_LIMITS.maxOutputBytes;
 
 export type WorkKind = keyof typeof work;
 
@@ -118,6 +126,8 @@ export const inThisThread = (world: WorkWorld): Runner => ({
   chartValues: (job) => settled(() => work.chartValues(job)),
   checkChartValues: (job) => settled(() => work.checkChartValues(job)),
   unpackItems: (job) => settled(() => work.unpackItems(job)),
+  matchNames: (job) => settled(() => work.matchNames(job)),
+  readTexts: (job) => settled(() => work.readTexts(job, world)),
   recordDocuments: (job) => settled(() => work.recordDocuments(job)),
   chartDefinitions: (job) => settled(() => work.chartDefinitions(job)),
   viewRecord: (job) => settled(() => work.viewRecord(job)),

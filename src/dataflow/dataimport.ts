@@ -7,8 +7,16 @@ import { inexactIn, refusedInteger, type InexactInteger } from '../lib/exact-jso
 import { goJson } from '../lib/gojson.ts';
 import { sha1Hex } from '../lib/hash.ts';
 import type { View } from '../lib/objects.ts';
-import { parseYaml, YamlError } from '../lib/yaml.ts';
-import { IntegerTooLong } from '../lib/yaml-error.ts';
+import {
+  readTexts,
+  TextsTooLarge,
+  TextUnreadable,
+  type ReadText,
+  type TextReader,
+  type TextsJob,
+} from '../lib/yaml-texts.ts';
+import { IntegerTooLong, YamlError } from '../lib/yaml-error.ts';
+import { MAX_IMPORT_BYTES, wayOutOfImports } from './import-limits.ts';
 
 /**
  * The fields of a Secret or ConfigMap that imports read. `data` of a Secret is base64, that of a ConfigMap a plain
@@ -24,7 +32,7 @@ export interface MeasuredImport extends DataImport {
   readonly bytes: number;
 }
 
-interface KeyedReference {
+export interface KeyedReference {
   readonly kind: 'secret' | 'configmap';
   readonly namespace: string;
   readonly name: string;
@@ -84,57 +92,74 @@ export function inexactIntegerMessage(
 
 /** The value, or a message that says why there is none. */
 export function keyedImport(ref: KeyedReference, source: KeyedSource | undefined): MeasuredImport | string {
-  if (!source) return `${ref.kind}s "${ref.name}" not found`;
-  const { key } = ref;
-  const entries = ref.kind === 'secret' ? decoded(source.data, key) : configEntries(source);
-  const isSecret = ref.kind === 'secret';
+  const entries = entriesOf(ref, source);
+  if (typeof entries === 'string') return entries;
   try {
-    if (key === undefined || key === '') return { ...wholeImport(entries), isSecret };
-    const content = entries.get(key);
-    if (!content) return missingKey(ref, key);
-    const value = entryValue(key, content);
-    // Only YAML aliases make the value larger than its text.
-    const bytes = content.includes('*') ? goJson(value).length : content.length;
-    return { value, version: sha1Hex(content), isSecret, bytes };
+    return importOf(ref, entries, readTexts(jobOf(entries), MAX_IMPORT_BYTES));
   } catch (error) {
-    if (!(error instanceof EntryUnreadable)) throw error;
-    const where = `${ref.kind} ${ref.namespace}/${ref.name} cannot be read: key ${error.key}: `;
-    return where + (isSecret ? withoutContent(error.cause) : error.cause.message);
+    return problemOf(ref, error);
   }
 }
 
-class EntryUnreadable extends Error {
-  readonly key: string;
-  override readonly cause: YamlError;
-
-  constructor(key: string, cause: YamlError) {
-    super(cause.message);
-    this.key = key;
-    this.cause = cause;
+/** The same with a reader for texts of any size. */
+export async function readKeyedImport(
+  ref: KeyedReference,
+  source: KeyedSource | undefined,
+  reader: TextReader,
+): Promise<MeasuredImport | string> {
+  const entries = entriesOf(ref, source);
+  if (typeof entries === 'string') return entries;
+  try {
+    return importOf(ref, entries, await reader.readTexts(jobOf(entries)));
+  } catch (error) {
+    return problemOf(ref, error);
   }
+}
+
+type Entries = readonly (readonly [key: string, content: Buffer])[];
+
+const isWhole = ({ key }: KeyedReference): boolean => key === undefined || key === '';
+
+/** The entries to import, or a message. */
+function entriesOf(ref: KeyedReference, source: KeyedSource | undefined): Entries | string {
+  if (!source) return `${ref.kind}s "${ref.name}" not found`;
+  const { key = '' } = ref;
+  const entries = ref.kind === 'secret' ? decoded(source.data, key) : configEntries(source);
+  if (isWhole(ref)) return [...entries];
+  const content = entries.get(key);
+  return content ? [[key, content]] : missingKey(ref, key);
+}
+
+const jobOf = (entries: Entries): TextsJob => ({
+  texts: entries.map(([key, content]) => [key, content.toString('utf8')]),
+});
+
+function importOf(ref: KeyedReference, entries: Entries, read: readonly ReadText[]): MeasuredImport {
+  const isSecret = ref.kind === 'secret';
+  const [first] = entries;
+  const [only] = read;
+  if (!isWhole(ref) && first && only) {
+    const [, content] = first;
+    return { value: only.value, version: sha1Hex(content), isSecret, bytes: only.bytes };
+  }
+  const value = Object.fromEntries(entries.map(([key], index) => [key, read[index]?.value]));
+  const text = goJson(value);
+  return { value, version: sha1Hex(text), bytes: text.length, isSecret };
+}
+
+/** @throws any other error */
+function problemOf(ref: KeyedReference, error: unknown): string {
+  const where = `${ref.kind} ${ref.namespace}/${ref.name} cannot be read: `;
+  if (error instanceof TextsTooLarge) return `${where}${error.message}: ${wayOutOfImports}`;
+  if (!(error instanceof TextUnreadable && error.cause instanceof YamlError)) throw error;
+  const why = ref.kind === 'secret' ? withoutContent(error.cause) : error.cause.message;
+  return `${where}key ${error.key}: ${why}`;
 }
 
 /** The message of the YAML parser may quote the content. */
 function withoutContent(error: YamlError): string {
   const line = `line ${String(error.line ?? 1)}`;
   return error instanceof IntegerTooLong ? refusedInteger(line) : `${line} is not valid YAML`;
-}
-
-/** @throws EntryUnreadable */
-function entryValue(key: string, content: Buffer): unknown {
-  try {
-    return parseYaml(content.toString('utf8'));
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    throw new EntryUnreadable(key, error);
-  }
-}
-
-function wholeImport(entries: ReadonlyMap<string, Buffer>): MeasuredImport {
-  const read = [...entries].map(([name, content]) => [name, entryValue(name, content)] as const);
-  const value = Object.fromEntries(read);
-  const text = goJson(value);
-  return { value, version: sha1Hex(text), bytes: text.length };
 }
 
 const missingKey = ({ kind, namespace, name }: KeyedReference, key: string): string =>

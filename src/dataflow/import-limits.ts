@@ -10,16 +10,16 @@ const MAX_IMPORTS = 1000;
 const MAX_IMPORTED_TARGETS = 10_000;
 /** Total size of all imported values, as JSON. */
 const MAX_IMPORT_MIB = 16;
-const MAX_IMPORT_BYTES = MAX_IMPORT_MIB << 20;
+export const MAX_IMPORT_BYTES = MAX_IMPORT_MIB << 20;
 
-const remedy = 'divide them among sub-installations';
+export const wayOutOfImports = 'divide them among sub-installations';
 
 /** Checks only numbers, so it is fast. @returns a message if there are too many imports */
 export function tooManyImports({ spec }: View<Installation>): string | undefined {
   const { data = [], targets = [] } = spec.imports ?? {};
   const count = data.length + targets.length;
   if (count > MAX_IMPORTS) {
-    return `the installation has ${count} imports; the limit is ${MAX_IMPORTS} for one installation: ${remedy}`;
+    return `the installation has ${count} imports; the limit is ${MAX_IMPORTS} for one installation: ${wayOutOfImports}`;
   }
   let elements = 0;
   for (const { targets: list, targetMap } of targets) {
@@ -28,7 +28,7 @@ export function tooManyImports({ spec }: View<Installation>): string | undefined
   if (elements <= MAX_IMPORTED_TARGETS) return undefined;
   return (
     `the target lists and maps of the installation name ${elements} targets; ` +
-    `the limit is ${MAX_IMPORTED_TARGETS} for one installation: ${remedy}`
+    `the limit is ${MAX_IMPORTED_TARGETS} for one installation: ${wayOutOfImports}`
   );
 }
 
@@ -40,6 +40,6 @@ export class ImportBudget {
   take(bytes: number): string | undefined {
     this.#bytes += bytes;
     if (this.#bytes <= MAX_IMPORT_BYTES) return undefined;
-    return `the imports of the installation have more than ${MAX_IMPORT_MIB} MiB as JSON, the limit for one installation: ${remedy}`;
+    return `the imports of the installation have more than ${MAX_IMPORT_MIB} MiB as JSON, the limit for one installation: ${wayOutOfImports}`;
   }
 }

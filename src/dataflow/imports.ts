@@ -8,6 +8,7 @@ import {
   keyedImport,
   measuredData,
   inexactIntegerMessage,
+  type KeyedReference,
   type KeyedSource,
   type MeasuredImport,
 } from './dataimport.ts';
@@ -41,6 +42,8 @@ export interface ImportLookups {
   secret(name: string): KeyedSource | undefined;
   configMap(name: string): KeyedSource | undefined;
   targetsBySelector(selector: TargetSelector): readonly View<Target>[];
+  /** The imports from secrets and config maps, if they have been read. Default: reads them in this thread. */
+  keyed?(name: string): MeasuredImport | string | undefined;
   /** Names that a root can import, for suggestions; none by default. */
   rootNames?(kind: 'data' | 'target'): Iterable<string>;
 }
@@ -127,6 +130,15 @@ export function findImports(
   return { imports: { data, targets, targetLists, targetMaps }, missing };
 }
 
+/** What a data import reads of a secret or config map; undefined for other imports. */
+export function keyedReference(
+  { secretRef, configMapRef }: View<DataImportSpec>,
+  namespace: string,
+): KeyedReference | undefined {
+  if (secretRef) return { kind: 'secret', namespace, name: secretRef.name, key: secretRef.key };
+  return configMapRef && { kind: 'configmap', namespace, name: configMapRef.name, key: configMapRef.key };
+}
+
 /** The value, or a message that says why there is none. */
 function findData(
   spec: View<DataImportSpec>,
@@ -134,13 +146,10 @@ function findData(
   namespace: string,
   lookups: ImportLookups,
 ): MeasuredImport | string {
-  if (spec.secretRef) {
-    const { name, key } = spec.secretRef;
-    return keyedImport({ kind: 'secret', namespace, name, key }, lookups.secret(name));
-  }
-  if (spec.configMapRef) {
-    const { name, key } = spec.configMapRef;
-    return keyedImport({ kind: 'configmap', namespace, name, key }, lookups.configMap(name));
+  const ref = keyedReference(spec, namespace);
+  if (ref) {
+    const source = ref.kind === 'secret' ? lookups.secret(ref.name) : lookups.configMap(ref.name);
+    return lookups.keyed?.(spec.name) ?? keyedImport(ref, source);
   }
   if (spec.dataRef === undefined || spec.dataRef === '') {
     return `import ${spec.name}: exactly one of dataRef, secretRef and configMapRef must be set`;

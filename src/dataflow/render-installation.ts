@@ -19,7 +19,7 @@ import type { IssuedKubeconfigs } from '../blueprint/kubeconfigs/issued.ts';
 import type { LoadedBlueprint } from '../blueprint/load.ts';
 import type { JsonMap } from '../blueprint/model.ts';
 import { templateScope, type RenderContext } from '../blueprint/render.ts';
-import { secretFinder, secretInChildren, secretInItems } from '../blueprint/secret-names.ts';
+import { openTexts, secretFinder, secretInChildren, secretInItems } from '../blueprint/secret-names.ts';
 import type { States, StateUpdate } from '../blueprint/state.ts';
 import {
   childInstallation,
@@ -63,6 +63,8 @@ export interface Rendered<Failure = StepFailed> {
   readonly states: readonly StateUpdate[];
   /** A line for each unknown field in the results of executions. */
   readonly unknownFields: readonly string[];
+  /** Values of secrets in names, if they are allowed. */
+  readonly secretsInNames: readonly string[];
 }
 
 export interface RenderedExports {
@@ -78,6 +80,8 @@ export interface RenderTools {
   readonly kubeconfigs?: IssuedKubeconfigs | undefined;
   /** Default: the limits of an empty configuration. */
   readonly limits?: InstallationLimits | undefined;
+  /** Whether values of secrets in names are only reported; default: they are refused. */
+  readonly allowsSecretsInNames?: boolean | undefined;
 }
 
 /** The input of a rendering. */
@@ -86,6 +90,8 @@ interface RenderInput {
   readonly blueprint: LoadedBlueprint;
   readonly imports: ImportSet;
   readonly tools: RenderTools;
+  /** Receives values of secrets in names. */
+  readonly exposed: string[];
 }
 
 /** @throws StepFailed if the imports are invalid, and for temporary failures of any step */
@@ -95,7 +101,8 @@ export async function renderInstallation(
   imports: ImportSet,
   tools: RenderTools,
 ): Promise<Rendered> {
-  const input = { self, blueprint, imports, tools };
+  const exposed: string[] = [];
+  const input = { self, blueprint, imports, tools, exposed };
   const { states } = tools;
   const unknown = new Set<string>();
   const context = { ...(await contextOf(input)), onUnknownField: (line: string) => void unknown.add(line) };
@@ -108,7 +115,8 @@ export async function renderInstallation(
   const items = await returnFailure(
     step(input, 'deployItems', () => states.attempt(() => renderItems(input, context))),
   );
-  return { importObjects: objects, children, items, states: states.updates, unknownFields: [...unknown] };
+  const reported = { unknownFields: [...unknown], secretsInNames: [...new Set(exposed)] };
+  return { importObjects: objects, children, items, states: states.updates, ...reported };
 }
 
 /** The exports as they are stored, and the new states of their executions. @throws StepFailed */
@@ -119,7 +127,7 @@ export async function renderInstallationExports(
   sources: ExportSources,
   tools: RenderTools,
 ): Promise<RenderedExports> {
-  const input = { self, blueprint, imports, tools };
+  const input = { self, blueprint, imports, tools, exposed: [] };
   const { states } = tools;
   const context = await contextOf(input);
   const values = await step(input, 'exports', () =>
@@ -147,13 +155,24 @@ async function contextOf(input: RenderInput): Promise<RenderContext> {
   );
 }
 
-async function renderChildren(
-  { self, blueprint, imports }: RenderInput,
-  context: RenderContext,
-): Promise<WantedChild[]> {
+const finderFor = ({ self, blueprint, imports }: RenderInput) =>
+  secretFinder(imports, () => openTexts(self.metadata, blueprint.files, imports));
+
+/** @param found a value of a secret in a name. @throws the problem, unless such values are allowed */
+function checkNames(
+  { tools, exposed }: RenderInput,
+  found: string | undefined,
+  Problem: typeof DeployItemsInvalid | typeof SubInstallationsInvalid,
+): void {
+  if (found === undefined) return;
+  if (!tools.allowsSecretsInNames) throw new Problem(found);
+  exposed.push(found);
+}
+
+async function renderChildren(input: RenderInput, context: RenderContext): Promise<WantedChild[]> {
+  const { self, blueprint } = input;
   const templates = await renderSubInstallations(context);
-  const exposed = secretInChildren(templates, secretFinder(imports));
-  if (exposed !== undefined) throw new SubInstallationsInvalid(exposed);
+  checkNames(input, secretInChildren(templates, finderFor(input)), SubInstallationsInvalid);
   return templates.map((template) => ({
     name: template.name,
     object: validChild(self, template, blueprint.component),
@@ -173,12 +192,12 @@ function validChild(
 }
 
 async function renderItems(
-  { self, imports }: RenderInput,
+  input: RenderInput,
   context: RenderContext,
 ): Promise<readonly DeployItemTemplate[]> {
+  const { self, imports } = input;
   const items = await renderDeployItems(context, { ...imports, namespace: self.metadata.namespace ?? '' });
-  const exposed = secretInItems(items, secretFinder(imports));
-  if (exposed !== undefined) throw new DeployItemsInvalid(exposed);
+  checkNames(input, secretInItems(items, finderFor(input)), DeployItemsInvalid);
   return items;
 }
 

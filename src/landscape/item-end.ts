@@ -1,6 +1,7 @@
 /** Ends the job of a deploy item in place of its deployer, after a pickup timeout or an interrupt. Pure. */
 import { failedPhase, isFinished, isInterruptedIn } from '../api/job.ts';
 import { annotations } from '../api/labels.ts';
+import { neverStarted } from '../api/never-started.ts';
 import { deployItemKind, type DeployItem } from '../api/kinds/deployitem.ts';
 import type { View } from '../runtime/types.ts';
 import { patchStatus, type Effect, type Problem } from '../machine/decision.ts';
@@ -15,12 +16,14 @@ interface ItemEnd {
   /** The job to end. */
   readonly jobID: string | undefined;
   readonly observedGeneration: number | undefined;
+  /** No deployer has started the job. An interrupt does not show this: its deployer may notice it too late. */
+  readonly isUnstarted?: boolean;
 }
 
 /** One status write with the final phase, the finished job and the error. */
 export function endItem(
   item: View<DeployItem>,
-  { problem, now, jobID, observedGeneration }: ItemEnd,
+  { problem, now, jobID, observedGeneration, isUnstarted = false }: ItemEnd,
 ): Effect {
   const { codes, ...fields } = problem;
   const error = { ...fields, ...(codes && { codes }), lastTransitionTime: now, lastUpdateTime: now };
@@ -28,6 +31,7 @@ export function endItem(
     phase: failedPhase(item.metadata),
     jobID,
     jobIDFinished: jobID,
+    ...(isUnstarted && neverStarted(item.status)),
     observedGeneration,
     transitionTimes: { finishedTime: now },
     lastError: { ...error, codes: codes ?? null },

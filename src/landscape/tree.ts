@@ -9,6 +9,9 @@ import type { World } from './world.ts';
 /** A possible owner of an object in a tree. */
 export type Owner = View<Installation> | View<Execution>;
 
+/** What is needed to find the owners of an object. */
+type Trees = Pick<World, 'installations' | 'executions'>;
+
 /** Maximum number of owners to follow, since owner references may be cyclic. */
 export const MAX_OWNERS = 64;
 /** The highest limit that can be configured: owner lookups from its deploy items still reach the root. */
@@ -17,13 +20,13 @@ export const MAX_TREE_DEPTH = MAX_OWNERS - 4;
 export const DEFAULT_TREE_DEPTH = 30;
 
 /** The root above an installation, execution or deploy item; the object itself if it has no owner. */
-export const topOf = (world: World, object: View<Obj>): View<Obj> => ownersOf(world, object).at(-1) ?? object;
+export const topOf = (world: Trees, object: View<Obj>): View<Obj> => ownersOf(world, object).at(-1) ?? object;
 
 /** `namespace/name` of that root. */
-export const rootOf = (world: World, object: View<Obj>): string => keyOf(topOf(world, object));
+export const rootOf = (world: Trees, object: View<Obj>): string => keyOf(topOf(world, object));
 
 /** The owners of an object in the caches, the nearest first. In a cycle, each appears once. */
-export function ownersOf(world: World, object: View<Obj>): readonly Owner[] {
+export function ownersOf(world: Trees, object: View<Obj>): readonly Owner[] {
   const owners: Owner[] = [];
   let owner = ownerOf(world, object);
   while (owner && (owner as View<Obj>) !== object && !owners.includes(owner) && owners.length < MAX_OWNERS) {
@@ -33,7 +36,7 @@ export function ownersOf(world: World, object: View<Obj>): readonly Owner[] {
   return owners;
 }
 
-function ownerOf(world: World, object: View<Obj>): Owner | undefined {
+function ownerOf(world: Trees, object: View<Obj>): Owner | undefined {
   const owner = ownerKeyOf(object);
   if (!owner) return undefined;
   return owner.kind === 'Installation' ? world.installations.get(owner.key) : world.executions.get(owner.key);
@@ -54,11 +57,17 @@ interface OwnerKey {
   readonly id: string;
 }
 
-/** Adds the tree and the job to the log lines of a controller. */
-export const withTreeInLog = <P extends Obj>(world: World, spec: ControllerSpec<P>): ControllerSpec<P> => ({
+/**
+ * Adds the tree and the job to the log lines of a controller.
+ * @param world undefined if the process does not read trees: the job's id is that of the whole tree
+ */
+export const withTreeInLog = <P extends Obj>(
+  world: Trees | undefined,
+  spec: ControllerSpec<P>,
+): ControllerSpec<P> => ({
   ...spec,
   logFields: (primary) => {
     const { jobID } = (primary as View<Obj> & { readonly status?: { readonly jobID?: string } }).status ?? {};
-    return { tree: rootOf(world, primary), ...(jobID && { jobID }) };
+    return { ...(world && { tree: rootOf(world, primary) }), ...(jobID && { jobID }) };
   },
 });

@@ -20,14 +20,18 @@ type PodExists = (name: string) => Promise<boolean>;
 /** The interval at which upstream's replicas check a lock. */
 const CHECK_INTERVAL_MS = 60_000;
 
-/** Wraps a controller so that it skips objects that a running replica of upstream has locked. */
+/**
+ * Wraps a controller so that it skips objects that a running replica of upstream has locked.
+ * @param locksOf called only for a controller whose objects may be locked
+ */
 export function respectUpstreamLocks<P extends Obj>(
   spec: ControllerSpec<P>,
-  locks: Cache<SyncObject>,
+  locksOf: () => Cache<SyncObject>,
   podExists: PodExists,
 ): ControllerSpec<P> {
   const { kind } = spec.kind;
   if (kind !== 'Installation' && kind !== 'Execution') return spec;
+  const locks = locksOf();
   const holderOf = ({ metadata: { namespace = '', uid = '' } }: View<Obj>): string =>
     locks.get(`${namespace}/${lockName(kind, uid)}`)?.spec.podName ?? '';
   return {

@@ -1,4 +1,5 @@
 /** The caches that all controllers of a process read, with the indexes that they need. */
+import { table } from '../lib/objects.ts';
 import { contextKind, type Context } from '../api/kinds/context.ts';
 import { dataObjectKind, type DataObject } from '../api/kinds/dataobject.ts';
 import { deployItemKind, type DeployItem } from '../api/kinds/deployitem.ts';
@@ -10,7 +11,7 @@ import { targetSyncKind, type TargetSync } from '../api/kinds/targetsync.ts';
 import { exportedNames, importedNames, type ImportsAndExports } from '../api/data-names.ts';
 import { parentInstallation } from '../api/job.ts';
 import { labels } from '../api/labels.ts';
-import type { Cache, CacheOptions, Caches, Obj, View } from '../runtime/types.ts';
+import type { Cache, CacheOptions, Caches, Kind, Obj, View } from '../runtime/types.ts';
 
 export interface World {
   readonly installations: Cache<Installation>;
@@ -49,30 +50,46 @@ export const index = {
   imports: 'imports',
 } as const;
 
-/** @param options of the cache of installations, which must be those of all controllers of installations */
-export function createWorld(caches: Caches, options: CacheOptions<Installation> = {}): World {
-  const world: World = {
-    installations: caches.of(installationKind, options),
-    executions: caches.of(executionKind),
-    deployItems: caches.of(deployItemKind),
-    dataObjects: caches.of(dataObjectKind),
-    targets: caches.of(targetKind),
-    contexts: caches.of(contextKind),
-    targetSyncs: caches.of(targetSyncKind),
-    syncObjects: caches.of(syncObjectKind),
-  };
-  world.installations.index(index.owner, ownersOf);
-  world.installations.index(index.exports, (i) => namesInFamily(i, exportedNames));
-  world.installations.index(index.imports, (i) => namesInFamily(i, importedNames));
-  world.executions.index(index.owner, ownersOf);
-  world.deployItems.index(index.managedBy, byLabel(labels.executionManagedBy));
-  world.deployItems.index(index.pickedUpType, ({ spec, status }) =>
-    status?.deployer?.name ? [spec.type] : [],
-  );
-  for (const cache of [world.dataObjects, world.targets] as unknown as readonly Cache<Obj>[]) {
-    for (const [name, valuesOf] of Object.entries(dataIndexes)) cache.index(name, valuesOf);
+/** One of the caches of a world. */
+export type WorldKind = keyof World;
+
+const kinds = {
+  installations: installationKind,
+  executions: executionKind,
+  deployItems: deployItemKind,
+  dataObjects: dataObjectKind,
+  targets: targetKind,
+  contexts: contextKind,
+  targetSyncs: targetSyncKind,
+  syncObjects: syncObjectKind,
+} as const;
+
+export const worldKinds = Object.keys(kinds) as readonly WorldKind[];
+
+/**
+ * @param options of the cache of installations, which must be those of all controllers of installations
+ * @param wanted the kinds that the process reads; using another one is a bug, and throws
+ */
+export function createWorld(
+  caches: Caches,
+  options: CacheOptions<Installation> = {},
+  wanted: readonly WorldKind[] = worldKinds,
+): World {
+  const world = {};
+  for (const name of worldKinds) {
+    const given = name === 'installations' ? (options as unknown as CacheOptions<Obj>) : {};
+    const cache = wanted.includes(name) ? caches.of(kinds[name] as unknown as Kind, given) : undefined;
+    for (const [key, valuesOf] of Object.entries(indexes[name]))
+      cache?.index(key, valuesOf as (obj: View<Obj>) => readonly string[]);
+    Object.defineProperty(world, name, {
+      enumerable: true,
+      get() {
+        if (!cache) throw new Error(`this process does not read ${name}`);
+        return cache;
+      },
+    });
   }
-  return world;
+  return world as World;
 }
 
 /** Names of exports or imports, each with the family in which it is unique: the roots of a namespace, or the children of one parent. */
@@ -103,7 +120,27 @@ const byLabel =
   };
 
 /** The indexes of data objects and targets. */
-export const dataIndexes: Readonly<Record<string, (obj: View<Obj>) => readonly string[]>> = {
+export const dataIndexes: Readonly<Record<string, (obj: View<Obj>) => readonly string[]>> = table({
   [index.context]: scopeOf,
   [index.source]: byLabel(labels.dataSource),
+});
+
+type Indexes = Readonly<Record<string, (obj: View<never>) => readonly string[]>>;
+
+const indexes: Readonly<Record<WorldKind, Indexes>> = {
+  installations: {
+    [index.owner]: ownersOf,
+    [index.exports]: (one: View<Installation>) => namesInFamily(one, exportedNames),
+    [index.imports]: (one: View<Installation>) => namesInFamily(one, importedNames),
+  },
+  executions: { [index.owner]: ownersOf },
+  deployItems: {
+    [index.managedBy]: byLabel(labels.executionManagedBy),
+    [index.pickedUpType]: ({ spec, status }: View<DeployItem>) => (status?.deployer?.name ? [spec.type] : []),
+  },
+  dataObjects: dataIndexes,
+  targets: dataIndexes,
+  contexts: {},
+  targetSyncs: {},
+  syncObjects: {},
 };

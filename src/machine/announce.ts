@@ -1,13 +1,17 @@
 /** The events about the job of an object. */
+import { table } from '../lib/objects.ts';
 import { conditionTypes } from '../api/conditions.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Obj } from '../runtime/types.ts';
 import type { Problem, StatusChange } from './decision.ts';
 import type { Draft } from './draft.ts';
+import { obstacleBelow } from './obstacles.ts';
 import type { Status } from './status.ts';
 
 interface Ports {
   readonly log: Logger;
+  /** Number of retries since the last reconcile that succeeded. */
+  readonly attempt: number;
   readonly event: (type: 'Normal' | 'Warning', reason: string, note: string) => void;
 }
 
@@ -21,6 +25,20 @@ export function announceWarnings<Self extends Obj, S extends Status>(
     const isKnown = status.conditions?.some((known) => known.type === type && known.message === message);
     if (type === conditionTypes.ValidateBlueprint && !isKnown) ports.event('Warning', reason, message);
   }
+}
+
+/** An event when a retry has not helped, and when the problem changes after that. */
+export function announceRetry(before: Status, { reason, message }: Problem, { attempt, event }: Ports): void {
+  const isKnown = before.lastError?.message === message;
+  if (attempt === 1 || (attempt > 1 && !isKnown)) event('Warning', eventReason(reason), message);
+}
+
+/** An event when the status begins to show an error of an object below, or another one. */
+export function announceObstacle(before: Status, after: Status, { event }: Ports): void {
+  const obstacle = obstacleBelow(after);
+  if (!obstacle || obstacle.reason === 'InProgress' || obstacle.message === obstacleBelow(before)?.message)
+    return;
+  event('Warning', obstacle.reason, obstacle.message);
 }
 
 export function announceEnd<Self extends Obj, S extends Status>(
@@ -38,13 +56,13 @@ export function announceEnd<Self extends Obj, S extends Status>(
  * Upstream's reasons in `lastError` name the check that failed, as if it had succeeded. An event names what happened,
  * because a list of events shows only the reason.
  */
-const happened: Readonly<Record<string, string>> = {
+const happened: Readonly<Record<string, string>> = table({
   AllPredecessorsFinished: 'PredecessorsUnfinished',
   AllPredecessorsSucceeded: 'PredecessorFailed',
   CheckImportsHash: 'ImportsChanged',
   CheckObservedGeneration: 'ChangedDuringJob',
   ImportsSatisfied: 'ImportsNotSatisfied',
-};
+});
 
 const eventReason = (reason: string): string =>
   Object.hasOwn(happened, reason) ? (happened[reason] ?? reason) : reason;

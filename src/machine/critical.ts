@@ -9,6 +9,7 @@ import {
   type CriticalProblems,
 } from '../api/kinds/criticalproblems.ts';
 import { timestamp, type Clock } from '../lib/clock.ts';
+import { isNestedTooDeeply } from '../lib/message-of.ts';
 import type { Logger } from '../observability/log.ts';
 import { AlreadyExists, Conflict } from '../runtime/errors.ts';
 import { keyOf } from '../runtime/keys.ts';
@@ -60,7 +61,8 @@ const bugClasses = [TypeError, RangeError, ReferenceError, SyntaxError, EvalErro
 /** The error if only a bug can cause it, also inside RequeueError; undefined for all expected failures. */
 export function bugIn(error: unknown): Error | undefined {
   if (error instanceof RequeueError) return bugIn(error.cause);
-  return bugClasses.some((Class) => error instanceof Class) ? (error as Error) : undefined;
+  const isBug = bugClasses.some((Class) => error instanceof Class) && !isNestedTooDeeply(error);
+  return isBug ? (error as Error) : undefined;
 }
 
 const FRAMES = 4;

@@ -2,7 +2,7 @@
  * The decisions a phase can return. A decision is data: which objects to write, and which phase follows or why the job has to
  * wait. Nothing here reads a clock or sends requests; apply.ts and run.ts carry decisions out.
  */
-import type { ConditionReason, ConditionType } from '../api/conditions.ts';
+import type { ConditionReason, ConditionType, ObstacleReason } from '../api/conditions.ts';
 import type { ErrorCode } from '../api/error-codes.ts';
 import type { MergePatch } from '../lib/merge.ts';
 import { withoutFinalizer } from '../api/job.ts';
@@ -18,6 +18,8 @@ export interface Problem {
   readonly codes?: readonly ErrorCode[];
   /** Set if an external server is the cause: the job retries up to a time limit. Not part of `status.lastError`. */
   readonly remote?: 'NameNotFound' | 'ServerUnavailable';
+  /** Set if only a few tries show whether it passes. Not part of `status.lastError`. */
+  readonly outlook?: 'unknown';
 }
 
 /** Ends the current phase: `fail` ends the job, `retry` repeats the phase with back-off. */
@@ -134,13 +136,20 @@ interface Common<S extends Status> {
 export const named = ({ kind, metadata }: View<Obj>): string =>
   `${kind === 'DeployItem' ? 'deploy item' : kind.toLowerCase()} ${metadata.name}`;
 
+/** What holds up the innermost object below; see obstacles.ts. */
+export interface Obstacle {
+  readonly reason: ObstacleReason;
+  readonly message: string;
+}
+
+/** Why a job waits for the objects that it lists. */
+export type WaitReason = Exclude<ConditionReason, ObstacleReason>;
+
 /**
  * What the job waits for. Shown in the condition `Waiting` until the job continues. `objects`: kind and name of each object,
- * as in `deploy item web-app-x1`. `message`: about the deploy item that no deployer picks up.
+ * as in `deploy item web-app-x1`.
  */
-export type Awaited =
-  | { readonly reason: Exclude<ConditionReason, 'NotTakenUp'>; readonly objects: readonly string[] }
-  | { readonly reason: 'NotTakenUp'; readonly message: string };
+export type Awaited = { readonly reason: WaitReason; readonly objects: readonly string[] } | Obstacle;
 
 /** `Next`: the phases it may lead to; `S`: the status of the object it is about. */
 export type Decision<Next extends string = string, S extends Status = Status> =

@@ -38,7 +38,8 @@ export class Draft<Self extends Obj, S extends Status> {
     this.#ports = ports;
   }
 
-  get #stored(): S {
+  /** The status as it is stored. */
+  get stored(): S {
     return statusOf<S>(this.self);
   }
 
@@ -48,12 +49,17 @@ export class Draft<Self extends Obj, S extends Status> {
   }
 
   get isPhaseStored(): boolean {
-    const { phase, jobID } = this.#stored;
+    const { phase, jobID } = this.stored;
     return phase === this.status.phase && jobID === this.status.jobID;
   }
 
   change(change: StatusChange<S>): void {
     this.status = changed(this.status, change, this.#ports.now());
+  }
+
+  /** Notes the generation of the spec that the job works on. */
+  observe(): void {
+    this.status = { ...this.status, observedGeneration: this.self.metadata.generation };
   }
 
   /** Notes what the job waits for. The same wait with another message is not written again. */
@@ -82,12 +88,12 @@ export class Draft<Self extends Obj, S extends Status> {
 
   /** Milliseconds for which the status need not be stored, because only the description of the wait differs. */
   get storableLaterMs(): number {
-    return this.isPhaseStored ? statusWriteDelayMs(this.#stored, this.status, this.#ports.now()) : 0;
+    return this.isPhaseStored ? statusWriteDelayMs(this.stored, this.status, this.#ports.now()) : 0;
   }
 
   /** Writes everything that differs in one request; no request if nothing does. */
   async store(): Promise<void> {
-    const diff = mergeDiff(this.#stored, this.status);
+    const diff = mergeDiff(this.stored, this.status);
     if (!diff) return;
     this.self = (await lockedPatch(
       this.#kind,
@@ -96,6 +102,6 @@ export class Draft<Self extends Obj, S extends Status> {
       this.#ports,
       'status',
     )) as View<Self>;
-    this.status = this.#stored;
+    this.status = this.stored;
   }
 }

@@ -70,6 +70,8 @@ export interface PhaseRow<Snapshot, Name extends string> {
    * they do. Default: the job fails.
    */
   readonly onRefusal?: 'retry';
+  /** The phase reads the spec: whatever its result, the status names the generation that it has read. */
+  readonly readsSpec?: true;
 }
 
 /** One line per working phase, in the order of a job. */

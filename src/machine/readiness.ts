@@ -17,6 +17,7 @@ import { equal } from '../lib/json.ts';
 import { mergePatch, type MergePatch } from '../lib/merge.ts';
 import type { Obj, View } from '../runtime/types.ts';
 import type { ConditionChange } from './decision.ts';
+import { problemOf } from './obstacles.ts';
 import { mergeConditions, statusOf, type Status } from './status.ts';
 
 /**
@@ -83,12 +84,15 @@ function readinessOf(status: Status): ConditionChange[] {
 
 type Reason = Pick<Condition, 'reason' | 'message'>;
 
-/** What an unfinished job waits for, or else its phase. */
-function reasonToWait({ phase, conditions }: Status): Reason {
+/** What holds up an unfinished job, what it waits for, or else its phase. */
+function reasonToWait(status: Status): Reason {
+  const { phase, conditions } = status;
   const held = conditions?.find(
     ({ type }) => type === conditionTypes.RemoteUnavailable || type === conditionTypes.Waiting,
   );
   if (held) return held;
+  const problem = problemOf(status);
+  if (problem) return problem;
   return phase && !isFinalPhase(phase)
     ? { reason: phase, message: `the job is in phase ${phase}` }
     : { reason: conditionReasons.JobNotStarted, message: 'the job has not started' };

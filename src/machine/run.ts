@@ -7,10 +7,11 @@
  */
 import { failedPhase, isBeingDeleted, type MetaView } from '../api/job.ts';
 import { equal } from '../lib/json.ts';
+import { isNestedTooDeeply, messageOf } from '../lib/message-of.ts';
 import type { Logger } from '../observability/log.ts';
 import { ApiError, isFinal, ResponseTooLarge, ShutdownError, TransportError } from '../runtime/errors.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
-import { announceEnd, announceWarnings } from './announce.ts';
+import { announceEnd, announceObstacle, announceRetry, announceWarnings } from './announce.ts';
 import { Applier } from './apply.ts';
 import {
   asFailure,
@@ -34,8 +35,8 @@ export interface Machine<Self extends Obj, Snapshot extends object> {
   readonly gather: (self: View<Self>, now: string) => Gatherers<Snapshot>;
   /** Facts that every step gets without naming them in `needs`. */
   readonly always: readonly (keyof Snapshot)[];
-  /** Whether a job that succeeds is reported by an event; a failed one always is. Default: no. */
-  readonly reportsSuccess?: (self: View<Self>) => boolean;
+  /** Whether events report a job that succeeds, and errors below; a failed job is always reported. Default: no. */
+  readonly reportsJobs?: (self: View<Self>) => boolean;
   /** Whether a child is still working on the job of `self`. Until it has finished, even a failure does not end the job. */
   readonly isChildAtWork?: (self: View<Self>) => boolean;
   /**
@@ -92,11 +93,12 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
       const { metadata } = draft.self;
       return end(machine, draft, failedPhase(metadata), misplaced(draft.status.phase, metadata), ports);
     }
+    if (row.readsSpec) draft.observe();
     const found = await decideOrExplain(row, machine.gather(draft.object, ports.now()), machine.always);
     const decision = withinLimit(found, draft.status, ports.now(), machine.remoteRetryMs);
 
     const problem = isHeld(decision)
-      ? await hold(row, decision, draft, ports)
+      ? await hold(machine, row, decision, draft, ports)
       : await proceed(machine, row, decision, draft, ports);
     if (!problem && isHeld(decision)) {
       const requeueAfterMs = nextLook(decision, draft);
@@ -105,7 +107,7 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
     if (!problem && decision.do === 'release') return { end: 'released' };
 
     const to = problem || decision.do !== 'advance' ? row.onFail : decision.to;
-    if (!(to in machine.table)) return end(machine, draft, to, problem, ports);
+    if (!Object.hasOwn(machine.table, to)) return end(machine, draft, to, problem, ports);
     draft.explain(problem);
     draft.enter(to, false);
   }
@@ -116,7 +118,8 @@ function rowOf<Self extends Obj, Snapshot extends object>(
   { table }: Machine<Self, Snapshot>,
   { status, self }: Draft<Self, StatusOf<Snapshot>>,
 ): PhaseRow<Snapshot, string> | undefined {
-  const row = table[status.phase ?? ''];
+  const { phase = '' } = status;
+  const row = Object.hasOwn(table, phase) ? table[phase] : undefined;
   return row?.onFail === 'DeleteFailed' && !isBeingDeleted(self.metadata) ? undefined : row;
 }
 
@@ -138,7 +141,7 @@ async function end<Self extends Obj, Snapshot extends object>(
   draft.enter(phase, true);
   if (machine.completeStatus) draft.status = machine.completeStatus(draft.self, draft.status, draft.removed);
   await draft.store();
-  announceEnd(draft, problem, machine.reportsSuccess?.(draft.self) ?? false, ports);
+  announceEnd(draft, problem, machine.reportsJobs?.(draft.self) ?? false, ports);
   return { end: 'finished', self: draft.self };
 }
 
@@ -173,16 +176,20 @@ function nextLook<Self extends Obj, S extends Status>(
 
 /** Stores why the job waits or retries, then carries out the effects. Returns the problem that ends the job, if any. */
 async function hold<Self extends Obj, S extends Status>(
+  { reportsJobs }: Pick<Machine<Self, never>, 'reportsJobs'>,
   row: RefusalRule,
   decision: Held<S>,
   draft: Draft<Self, S>,
   ports: PhasePorts,
 ): Promise<Problem | undefined> {
   announceWarnings(decision.status, draft, ports);
+  const before = draft.stored;
   draft.change(decision.status);
   if (decision.do === 'wait') draft.wait(decision.why, decision.awaited);
   else draft.fail(decision.problem);
   if (decision.do === 'retry' || draft.storableLaterMs === 0) await draft.store();
+  if (decision.do === 'retry') announceRetry(before, decision.problem, ports);
+  else if (reportsJobs?.(draft.self)) announceObstacle(before, draft.stored, ports);
   const failure = await applyEffects(row, decision.effects, draft, ports);
   if (decision.do === 'retry' && !failure) {
     throw new RequeueError(decision.problem, { cause: decision.cause });
@@ -238,10 +245,10 @@ async function decideOrExplain<Snapshot extends object, Name extends string>(
   }
 }
 
-/** An object contains a reference that can never be resolved. */
+/** An object contains a reference that can never be resolved, or a value that nothing can process. */
 const impossible = (error: unknown): Problem => ({
   ...gatherFailed(error),
-  reason: 'InvalidReference',
+  reason: isNestedTooDeeply(error) ? 'NestedTooDeeply' : 'InvalidReference',
   codes: ['ERR_CONFIGURATION_PROBLEM'],
 });
 
@@ -266,7 +273,7 @@ function withinLimit<S extends Status>(
 const gatherFailed = (error: unknown): Problem => ({
   operation: 'reconcile',
   reason: error instanceof ApiError || error instanceof TransportError ? 'ReadFailed' : 'UnexpectedError',
-  message: error instanceof Error ? error.message : String(error),
+  message: messageOf(error),
 });
 
 /** If a fact that the decision relied on has changed meanwhile, the phase is decided again. */

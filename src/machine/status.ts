@@ -6,7 +6,7 @@ import { equal } from '../lib/json.ts';
 import { shorten } from '../lib/masking.ts';
 import { without, type View } from '../lib/objects.ts';
 import { mergePatch } from '../lib/merge.ts';
-import { conditionReasons, conditionTypes } from '../api/conditions.ts';
+import { conditionReasons, conditionTypes, isObstacleReason } from '../api/conditions.ts';
 import type { Condition, JobStatus, LastError } from '../api/shared.ts';
 import type { Awaited, ConditionChange, Problem, StatusChange } from './decision.ts';
 
@@ -54,6 +54,8 @@ export function waitingFor<S extends Status>(status: S, awaited: Awaited | undef
 
 /** A wait that has just begun, or whose list of objects has changed, is shown after this time: most end before. */
 const SHOWN_AFTER_MS = 2_000;
+/** An obstacle is shown at least this long: its message may change with every retry, and each object above would be written. */
+const OBSTACLE_SHOWN_MS = 10_000;
 
 /**
  * How long `after` need not be stored, in milliseconds; 0 if it must be stored now. A change of what the job waits for may
@@ -61,10 +63,13 @@ const SHOWN_AFTER_MS = 2_000;
  * @param before the stored status
  */
 export function statusWriteDelayMs(before: Status, after: Status, now: string): number {
-  const shown = waitIn(before)?.lastUpdateTime ?? before.phaseTransitionTime;
+  const wait = waitIn(before);
+  const shown = wait?.lastUpdateTime ?? before.phaseTransitionTime;
+  const mayFlap = wait && isObstacleReason(wait.reason) && wait.reason !== conditionReasons.NotTakenUp;
+  const shownMs = mayFlap ? OBSTACLE_SHOWN_MS : SHOWN_AFTER_MS;
   const isDescription = equal(withoutExplanation(before), withoutExplanation(after)) && !equal(before, after);
   if (shown === undefined || !isDescription) return 0;
-  return Math.max(0, SHOWN_AFTER_MS - (Date.parse(now) - Date.parse(shown)));
+  return Math.max(0, shownMs - (Date.parse(now) - Date.parse(shown)));
 }
 
 const waitIn = ({ conditions }: Status): View<Condition> | undefined =>
@@ -80,12 +85,6 @@ function listOf(objects: readonly string[]): string {
   const more = objects.length - MAX_AWAITED;
   return `waits for ${objects.slice(0, MAX_AWAITED).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
 }
-
-/** The message about a deploy item that no deployer picks up, if the job waits for one. */
-export const notPickedUpMessage = (conditions: readonly View<Condition>[] = []): string | undefined =>
-  conditions.find(
-    ({ type, reason }) => type === conditionTypes.Waiting && reason === conditionReasons.NotTakenUp,
-  )?.message;
 
 /** The status in `phase`; a final phase also finishes the job. */
 export function inPhase<S extends Status>(

@@ -1,12 +1,13 @@
 /** What a refused write means: repeat the reconcile, retry later, or end the job. Pure. */
 import { isBeingDeleted, type MetaView } from '../api/job.ts';
+import { messageOf } from '../lib/message-of.ts';
+import { MAX_TRIES, outlookOf } from '../lib/outlook.ts';
 import {
   AlreadyExists,
   ApiError,
   Conflict,
   Forbidden,
-  Invalid,
-  isFinal,
+  isDefinitionTerminating,
   isNamespaceTerminating,
   NotFound,
   ResponseTooLarge,
@@ -16,12 +17,6 @@ import type { Effect, Problem } from './decision.ts';
 
 type Verdict =
   { readonly outcome: 'repeat' } | { readonly outcome: 'fail' | 'retry'; readonly problem: Problem };
-
-/**
- * An API server that has just started denies requests until it has read all roles, which takes seconds. With the delays
- * of the queue, these retries take about 7 s.
- */
-const RETRIES_OF_DENIALS = 3;
 
 /**
  * Judges a refused write: `repeat` with the current objects when the event of the other write arrives, `retry` with back-off, or `fail`.
@@ -41,17 +36,11 @@ export function judgeWrite(error: unknown, effect: Effect, self: MetaView, attem
   const isWebhookDown =
     error instanceof ApiError && /failed calling webhook|failed to call webhook/.test(error.message);
   if (isWebhookDown) return { outcome: 'retry', problem: { ...problem, codes: ['ERR_WEBHOOK'] } };
-  const isPassing =
-    (isNamespaceTerminating(error) && !isBeingDeleted(self)) ||
-    (isDeniedByRoles(error) && attempt < RETRIES_OF_DENIALS);
-  if (
-    error instanceof Invalid ||
-    isFinal(error) ||
-    isTooLarge(error) ||
-    (error instanceof Forbidden && !isPassing)
-  ) {
+  if (isDefinitionTerminating(error)) return { outcome: 'retry', problem };
+  const outlook = isTooLarge(error) ? 'final' : outlookOf(error);
+  const isLost = isNamespaceTerminating(error) && isBeingDeleted(self);
+  if (outlook === 'final' || isLost || (outlook === 'unknown' && !mayPass(error, attempt)))
     return { outcome: 'fail', problem };
-  }
   const isAnswer = error instanceof ApiError || error instanceof ResponseTooLarge;
   if (isAnswer || error instanceof TransportError) return { outcome: 'retry', problem };
   throw error;
@@ -60,17 +49,16 @@ export function judgeWrite(error: unknown, effect: Effect, self: MetaView, attem
 /** Messages of the API server already name the object. */
 function sentenceOf(error: unknown, effect: Effect): string {
   if (error instanceof ApiError) return error.message;
-  return `${nameOf(effect)}: ${error instanceof Error ? error.message : String(error)}`;
+  return `${nameOf(effect)}: ${messageOf(error)}`;
 }
 
-/** Not a refusal of an admission plugin. */
-const isDeniedByRoles = (error: unknown): boolean =>
-  error instanceof Forbidden && / cannot \S+ resource "/.test(error.message);
+/** A denial by roles, which an API server has not read yet; with the delays of the queue, these retries take about 7 s. */
+const mayPass = (error: unknown, attempt: number): boolean =>
+  error instanceof Forbidden && / cannot \S+ resource "/.test(error.message) && attempt < MAX_TRIES;
 
-/** API servers answer with status 413; etcd's refusal arrives as an internal error with a message. */
+/** The refusal of etcd arrives as an internal error with a message. */
 const isTooLarge = (error: unknown): boolean =>
-  error instanceof ApiError &&
-  (error.status === 413 || error.message.includes('etcdserver: request is too large'));
+  error instanceof ApiError && error.message.includes('etcdserver: request is too large');
 
 export function nameOf(effect: Effect): string {
   const { metadata } = effect.do === 'create' ? effect.object : effect.target;

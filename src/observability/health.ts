@@ -1,6 +1,9 @@
 /** HTTP server for Prometheus and for the probes of the kubelet. */
+import { messageOf } from '../lib/message-of.ts';
+import { table } from '../lib/objects.ts';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { isIPv6, type AddressInfo } from 'node:net';
+import { REQUEST_TIMEOUT_MS } from '../lib/request-bodies.ts';
 import type { Metrics } from './metrics.ts';
 
 /** A health check of the process. */
@@ -38,9 +41,12 @@ export async function startHealthServer(options: {
 }): Promise<HealthServer> {
   const { checks, metrics } = options;
   const current = typeof checks === 'function' ? checks : () => checks;
-  const server = createServer((request, response) => {
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     void answerOf(request, metrics, current).then(({ code, type, text }) => {
       response.writeHead(code, { 'content-type': type ?? TEXT, 'content-length': Buffer.byteLength(text) });
+      // No page has a use for a body: what follows is not read.
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        response.once('finish', () => request.destroy());
       response.end(request.method === 'HEAD' ? '' : text);
     });
   });
@@ -104,11 +110,11 @@ async function answerOf(
       ? allOf(selected, `${path ?? ''} check`, searchParams.has('verbose'))
       : oneOf(selected, decodeURIComponent(name));
   } catch (error) {
-    return { code: 500, text: error instanceof Error ? error.message : String(error) };
+    return { code: 500, text: messageOf(error) };
   }
 }
 
-const PROBES: Readonly<Record<string, Check['probe']>> = { healthz: 'live', readyz: 'ready' };
+const PROBES: Readonly<Record<string, Check['probe']>> = table({ healthz: 'live', readyz: 'ready' });
 
 function allOf(checks: readonly Check[], title: string, isVerbose: boolean): Answer {
   const results = checks.map(ask);
@@ -132,7 +138,7 @@ function ask(check: Check): { readonly name: string; readonly problem: string | 
   try {
     return { name: check.name, problem: check.problem() };
   } catch (error) {
-    return { name: check.name, problem: error instanceof Error ? error.message : String(error) };
+    return { name: check.name, problem: messageOf(error) };
   }
 }
 

@@ -48,7 +48,7 @@ export function createLogger(options: {
     base: null,
     // A copy, because pino writes the fields of the line into the object.
     mixin: () => ({ ...runFields.getStore()?.() }),
-    formatters: { level: (label: string) => ({ level: label }) },
+    formatters: { level: (label: string) => ({ level: label }), log: withShortFields },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
   };
   const logger: Pino.Logger = options.pretty
@@ -56,6 +56,22 @@ export function createLogger(options: {
     : pino(base, destination);
   return logger;
 }
+
+/** Users write some values, such as job ids, and a field is in every line of a reconcile. */
+const MAX_FIELD_CHARACTERS = 4096;
+
+const withShortFields = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.values(fields).some(isLong)
+    ? Object.fromEntries(
+        Object.entries(fields).map(([key, value]) => [key, isLong(value) ? cut(value) : value]),
+      )
+    : fields;
+
+const isLong = (value: unknown): value is string =>
+  typeof value === 'string' && value.length > MAX_FIELD_CHARACTERS;
+
+const cut = (text: string): string =>
+  `${text.slice(0, MAX_FIELD_CHARACTERS)}… (${String(text.length)} characters)`;
 
 /** Most commands write no log, and importing pino would delay them. */
 const loadPino = (): typeof Pino => createRequire(import.meta.url)('pino') as typeof Pino;

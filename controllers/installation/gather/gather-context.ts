@@ -2,6 +2,7 @@
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import type { InstallationLimits } from '../../../src/api/limits.ts';
 import { IssuedKubeconfigs } from '../../../src/blueprint/kubeconfigs/issued.ts';
+import type { TextReader } from '../../../src/lib/yaml-texts.ts';
 import type { RunnerOf } from '../../../src/blueprint/work.ts';
 import type { WrittenObject } from '../../../src/dataflow/objects.ts';
 import { installationContext } from '../../../src/dataflow/scope.ts';
@@ -32,6 +33,8 @@ export interface Sources {
   readonly limits?: InstallationLimits;
   /** Whether unknown fields of blueprints fail the job; default: no. */
   readonly isStrict?: boolean;
+  /** Whether values of secrets in names are only reported; default: they fail the job. */
+  readonly allowsSecretsInNames?: boolean;
 }
 
 export interface GatherContext {
@@ -45,17 +48,20 @@ export interface GatherContext {
   /** Each secret is read at most once. */
   readonly secrets: StateSecrets;
   readonly tools: Omit<Tools, 'states'>;
+  /** Reads what secrets and config maps contain. */
+  readonly texts: TextReader;
 }
 
 /** A part of the snapshot. */
 export type Facts<Names extends keyof Snapshot> = Pick<Gatherers<Snapshot>, Names>;
 
 export function contextOf(
-  { world, client, sources, runnerOf }: Sources,
+  { world, client, sources, runnerOf, allowsSecretsInNames = false }: Sources,
   limits: InstallationLimits,
   self: View<Installation>,
 ): GatherContext {
   const namespace = self.metadata.namespace ?? '';
+  const runner = runnerOf(namespace);
   const kubeconfigs = new IssuedKubeconfigs(kubeconfigIssuer({ client, sources }, namespace));
   return {
     self,
@@ -64,8 +70,9 @@ export function contextOf(
     client,
     jobID: self.status?.jobID ?? '',
     ownScope: `${namespace}/${installationContext(self.metadata.name)}`,
-    secrets: new StateSecrets(client, namespace),
-    tools: { runner: runnerOf(namespace), kubeconfigs, limits },
+    secrets: new StateSecrets(client, namespace, runner),
+    tools: { runner, kubeconfigs, limits, allowsSecretsInNames },
+    texts: runner,
   };
 }
 

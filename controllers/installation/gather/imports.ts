@@ -12,8 +12,9 @@ export const importFacts = ({
   client,
   ownScope,
   jobID,
+  texts,
 }: GatherContext): Facts<'imports' | 'importsHash' | 'replacedTargets'> => ({
-  imports: () => readImports(self, world, client),
+  imports: () => readImports(self, world, client, texts),
   importsHash: async (get) => importsHash((await get('imports')).imports),
   replacedTargets: async (get) => {
     // The copies may hold results of import executions and mappings, so they cannot be compared with the imports.

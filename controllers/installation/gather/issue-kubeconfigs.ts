@@ -5,7 +5,8 @@
 import { isDefiniteFault } from '../../../src/lib/connection.ts';
 import { exactJson } from '../../../src/lib/exact-json.ts';
 import { isObject, ownField } from '../../../src/lib/objects.ts';
-import { parseYaml, YamlError } from '../../../src/lib/yaml.ts';
+import { YamlError } from '../../../src/lib/yaml.ts';
+import { parseBoundedYaml } from '../../../src/lib/yaml-texts.ts';
 import { KubeconfigUnusable, withToken } from '../../../src/blueprint/kubeconfigs/document.ts';
 import { IssuerUnavailable } from '../../../src/blueprint/kubeconfigs/errors.ts';
 import type { IssueKubeconfig } from '../../../src/blueprint/kubeconfigs/issued.ts';
@@ -107,7 +108,7 @@ async function contentOf(target: unknown, namespace: string, client: Client): Pr
   const entry = entries[key];
   if (entry === undefined) throw new NotIssued(`key ${key} in secret ${where} does not exist`);
   try {
-    const document = parseYaml(text(entry));
+    const document = parseBoundedYaml(text(entry));
     // A secret may hold the content of a target, or the kubeconfig itself.
     return ownField(document, 'kubeconfig') === undefined ? { kubeconfig: text(entry) } : document;
   } catch (error) {

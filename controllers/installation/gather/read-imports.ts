@@ -5,11 +5,14 @@ import { parentInstallation } from '../../../src/api/job.ts';
 import { ImportBudget, tooManyImports } from '../../../src/dataflow/import-limits.ts';
 import {
   findImports,
+  keyedReference,
   neededObjects,
   refusedImports,
   type FoundImports,
   type ImportLookups,
 } from '../../../src/dataflow/imports.ts';
+import { readKeyedImport, type MeasuredImport } from '../../../src/dataflow/dataimport.ts';
+import { textsHere, type TextReader } from '../../../src/lib/yaml-texts.ts';
 import { exactJson } from '../../../src/lib/exact-json.ts';
 import { configMapKind, secretKind, type World } from '../../../src/landscape/world.ts';
 import { joinKey } from '../../../src/runtime/keys.ts';
@@ -26,7 +29,12 @@ const MAX_PARALLEL = 8;
  * not contain is read from the API server as well: a user may apply an object together with the installation that
  * imports it, before the cache has it.
  */
-export async function readImports(self: Inst, world: World, client: Client): Promise<FoundImports> {
+export async function readImports(
+  self: Inst,
+  world: World,
+  client: Client,
+  texts: TextReader = textsHere,
+): Promise<FoundImports> {
   const tooMany = tooManyImports(self);
   if (tooMany !== undefined) return refusedImports(self, tooMany);
   const namespace = self.metadata.namespace ?? '';
@@ -36,10 +44,16 @@ export async function readImports(self: Inst, world: World, client: Client): Pro
   const secrets = await reader.readAll(secretKind, needed.secrets);
   const configMaps = await reader.readAll(configMapKind, needed.configMaps);
   if (reader.refusal !== undefined) return refusedImports(self, reader.refusal);
+  const sources = {
+    secret: (name: string) => secrets.get(name),
+    configMap: (name: string) => configMaps.get(name),
+  };
+  const keyed = await readKeyed(self, sources, texts);
+  if (typeof keyed === 'string') return refusedImports(self, keyed);
   const cached: ImportLookups = {
     ...cachedImports(world, namespace),
-    secret: (name) => secrets.get(name),
-    configMap: (name) => configMaps.get(name),
+    ...sources,
+    keyed: (name) => keyed.get(name),
   };
   const found = findImports(self, parent, cached);
   if (found.missing.length === 0) return found;
@@ -60,6 +74,26 @@ export async function readImports(self: Inst, world: World, client: Client): Pro
     dataObject: (name) => dataObjects.get(name) ?? cached.dataObject(name),
     target: (name) => targets.get(name) ?? cached.target(name),
   });
+}
+
+/** The imports from secrets and config maps by name; a message if they are too large together. */
+async function readKeyed(
+  { metadata, spec }: Inst,
+  sources: Pick<ImportLookups, 'secret' | 'configMap'>,
+  texts: TextReader,
+): Promise<ReadonlyMap<string, MeasuredImport | string> | string> {
+  const found = new Map<string, MeasuredImport | string>();
+  const budget = new ImportBudget();
+  for (const each of spec.imports?.data ?? []) {
+    const ref = keyedReference(each, metadata.namespace ?? '');
+    if (!ref) continue;
+    const source = ref.kind === 'secret' ? sources.secret(ref.name) : sources.configMap(ref.name);
+    const read = await readKeyedImport(ref, source, texts);
+    const tooLarge = typeof read === 'string' ? undefined : budget.take(read.bytes);
+    if (tooLarge !== undefined) return tooLarge;
+    found.set(each.name, read);
+  }
+  return found;
 }
 
 /**

@@ -50,7 +50,7 @@ export async function renderForInit(
   const mask = maskFrom(imports, tools);
   const phaseErrorOf = errorTranslator(initNames, mask);
   try {
-    const { children, items, unknownFields, ...rest } = await renderInstallation(
+    const { children, items, unknownFields, secretsInNames, ...rest } = await renderInstallation(
       self,
       blueprint,
       imports,
@@ -59,6 +59,7 @@ export async function renderForInit(
     return {
       ...rest,
       unknownFields: unknownFields.map((line) => shorten(mask(line))),
+      secretsInNames: secretsInNames.map((line) => shorten(mask(line))),
       children: children instanceof StepFailed ? errorAsResult(phaseErrorOf(children)) : children,
       items: items instanceof StepFailed ? errorAsResult(phaseErrorOf(items)) : items,
     };

@@ -7,26 +7,28 @@ import { PhaseError } from '../../../src/machine/decision.ts';
 import { secretKind, type Secret } from '../../../src/landscape/world.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, View } from '../../../src/runtime/types.ts';
-import { YamlError } from '../../../src/lib/yaml.ts';
+import { textsHere, TextsTooLarge, TextUnreadable, type TextReader } from '../../../src/lib/yaml-texts.ts';
 import type { StateUpsert } from '../snapshot.ts';
 
 export class StateSecrets {
   readonly #client: Pick<Client, 'get'>;
   readonly #namespace: string;
+  readonly #texts: TextReader;
   readonly #read = new Map<string, View<Secret> | undefined>();
 
-  constructor(client: Pick<Client, 'get'>, namespace: string) {
+  constructor(client: Pick<Client, 'get'>, namespace: string, texts: TextReader = textsHere) {
     this.#client = client;
     this.#namespace = namespace;
+    this.#texts = texts;
   }
 
-  /** @throws PhaseError for a secret that contains no valid YAML */
+  /** @throws PhaseError for a secret that contains no valid YAML, or too much of it */
   async states(names: readonly string[]): Promise<States> {
     const stored = new Map<string, unknown>();
     const secrets = await Promise.all(names.map((name) => this.#secret(name)));
     for (const [i, name] of names.entries()) {
       const secret = secrets[i];
-      if (secret) stored.set(name, this.#documentIn(secret));
+      if (secret) stored.set(name, await this.#documentIn(secret));
     }
     return new States(stored);
   }
@@ -44,13 +46,15 @@ export class StateSecrets {
     return this.#read.get(name);
   }
 
-  #documentIn(secret: View<Secret>): unknown {
+  async #documentIn(secret: View<Secret>): Promise<unknown> {
     try {
-      return readState(secret);
+      return await readState(secret, this.#texts);
     } catch (cause) {
-      if (!(cause instanceof YamlError)) throw cause;
+      const isTooLarge = cause instanceof TextsTooLarge;
+      if (!isTooLarge && !(cause instanceof TextUnreadable)) throw cause;
+      const why = isTooLarge ? `is too large: ${cause.message}` : 'is not valid YAML';
       const { name } = secret.metadata;
-      const message = `secret ${this.#namespace}/${name} should contain the state of an execution, but its key "config" is not valid YAML; correct it, or delete the secret to start without state`;
+      const message = `secret ${this.#namespace}/${name} should contain the state of an execution, but its key "config" ${why}; correct it, or delete the secret to start without state`;
       throw new PhaseError('ReadState', 'Template', message, [], { cause });
     }
   }

@@ -1,8 +1,9 @@
 /** Uninstalls sub-installations that the blueprint no longer contains, and waits until they are gone. */
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
-import { advance, fail, named, wait } from '../../../src/machine/decision.ts';
+import { advance, fail, wait } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
 import { listed } from '../../../src/machine/causes.ts';
+import { waitForBelow } from '../awaiting.ts';
 import { deleteOrphan } from '../children.ts';
 import { handDown } from '../job.ts';
 import { phase } from '../snapshot.ts';
@@ -33,7 +34,7 @@ export const cleanupOrphaned = phase({
       message: `sub-installations that are no longer part of the blueprint are being deleted: ${names}`,
     };
     return wait(problem, {
-      awaited: { reason: 'DeletionPending', objects: orphans.map(named) },
+      ...waitForBelow(snapshot, 'DeletionPending', orphans),
       effects: [...orphans.flatMap(deleteOrphan), ...handDown(snapshot, orphans)],
     });
   },

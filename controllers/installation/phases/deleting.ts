@@ -7,7 +7,8 @@ import { annotations } from '../../../src/api/labels.ts';
 import { hasAnnotation, hasFinishedJob, isBeingDeleted, isRoot } from '../../../src/api/job.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { causeOf, causesText } from '../../../src/machine/causes.ts';
-import { fail, named, release, removeFinalizer, wait } from '../../../src/machine/decision.ts';
+import { fail, release, removeFinalizer, wait } from '../../../src/machine/decision.ts';
+import { waitForBelow } from '../awaiting.ts';
 import { deleteAll, handDown, type SubObject } from '../job.ts';
 import { ownExecution } from '../related-objects.ts';
 import { deleteObject } from '../objects.ts';
@@ -46,7 +47,7 @@ export const deleting = phase({
       return wait(
         { operation, reason: 'PendingSubobjects', message, codes: ['ERR_FOR_INFO_ONLY'] },
         {
-          awaited: { reason: 'DeletionPending', objects: remaining.map(named) },
+          ...waitForBelow(snapshot, 'DeletionPending', remaining),
           effects: [...deleteAll(snapshot, remaining.filter(isNotDeleted)), ...handDown(snapshot, remaining)],
         },
       );

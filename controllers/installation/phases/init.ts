@@ -12,7 +12,6 @@ import {
   PhaseError,
   advance,
   fail,
-  named,
   retry,
   wait,
   type PhaseCondition,
@@ -22,6 +21,7 @@ import {
 } from '../../../src/machine/decision.ts';
 import type { Step } from '../../../src/machine/phase.ts';
 import { refusalForJob } from '../../../src/api/validation/index.ts';
+import { waitForBelow } from '../awaiting.ts';
 import { ensureChildren } from '../children.ts';
 import { ensureExecution } from '../execution.ts';
 import { checkImports } from '../import-conflicts.ts';
@@ -107,7 +107,7 @@ export const executionBeingDeleted = step(['execution'], (snapshot) => {
     return fail(problem(`execution ${name} was deleted and cannot be uninstalled: ${why}`));
   }
   return wait(problem(`execution ${name} was deleted; it is uninstalled before it is created again`), {
-    awaited: { reason: 'DeletionPending', objects: [named(execution)] },
+    ...waitForBelow(snapshot, 'DeletionPending', [execution]),
     effects: handDown(snapshot, [execution]),
   });
 });
@@ -184,7 +184,7 @@ const createSubObjects = step(
  * them.
  */
 function blueprintCondition({ blueprintWarnings, rendered }: Warned): readonly PhaseCondition[] {
-  const lines = [...blueprintWarnings.all, ...rendered.unknownFields];
+  const lines = [...blueprintWarnings.all, ...rendered.unknownFields, ...rendered.secretsInNames];
   if (lines.length === 0) return [];
   const type = conditionTypes.ValidateBlueprint;
   const message = firstLines(lines, MAX_WARNINGS);
@@ -243,19 +243,17 @@ function importConflict(
   );
 }
 
-/** Whatever the result: it deletes the exports of earlier jobs, and stores the generation that it applies to. */
-const withJobEffects = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snapshot, Next> => ({
+/** Whatever the result: it deletes the exports of earlier jobs. */
+const withoutOldExports = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snapshot, Next> => ({
   needs: [...inner.needs, 'oldExports'],
   decide(snapshot) {
     const decision = inner.decide(snapshot);
-    if (!decision) return undefined;
-    const { effects, status } = decision;
-    const set = { observedGeneration: snapshot.self.metadata.generation, ...status.set };
-    return {
-      ...decision,
-      effects: [...snapshot.oldExports.map(deleteObject), ...effects],
-      status: { ...status, set },
-    };
+    return (
+      decision && {
+        ...decision,
+        effects: [...snapshot.oldExports.map(deleteObject), ...decision.effects],
+      }
+    );
   },
 });
 
@@ -265,8 +263,8 @@ export const prerequisites = [invalid, cyclicRoots, contextMissing, blueprintUna
 export const init = steps(
   ['CleanupOrphaned'],
   interrupted,
-  withJobEffects(invalid),
-  withJobEffects(tooDeep),
+  withoutOldExports(invalid),
+  withoutOldExports(tooDeep),
   cyclicRoots,
   ...[
     contextMissing,
@@ -278,5 +276,5 @@ export const init = steps(
     importMissing,
     executionBeingDeleted,
     createSubObjects,
-  ].map((s) => withJobEffects(s as Step<Snapshot, 'CleanupOrphaned'>)),
+  ].map((s) => withoutOldExports(s as Step<Snapshot, 'CleanupOrphaned'>)),
 );

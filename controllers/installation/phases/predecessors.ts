@@ -57,10 +57,12 @@ export const cyclicRoots = step(['siblings'], ({ self, siblings }) => {
   const cycle = cycleThrough(siblingOf(self), siblings.map(siblingOf));
   if (!cycle) return undefined;
   const message = `installations import from each other in a cycle: ${cycleText(cycle)}; remove one of the imports`;
-  return fail(
-    { operation: 'init', reason: 'FetchPredecessors', message, codes: ['ERR_CYCLIC_DEPENDENCIES'] },
-    { status: { set: { observedGeneration: self.metadata.generation } } },
-  );
+  return fail({
+    operation: 'init',
+    reason: 'FetchPredecessors',
+    message,
+    codes: ['ERR_CYCLIC_DEPENDENCIES'],
+  });
 });
 
 /** The job has not created anything yet, so a root that is being deleted does not wait for its predecessors. */

@@ -5,10 +5,11 @@
  */
 import { hasFinishedJob, isTriggeredFor } from '../../../src/api/job.ts';
 import { causeOf, causesText, listed } from '../../../src/machine/causes.ts';
-import { advance, fail, named, wait, type Awaited, type Problem } from '../../../src/machine/decision.ts';
+import { advance, fail, wait, type Problem } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
+import { waitForBelow } from '../awaiting.ts';
 import { handDown, type SubObject } from '../job.ts';
-import { ownExecution, notPickedUpBelow } from '../related-objects.ts';
+import { ownExecution } from '../related-objects.ts';
 import { phase, type Snapshot } from '../snapshot.ts';
 
 type Below = Pick<Snapshot, 'self' | 'children' | 'execution'>;
@@ -27,7 +28,7 @@ export const progressing = phase({
     const [first] = running;
     if (first) {
       const effects = interruption ? [] : handDown(snapshot, below);
-      return wait(notFinished(first), { awaited: unfinished(running), effects });
+      return wait(notFinished(first), { ...waitForBelow(snapshot, 'JobsUnfinished', running), effects });
     }
     if (interruption && unstarted.length > 0) return fail(interruption);
 
@@ -37,14 +38,6 @@ export const progressing = phase({
     return fail({ operation: 'buildErrorIfFailedChild', reason: 'children failed', message });
   },
 });
-
-/** If no deployer handles an item, its execution reports it, and so do the installations above. */
-function unfinished(objects: readonly SubObject[]): Awaited {
-  const notPickedUp = objects.map(notPickedUpBelow).find((message) => message !== undefined);
-  return notPickedUp === undefined
-    ? { reason: 'JobsUnfinished', objects: objects.map(named) }
-    : { reason: 'NotTakenUp', message: notPickedUp };
-}
 
 function notFinished(object: SubObject): Problem {
   const { namespace, name } = object.metadata;

@@ -16,6 +16,7 @@ import {
   open,
   finishedColumn,
   jobColumn,
+  deletedColumn,
   messageColumn,
   phaseColumn,
   time,
@@ -52,6 +53,22 @@ const deployerInformation = open({
 });
 export type DeployerInformation = z.infer<typeof deployerInformation>;
 
+const clusterIdentity = open({
+  uid: z.string().describe('Uid of the namespace kube-system, which identifies the cluster.'),
+  server: z.string().optional().describe('Address of the API server, as a hint.'),
+});
+
+const leftBehind = open({
+  cluster: clusterIdentity
+    .optional()
+    .describe('The cluster with the objects; absent in an entry that only counts those of older clusters.'),
+  providerStatus: anyObject()
+    .optional()
+    .describe('State of the deployer, with the objects, as of the last job on that cluster.'),
+  omitted: int64().optional().describe('Number of further objects, which exceed the size limit.'),
+  clusters: int64().optional().describe('Number of older clusters that are only counted.'),
+});
+
 const deployItemStatus = open({
   observedGeneration: int64().describe('Generation of the spec that the deployer saw last.'),
   ...jobStatus,
@@ -63,9 +80,20 @@ const deployItemStatus = open({
     .describe('When the current job id was set; start of the pick-up timeout.'),
   deployer: deployerInformation.optional().describe('The deployer that picked the item up.'),
   providerStatus: anyObject().optional().describe('State of the deployer.'),
+  targetCluster: clusterIdentity
+    .optional()
+    .describe('The cluster that providerStatus describes; absent if it is unknown.'),
+  leftBehind: z
+    .array(leftBehind)
+    .optional()
+    .describe('Objects on clusters to which the target led earlier, oldest cluster first.'),
   exportRef: objectReference
     .optional()
     .describe('Secret with the exports of the item, under the key "config".'),
+  neverStarted: z
+    .string()
+    .optional()
+    .describe('Job that ended, like all before it, before a deployer started. Then nothing is installed.'),
   deployItemPhase: z.string().optional().describe('Deprecated form of the phase.'),
 });
 export type DeployItemStatus = z.infer<typeof deployItemStatus>;
@@ -89,6 +117,7 @@ export const deployItemDefinition: Definition = {
     phaseColumn,
     exportRefColumn,
     ageColumn,
+    deletedColumn,
     messageColumn,
     { name: 'Target', type: 'string', path: '.spec.target.name', isWide: true },
     { name: 'Deployer', type: 'string', path: '.status.deployer.name', isWide: true },

@@ -22,6 +22,7 @@ import {
   open,
   finishedColumn,
   jobColumn,
+  deletedColumn,
   messageColumn,
   phaseColumn,
   phaseTransitionTime,
@@ -100,7 +101,7 @@ export const executionDefinition: Definition = {
   singular: 'execution',
   shortNames: ['exec'],
   categories: [CATEGORY],
-  columns: [phaseColumn, exportRefColumn, ageColumn, messageColumn, jobColumn, finishedColumn],
+  columns: [phaseColumn, exportRefColumn, ageColumn, deletedColumn, messageColumn, jobColumn, finishedColumn],
   statusSubresource: true,
   description:
     'Deploys the items of one installation: creates a deploy item for each, in order of their dependencies.',

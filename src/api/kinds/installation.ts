@@ -17,13 +17,15 @@ import {
   open,
   finishedColumn,
   jobColumn,
+  annotationColumn,
+  deletedColumn,
   messageColumn,
   phaseColumn,
   phaseTransitionTime,
   time,
   type Definition,
 } from '../shared.ts';
-import { CATEGORY } from '../labels.ts';
+import { CATEGORY, annotations } from '../labels.ts';
 
 // ---------------------------------------------------------------- component and blueprint
 
@@ -248,6 +250,9 @@ export const installationDefinition: Definition = {
     phaseColumn,
     { name: 'Execution', type: 'string', path: '.status.executionRef.name' },
     ageColumn,
+    deletedColumn,
+    annotationColumn('Suspended', annotations.suspended),
+    annotationColumn('Operation', annotations.operation),
     messageColumn,
     { name: 'Context', type: 'string', path: '.spec.context', isWide: true },
     jobColumn,

@@ -1,6 +1,8 @@
 /** Creates kubeconfigs from others: the same cluster, another user. Strings in, base64 out, as templates expect. */
+import { KUBECONFIG } from '../../lib/kubeconfig-strings.ts';
 import { isObject, ownField } from '../../lib/objects.ts';
-import { parseYaml, toYaml } from '../../lib/yaml.ts';
+import { toYaml } from '../../lib/yaml.ts';
+import { parseBoundedYaml } from '../../lib/yaml-texts.ts';
 
 /** The kubeconfig of a target is unusable; the message says why, without its contents. */
 export class KubeconfigUnusable extends Error {
@@ -62,7 +64,7 @@ function withUser(kubeconfig: string, user: object, name?: string): string {
 function readKubeconfig(text: string): Readonly<Record<string, unknown>> {
   let document: unknown;
   try {
-    document = parseYaml(text);
+    document = parseBoundedYaml(text, { strings: KUBECONFIG });
   } catch {
     // The parser's message may quote the text, which contains credentials.
     throw new KubeconfigUnusable('the kubeconfig of the target is not valid YAML');
@@ -78,6 +80,4 @@ function named(list: unknown, name: string, field: string): Readonly<Record<stri
   return isObject(body) ? body : undefined;
 }
 
-/** YAML reads some names without quotes as numbers. */
-const textOf = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,8 +1,12 @@
 /** Why a kubeconfig is not available. */
+import type { Outlook } from '../../lib/outlook.ts';
 
 export class KubeconfigProblem extends Error {
-  /** Whether a retry may help. */
-  readonly isPassing: boolean = false;
+  readonly outlook: Outlook = 'final';
+
+  get isPassing(): boolean {
+    return this.outlook === 'passing';
+  }
 
   override get name(): string {
     return this.constructor.name;
@@ -11,7 +15,7 @@ export class KubeconfigProblem extends Error {
 
 /** The cluster that issues kubeconfigs is unreachable or busy. */
 export class IssuerUnavailable extends KubeconfigProblem {
-  override readonly isPassing = true;
+  override readonly outlook = 'passing';
 }
 
 /** A template requests more kubeconfigs than the limit. */

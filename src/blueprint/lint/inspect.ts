@@ -2,7 +2,7 @@
  * Inspects a blueprint and everything in it: the documents first, then all rules, then the blueprints of its children.
  */
 import { BLUEPRINT_FILE, BLUEPRINT_KIND, blueprint as schema } from '../../api/blueprint.ts';
-import { isObject, ownField } from '../../lib/objects.ts';
+import { isObject, ownField, table } from '../../lib/objects.ts';
 import { parseBlueprint } from '../load.ts';
 import { callerRules } from './caller.ts';
 import { findChildren } from './children.ts';
@@ -23,7 +23,7 @@ import type { Caller, Child, Subject } from './subject.ts';
 import { YamlText } from './yaml-text.ts';
 import { withoutIndex } from '../../lib/trim.ts';
 
-const groups: Readonly<Record<string, RuleGroup>> = {
+const groups: Readonly<Record<string, RuleGroup>> = table({
   Definitions: definitionRules,
   Schemas: schemaRules,
   Templates: executionRules,
@@ -32,14 +32,14 @@ const groups: Readonly<Record<string, RuleGroup>> = {
   'Sub-installations': subInstallationRules,
   'Deploy items': deployItemRules,
   'Installations and their blueprints': callerRules,
-};
+});
 
 /** All rules, by the heading of their group and their name. */
-export const ruleTable: Readonly<Record<string, Readonly<Record<string, RuleFacts>>>> = {
+export const ruleTable: Readonly<Record<string, Readonly<Record<string, RuleFacts>>>> = table({
   Documents: documentRules,
   ...Object.fromEntries(Object.entries(groups).map(([title, { rules }]) => [title, rules])),
   'Installations of one file': rootRules,
-};
+});
 
 /** Names of the rules about an installation and its blueprint. */
 export const callerRuleNames: ReadonlySet<string> = new Set(Object.keys(callerRules.rules));

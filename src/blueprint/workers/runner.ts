@@ -10,11 +10,20 @@ import { withLookups, type RoundResult } from '../../templating/helm/lookups.ts'
 import type { ChartObjects, ChartRunner } from '../../templating/helm/work.ts';
 import { nameOf } from '../../components/descriptor.ts';
 import type { DescriptorRunner } from '../../components/descriptor-work.ts';
+import {
+  isShort,
+  MAX_BYTES_HERE,
+  readTexts,
+  TextsTooLarge,
+  type ReadText,
+  type TextsJob,
+} from '../../lib/yaml-texts.ts';
 import { ContentInvalid } from '../../components/errors.ts';
 import { fromWire } from '../../templating/worker/errors-on-the-wire.ts';
 import { cpuTimeOf } from '../../templating/worker/cpu-time.ts';
 import { WorkerPool } from '../../templating/worker/pool.ts';
 import { WorkStopped } from '../../templating/worker/worker-process.ts';
+import { isQuick, namesHere, NamesNotMatched, type NameMatches, type NamesJob } from '../match-names.ts';
 import type { UnpackedItems } from '../unpack-items.ts';
 import { MappingFailed } from '../mapping.ts';
 import type { SchemaVerdict } from '../json-schema.ts';
@@ -76,6 +85,28 @@ function whyStopped(error: unknown, what: string, { timeoutMs, maxBytes, memory 
 
 type RunJob = <T>(kind: WorkKind, job: AnyJob) => Promise<T>;
 
+/**
+ * Reads short texts in this thread, unless aliases make them long.
+ * @param sentence describes why the work was stopped; rethrows other errors
+ */
+async function readTextsNear(
+  job: TextsJob,
+  inWorker: () => Promise<readonly ReadText[]>,
+  sentence: (error: unknown, what: string) => string,
+): Promise<readonly ReadText[]> {
+  if (isShort(job)) {
+    try {
+      return readTexts(job, MAX_BYTES_HERE);
+    } catch (error) {
+      if (!(error instanceof TextsTooLarge)) throw error;
+    }
+  }
+  return inWorker().catch((error: unknown) => {
+    if (!(error instanceof WorkStopped) && !(error instanceof ResultTooLarge)) throw error;
+    throw new TextsTooLarge(sentence(error, 'reading it as YAML'), { cause: error });
+  });
+}
+
 /** @param sentence describes why the work was stopped; rethrows other errors */
 function descriptorRunner(run: RunJob, sentence: (error: unknown, what: string) => string): DescriptorRunner {
   const withReason = <T>(work: Promise<T>, what: string): Promise<T> =>
@@ -93,6 +124,20 @@ function descriptorRunner(run: RunJob, sentence: (error: unknown, what: string) 
         `comparing component ${nameOf(job.component)} with its signature`,
       ),
   };
+}
+
+/** Matches names in this thread if the expression is plain and short. */
+async function matchNamesNear(
+  job: NamesJob,
+  elsewhere: () => Promise<NameMatches | null>,
+  sentence: (error: unknown, what: string) => string,
+): Promise<NameMatches> {
+  if (isQuick(job)) return namesHere.matchNames(job);
+  try {
+    return (await elsewhere()) ?? undefined;
+  } catch (error) {
+    throw new NamesNotMatched(sentence(error, 'the regular expression to filter names'), { cause: error });
+  }
 }
 
 /** Workers start with the first job. */
@@ -142,6 +187,9 @@ export function workerRunners({
         const why = sentence(error, 'reading it');
         throw new UnreadableDeployItems('deployItemsCompressed', why, { cause: error });
       }),
+    matchNames: (job) =>
+      matchNamesNear(job, () => runIn<NameMatches>(namespace, 'matchNames', job), sentence),
+    readTexts: (job) => readTextsNear(job, () => runIn(namespace, 'readTexts', job), sentence),
     ...descriptorRunner((kind, job) => runIn(namespace, kind, job), sentence),
     ...chartRunner((kind, job) => ofChart(runIn(namespace, kind, job))),
   });

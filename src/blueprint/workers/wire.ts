@@ -2,6 +2,7 @@
 import type { DescriptorJob, ReferenceJob, SignatureJob } from '../../components/descriptor-work.ts';
 import * as componentErrors from '../../components/errors.ts';
 import * as yamlErrors from '../../lib/yaml-error.ts';
+import * as textErrors from '../../lib/yaml-texts.ts';
 import * as helmErrors from '../../templating/helm/errors.ts';
 import type {
   ChartRoundJob,
@@ -21,6 +22,8 @@ import * as blueprintErrors from '../errors.ts';
 import * as kubeconfigErrors from '../kubeconfigs/request.ts';
 import * as mappingErrors from '../mapping.ts';
 import type { MappingJob, RenderJob, SchemaJob, WorkKind } from '../work.ts';
+import type { TextsJob } from '../../lib/yaml-texts.ts';
+import type { NamesJob } from '../match-names.ts';
 import type { UnpackJob } from '../unpack-items.ts';
 import {
   pack,
@@ -49,7 +52,8 @@ export type WireAnswer =
 
 type ComponentJob = DescriptorJob | ReferenceJob | SignatureJob;
 type ChartJob = RecordJob | RecordChangeJob | MentionsJob | ChartValuesJob | ChartRoundJob | ReleaseRoundJob;
-export type AnyJob = RenderJob | UnpackJob | MappingJob | SchemaJob | ComponentJob | ChartJob;
+export type AnyJob =
+  RenderJob | TextsJob | NamesJob | UnpackJob | MappingJob | SchemaJob | ComponentJob | ChartJob;
 
 export function packJob(kind: WorkKind, job: AnyJob): Load & { readonly work: WireJob } {
   if ('chart' in job) {
@@ -81,5 +85,6 @@ export const errorClasses = classesOf(
   kubeconfigErrors,
   componentErrors,
   yamlErrors,
+  textErrors,
   executionErrors,
 );

@@ -2,11 +2,12 @@
  * Sends spans in batches, one batch at a time. Reconciles never wait for it: if the collector is slow or not reachable,
  * the queue fills up and further spans are counted and dropped.
  */
+import { messageOf } from '../../lib/message-of.ts';
 import { sleep, type Clock } from '../../lib/clock.ts';
 import { append } from '../../lib/lists.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { failureOf, type Span } from './span.ts';
+import type { Span } from './span.ts';
 
 /** Limits of the queue; the names in the comments are those of the standard environment variables. */
 export interface QueueLimits {
@@ -115,7 +116,7 @@ export class ExportQueue {
     } catch (error) {
       this.#count('dropped', batch.length);
       // One line for each outage, however long it lasts; the metric shows how much is lost.
-      if (!this.#isFailing) log.warn({ err: failureOf(error) }, 'exporting traces failed, dropping spans');
+      if (!this.#isFailing) log.warn({ err: messageOf(error) }, 'exporting traces failed, dropping spans');
       this.#isFailing = true;
     }
   }

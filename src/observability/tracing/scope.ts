@@ -3,10 +3,11 @@
  * that is traced it only calls the function. The spans are collected until the reconcile ends, because only then is it
  * known to which job the reconcile belongs: the first reconcile of a job creates its id.
  */
+import { messageOf } from '../../lib/message-of.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
-import { failureOf, type Attributes, type Span } from './span.ts';
+import type { Attributes, Span } from './span.ts';
 
 /** A span that is not assigned to a trace yet. The first one of a scope has no parent. */
 type LocalSpan = Omit<Span, 'traceId'>;
@@ -102,7 +103,7 @@ async function run<T>(
   try {
     return await current.run({ scope, spanId }, () => work(span));
   } catch (thrown) {
-    error ??= failureOf(thrown);
+    error ??= messageOf(thrown);
     attributes = { 'error.type': thrown instanceof Error ? thrown.name : typeof thrown, ...attributes };
     throw thrown;
   } finally {

@@ -1,4 +1,5 @@
 /** Settings of traces: those of a configuration file, and the standard environment variables of OpenTelemetry. Pure. */
+import { table } from '../../lib/objects.ts';
 import type { QueueLimits } from './export-queue.ts';
 import { trimmedEnd } from '../../lib/trim.ts';
 
@@ -87,18 +88,18 @@ function protocolOf(env: Environment): TracingSettings['protocol'] {
 }
 
 /** Every trace starts here, so the samplers that follow a parent decide like the others. */
-const SAMPLERS: Readonly<Record<string, 'on' | 'off' | 'ratio'>> = {
+const SAMPLERS: Readonly<Record<string, 'on' | 'off' | 'ratio'>> = table({
   always_on: 'on',
   always_off: 'off',
   traceidratio: 'ratio',
   parentbased_always_on: 'on',
   parentbased_always_off: 'off',
   parentbased_traceidratio: 'ratio',
-};
+});
 
 function ratioOf(env: Environment): number {
   const wanted = valueOf(env, 'OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on';
-  const sampler = Object.hasOwn(SAMPLERS, wanted) ? SAMPLERS[wanted] : undefined;
+  const sampler = SAMPLERS[wanted];
   if (!sampler) throw invalid('OTEL_TRACES_SAMPLER', wanted, `one of ${Object.keys(SAMPLERS).join(', ')}`);
   if (sampler !== 'ratio') return sampler === 'on' ? 1 : 0;
   const text = valueOf(env, 'OTEL_TRACES_SAMPLER_ARG') ?? '1';

@@ -43,6 +43,3 @@ export const traceparentFor = (tracer: Tracer, jobID: string, place: Place): str
   const traceId = traceIdOf(jobID);
   return traceparentOf(traceId, spanIdOf(jobID, place), tracer.isSampled(traceId));
 };
-
-/** The message of an error, for a span. */
-export const failureOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,6 +1,6 @@
 /** Fetches the content of a resource, depending on the type of its access. */
 import { isGzip } from '../lib/gzip.ts';
-import { ownField } from '../lib/objects.ts';
+import { ownField, table } from '../lib/objects.ts';
 import { isTar } from '../lib/tar.ts';
 import type { ArtifactStore } from './artifact.ts';
 import { nameOf, type Component, type Resource } from './descriptor.ts';
@@ -98,7 +98,7 @@ async function localOrGlobal(
 }
 
 /** Access types that upstream supports and we do not: tenants must not make this process call arbitrary addresses. */
-const UNSUPPORTED_ACCESS: Readonly<Record<string, string>> = {
+const UNSUPPORTED_ACCESS: Readonly<Record<string, string>> = table({
   none: 'has no content: its access type is none',
   git: 'is a source in git, which is not fetched here; add its content to the component as a localBlob',
   gitHub: 'is a source on GitHub, which is not fetched here; add its content to the component as a localBlob',
@@ -108,14 +108,18 @@ const UNSUPPORTED_ACCESS: Readonly<Record<string, string>> = {
   npm: 'is an npm package, which is not fetched here; add its content to the component as a localBlob',
   maven: 'is a Maven artifact, which is not fetched here; add its content to the component as a localBlob',
   ocm: 'is a resource of another component; refer to that component and read it from there',
-};
-const ALIASES: Readonly<Record<string, string>> = { github: 'gitHub', web: 'wget', None: 'none', S3: 's3' };
+});
+const ALIASES: Readonly<Record<string, string>> = table({
+  github: 'gitHub',
+  web: 'wget',
+  None: 'none',
+  S3: 's3',
+});
 
 function whyNot(type: string): string {
   const plain = type.replace(/\/v\d+\w*$/, '');
   const name = ALIASES[plain] ?? plain;
-  if (Object.hasOwn(UNSUPPORTED_ACCESS, name)) return UNSUPPORTED_ACCESS[name] as string;
-  return `cannot be read here: access of type ${type} is unknown`;
+  return UNSUPPORTED_ACCESS[name] ?? `cannot be read here: access of type ${type} is unknown`;
 }
 
 const field = (access: object, key: string): string => {

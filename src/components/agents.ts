@@ -1,5 +1,6 @@
 /** Connections to registries, separate for different trusted certificate authorities. */
 import type { Agent } from 'undici';
+import type { ChosenBy } from '../lib/local-addresses.ts';
 import { loadAgent } from '../lib/undici.ts';
 import type { Trust } from './trust.ts';
 
@@ -18,12 +19,12 @@ export class Agents {
   }
 
   /** @param authorities certificates in PEM, trusted in addition to those of the configuration */
-  for(authorities: string | undefined): Agent {
-    const { key, context } = this.#trust.with(authorities) ?? { key: '' };
+  for(authorities: string | undefined, chosenBy: ChosenBy): Agent {
+    const { key, connect } = this.#trust.connect(authorities, chosenBy);
     const agent =
       this.#agents.get(key) ??
       new (loadAgent())({
-        connect: { timeout: CONNECT_MS, ...(context && { secureContext: context }) },
+        connect: { timeout: CONNECT_MS, ...connect },
         headersTimeout: IDLE_TIMEOUT_MS,
         bodyTimeout: IDLE_TIMEOUT_MS,
         connections: CONNECTIONS,

@@ -17,6 +17,11 @@ interface Token {
   readonly expiresAt: number;
 }
 
+/** A login at a registry, which names its token server. */
+interface Asking extends LoginAttempt {
+  readonly registry: URL;
+}
+
 const MAX_TOKEN_BYTES = 2 ** 20;
 const DEFAULT_SECONDS = 60;
 const MAX_TOKENS = 500;
@@ -47,7 +52,7 @@ export class Authorization {
   async answer(
     key: string,
     challenge: Challenge,
-    login: LoginAttempt,
+    login: Asking,
     wantedScope: string,
   ): Promise<string | undefined> {
     const { used } = login;
@@ -65,7 +70,7 @@ export class Authorization {
 
   async #fetchToken(
     { realm, service, scope }: Extract<Challenge, { scheme: 'bearer' }>,
-    attempt: LoginAttempt,
+    attempt: Asking,
     wantedScope: string,
   ): Promise<Token> {
     const login = attempt.used;
@@ -76,7 +81,8 @@ export class Authorization {
     parameters.set('scope', scope ?? wantedScope);
     const what = `a token for ${service ?? 'the registry'}`;
     const began = this.#transport.clock.now();
-    const common = { maxBytes: MAX_TOKEN_BYTES, what, authorities: attempt.authorities };
+    const { authorities, registry } = attempt;
+    const common = { maxBytes: MAX_TOKEN_BYTES, what, authorities, namedBy: registry };
     if (login?.identityToken === undefined) url.search = parameters.toString();
     const answer =
       login?.identityToken === undefined

@@ -1,4 +1,5 @@
 /** `component.yaml`: the user's description of a folder that is packed as a component version. */
+import { table } from '../lib/objects.ts';
 import { z } from 'zod';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
 import { writeTar } from '../lib/tar.ts';
@@ -7,6 +8,7 @@ import { mediaTypes, type NewBlob } from './artifact.ts';
 import { readDescriptor, V2, type Component } from './descriptor.ts';
 import { sha256 } from './digest.ts';
 import { ContentInvalid, DescriptorInvalid } from './errors.ts';
+import { stringsOf } from './go-strings.ts';
 import { filesBelow, type Files } from './files.ts';
 import { trimmedEnd } from '../lib/trim.ts';
 
@@ -68,10 +70,10 @@ export const componentFileSchema = z.strictObject({
 type ResourceEntry = z.output<typeof resource>;
 
 /** Short names for the common types. */
-const TYPES: Readonly<Record<string, { readonly type: string; readonly mediaType: string }>> = {
+const TYPES: Readonly<Record<string, { readonly type: string; readonly mediaType: string }>> = table({
   blueprint: { type: 'landscaper.gardener.cloud/blueprint', mediaType: mediaTypes.blueprintTgz },
   jsonschema: { type: 'landscaper.gardener.cloud/jsonschema', mediaType: mediaTypes.jsonSchema },
-};
+});
 
 export interface PackedComponent {
   readonly component: Component;
@@ -118,7 +120,7 @@ export async function packFolder(files: Files, folder: string): Promise<PackedCo
 function parse(text: string, folder: string): z.output<typeof componentFileSchema> {
   let document: unknown;
   try {
-    document = parseYaml(text);
+    document = parseYaml(text, { strings: stringsOf(componentFileSchema) });
   } catch (cause) {
     if (!(cause instanceof YamlError)) throw cause;
     throw new DescriptorInvalid(`${COMPONENT_FILE} in ${folder} is not valid YAML: ${cause.message}`, {

@@ -5,6 +5,7 @@
 import type { DownloadLimits } from '../lib/byte-budget.ts';
 import type { Clock } from '../lib/clock.ts';
 import { goJson } from '../lib/gojson.ts';
+import type { LocalAddresses } from '../lib/local-addresses.ts';
 import { Pace } from '../lib/pace.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { ArtifactStore } from './artifact.ts';
@@ -31,6 +32,8 @@ interface ComponentRepositoriesOptions {
   readonly rng: Rng;
   readonly signal?: AbortSignal;
   readonly allowPlainHttp?: boolean;
+  /** Whether registries may be on this machine or its link; default: where a user has named them. */
+  readonly localAddresses?: LocalAddresses;
   /** Docker's configuration files with credentials for requests that have none of their own for a registry. */
   readonly configFiles?: readonly ConfiguredFile[];
   /** Files with certificate authorities in PEM, trusted in addition to those of Node. */
@@ -93,9 +96,12 @@ export interface ComponentRepositories {
 
 const CACHE_BYTES = 64 * 2 ** 20;
 
+const trustFor = ({ caFiles, report, localAddresses }: ComponentRepositoriesOptions): Trust =>
+  new Trust({ ...(caFiles && { files: caFiles }), ...(report && { report }), local: localAddresses });
+
 export function createComponentRepositories(options: ComponentRepositoriesOptions): ComponentRepositories {
   const { downloads } = options;
-  const trust = new Trust(options.caFiles, options.report);
+  const trust = trustFor(options);
   const transport = new Transport({ ...options, trust, ...(downloads && { budget: downloads.budget }) });
   const authorization = new Authorization(transport);
   const limits = {

@@ -3,7 +3,7 @@
  * dockerconfigjson, from OCM's configuration, and from files of the operator.
  */
 import { isObject, ownField } from '../lib/objects.ts';
-import { parseYaml } from '../lib/yaml.ts';
+import { parseBoundedYaml } from '../lib/yaml-texts.ts';
 import { authorityOf, type Authority, type ReadAuthority } from './authorities.ts';
 import { RepositoryUnusable } from './errors.ts';
 import { trimmedEnd, trimmedEnds } from '../lib/trim.ts';
@@ -158,7 +158,7 @@ function placeOf(address: string): { readonly host: string; readonly pathPrefix:
 
 /** OCM's format: `consumers`, each with an identity and properties. @throws RepositoryUnusable */
 export function ocmCredentials(text: string, where: string): Credentials {
-  const document = parseOrRefuse(text, where, parseYaml);
+  const document = parseOrRefuse(text, where, parseBoundedYaml);
   const nested = ownField(document, 'configurations');
   const all = Array.isArray(nested) ? nested : [document];
   const consumers = all.flatMap((one) => {

@@ -7,7 +7,7 @@ import { BYTES_OF_VALUE, JsonScan } from '../lib/json-scan.ts';
 import type { Pace } from '../lib/pace.ts';
 import { sizeText } from '../lib/sizes.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
-import { nameOf, readDescriptor, type Component, type Reference } from './descriptor.ts';
+import { DESCRIPTOR_STRINGS, nameOf, readDescriptor, type Component, type Reference } from './descriptor.ts';
 import { ContentInvalid, ContentTooLarge } from './errors.ts';
 import { verifySignature, type Trust } from './signature.ts';
 import { verifyReference } from './verify.ts';
@@ -106,7 +106,7 @@ const settled = <T>(run: () => T): Promise<T> => new Promise((resolve) => resolv
 /** JSON is valid YAML. */
 function parsed(text: string, what: string): unknown {
   try {
-    return parseYaml(text);
+    return parseYaml(text, { strings: DESCRIPTOR_STRINGS });
   } catch (cause) {
     if (!(cause instanceof YamlError)) throw cause;
     throw new ContentInvalid(`${what} is not valid YAML: ${cause.message}`, { cause });

@@ -1,6 +1,8 @@
 /** Component descriptors: reads both formats into one internal form, and writes it for templates in either format. */
 import { z } from 'zod';
+import type { YamlStrings } from '../lib/yaml-strings.ts';
 import { DescriptorInvalid } from './errors.ts';
+import { stringsOf } from './go-strings.ts';
 
 export type JsonMap = Readonly<Record<string, unknown>>;
 export const V2 = 'v2';
@@ -71,6 +73,15 @@ const v3 = z.looseObject({
   repositoryContexts,
   spec: optionalOrNull(z.looseObject({ resources: list(resource), references: list(reference), sources })),
 });
+
+/** The strings of both formats, which have no field in common at the top. */
+export const DESCRIPTOR_STRINGS: YamlStrings = {
+  fields: Object.fromEntries(
+    [v2, v3].flatMap(({ shape }) =>
+      Object.entries<z.ZodType>(shape).map(([name, field]) => [name, stringsOf(field)]),
+    ),
+  ),
+};
 
 export type Resource = Readonly<z.output<typeof resource>>;
 export type Reference = Readonly<z.output<typeof reference>>;

@@ -1,13 +1,14 @@
 /** Digests: verifies that fetched contents match their digests. */
+import { table } from '../lib/objects.ts';
 import { createHash } from 'node:crypto';
 import { ContentInvalid } from './errors.ts';
 
-const ALGORITHMS: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
+const ALGORITHMS: Readonly<Record<string, number>> = table({ sha256: 64, sha512: 128 });
 
 export const sha256 = (bytes: Uint8Array): string =>
   `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
-const HASHES: Readonly<Record<string, string>> = { 'SHA-256': 'sha256', 'SHA-512': 'sha512' };
+const HASHES: Readonly<Record<string, string>> = table({ 'SHA-256': 'sha256', 'SHA-512': 'sha512' });
 
 /** Node.js's name of a hash algorithm, for both spellings that descriptors use; undefined if it is unknown. */
 export const hashName = (algorithm: string): string | undefined =>

@@ -1,8 +1,13 @@
 /** Errors about components and their contents. */
+import type { Outlook } from '../lib/outlook.ts';
 
 export class ComponentProblem extends Error {
-  /** Whether a retry may help, for example after a network error or an overloaded registry. */
-  readonly isPassing: boolean = false;
+  /** `passing` for example after a network error, or for an overloaded registry. */
+  readonly outlook: Outlook = 'final';
+
+  get isPassing(): boolean {
+    return this.outlook === 'passing';
+  }
 
   override get name(): string {
     return this.constructor.name;
@@ -11,7 +16,7 @@ export class ComponentProblem extends Error {
 
 /** A registry is unreachable or has failed. */
 export class RegistryUnavailable extends ComponentProblem {
-  override readonly isPassing = true;
+  override readonly outlook = 'passing';
 }
 
 /**

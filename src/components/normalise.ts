@@ -9,19 +9,19 @@
  */
 import { createHash } from 'node:crypto';
 import { byCodePoint, goJson } from '../lib/gojson.ts';
-import { isObject, ownField } from '../lib/objects.ts';
+import { isObject, ownField, table } from '../lib/objects.ts';
 import { nameOf, V3, type Component, type Digest, type JsonMap } from './descriptor.ts';
 import { hashName } from './digest.ts';
 import { ContentInvalid } from './errors.ts';
 
 type Form = (component: Component) => string;
 
-const FORMS: Readonly<Record<string, Form>> = {
+const FORMS: Readonly<Record<string, Form>> = table({
   'jsonNormalisation/v1': (component) => goJson(entries(versioned(component, onTheWire))),
   'jsonNormalisation/v2': (component) => canonicalJson(versioned(component, internalForm)),
   // Like v2, except that identities stay unchanged.
   'jsonNormalisation/v3': (component) => canonicalJson(internalForm(component)),
-};
+});
 
 export const isNormalisation = (algorithm: string): boolean => Object.hasOwn(FORMS, algorithm);
 

@@ -166,14 +166,20 @@ export class Registry implements ArtifactStore {
       const headers = { ...rest.headers, ...(header !== undefined && isOurs && { authorization: header }) };
       const mayUsePlainHttp = this.#mayUsePlainHttp && isOurs;
       const { authorities } = login;
-      return transport.send({ ...rest, url, headers, mayUsePlainHttp, authorities, namespace });
+      const namedBy = this.#base;
+      return transport.send({ ...rest, url, namedBy, headers, mayUsePlainHttp, authorities, namespace });
     };
     const request: RegistryRequest = { ...rest, url };
     const answer = await send(authorization.known(key));
     const challenge =
       answer.status === 401 && isOurs ? parseChallenge(answer.header('www-authenticate')) : undefined;
     if (!challenge) return { request, answer, login };
-    const header = await authorization.answer(key, challenge, login, `repository:${repository}:${actions}`);
+    const header = await authorization.answer(
+      key,
+      challenge,
+      { ...login, registry: this.#base },
+      `repository:${repository}:${actions}`,
+    );
     return { request, answer: header === undefined ? answer : await send(header), login };
   }
 

@@ -1,6 +1,6 @@
 /** References from a component to a resource, over references to other components: as `cd://…` or as YAML. */
 import { isObject, ownField } from '../lib/objects.ts';
-import { parseYaml } from '../lib/yaml.ts';
+import { parseBoundedYaml } from '../lib/yaml-texts.ts';
 import { ReferenceInvalid } from './errors.ts';
 import type { Selector } from './identity.ts';
 
@@ -57,7 +57,7 @@ export function parseRelativeReference(text: string): RelativeReference {
   if (text.startsWith('cd://')) return parseComponentUri(text);
   let document: unknown;
   try {
-    document = parseYaml(text);
+    document = parseBoundedYaml(text);
   } catch (cause) {
     throw new ReferenceInvalid(`"${text.slice(0, 200)}" is neither a cd:// reference nor YAML`, { cause });
   }

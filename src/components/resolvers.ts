@@ -1,6 +1,6 @@
 /** The OCM configuration of a Context: additional repositories by component name prefix. */
 import { isObject, ownField } from '../lib/objects.ts';
-import { parseYaml } from '../lib/yaml.ts';
+import { parseBoundedYaml } from '../lib/yaml-texts.ts';
 import type { JsonMap } from './descriptor.ts';
 import { RepositoryUnusable } from './errors.ts';
 import { trimmedEnd } from '../lib/trim.ts';
@@ -27,7 +27,7 @@ export function readResolvers(text: string, where: string): readonly Resolver[] 
     );
   let document: unknown;
   try {
-    document = parseYaml(text);
+    document = parseBoundedYaml(text);
   } catch (cause) {
     throw new RepositoryUnusable(`${where} is not valid YAML: ${(cause as Error).message}`, { cause });
   }

@@ -1,4 +1,6 @@
 /** Signatures of component versions: RSA, verified with a public key or with certificates of an authority. */
+import { append } from '../lib/lists.ts';
+import { table } from '../lib/objects.ts';
 import { constants, createPublicKey, verify, X509Certificate, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { nameOf, type Component } from './descriptor.ts';
@@ -26,12 +28,14 @@ type Signature = z.output<typeof signature>;
 const RSA = 'application/vnd.ocm.signature.rsa';
 const RSA_PSS = 'application/vnd.ocm.signature.rsa-pss';
 const PEM = 'application/x-pem-file';
-const PADDINGS: Readonly<Record<string, number>> = {
+const PADDINGS: Readonly<Record<string, number>> = table({
   'RSASSA-PKCS1-V1_5': constants.RSA_PKCS1_PADDING,
   'RSASSA-PSS': constants.RSA_PKCS1_PSS_PADDING,
-};
+});
 const CODE_SIGNING = '1.3.6.1.5.5.7.3.3';
 const ANY_USAGE = '2.5.29.37.0';
+/** Each is compared with each. */
+const MAX_ISSUERS = 32;
 
 export const signatureNames = (component: Component): readonly string[] =>
   signaturesOf(component).map(({ name }) => name);
@@ -73,10 +77,14 @@ export function verifySignature(component: Component, name: string, trust: Trust
   if (key.asymmetricKeyType !== 'rsa' && key.asymmetricKeyType !== 'rsa-pss') {
     return fail('needs an RSA key, but the given key is not an RSA key');
   }
-  const options = { key, padding };
-  if (!verify(hashName(digest.hashAlgorithm), Buffer.from(text), options, bytes)) {
-    fail('does not belong to the given key');
+  const hash = hashName(digest.hashAlgorithm);
+  try {
+    if (verify(hash, Buffer.from(text), { key, padding }, bytes)) return;
+  } catch (error) {
+    // A key may be restricted to one padding, hash or salt.
+    return fail(`cannot be checked with the given key: ${(error as Error).message}`);
   }
+  fail('does not belong to the given key');
 }
 
 function signaturesOf({ more }: Component): readonly Signature[] {
@@ -117,6 +125,8 @@ function keyFrom(
     const [leaf, ...others] = certificates.map((text) => new X509Certificate(text));
     const authorities = (caCertificates.match(CERTIFICATE) ?? []).map((text) => new X509Certificate(text));
     if (!leaf) return fail('has no certificate, so it cannot be checked against the authorities');
+    if (others.length > MAX_ISSUERS)
+      return fail(`has more than ${String(MAX_ISSUERS)} certificates beside that of the signer`);
     if (!isTrusted(leaf, others, authorities))
       return fail('has a certificate that was not issued by the given authorities');
     return leaf.publicKey;
@@ -142,8 +152,15 @@ function isTrusted(
     Date.parse(one.validFrom) <= time && time <= Date.parse(one.validTo);
   const wasIssuedBy = (one: X509Certificate, by: X509Certificate): boolean =>
     by.ca && wasValid(by) && one.checkIssued(by) && one.verify(by.publicKey);
-  const hasTrustedChain = (one: X509Certificate, left: number): boolean =>
-    authorities.some((by) => by.fingerprint256 === one.fingerprint256 || wasIssuedBy(one, by)) ||
-    (left > 0 && others.some((by) => by !== one && wasIssuedBy(one, by) && hasTrustedChain(by, left - 1)));
-  return hasTrustedChain(leaf, 8);
+  // Each certificate is followed once: copies, and authorities that certify each other, would multiply the ways.
+  const left = new Set(others);
+  const certified = [leaf];
+  for (const one of certified) {
+    if (authorities.some((by) => by.fingerprint256 === one.fingerprint256 || wasIssuedBy(one, by)))
+      return true;
+    const issuers = [...left].filter((by) => wasIssuedBy(one, by));
+    for (const by of issuers) left.delete(by);
+    append(certified, issuers);
+  }
+  return false;
 }

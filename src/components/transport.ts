@@ -17,6 +17,8 @@ import { Trust } from './trust.ts';
 export interface RegistryRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT';
   readonly url: URL;
+  /** The server that named the URL, if a user did not. */
+  readonly namedBy?: URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
   /** Larger responses are refused. */
@@ -196,7 +198,7 @@ export class Transport {
     let { url, headers = {} } = request;
     for (let hops = 0; ; hops++) {
       this.#checkScheme(url);
-      const answer = await this.#sendOnce({ ...request, url, headers });
+      const answer = await this.#sendOnce({ ...request, url, headers }, request.namedBy ?? request.url);
       const location = answer.header('location');
       const isRedirect = [301, 302, 303, 307, 308].includes(answer.status) && location !== undefined;
       if (!isRedirect || (request.method !== 'GET' && request.method !== 'HEAD')) return answer;
@@ -212,25 +214,20 @@ export class Transport {
     }
   }
 
-  async #sendOnce({
-    method,
-    url,
-    headers,
-    body,
-    maxBytes,
-    limitKey,
-    what,
-    authorities,
-    namespace,
-  }: RegistryRequest): Promise<RegistryAnswer> {
+  /** @param first the URL that a user chose */
+  async #sendOnce(
+    { method, url, headers, body, maxBytes, limitKey, what, authorities, namespace }: RegistryRequest,
+    first: URL,
+  ): Promise<RegistryAnswer> {
     const { signal, userAgent = 'espalier', deadlineMs = DEADLINE_MS } = this.#options;
     const deadline = AbortSignal.timeout(deadlineMs);
     const ending = signal ? AbortSignal.any([signal, deadline]) : deadline;
     const share = shareOf(namespace, url.host);
     let place: ByteShare | undefined;
     try {
+      const chosenBy = this.#trust.chooserOf(url, first);
       place = await this.#places.take(url.origin, share, ending);
-      const response = await this.#agents.for(authorities).request({
+      const response = await this.#agents.for(authorities, chosenBy).request({
         origin: url.origin,
         path: url.pathname + url.search,
         method,

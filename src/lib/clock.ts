@@ -19,8 +19,13 @@ export const systemClock: Clock = {
   at(when, fn) {
     let handle: NodeJS.Timeout;
     const arm = (): void => {
-      const ms = when - performance.now();
-      handle = ms > MAX_TIMEOUT_MS ? setTimeout(arm, MAX_TIMEOUT_MS) : setTimeout(fn, Math.max(0, ms));
+      const ms = Math.ceil(when - performance.now());
+      handle = setTimeout(fire, Math.min(Math.max(0, ms), MAX_TIMEOUT_MS));
+    };
+    // Node.js counts whole milliseconds from the start of the event loop's turn, so timers can fire up to one too early.
+    const fire = (): void => {
+      if (performance.now() < when) arm();
+      else fn();
     };
     arm();
     return () => {

@@ -3,12 +3,14 @@
  * servers cause: test/unit/lib/connection.test.ts starts them.
  */
 
+import { LOCAL_ADDRESS } from './local-addresses.ts';
+
 /**
- * `certificate`, `protocol`: permanent until the address, the server or the trusted certificates are changed. `name`:
+ * `certificate`, `protocol`, `local`: permanent until the address, the server or the configuration is changed. `name`:
  * the name of the server is not found, because of a DNS failure or a misspelling. `passing`: all others, such as
  * refused connections.
  */
-export type ConnectionFault = 'certificate' | 'protocol' | 'name' | 'passing';
+export type ConnectionFault = 'certificate' | 'protocol' | 'local' | 'name' | 'passing';
 
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|ERR_TLS_CERT_ALTNAME_)/;
@@ -33,12 +35,13 @@ export function connectionFault(error: unknown): ConnectionFault {
   const code = connectionCode(error);
   if (CERTIFICATE.test(code)) return 'certificate';
   if (PROTOCOL.test(code) || code === NOT_HTTP) return 'protocol';
+  if (code === LOCAL_ADDRESS) return 'local';
   return code === 'ENOTFOUND' ? 'name' : 'passing';
 }
 
 /** Whether retrying is useless. */
 export const isDefiniteFault = (error: unknown): boolean =>
-  ['certificate', 'protocol'].includes(connectionFault(error));
+  ['certificate', 'protocol', 'local'].includes(connectionFault(error));
 
 /**
  * What to do about a permanent connection error.
@@ -51,6 +54,8 @@ export function connectionAdvice(error: unknown, trust: string): string | undefi
       return certificateAdvice(connectionCode(error), trust);
     case 'protocol':
       return 'the server does not speak the protocol of the address; check scheme (https:// or http://) and port';
+    case 'local':
+      return 'an address of this machine or of its link is not allowed here; for a registry in a test, set registry.allowLocalAddresses: true in the configuration';
     default:
       return undefined;
   }

@@ -20,15 +20,15 @@ type Cron =
       readonly aheadMs: (at: number) => number;
     };
 
-const WORDS: Readonly<Record<string, string>> = {
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-  '@monthly': '0 0 1 * *',
-  '@weekly': '0 0 * * 0',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@hourly': '0 * * * *',
-};
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+]);
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
@@ -37,7 +37,7 @@ export function parseCron(text: string): Cron {
   const { zone, rest: trimmed } = splitZone(text.trim());
   const aheadMs = zone === undefined ? () => 0 : clockOf(zone);
   if (trimmed.startsWith('@every ')) return { everyMs: every(trimmed.slice('@every '.length)) };
-  const fields = (WORDS[trimmed] ?? trimmed).split(/\s+/);
+  const fields = (WORDS.get(trimmed) ?? trimmed).split(/\s+/);
   const [minute, hour, day, month, weekday] = fields;
   if (fields.length !== 5 || !minute || !hour || !day || !month || !weekday) {
     throw new InvalidCron(`expected exactly 5 fields, found ${String(fields.length)}: [${trimmed}]`);
@@ -76,7 +76,7 @@ function clockOf(zone: string): (at: number) => number {
   } catch {
     throw new InvalidCron(`provided bad location ${zone}`);
   }
-  return (at) => {
+  return steady((at) => {
     const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
     const field = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
     const there = Date.UTC(
@@ -84,6 +84,24 @@ function clockOf(zone: string): (at: number) => number {
       ...([field('hour'), field('minute'), field('second')] as const),
     );
     return there - Math.floor(at / 1000) * 1000;
+  });
+}
+
+/** No zone changes its offset twice within a week, so an offset that is the same at both ends of one holds between them. */
+const STEADY_MS = 7 * 24 * 60 * 60_000;
+
+/** The same offset with few calls: each takes microseconds, and a schedule may look at every day of five years. */
+function steady(exact: (at: number) => number): (at: number) => number {
+  let week = NaN;
+  let offset: number | undefined;
+  return (at) => {
+    const now = Math.floor(at / STEADY_MS);
+    if (now !== week) {
+      week = now;
+      const first = exact(now * STEADY_MS);
+      offset = first === exact((now + 1) * STEADY_MS) ? first : undefined;
+    }
+    return offset ?? exact(at);
   };
 }
 
@@ -172,7 +190,8 @@ export function nextTime(cron: Cron, from: number): number | undefined {
   while (at <= end) {
     const local = at + cron.aheadMs(at);
     const date = new Date(local);
-    if (!cron.months.has(date.getUTCMonth() + 1) || !isDay(cron, date)) at += untilDay(local);
+    if (!cron.months.has(date.getUTCMonth() + 1)) at += until(nextMonth(date), local);
+    else if (!isDay(cron, date)) at += until(local - (local % DAY) + DAY, local);
     else if (!cron.hours.has(date.getUTCHours())) at += HOUR - (local % HOUR);
     else if (!cron.minutes.has(date.getUTCMinutes())) at += MINUTE;
     else return at;
@@ -180,9 +199,11 @@ export function nextTime(cron: Cron, from: number): number | undefined {
   return undefined;
 }
 
-/** Nearly to the next day, then hour by hour, because of changes to daylight saving time. */
-function untilDay(local: number): number {
-  const left = DAY - (local % DAY);
+const nextMonth = (date: Date): number => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+
+/** Nearly to a later local time, then hour by hour, because of changes to daylight saving time. */
+function until(next: number, local: number): number {
+  const left = next - local;
   return left > LEEWAY + HOUR ? left - LEEWAY : HOUR - (local % HOUR);
 }
 const LEEWAY = 3 * HOUR;

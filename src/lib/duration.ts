@@ -1,7 +1,8 @@
 /** Go durations (`90s`, `1h30m`, `1.5h`) and `none`, which Landscaper writes for zero. Stored in nanoseconds. */
+import { table } from './objects.ts';
 import { trimmedEnd } from './trim.ts';
 
-const NANOSECONDS: Readonly<Record<string, bigint>> = {
+const NANOSECONDS: Readonly<Record<string, bigint>> = table({
   ns: 1n,
   us: 1_000n,
   µs: 1_000n, // micro sign
@@ -10,7 +11,7 @@ const NANOSECONDS: Readonly<Record<string, bigint>> = {
   s: 1_000_000_000n,
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
-};
+});
 
 const MAX_NANOSECONDS = 2n ** 63n - 1n;
 const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;

@@ -1,6 +1,6 @@
 /**
  * JSON whose integers keep all their digits. JSON.parse silently rounds integers that a double cannot represent; here
- * they are bigint. Everything else is parsed as usual at the same speed: only texts with a long run of digits are
+ * those that would be written with other digits are bigint. Everything else is parsed as usual at the same speed: only texts with a long run of digits are
  * scanned.
  */
 
@@ -103,8 +103,11 @@ function wouldBeRounded(number: string): boolean {
     throw new SyntaxError(
       `an integer has ${String(number.length)} digits, more than ${String(MAX_DIGITS)}, a fixed limit`,
     );
-  return BigInt(number) !== BigInt(Number(number));
+  return !survivesDouble(number);
 }
+
+/** Whether the digits of an integer stay the same when it is read into a double and written again. */
+export const survivesDouble = (digits: string): boolean => String(Number(digits)) === digits;
 
 /** Path and digits of the first integer that does not fit into a double. */
 export interface InexactInteger {
@@ -113,12 +116,17 @@ export interface InexactInteger {
   readonly digits: string;
 }
 
-export function inexactIn(value: unknown, path = ''): InexactInteger | undefined {
-  if (typeof value === 'bigint') return { path, digits: value.toString() };
+/** @param isRounded paths whose integers may be rounded */
+export function inexactIn(
+  value: unknown,
+  path = '',
+  isRounded: (path: string) => boolean = () => false,
+): InexactInteger | undefined {
+  if (typeof value === 'bigint') return isRounded(path) ? undefined : { path, digits: value.toString() };
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = Object.entries(value).map(([key, field]) => [stepTo(path, key, value), field] as const);
   for (const [at, field] of fields) {
-    const found = inexactIn(field, at);
+    const found = inexactIn(field, at, isRounded);
     if (found) return found;
   }
   return undefined;

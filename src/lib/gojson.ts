@@ -2,7 +2,7 @@
  * JSON byte for byte as Go's encoding/json writes it: keys sorted, markup characters escaped. Hashes on the wire are
  * computed from it, so it must not depend on the order of fields or on the platform.
  */
-import { isObject } from './objects.ts';
+import { isObject, table } from './objects.ts';
 
 /**
  * @param indent spaces per level, 0 for compact text
@@ -44,13 +44,13 @@ function fields(value: unknown, indent: number, newline: string): string[] {
     .map((key) => `${goString(key)}${colon}${write(value[key], indent, newline)}`);
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
+const ESCAPES: Readonly<Record<string, string>> = table({
   '<': '\\u003c',
   '>': '\\u003e',
   '&': '\\u0026',
   '\u2028': '\\u2028',
   '\u2029': '\\u2029',
-};
+});
 
 const goString = (text: string): string =>
   JSON.stringify(text).replace(/[<>&\u2028\u2029]/g, (c) => ESCAPES[c] ?? c);

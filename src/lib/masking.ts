@@ -2,6 +2,7 @@
 import { isObject, ownField } from './objects.ts';
 import { trimmedEnd } from './trim.ts';
 import { MIN_SEARCHED as MIN_LENGTH, StringSearch } from './string-search.ts';
+import { YamlBudget } from './yaml-budget.ts';
 import { parseYamlAll, YamlError } from './yaml.ts';
 
 /** Values of at least this length are also masked inside words. */
@@ -30,10 +31,19 @@ export function maskOf(values: readonly unknown[], shown = '[...]'): Mask {
 /** The strings that a mask for this value searches. @param value JSON */
 export const valuesIn = (value: unknown): ReadonlySet<string> => leavesOf([value]);
 
+/** Limit for documents in strings, with their aliases; the words and lines of others are masked. */
+const MAX_DOCUMENT_BYTES = 8 << 20;
+
+interface Leaves {
+  readonly found: Set<string>;
+  /** For the documents of all strings together. */
+  readonly budget: YamlBudget;
+}
+
 function leavesOf(values: readonly unknown[]): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (const value of values) collect(value, found);
-  return found;
+  const leaves: Leaves = { found: new Set(), budget: new YamlBudget(MAX_DOCUMENT_BYTES) };
+  for (const value of values) collect(value, leaves);
+  return leaves.found;
 }
 
 /**
@@ -62,17 +72,18 @@ const standsAlone = (text: string, start: number, end: number): boolean =>
   !WORD.test(text.charAt(start - 1)) && !WORD.test(text.charAt(end));
 
 /** @param open names of fields with public values */
-function collect(value: unknown, found: Set<string>, open: readonly string[] = []): void {
-  if (Array.isArray(value)) for (const item of value) collect(item, found, open);
+function collect(value: unknown, leaves: Leaves, open: readonly string[] = []): void {
+  if (Array.isArray(value)) for (const item of value) collect(item, leaves, open);
   else if (isObject(value)) {
     for (const [key, item] of Object.entries(value)) {
-      if (typeof item !== 'string' || !open.includes(key)) collect(item, found, open);
+      if (typeof item !== 'string' || !open.includes(key)) collect(item, leaves, open);
     }
-  } else if (typeof value === 'string') collectText(value, found);
-  else if (typeof value === 'number' || typeof value === 'bigint') add(String(value), found);
+  } else if (typeof value === 'string') collectText(value, leaves);
+  else if (typeof value === 'number' || typeof value === 'bigint') add(String(value), leaves.found);
 }
 
-function collectText(text: string, found: Set<string>): void {
+function collectText(text: string, leaves: Leaves): void {
+  const { found } = leaves;
   const trimmed = text.trim();
   if (trimmed.length < MIN_LENGTH) return;
   add(text, found);
@@ -80,8 +91,8 @@ function collectText(text: string, found: Set<string>): void {
   add(Buffer.from(text).toString('base64'), found);
   // Messages contain texts as Go and JSON quote them.
   add(JSON.stringify(trimmed).slice(1, -1), found);
-  const documents = documentsIn(text);
-  for (const one of documents) collect(one, found, ownField(one, 'kind') === 'Config' ? OPEN : []);
+  const documents = documentsIn(text, leaves.budget);
+  for (const one of documents) collect(one, leaves, ownField(one, 'kind') === 'Config' ? OPEN : []);
   if (documents.length > 0 || !/\s/.test(trimmed)) return;
   for (const part of [...trimmed.split('\n').map((line) => line.trim()), ...trimmed.split(/[\s"',{}[\]]+/)]) {
     // Keys of unreadable documents, such as `current-context:`, are public.
@@ -90,10 +101,12 @@ function collectText(text: string, found: Set<string>): void {
 }
 
 /** A kubeconfig is YAML in a string, and templates can parse it. */
-function documentsIn(text: string): readonly unknown[] {
+function documentsIn(text: string, budget: YamlBudget): readonly unknown[] {
   if (!/[:{[]/.test(text)) return [];
   try {
-    return parseYamlAll(text, { integers: 'exact' }).filter((one) => isObject(one) || Array.isArray(one));
+    return parseYamlAll(text, { integers: 'exact', budget }).filter(
+      (one) => isObject(one) || Array.isArray(one),
+    );
   } catch (error) {
     if (error instanceof YamlError) return [];
     throw error;

@@ -10,6 +10,10 @@ export type View<T> = T extends readonly (infer E)[]
     ? { readonly [P in keyof T]: View<T[P]> }
     : T;
 
+/** A table for names from outside: it has its entries, and none of the properties that all objects have. */
+export const table = <T>(entries: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+  Object.assign(Object.create(null) as Record<string, T>, entries);
+
 /** A copy without one of the optional fields. */
 export function without<K extends string, T extends Readonly<Partial<Record<K, unknown>>>>(
   value: T,

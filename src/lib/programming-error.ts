@@ -1,5 +1,7 @@
 /** Errors that are mistakes of the program: their message rarely says where, so logs show their stack. */
 
+import { isNestedTooDeeply } from './message-of.ts';
+
 /** A failure because of a mistake of the program, with the stack of the mistake. */
 export class ProgrammingError extends Error {
   override readonly name = 'ProgrammingError';
@@ -14,5 +16,5 @@ export function programmingErrorIn(error: unknown): Error | undefined {
 /** `fetch` reports failures of the network as TypeErrors. */
 export const isMistake = (error: Error): boolean =>
   (error instanceof TypeError && error.message !== 'fetch failed') ||
-  error instanceof RangeError ||
+  (error instanceof RangeError && !isNestedTooDeeply(error)) ||
   error instanceof ReferenceError;

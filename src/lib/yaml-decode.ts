@@ -1,12 +1,19 @@
 /** Converts a YAML tree to JSON: resolves scalars, keys, merges and aliases as go-yaml and sigs.k8s.io/yaml do. */
+import { survivesDouble } from './exact-json.ts';
 import { formatGoFloat } from './go-float.ts';
 import { excessiveAliasing, IntegerTooLong, tooMuchAliased, YamlError, yamlErrorAt } from './yaml-error.ts';
+import type { YamlBudget } from './yaml-budget.ts';
 import type { AliasNode, MappingNode, ScalarNode, YamlNode } from './yaml-parse.ts';
+import { fieldOf, goText, innerOf, yamlFloatKey, type YamlStrings } from './yaml-strings.ts';
 import { isYamlBool, isYamlDate, isYamlNull, yamlBool, yamlFloat, yamlInteger } from './yaml-scalars.ts';
 
 export interface YamlOptions {
-  /** How integers beyond ±(2^53 - 1) are handled; default `refuse`. */
+  /** How integers beyond ±(2^53 - 1) are handled; default `refuse`, unless they keep their digits as a double. */
   readonly integers?: 'refuse' | 'exact' | 'rounded';
+  /** Scalars that a Go program reads as strings; default: none. */
+  readonly strings?: YamlStrings | undefined;
+  /** Limits the result, with its aliases expanded; several texts may share it. Default: go-yaml's limits only. */
+  readonly budget?: YamlBudget;
 }
 
 type Scalar = string | number | bigint | boolean | null;
@@ -40,6 +47,8 @@ function typeOf(value: Scalar): ScalarType {
 
 export class YamlDecoder {
   readonly #integers: 'refuse' | 'exact' | 'rounded';
+  readonly #budget: YamlBudget | undefined;
+  readonly #strings: YamlStrings | undefined;
   /** Targets of the aliases that are being expanded. */
   readonly #open = new Set<YamlNode>();
   /** The outermost of these aliases, in the document itself. */
@@ -50,20 +59,28 @@ export class YamlDecoder {
 
   constructor(options: YamlOptions) {
     this.#integers = options.integers ?? 'refuse';
+    this.#budget = options.budget;
+    this.#strings = options.strings;
   }
 
   /** @throws YamlError */
   decode(node: YamlNode): unknown {
+    return this.#decode(node, this.#strings);
+  }
+
+  #decode(node: YamlNode, strings: YamlStrings | undefined): unknown {
     this.#count();
+    if (node.kind !== 'alias')
+      this.#budget?.takeValue(node.kind === 'scalar' ? node.value.length : 0, node.line);
     switch (node.kind) {
       case 'scalar':
-        return this.#value(node);
+        return this.#value(node, strings);
       case 'sequence':
-        return node.items.map((item) => this.decode(item));
+        return node.items.map((item) => this.#decode(item, innerOf(strings)));
       case 'mapping':
-        return this.#mapping(node);
+        return this.#mapping(node, strings);
       default:
-        return this.#alias(node, () => this.decode(node.target));
+        return this.#alias(node, () => this.#decode(node.target, strings));
     }
   }
 
@@ -107,9 +124,10 @@ export class YamlDecoder {
     throw yamlErrorAt(`cannot decode !!${type} \`${text}\` as a !!${wanted}`, line);
   }
 
-  #value(node: ScalarNode): Scalar {
+  #value(node: ScalarNode, strings: YamlStrings | undefined): Scalar {
     this.#repeat(node, this.#outermost);
     const value = this.#scalar(node);
+    if (typeof strings === 'string') return goText(value, strings);
     if (typeof value === 'bigint') return this.#integer(value, node.line);
     if (typeof value === 'number' && !Number.isFinite(value)) {
       throw new YamlError(`json: unsupported value: ${formatGoFloat(value, 'g')}`, node.line + 1);
@@ -121,6 +139,7 @@ export class YamlDecoder {
     const number = Number(value);
     if (Number.isSafeInteger(number) || this.#integers === 'rounded') return number;
     if (this.#integers === 'exact') return value;
+    if (survivesDouble(value.toString())) return number;
     const at = String(line + 1);
     throw new IntegerTooLong(
       `yaml: line ${at}: integer ${value.toString()} is beyond 2^53 and would lose digits; write it as a string, in quotes`,
@@ -128,23 +147,29 @@ export class YamlDecoder {
     );
   }
 
-  #mapping(node: MappingNode): Record<string, unknown> {
+  #mapping(node: MappingNode, strings: YamlStrings | undefined): Record<string, unknown> {
     const map: Record<string, unknown> = {};
-    this.#fill(map, node);
+    this.#fill(map, node, strings);
     return map;
   }
 
   /** Later entries win, and a merge counts at its position. */
-  #fill(map: Record<string, unknown>, { items }: MappingNode): void {
+  #fill(map: Record<string, unknown>, { items }: MappingNode, strings: YamlStrings | undefined): void {
     for (let i = 0; i < items.length; i += 2) {
       const key = items[i] as YamlNode;
       const value = items[i + 1] as YamlNode;
-      if (isMerge(key)) this.#merge(map, value);
-      else setOwn(map, this.key(key, value), this.decode(value));
+      if (isMerge(key)) this.#merge(map, value, strings);
+      else {
+        const written = this.key(key, value);
+        const field = fieldOf(strings, written);
+        const decoded = this.#decode(value, innerOf(strings, field));
+        // Go finds a field in any case, but prefers its exact name.
+        if (field === written || !Object.hasOwn(map, field)) setOwn(map, field, decoded);
+      }
     }
   }
 
-  #merge(map: Record<string, unknown>, node: YamlNode): void {
+  #merge(map: Record<string, unknown>, node: YamlNode, strings: YamlStrings | undefined): void {
     const sources = node.kind === 'sequence' ? [...node.items].reverse() : [node];
     for (const source of sources) {
       this.#count();
@@ -152,10 +177,10 @@ export class YamlDecoder {
       if (target.kind !== 'mapping') {
         throw yamlErrorAt('map merge requires map or sequence of maps as the value', source.line);
       }
-      if (source.kind !== 'alias') this.#fill(map, target);
+      if (source.kind !== 'alias') this.#fill(map, target, strings);
       else
         this.#alias(source, () => {
-          this.#fill(map, target);
+          this.#fill(map, target, strings);
         });
     }
   }
@@ -165,9 +190,10 @@ export class YamlDecoder {
     this.#count();
     const target = node.kind === 'alias' ? node.target : node;
     if (target.kind !== 'scalar') throw yamlErrorAt('invalid map key: a list or a map', node.line);
+    this.#budget?.takeKey(target.value.length, node.line);
     this.#repeat(target, this.#outermost ?? (node.kind === 'alias' ? node : undefined));
     const key = this.#scalar(target);
-    if (typeof key === 'number') return floatKey(key);
+    if (typeof key === 'number') return yamlFloatKey(key);
     if (key !== null && !(typeof key === 'bigint' && key >= 2n ** 63n)) return String(key);
     const of = value?.kind === 'scalar' ? `, value: ${JSON.stringify(value.value)}` : '';
     const what = key === null ? '%!s(<nil>), key: <nil>' : `uint64, key: ${key.toString()}`;
@@ -189,17 +215,4 @@ function decodeBinary(text: string, line: number): string {
     throw yamlErrorAt('!!binary value contains invalid base64 data', line);
   }
   return Buffer.from(text, 'base64').toString('utf8');
-}
-
-/** sigs.k8s.io/yaml writes floating point keys with the precision of 32 bits. */
-function floatKey(key: number): string {
-  if (!Number.isFinite(key)) return Number.isNaN(key) ? '.nan' : key > 0 ? '.inf' : '-.inf';
-  if (key === 0) return formatGoFloat(key, 'g');
-  const single = Math.fround(key);
-  if (!Number.isFinite(single)) return single > 0 ? '.inf' : '-.inf';
-  for (let digits = 1; digits < 9; digits++) {
-    const short = Number(single.toPrecision(digits));
-    if (Math.fround(short) === single) return formatGoFloat(short, 'g');
-  }
-  return formatGoFloat(Number(single.toPrecision(9)), 'g');
 }

@@ -1,4 +1,5 @@
 /** Writes YAML as sigs.k8s.io/yaml does (the emitter of go-yaml 2): same quotes, folds and indentation. */
+import { table } from './objects.ts';
 import { formatGoFloat } from './go-float.ts';
 import { analyzeText, compareKeys, isBreak, isPrintable } from './yaml-text.ts';
 import { needsYamlQuotes } from './yaml-scalars.ts';
@@ -7,7 +8,7 @@ const BEST_WIDTH = 80;
 const STEP = 2;
 const MAX_SIMPLE_KEY = 128;
 
-const ESCAPES: Readonly<Record<string, string>> = {
+const ESCAPES: Readonly<Record<string, string>> = table({
   '\0': '0',
   '\u0007': 'a',
   '\b': 'b',
@@ -23,7 +24,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\u00a0': '_',
   '\u2028': 'L',
   '\u2029': 'P',
-};
+});
 
 function escape(c: string): string {
   const named = ESCAPES[c];

@@ -13,6 +13,9 @@ export class YamlError extends Error {
 /** An integer that a double cannot represent; the message contains its digits. */
 export class IntegerTooLong extends YamlError {}
 
+/** The text, or what its aliases stand for, is larger than the caller allows. */
+export class YamlTooLarge extends YamlError {}
+
 /** An error at a line. @param line 0-based */
 export const yamlErrorAt = (problem: string, line: number): YamlError =>
   new YamlError(`yaml: line ${String(line + 1)}: ${problem}`, line + 1);

@@ -1,4 +1,5 @@
 /** Reads YAML scalars: plain, quoted, literal and folded, with their rules about line breaks. */
+import { table } from './objects.ts';
 import { type Cursor, END, isBlankCode, isBlankOrEnd, isBreakCode, isBreakOrEnd } from './yaml-cursor.ts';
 import { yamlErrorAt } from './yaml-error.ts';
 
@@ -101,7 +102,7 @@ export function scanPlain(cursor: Cursor, options: PlainOptions): PlainScalar {
   return { text, end: behind, endsInBreak: gap.hasBreak };
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
+const ESCAPES: Readonly<Record<string, string>> = table({
   '0': '\0',
   a: '\u0007',
   b: '\b',
@@ -120,14 +121,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
   _: '\u00a0',
   L: '\u2028',
   P: '\u2029',
-};
-const HEX_LENGTH: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
+});
+const HEX_LENGTH: Readonly<Record<string, number>> = table({ x: 2, u: 4, U: 8 });
 
 function takeEscape(cursor: Cursor): string {
   const letter = String.fromCharCode(cursor.code(1));
   const length = HEX_LENGTH[letter];
   if (length === undefined) {
-    const text = Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : undefined;
+    const text = ESCAPES[letter];
     if (text === undefined) throw yamlErrorAt('found unknown escape character', cursor.line);
     cursor.skip(2);
     return text;

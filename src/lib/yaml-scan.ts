@@ -2,6 +2,7 @@
  * Splits YAML into tokens. Tokens for the start and the end of blocks are derived from the indentation. Whether a
  * node is a key is known only at the `:` after it, so tokens are held back while one of them may be a key.
  */
+import { table } from './objects.ts';
 import { Cursor, END, isBlankCode, isBlankOrEnd, isBreakCode } from './yaml-cursor.ts';
 import { yamlErrorAt } from './yaml-error.ts';
 import { scanBlock, scanPlain, scanQuoted } from './yaml-scan-scalars.ts';
@@ -11,8 +12,8 @@ import { markOf, noKey, type SimpleKey, type YamlToken, type YamlTokenKind } fro
 const MAX_KEY_LENGTH = 1024;
 const MAX_DEPTH = 1000;
 
-const OPENING: Readonly<Record<string, YamlTokenKind>> = { '[': 'sequence', '{': 'mapping' };
-const CLOSING: Readonly<Record<string, YamlTokenKind>> = { ']': 'sequence-end', '}': 'mapping-end' };
+const OPENING: Readonly<Record<string, YamlTokenKind>> = table({ '[': 'sequence', '{': 'mapping' });
+const CLOSING: Readonly<Record<string, YamlTokenKind>> = table({ ']': 'sequence-end', '}': 'mapping-end' });
 const NOT_PLAIN = new Set('-?:,[]{}#&*!|>\'"%@`');
 
 /** Differences between programs that read YAML. */

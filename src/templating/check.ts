@@ -1,4 +1,5 @@
 /** Parses templates without executing them: the one place that knows how each engine does that. */
+import { table } from '../lib/objects.ts';
 import { YamlError } from '../lib/yaml.ts';
 import { TEMPLATE_NAME, withBlueprintFunctions } from './blueprint-functions.ts';
 import type { FunctionTable } from './gotemplate/env.ts';
@@ -38,14 +39,14 @@ interface TemplateToCheck {
 
 type Parser = (template: TemplateToCheck) => SyntaxVerdict;
 
-const parsers: Readonly<Record<string, Parser>> = {
+const parsers: Readonly<Record<string, Parser>> = table({
   GoTemplate: ({ template, functions }) =>
     checkText('GoTemplate', template, (name, text) =>
       parseTemplate(name, text, withBlueprintFunctions(functions)),
     ),
   Spiff: ({ template }) => checkSpiff(template),
   Handlebars: ({ template }) => checkText('Handlebars', template, readSource),
-};
+});
 
 export function checkTemplate(template: TemplateToCheck): SyntaxVerdict {
   const parse = Object.hasOwn(parsers, template.type) ? parsers[template.type] : undefined;

@@ -1,4 +1,5 @@
 /** Converts JSON schemas, as zod emits them, to the structural schemas of CustomResourceDefinitions. Pure. */
+import { table } from '../objects.ts';
 
 /** A JSON schema node with the keywords that zod emits and CRDs accept. */
 export interface Node {
@@ -47,13 +48,13 @@ const KEPT = new Set([
 const DROPPED = new Set(['$schema', 'propertyNames', 'definitions']);
 
 /** Advice for keywords that structural schemas do not allow. */
-const ADVICE: Readonly<Record<string, string>> = {
+const ADVICE: Readonly<Record<string, string>> = table({
   anyOf: `a field has one type; use separate fields, or .meta({ '${INT_OR_STRING}': true })`,
   oneOf: 'a field has one type; use separate optional fields and a rule that exactly one is set',
   allOf: 'merge the schemas with .extend()',
   $ref: `a schema cannot contain itself; use z.unknown() or .meta({ '${PRESERVE}': true })`,
   uniqueItems: "use .meta({ 'x-kubernetes-list-type': 'set' })",
-};
+});
 
 /**
  * The structural form of one node. `additionalProperties` of open objects is removed, as in all CRDs: objects keep

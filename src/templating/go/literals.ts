@@ -1,4 +1,5 @@
 /** Parses Go literals: quoted strings, character constants and numbers. */
+import { table } from '../../lib/objects.ts';
 import { append } from '../../lib/lists.ts';
 import { stringOf } from './go-string.ts';
 import { quoteString } from './quote.ts';
@@ -13,8 +14,17 @@ interface NumberLiteral {
   readonly float?: number;
 }
 
-const SIMPLE: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11, '\\': 92 };
-const HEX_LENGTH: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
+const SIMPLE: Readonly<Record<string, number>> = table({
+  a: 7,
+  b: 8,
+  f: 12,
+  n: 10,
+  r: 13,
+  t: 9,
+  v: 11,
+  '\\': 92,
+});
+const HEX_LENGTH: Readonly<Record<string, number>> = table({ x: 2, u: 4, U: 8 });
 
 /** Value of a Go string literal, given with its quotes. @throws LiteralError */
 export function unquote(literal: string): string {

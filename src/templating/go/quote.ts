@@ -1,7 +1,8 @@
 /** Go's `strconv.Quote` and related functions. */
+import { table } from '../../lib/objects.ts';
 import { isValidText } from './go-string.ts';
 
-const NAMED: Readonly<Record<string, string>> = {
+const NAMED: Readonly<Record<string, string>> = table({
   '\u0007': '\\a',
   '\b': '\\b',
   '\f': '\\f',
@@ -10,7 +11,7 @@ const NAMED: Readonly<Record<string, string>> = {
   '\t': '\\t',
   '\v': '\\v',
   '\\': '\\\\',
-};
+});
 const PRINTABLE = /[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
 const SIMPLE = /^[ !#-[\]-~]*$/;
 

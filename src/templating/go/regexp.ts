@@ -1,4 +1,5 @@
 /** Regular expressions: RE2 syntax with linear time, and the results of Go's `regexp`. */
+import { messageOf } from '../../lib/message-of.ts';
 import { RE2JS } from 're2js';
 import { GoError } from './errors.ts';
 
@@ -15,7 +16,7 @@ export function compileRegexp(source: string): RE2JS {
     if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value as string);
     return compiled;
   } catch (cause) {
-    let reason = cause instanceof Error ? cause.message : String(cause);
+    let reason = messageOf(cause);
     if (reason.endsWith('trailing backslash at end of expression')) reason += ': ``';
     throw new GoError(reason.startsWith('error parsing') ? reason : `error parsing regexp: ${reason}`, {
       cause,

@@ -1,4 +1,5 @@
 /** Constraints on versions, by the rules of Masterminds/semver 3.4: `^1.2`, `>=1, <3 || 5.x`. */
+import { table } from '../../lib/objects.ts';
 import { GoError } from './errors.ts';
 import { comparePre, compareVersions, parseVersion, versionText, type Version } from './semver.ts';
 
@@ -120,7 +121,7 @@ const isLess: Test = (v, c) => unless(compareVersions(v, c.version) < 0, 'is gre
 const isLessOrEqual: Test = (v, c) => unless(isAtMost(v, c), 'is greater than');
 const isAtLeast: Test = (v, c) => unless(compareVersions(v, c.version) >= 0, LESS);
 
-const TESTS: Readonly<Record<string, Test>> = {
+const TESTS: Readonly<Record<string, Test>> = table({
   '': isEqual,
   '=': isEqual,
   '!=': isDifferent,
@@ -133,7 +134,7 @@ const TESTS: Readonly<Record<string, Test>> = {
   '~': isWithinTilde,
   '~>': isWithinTilde,
   '^': isWithinCaret,
-};
+});
 
 const HIDDEN = 'is a prerelease version and the constraint is only looking for release versions';
 

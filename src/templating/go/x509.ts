@@ -1,4 +1,5 @@
 /** Creates X.509 certificates like Go's `crypto/x509`: the same extensions in the same order, SHA-2 signatures. */
+import { table } from '../../lib/objects.ts';
 import { createHash, createPublicKey, sign, type KeyObject, type X509Certificate } from 'node:crypto';
 import { bits, der, elementsOf, octets, oid, positive, sequence, type DerElement } from '../../lib/der.ts';
 
@@ -134,10 +135,10 @@ function keyIdOf(spki: Buffer): Buffer {
   return createHash('sha1').update(content.subarray(1)).digest();
 }
 
-const CURVES: Readonly<Record<string, { readonly id: string; readonly hash: string }>> = {
+const CURVES: Readonly<Record<string, { readonly id: string; readonly hash: string }>> = table({
   secp384r1: { id: '1.2.840.10045.4.3.3', hash: 'sha384' },
   secp521r1: { id: '1.2.840.10045.4.3.4', hash: 'sha512' },
-};
+});
 
 function signatureOf(key: KeyObject): { algorithm: Buffer; hash: string | null } {
   switch (key.asymmetricKeyType) {

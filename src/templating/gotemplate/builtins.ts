@@ -1,4 +1,5 @@
 /** The built-in functions of Go's text/template. */
+import { table } from '../../lib/objects.ts';
 import { largest } from '../../lib/lists.ts';
 import { compareEqual, compareLess } from './compare.ts';
 import { FunctionError } from './errors.ts';
@@ -75,14 +76,14 @@ function length(item: Value): Value {
   throw new FunctionError(`len of type ${typeName(item)}`);
 }
 
-const HTML: Readonly<Record<string, string>> = {
+const HTML: Readonly<Record<string, string>> = table({
   '\0': '\ufffd',
   '"': '&#34;',
   "'": '&#39;',
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
-};
+});
 
 /** The input of `html`, `js` and `urlquery`: their arguments as one string. */
 const textOf = (args: readonly Value[]): string => {
@@ -92,7 +93,7 @@ const textOf = (args: readonly Value[]): string => {
     : sprint(args.map((arg) => arg ?? '<no value>'));
 };
 
-const JS: Readonly<Record<string, string>> = {
+const JS: Readonly<Record<string, string>> = table({
   '\\': '\\\\',
   "'": "\\'",
   '"': '\\"',
@@ -100,7 +101,7 @@ const JS: Readonly<Record<string, string>> = {
   '>': '\\u003E',
   '&': '\\u0026',
   '=': '\\u003D',
-};
+});
 
 function escapeJs(text: string): string {
   let out = '';

@@ -107,6 +107,7 @@ function literalArgument(evaluation: Evaluator, param: string, node: Operand): V
       return node.kind === 'bool' ? node.value : evaluation.fail(`expected bool; found ${print(node)}`);
     case 'int':
     case 'int64':
+    case 'time.Duration':
       return (
         (node.kind === 'number' ? node.int : undefined) ??
         evaluation.fail(`expected integer; found ${print(node)}`)

@@ -1,4 +1,5 @@
 /** Formats one value with one verb like Go's `fmt`: numbers, strings, bytes, lists, maps, objects. */
+import { table } from '../../lib/objects.ts';
 import { formatGoFloat } from '../../lib/go-float.ts';
 import { bytesOf, runesOf } from '../go/go-string.ts';
 import { canBackquote, escapeRune, isPrintable, quoteString } from '../go/quote.ts';
@@ -72,8 +73,8 @@ function formatComposite(
   depth: number,
 ): string {
   if (value instanceof GoInt) {
-    if (value.type === 'time.Duration' && 'vsq'.includes(verb))
-      return formatString(String(value.value), verb, flags);
+    if (value.named && 'vsqxX'.includes(verb) && !flags.syntax)
+      return formatString(value.named.text, verb === 'v' ? 's' : verb, flags);
     return formatInteger(value.value, verb, flags, value);
   }
   if (value instanceof Uint8Array) return formatBytes(value, verb, flags);
@@ -87,6 +88,7 @@ function formatComposite(
 
 function formatMap(map: GoMap, verb: string, flags: Flags, depth: number): string {
   const isSyntax = flags.syntax;
+  if (isSyntax && map.isNil) return `${typeName(map)}(nil)`;
   const pairs = map
     .sortedKeys()
     .map((k) => `${formatString(k, verb, flags)}:${formatValue(map.get(k), verb, flags, depth + 1)}`);
@@ -139,7 +141,7 @@ function formatString(text: string, verb: string, flags: Flags): string {
   return argumentError(text, verb, flags);
 }
 
-const BASES: Readonly<Record<string, number>> = { v: 10, d: 10, b: 2, o: 8, O: 8, x: 16, X: 16 };
+const BASES: Readonly<Record<string, number>> = table({ v: 10, d: 10, b: 2, o: 8, O: 8, x: 16, X: 16 });
 
 function formatInteger(value: bigint, verb: string, flags: Flags, original: Value): string {
   const base = BASES[verb];
@@ -182,7 +184,7 @@ function formatDigits(value: bigint, verb: string, base: number, flags: Flags): 
   return pad(sign + digits, { ...flags, zero: false });
 }
 
-const FLOAT_FORMATS: Readonly<Record<string, 'e' | 'E' | 'f' | 'g' | 'G'>> = {
+const FLOAT_FORMATS: Readonly<Record<string, 'e' | 'E' | 'f' | 'g' | 'G'>> = table({
   v: 'g',
   e: 'e',
   E: 'E',
@@ -190,7 +192,7 @@ const FLOAT_FORMATS: Readonly<Record<string, 'e' | 'E' | 'f' | 'g' | 'G'>> = {
   F: 'f',
   g: 'g',
   G: 'G',
-};
+});
 
 function formatFloat(value: number, verb: string, flags: Flags): string {
   const format = FLOAT_FORMATS[verb];

@@ -1,4 +1,5 @@
 /** Declares template functions with their Go parameter types, and checks arguments against them. */
+import { table } from '../../lib/objects.ts';
 import { GoInt, GoMap, GoObject, elemType, isList, typeName, type GoFunction, type Value } from './values.ts';
 
 type Implementation = (...args: never[]) => Value;
@@ -27,12 +28,12 @@ export function envFn<E>(signature: string, implementation: (env: E, ...args: ne
   return { kind: 'function', ...parseSignature(signature), call: (env, args) => call(env, ...args) };
 }
 
-const NAMES: Readonly<Record<string, string>> = {
+const NAMES: Readonly<Record<string, string>> = table({
   any: 'interface {}',
   value: 'reflect.Value',
   map: 'map[string]interface {}',
   list: '[]interface {}',
-};
+});
 
 /** The Go name of a parameter type. */
 export const paramName = (param: string): string => NAMES[param] ?? param;

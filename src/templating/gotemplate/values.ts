@@ -3,16 +3,26 @@
  * upstream, and integers never lose digits. `null` is a nil interface (a field of it is an error), `undefined` is
  * a missing value (a field of it is missing as well); Go distinguishes them as well.
  */
+import { table } from '../../lib/objects.ts';
 import { compareStrings } from '../go/go-string.ts';
+
+/** What a Go integer type such as `time.Month` has besides its number. */
+interface IntegerType {
+  /** The form in which it is printed. */
+  readonly text: string;
+  readonly methods: ReadonlyMap<string, GoFunction>;
+}
 
 /** An integer of a Go type other than int. */
 export class GoInt {
   readonly type: string;
   readonly value: bigint;
+  readonly named: IntegerType | undefined;
 
-  constructor(type: string, value: bigint) {
+  constructor(type: string, value: bigint, named?: IntegerType) {
     this.type = type;
     this.value = value;
+    this.named = named;
   }
 }
 
@@ -30,6 +40,7 @@ export class GoMap {
   readonly elem: string;
   /** Name and methods of a named type; undefined for a plain map. */
   readonly named: NamedType | undefined;
+  #isNil = false;
   #source: object | undefined;
   #entries: Map<string, Value> | undefined;
 
@@ -37,6 +48,17 @@ export class GoMap {
     this.#entries = entries ?? new Map();
     this.elem = elem;
     this.named = named;
+  }
+
+  /** Go's nil map: prints like an empty one and is `null` in JSON. */
+  static nil(elem: string): GoMap {
+    const map = new GoMap(undefined, elem);
+    map.#isNil = true;
+    return map;
+  }
+
+  get isNil(): boolean {
+    return this.#isNil;
   }
 
   static ofObject(source: object): GoMap {
@@ -138,7 +160,7 @@ export function namedList(elem: string, items: Value[], named: NamedType): reado
 /** The methods of a value, if it has any. */
 export function methodsOf(value: Value): ReadonlyMap<string, GoFunction> | undefined {
   if (value instanceof GoObject) return value.methods;
-  if (value instanceof GoMap) return value.named?.methods;
+  if (value instanceof GoMap || value instanceof GoInt) return value.named?.methods;
   return isList(value) ? (value as Tagged)[NAMED]?.methods : undefined;
 }
 
@@ -202,8 +224,14 @@ export function kindName(value: Value): string {
   if (type === '<nil>') return 'invalid';
   if (type.startsWith('[]')) return 'slice';
   if (value instanceof GoObject) return type.startsWith('*') ? 'ptr' : 'struct';
-  return type === 'func()' ? 'func' : type === 'time.Duration' ? 'int64' : type;
+  return INTEGER_KINDS[type] ?? (type === 'func()' ? 'func' : type);
 }
+
+const INTEGER_KINDS: Readonly<Record<string, string>> = table({
+  'time.Duration': 'int64',
+  'time.Month': 'int',
+  'time.Weekday': 'int',
+});
 
 /** Truth for `if`, `and`, `empty` and `default`. */
 export function isTrue(value: Value): boolean {
@@ -234,7 +262,9 @@ export function deepEqual(a: Value, b: Value): boolean {
   if (a instanceof GoMap) {
     const y = (b as GoMap).entries;
     return (
-      a.entries.size === y.size && [...a.entries].every(([key, v]) => y.has(key) && deepEqual(v, y.get(key)))
+      a.isNil === (b as GoMap).isNil &&
+      a.entries.size === y.size &&
+      [...a.entries].every(([key, v]) => y.has(key) && deepEqual(v, y.get(key)))
     );
   }
   if (a instanceof GoObject) return a.text !== undefined && a.text() === (b as GoObject).text?.();

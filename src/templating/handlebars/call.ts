@@ -1,4 +1,5 @@
 /** Calls the functions of Go templates with arguments in the form of Handlebars. */
+import { table } from '../../lib/objects.ts';
 import { FunctionError } from '../gotemplate/errors.ts';
 import type { Env, FunctionTable } from '../gotemplate/env.ts';
 import { rejoin, stringOf } from '../go/go-string.ts';
@@ -43,7 +44,7 @@ export function callFunction(env: Env, target: GoFunction, args: readonly Value[
   return rejoin(result);
 }
 
-const NAMES: Readonly<Record<string, string>> = {
+const NAMES: Readonly<Record<string, string>> = table({
   string: 'a string',
   int: 'an integer',
   int64: 'an integer',
@@ -52,7 +53,7 @@ const NAMES: Readonly<Record<string, string>> = {
   bool: 'true or false',
   map: 'a map',
   list: 'a list',
-};
+});
 
 function argument(value: Value, param: string, index: number): Value {
   const fitting = converted(value, param);

@@ -2,18 +2,19 @@
  * The forks of a Handlebars template (`if`, `unless`, `with` and `each`) and its included files, found without
  * executing it.
  */
+import { table } from '../../lib/objects.ts';
 import type { Fork, Way } from '../fork.ts';
 import { simpleName } from './paths.ts';
 import { offsetOfNode, type Source } from './source.ts';
 
 type Program = hbs.AST.Program;
 
-const WAYS: Readonly<Record<string, readonly Way[]>> = {
+const WAYS: Readonly<Record<string, readonly Way[]>> = table({
   if: ['block', 'else'],
   unless: ['block', 'else'],
   with: ['block', 'else'],
   each: ['block'],
-};
+});
 
 export const handlebarsForks = (source: Source): readonly Fork[] => forksIn(source, source.program);
 
@@ -28,7 +29,7 @@ const forksIn = (source: Source, { body }: Program): readonly Fork[] =>
 
 function forkOf(source: Source, block: hbs.AST.BlockStatement): readonly Fork[] {
   const name = simpleName(block.path) ?? '';
-  const ways = Object.hasOwn(WAYS, name) ? WAYS[name] : undefined;
+  const ways = WAYS[name];
   if (!ways) return [];
   const pos = offsetOfNode(source, block);
   const text = source.text.slice(pos, source.text.indexOf('}}', pos) + 2);

@@ -2,6 +2,7 @@
  * Parses Handlebars templates. Only the package's parser is used; it never compiles or runs anything, so no text of a
  * user becomes code.
  */
+import { table } from '../../lib/objects.ts';
 import { createHash } from 'node:crypto';
 import Handlebars from 'handlebars';
 import { closest } from '../../lib/closest.ts';
@@ -127,7 +128,7 @@ function lastOpenBlock(text: string): { readonly name: string; readonly pos: num
 }
 
 /** Readable names of tokens; tokens that are unlikely at the position are omitted. */
-const WORDS: Readonly<Record<string, string>> = {
+const WORDS: Readonly<Record<string, string>> = table({
   CLOSE: '}}',
   CLOSE_RAW_BLOCK: '}}}}',
   CLOSE_UNESCAPED: '}}}',
@@ -144,7 +145,7 @@ const WORDS: Readonly<Record<string, string>> = {
   SEP: '/',
   EQUALS: '=',
   EOF: 'the end of the template',
-};
+});
 
 /** The parser shows the text before the position, shortened and without line breaks. */
 function columnIn(text: string, line: number, before: string): number {

@@ -1,10 +1,14 @@
 /** `.Capabilities`: the facts about the target cluster for templates. */
+import { isObject, ownField } from '../../lib/objects.ts';
 import { fn } from '../gotemplate/signature.ts';
 import { GoObject, namedList, type GoFunction, type Value } from '../gotemplate/values.ts';
 
 export interface Capabilities {
   /** For example `v1.34.0`. */
   readonly kubeVersion: string;
+  /** As the server writes them, for example `34+`; default: the numbers in `kubeVersion`. */
+  readonly major?: string | undefined;
+  readonly minor?: string | undefined;
   /** `v1`, `apps/v1`, and, if the cluster was queried, `apps/v1/Deployment`. */
   readonly apiVersions: readonly string[];
 }
@@ -52,9 +56,70 @@ const constant = (value: Value): GoFunction => fn('', () => value);
 export const jsonStruct = (fields: Readonly<Record<string, Value>>): GoObject =>
   new GoObject({ type: 'struct', fields });
 
-export function capabilitiesObject({ kubeVersion, apiVersions }: Capabilities): GoObject {
-  const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(kubeVersion) ?? [];
-  const version = { Version: kubeVersion, Major: major, Minor: minor };
+/** `.Capabilities.KubeVersion` */
+export function versionFields({ kubeVersion, major, minor }: Capabilities) {
+  const [, inMajor = '', inMinor = ''] = /^v?(\d+)\.(\d+)/.exec(kubeVersion) ?? [];
+  return { Version: kubeVersion, Major: major ?? inMajor, Minor: minor ?? inMinor };
+}
+
+/** `.Capabilities.HelmVersion` */
+export const helmVersionFields = {
+  Version: HELM_VERSION,
+  GitCommit: '',
+  GitTreeState: 'clean',
+  GoVersion: '',
+} as const;
+
+/** What becomes of the CRDs of a chart before its objects: missing ones are created, or all are applied. */
+export type OwnDefinitions = 'created' | 'applied';
+
+/** The capabilities of the target when the CRDs of the chart are installed. */
+export function withDefinitions(
+  { apiVersions, ...facts }: Capabilities,
+  definitions: readonly unknown[],
+  how: OwnDefinitions,
+): Capabilities {
+  const served = new Set(apiVersions);
+  for (const { group, kind, versions } of definitions.map(servedBy)) {
+    // A definition that exists is not changed, so its versions are those that the target serves.
+    const exists = apiVersions.some((name) => name.startsWith(`${group}/`) && name.endsWith(`/${kind}`));
+    if (how === 'created' && exists) continue;
+    for (const { name, kinds } of versions) {
+      served.add(`${group}/${name}`);
+      for (const each of kinds) served.add(`${group}/${name}/${each}`);
+    }
+  }
+  return { ...facts, apiVersions: [...served] };
+}
+
+interface Served {
+  readonly group: string;
+  readonly kind: string;
+  readonly versions: readonly { readonly name: string; readonly kinds: readonly string[] }[];
+}
+
+function servedBy(definition: unknown): Served {
+  const spec = ownField(definition, 'spec');
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  const group = text(ownField(spec, 'group'));
+  const kind = text(ownField(ownField(spec, 'names'), 'kind'));
+  const versions = ownField(spec, 'versions');
+  const isDefinition = ownField(definition, 'kind') === 'CustomResourceDefinition' && group !== '';
+  return {
+    group,
+    kind,
+    versions: (isDefinition && Array.isArray(versions) ? versions : [])
+      .filter((version) => ownField(version, 'served') === true)
+      .map((version: unknown) => ({
+        name: text(ownField(version, 'name')),
+        kinds: isObject(ownField(ownField(version, 'subresources'), 'scale')) ? [kind, 'Scale'] : [kind],
+      })),
+  };
+}
+
+export function capabilitiesObject(capabilities: Capabilities): GoObject {
+  const { kubeVersion, apiVersions } = capabilities;
+  const version = versionFields(capabilities);
   const has = new Set(apiVersions);
   return new GoObject({
     type: '*chartutil.Capabilities',
@@ -72,7 +137,7 @@ export function capabilitiesObject({ kubeVersion, apiVersions }: Capabilities): 
       }),
       HelmVersion: new GoObject({
         type: 'version.BuildInfo',
-        fields: { Version: HELM_VERSION, GitCommit: '', GitTreeState: 'clean', GoVersion: '' },
+        fields: helmVersionFields,
         json: () => jsonStruct({ version: HELM_VERSION, git_tree_state: 'clean' }),
       }),
     },

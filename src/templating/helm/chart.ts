@@ -1,5 +1,6 @@
 /** A chart in memory. Its dependencies are charts as well; a path identifies a chart in the tree. */
 import type { Fields } from '../../lib/objects.ts';
+import { textOfYaml } from '../../lib/yaml-bytes.ts';
 import type { ChartMetadata } from './metadata.ts';
 
 export interface ChartFile {
@@ -43,7 +44,7 @@ export function crdFiles(chart: Chart, path = chart.metadata.name): readonly Crd
     .filter(({ name }) => name.startsWith('crds/') && /\.(ya?ml|json)$/i.test(name))
     .map(({ name, content }) => ({
       source: `${path}/${name}`,
-      content: Buffer.from(content).toString('utf8'),
+      content: textOfYaml(content),
     }));
   return [...own, ...chart.dependencies.flatMap((d) => crdFiles(d, pathOfDependency(path, d)))];
 }

@@ -1,7 +1,11 @@
 /** Errors about charts. Messages contain chart, template, line and object, but no values. */
+import type { Outlook } from '../../lib/outlook.ts';
 
 /** Base class of all errors about charts. */
 export class HelmError extends Error {
+  /** The same chart with the same values fails again. */
+  readonly outlook: Outlook = 'final';
+
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;

@@ -10,7 +10,7 @@ import { COMPACT, readJson, toPlain, writeJson } from '../gotemplate/funcs/json.
 import { readYaml, writeYaml } from '../gotemplate/funcs/yaml.ts';
 import { envFn, fn } from '../gotemplate/signature.ts';
 import { addToSet, executeNamed, executeIn, parseTemplate } from '../gotemplate/template.ts';
-import { fromJson, GoMap, isList, kindName, type Value } from '../gotemplate/values.ts';
+import { fromJson, GoMap, nilList, isList, kindName, type Value } from '../gotemplate/values.ts';
 import { readToml, writeToml } from './toml.ts';
 
 /** The message of `required` and `fail` is between these marks, and is shown alone. */
@@ -52,7 +52,12 @@ const errorList = (message: string): Value => [message];
 
 /** Go's error message about JSON of another type. */
 function expectType(value: Value, wanted: 'map' | 'list', prefix: string): Value {
-  if (value === null || value === undefined) return wanted === 'map' ? new GoMap() : [];
+  if (value === null || value === undefined) {
+    // JSON's null makes the result nil; YAML's leaves it empty.
+    const isJson = prefix === '';
+    if (wanted === 'map') return isJson ? GoMap.nil('interface {}') : new GoMap();
+    return isJson ? nilList() : [];
+  }
   if (wanted === 'map' ? value instanceof GoMap : isList(value)) return value;
   const got =
     { map: 'object', slice: 'array', float64: 'number', int: 'number' }[kindName(value)] ?? kindName(value);

@@ -2,6 +2,7 @@
 import { byCodePoint } from '../../lib/gojson.ts';
 import { isObject, type Fields } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
+import { textOfYaml } from '../../lib/yaml-bytes.ts';
 import { filesOfArchive, unpackBudget, withoutMark, type UnpackBudget } from './archive.ts';
 import type { Chart, ChartFile } from './chart.ts';
 import { ChartInvalid } from './errors.ts';
@@ -39,7 +40,7 @@ function byWalk(a: string, b: string): number {
   return at < 0 ? x.length - y.length : byCodePoint(x[at] ?? '', y[at] ?? '');
 }
 
-const textOf = (content: Uint8Array | undefined): string => Buffer.from(content ?? []).toString('utf8');
+const textOf = (content: Uint8Array | undefined): string => textOfYaml(content ?? new Uint8Array());
 
 /** The position of a chart in the tree. */
 interface Place {

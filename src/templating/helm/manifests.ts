@@ -1,13 +1,17 @@
 /** Splits the output of templates into manifests, separates the hooks, and sorts by the order of installation. */
 import { byCodePoint } from '../../lib/gojson.ts';
-import { isObject, ownField } from '../../lib/objects.ts';
+import { isObject, ownField, table } from '../../lib/objects.ts';
+import { goTextOf } from '../../lib/yaml-strings.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
 import { isPartial } from './engine.ts';
+import { trimSpace } from '../go/spaces.ts';
+import { pagesOf } from './documents.ts';
 import { ManifestUnreadable } from './errors.ts';
 
 export interface RenderedManifest {
   /** Path of the template. */
   readonly source: string;
+  /** As Helm prints and stores it: without the white space around it. */
   readonly content: string;
   /** Empty if the document has none. */
   readonly kind: string;
@@ -67,7 +71,7 @@ export const INSTALL_ORDER: readonly string[] = [
 const rank = new Map(INSTALL_ORDER.map((kind, i) => [kind, i]));
 
 const HOOK = 'helm.sh/hook';
-const EVENTS: Readonly<Record<string, string>> = {
+const EVENTS: Readonly<Record<string, string>> = table({
   'pre-install': 'pre-install',
   'post-install': 'post-install',
   'pre-delete': 'pre-delete',
@@ -78,7 +82,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   'post-rollback': 'post-rollback',
   test: 'test',
   'test-success': 'test',
-};
+});
 
 /** Whether the hook belongs to `helm test`. */
 export const isTestHook = ({ events }: Pick<Hook, 'events'>): boolean => events.includes('test');
@@ -89,12 +93,12 @@ export function sortManifests(printed: ReadonlyMap<string, string>): Manifests {
   const hooks: Hook[] = [];
   for (const [source, text] of [...printed].sort(([a], [b]) => byCodePoint(a, b))) {
     if (isPartial(source)) continue;
-    for (const content of splitManifests(text)) {
+    for (const content of pagesOf(text)) {
       const manifest = read(source, content);
       const hook = annotation(manifest.document, HOOK);
       if (hook === undefined) manifests.push(manifest);
       else {
-        const events = hook.split(',').map((event) => EVENTS[event.trim().toLowerCase()]);
+        const events = hook.split(',').map((event) => EVENTS[trimSpace(event).toLowerCase()]);
         // A hook with an unknown event never runs, and Helm drops it.
         if (events.every((event) => event !== undefined)) hooks.push({ ...manifest, events });
       }
@@ -102,14 +106,6 @@ export function sortManifests(printed: ReadonlyMap<string, string>): Manifests {
   }
   return { manifests: manifests.sort(byKind), hooks: hooks.sort(byKind) };
 }
-
-/** The documents of a string, trimmed, without empty ones. */
-export const splitManifests = (text: string): readonly string[] =>
-  text
-    .trim()
-    .split(/(?:^|\s*\n)---\s*/)
-    .filter((part) => part !== '')
-    .map((part) => part.trim());
 
 function byKind(a: RenderedManifest, b: RenderedManifest): number {
   const x = rank.get(a.kind);
@@ -121,7 +117,7 @@ function byKind(a: RenderedManifest, b: RenderedManifest): number {
 function read(source: string, content: string): RenderedManifest {
   let document: unknown;
   try {
-    document = parseYaml(content, { integers: 'exact' });
+    document = parseYaml(`${content}\n`, { integers: 'exact' });
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw new ManifestUnreadable(
@@ -133,26 +129,27 @@ function read(source: string, content: string): RenderedManifest {
     throw new ManifestUnreadable(`YAML parse error on ${source}: the document is no map`);
   }
   checkHead(source, document);
-  const kind = ownField(document, 'kind');
+  const kind = goTextOf(ownField(document, 'kind'));
   return { source, content, kind: typeof kind === 'string' ? kind : '', document };
 }
 
-/** The fields that Helm reads from every document. */
+/** The fields that Helm reads from every document as strings. */
 function checkHead(source: string, document: unknown): void {
-  const expectText = (value: unknown, what: string): void => {
-    if (value === undefined || value === null || typeof value === 'string') return;
+  const expectScalar = (value: unknown, what: string): void => {
+    if (value === null || typeof value !== 'object') return;
     throw new ManifestUnreadable(`YAML parse error on ${source}: ${what} must be a string`);
   };
   const metadata = ownField(document, 'metadata');
-  expectText(ownField(document, 'apiVersion'), 'apiVersion');
-  expectText(ownField(document, 'kind'), 'kind');
-  expectText(ownField(metadata, 'name'), 'metadata.name');
+  expectScalar(ownField(document, 'apiVersion'), 'apiVersion');
+  expectScalar(ownField(document, 'kind'), 'kind');
+  expectScalar(ownField(metadata, 'name'), 'metadata.name');
   const annotations = ownField(metadata, 'annotations');
   if (!isObject(annotations)) return;
-  for (const [key, value] of Object.entries(annotations)) expectText(value, `the annotation ${key}`);
+  for (const [key, value] of Object.entries(annotations)) expectScalar(value, `the annotation ${key}`);
 }
 
-function annotation(document: unknown, key: string): string | undefined {
-  const value = ownField(ownField(ownField(document, 'metadata'), 'annotations'), key);
+/** An annotation as Helm reads it: a number counts as a string. An object with one is refused when it is applied. */
+export function annotation(document: unknown, key: string): string | undefined {
+  const value = goTextOf(ownField(ownField(ownField(document, 'metadata'), 'annotations'), key));
   return typeof value === 'string' ? value : undefined;
 }

@@ -1,5 +1,6 @@
 /** Parses `Chart.yaml` with Go's leniency and validates it with Helm's rules. */
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
+import { EACH_STRING, stringFields, type YamlStrings } from '../../lib/yaml-strings.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
 import { compareVersions, parseVersion } from '../go/semver.ts';
 import { satisfies } from '../go/semver-constraint.ts';
@@ -43,6 +44,41 @@ const TEXTS = [
 ];
 const LISTS = ['sources', 'keywords'];
 
+const DEPENDENCY: YamlStrings = {
+  fields: {
+    ...stringFields('name', 'version', 'repository', 'condition', 'alias'),
+    tags: EACH_STRING,
+    enabled: undefined,
+    'import-values': undefined,
+  },
+};
+
+/** Helm's `Metadata`. */
+const METADATA_FIELDS = {
+  ...stringFields(...TEXTS),
+  ...Object.fromEntries(LISTS.map((name) => [name, EACH_STRING])),
+  maintainers: { each: { fields: stringFields('name', 'email', 'url') } },
+  deprecated: undefined,
+  annotations: EACH_STRING,
+  dependencies: { each: DEPENDENCY },
+};
+
+/** Helm's `Lock`. */
+export const LOCK: YamlStrings = {
+  fields: { generated: undefined, digest: 'string', dependencies: { each: DEPENDENCY } },
+};
+
+/** Helm's `IndexFile`: a version of a chart has the metadata of the chart. */
+export const INDEX: YamlStrings = {
+  fields: {
+    ...stringFields('apiVersion'),
+    generated: undefined,
+    entries: { each: { each: { fields: { ...METADATA_FIELDS, urls: EACH_STRING, digest: 'string' } } } },
+    publicKeys: EACH_STRING,
+    annotations: EACH_STRING,
+  },
+};
+
 /**
  * @param where the chart, for messages
  * @param requirements `requirements.yaml` of older charts; its dependencies win
@@ -75,7 +111,7 @@ export function readMetadata(text: string, where: string, requirements?: string)
 
 function readDocument(text: string, file: string): Fields {
   try {
-    const document = parseYaml(text, { integers: 'exact' });
+    const document = parseYaml(text, { integers: 'exact', strings: { fields: METADATA_FIELDS } });
     if (document === null) return {};
     if (isObject(document)) return document;
   } catch (error) {
@@ -90,7 +126,7 @@ function readDocument(text: string, file: string): Fields {
 function expectText(fields: Fields, key: string, where: string): void {
   const value = ownField(fields, key);
   if (value !== undefined && value !== null && typeof value !== 'string') {
-    throw new ChartInvalid(`cannot load ${where}Chart.yaml: ${key} must be a string, put it in quotes`);
+    throw new ChartInvalid(`cannot load ${where}Chart.yaml: ${key} must be a string`);
   }
 }
 

@@ -1,10 +1,12 @@
 /** The content of a release record: what a rendered chart is stored as, in the form of Helm's JSON. Pure. */
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
+import { goTextOf } from '../../lib/yaml-strings.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
+import { trimSpace } from '../go/spaces.ts';
 import type { Chart, ChartFile } from './chart.ts';
 import { importOf } from './dependencies.ts';
-import type { Hook } from './manifests.ts';
-import type { Dependency } from './metadata.ts';
+import { annotation, type Hook } from './manifests.ts';
+import { LOCK, type Dependency } from './metadata.ts';
 import { pageOf, type Rendering } from './render.ts';
 import type { Release } from './root.ts';
 
@@ -56,20 +58,19 @@ function filled(fields: Fields, kept: readonly string[] = []): Fields {
 const ANNOTATION = 'helm.sh/hook';
 
 function hookIn({ source, content, kind, document, events }: Hook): Fields {
-  const metadata = ownField(document, 'metadata');
-  const listed = (key: string): readonly string[] => {
-    const value = ownField(ownField(metadata, 'annotations'), `${ANNOTATION}-${key}`);
-    return typeof value === 'string' ? value.split(',').map((part) => part.trim().toLowerCase()) : [];
-  };
-  const weight = ownField(ownField(metadata, 'annotations'), `${ANNOTATION}-weight`);
+  const listed = (key: string): readonly string[] =>
+    annotation(document, `${ANNOTATION}-${key}`)
+      ?.split(',')
+      .map((part) => trimSpace(part).toLowerCase()) ?? [];
+  const weight = annotation(document, `${ANNOTATION}-weight`) ?? '';
   return filled({
-    name: ownField(metadata, 'name'),
+    name: goTextOf(ownField(ownField(document, 'metadata'), 'name')),
     kind,
     path: source,
     manifest: content,
     events,
     last_run: { started_at: '', completed_at: '', phase: '' },
-    weight: typeof weight === 'string' && /^[+-]?\d+$/.test(weight) ? Number(weight) : 0,
+    weight: /^[+-]?\d+$/.test(weight) ? Number(weight) : 0,
     delete_policies: listed('delete-policy'),
     output_log_policies: listed('output-log-policy'),
   });
@@ -143,7 +144,7 @@ const dependencyIn = ({ name, repository, importValues, ...rest }: Dependency): 
 function lockIn(content: Uint8Array | undefined): Fields | null {
   if (!content) return null;
   try {
-    const lock = parseYaml(Buffer.from(content).toString('utf8'));
+    const lock = parseYaml(Buffer.from(content).toString('utf8'), { strings: LOCK });
     if (!isObject(lock)) return null;
     const { generated, digest = '', dependencies = null } = lock;
     return { generated: generated ?? '0001-01-01T00:00:00Z', digest, dependencies };

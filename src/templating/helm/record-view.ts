@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { exactJson } from '../../lib/exact-json.ts';
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
 import type { RecordInfo } from './record-content.ts';
+import { documentsOf } from './documents.ts';
 import { documentOf, recordIn, type RecordJob } from './record.ts';
-import { splitManifests } from './manifests.ts';
 
 /** One hook of a record. */
 export interface RecordHook {
@@ -68,7 +68,7 @@ export function viewRecord(job: RecordJob): RecordView | undefined {
   return {
     info: infoIn(info),
     hooks: (Array.isArray(hooks) ? hooks : []).map(hookOf),
-    documents: documentsOf(text(record, 'manifest')),
+    documents: objectsIn(text(record, 'manifest')),
     chart: `${text(metadata, 'name')}-${text(metadata, 'version')}`,
   };
 }
@@ -91,8 +91,8 @@ const infoIn = (info: Fields): RecordInfo => ({
   status: text(info, 'status'),
 });
 
-const documentsOf = (manifest: string): readonly string[] =>
-  splitManifests(manifest).flatMap((part) => documentOf(part) ?? []);
+const objectsIn = (manifest: string): readonly string[] =>
+  documentsOf(manifest).flatMap((part) => documentOf(part) ?? []);
 
 function hookOf(hook: unknown): RecordHook {
   const weight = ownField(hook, 'weight');
@@ -104,7 +104,7 @@ function hookOf(hook: unknown): RecordHook {
     weight: typeof weight === 'number' ? weight : 0,
     deletePolicies: texts(hook, 'delete_policies'),
     startedAt: text(ownField(hook, 'last_run'), 'started_at'),
-    documents: documentsOf(text(hook, 'manifest')),
+    documents: objectsIn(text(hook, 'manifest')),
   };
 }
 

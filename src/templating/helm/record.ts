@@ -8,8 +8,8 @@ import { checkJsonBounds, JsonTooLarge } from '../../lib/json-bounds.ts';
 import { structureExcess } from '../../lib/json-scan.ts';
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
+import { documentsOf } from './documents.ts';
 import { ChartInvalid } from './errors.ts';
-import { splitManifests } from './manifests.ts';
 
 export interface RecordJob {
   /** `data.release` of the secret. */
@@ -29,9 +29,7 @@ const OBJECT = { maxDepth: 1000, maxElements: 131_072 };
  */
 export function recordDocuments(job: RecordJob): readonly string[] {
   const manifest = ownField(recordIn(job), 'manifest');
-  return splitManifests(typeof manifest === 'string' ? manifest : '').flatMap(
-    (text) => documentOf(text) ?? [],
-  );
+  return documentsOf(typeof manifest === 'string' ? manifest : '').flatMap((text) => documentOf(text) ?? []);
 }
 
 /** A document of a manifest as JSON; undefined if it is not valid YAML. @throws ChartInvalid if it is too large */

@@ -1,9 +1,16 @@
 /** Renders a chart: the public interface of this folder. The output equals that of `helm template`. */
 import type { Fields } from '../../lib/objects.ts';
+import { trimSpace } from '../go/spaces.ts';
 import { DEFAULT_LIMITS } from '../budget.ts';
-import { defaultCapabilities, type Capabilities } from './capabilities.ts';
+import {
+  defaultCapabilities,
+  withDefinitions,
+  type Capabilities,
+  type OwnDefinitions,
+} from './capabilities.ts';
 import { crdFiles, type Chart, type CrdFile } from './chart.ts';
 import { coalesceValues } from './coalesce.ts';
+import { definitionsIn, type Definition } from './definitions.ts';
 import { withDependencies } from './dependencies.ts';
 import { renderTemplates, type World } from './engine.ts';
 import { ChartInvalid } from './errors.ts';
@@ -20,12 +27,16 @@ export interface Inputs {
   readonly values: Fields;
   /** Default: Helm's defaults without a cluster. */
   readonly capabilities?: Capabilities;
+  /** Default: nothing happens to the CRDs of the chart, as with `helm template`. */
+  readonly ownDefinitions?: OwnDefinitions;
   /** Whether `values.schema.json` is ignored. */
   readonly skipsSchema?: boolean;
 }
 
 export interface Rendering extends Manifests {
   readonly crds: readonly CrdFile[];
+  /** The objects of the CRD files, or the errors of documents. */
+  readonly definitions: () => readonly Definition[];
   /** The chart with the dependencies that these values enable. */
   readonly chart: Chart;
   /** The output of the `NOTES.txt` of the root chart; empty without one. */
@@ -64,7 +75,7 @@ export function renderRound(
 
 function renderOnce(
   given: Chart,
-  { release, values: own, capabilities = defaultCapabilities, skipsSchema = false }: Inputs,
+  { release, values: own, capabilities: facts = defaultCapabilities, ownDefinitions, skipsSchema }: Inputs,
   lookup: Lookup,
   world: World,
 ): Rendering {
@@ -72,6 +83,12 @@ function renderOnce(
   const chart = withDependencies(given, own);
   const values = coalesceValues(chart, own);
   if (!skipsSchema) checkValues(chart, values);
+  const crds = crdFiles(chart);
+  let read: readonly Definition[] | undefined;
+  const definitions = (): readonly Definition[] => (read ??= crds.flatMap(definitionsIn));
+  const capabilities = ownDefinitions
+    ? withDefinitions(facts, definitions().map(documentOf), ownDefinitions)
+    : facts;
   const { kubeVersion } = chart.metadata;
   if (kubeVersion !== '' && !isInRange(kubeVersion, capabilities.kubeVersion)) {
     throw new ChartInvalid(
@@ -81,8 +98,11 @@ function renderOnce(
   const printed = renderTemplates(chart, { values, release, capabilities, lookup }, world);
   const manifests = new Map([...printed].filter(([path]) => !path.endsWith('NOTES.txt')));
   const notes = printed.get(`${chart.metadata.name}/templates/NOTES.txt`) ?? '';
-  return { ...sortManifests(manifests), crds: crdFiles(chart), chart, notes };
+  return { ...sortManifests(manifests), crds, definitions, chart, notes };
 }
+
+const documentOf = (definition: Definition): unknown =>
+  'document' in definition ? definition.document : undefined;
 
 /** Refuses a chart whose dependencies are missing. */
 function refuseMissing({ metadata, dependencies }: Chart): void {
@@ -105,5 +125,5 @@ export function printRendering({
   hooks,
 }: Pick<Rendering, 'crds' | 'manifests' | 'hooks'>): string {
   const installed = [...crds, ...manifests].map(pageOf).join('');
-  return `${installed.trim()}\n${hooks.map(pageOf).join('')}`;
+  return `${trimSpace(installed)}\n${hooks.map(pageOf).join('')}`;
 }

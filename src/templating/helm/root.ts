@@ -165,7 +165,8 @@ const listOf = (type: string, value: unknown, make: (entry: Fields) => Value): V
 
 function annotationsOf(document: Fields): GoMap {
   const annotations = ownField(document, 'annotations');
-  const entries = isObject(annotations) ? Object.entries(annotations) : [];
+  if (!isObject(annotations)) return GoMap.nil('string');
+  const entries = Object.entries(annotations);
   return new GoMap(new Map(entries.map(([key, value]) => [key, String(value)])), 'string');
 }
 

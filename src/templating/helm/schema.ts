@@ -1,11 +1,13 @@
 /** `values.schema.json`: validates the values of a chart and its dependencies. */
 import { parseBoundedJson } from '../../lib/json-bounds.ts';
 import type { AnySchema, ErrorObject } from 'ajv';
+import { define } from '../../lib/json.ts';
 import { append } from '../../lib/lists.ts';
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
-import { newAjv, type Dialect } from '../ajvs.ts';
+import { newHelmAjv } from '../ajvs.ts';
 import type { Chart } from './chart.ts';
 import { ValuesInvalid } from './errors.ts';
+import { prepareSchema } from './schema-draft.ts';
 
 /**
  * The message names the chart, the path and the rule, never the value.
@@ -24,30 +26,34 @@ function complaintsOf(chart: Chart, values: Fields): readonly string[] {
   const own = chart.schema ? against(chart.schema, values) : [];
   const lines = own.length > 0 ? [`${name}:`, ...own] : [];
   for (const dependency of chart.dependencies) {
-    const inner = ownField(values, dependency.metadata.name);
+    const inner = ownField(values, dependency.metadata.name) ?? null;
     if (isObject(inner)) append(lines, complaintsOf(dependency, inner));
+    else if (inner !== null)
+      append(lines, [`${dependency.metadata.name}:`, 'the values of the subchart must be a map']);
   }
   return lines;
 }
 
-/** The draft that the schema names; draft 7 for older ones. */
-function dialectOf(name: string): Dialect {
-  if (name.includes('2020-12')) return '2020-12';
-  return name.includes('2019-09') ? '2019-09' : 'draft-07';
-}
-
-function against(schema: Uint8Array, values: Fields): readonly string[] {
+function against(content: Uint8Array, values: Fields): readonly string[] {
   try {
-    const parsed = parseBoundedJson(Buffer.from(schema).toString('utf8'));
-    const dialect = ownField(parsed, '$schema');
-    const isOld = typeof dialect === 'string' && /draft-0[46]/.test(dialect);
-    const readable = isOld && isObject(parsed) ? { ...parsed, $schema: undefined } : parsed;
-    const ajv = newAjv(dialectOf(typeof dialect === 'string' ? dialect : '2020-12'));
-    const validate = ajv.compile(readable as AnySchema);
-    return validate(values) ? [] : (validate.errors ?? []).map(complaint);
+    const { schema, dialect, checksFormats } = prepareSchema(
+      parseBoundedJson(Buffer.from(content).toString('utf8')),
+    );
+    const validate = newHelmAjv(dialect, checksFormats).compile(schema as AnySchema);
+    return validate(inDoubles(values)) ? [] : (validate.errors ?? []).map(complaint);
   } catch (error) {
     return [`the schema cannot be used: ${(error as Error).message}`];
   }
+}
+
+/** Ajv knows no other integers. */
+function inDoubles(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (Array.isArray(value)) return value.map(inDoubles);
+  if (!isObject(value)) return value;
+  const result: Fields = {};
+  for (const [key, field] of Object.entries(value)) define(result, key, inDoubles(field));
+  return result;
 }
 
 function complaint({ instancePath, message, params }: ErrorObject): string {

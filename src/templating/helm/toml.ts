@@ -1,4 +1,5 @@
 /** TOML in Helm's format (BurntSushi's encoder): sorted keys, plain values before tables, two blanks per level. */
+import { table } from '../../lib/objects.ts';
 import { parse, TomlDate, TomlError } from 'smol-toml';
 import { formatGoFloat } from '../../lib/go-float.ts';
 import { FunctionError } from '../gotemplate/errors.ts';
@@ -16,7 +17,10 @@ import {
 } from '../gotemplate/values.ts';
 
 const isNil = (value: Value): boolean =>
-  value === undefined || value === null || (isList(value) && isNilList(value));
+  value === undefined ||
+  value === null ||
+  (isList(value) && isNilList(value)) ||
+  (value instanceof GoMap && value.isNil);
 const isTable = (value: Value): value is GoMap => value instanceof GoMap;
 const isTableList = (value: Value): value is readonly GoMap[] => {
   if (!isList(value) || value.length === 0) return false;
@@ -89,7 +93,7 @@ function floatText(value: number): string {
   return text.includes('.') ? text : `${text}.0`;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
+const ESCAPES: Readonly<Record<string, string>> = table({
   '"': '\\"',
   '\\': '\\\\',
   '\b': '\\b',
@@ -97,7 +101,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\n': '\\n',
   '\f': '\\f',
   '\r': '\\r',
-};
+});
 
 const quoted = (text: string): string =>
   `"${text.replace(/["\\\u0000-\u001f\u007f]/g, (c) => ESCAPES[c] ?? `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;

@@ -3,14 +3,14 @@
  * rendered in a worker that can be stopped. Results are limited to the size of a template's output.
  */
 import type { Fields } from '../../lib/objects.ts';
-import { parseYaml, YamlError } from '../../lib/yaml.ts';
-import { crdFiles, type Chart, type CrdFile } from './chart.ts';
+import { crdFiles, type Chart } from './chart.ts';
 import { coalesceValues } from './coalesce.ts';
+import { definitionsIn, type Definition } from './definitions.ts';
 import { withDependencies } from './dependencies.ts';
 import type { World } from './engine.ts';
 import { chartOfArchive } from './load.ts';
 import type { ReadLookup, Round, RoundResult } from './lookups.ts';
-import { splitManifests, type Hook, type RenderedManifest } from './manifests.ts';
+import type { Hook, RenderedManifest } from './manifests.ts';
 import { recordOf, type RecordInfo } from './record-content.ts';
 import {
   changeRecord,
@@ -76,8 +76,7 @@ export interface ChartValues {
 export interface ChartObjects {
   readonly manifests: readonly Pick<RenderedManifest, 'source' | 'document'>[];
   readonly hooks: readonly Omit<Hook, 'content'>[];
-  /** The objects of CRD files, or the error of a file. */
-  readonly definitions: readonly ({ readonly document: unknown } | { readonly problem: string })[];
+  readonly definitions: readonly Definition[];
 }
 
 /** Runs the work, in this process or in a worker. All functions throw HelmError for errors in the chart or values. */
@@ -105,7 +104,7 @@ export interface ChartRunner {
 export interface ChartDefinitions {
   /** Path within its chart. */
   readonly name: string;
-  readonly definitions: ChartObjects['definitions'];
+  readonly definitions: readonly Definition[];
 }
 
 /** Returns the chart runner for the users of a namespace. */
@@ -171,20 +170,8 @@ function mentions(chart: Chart, word: string): boolean {
   );
 }
 
-const objectsIn = ({ manifests, hooks, crds }: Rendering): ChartObjects => ({
+const objectsIn = ({ manifests, hooks, definitions }: Rendering): ChartObjects => ({
   manifests: manifests.map(({ source, document }) => ({ source, document })),
   hooks: hooks.map(({ source, kind, document, events }) => ({ source, kind, document, events })),
-  definitions: crds.flatMap(definitionsIn),
+  definitions: definitions(),
 });
-
-const definitionsIn = ({ source, content }: CrdFile): ChartObjects['definitions'] =>
-  splitManifests(content).map((text) => definition(source, text));
-
-function definition(source: string, text: string): ChartObjects['definitions'][number] {
-  try {
-    return { document: parseYaml(text) };
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    return { problem: `YAML parse error on ${source}: ${error.message}` };
-  }
-}

@@ -80,7 +80,7 @@ function stateStub(engine: Engine, values: Binding, state: SpiffValue): Node {
 /** @throws CascadeFailed */
 function complete(engine: Engine, outer: Binding, document: Node, stubs: readonly Node[]): Node {
   const binding = Binding.ofDocument(outer, document.source, stubs);
-  const { node: result, unresolved } = flowDocument(engine, document, binding, true);
+  const { node: result, unresolved } = flowDocument(engine, document, scopeOf(document, binding), true);
   if (unresolved) throw new CascadeFailed(unresolved);
   return result;
 }
@@ -99,7 +99,8 @@ function newEngine(
     projected: new Map(),
     settled: new WeakSet(),
     evaluate: (expr, binding, isLocal) => evaluate(engine, expr, binding, isLocal),
-    flow: (document, binding) => flowDocument(engine, document, binding, false),
+    flow: (document, binding) => flowDocument(engine, document, scopeOf(document, binding), false),
+    flowPart: (part, binding) => flowDocument(engine, part, binding, false),
     cascade(binding, document, stubs) {
       const prepared: Node[] = [];
       for (const stub of [...stubs].reverse()) {
@@ -115,10 +116,13 @@ function newEngine(
   return engine;
 }
 
+/** Paths into a document that is a list begin with its indexes. */
+const scopeOf = (document: Node, here: Binding): Binding =>
+  isList(document.value) ? here.withList(document.value) : here;
+
 /** Repeats passes over a document until one changes nothing. */
-function flowDocument(engine: Engine, document: Node, here: Binding, isOverridden: boolean): Flowed {
+function flowDocument(engine: Engine, document: Node, binding: Binding, isOverridden: boolean): Flowed {
   const pass = passOf(engine);
-  const binding = isList(document.value) ? here.withList(document.value) : here;
   let current = document;
   for (;;) {
     const next = pass.node(current, binding, isOverridden);

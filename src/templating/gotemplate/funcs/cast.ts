@@ -18,7 +18,8 @@ function truncate(value: number): bigint {
 export function toInt64(value: Value): bigint {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return truncate(value);
-  if (value instanceof GoInt) return value.value;
+  // sprig does not convert durations.
+  if (value instanceof GoInt) return value.type === 'time.Duration' ? 0n : value.value;
   if (typeof value === 'boolean') return value ? 1n : 0n;
   if (typeof value !== 'string') return 0n;
   const integer = parseGoInteger(value.replace(/\.0+$/, ''));
@@ -37,6 +38,7 @@ export function toText(value: Value): string {
   if (typeof value === 'string') return value;
   if (value instanceof Uint8Array) return stringOf(value);
   if (value instanceof GoObject && value.text) return value.text();
+  if (value instanceof GoInt && value.named) return value.named.text;
   return value === undefined || value === null ? '<nil>' : sprintValue(value);
 }
 

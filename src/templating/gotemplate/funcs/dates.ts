@@ -2,38 +2,10 @@
 import type { Env, FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
 import { envFn, fn } from '../signature.ts';
-import { GoInt, GoObject, int64, type Value } from '../values.ts';
+import { GoInt, GoObject, type Value } from '../values.ts';
 import { durationText, parseDuration } from './duration.ts';
 import { formatTime, parseTime, type Instant } from './time-layout.ts';
-
-const TYPE = 'time.Time';
-
-/** A Go time. */
-function timeObject(instant: Instant): GoObject {
-  const text = (): string => formatTime('2006-01-02 15:04:05.999999999 -0700 MST', instant, instant.zone);
-  return new GoObject({
-    type: TYPE,
-    native: instant,
-    text,
-    json: () => formatTime('2006-01-02T15:04:05.999999999Z07:00', instant, instant.zone),
-    methods: {
-      Format: fn('string', (layout: string) => formatTime(layout, instant, instant.zone)),
-      Unix: fn('', () => int64(instant.seconds)),
-      UnixMilli: fn('', () => int64(instant.seconds * 1000n + BigInt(Math.floor(instant.nanos / 1e6)))),
-      String: fn('', text),
-      Year: fn('', () => BigInt(formatTime('2006', instant, instant.zone))),
-      Day: fn('', () => BigInt(formatTime('2', instant, instant.zone))),
-      Hour: fn('', () => BigInt(formatTime('15', instant, instant.zone))),
-      Minute: fn('', () => BigInt(formatTime('4', instant, instant.zone))),
-      Second: fn('', () => BigInt(formatTime('5', instant, instant.zone))),
-      IsZero: fn('', () => instant.seconds === ZERO.seconds && instant.nanos === 0),
-      UTC: fn('', () => timeObject({ ...instant, zone: 'UTC' })),
-    },
-  });
-}
-
-/** 1 January of year 1. */
-const ZERO: Instant = { seconds: -62135596800n, nanos: 0, zone: 'UTC' };
+import { clamped, shift, TIME, timeObject, ZERO } from './time.ts';
 
 function now(env: Env): Instant {
   const wall = env.clock.wall();
@@ -42,7 +14,7 @@ function now(env: Env): Instant {
 
 /** The argument of date functions: a time, or seconds since 1970; all other values mean now. */
 function instantOf(env: Env, value: Value): Instant {
-  if (value instanceof GoObject && value.type === TYPE) return value.native as Instant;
+  if (value instanceof GoObject && value.type === TIME) return value.native as Instant;
   if (typeof value === 'bigint') return { seconds: value, nanos: 0, zone: 'UTC' };
   if (value instanceof GoInt && (value.type === 'int64' || value.type === 'int32')) {
     return { seconds: value.value, nanos: 0, zone: 'UTC' };
@@ -55,17 +27,11 @@ function inZone(env: Env, layout: string, value: Value, zone: string): string {
   return formatTime(layout, instantOf(env, value), zone === 'Local' || zone === '' ? 'UTC' : zone);
 }
 
-function shift(instant: Instant, nanos: bigint): Instant {
-  const total = instant.seconds * 1_000_000_000n + BigInt(Math.round(instant.nanos)) + nanos;
-  const seconds = total / 1_000_000_000n - (total % 1_000_000_000n < 0n ? 1n : 0n);
-  return { ...instant, seconds, nanos: Number(total - seconds * 1_000_000_000n) };
-}
-
 function modify(by: string, time: GoObject): GoObject {
   return timeObject(shift(time.native as Instant, parseDuration(by)));
 }
 
-const lenientModify = fn(`string ${TYPE}`, (by: string, time: GoObject) => {
+const lenientModify = fn(`string ${TIME}`, (by: string, time: GoObject) => {
   try {
     return modify(by, time);
   } catch (error) {
@@ -83,7 +49,7 @@ function roundDuration(env: Env, value: Value): string {
       nanos = 0n;
     }
   } else if (value instanceof GoInt && value.type === 'int64') nanos = value.value;
-  else if (value instanceof GoObject && value.type === TYPE) nanos = since(env, value.native as Instant);
+  else if (value instanceof GoObject && value.type === TIME) nanos = since(env, value.native as Instant);
   const size = nanos < 0n ? -nanos : nanos;
   const hour = 3600n * 1_000_000_000n;
   const units: readonly [string, bigint][] = [
@@ -100,8 +66,8 @@ function roundDuration(env: Env, value: Value): string {
 
 function since(env: Env, instant: Instant): bigint {
   const current = now(env);
-  return (
-    (current.seconds - instant.seconds) * 1_000_000_000n + BigInt(Math.round(current.nanos - instant.nanos))
+  return clamped(
+    (current.seconds - instant.seconds) * 1_000_000_000n + BigInt(Math.round(current.nanos - instant.nanos)),
   );
 }
 
@@ -116,7 +82,7 @@ const duration = fn('any', (value: Value) => {
   let seconds = 0n;
   if (typeof value === 'string') seconds = /^[+-]?\d+$/.test(value) ? BigInt(value.replace(/^\+/, '')) : 0n;
   else if (value instanceof GoInt && value.type === 'int64') seconds = value.value;
-  return durationText(seconds * 1_000_000_000n);
+  return durationText(BigInt.asIntN(64, seconds * 1_000_000_000n));
 });
 
 export const dateFunctions: FunctionTable = {
@@ -130,8 +96,8 @@ export const dateFunctions: FunctionTable = {
   ),
   dateModify: lenientModify,
   date_modify: lenientModify,
-  mustDateModify: fn(`string ${TYPE}`, modify),
-  must_date_modify: fn(`string ${TYPE}`, modify),
+  mustDateModify: fn(`string ${TIME}`, modify),
+  must_date_modify: fn(`string ${TIME}`, modify),
   toDate: fn('string string', (layout: string, text: string) => {
     try {
       return timeObject(parseTime(layout, text));
@@ -140,7 +106,7 @@ export const dateFunctions: FunctionTable = {
     }
   }),
   mustToDate: fn('string string', (layout: string, text: string) => timeObject(parseTime(layout, text))),
-  unixEpoch: fn(TYPE, (time: GoObject) => (time.native as Instant).seconds.toString()),
+  unixEpoch: fn(TIME, (time: GoObject) => (time.native as Instant).seconds.toString()),
   ago: envFn('any', ago),
   duration,
   durationRound: envFn('any', roundDuration),

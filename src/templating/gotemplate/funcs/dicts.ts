@@ -56,7 +56,10 @@ function asDict(value: Value): GoMap {
 
 function dig(...args: Value[]): Value {
   if (args.length < 3) throw new FunctionError('dig needs at least three arguments');
-  let at = asDict(args.at(-1));
+  const root = args.at(-1);
+  // Go asserts the plain type here; elsewhere, a named map such as `.Values` is converted.
+  if (root instanceof GoMap && root.named) throw conversion(root, 'map[string]interface {}');
+  let at = asDict(root);
   const fallback = args.at(-2);
   const keys = args.slice(0, -2).map((key) => {
     if (typeof key !== 'string') throw conversion(key, 'string');

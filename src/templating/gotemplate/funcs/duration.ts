@@ -1,9 +1,10 @@
 /** Go durations: `1h30m`, in nanoseconds. */
+import { table } from '../../../lib/objects.ts';
 import { FunctionError } from '../errors.ts';
 import { bytesOf } from '../../go/go-string.ts';
 import { trimmedEnd } from '../../../lib/trim.ts';
 
-const UNITS: Readonly<Record<string, bigint>> = {
+const UNITS: Readonly<Record<string, bigint>> = table({
   ns: 1n,
   us: 1000n,
   µs: 1000n,
@@ -12,7 +13,7 @@ const UNITS: Readonly<Record<string, bigint>> = {
   s: 1_000_000_000n,
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
-};
+});
 
 /** The quoting of Go's package time: all non-ASCII characters as bytes. */
 const quoteTime = (text: string): string =>
@@ -33,7 +34,7 @@ export function parseDuration(text: string): bigint {
     if (whole === '' && fraction === '') throw new FunctionError(`time: invalid duration ${quoteTime(text)}`);
     const unit = /^[^.0-9]*/.exec(rest.slice(number.length))?.[0] ?? '';
     if (unit === '') throw new FunctionError(`time: missing unit in duration ${quoteTime(text)}`);
-    const size = Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined;
+    const size = UNITS[unit];
     if (size === undefined) {
       throw new FunctionError(`time: unknown unit ${quoteTime(unit)} in duration ${quoteTime(text)}`);
     }

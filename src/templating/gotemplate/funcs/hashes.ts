@@ -1,4 +1,5 @@
 /** Checksums, derived passwords and symmetric encryption. */
+import { table } from '../../../lib/objects.ts';
 import { createCipheriv, createDecipheriv, createHash, createHmac, scryptSync } from 'node:crypto';
 import type { Env, FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
@@ -20,7 +21,7 @@ function adler32(text: string): string {
 }
 
 /** The patterns of the Master Password algorithm, by type of password. */
-const PATTERNS: Readonly<Record<string, string>> = {
+const PATTERNS: Readonly<Record<string, string>> = table({
   maximum: 'anoxxxxxxxxxxxxxxxxx axxxxxxxxxxxxxxxxxno',
   long:
     'CvcvnoCvcvCvcv CvcvCvcvnoCvcv CvcvCvcvCvcvno CvccnoCvcvCvcv CvccCvcvnoCvcv CvccCvcvCvcvno CvcvnoCvccCvcv ' +
@@ -30,12 +31,12 @@ const PATTERNS: Readonly<Record<string, string>> = {
   short: 'Cvcn',
   basic: 'aaanaaan aannaaan aaannaaa',
   pin: 'nnnn',
-};
+});
 
 const VOWELS = 'AEIOU';
 const CONSONANTS = 'BCDFGHJKLMNPQRSTVWXYZ';
 const LETTERS = VOWELS + VOWELS.toLowerCase() + CONSONANTS + CONSONANTS.toLowerCase();
-const CHARACTERS: Readonly<Record<string, string>> = {
+const CHARACTERS: Readonly<Record<string, string>> = table({
   V: VOWELS,
   C: CONSONANTS,
   v: VOWELS.toLowerCase(),
@@ -45,7 +46,7 @@ const CHARACTERS: Readonly<Record<string, string>> = {
   n: '0123456789',
   o: "@&%?,=[]_:-+*$#!'^~;()/.",
   x: `${LETTERS}0123456789!@#$%^&*()`,
-};
+});
 
 const SEED = 'com.lyndir.masterpassword';
 
@@ -64,7 +65,7 @@ function derivePassword(
   site: string,
 ): string {
   env.charge(50_000);
-  const patterns = Object.hasOwn(PATTERNS, kind) ? (PATTERNS[kind] as string).split(' ') : undefined;
+  const patterns = PATTERNS[kind]?.split(' ');
   if (!patterns) return `cannot find password template ${kind}`;
   const named = (text: string): Buffer =>
     Buffer.concat([Buffer.from(SEED), uint32(bytesOf(text).length), bytesOf(text)]);

@@ -55,6 +55,7 @@ export function writeJson(value: Value, style: Style, depth = 0): string {
     return wrap('{}', fields, style, depth);
   }
   const map = value;
+  if (map.isNil) return 'null';
   const entries = map
     .sortedKeys()
     .map((key) => `${quote(key, style.escapeHtml)}${separator}${writeJson(map.get(key), style, depth + 1)}`);
@@ -78,6 +79,7 @@ export function toPlain(value: Value): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   if (isList(value)) return isNilList(value) ? null : value.map(toPlain);
   if (value instanceof GoMap) {
+    if (value.isNil) return null;
     return Object.fromEntries([...value.entries].map(([k, v]) => [toValidText(k), toPlain(v)]));
   }
   if (value instanceof GoObject) {

@@ -4,10 +4,10 @@ import { FunctionError } from '../errors.ts';
 import { sprintValue } from '../format.ts';
 import { byteLength, byteSlice, compareStrings } from '../../go/go-string.ts';
 import { quoteString } from '../../go/quote.ts';
+import { trimSpace } from '../../go/spaces.ts';
 import { envFn, fn } from '../signature.ts';
 import { GoMap, isSlice, typedList, type Value } from '../values.ts';
 import { toText, toTexts } from './cast.ts';
-import { isSpace } from './words.ts';
 
 const isNil = (value: Value): boolean => value === undefined || value === null;
 
@@ -30,12 +30,6 @@ function trimSet(set: string, text: string): string {
   while (start < end && chars.has(runes[start] as string)) start++;
   while (end > start && chars.has(runes[end - 1] as string)) end--;
   return runes.slice(start, end).join('');
-}
-
-function trimSpace(text: string): string {
-  const runes = Array.from(text);
-  const start = runes.findIndex((c) => !isSpace(c));
-  return start < 0 ? '' : runes.slice(start, runes.findLastIndex((c) => !isSpace(c)) + 1).join('');
 }
 
 /** Go panics on invalid bounds with this message. */

@@ -1,4 +1,5 @@
 /** Go's time layouts: `2006-01-02T15:04:05Z07:00` and its parts, for formatting and parsing. */
+import { table } from '../../../lib/objects.ts';
 import { FunctionError } from '../errors.ts';
 import { quoteString } from '../../go/quote.ts';
 import { abbreviation, offsetText, pad, zoneOffset } from './time-zone.ts';
@@ -224,7 +225,7 @@ const readHalf = (into: Read, value: string): void => {
   into.isPm = value.toLowerCase() === 'pm';
 };
 
-const READERS: Readonly<Record<string, (into: Read, value: string) => void>> = {
+const READERS: Readonly<Record<string, (into: Read, value: string) => void>> = table({
   January: readMonth,
   Jan: readMonth,
   '2006': numberInto('year'),
@@ -247,7 +248,7 @@ const READERS: Readonly<Record<string, (into: Read, value: string) => void>> = {
   '5': numberInto('second'),
   PM: readHalf,
   pm: readHalf,
-};
+});
 
 function readPart(into: Read, part: string, value: string): void {
   if (/^[.,]/.test(part)) into.nanos = value === '' ? 0 : Number(value.slice(1, 10).padEnd(9, '0'));

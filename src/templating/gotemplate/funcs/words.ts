@@ -1,11 +1,10 @@
 /** Functions for words and letters: case styles, wrapping, abbreviations. */
 import type { FunctionTable } from '../env.ts';
 import { byteLength, bytesOf, byteSlice, stringOf } from '../../go/go-string.ts';
+import { isSpace } from '../../go/spaces.ts';
 import { fn } from '../signature.ts';
 
 const isUpper = (c: string): boolean => /\p{Lu}/u.test(c);
-export const isSpace = (c: string): boolean =>
-  /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/.test(c);
 const isConnector = (c: string): boolean => c === '-' || c === '_' || isSpace(c);
 
 /** Converts one character to one character, like Go's `unicode.ToUpper`: `ß` stays. */

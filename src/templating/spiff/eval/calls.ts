@@ -66,7 +66,10 @@ function named(engine: Engine, { name, values, info, expr }: NamedCall, binding:
       ),
   };
   try {
-    const value = fromSpiff(plain(values.map(toSpiff), world), binding.source);
+    // The tag `key:NAME` of a list names the field that its entries are found by.
+    const isByTag = name === 'list_to_map' && values.length === 1 && info.keyName !== undefined;
+    const given = isByTag ? [...values, info.keyName ?? ''] : values;
+    const value = fromSpiff(plain(given.map(toSpiff), world), binding.source);
     if (typeof value === 'string') engine.budget.checkText(value);
     return answer(value, info);
   } catch (error) {

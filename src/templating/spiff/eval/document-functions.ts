@@ -2,6 +2,7 @@
  * Functions that evaluate documents and expressions: `eval`, `merge`, `error`, `tagdef`. Those for files and
  * conditions are in other files.
  */
+import { table } from '../../../lib/objects.ts';
 import { Unresolvable } from '../function.ts';
 import { formatText } from '../functions/texts.ts';
 import { SyntaxProblem } from '../syntax/cursor.ts';
@@ -94,11 +95,11 @@ export function defineTag({ tags, path }: Binding, name: string, tagged: Node): 
   return undefined;
 }
 
-export const documentFunctions: Readonly<Record<string, DocumentFunction>> = {
+export const documentFunctions: Readonly<Record<string, DocumentFunction>> = table({
   eval: evaluateText,
   error,
   merge,
   tagdef,
   ...fileFunctions,
   ...validationFunctions,
-};
+});

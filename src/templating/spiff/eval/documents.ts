@@ -62,7 +62,7 @@ export function instance(engine: Engine, expr: ExprOf<'instance'>, binding: Bind
   if (!(template instanceof Template)) return fail('template value required', found.info);
   const self: Node = { ...made(template, binding.source), resolver: template.binding };
   const inner = binding.withLocals(new Map([['_', self]]));
-  const { node, unresolved } = engine.flow(copyOf(template.prepared), inner);
+  const { node, unresolved } = engine.flowPart(copyOf(template.prepared), inner);
   const info: Info = { isUndefined: node.isUndefined };
   if (unresolved) {
     const text = `resolution of template '${template.path.join('.')}' failed`;

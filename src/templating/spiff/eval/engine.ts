@@ -40,6 +40,8 @@ export interface Engine {
   evaluate(expr: Expr, binding: Binding, isLocal: boolean): Outcome;
   /** Evaluates a document at this position. */
   flow(document: Node, binding: Binding): Flowed;
+  /** The same for a part of a document, which sees the names around it. */
+  flowPart(part: Node, binding: Binding): Flowed;
   /** A document on top of others. @throws CascadeFailed */
   cascade(binding: Binding, document: Node, stubs: readonly Node[]): Node;
   /** @throws SyntaxProblem */

@@ -1,4 +1,5 @@
 /** `read` and related functions: they can read only the files of the blueprint. */
+import { table } from '../../../lib/objects.ts';
 import { YamlError } from '../../../lib/yaml.ts';
 import { bytesOf, stringOf } from '../../go/go-string.ts';
 import { encodeBase64 } from '../functions/encodings.ts';
@@ -158,7 +159,7 @@ const mkdir: FileFunction = (_engine, [path]) =>
     ? fail(`cannot create directory "${path}": ${READ_ONLY}`)
     : fail('path argument must be a non-empty string');
 
-export const fileFunctions: Readonly<Record<string, FileFunction>> = {
+export const fileFunctions: Readonly<Record<string, FileFunction>> = table({
   read,
   read_uncached: read,
   parse,
@@ -172,4 +173,4 @@ export const fileFunctions: Readonly<Record<string, FileFunction>> = {
     'temp_file requires exactly one or two arguments',
   ]),
   mkdir,
-};
+});

@@ -1,4 +1,5 @@
 /** Functions that receive unevaluated arguments, to check whether they have a value. */
+import { table } from '../../../lib/objects.ts';
 import type { CallExpr, Path } from '../syntax/ast.ts';
 import { print } from '../syntax/print.ts';
 import { stepsOf } from '../syntax/grammar.ts';
@@ -74,11 +75,11 @@ const syncCall: SpecialForm = (engine, expr, binding) => {
   return sync(engine, { kind: 'sync', over, condition, value, timeout, isFunction: true }, binding);
 };
 
-export const specialForms: Readonly<Record<string, SpecialForm>> = {
+export const specialForms: Readonly<Record<string, SpecialForm>> = table({
   defined: everyArgument(({ kind, info }) => kind === 'value' && info.isUndefined !== true),
   valid: everyArgument((outcome) => outcome.kind === 'value' && outcome.value !== null),
   require,
   stub,
   catch: catchCall,
   sync: syncCall,
-};
+});

@@ -1,4 +1,5 @@
 /** `validate(value, condition…)` returns the value or fails; `check` returns whether the conditions hold. */
+import { table } from '../../../lib/objects.ts';
 import type { Binding } from '../tree/binding.ts';
 import { isList, Lambda, type Value } from '../tree/node.ts';
 import { typeName } from '../value.ts';
@@ -88,11 +89,11 @@ const validation =
     return onSuccess(value);
   };
 
-export const validationFunctions: Readonly<Record<string, Validation>> = {
+export const validationFunctions: Readonly<Record<string, Validation>> = table({
   validate: validation('validate', (i, text) => fail(`condition ${i} failed: ${text}`), answer),
   check: validation(
     'check',
     () => answer(false),
     () => answer(true),
   ),
-};
+});

@@ -1,4 +1,5 @@
 /** The built-in conditions of `validate` and `check`. */
+import { table } from '../../../lib/objects.ts';
 import { formatGoFloat } from '../../../lib/go-float.ts';
 import { compareStrings } from '../../go/go-string.ts';
 import { parseCidr, parseIp } from '../../go/ip.ts';
@@ -6,7 +7,10 @@ import { quoteString } from '../../go/quote.ts';
 import { testRegexp } from '../../go/regexp.ts';
 import { isEqual } from '../tree/equivalence.ts';
 import { isFields, isList, type Value } from '../tree/node.ts';
-import { typeName } from '../value.ts';
+import { Unresolvable } from '../function.ts';
+import { versionVerdict } from '../functions/versions.ts';
+import { parseCertificate, parsePrivateKey, parsePublicKey } from '../functions/x509-keys.ts';
+import { typeName, type SpiffValue } from '../value.ts';
 import { isExpr } from '../syntax/ast.ts';
 import { isTruthy } from './truth.ts';
 
@@ -184,12 +188,41 @@ function typeIs({ value, args }: Check): Verdict {
   );
 }
 
+function version({ value, args }: Check): Verdict {
+  const plainOf = (it: Value): SpiffValue => (typeof it === 'string' ? it : null);
+  try {
+    return versionVerdict(plainOf(value), args.map(plainOf));
+  } catch (error) {
+    if (error instanceof Unresolvable) throw new ConditionProblem(error.message);
+    throw error;
+  }
+}
+
+/** @param read throws an error if the text is not what the condition wants */
+function parsed(operator: string, what: string, read: (text: string) => unknown): Validator {
+  return ({ value }) => {
+    const text = textOf(operator, value);
+    try {
+      read(text);
+      return { holds: true, text: `is ${what}` };
+    } catch (error) {
+      return { holds: false, text: `is no ${what}: ${(error as Error).message}` };
+    }
+  };
+}
+
+function authority(check: Check): Verdict {
+  const found = parsed('ca', 'certificate', parseCertificate)(check);
+  if (!found.holds) return found;
+  return verdict(parseCertificate(textOf('ca', check.value)).ca, 'is ca', 'is no ca certificate: %!s(<nil>)');
+}
+
 const greater = ordered(['gt', 'greater than', 'less or equal to'], (a, b) => a > b);
 const less = ordered(['lt', 'less or equal to', 'greater than'], (a, b) => a < b);
 const atLeast = ordered(['ge', 'greater or equal to', 'less than'], (a, b) => a >= b);
 const atMost = ordered(['le', 'less than', 'greater or equal to'], (a, b) => a <= b);
 
-export const validators: Readonly<Record<string, Validator>> = {
+export const validators: Readonly<Record<string, Validator>> = table({
   list: listOf,
   map: mapOf,
   mapfield: field(false),
@@ -219,4 +252,9 @@ export const validators: Readonly<Record<string, Validator>> = {
   wildcarddnsdomain: named('wildcarddnsdomain', 'wildcard dns domain', isWildcard),
   ip: named('ip', 'ip address', (text) => parseIp(text) !== undefined),
   cidr: named('cidr', 'CIDR', (text) => parseCidr(text) !== undefined),
-};
+  semver: version,
+  privatekey: parsed('privatekey', 'private key', parsePrivateKey),
+  publickey: parsed('publickey', 'public key', parsePublicKey),
+  certificate: parsed('certificate', 'certificate', parseCertificate),
+  ca: authority,
+});

@@ -1,4 +1,5 @@
 /** Checks of function arguments, with the original's messages. */
+import { table } from '../../../lib/objects.ts';
 import { compareStrings } from '../../go/go-string.ts';
 import { quoteString } from '../../go/quote.ts';
 import { Unresolvable } from '../function.ts';
@@ -34,7 +35,7 @@ export function limited(name: string, text: string): string {
   return fail(`${name}: the text would be longer than ${String(MAX_TEXT)} characters`);
 }
 
-const GO_TYPES: Readonly<Record<string, string>> = {
+const GO_TYPES: Readonly<Record<string, string>> = table({
   nil: '<nil>',
   string: 'string',
   int: 'int64',
@@ -44,7 +45,7 @@ const GO_TYPES: Readonly<Record<string, string>> = {
   map: 'map[string]yaml.Node',
   template: 'dynaml.TemplateValue',
   lambda: 'dynaml.LambdaValue',
-};
+});
 
 /** Go's name of the type, for messages. */
 export const goTypeOf = (value: SpiffValue): string => GO_TYPES[typeName(value)] as string;

@@ -126,6 +126,22 @@ function validate(args: readonly SpiffValue[]): SpiffValue {
   return problem === undefined ? value : fail(`semvervalidate: ${shown}: ${problem}`);
 }
 
+/** The condition `semver`: a version that matches the constraints. @throws Unresolvable for invalid constraints */
+export function versionVerdict(
+  value: SpiffValue,
+  constraints: readonly SpiffValue[],
+): { readonly holds: boolean; readonly text: string } {
+  let version: Version;
+  try {
+    version = versionOf('semver', value);
+  } catch (error) {
+    return { holds: false, text: (error as Error).message };
+  }
+  const problem = complaint('semver', version, constraints);
+  if (problem !== undefined) return { holds: false, text: problem };
+  return { holds: true, text: constraints.length > 0 ? 'matches contraint' : 'is semantic version' };
+}
+
 function sort(args: readonly SpiffValue[]): SpiffValue {
   const [only] = args;
   const values = args.length === 1 && only !== undefined && isSpiffList(only) ? only : args;

@@ -1,4 +1,5 @@
 /** Keys and certificates in PEM: accepts all formats, writes the original's. */
+import { table } from '../../../lib/objects.ts';
 import { createPrivateKey, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { quoteString } from '../../go/quote.ts';
 import { toPem } from '../../go/x509.ts';
@@ -37,12 +38,25 @@ export function parsePublicKey(source: string): KeyObject {
   for (const type of ['spki', 'pkcs1'] as const) {
     try {
       const key = createPublicKey({ key: block.content, format: 'der', type });
+      if (isPrivateKey(block.content)) continue; // Node derives the public key from it
       if (key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'ec') return key;
     } catch {
       continue;
     }
   }
   throw new Error('failed to parse DER encoded public key: it is neither of RSA nor of an elliptic curve');
+}
+
+function isPrivateKey(key: Buffer): boolean {
+  for (const type of ['pkcs1', 'sec1', 'pkcs8'] as const) {
+    try {
+      createPrivateKey({ key, format: 'der', type });
+      return true;
+    } catch {
+      continue;
+    }
+  }
+  return false;
 }
 
 /** @throws Error with the original's message */
@@ -66,11 +80,11 @@ export function publicKeyPem(key: KeyObject, isGeneral: boolean): string {
   return toPem(isRsa ? 'PUBLIC KEY' : 'ECDSA PUBLIC KEY', key.export({ format: 'der', type: 'spki' }));
 }
 
-const SSH_CURVES: Readonly<Record<string, string>> = {
+const SSH_CURVES: Readonly<Record<string, string>> = table({
   prime256v1: 'nistp256',
   secp384r1: 'nistp384',
   secp521r1: 'nistp521',
-};
+});
 
 /** A line for `authorized_keys`. @throws Error for a curve that SSH does not support */
 export function sshPublicKey(key: KeyObject): string {

@@ -1,4 +1,5 @@
 /** Formats Spiff's YAML: keys sorted by bytes, doubles in Go's shortest form, multi-line strings as block scalars. */
+import { table } from '../../../lib/objects.ts';
 import { byCodePoint } from '../../../lib/gojson.ts';
 import { formatGoFloat } from '../../../lib/go-float.ts';
 import { YamlEmitter, type YamlDialect } from '../../../lib/yaml-emit.ts';
@@ -20,7 +21,7 @@ const DIALECT: YamlDialect = {
   folds: true,
 };
 
-const SPECIAL: Readonly<Record<string, string>> = { NaN: '.nan', '+Inf': '+.inf', '-Inf': '-.inf' };
+const SPECIAL: Readonly<Record<string, string>> = table({ NaN: '.nan', '+Inf': '+.inf', '-Inf': '-.inf' });
 
 function doubleText(value: number): string {
   const text = formatGoFloat(value, 'g');

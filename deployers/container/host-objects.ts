@@ -3,6 +3,7 @@ import { append } from '../../src/lib/lists.ts';
 import { CREATE_ONLY } from '../../src/runtime/controller/optimistic-lock.ts';
 import { isConflict } from '../../src/workflow/access.ts';
 import { isAsApplied } from '../../src/workflow/match-ssa.ts';
+import { inSteps } from '../objects/manifests/order.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
 import { AlreadyExists, Conflict, NotFound } from '../../src/runtime/errors.ts';
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
@@ -31,7 +32,7 @@ export interface Wanted {
 }
 
 /**
- * Creates or updates the objects, several in parallel.
+ * Creates or updates the objects: those that others need first, and several in parallel.
  * @throws the error of `put` for the first object that failed
  */
 export async function putAll(
@@ -40,13 +41,14 @@ export async function putAll(
   wanted: readonly Wanted[],
   signal?: AbortSignal,
 ): Promise<void> {
-  await inParallel(wanted, async ({ kind, object, translateError }) => {
+  const write = async ({ kind, object, translateError }: Wanted): Promise<void> => {
     try {
       await put(place, item, kind, object, signal);
     } catch (error) {
       throw translateError?.(error) ?? error;
     }
-  });
+  };
+  for (const step of inSteps(wanted, ({ kind }) => kind)) await inParallel(step, write);
 }
 
 /**

@@ -98,13 +98,11 @@ export const waitRules = (pod: string, exportSecret: string): readonly Rule[] =>
   on('secrets', ['get', 'patch'], [exportSecret]),
 ];
 
-/** Content of the file at `TARGET_PATH`. @param target undefined if the item has no target */
+/** Content of the file at `TARGET_PATH`: the whole target, with its managed fields. @param target undefined if the item has no target */
 export function targetFile(target: Obj | undefined, content: string | undefined): string {
   if (!target) return 'null';
-  const { metadata, ...rest } = target;
-  const { managedFields: _managed, ...shown } = metadata as Obj['metadata'] & { managedFields?: unknown };
   return exactJson({
-    target: { ...rest, apiVersion: `${GROUP}/v1alpha1`, kind: 'Target', metadata: shown },
+    target: { ...target, apiVersion: `${GROUP}/v1alpha1`, kind: 'Target' },
     content: content ?? '',
   });
 }

@@ -5,7 +5,7 @@
  */
 import { goJson } from '../../src/lib/gojson.ts';
 import { maskOf, type Mask } from '../../src/lib/masking.ts';
-import { parseYaml } from '../../src/lib/yaml.ts';
+import { textsHere, TextsTooLarge, TextUnreadable } from '../../src/lib/yaml-texts.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
 import { InternalError, TimeoutError } from '../sdk/errors.ts';
 import { done, fail, wait, type Outcome } from '../sdk/outcome.ts';
@@ -187,7 +187,7 @@ async function succeeded(
 async function exportedBy(
   ctx: ContainerContext,
   { item }: Key,
-  { client, settings }: ContainerOptions,
+  { client, settings, textsOf }: ContainerOptions,
 ): Promise<{ readonly value: unknown } | undefined> {
   const name = namesOf(item).export;
   const secret = await getIfThere(client, SECRET, `${settings.namespace}/${name}`, ctx.signal);
@@ -197,12 +197,19 @@ async function exportedBy(
   const text = isOurs ? secret.data?.[keys.data] : undefined;
   if (text === undefined) return undefined;
   try {
-    return { value: parseYaml(Buffer.from(text, 'base64').toString('utf8'), { integers: 'exact' }) };
+    const job = { texts: [[keys.data, decoded(text)]], integers: 'exact' } as const;
+    const [read] = await (textsOf?.(item.namespace) ?? textsHere).readTexts(job);
+    return { value: read?.value };
   } catch (cause) {
-    const message = `the export in secret ${settings.namespace}/${name} is not valid JSON or YAML`;
+    const isUnreadable = cause instanceof TextUnreadable;
+    if (!isUnreadable && !(cause instanceof TextsTooLarge)) throw cause;
+    const why = isUnreadable ? 'is not valid JSON or YAML' : `is too large: ${cause.message}`;
+    const message = `the export in secret ${settings.namespace}/${name} ${why}`;
     throw new InternalError({ operation: 'ReadExport', reason: 'ReadExport', message, cause });
   }
 }
+
+const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8');
 
 /** The end of an image's output may contain any of its inputs. */
 const maskFor = ({ target, config }: ContainerContext): Mask =>

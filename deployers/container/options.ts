@@ -1,5 +1,6 @@
 /** Types that all parts of the container deployer share. */
 import type { Credentials } from '../../src/components/credentials.ts';
+import type { TextReader } from '../../src/lib/yaml-texts.ts';
 import type { Client } from '../../src/runtime/types.ts';
 import type { DeployContext } from '../sdk/deployer.ts';
 import type { ContainerConfig } from './config.ts';
@@ -14,6 +15,8 @@ export interface ContainerOptions {
   /** The host cluster, where pods run. */
   readonly client: Client;
   readonly settings: ContainerSettings;
+  /** Reads the exports of pods of a namespace; default: in this thread, up to a few MiB. */
+  readonly textsOf?: ((namespace: string) => TextReader) | undefined;
   /** Adds the operator's credentials, for registries that item and Context have none for; default: none. */
   readonly withDefaults?: ((credentials: Credentials) => Credentials) | undefined;
   /** Certificate authorities in PEM that the init container trusts for the registry of the component; default: none. */

@@ -10,6 +10,8 @@ import type { ReleaseRecord } from './releases.ts';
 export interface ActionProblem {
   readonly message: string;
   readonly cause?: unknown;
+  /** Whether it waited for objects until its time was over; undefined: the cause decides. */
+  readonly hasWaited?: boolean;
 }
 
 export interface ApplyStep {

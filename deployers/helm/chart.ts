@@ -1,17 +1,17 @@
 /** Loads the chart of a configuration: fetches its archive and unpacks it. */
 import { createHash } from 'node:crypto';
-import { ComponentProblem, ContentTooLarge } from '../../src/components/errors.ts';
+import { ComponentProblem } from '../../src/components/errors.ts';
 import { ChartStopped, HelmError } from '../../src/templating/helm/errors.ts';
 import type { PackedChart } from '../../src/templating/helm/work.ts';
+import { outlookOf } from '../../src/lib/outlook.ts';
 import { messageOf } from '../sdk/errors.ts';
 import { CACHE_ANNOTATION, type ChartCache } from './cache.ts';
 import type { ChartSource } from './config.ts';
-import { download, DownloadFailed, DownloadTooLarge } from './download.ts';
+import { download, DownloadFailed } from './download.ts';
 import { TARGET_KEYWORDS } from './target-facts.ts';
 import { configurationError, retryError } from './errors.ts';
 import { chartFromComponent, chartFromRegistry } from './registry.ts';
-import { ChartNotPublished, chartFromRepository, RepositoryProblem } from './repository.ts';
-import { IndexTooLarge } from './repository-process.ts';
+import { chartFromRepository, RepositoryProblem } from './repository.ts';
 import { chartsFor, type HelmOptions, type HelmContext } from './helm-context.ts';
 import type { JobResults } from './job-results.ts';
 
@@ -39,9 +39,9 @@ export function loadChart(
       return { ...chart, keywords };
     } catch (error) {
       if (!(error instanceof HelmError)) throw error;
-      if (error instanceof ChartStopped) throw configurationError('GetHelmChart', error.message, error);
-      if (source.kind !== 'raw') throw retryError('GetHelmChart', error.message, error);
-      throw configurationError('GetHelmChart', `chart.archive.raw: ${error.message}`, error);
+      const isInline = source.kind === 'raw' && !(error instanceof ChartStopped);
+      const message = isInline ? `chart.archive.raw: ${error.message}` : error.message;
+      throw configurationError('GetHelmChart', message, error);
     }
   };
   return results.once(ctx, 'chart', load, ({ bytes }) => bytes.length);
@@ -65,10 +65,8 @@ async function bytesOf(
       error instanceof DownloadFailed ||
       error instanceof RepositoryProblem;
     if (!isKnown) throw error;
-    const isTooLarge =
-      error instanceof DownloadTooLarge || error instanceof ContentTooLarge || error instanceof IndexTooLarge;
-    if (isTooLarge) throw configurationError('GetHelmChart', messageOf(error), error);
-    throw retryError('GetHelmChart', messageOf(error), error, error instanceof ChartNotPublished);
+    const asError = outlookOf(error) === 'final' ? configurationError : retryError;
+    throw asError('GetHelmChart', messageOf(error), error);
   }
 }
 
@@ -107,7 +105,11 @@ async function fetched(
     case 'ref':
       return chartFromRegistry(source.ref, ctx, repositories);
     case 'repo':
-      return chartFromRepository(source, ctx, { limits, trust: repositories.trust });
+      return chartFromRepository(source, ctx, {
+        limits,
+        trust: repositories.trust,
+        fromRegistry: (ref) => chartFromRegistry(ref, ctx, repositories),
+      });
     case 'resource':
       return chartFromComponent(source.key, ctx, options);
   }

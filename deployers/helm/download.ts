@@ -6,18 +6,21 @@ import { ByteBudget, shareOf, type DownloadLimits } from '../../src/lib/byte-bud
 import { Trust } from '../../src/components/trust.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { withBody, type Answer } from '../../src/lib/response-body.ts';
+import { outlookOfStatus, type Outlook } from '../../src/lib/outlook.ts';
 import { sizeText } from '../../src/lib/sizes.ts';
 import { connectionAdvice, connectionCode } from '../../src/lib/connection.ts';
 import { messageOf } from '../sdk/errors.ts';
 
 export interface Download {
   readonly url: string;
+  /** The URL of the server that named it, if a user did not. */
+  readonly namedBy?: string | undefined;
   /** Value of the Authorization header; only sent to the origin of the URL. */
   readonly authorization?: string | undefined;
   /** Certificate authorities in PEM; trusted in addition to those of `trust`. */
   readonly ca?: string | undefined;
   /** Certificate authorities of the configuration; default: those of Node. */
-  readonly trust?: Pick<Trust, 'with'> | undefined;
+  readonly trust?: Pick<Trust, 'connect' | 'chooserOf'> | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Default: 64 MiB for one download, and twice as much for all parallel downloads of the process. */
@@ -36,6 +39,11 @@ export class DownloadFailed extends Error {
     super(message, options);
     this.statusCode = options.statusCode;
   }
+
+  /** Without a response, the connection decides. */
+  get outlook(): Outlook | undefined {
+    return this.statusCode === undefined ? undefined : outlookOfStatus('files', this.statusCode);
+  }
 }
 
 class ErrorResponse extends Error {
@@ -48,7 +56,11 @@ class ErrorResponse extends Error {
 }
 
 /** The response exceeds the size limit; a retry cannot help. */
-export class DownloadTooLarge extends DownloadFailed {}
+export class DownloadTooLarge extends DownloadFailed {
+  override get outlook(): Outlook {
+    return 'final';
+  }
+}
 
 const defaultLimits: DownloadLimits = {
   maxBytes: 64 * 2 ** 20,
@@ -69,52 +81,62 @@ const MAX_REDIRECTS = 5;
 
 /** @param what start of the message, for example `unable to fetch helm chart`. @throws DownloadFailed */
 export async function download(what: string, from: Download): Promise<Uint8Array> {
-  const { url, ca, signal, trust = new Trust() } = from;
-  const secureContext = trust.with(ca)?.context;
-  const agent = new (loadAgent())({
-    headersTimeout: SILENCE_MS,
-    bodyTimeout: SILENCE_MS,
-    connect: { timeout: SILENCE_MS, ...(secureContext && { secureContext }) },
-  });
+  const { url, signal } = from;
   try {
-    return await followed(what, from, agent);
+    return await followed(what, from);
   } catch (error) {
     if (signal.aborted || error instanceof DownloadTooLarge) throw error;
     const advice = connectionAdvice(error, TRUST);
     const why = advice ? `${connectionCode(error)}: ${advice}` : messageOf(error);
     const statusCode = error instanceof ErrorResponse ? error.statusCode : undefined;
     throw new DownloadFailed(`${what} from "${shownUrl(url)}": ${why}`, { cause: error, statusCode });
-  } finally {
-    await agent.destroy();
   }
 }
 
-async function followed(what: string, from: Download, agent: Agent): Promise<Uint8Array> {
-  const { url, authorization, signal } = from;
-  let at = new URL(url);
+async function followed(what: string, from: Download): Promise<Uint8Array> {
+  const { trust = new Trust(), ca } = from;
+  const first = new URL(from.namedBy ?? from.url);
+  let at = new URL(from.url);
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    const isHome = at.origin === new URL(url).origin;
-    const response = await agent.request({
-      origin: at.origin,
-      path: at.pathname + at.search,
-      method: 'GET',
-      signal,
-      headers: {
-        'user-agent': 'espalier',
-        ...(authorization !== undefined && isHome && { authorization }),
-      },
+    const { connect } = trust.connect(ca, trust.chooserOf(at, first));
+    const agent = new (loadAgent())({
+      headersTimeout: SILENCE_MS,
+      bodyTimeout: SILENCE_MS,
+      connect: { timeout: SILENCE_MS, ...connect },
     });
-    const { statusCode, headers, body } = response;
-    const { location } = headers;
-    if (statusCode < 300) return readAll(response, what, from);
-    if (statusCode >= 400 || typeof location !== 'string') {
-      throw new ErrorResponse(statusCode);
+    try {
+      const answer = await step(what, from, at, agent);
+      if (!(answer instanceof URL)) return answer;
+      at = answer;
+    } finally {
+      await agent.destroy();
     }
-    await body.dump();
-    at = new URL(location, at);
-    if (!/^https?:$/.test(at.protocol)) throw new Error('redirected to something that is not HTTP');
   }
   throw new Error('too many redirects');
+}
+
+/** Returns what the server sends, or where it redirects to. */
+async function step(what: string, from: Download, at: URL, agent: Agent): Promise<Uint8Array | URL> {
+  const { authorization, signal } = from;
+  const isHome = at.origin === new URL(from.url).origin;
+  const response = await agent.request({
+    origin: at.origin,
+    path: at.pathname + at.search,
+    method: 'GET',
+    signal,
+    headers: {
+      'user-agent': 'espalier',
+      ...(authorization !== undefined && isHome && { authorization }),
+    },
+  });
+  const { statusCode, headers, body } = response;
+  if (statusCode < 300) return readAll(response, what, from);
+  const { location } = headers;
+  if (statusCode >= 400 || typeof location !== 'string') throw new ErrorResponse(statusCode);
+  await body.dump();
+  const next = new URL(location, at);
+  if (!/^https?:$/.test(next.protocol)) throw new Error('redirected to something that is not HTTP');
+  return next;
 }
 
 /** Servers may declare a compressed archive as content encoding, so the bytes are not decoded. */

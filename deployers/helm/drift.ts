@@ -2,12 +2,15 @@
  * Detects drift: whether the objects of a release on the cluster still match the chart. Additional fields do not
  * count as drift.
  */
-import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
-import { canonicalQuantity } from '../../src/lib/quantity.ts';
-import { NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
+import { equal } from '../../src/lib/json.ts';
+import type { Fields } from '../../src/lib/objects.ts';
+import { ApiError, NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
+import type { Obj } from '../../src/runtime/types.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import type { KubeObject } from '../objects/manifests/model.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
+import { hasAllOf } from './stored.ts';
+import { repairOf } from './release/update.ts';
 
 /** Whether all objects exist and match. @param namespace for objects that do not specify one */
 export async function isUnchangedOnCluster(
@@ -18,13 +21,45 @@ export async function isUnchangedOnCluster(
 ): Promise<boolean> {
   const found = await inParallel(objects, async (object) => {
     const live = await liveOf(object, namespace, access, signal);
-    return live !== undefined && hasAllOf(live, object);
+    if (live === undefined) return false;
+    return hasAllOf(live, object) || (await isSameToServer(object, live as Obj, access, signal));
   });
   return found.every(Boolean);
 }
 
-/** Whether an object on the cluster has all fields of the chart's object. */
-export const hasAllOf = (live: unknown, object: KubeObject): boolean => contains(live, asStored(object));
+/**
+ * Whether the server would store the same object if the fields of the chart were applied: it knows its defaults, and other
+ * forms of one value. A server or webhook that refuses a dry run does not say, so the object counts as changed.
+ */
+async function isSameToServer(
+  object: KubeObject,
+  live: Obj,
+  access: KubeAccess,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const kind = await access.kindOf(object.apiVersion, object.kind);
+  const write = repairOf(object, live, kind);
+  if (!write) return true;
+  try {
+    const result = await access.client.send({ ...write, isDryRun: true }, signal);
+    return equal(comparable(result), comparable(live));
+  } catch (error) {
+    if (error instanceof ApiError && !signal.aborted) return false;
+    throw error;
+  }
+}
+
+/** Without what changes with every write, and what controllers write meanwhile. */
+function comparable(object: Obj): unknown {
+  const { metadata, status: _, ...rest } = object as Obj & Fields;
+  const {
+    resourceVersion: __,
+    generation: ___,
+    managedFields: ____,
+    ...kept
+  } = metadata as Obj['metadata'] & Fields;
+  return { ...rest, metadata: kept };
+}
 
 /** @param fallback namespace. @returns undefined if the object or its kind does not exist */
 export async function liveOf(
@@ -46,53 +81,3 @@ export async function liveOf(
     throw error;
   }
 }
-
-/**
- * The object as the API server would store it: `stringData` of a secret becomes `data`. The namespace is left out,
- * because the object was found there or its kind is not namespaced.
- */
-function asStored(object: KubeObject): unknown {
-  const { status: _, stringData, ...given }: Fields = object;
-  const rest: Fields = { ...given, metadata: { ...object.metadata, namespace: undefined } };
-  if (object.kind !== 'Secret' || !isObject(stringData)) return rest;
-  const texts = Object.entries(stringData).map(
-    ([key, value]) => [key, Buffer.from(String(value)).toString('base64')] as const,
-  );
-  const data = isObject(rest['data']) ? rest['data'] : {};
-  return { ...rest, data: { ...data, ...Object.fromEntries(texts) } };
-}
-
-/** Fields with quantities; the API server normalizes them: `1000m` becomes `1`. */
-const QUANTITIES: ReadonlySet<string> = new Set(['requests', 'limits', 'hard', 'capacity', 'sizeLimit']);
-
-/** Whether the live value contains the wanted one: maps may have more keys, lists must not have more elements. */
-function contains(live: unknown, wanted: unknown, isQuantity = false): boolean {
-  if (wanted === null || wanted === undefined) return true;
-  if (Array.isArray(wanted)) {
-    if (wanted.length === 0) return live === undefined || (Array.isArray(live) && live.length === 0);
-    return holdsAll(live, wanted);
-  }
-  if (isObject(wanted)) {
-    if (Object.keys(wanted).length === 0) return live === undefined || isObject(live);
-    return (
-      isObject(live) &&
-      Object.entries(wanted).every(([key, value]) =>
-        contains(ownField(live, key), value, isQuantity || QUANTITIES.has(key)),
-      )
-    );
-  }
-  // The API server omits empty values.
-  if (live === undefined) return wanted === '' || wanted === false || wanted === 0;
-  if (!isScalar(live) || !isScalar(wanted)) return false;
-  const form = (value: Scalar): string => (isQuantity && canonicalQuantity(String(value))) || String(value);
-  return form(live) === form(wanted);
-}
-
-const holdsAll = (live: unknown, wanted: readonly unknown[]): boolean =>
-  Array.isArray(live) &&
-  live.length === wanted.length &&
-  wanted.every((element, i) => contains((live as readonly unknown[])[i], element));
-
-type Scalar = string | number | bigint | boolean;
-
-const isScalar = (value: unknown): value is Scalar => value !== null && typeof value !== 'object';

@@ -7,9 +7,11 @@ import { errorMessageOf, findHelm, HelmMissing, type Helm, type HelmAnswer } fro
 import { maskFor, OPERATION } from './errors.ts';
 import type { HelmOptions, HelmContext } from './helm-context.ts';
 
+export type HelmFiles = Readonly<Record<string, Uint8Array | string>>;
+
 interface Call {
   readonly args: readonly string[];
-  readonly files: Readonly<Record<string, Uint8Array | string>>;
+  readonly files: HelmFiles;
 }
 
 export async function callHelm(

@@ -48,6 +48,7 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
     initOperation: 'InitHelmOperation',
     config: helmConfig,
     status: helmStatus,
+    hasInventory: true,
     schedule: (config) => config.continuousReconcile,
     apply: (ctx: HelmContext) =>
       results.during(ctx, async () => {
@@ -72,9 +73,8 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
         const gone = first.objects.filter(({ ref }) => !ids.has(idOf(ref)));
         return { objects: [...plan.objects, ...gone], notes: [...first.notes, ...plan.notes] };
       }
-      const { chart } = prepared;
-      const capabilities = await capabilitiesOf(access, chart, ctx);
-      return planRelease(ctx, access, { chart, charts, capabilities });
+      const capabilities = await capabilitiesOf(access, prepared.chart, ctx);
+      return planRelease(ctx, access, { chart: prepared.chart, charts, capabilities });
     },
     async remove(ctx: HelmContext) {
       ctx.assertTimeLeft(`${PREFIX}: start delete`);

@@ -4,7 +4,7 @@ import type { KubeAccess } from '../sdk/access.ts';
 import type { ActionProblem, ApplyStep, ReleaseActions } from './actions.ts';
 import { configurationError, maskFor } from './errors.ts';
 import { chartsFor, type HelmContext, type HelmOptions } from './helm-context.ts';
-import { ReleaseError, type ReleaseTarget } from './release/cluster.ts';
+import { podsIn, ReleaseError, type ReleaseTarget } from './release/cluster.ts';
 import { discardInterrupted } from './release/interrupted.ts';
 import { install } from './release/install.ts';
 import type { ActionSettings, ChartInput } from './release/settings.ts';
@@ -21,6 +21,7 @@ export function ownActions(ctx: HelmContext, access: KubeAccess, options: HelmOp
     charts: chartsFor(ctx, options),
     clock: ctx.clock,
     signal,
+    mask: maskFor(config),
     warn: (message, err) => {
       ctx.log.warn(
         { release: `${config.namespace}/${config.name}`, err, problem: message },
@@ -32,7 +33,7 @@ export function ownActions(ctx: HelmContext, access: KubeAccess, options: HelmOp
     chart,
     values: config.values,
     capabilities: () => capabilitiesOf(access, chart, ctx),
-    lookup: lookupFrom(access, signal),
+    lookup: (definitions) => lookupFrom(access, signal, () => Promise.resolve(definitions)),
   });
   const settingsOf = (action: 'install' | 'upgrade', { timeoutMs }: ApplyStep): ActionSettings => {
     const { force, wait, atomic, takeOwnership } = config[action];
@@ -70,6 +71,9 @@ async function problemIn(
     if (error instanceof ReleaseNotFound) return undefined;
     if (error instanceof ChartStopped) throw configurationError('RenderHelmValues', error.message, error);
     if (!(error instanceof ReleaseError) && !(error instanceof HelmError)) throw error;
-    return { message: maskFor(config)(prefix + error.message), cause: error };
+    const text = maskFor(config)(prefix + error.message);
+    const pods = podsIn(error);
+    const message = pods.length > 0 ? `${text.trimEnd()}\n${pods.join('\n')}` : text;
+    return { message, cause: error };
   }
 }

@@ -9,7 +9,7 @@ import type { Content } from '../../src/components/repository.ts';
 import { readResolvers } from '../../src/components/resolvers.ts';
 import type { Request, ComponentRepositories } from '../../src/components/component-repositories.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
-import { parseYaml } from '../../src/lib/yaml.ts';
+import { parseBoundedYaml } from '../../src/lib/yaml-texts.ts';
 import type { HelmContext, HelmOptions } from './helm-context.ts';
 
 /** Helm's media types for the chart layer, current and old. */
@@ -88,7 +88,7 @@ function readKey(key: string): {
   let document: unknown;
   try {
     if (key.length > MAX_KEY) throw new RangeError('too long');
-    document = parseYaml(Buffer.from(key, 'base64').toString('utf8'));
+    document = parseBoundedYaml(Buffer.from(key, 'base64').toString('utf8'));
   } catch {
     throw new ReferenceInvalid('chart.resourceRef is not the key of a resource');
   }

@@ -10,7 +10,8 @@ import type { KubeAccess } from '../sdk/access.ts';
 import type { ItemPlan, PlannedObject } from '../sdk/item-plan.ts';
 import { idOf, refOf, type KubeObject } from '../objects/manifests/model.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
-import { hasAllOf, liveOf } from './drift.ts';
+import { liveOf } from './drift.ts';
+import { hasAllOf } from './stored.ts';
 import { checkAgainstSchema, inputDigest, elementsIn, isUnchanged, type Action } from './release.ts';
 import { isEnded, isPending, recordsOf, type ReleaseRecord } from './releases.ts';
 import { definitionsIn, objectsOf, render, withNamespaces, type RenderContext } from './rendering.ts';
@@ -46,13 +47,16 @@ export async function planRelease(
   const action: Action = last ? 'upgrade' : 'install';
   await checkAgainstSchema(action, renderContext, config);
   const revision = ((newest?.status === 'uninstalled' ? newest : last)?.revision ?? 0) + 1;
-  const rendering = await render(ctx, access, renderContext, { revision, isUpgrade: action === 'upgrade' });
+  const isUpgrade = action === 'upgrade';
+  const ownDefinitions = isUpgrade ? undefined : 'created';
+  const rendering = await render(ctx, access, renderContext, { revision, isUpgrade, ownDefinitions });
   const base = usable.findLast(({ status }) => status === 'deployed') ?? last;
 
   const earlier = await planOfEarlier(ctx, access, charts);
   const recorded = base ? await objectsMade(base, config, { access, charts }) : [];
   const documents = rendering.manifests.map(({ document }) => document);
-  const wanted = await withNamespaces(objectsOf(documents), config.namespace, access);
+  const definitions = isUpgrade ? [] : objectsOf(definitionsIn(rendering));
+  const wanted = await withNamespaces(objectsOf(documents), config.namespace, access, definitions);
   const ids = new Set(wanted.map((object) => idOf(refOf(object))));
   const step: Step = {
     ctx,
@@ -88,10 +92,10 @@ export async function planUninstall(
   charts: ChartRunner,
 ): Promise<ItemPlan> {
   const { config, previous } = ctx;
-  const earlier = await planOfEarlier(ctx, access, charts);
-  if (!config.isRelease && !previous?.release) return planRemovalOfTemplates(ctx);
-  const own = await planHelmUninstall(config.isRelease ? config : previous?.release, ctx, { access, charts });
-  return { objects: [...earlier.objects, ...own.objects], notes: [...earlier.notes, ...own.notes] };
+  if (previous?.release) return planHelmUninstall(previous.release, ctx, { access, charts });
+  const hasTemplates = previous?.managedResources?.some(({ policy }) => policy);
+  if (!config.isRelease || hasTemplates) return planRemovalOfTemplates(ctx);
+  return planHelmUninstall(config, ctx, { access, charts });
 }
 
 /**

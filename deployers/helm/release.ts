@@ -7,26 +7,22 @@ import { ChartStopped, HelmError } from '../../src/templating/helm/errors.ts';
 import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
 import { toYaml } from '../../src/lib/yaml.ts';
 import { checkReadinessAndExports } from '../objects/readiness-and-exports.ts';
+import { checkedRef, type CheckedRef } from '../objects/readiness/checked.ts';
+import { isUpstreamsKind, mayBeUnready } from '../objects/readiness/table.ts';
 import type { KubeAccess } from '../sdk/access.ts';
+import type { ReadinessRules } from '../sdk/deployer.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import { isKubeObject, type KubeObject, type ManagedResource } from '../objects/manifests/model.ts';
 import { done, type Outcome } from '../sdk/outcome.ts';
-import { actionsFor, type ReleaseActions } from './actions.ts';
+import { actionsFor, type ActionProblem, type ReleaseActions } from './actions.ts';
 import type { LoadedChart } from './chart.ts';
 import { timeoutFor } from './flags.ts';
 import type { HelmConfig } from './config.ts';
 import { isUnchangedOnCluster } from './drift.ts';
-import {
-  documentsIn,
-  deleteRecord,
-  isEnded,
-  isPending,
-  objectsIn,
-  recordsOf,
-  type ReleaseRecord,
-} from './releases.ts';
-import { configurationError, OPERATION } from './errors.ts';
+import { documentsIn, deleteRecord, isEnded, isPending, recordsOf, type ReleaseRecord } from './releases.ts';
+import { configurationError, maskFor, OPERATION } from './errors.ts';
 import { objectsOf } from './rendering.ts';
+import { hasExpired } from './release/cluster.ts';
 import { PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
 import type { JobResults } from './job-results.ts';
 import { statusOf, type HelmStatus, type ReleaseNote } from './status.ts';
@@ -56,7 +52,7 @@ export async function applyRelease(
   ctx.assertTimeLeft(`${PREFIX}: start apply files`);
   // Always kept with the job, as the status is: the release is not repeated while the job waits.
   const releaseOnce = () => release(ctx, access, loaded, options);
-  const status = await results.once(ctx, 'released', releaseOnce, () => 0);
+  const { status, checked } = await results.once(ctx, 'released', releaseOnce, () => 0);
   return checkReadinessAndExports(
     ctx,
     {
@@ -65,7 +61,8 @@ export async function applyRelease(
       readiness: config.readiness,
       exports: config.exports,
       values,
-      refs: (status.managedResources ?? []).map(({ resource }) => resource),
+      checked,
+      mask: (text) => maskFor(config)(text),
       known: new Map(),
       status,
     },
@@ -80,9 +77,10 @@ async function release(
   access: KubeAccess,
   loaded: LoadedChartWithRunner,
   options: HelmOptions,
-): Promise<HelmStatus> {
+): Promise<Released> {
   const { config, previous, signal } = ctx;
   const { name, namespace } = config;
+  const { readiness: rules } = ctx;
   const { charts } = loaded;
   const digest = inputDigest(loaded.chart, config);
   const old = previous?.release;
@@ -90,7 +88,11 @@ async function release(
   const records = await recordsAfterUninstall(ctx, access, options);
   const newest = records.at(-1);
   if (newest && (await isUnchanged(ctx, access, newest, { digest, charts }))) {
-    return statusFor(newest, { config, charts }, { name, namespace, digest, revision: newest.revision });
+    return releasedFrom(
+      newest,
+      { config, charts, rules },
+      { name, namespace, digest, revision: newest.revision },
+    );
   }
   const actions = actionsFor(ctx, access, options);
   const isStale = newest !== undefined && isInterrupted(ctx, newest);
@@ -108,7 +110,9 @@ async function release(
   await act({ action, isReinstall: last !== undefined }, ctx, access, loaded.chart, actions);
   const made = (await recordsOf(access, config, signal)).at(-1);
   const note = { name, namespace, digest, ...(made && { revision: made.revision }) };
-  return made ? statusFor(made, { config, charts }, note) : statusOf([], note);
+  return made
+    ? releasedFrom(made, { config, charts, rules }, note)
+    : { status: statusOf([], note), checked: [] };
 }
 
 /**
@@ -160,15 +164,16 @@ export async function isUnchanged(
 export const elementsIn = async (
   record: ReleaseRecord,
   charts: ChartRunner,
-): Promise<readonly KubeObject[]> =>
-  (await documentsIn(record, charts)).flatMap((document) => {
-    try {
-      return objectsOf([document]);
-    } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
-      return isKubeObject(document) ? [document] : [];
-    }
-  });
+): Promise<readonly KubeObject[]> => (await documentsIn(record, charts)).flatMap(elementsOf);
+
+function elementsOf(document: unknown): readonly KubeObject[] {
+  try {
+    return objectsOf([document]);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return isKubeObject(document) ? [document] : [];
+  }
+}
 
 /** Whether the record is older than a job may take, so the process that started the action no longer runs. */
 function isOlderThanJob({ item, clock }: HelmContext, { createdAt }: ReleaseRecord): boolean {
@@ -202,7 +207,7 @@ async function act(
     operation: OPERATION,
     reason: REASONS[action],
     message,
-    requeueAfterMs: retryDelay(message, end - ctx.clock.now()),
+    requeueAfterMs: retryDelay(problem, end - ctx.clock.now()),
     cause: problem.cause,
   });
 }
@@ -214,9 +219,8 @@ const RETRY_MS = 5000;
  * would wait and roll back again, with less time on each attempt.
  * @param leftMs remaining time of the job
  */
-function retryDelay(message: string, leftMs: number): number {
-  const hasWaited = /context deadline exceeded|timed out waiting/.test(message);
-  return hasWaited && Number.isFinite(leftMs) ? Math.max(1, leftMs) : RETRY_MS;
+function retryDelay({ hasWaited, cause }: ActionProblem, leftMs: number): number {
+  return (hasWaited || hasExpired(cause)) && Number.isFinite(leftMs) ? Math.max(1, leftMs) : RETRY_MS;
 }
 
 /** Removes pending records, which would block all further helm actions. */
@@ -238,33 +242,42 @@ export async function checkAgainstSchema(
     if (!(error instanceof HelmError)) throw error;
     if (error instanceof ChartStopped) throw configurationError('PrepareHelmValues', error.message, error);
     const message = `unable to ${action} helm chart release: ${error.message}`;
-    throw new RetryError({ operation: OPERATION, reason: REASONS[action], message, cause: error });
+    throw new ConfigurationError({ operation: OPERATION, reason: REASONS[action], message, cause: error });
   }
 }
 
 // ---------------------------------------------------------------- what the status shows
 
-const WORKLOADS: Readonly<Record<string, string>> = {
-  Pod: 'v1',
-  ReplicationController: 'v1',
-  Deployment: 'apps/v1',
-  ReplicaSet: 'apps/v1',
-  StatefulSet: 'apps/v1',
-  DaemonSet: 'apps/v1',
-};
+/** The status of a release, and the objects that must be ready. */
+interface Released {
+  readonly status: HelmStatus;
+  readonly checked: readonly CheckedRef[];
+}
 
-/** Only objects with a default readiness check, as upstream does. */
-const statusFor = async (
+interface ReleaseSource {
+  readonly config: HelmConfig;
+  readonly charts: ChartRunner;
+  readonly rules: ReadinessRules;
+}
+
+/** The status lists only the kinds that upstream waits for, and upstream does not expand lists. */
+async function releasedFrom(
   record: ReleaseRecord,
-  { config, charts }: { readonly config: HelmConfig; readonly charts: ChartRunner },
+  { config, charts, rules }: ReleaseSource,
   note: ReleaseNote,
-): Promise<HelmStatus> =>
-  statusOf(
-    (await objectsIn(record, charts))
-      .filter(({ kind, apiVersion }) => WORKLOADS[kind] === apiVersion)
-      .map((object) => entryOf(object, config.namespace)),
-    note,
-  );
+): Promise<Released> {
+  const documents = await documentsIn(record, charts);
+  const managed = documents
+    .filter(isKubeObject)
+    .filter(isUpstreamsKind)
+    .map((object) => entryOf(object, config.namespace));
+  return {
+    status: statusOf(managed, note),
+    checked: (rules === 'landscaper' ? documents.filter(isKubeObject) : documents.flatMap(elementsOf))
+      .filter((object) => mayBeUnready(object, rules))
+      .map((object) => checkedRef(entryOf(object, config.namespace).resource, object)),
+  };
+}
 
 const entryOf = ({ apiVersion, kind, metadata }: KubeObject, fallback: string): ManagedResource => ({
   resource: { apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? fallback },
@@ -279,11 +292,11 @@ export async function removeRelease(
 ): Promise<Outcome<HelmStatus>> {
   const { config, previous } = ctx;
   ctx.assertTimeLeft(`${PREFIX}: start deleting`);
-  const noted = previous?.release;
-  if (noted && (noted.name !== config.name || noted.namespace !== config.namespace)) {
-    await uninstall(ctx, access, noted, options);
-  }
-  await uninstall(ctx, access, config, options);
+  // The objects of a chart without a release were all that was installed.
+  if (!previous?.release && previous?.managedResources?.some(({ policy }) => policy)) return done();
+  // A release with the configured name is another one if the recorded release has not been replaced by it yet.
+  const { name, namespace } = previous?.release ?? config;
+  await uninstall(ctx, access, { name, namespace }, options);
   return done();
 }
 

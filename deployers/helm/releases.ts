@@ -10,7 +10,6 @@ import type { ChartRunner } from '../../src/templating/helm/work.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import { SECRET } from '../sdk/kinds.ts';
-import { isKubeObject, type KubeObject } from '../objects/manifests/model.ts';
 
 export interface ReleaseRecord {
   readonly revision: number;
@@ -90,10 +89,6 @@ export async function deleteRecord(
     if (!(error instanceof NotFound)) throw error;
   }
 }
-
-/** The objects of a revision as the chart rendered them; lists are not expanded. A damaged record contains none. */
-export const objectsIn = async (record: ReleaseRecord, charts: ChartRunner): Promise<readonly KubeObject[]> =>
-  (await documentsIn(record, charts)).filter(isKubeObject);
 
 /** All documents of a revision. @throws ConfigurationError if the record exceeds the size limit */
 export const documentsIn = async (record: ReleaseRecord, charts: ChartRunner): Promise<readonly unknown[]> =>

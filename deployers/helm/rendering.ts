@@ -1,14 +1,22 @@
 /** Turns a chart into objects for both modes: renders it, expands lists, and sets namespaces. */
-import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
+import type { Capabilities, OwnDefinitions } from '../../src/templating/helm/capabilities.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
 import type { Release } from '../../src/templating/helm/root.ts';
 import type { ChartObjects, ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
-import { copy } from '../../src/lib/json.ts';
-import { isObject } from '../../src/lib/objects.ts';
+import { survivesDouble } from '../../src/lib/exact-json.ts';
+import { copy, define } from '../../src/lib/json.ts';
+import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
 import { NoSuchKind } from '../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../src/runtime/types.ts';
 import type { KubeAccess } from '../sdk/access.ts';
-import { CRD_KIND, isKubeObject, type KubeObject, type Manifest } from '../objects/manifests/model.ts';
+import {
+  CRD_KIND,
+  isKubeObject,
+  NO_NAME,
+  type KubeObject,
+  type Manifest,
+} from '../objects/manifests/model.ts';
+import { metadataProblem } from '../objects/manifests/metadata.ts';
 import { expandLists, kindFromCrds, NotAnObject } from '../objects/manifests/order.ts';
 import { isKubernetesObject, lookupFrom } from './target-facts.ts';
 import { configurationError, maskFor } from './errors.ts';
@@ -21,19 +29,37 @@ export interface RenderContext {
   readonly capabilities: Capabilities;
 }
 
-/** @param at revision that templates see */
+/** How a chart is rendered. */
+interface RenderSettings extends Pick<Release, 'revision' | 'isUpgrade'> {
+  /** Undefined: an upgrade, which does not install CRDs. */
+  readonly ownDefinitions: OwnDefinitions | undefined;
+}
+
 export async function render(
   ctx: HelmContext,
   access: KubeAccess,
   { chart, charts, capabilities }: RenderContext,
-  at: Pick<Release, 'revision' | 'isUpgrade'>,
+  { ownDefinitions, ...at }: RenderSettings,
 ): Promise<ChartObjects> {
   const { config, signal } = ctx;
   const release = { name: config.name, namespace: config.namespace, ...at };
   const { values } = config;
-  const lookup = lookupFrom(access, signal);
+  // Read once, and only if a template looks up a kind that the target does not serve.
+  let read: Promise<readonly KubeObject[]> | undefined;
+  const readDefinitions = async (): Promise<readonly KubeObject[]> => {
+    if (!ownDefinitions) return [];
+    const files = await charts.chartDefinitions({ chart, values });
+    return objectsOf(files.flatMap(definitionsIn));
+  };
+  const lookup = lookupFrom(access, signal, () => (read ??= readDefinitions()));
   try {
-    const inputs = { release, values, capabilities, skipsSchema: true };
+    const inputs = {
+      release,
+      values,
+      capabilities,
+      ...(ownDefinitions && { ownDefinitions }),
+      skipsSchema: true,
+    };
     return await charts.renderChart({ chart, inputs, lookup });
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
@@ -42,10 +68,10 @@ export async function render(
 }
 
 /** The CRDs in the folder `crds` of the chart. */
-export const definitionsIn = ({ definitions }: ChartObjects): readonly unknown[] =>
+export const definitionsIn = ({ definitions }: Pick<ChartObjects, 'definitions'>): readonly unknown[] =>
   definitions.map((definition) => {
     if ('problem' in definition) throw configurationError('RenderHelmValues', definition.problem);
-    return definition.document;
+    return inNumbers(definition.document, 'crds');
   });
 
 /** Expands lists. Documents that are not objects are left out. */
@@ -55,32 +81,62 @@ export function objectsOf(documents: readonly unknown[]): readonly KubeObject[] 
     return { ...object, metadata: isObject(object.metadata) ? object.metadata : { name: '' } };
   });
   try {
-    return expandLists(objects.map(managed)).map(({ object }) => object);
+    return expandLists(objects.map(managed)).map(({ object }) => checked(object));
   } catch (error) {
     if (!(error instanceof NotAnObject)) throw error;
     throw configurationError('RenderHelmValues', error.message, error);
   }
 }
 
-export const managed = (object: KubeObject): Manifest => ({ policy: 'manage', object });
-
-/** Refuses an integer that JSON would round. */
-export function refuseInexactIntegers(value: unknown, source: string): void {
-  if (typeof value === 'bigint') {
-    const message = `${source}: an integer beyond 2^53 would be rounded when it is applied; put it in quotes`;
-    throw configurationError('RenderHelmValues', message);
-  }
-  if (typeof value !== 'object' || value === null) return;
-  for (const inner of Object.values(value)) refuseInexactIntegers(inner, source);
+function checked(object: KubeObject): KubeObject {
+  const { kind, metadata } = object;
+  const problem = metadataProblem(object) ?? (metadata.name ? undefined : `${kind}: ${NO_NAME}`);
+  if (problem === undefined) return object;
+  throw configurationError('RenderHelmValues', problem);
 }
 
-/** Objects of namespaced kinds without a namespace get the release's namespace. */
+export const managed = (object: KubeObject): Manifest => ({ policy: 'manage', object });
+
+/** Servers read these fields of a CustomResourceDefinition as doubles. */
+const LIMITS: ReadonlySet<string> = new Set(['minimum', 'maximum', 'multipleOf']);
+
+/**
+ * The document with its large integers as numbers.
+ * @throws ConfigurationError for an integer that a number cannot represent, unless the server rounds it, too
+ */
+export function inNumbers(document: unknown, source: string): unknown {
+  const isDefinition = ownField(document, 'kind') === CRD_KIND;
+  const convert = (value: unknown, key: string): unknown => {
+    if (typeof value === 'bigint') {
+      if (survivesDouble(value.toString()) || (isDefinition && LIMITS.has(key))) return Number(value);
+      const message = `${source}: the integer ${value.toString()} would lose digits when it is applied; put it in quotes`;
+      throw configurationError('RenderHelmValues', message);
+    }
+    if (Array.isArray(value)) return value.map((element) => convert(element, key));
+    if (!isObject(value)) return value;
+    const result: Fields = {};
+    for (const [name, field] of Object.entries(value)) define(result, name, convert(field, name));
+    return result;
+  };
+  return hasBigint(document) ? convert(document, '') : document;
+}
+
+function hasBigint(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint';
+  return Object.values(value).some(hasBigint);
+}
+
+/**
+ * Objects of namespaced kinds without a namespace get the release's namespace.
+ * @param definitions CRDs that are created before
+ */
 export async function withNamespaces(
   objects: readonly KubeObject[],
   namespace: string,
   access: KubeAccess,
+  definitions: readonly KubeObject[] = [],
 ): Promise<readonly KubeObject[]> {
-  const crds = objects.filter(({ kind }) => kind === CRD_KIND);
+  const crds = [...definitions, ...objects].filter(({ kind }) => kind === CRD_KIND);
   const result: KubeObject[] = [];
   for (const object of objects) {
     const kind = await kindOrUndefined(object, crds, access);

@@ -6,6 +6,8 @@
 import { ByteBudget, shareOf } from '../../src/lib/byte-budget.ts';
 import { ChildProgram, programBeside } from '../../src/lib/child-program.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import { YamlBudget } from '../../src/lib/yaml-budget.ts';
+import { YamlTooLarge } from '../../src/lib/yaml-error.ts';
 import { ChartNotPublished, locationIn, RepositoryProblem, type WantedChart } from './repository-index.ts';
 
 export interface IndexRequest {
@@ -23,6 +25,8 @@ export class IndexTooLarge extends RepositoryProblem {
 
 /** Smaller indexes are read in this process, which costs less than starting another one. */
 const SMALL_BYTES = 256 * 1024;
+/** Bytes of the values of such an index, unless it has aliases. */
+const SMALL_VALUES = 16 * SMALL_BYTES;
 /** An index of 16 MiB takes about one second. */
 const MAX_MS = 30_000;
 const MAX_MEMORY_MIB = 256;
@@ -44,7 +48,13 @@ export async function locationInProcess(
   wanted: WantedChart,
   { clock, signal, namespace }: Reading,
 ): Promise<string> {
-  if (index.length <= SMALL_BYTES) return locationIn(index, wanted);
+  if (index.length <= SMALL_BYTES) {
+    try {
+      return locationIn(index, wanted, new YamlBudget(SMALL_VALUES));
+    } catch (error) {
+      if (!(error instanceof RepositoryProblem && error.cause instanceof YamlTooLarge)) throw error;
+    }
+  }
   const place = await turns.take(1, shareOf(namespace, wanted.url), signal);
   try {
     const response = await responseOf({ index, wanted }, clock, signal);

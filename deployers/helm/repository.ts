@@ -1,9 +1,11 @@
 /** Fetches charts from chart repositories: an index of versions with archives, and credentials from the Context. */
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { download, DownloadFailed, shownUrl, type Download } from './download.ts';
-import { ChartNotPublished, RepositoryProblem } from './repository-index.ts';
+import { ChartNotPublished, isInRegistry, referenceIn, RepositoryProblem } from './repository-index.ts';
 import { locationInProcess } from './repository-process.ts';
 import type { HelmContext } from './helm-context.ts';
+import { Trust } from '../../src/components/trust.ts';
+import { messageOf } from '../sdk/errors.ts';
 import { trimmedEnd } from '../../src/lib/trim.ts';
 
 export { ChartNotPublished, RepositoryProblem } from './repository-index.ts';
@@ -19,23 +21,36 @@ interface Auth {
   readonly ca?: string | undefined;
 }
 
-/** @throws RepositoryProblem, DownloadFailed */
+interface RepositorySources extends Pick<Download, 'limits' | 'trust'> {
+  /** Fetches the chart of a reference in a registry, which an index may have in place of the address of an archive. */
+  readonly fromRegistry: (ref: string) => Promise<Uint8Array>;
+}
+
+/** @throws RepositoryProblem, DownloadFailed, ComponentProblem */
 export async function chartFromRepository(
   { url, name, version }: RepoChart,
   ctx: HelmContext,
-  from: Pick<Download, 'limits' | 'trust'>,
+  from: RepositorySources,
 ): Promise<Uint8Array> {
   const auth = await authFor(url, ctx);
   const base = trimmedEnd(url, '/');
   const { clock, signal, item } = ctx;
   const { namespace } = item.metadata;
-  const index = await indexOf(`${base}/index.yaml`, { ...from, ...auth, clock, signal, namespace });
+  const index = await indexOf(`${base}/index.yaml`, {
+    limits: from.limits,
+    trust: from.trust,
+    ...auth,
+    clock,
+    signal,
+    namespace,
+  });
   const shown = shownUrl(base);
   const location = await locationInProcess(
     index,
     { url: shown, name, version },
     { clock, signal, namespace },
   );
+  if (isInRegistry(location)) return fetchReference(referenceIn(location), new URL(base), from);
   const archive = URL.canParse(location, `${base}/`) ? new URL(location, `${base}/`) : undefined;
   if (!archive || !/^https?:$/.test(archive.protocol))
     throw new RepositoryProblem(
@@ -43,14 +58,33 @@ export async function chartFromRepository(
     );
   // Credentials of a repository are not sent to other servers that its index refers to.
   const isSame = archive.origin === new URL(base).origin;
+  const { limits, trust } = from;
   return download('unable to fetch helm chart', {
-    ...from,
+    limits,
+    trust,
     url: archive.href,
+    namedBy: base,
     ...(isSame && auth),
     clock,
     signal,
     namespace,
   });
+}
+
+/** A registry must not have a local address, as after a redirect, unless it is the server of the repository. */
+function fetchReference(
+  ref: string,
+  base: URL,
+  { fromRegistry, trust = new Trust() }: RepositorySources,
+): Promise<Uint8Array> {
+  const address = `https://${ref.split('/', 1)[0] ?? ''}`;
+  try {
+    if (URL.canParse(address)) trust.chooserOf(new URL(address), new URL(`https://${base.host}`));
+  } catch (error) {
+    const message = `the index of ${shownUrl(base.href)} has a chart in a registry: ${messageOf(error)}`;
+    throw new RepositoryProblem(message, { cause: error });
+  }
+  return fromRegistry(ref);
 }
 
 /** @throws ChartNotPublished if there is no index, DownloadFailed */

@@ -7,6 +7,8 @@ import type { Obj } from '../../src/runtime/types.ts';
 import { knownApiVersions, type Capabilities } from '../../src/templating/helm/capabilities.ts';
 import type { LookupKey } from '../../src/templating/helm/functions.ts';
 import type { KubeAccess } from '../sdk/access.ts';
+import type { KubeObject } from '../objects/manifests/model.ts';
+import { kindFromCrds } from '../objects/manifests/order.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
 import type { LoadedChart } from './chart.ts';
 import { configurationError, retryError } from './errors.ts';
@@ -49,8 +51,16 @@ export async function capabilitiesOf(
   const version = await client.raw('GET', '/version', undefined, signal);
   const git = ownField(version, 'gitVersion');
   const isVersion = typeof git === 'string' && git.length <= MAX_VERSION;
-  const kubeVersion = isVersion ? git : staticCapabilities.kubeVersion;
-  if (!isAsked('Capabilities')) return { kubeVersion, apiVersions: knownApiVersions };
+  const short = (key: string): string | undefined => {
+    const value = ownField(version, key);
+    return isVersion && typeof value === 'string' && value.length <= MAX_VERSION ? value : undefined;
+  };
+  const facts = {
+    kubeVersion: isVersion ? git : staticCapabilities.kubeVersion,
+    major: short('major'),
+    minor: short('minor'),
+  };
+  if (!isAsked('Capabilities')) return { ...facts, apiVersions: knownApiVersions };
   const groups = ownField(await client.raw('GET', '/apis', undefined, signal), 'groups');
   const served = (Array.isArray(groups) ? groups : []).flatMap((group: unknown) => {
     const versions = ownField(group, 'versions');
@@ -58,7 +68,7 @@ export async function capabilitiesOf(
   });
   const budget = new NameBudget();
   const apiVersions = budget.admit(['v1', ...served]);
-  if (!isAsked('APIVersions')) return { kubeVersion, apiVersions };
+  if (!isAsked('APIVersions')) return { ...facts, apiVersions };
   const kinds = await inParallel(apiVersions, async (apiVersion) => {
     budget.admit([]); // no request after the limit is reached
     const path = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
@@ -71,15 +81,18 @@ export async function capabilitiesOf(
       ),
     );
   });
-  return { kubeVersion, apiVersions: [...apiVersions, ...new Set(kinds.flat())] };
+  return { ...facts, apiVersions: [...apiVersions, ...new Set(kinds.flat())] };
 }
 
+/** The CRDs of a chart, which are installed before its objects. */
+type DefinitionsOf = () => Promise<readonly KubeObject[]>;
+
 /**
- * Looks up an object or a list; undefined if it does not exist. @throws RetryError with the requested object and
- * the server's error
+ * Looks up an object or a list; undefined if it does not exist, or if the chart itself defines its kind. @throws RetryError
+ * with the requested object and the server's error
  */
 export const lookupFrom =
-  (access: KubeAccess, signal: AbortSignal) =>
+  (access: KubeAccess, signal: AbortSignal, definitions: DefinitionsOf) =>
   async ({ apiVersion, kind: name, namespace, name: object }: LookupKey): Promise<unknown> => {
     const what = `${apiVersion} ${name} ${namespace === '' ? '' : `${namespace}/`}${object}`.trim();
     try {
@@ -95,7 +108,9 @@ export const lookupFrom =
     } catch (error) {
       if (error instanceof NotFound) return undefined;
       if (signal.aborted) throw error;
-      const why = error instanceof NoSuchKind ? 'the target has no such kind' : (error as Error).message;
+      const isMissing = error instanceof NoSuchKind;
+      if (isMissing && kindFromCrds(await definitions(), apiVersion, name)) return undefined;
+      const why = isMissing ? 'the target has no such kind' : (error as Error).message;
       throw retryError('RenderHelmValues', `lookup of ${what}: ${why}`, error);
     }
   };

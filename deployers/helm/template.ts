@@ -18,14 +18,15 @@ import type { ItemPlan } from '../sdk/item-plan.ts';
 import { HELM_GROUP } from './schema.ts';
 import {
   definitionsIn,
+  inNumbers,
   managed,
   objectsOf,
-  refuseInexactIntegers,
   render,
   withNamespaces,
   type RenderContext,
 } from './rendering.ts';
 import { PREFIX, type HelmContext } from './helm-context.ts';
+import { staticCapabilities } from './target-facts.ts';
 import type { JobResults } from './job-results.ts';
 import { statusOf, type HelmStatus } from './status.ts';
 
@@ -65,13 +66,20 @@ async function manifestsOf(
   access: KubeAccess,
   prepared: Prepared,
 ): Promise<readonly Manifest[]> {
-  const rendering = await render(ctx, access, prepared, { revision: 0, isUpgrade: false });
+  const rendering = await render(ctx, access, prepared, {
+    revision: 0,
+    isUpgrade: false,
+    // Upstream's constant does not know the CRDs of the chart.
+    ownDefinitions: prepared.capabilities === staticCapabilities ? undefined : 'applied',
+  });
   ctx.assertTimeLeft(`${PREFIX}: start apply files`);
   ctx.assertTimeLeft(`${PREFIX}: start create manifests`);
   // All objects except tests: hooks are applied as normal objects.
   const rendered = [...rendering.manifests, ...rendering.hooks.filter((hook) => !isTestHook(hook))];
-  for (const { source, document } of rendered) refuseInexactIntegers(document, source);
-  const documents = [...definitionsIn(rendering), ...rendered.map(({ document }) => document)];
+  const documents = [
+    ...definitionsIn(rendering),
+    ...rendered.map(({ source, document }) => inNumbers(document, source)),
+  ];
   const objects = await withNamespaces(objectsOf(documents), ctx.config.namespace, access);
   return [...(await namespaceOf(ctx, access)), ...objects.map(managed)];
 }

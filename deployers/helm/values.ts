@@ -1,5 +1,9 @@
 /** Exports from the values of the chart; they need no cluster. */
-import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
+import {
+  helmVersionFields,
+  versionFields,
+  type Capabilities,
+} from '../../src/templating/helm/capabilities.ts';
 import { JsonPathError } from '../../src/lib/json-path.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
 import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
@@ -22,19 +26,20 @@ export async function valueExports(
   const wanted = config.exports.filter(({ from }) => !from);
   if (wanted.length === 0) return new Map();
   const { metadata, values } = await explained(charts.chartValues({ chart, values: config.values }));
-  const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(capabilities.kubeVersion) ?? [];
   const { document, name, version } = metadata;
   const root = {
     Chart: { ...document, Name: name, Version: version, AppVersion: document['appVersion'] },
     Capabilities: {
-      KubeVersion: { Version: capabilities.kubeVersion, Major: major, Minor: minor },
+      KubeVersion: versionFields(capabilities),
       APIVersions: capabilities.apiVersions,
+      HelmVersion: helmVersionFields,
     },
     Release: {
       Name: config.name,
       Namespace: config.namespace,
       IsInstall: true,
       IsUpgrade: false,
+      Revision: 0,
       Service: 'Helm',
     },
     Values: values,

@@ -24,6 +24,7 @@ export function manifestDeployer(): DeployerPlugin<ManifestConfig, ManifestStatu
     initOperation: 'InitManifestOperation',
     config: manifestConfig,
     status: manifestStatus,
+    hasInventory: true,
     schedule: (config) => config.continuousReconcile,
     apply: (ctx) => deploy(ctx, deployPlan(ctx)),
     remove: (ctx) => removeAll(ctx, removalPlan(ctx)),

@@ -3,6 +3,8 @@ import { operations } from '../../src/api/labels.ts';
 import { hasOperation, isFinished } from '../../src/api/job.ts';
 import { MANAGED_UID, managedUids, managersIn } from '../../src/api/managed-objects.ts';
 import { readinessAt } from '../../src/machine/readiness.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { randomSuffix, type Rng } from '../../src/lib/rng.ts';
 import { createClientPool } from '../../src/runtime/transport/client-pool.ts';
 import { createClient } from '../../src/runtime/transport/client.ts';
 import { createDiscovery, createKindCache, type KindCache } from '../../src/runtime/transport/discovery.ts';
@@ -37,10 +39,11 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
   const worker = createWorker({
     deps,
     plugin,
-    identity: deps.identity ?? `${plugin.name}-${String(Math.floor(clock.wall() / 1000))}`,
+    identity: deps.identity ?? uniqueIdentity(plugin, clock, rng),
     client,
     clock,
     rng,
+    rules: config.readiness,
     tracer: deps.tracer,
     readiness: deps.readiness ?? readinessAt(clock, true),
     timeouts: deps.timeouts ?? standardTimeouts,
@@ -80,14 +83,18 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
   };
 }
 
+/** Upstream's identities end with the second of the start, in which several processes may start. */
+const uniqueIdentity = ({ name }: DeployerPlugin, clock: Clock, rng: Rng): string =>
+  `${name}-${String(Math.floor(clock.wall() / 1000))}-${randomSuffix(rng)}`;
+
 /** Reads targets. Deployers that share it also share clients and tokens. */
 export function targetReaderOf(
-  deps: Pick<DeployerDeps, 'client' | 'clock' | 'log' | 'rng' | 'connect' | 'signal' | 'self'>,
+  deps: Pick<DeployerDeps, 'client' | 'clock' | 'log' | 'rng' | 'connect' | 'signal' | 'self' | 'textsOf'>,
 ): TargetReader {
-  const { client, clock, self } = deps;
+  const { client, clock, self, textsOf } = deps;
   const pool = createClientPool(clock, deps.connect ?? connectorOf(deps), IDLE_MS);
   deps.signal?.addEventListener('abort', () => void pool.close(), { once: true });
-  return createTargetReader({ client, pool, tokens: createTokens(client, clock), self });
+  return createTargetReader({ client, pool, clock, tokens: createTokens(client, clock), self, textsOf });
 }
 
 /** Another client ended the job that is being reconciled. */
@@ -122,6 +129,7 @@ export function connectorOf({
     const discovery = createDiscovery(client, { cache: known.cache, cluster: String(connections++) });
     return {
       client,
+      server: connection.server,
       kindOf: (...wanted) => discovery.kindOf(...wanted),
       async close() {
         if (--known.clusters === 0) kinds.delete(owner);

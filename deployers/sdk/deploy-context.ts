@@ -1,5 +1,6 @@
 /** The context that a plugin receives: created from the deploy item, its Context and its target, and validated. */
 import { isBeingDeleted } from '../../src/api/job.ts';
+import { lastJobNeverStarted } from '../../src/api/never-started.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
 import { othersKeeping } from '../../src/api/managed-objects.ts';
 import { inexactIn, refusedInteger } from '../../src/lib/exact-json.ts';
@@ -9,7 +10,7 @@ import { joinKey } from '../../src/runtime/keys.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { Client, Store, View } from '../../src/runtime/types.ts';
 import { CodecError, type Codec } from './codec.ts';
-import type { DeployerPlugin, DeployContext } from './deployer.ts';
+import type { DeployerPlugin, DeployContext, ReadinessRules } from './deployer.ts';
 import { ConfigurationError, InternalError, RetryError, messageOf } from './errors.ts';
 import { hostApi } from './host.ts';
 import { CONTEXT, TARGET, type ContextObject, type DeployItem, type Target } from './kinds.ts';
@@ -31,6 +32,8 @@ export interface DeployContextPorts {
   readonly managersOf: (uid: string) => Iterable<View<DeployItem>>;
   readonly clock: DeployContext['clock'];
   readonly rng: DeployContext['rng'];
+  /** Default `kstatus`. */
+  readonly rules?: ReadinessRules | undefined;
   /** Undefined if traces are switched off. */
   readonly tracer?: Tracer | undefined;
 }
@@ -69,9 +72,12 @@ export function refuseInvalid(
   }
 }
 
-/** A configuration that cannot be read was never applied, so there is nothing to uninstall. */
+/**
+ * Whether the item failed in all jobs because its configuration cannot be read, so there is nothing to uninstall. A
+ * configuration that was applied may have been replaced by one that cannot be read; a plugin need not write a status.
+ */
 export function neverApplied({ spec, status }: View<DeployItem>, { config }: DeployerPlugin): boolean {
-  if (status?.providerStatus !== undefined) return false;
+  if (status?.providerStatus !== undefined || !lastJobNeverStarted(status)) return false;
   if (inexactIn(spec.config)) return true;
   try {
     config.decode(spec.config);
@@ -129,7 +135,7 @@ export function deployContextOf(
   bounds: Bounds,
   facts: { readonly target: ResolvedTarget | undefined; readonly context: View<ContextObject> },
 ): DeployContext {
-  const { plugin, clock, rng, tracer } = ports;
+  const { plugin, clock, rng, tracer, rules = 'kstatus' } = ports;
   const { item } = subject;
   return {
     item,
@@ -148,6 +154,7 @@ export function deployContextOf(
     },
     begin: subject.begin,
     scratch: subject.scratch,
+    readiness: rules,
     clock,
     rng,
     log: subject.log,

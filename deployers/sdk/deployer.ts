@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
+import type { TextReader } from '../../src/lib/yaml-texts.ts';
 import type { Logger } from '../../src/observability/log.ts';
 import type { Tracer } from '../../src/observability/tracing/span.ts';
 import type { Mapper } from '../../src/runtime/sources/mappers.ts';
@@ -44,6 +45,12 @@ export interface DeployerPlugin<C = unknown, S = unknown> {
   /** Prefix of the reason in errors about an unreadable configuration or status: `Parse` (default) or `Decode`. */
   readonly decodeReason?: 'Parse' | 'Decode';
   readonly config: Codec<C>;
+  /**
+   * The provider status lists objects on the target, as those of the manifest and helm deployers do: in
+   * `managedResources`, and a release in `release`. The SDK then keeps one for each cluster to which the target leads,
+   * and calls `remove` only if the one of the current cluster is not known to be empty.
+   */
+  readonly hasInventory?: boolean | undefined;
   /** Provider status; the SDK adds the codec's apiVersion and kind. Without a codec it is passed unchanged. */
   readonly status?: Codec<S>;
   apply(ctx: DeployContext<C, S>): Promise<Outcome<S>>;
@@ -104,6 +111,8 @@ export interface DeployContext<C = unknown, S = unknown> {
   begin(this: void, status?: S): Promise<void>;
   /** Kept in memory between reconciles of one job with one generation of the spec; lost when the process ends. */
   readonly scratch: Map<string, unknown>;
+  /** When objects on the target are ready. */
+  readonly readiness: ReadinessRules;
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
@@ -111,6 +120,13 @@ export interface DeployContext<C = unknown, S = unknown> {
   readonly trace: DeployTrace;
   readonly event: (type: 'Normal' | 'Warning', reason: string, note: string) => void;
 }
+
+export const readinessRules = ['kstatus', 'landscaper'] as const;
+/**
+ * When objects on targets are ready. `kstatus`: by a rule for each kind, and by their conditions; `landscaper`: only the
+ * six kinds that Landscaper waits for.
+ */
+export type ReadinessRules = (typeof readinessRules)[number];
 
 /** Metrics of deployers. */
 export interface DeployerMetrics {
@@ -128,6 +144,8 @@ export interface DeployerSettings {
   readonly continuousReconcile?: { readonly enabled?: boolean };
   /** Whether a configuration with fields that the codec does not read fails the job; default false. */
   readonly strict?: boolean;
+  /** When objects on targets are ready; default `kstatus`. */
+  readonly readiness?: ReadinessRules;
   /** Maximum number of concurrent reconciles; default 30. */
   readonly workers?: number;
 }
@@ -140,7 +158,7 @@ export interface DeployerDeps {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
-  /** Unique name of this instance; default `<name>-<unix seconds>`. */
+  /** Unique name of this instance; default `<name>-<unix seconds>-<random>`. */
   readonly identity?: string;
   readonly metrics?: DeployerMetrics;
   /** Default: no traces. */
@@ -151,6 +169,8 @@ export interface DeployerDeps {
   /** Limits for responses of target clusters; default: one set of limits for the whole process. */
   readonly responses?: ResponseLimits;
   readonly self?: SelfCluster;
+  /** Reads YAML of the secrets of a namespace; default: in this thread, up to a few MiB. */
+  readonly textsOf?: (namespace: string) => TextReader;
   /** Adds conditions to each status that is written; default: Ready, Reconciling and Stalled. */
   readonly readiness?: AddReadiness;
   /** Shared with other deployers of the process; default: not shared. */

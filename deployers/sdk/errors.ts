@@ -1,10 +1,14 @@
 /** Errors that a plugin can throw, one class per consequence, and how other errors are handled. */
 import type { ErrorCode } from '../../src/api/error-codes.ts';
 import { isUnrecoverable } from '../../src/api/error-codes.ts';
-import { connectionFault, isDefiniteFault } from '../../src/lib/connection.ts';
+import { connectionFault } from '../../src/lib/connection.ts';
+import { messageOf } from '../../src/lib/message-of.ts';
+import { outlookOf } from '../../src/lib/outlook.ts';
 import { isMistake } from '../../src/lib/programming-error.ts';
 import type { Problem } from '../../src/machine/decision.ts';
-import { ResponseTooLarge, ShutdownError, Unauthorized, isFinal } from '../../src/runtime/errors.ts';
+import { ShutdownError, Unauthorized } from '../../src/runtime/errors.ts';
+
+export { messageOf };
 
 /** Where and why a deployer failed, in the form of `status.lastError`. */
 export interface FailureDetails extends ErrorOptions {
@@ -89,9 +93,6 @@ export class InterruptedError extends Error {
   }
 }
 
-/** The message of any thrown value. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /** Whether the error is a bug of the program, like a panic in Go. */
 export const isCrash = (error: unknown): boolean =>
   !(error instanceof Error) || isMistake(error) || error instanceof SyntaxError;
@@ -117,19 +118,25 @@ const codesOf = (error: unknown): readonly ErrorCode[] =>
 const definiteCodes = (error: unknown): readonly ErrorCode[] =>
   isDefinite(error) ? ['ERR_CONFIGURATION_PROBLEM'] : [];
 
-/** Whether retrying is useless, also if the cause is a response that was too large. */
-export const isDefinite = (error: unknown): boolean =>
-  isFinal(error) || (ResponseTooLarge.in(error)?.isFinal() ?? false);
+/** Whether retrying is useless. */
+export const isDefinite = (error: unknown): boolean => outlookOf(error) === 'final';
 
 /**
- * How a connection error affects the job: a final one fails it, a name that is not found is retried for a minute, all
- * others until the deploy item times out.
+ * How the cause affects the job: a final one fails it, a name that is not found is retried for a minute, an unknown
+ * one a few times, and all others until the deploy item times out.
  */
-function verdictOf(cause: unknown, codes: readonly ErrorCode[]): Pick<Problem, 'codes' | 'remote'> {
-  if (!(cause instanceof Error)) return { codes };
-  if (isDefiniteFault(cause))
-    return { codes: [...new Set([...codes, 'ERR_CONFIGURATION_PROBLEM' as const])] };
-  return { codes, ...(connectionFault(cause) === 'name' && { remote: 'NameNotFound' as const }) };
+function verdictOf(
+  cause: unknown,
+  codes: readonly ErrorCode[],
+): Pick<Problem, 'codes' | 'remote' | 'outlook'> {
+  if (!(cause instanceof Error) || isUnrecoverable(codes)) return { codes };
+  const outlook = outlookOf(cause);
+  if (outlook === 'final') return { codes: [...codes, 'ERR_CONFIGURATION_PROBLEM'] };
+  return {
+    codes,
+    ...(outlook === 'unknown' && { outlook }),
+    ...(connectionFault(cause) === 'name' && { remote: 'NameNotFound' as const }),
+  };
 }
 
 /** Converts any error to a problem of the job: deployer errors unchanged, rejected credentials with their code. */

@@ -3,6 +3,7 @@ export {
   definePlugin,
   type DeployerPlugin,
   type DeployerSettings,
+  type ReadinessRules,
   type DeployContext,
   type Watched,
 } from './deployer.ts';
@@ -39,6 +40,7 @@ export type { DeployTrace } from './trace.ts';
 export type { TracingConfiguration } from '../../src/observability/tracing/settings.ts';
 export type { Attributes } from '../../src/observability/tracing/span.ts';
 export type { KubeAccess } from './access.ts';
+export type { SeenCluster } from './cluster-identity.ts';
 export type { ResolvedTarget, SelfCluster, TargetReader } from './target.ts';
 export type { Requirement, TargetSelector } from './responsible.ts';
 export type { ResponseSettings } from '../../src/runtime/transport/responses.ts';

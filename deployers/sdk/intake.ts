@@ -31,7 +31,7 @@ export function intake(item: View<DeployItem>): Intake {
 }
 
 /** The job id is stored together with the removal of the last start time, so without a time the job has not started. */
-const isJobNew = ({ status }: Pick<View<DeployItem>, 'status'>): boolean =>
+export const isJobNew = ({ status }: Pick<View<DeployItem>, 'status'>): boolean =>
   !status?.phase || isFinalPhase(status.phase) || status.transitionTimes?.initTime === undefined;
 
 function isUnchanged({ metadata, spec, status }: View<DeployItem>): boolean {

@@ -3,8 +3,10 @@
  * rejected before anything else is done.
  */
 import { exactJson } from '../../src/lib/exact-json.ts';
+import { KUBECONFIG } from '../../src/lib/kubeconfig-strings.ts';
 import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
-import { parseYaml } from '../../src/lib/yaml.ts';
+import { YamlTooLarge } from '../../src/lib/yaml-error.ts';
+import { parseBoundedYaml } from '../../src/lib/yaml-texts.ts';
 
 const VALID = '[client-certificate-data client-key-data token username password]';
 
@@ -77,10 +79,11 @@ function forbiddenUser(name: string, user: unknown): string | undefined {
 
 function parsed(text: string): { value: unknown } | { problem: string } {
   try {
-    return { value: parseYaml(text) };
-  } catch {
-    // The parser's message may contain a part of the text, which has credentials.
-    return { problem: 'the kubeconfig of the target is not valid YAML' };
+    return { value: parseBoundedYaml(text, { strings: KUBECONFIG }) };
+  } catch (error) {
+    // Other messages of the parser may contain a part of the text, which has credentials.
+    const why = error instanceof YamlTooLarge ? `is too large: ${error.message}` : 'is not valid YAML';
+    return { problem: `the kubeconfig of the target ${why}` };
   }
 }
 
@@ -109,6 +112,7 @@ export function withCurrentContext(kubeconfig: string): string {
 }
 
 /** The kubeconfig as JSON: other programs may read YAML differently than the check. @throws YamlError */
-export const asJson = (kubeconfig: string): string => exactJson(parseYaml(kubeconfig));
+export const asJson = (kubeconfig: string): string =>
+  exactJson(parseBoundedYaml(kubeconfig, { strings: KUBECONFIG }));
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -13,6 +13,8 @@ export interface Memory {
   waitingSince?: number | undefined;
   /** Number of consecutive failures. */
   failures: number;
+  /** Number of the last of them whose outlook is unknown. */
+  unknownFailures: number;
   /** The problem of the job if it times out during the wait. */
   onTimeout?: Problem | undefined;
   target?: { readonly version: string; readonly resolved: ResolvedTarget } | undefined;
@@ -50,7 +52,14 @@ export function createMemories(isOpen: (key: Key) => boolean): Memories {
       const generation = metadata.generation ?? 0;
       if (old?.jobID === jobID && old.generation === generation && old.direction === direction) return old;
       if (all.size >= sweepAt) sweep();
-      const memory: Memory = { jobID, generation, direction, scratch: new Map(), failures: 0 };
+      const memory: Memory = {
+        jobID,
+        generation,
+        direction,
+        scratch: new Map(),
+        failures: 0,
+        unknownFailures: 0,
+      };
       all.set(key, memory);
       return memory;
     },

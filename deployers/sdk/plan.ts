@@ -7,6 +7,7 @@ import type { View } from '../../src/runtime/types.ts';
 import type { KubeAccess } from './access.ts';
 import { ConfigurationError } from './errors.ts';
 import { isLeftInPlace, type Direction } from './intake.ts';
+import { InventoryBinding } from './inventory-cluster.ts';
 import type { DeployItem, Target } from './kinds.ts';
 import { nothingPlanned, type ItemPlan } from './item-plan.ts';
 import {
@@ -23,6 +24,7 @@ import { describeUnread, unreadProblem } from './unread.ts';
 /** The same access, with dry runs instead of writes. */
 export const withoutWrites = (access: KubeAccess): KubeAccess => ({
   client: readOnly(access.client),
+  server: access.server,
   kindOf: (apiVersion, kind) => access.kindOf(apiVersion, kind),
   close: () => access.close(),
 });
@@ -71,16 +73,31 @@ export async function planItem(at: PlanAt, ports: DeployContextPorts): Promise<I
   }
   if (!isApply && neverApplied(item, plugin)) return nothingPlanned;
   const notes: string[] = unread.length > 0 ? [`unknown fields ${describeUnread(unread)}`] : [];
+  return askPlugin(at, { target, context, notes, bounds }, guarded);
+}
+
+/** @param facts.notes remarks, to which those about the inventory and the events of the plugin are added */
+async function askPlugin(
+  { item, direction, log, signal }: PlanAt,
+  facts: Parameters<typeof deployContextOf>[3] & { readonly notes: string[]; readonly bounds: Bounds },
+  ports: DeployContextPorts,
+): Promise<ItemPlan | undefined> {
+  const { target, notes, bounds } = facts;
+  const { plugin } = ports;
+  const inventory = plugin.hasInventory
+    ? await InventoryBinding.of({ item, direction, target, plugin, signal })
+    : undefined;
+  for (const note of inventory?.notes ?? []) notes.push(note);
+  if (direction === 'remove' && inventory?.isEmpty) return { objects: [], notes };
   const subject = {
-    item,
-    log: at.log,
+    item: inventory?.item ?? item,
+    log,
     scratch: new Map<string, unknown>(),
     begin: () => Promise.resolve(),
     event: (_type: string, _reason: string, note: string) => {
       notes.push(note);
     },
   };
-  const ctx = deployContextOf(subject, guarded, bounds, { target, context });
-  const plan = await plugin.plan?.(ctx, at.direction);
+  const plan = await plugin.plan?.(deployContextOf(subject, ports, bounds, facts), direction);
   return plan && { ...plan, notes: [...plan.notes, ...notes] };
 }

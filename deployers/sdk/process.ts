@@ -14,14 +14,10 @@ import { createClient } from '../../src/runtime/transport/client.ts';
 import { connect, type KubeconfigSource } from '../../src/runtime/transport/http.ts';
 import { createResponses, type ResponseSettings } from '../../src/runtime/transport/responses.ts';
 import { createManager } from '../../src/runtime/manager/manager.ts';
-import { catchUp } from '../../src/runtime/cache/catch-up.ts';
-import { createFleet, type FleetOptions } from '../../src/runtime/fleet/fleet.ts';
-import { keyOf } from '../../src/runtime/keys.ts';
-import type { Share } from '../../src/runtime/controller/share.ts';
-import type { Cache } from '../../src/runtime/types.ts';
 import { deployerController } from './controller.ts';
 import type { DeployerPlugin, DeployerSettings } from './deployer.ts';
-import { DEPLOY_ITEM, type DeployItem } from './kinds.ts';
+import { createItemFleet } from './item-fleet.ts';
+import { DEPLOY_ITEM } from './kinds.ts';
 import { deployerMetrics } from './metrics.ts';
 
 /** Options of `startDeployer`: cluster, log, and the address of metrics. */
@@ -33,7 +29,7 @@ export interface DeployerProcessOptions {
   readonly settings?: DeployerSettings;
   /** Limits for responses of clusters. */
   readonly responses?: ResponseSettings;
-  /** Written to `status.deployer.identity`; default `<name>-<unix seconds>`. */
+  /** Written to `status.deployer.identity`; default `<name>-<unix seconds>-<random>`. */
   readonly identity?: string;
   /**
    * Shares the deploy items with all processes of this deployer that have the same lease; the names of their Leases
@@ -92,13 +88,12 @@ export async function startDeployer<C, S>(
     closing.add(() => client.close());
     const caches = createCaches({ client, clock, rng, log, metrics });
     const ports = { client, caches, clock, rng, log, metrics };
-    const leasePorts = async (): Promise<typeof ports> => {
-      // Renewals have their own connections, so that other requests do not delay them.
-      const own = createClient(await connect(toHost));
-      closing.add(() => own.close());
-      return { ...ports, client: own };
-    };
-    const share = lease && createItemFleet(await leasePorts(), caches.of(DEPLOY_ITEM), lease, name);
+    const items = caches.of(DEPLOY_ITEM);
+    const fleet = { ...ports, items, itemClient: client, identity: name };
+    // Renewals have their own connections, so that other requests do not delay them.
+    const renewals = lease && createClient(await connect(toHost));
+    if (renewals) closing.add(() => renewals.close());
+    const share = lease && renewals && createItemFleet({ ...fleet, ...lease, client: renewals });
     const manager = createManager({ ...ports, identity: name, ...(share && { share }) });
     closing.add(() => manager.stop());
     const controller = deployerController(plugin, {
@@ -111,7 +106,6 @@ export async function startDeployer<C, S>(
       ...(settings && { config: settings }),
       ...(identity !== undefined && { identity }),
     });
-    const items = caches.of(DEPLOY_ITEM);
     manager.add(tracer ? withTracing(controller, items, { tracer, clock }) : controller);
     const health =
       metricsAddress && (await startHealthServer({ ...metricsAddress, metrics, checks: manager.checks }));
@@ -122,22 +116,4 @@ export async function startDeployer<C, S>(
     await closing.close();
     throw error;
   }
-}
-
-type FleetPorts = Pick<FleetOptions, 'client' | 'clock' | 'rng' | 'log' | 'metrics'>;
-
-/** Divides deploy items one by one: a separate deployer does not read executions or installations. */
-function createItemFleet(
-  ground: FleetPorts,
-  items: Cache<DeployItem>,
-  lease: { readonly namespace: string; readonly name: string },
-  identity: string,
-): Share {
-  return createFleet({
-    ...ground,
-    ...lease,
-    identity,
-    places: { placeOf: keyOf, guess: keyOf, onMoved: () => () => undefined },
-    catchUp: (signal) => catchUp(ground, items, signal),
-  });
 }

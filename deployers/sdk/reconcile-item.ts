@@ -4,10 +4,11 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../src/lib/clock.ts';
+import { MAX_TRIES } from '../../src/lib/outlook.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import type { Context, View } from '../../src/runtime/types.ts';
 import { withHead } from './codec.ts';
-import type { DeployContext } from './deployer.ts';
+import type { DeployContext, DeployerPlugin } from './deployer.ts';
 import {
   ConfigurationError,
   InterruptedError,
@@ -19,7 +20,8 @@ import {
   problemOf,
 } from './errors.ts';
 import { isLeftInPlace, type Direction } from './intake.ts';
-import type { DeployItem, Target } from './kinds.ts';
+import { InventoryBinding, type StatusRevision } from './inventory-cluster.ts';
+import type { DeployItem, DeployItemStatus, Target } from './kinds.ts';
 import type { Memory } from './memory.ts';
 import { done, fail, retry, type Outcome } from './outcome.ts';
 import {
@@ -32,7 +34,7 @@ import {
 } from './deploy-context.ts';
 import type { Session } from './session.ts';
 import { validateTarget, type ResolvedTarget, type TargetReader } from './target.ts';
-import { remainingMs, timeoutAt, withLastProblem } from './timeout.ts';
+import { explained, remainingMs, timeoutAt } from './timeout.ts';
 
 export type ReconcilePorts = DeployContextPorts;
 
@@ -45,7 +47,8 @@ interface ReconcileInput {
   readonly target: View<Target> | undefined;
   /** When the job started, RFC 3339. */
   readonly initTime: string | undefined;
-  readonly begin: DeployContext['begin'];
+  /** Stores the status of a job that has begun. */
+  readonly begin: (change: StatusRevision) => Promise<void>;
 }
 
 /** The outcome, and whether the plugin was called. */
@@ -53,10 +56,18 @@ export interface ReconcileResult {
   readonly outcome: Outcome;
   readonly isInPlugin: boolean;
   readonly isCrash: boolean;
+  /** Changes the status in the write that stores the outcome. */
+  readonly revise?: StatusRevision | undefined;
+}
+
+/** What happens during a reconcile, also if it throws. */
+interface ReconcileState {
+  isInPlugin: boolean;
+  revise?: StatusRevision;
 }
 
 export async function reconcileItem(at: ReconcileInput, ports: ReconcilePorts): Promise<ReconcileResult> {
-  const state = { isInPlugin: false };
+  const state: ReconcileState = { isInPlugin: false };
   const { item } = at.session;
   const left = (): number => remainingMs(item.spec.timeout, at.initTime, ports.clock.wall());
   const deadline = deadlineOf(left(), ports.clock);
@@ -66,7 +77,8 @@ export async function reconcileItem(at: ReconcileInput, ports: ReconcilePorts): 
   try {
     if (at.memory.onTimeout && left() <= 0) return seen(fail(withTimeout(at.memory.onTimeout, item)));
     const outcome = await callPlugin(at, ports, { left, signal, state, deadline });
-    return withFreshCredentials({ outcome, isInPlugin: state.isInPlugin, isCrash: false }, kept, at, ports);
+    const result = { outcome, ...state, isCrash: false };
+    return withFewTries(withFreshCredentials(result, kept, at, ports), at.memory);
   } catch (thrown) {
     if (at.session.failure) throw at.session.failure;
     if (at.ctx.interrupt.aborted) throw new InterruptedError();
@@ -77,7 +89,8 @@ export async function reconcileItem(at: ReconcileInput, ports: ReconcilePorts): 
     if (isTimedOut && at.memory.onTimeout)
       return seen(fail(withTimeout(at.memory.onTimeout, at.session.item)));
     const error: unknown = deadline.signal.aborted ? deadline.signal.reason : thrown;
-    return withFreshCredentials(judged(error, at, state.isInPlugin), kept, at, ports);
+    const result = { ...judged(error, at, state.isInPlugin), revise: state.revise };
+    return withFewTries(withFreshCredentials(result, kept, at, ports), at.memory);
   } finally {
     deadline.cancel();
   }
@@ -109,8 +122,19 @@ function withFreshCredentials(
   return { ...seen, outcome: { ...outcome, kind: 'retry', problem: { ...problem, codes: others } } };
 }
 
+/** A failure of which it is unknown whether it passes ends the job when it has been tried a few times. */
+function withFewTries(seen: ReconcileResult, memory: Memory): ReconcileResult {
+  const { outcome } = seen;
+  const isUnknown = outcome.kind === 'retry' && outcome.problem.outlook === 'unknown';
+  memory.unknownFailures = isUnknown ? memory.unknownFailures + 1 : 0;
+  if (!isUnknown || memory.unknownFailures < MAX_TRIES) return seen;
+  const { problem } = outcome;
+  const codes = [...(problem.codes ?? []), 'ERR_CONFIGURATION_PROBLEM' as const];
+  return { ...seen, outcome: { ...outcome, kind: 'fail', problem: { ...problem, codes } } };
+}
+
 const withTimeout = (timeout: Problem, item: View<DeployItem>): Problem =>
-  withLastProblem(timeout, item.status?.lastError?.message);
+  explained(timeout, item.spec.timeout, item.status?.lastError?.message);
 
 function judged(error: unknown, at: ReconcileInput, isInPlugin: boolean): ReconcileResult {
   const isApply = at.direction === 'apply';
@@ -158,7 +182,7 @@ function deadlineOf(left: number, clock: Clock): Deadline {
 }
 
 interface ReconcileBounds extends Bounds {
-  readonly state: { isInPlugin: boolean };
+  readonly state: ReconcileState;
 }
 
 async function callPlugin(
@@ -187,9 +211,18 @@ async function callPlugin(
     });
   }
   if (!isApply && neverApplied(item, plugin)) return done();
+  const inventory = plugin.hasInventory ? await boundInventory(at, plugin, target, bounds) : undefined;
   const subject = {
-    item,
-    begin: (status: unknown) => at.begin(withHead(plugin.status, status)),
+    item: inventory?.item ?? item,
+    begin: async (status: unknown) => {
+      await inventory?.begin();
+      const providerStatus = withHead(plugin.status, status) as
+        DeployItemStatus['providerStatus'] | undefined;
+      await at.begin((before, now) => {
+        const next = providerStatus === undefined ? before : { ...before, providerStatus };
+        return inventory?.revision()(next, now) ?? next;
+      });
+    },
     scratch: at.memory.scratch,
     log: at.ctx.log,
     event: (...[type, reason, note]: Parameters<DeployContext['event']>) => {
@@ -198,8 +231,42 @@ async function callPlugin(
   };
   const ctx = deployContextOf(subject, ports, bounds, { target, context });
   bounds.state.isInPlugin = true;
-  const outcome = await (isApply ? plugin.apply(ctx) : plugin.remove(ctx));
-  return 'status' in outcome ? { ...outcome, status: withHead(plugin.status, outcome.status) } : outcome;
+  const outcome = withStatusHead(plugin, await callDirection(ctx, plugin, isApply, inventory));
+  if (!inventory) return outcome;
+  const concluded = await inventory.conclude(outcome);
+  bounds.state.revise = inventory.revision(concluded);
+  return concluded;
+}
+
+const withStatusHead = (plugin: DeployerPlugin, outcome: Outcome): Outcome =>
+  'status' in outcome ? { ...outcome, status: withHead(plugin.status, outcome.status) } : outcome;
+
+async function callDirection(
+  ctx: DeployContext,
+  plugin: DeployerPlugin,
+  isApply: boolean,
+  inventory: InventoryBinding | undefined,
+): Promise<Outcome> {
+  if (isApply) return plugin.apply(ctx);
+  return inventory?.isEmpty ? done() : plugin.remove(ctx);
+}
+
+/** The inventory for the current cluster. What the job has remembered about another cluster is dropped. */
+async function boundInventory(
+  { session: { item }, direction, memory, ctx }: ReconcileInput,
+  plugin: DeployerPlugin,
+  target: ResolvedTarget | undefined,
+  { signal, state }: ReconcileBounds,
+): Promise<InventoryBinding> {
+  const given = { item, direction, target, plugin, signal };
+  const inventory = await InventoryBinding.of(given).catch((error: unknown) => {
+    state.isInPlugin = true; // as if the plugin could not reach the cluster
+    throw error;
+  });
+  if (inventory.isMoved) memory.scratch.clear();
+  state.revise = inventory.revision();
+  for (const [type, reason, note] of inventory.events) ctx.event(type, reason, note);
+  return inventory;
 }
 
 async function resolved(

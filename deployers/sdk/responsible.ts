@@ -1,4 +1,5 @@
 /** Which deploy items an instance of a deployer handles: by type, and by selectors on the item's target. Pure. */
+import { table } from '../../src/lib/objects.ts';
 import { annotations as keys, NO_TARGET_NAME } from '../../src/api/labels.ts';
 import type { View } from '../../src/runtime/types.ts';
 import type { DeployItem, Target } from './kinds.ts';
@@ -80,7 +81,7 @@ const isInteger = (text: string | undefined): text is string => text !== undefin
 
 const QUALIFIED = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
-const COUNTS: Readonly<Record<string, readonly [number, number]>> = {
+const COUNTS: Readonly<Record<string, readonly [number, number]>> = table({
   '=': [1, 1],
   '==': [1, 1],
   '!=': [1, 1],
@@ -90,7 +91,7 @@ const COUNTS: Readonly<Record<string, readonly [number, number]>> = {
   '!': [0, 0],
   gt: [1, 1],
   lt: [1, 1],
-};
+});
 
 /**
  * Validates the selectors of a configuration when it is read. Annotations have the rules of labels, as upstream.

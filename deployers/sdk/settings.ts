@@ -4,7 +4,7 @@ import { misfits, pathText } from '../../src/api/decode.ts';
 import { closest } from '../../src/lib/closest.ts';
 import { isObject, type Fields } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
-import type { DeployerSettings } from './deployer.ts';
+import { readinessRules, type DeployerSettings } from './deployer.ts';
 import { checkSelectors, InvalidSelector } from './responsible.ts';
 
 /** The file is invalid. */
@@ -36,6 +36,7 @@ const settingsSchema = z.looseObject({
   ...nested.shape,
   claimUntargeted: z.boolean().nullish(),
   strict: z.boolean().nullish(),
+  readiness: z.enum(readinessRules).nullish(),
   controller: z.looseObject({ workers: z.int().nonnegative().nullish() }).nullish(),
 });
 
@@ -69,11 +70,13 @@ export function readSettings(text: string, file: string, options: ReadOptions = 
     throw new SettingsError(`${file}: unknown key ${mistake.key}${mistake.hint}`);
   for (const { key, hint } of unknown) options.onNote?.(`${key} is unknown and has no effect${hint}`);
   for (const note of unused) options.onNote?.(note);
-  const { identity, targetSelector, claimUntargeted, strict, continuousReconcile, controller } = document;
+  const { identity, targetSelector, claimUntargeted, strict, readiness } = document;
+  const { continuousReconcile, controller } = document;
   const settings = {
     ...(targetSelector && { targetSelector }),
     ...(typeof claimUntargeted === 'boolean' && { claimUntargeted }),
     ...(typeof strict === 'boolean' && { strict }),
+    ...(readiness && { readiness }),
     ...(typeof continuousReconcile?.enabled === 'boolean' && {
       continuousReconcile: { enabled: continuousReconcile.enabled },
     }),
@@ -95,9 +98,11 @@ const COMMON_KEYS: MoreKeys = {
   targetSelector: true,
   claimUntargeted: true,
   strict: true,
+  readiness: true,
   continuousReconcile: true,
   'controller.workers': true,
   'controller.cacheSyncTimeout': 'the program waits for caches without a limit; /readyz shows the state',
+  namespace: 'this deployer creates no objects in a namespace of its own',
   export: 'no deployer reads it, not even those of upstream; a deploy item has a timeout in spec.timeout',
   oci: 'this deployer fetches nothing from registries',
   hpa: 'no autoscaler is created; start several processes with the same --lease, they share the deploy items',

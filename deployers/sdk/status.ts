@@ -26,7 +26,8 @@ export function targetMissing(item: View<DeployItem>): Problem {
   }
   const annotate = `${annotations.deleteWithoutUninstall}=true and ${annotations.operation}=${operations.reconcile}`;
   const message =
-    `${target}, so the objects on its cluster cannot be uninstalled; create the target again and repeat the deletion, or ` +
+    `${target}, so the objects on its cluster cannot be uninstalled; create the target again, unless the namespace is being deleted, and ` +
+    `repeat the deletion, or ` +
     `keep the objects: annotate the root installation with ${annotate}`;
   return { ...place, message };
 }

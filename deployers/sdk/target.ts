@@ -1,15 +1,23 @@
-/**
- * From a Target to a connection: its content, the rules for kubeconfigs, tokens, and one client per set of
- * credentials.
- */
-import { exactJson, refusedInteger } from '../../src/lib/exact-json.ts';
+/** From a Target to a connection: its content, the rules for kubeconfigs, tokens, one client per set of credentials. */
+import { textOfYaml } from '../../src/lib/yaml-bytes.ts';
+import { shownTargetName } from '../../src/api/target-name.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { exactJson, inexactIn, refusedInteger } from '../../src/lib/exact-json.ts';
+import { sizeText } from '../../src/lib/sizes.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
-import { parseYaml } from '../../src/lib/yaml.ts';
 import { IntegerTooLong } from '../../src/lib/yaml-error.ts';
+import {
+  readTexts,
+  textsHere,
+  TextsTooLarge,
+  TextUnreadable,
+  type TextReader,
+} from '../../src/lib/yaml-texts.ts';
 import type { ClientPool } from '../../src/runtime/transport/client-pool.ts';
 import { ApiError, NotFound } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
+import { clusterOf, type SeenCluster } from './cluster-identity.ts';
 import { ConfigurationError, RetryError, messageOf } from './errors.ts';
 import { SECRET, type Target } from './kinds.ts';
 import { forbiddenInContent, kubeconfigIn, namesCluster, withCurrentContext } from './kubeconfig.ts';
@@ -35,13 +43,20 @@ export interface ResolvedTarget {
   readonly annotations: Readonly<Record<string, string>>;
   /** JSON or YAML text; undefined for a target without content. */
   readonly content: string | undefined;
+  /** The content as JSON, if it has been read. */
+  readonly parsed?: { readonly value: unknown } | { readonly problem: string };
   /** A field of the content as text, if the content is a map and the field a scalar. */
   text(key: string): string | undefined;
   /** A ready client. @throws RetryError when the cluster cannot be reached */
   kube(): Promise<KubeAccess>;
+  /** The cluster to which the target leads now. @throws DeployerError when it cannot be asked */
+  cluster(signal: AbortSignal): Promise<SeenCluster>;
   /** For programs that connect themselves. `kube` rejects files and commands of this machine in it. */
   kubeconfig(): Promise<string>;
 }
+
+/** The value, or why there is none, as a sentence about the content. */
+type ParsedContent = NonNullable<ResolvedTarget['parsed']>;
 
 /** Reads targets and connects to their clusters. */
 export interface TargetReader {
@@ -61,15 +76,21 @@ export function createTargetReader(deps: {
   readonly client: Client;
   readonly pool: ClientPool<KubeAccess>;
   readonly tokens: Tokens;
+  readonly clock: Pick<Clock, 'now'>;
   readonly self?: SelfCluster | undefined;
+  /** Reads what the secrets of a namespace contain; default: in this thread, up to a few MiB. */
+  readonly textsOf?: ((namespace: string) => TextReader) | undefined;
 }): TargetReader {
   return {
     forget: (namespace) => deps.tokens.forget(namespace),
     async resolve(target, signal) {
-      const content = await contentOf(deps.client, target, signal);
       const { name, namespace = '', labels = {}, annotations = {} } = target.metadata;
-      const document = (): unknown => (content === undefined ? undefined : parseQuietly(content));
+      const shown = shownTargetName({ name, labels });
+      const texts = deps.textsOf?.(namespace) ?? textsHere;
+      const { content, parsed } = await contentOf({ client: deps.client, texts }, target, signal);
+      const document = (): unknown => ('value' in parsed ? parsed.value : content);
       const kubeconfig = (): Promise<string> => kubeconfigFor(document(), content, namespace, deps, signal);
+      const connected = async () => open(deps.pool, await kubeconfig(), namespace);
       return {
         name,
         namespace,
@@ -77,13 +98,16 @@ export function createTargetReader(deps: {
         labels,
         annotations,
         content,
+        parsed,
         text(key) {
           const value = ownField(document(), key);
           return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
             ? String(value)
             : undefined;
         },
-        kube: async () => foreignTo(name, await open(deps.pool, await kubeconfig(), namespace), signal),
+        kube: async () => foreignTo(shown, await connected(), signal),
+        cluster: async (run) =>
+          clusterOf(await connected(), { target: shown, now: deps.clock.now(), signal: run }),
         kubeconfig,
       };
     },
@@ -122,29 +146,28 @@ function foreignTo(target: string, access: KubeAccess, run: AbortSignal): KubeAc
 /** @throws ConfigurationError with reason ValidateTarget */
 export function validateTarget(target: ResolvedTarget, operation: string): void {
   if (target.content === undefined) return;
-  let document: unknown;
-  try {
-    document = parseYaml(target.content);
-  } catch (error) {
-    const content = `the content of target ${target.name}`;
-    const message =
-      error instanceof IntegerTooLong
-        ? refusedInteger(`${content}: line ${String(error.line ?? 1)}`)
-        : `${content} is not valid YAML`;
-    throw new ConfigurationError({ operation, reason: VALIDATE_TARGET, message });
-  }
-  const problem = forbiddenInContent(document);
+  const parsed = target.parsed ?? parsedHere(target.content);
+  const problem =
+    'problem' in parsed
+      ? `the content of target ${shownTargetName(target)}${parsed.problem}`
+      : forbiddenInContent(parsed.value);
   if (problem) throw new ConfigurationError({ operation, reason: VALIDATE_TARGET, message: problem });
 }
 
+interface Content {
+  readonly content: string | undefined;
+  readonly parsed: ParsedContent;
+}
+
 async function contentOf(
-  client: Client,
+  { client, texts }: { readonly client: Client; readonly texts: TextReader },
   target: View<Target>,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Content> {
   const { config, secretRef } = target.spec;
-  if (config !== undefined && config !== null) return exactJson(config);
-  if (!secretRef) return undefined;
+  if (config !== undefined && config !== null)
+    return { content: exactJson(config), parsed: inTarget(config) };
+  if (!secretRef) return { content: undefined, parsed: { value: undefined } };
   const { namespace = '', name } = target.metadata;
   const where = `${namespace}/${secretRef.name}`;
   const refused = (why: string, cause?: unknown): RetryError =>
@@ -160,23 +183,69 @@ async function contentOf(
   } catch (error) {
     throw refused(error instanceof NotFound ? `secret ${where} not found` : messageOf(error), error);
   }
-  if (!secretRef.key) return JSON.stringify(wholeSecret(data));
+  if (!secretRef.key) return wholeSecret(data, texts).catch(tooLargeFor(target));
   const entry = data[secretRef.key];
   if (entry === undefined) throw refused(`key ${secretRef.key} in secret ${where} does not exist`);
-  return decode(entry);
+  const content = decode(entry);
+  return { content, parsed: await parsedBy(texts, content) };
 }
 
-const decode = (base64: string): string => Buffer.from(base64, 'base64').toString();
+const decode = (base64: string): string => textOfYaml(Buffer.from(base64, 'base64'));
 
-const wholeSecret = (data: Readonly<Record<string, string>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, parseQuietly(decode(value))]));
+/** The content of a target is copied and searched several times. */
+const MAX_WHOLE_BYTES = 4 << 20;
 
-function parseQuietly(text: string): unknown {
+/** The values by key; those that are not YAML are strings. @throws TextsTooLarge */
+async function wholeSecret(data: Readonly<Record<string, string>>, texts: TextReader): Promise<Content> {
+  const keys = Object.keys(data);
+  const read = await texts.readTexts({
+    texts: keys.map((key) => [key, decode(data[key] ?? '')]),
+    keepsText: true,
+  });
+  const bytes = read.reduce((sum, one) => sum + one.bytes, 0);
+  if (bytes > MAX_WHOLE_BYTES)
+    throw new TextsTooLarge(`the values have more than ${sizeText(MAX_WHOLE_BYTES)} together`);
+  const value = Object.fromEntries(keys.map((key, index) => [key, read[index]?.value]));
+  return { content: JSON.stringify(value), parsed: { value } };
+}
+
+/** A limit is not retried. @throws ConfigurationError; other errors unchanged */
+const tooLargeFor =
+  (target: View<Target>) =>
+  (error: unknown): never => {
+    if (!(error instanceof TextsTooLarge)) throw error;
+    const message = `the secret of target ${target.metadata.name} is too large: ${error.message}; name one of its keys in spec.secretRef.key`;
+    throw new ConfigurationError({ operation: RESOLVE, reason: VALIDATE_TARGET, message, cause: error });
+  };
+
+function inTarget(config: unknown): ParsedContent {
+  const inexact = inexactIn(config);
+  return inexact ? { problem: refusedInteger(': line 1') } : { value: config };
+}
+
+const parsedBy = (texts: TextReader, text: string): Promise<ParsedContent> =>
+  texts.readTexts({ texts: [['', text]] }).then(([read]) => ({ value: read?.value }), problemOf);
+
+/** For a content that was not read with the target. */
+function parsedHere(text: string): ParsedContent {
   try {
-    return parseYaml(text);
-  } catch {
-    return text;
+    return { value: readTexts({ texts: [['', text]] }, MAX_WHOLE_BYTES)[0]?.value };
+  } catch (error) {
+    return problemOf(error);
   }
+}
+
+/** @throws any other error */
+function problemOf(error: unknown): { readonly problem: string } {
+  if (error instanceof TextsTooLarge) return { problem: ` is too large: ${error.message}` };
+  if (!(error instanceof TextUnreadable)) throw error;
+  const { cause } = error;
+  return {
+    problem:
+      cause instanceof IntegerTooLong
+        ? refusedInteger(`: line ${String(cause.line ?? 1)}`)
+        : ' is not valid YAML',
+  };
 }
 
 // ---------------------------------------------------------------- kubernetes clusters

@@ -2,7 +2,7 @@
  * The timeout of a job: `spec.timeout` from `transitionTimes.initTime` on, over all attempts. A plugin must check it
  * by calling `assertTimeLeft(step)`; the error shows the step to users.
  */
-import { parseDuration } from '../../src/lib/duration.ts';
+import { formatDuration, parseDuration } from '../../src/lib/duration.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import { TimeoutError } from './errors.ts';
 
@@ -76,8 +76,18 @@ export const failAt = (name: string): TimeoutPolicy => ({
   },
 });
 
-/** The timeout with the last known problem in a second line, because the name of the step explains little. */
-export function withLastProblem(timeout: Problem, last: string | undefined): Problem {
-  if (last === undefined || last === '' || last.startsWith('timeout at:')) return timeout;
-  return { ...timeout, message: `${timeout.message}\nlast problem: ${last}` };
+/**
+ * The timeout with its length and the last known problem in a second line, because the name of the step explains little.
+ * @param timeout `spec.timeout`
+ * @param last message of the last error
+ */
+export function explained(problem: Problem, timeout: string | undefined, last: string | undefined): Problem {
+  const limitMs = timeoutMsOf(timeout);
+  const isKnown = last !== undefined && last !== '' && !last.startsWith('timeout at:');
+  const more = [
+    ...(limitMs === Infinity ? [] : [`the job has reached its timeout of ${formatDuration(limitMs)}`]),
+    ...(isKnown ? [`last problem: ${last}`] : []),
+  ];
+  if (more.length === 0) return problem;
+  return { ...problem, message: `${problem.message}\n${more.join('; ')}` };
 }

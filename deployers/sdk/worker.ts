@@ -4,14 +4,16 @@
  */
 import { annotations } from '../../src/api/labels.ts';
 import { failedPhase, isBeingDeleted } from '../../src/api/job.ts';
+import { neverStarted } from '../../src/api/never-started.ts';
 import { timestamp } from '../../src/lib/clock.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
 import type { AddReadiness } from '../../src/machine/readiness.ts';
 import { isFinal, NotFound, ShutdownError } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
-import type { Cache, Context, Key, UpdateControl, View } from '../../src/runtime/types.ts';
+import type { Cache, Context, Key, View } from '../../src/runtime/types.ts';
 import type { DeployerDeps } from './deployer.ts';
 import { InterruptedError } from './errors.ts';
+import { requeueAfter, rest, type Control } from './control.ts';
 import { writeExports } from './export-secret.ts';
 import { intake, isLeftInPlace, type Direction } from './intake.ts';
 import {
@@ -26,6 +28,7 @@ import { CRASH_RETRY_MS, createMemories, retryMs, waitMs, type Memories, type Me
 import { fail, type Outcome } from './outcome.ts';
 import { isOfType, isSelected, targetNameOf } from './responsible.ts';
 import { isExecutionRunning, nextDue, scheduleOf } from './schedule.ts';
+import { createRivals } from './rivals.ts';
 import { ItemChanged, Session } from './session.ts';
 import { begun, ended, failedWith, settle, targetMissing, type Settled, type Stamp } from './status.ts';
 import { remainingMs } from './timeout.ts';
@@ -42,16 +45,8 @@ interface WorkerPorts extends ReconcilePorts {
   readonly executions: Cache<ExecutionObject> | undefined;
 }
 
-type Control = UpdateControl<DeployItem>;
-const rest: Control = { write: 'none' };
-const requeueAfter = (ms: number): Control => ({
-  write: 'none',
-  requeueAfterMs: Math.max(1, Math.round(ms)),
-});
-
 /** Delay of a scheduled job while the execution has an open job. */
 const EXECUTION_BUSY_MS = 5000;
-
 /** Delay after a write that conflicted with that of another client. */
 const MOVED_RETRY_MS = 100;
 
@@ -61,12 +56,17 @@ interface Worker {
 
 export function createWorker(ports: WorkerPorts): Worker {
   const memories = createMemories(ports.isOpen);
+  const rivals = createRivals(ports.identity, ports.deps.log);
   return {
     async reconcile(item, ctx) {
+      rivals.report(item, ctx);
       try {
         return await new ItemReconcile(item, ctx, ports, memories).run();
       } catch (error) {
-        if (error instanceof ItemChanged) return error.isGone ? rest : requeueAfter(MOVED_RETRY_MS);
+        if (error instanceof ItemChanged) {
+          rivals.refused(ctx.key, item);
+          return error.isGone ? rest : requeueAfter(MOVED_RETRY_MS);
+        }
         if (!(error instanceof InterruptedError)) throw error;
         ctx.event('Warning', 'Reconcile', error.message);
         return rest;
@@ -162,7 +162,8 @@ class ItemReconcile {
       return rest;
     }
     const problem = targetMissing(this.#item);
-    const failed = failedWith(this.#item.status as DeployItemStatus, problem, this.#now);
+    const before = this.#item.status as DeployItemStatus;
+    const failed = { ...failedWith(before, problem, this.#now), ...neverStarted(before) };
     const phase = failedPhase(this.#item.metadata);
     await this.#store({ status: ended(failed, phase, this.#now), end: phase, problem });
     return this.#onJobEnded();
@@ -178,6 +179,7 @@ class ItemReconcile {
 
   async #work(direction: Direction, isNew: boolean, target: View<Target> | undefined): Promise<Control> {
     const before = this.#item.status as DeployItemStatus; // The draft contains the job id.
+    const unstarted = isNew ? neverStarted(before) : {};
     const unread = isNew && direction === 'apply' ? this.#unreadFields(before) : undefined;
     const draft = withUnread(
       isNew ? begun(this.#item.metadata, before, this.#stamp) : before,
@@ -189,7 +191,8 @@ class ItemReconcile {
     const memory = this.#memories.of(this.#ctx.key, this.#item, direction);
     if (unread?.length && this.#ports.deps.config?.strict) {
       const outcome = fail(unreadProblem(this.#ports.plugin, unread));
-      return this.#conclude(draft, { outcome, isInPlugin: false, isCrash: false }, direction, memory);
+      const refused = { outcome, isInPlugin: false, isCrash: false };
+      return this.#conclude({ ...draft, ...unstarted }, refused, direction, memory);
     }
     const place = { current: draft };
     const seen = await reconcileItem(
@@ -200,19 +203,18 @@ class ItemReconcile {
         memory,
         target,
         initTime: draft.transitionTimes?.initTime,
-        begin: async (status) => {
-          place.current = {
-            ...place.current,
-            ...(direction === 'apply' && { phase: 'Progressing' }),
-            ...(status !== undefined && { providerStatus: status as Record<string, unknown> }),
-          };
+        begin: async (change) => {
+          const started = { ...place.current, ...(direction === 'apply' && { phase: 'Progressing' }) };
+          place.current = change(started, this.#now);
           await this.#session.writeStatus(place.current);
         },
       },
       this.#ports,
     );
     this.#assertRunning(seen.outcome);
-    return this.#conclude(place.current, seen, direction, memory);
+    const revised = seen.revise?.(place.current, this.#now) ?? place.current;
+    const reached = { ...revised, ...(!seen.isInPlugin && unstarted) };
+    return this.#conclude(reached, seen, direction, memory);
   }
 
   /**

@@ -24,7 +24,6 @@ export async function writeContent(
   const view = await componentOf(componentDescriptor, environment, repositories);
   if (view) {
     const list = { meta: { schemaVersion: 'v2' }, components: view.descriptors('v2') };
-    await mkdir(dirname(environment.componentDescriptor), { recursive: true });
     await writeFile(environment.componentDescriptor, JSON.stringify(list));
   }
   if (blueprint?.inline) await writeTree(inlineFileTree(blueprint.inline.filesystem), environment.content);

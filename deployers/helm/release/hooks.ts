@@ -83,7 +83,7 @@ export async function deleteInterrupted(
   target: ReleaseTarget,
 ): Promise<void> {
   for (const [index, hook] of view.hooks.entries()) {
-    const isOurs = hook.startedAt !== '' && Date.parse(hook.startedAt) >= Date.parse(since);
+    const isOurs = Date.parse(hook.startedAt) >= Date.parse(since); // false if it has not run
     if (isOurs && !hook.deletePolicies.includes('before-hook-creation')) {
       const deletePolicies = ['hook-failed'];
       await deleteBy('hook-failed', { ...hook, index, deletePolicies }, timeoutMs, target);

@@ -1,6 +1,8 @@
 /** Installs a chart as a release. */
+import { exactJson } from '../../../src/lib/exact-json.ts';
 import { append } from '../../../src/lib/lists.ts';
 import type { ChartDefinitions } from '../../../src/templating/helm/work.ts';
+import { metadataProblem } from '../../objects/manifests/metadata.ts';
 import type { KubeObject } from '../../objects/manifests/model.ts';
 import { because, recordTime, ReleaseError, said, type ReleaseTarget } from './cluster.ts';
 import { runHooks } from './hooks.ts';
@@ -36,7 +38,8 @@ export async function install(
   const { name } = target;
   if (!isValidName(name)) throw new ReleaseError(`release name "${name}": ${NAME_RULE}`);
   const last = await replaced(settings, target);
-  await installDefinitions(input, target);
+  const files = await definitionFiles(input, target);
+  const definitions = files.flatMap(({ resources }) => resources.map(({ object }) => object));
   const time = recordTime(target.clock);
   const info = {
     first_deployed: time,
@@ -46,13 +49,15 @@ export async function install(
     status: 'pending-install',
   };
   const version = (last?.version ?? 0) + 1;
-  const revision = await render(input, { revision: 1, version, isUpgrade: false, info, labels: {} }, target);
-  const resources = await ownedResources(revision, target).catch((error: unknown) => {
+  const at = { revision: 1, version, isUpgrade: false, info, labels: {}, definitions };
+  const revision = await render(input, at, target);
+  const resources = await ownedResources(revision, target, definitions).catch((error: unknown) => {
     throw because('unable to build kubernetes objects from release manifest', error, target);
   });
   const adopted = await existing(resources, settings.takesOwnership, target).catch((error: unknown) => {
     throw because('Unable to continue with install', error, target);
   });
+  await installDefinitions(files, target);
   if (settings.createsNamespace) await createNamespace(target);
   if (last && last.view.info.status !== 'failed')
     await setStatus(last, 'superseded', target, 'superseded by new release');
@@ -123,24 +128,47 @@ async function fail(
 /** Time until the API server serves new kinds. */
 const DEFINITIONS_MS = 60_000;
 
-/** CRDs are created once, and never changed. */
-async function installDefinitions({ chart, values }: ChartInput, target: ReleaseTarget): Promise<void> {
-  const created: Resource[] = [];
+/** The objects of a CRD file. */
+interface DefinitionFile {
+  readonly name: string;
+  readonly resources: readonly Resource[];
+}
+
+/** All CRD files are read before the first definition is created. @throws ReleaseError */
+async function definitionFiles(
+  { chart, values }: ChartInput,
+  target: ReleaseTarget,
+): Promise<readonly DefinitionFile[]> {
+  const files: DefinitionFile[] = [];
   for (const file of await target.charts.chartDefinitions({ chart, values })) {
     try {
-      append(created, await createIfMissing(await resourcesOf(documentsOf(file), target), target));
+      const resources = await resourcesOf(documentsOf(file), target, { problemOf: metadataProblem });
+      files.push({ name: file.name, resources });
     } catch (error) {
       throw because(`failed to install CRD ${file.name}`, error, target);
     }
   }
-  if (created.length > 0) await waitUntilReady(created, DEFINITIONS_MS, target);
+  return files;
+}
+
+/** CRDs are created once, and never changed. */
+async function installDefinitions(files: readonly DefinitionFile[], target: ReleaseTarget): Promise<void> {
+  const created: Resource[] = [];
+  for (const { name, resources } of files) {
+    try {
+      append(created, await createIfMissing(resources, target));
+    } catch (error) {
+      throw because(`failed to install CRD ${name}`, error, target);
+    }
+  }
+  await waitUntilReady(created, DEFINITIONS_MS, target);
 }
 
 /** @throws ReleaseError if a document cannot be read */
 const documentsOf = ({ definitions }: ChartDefinitions): readonly string[] =>
   definitions.map((definition) => {
     if ('problem' in definition) throw new ReleaseError(definition.problem);
-    return JSON.stringify(definition.document);
+    return exactJson(definition.document);
   });
 
 async function createNamespace(target: ReleaseTarget): Promise<void> {

@@ -3,12 +3,15 @@
  * Fields that are not listed are merged if they are maps, and replaced otherwise. The status is left out, because no
  * chart sets it.
  */
+import { table } from '../../../src/lib/objects.ts';
 import { groupOf } from '../../objects/manifests/model.ts';
 
 /** The rules for one field. */
 export interface FieldRules {
   /** The list is merged: by this key, or, if it is empty, as a set of scalars. */
   readonly mergeKey?: string;
+  /** All keys that identify an element, if the merge key does not. */
+  readonly keys?: readonly string[];
   /** Other fields of the map, or of the elements of the list, are cleared. */
   readonly retainsKeys?: true;
   /** The map is replaced as a whole. */
@@ -27,12 +30,12 @@ const of = (type: string): FieldRules => ({ type });
 
 const CONTAINER: TypeRules = {
   env: by('name'),
-  ports: by('containerPort'),
+  ports: { mergeKey: 'containerPort', keys: ['containerPort', 'protocol'] },
   volumeDevices: by('devicePath'),
   volumeMounts: by('mountPath'),
 };
 
-const TYPES: Readonly<Record<string, TypeRules>> = {
+const TYPES: Readonly<Record<string, TypeRules>> = table({
   ObjectMeta: { finalizers: by(''), ownerReferences: by('uid') },
   Container: CONTAINER,
   PodSpec: {
@@ -43,7 +46,7 @@ const TYPES: Readonly<Record<string, TypeRules>> = {
     initContainers: by('name', 'Container'),
     resourceClaims: { mergeKey: 'name', retainsKeys: true },
     schedulingGates: by('name'),
-    topologySpreadConstraints: by('topologyKey'),
+    topologySpreadConstraints: { mergeKey: 'topologyKey', keys: ['topologyKey', 'whenUnsatisfiable'] },
     volumes: { mergeKey: 'name', retainsKeys: true, type: 'Volume' },
   },
   Volume: { ephemeral: of('EphemeralVolume') },
@@ -53,7 +56,7 @@ const TYPES: Readonly<Record<string, TypeRules>> = {
   DeploymentSpec: { strategy: { retainsKeys: true }, template: of('PodTemplate') },
   JobTemplate: { metadata: of('ObjectMeta'), spec: of('Workload') },
   CronJobSpec: { jobTemplate: of('JobTemplate') },
-  ServiceSpec: { ports: by('port') },
+  ServiceSpec: { ports: { mergeKey: 'port', keys: ['port', 'protocol'] } },
   NodeSpec: { podCIDRs: by('') },
   CsiNodeSpec: { drivers: by('name') },
   DisruptionBudgetSpec: { selector: { isReplaced: true } },
@@ -61,12 +64,12 @@ const TYPES: Readonly<Record<string, TypeRules>> = {
   ClaimTemplateSpec: { metadata: of('ObjectMeta') },
   Webhook: { matchConditions: by('name') },
   Object: { metadata: of('ObjectMeta') },
-};
+});
 
 const withSpec = (type: string): TypeRules => ({ metadata: of('ObjectMeta'), spec: of(type) });
 const withWebhooks: TypeRules = { metadata: of('ObjectMeta'), webhooks: by('name', 'Webhook') };
 
-const KINDS: Readonly<Record<string, TypeRules>> = {
+const KINDS: Readonly<Record<string, TypeRules>> = table({
   '/Pod': withSpec('PodSpec'),
   '/PodTemplate': { metadata: of('ObjectMeta'), template: of('PodTemplate') },
   '/ReplicationController': withSpec('Workload'),
@@ -88,7 +91,7 @@ const KINDS: Readonly<Record<string, TypeRules>> = {
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': withWebhooks,
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy': withSpec('AdmissionPolicySpec'),
   'resource.k8s.io/ResourceClaimTemplate': withSpec('ClaimTemplateSpec'),
-};
+});
 
 const none: TypeRules = {};
 

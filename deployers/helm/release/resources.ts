@@ -5,7 +5,9 @@ import { isObject } from '../../../src/lib/objects.ts';
 import { AlreadyExists, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import { metadataProblem } from '../../objects/manifests/metadata.ts';
 import { keyOfRef, type KubeObject } from '../../objects/manifests/model.ts';
+import { kindFromCrds } from '../../objects/manifests/order.ts';
 import { inParallel } from '../../objects/manifests/parallel.ts';
 import { listed, ReleaseError, said, type ReleaseTarget } from './cluster.ts';
 
@@ -22,22 +24,46 @@ export interface Resource {
 
 // ---------------------------------------------------------------- from documents
 
+/** No server accepts the metadata of an object; another attempt cannot help. */
+class InvalidMetadata extends ReleaseError {
+  override readonly outlook = 'final';
+}
+
+interface ResourceRules {
+  /** Why an object is refused although the target serves its kind. */
+  readonly problemOf?: (object: unknown) => string | undefined;
+  /** CRDs that are created before the objects. */
+  readonly definitions?: readonly KubeObject[];
+}
+
 /** @throws ReleaseError if the target does not serve a kind, or a document is not an object */
 export async function resourcesOf(
   documents: readonly string[],
   target: ReleaseTarget,
+  { problemOf = () => undefined, definitions = [] }: ResourceRules = {},
 ): Promise<readonly Resource[]> {
   const objects = documents.flatMap((document) => flattened(parseExactJson(document)));
   const problems: string[] = [];
   const resources: Resource[] = [];
+  let Problem = ReleaseError;
   for (const object of objects) {
-    const found = await resourceOf(object, target);
+    const refused = problemOf(object);
+    if (refused !== undefined) Problem = InvalidMetadata;
+    const found = refused ?? (await resourceOf(object, target, definitions));
     if (typeof found === 'string') problems.push(found);
     else resources.push(found);
   }
   if (problems.length === 0) return resources;
   const [first = ''] = problems;
-  throw new ReleaseError(problems.length === 1 ? first : `[${[...new Set(problems)].join(', ')}]`);
+  throw new Problem(problems.length === 1 ? first : `[${[...new Set(problems)].join(', ')}]`);
+}
+
+/** Objects of hooks are read when they run, but what no server accepts is refused before. @throws ReleaseError */
+export function checkMetadata(documents: readonly string[]): void {
+  for (const object of documents.flatMap((document) => flattened(parseExactJson(document)))) {
+    const problem = metadataProblem(object);
+    if (problem !== undefined) throw new InvalidMetadata(problem);
+  }
 }
 
 /** Lists are replaced by their elements; empty documents are left out. */
@@ -48,7 +74,11 @@ function flattened(document: unknown): readonly unknown[] {
 }
 
 /** The resource, or why it is invalid. */
-async function resourceOf(document: unknown, target: ReleaseTarget): Promise<Resource | string> {
+async function resourceOf(
+  document: unknown,
+  target: ReleaseTarget,
+  definitions: readonly KubeObject[],
+): Promise<Resource | string> {
   if (!isObject(document)) return 'error validating "": error validating data: invalid object to validate';
   const { apiVersion, kind: name, metadata } = document;
   const missing = [
@@ -61,7 +91,7 @@ async function resourceOf(document: unknown, target: ReleaseTarget): Promise<Res
   }
   const meta = isObject(metadata) ? metadata : {};
   const object = { ...document, metadata: meta } as unknown as KubeObject;
-  const kind = await kindIn(object, target);
+  const kind = await kindIn(object, target, definitions);
   if (!kind) {
     const text = (key: string): string => (typeof meta[key] === 'string' ? meta[key] : '');
     const place = `name: "${text('name')}" namespace: "${text('namespace')}" from ""`;
@@ -74,11 +104,12 @@ async function resourceOf(document: unknown, target: ReleaseTarget): Promise<Res
 async function kindIn(
   { apiVersion, kind }: KubeObject,
   { access, signal }: ReleaseTarget,
+  definitions: readonly KubeObject[],
 ): Promise<Kind<Obj> | undefined> {
   try {
     return await access.kindOf(apiVersion, kind, signal);
   } catch (error) {
-    if (error instanceof NoSuchKind) return undefined;
+    if (error instanceof NoSuchKind) return kindFromCrds(definitions, apiVersion, kind);
     throw error;
   }
 }

@@ -2,6 +2,7 @@
 import type { Fields } from '../../../src/lib/objects.ts';
 import type { Capabilities } from '../../../src/templating/helm/capabilities.ts';
 import type { ReadLookup } from '../../../src/templating/helm/lookups.ts';
+import type { KubeObject } from '../../objects/manifests/model.ts';
 import type { PackedChart } from '../../../src/templating/helm/work.ts';
 
 export interface ActionSettings {
@@ -25,7 +26,8 @@ export interface ActionSettings {
 export interface ChartInput {
   readonly chart: PackedChart;
   readonly values: Fields;
-  /** The facts about the target; read after the CRDs of the chart are installed. */
+  /** The facts about the target. */
   readonly capabilities: () => Promise<Capabilities>;
-  readonly lookup: ReadLookup;
+  /** @param definitions CRDs that are created before the objects */
+  readonly lookup: (definitions: readonly KubeObject[]) => ReadLookup;
 }

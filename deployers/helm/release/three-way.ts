@@ -5,6 +5,7 @@
 import { define, equal } from '../../../src/lib/json.ts';
 import { mergeDiff } from '../../../src/lib/merge.ts';
 import { isObject, ownField, type Fields } from '../../../src/lib/objects.ts';
+import { hasRepeatedKeys, mergedList } from './repeated-keys.ts';
 import { rulesBelow, type FieldRules, type TypeRules } from './merge-keys.ts';
 
 /** The states of a value: in the last revision, on the cluster, and in the new revision. */
@@ -79,6 +80,11 @@ function addList(
   rules: FieldRules & { readonly mergeKey: string },
 ): void {
   const { mergeKey } = rules;
+  if (hasRepeatedKeys({ before, live, wanted }, mergeKey)) {
+    const whole = mergedList({ before, live, wanted }, { mergeKey, ...(rules.keys && { keys: rules.keys }) });
+    if (whole) patch[key] = [{ $patch: 'replace' }, ...whole];
+    return;
+  }
   const [old, current] = [elementsOf(before, mergeKey), elementsOf(live, mergeKey)];
   const elements: unknown[] = [];
   const names = elementsOf(wanted, mergeKey);
@@ -100,23 +106,11 @@ function addList(
     patch[SET_ORDER + key] = [...names.values()].map((element) => ({ [mergeKey]: element[mergeKey] }));
 }
 
-/**
- * The elements by key. Elements with the same key, such as a port for TCP and UDP, are distinguished by their position,
- * as in Helm.
- */
-function elementsOf(list: readonly unknown[], mergeKey: string): ReadonlyMap<string, Fields> {
-  const found = new Map<string, Fields>();
-  for (const element of list) {
-    if (!isObject(element)) continue;
-    const id = JSON.stringify(element[mergeKey] ?? null);
-    for (let n = 0; ; n++) {
-      if (found.has(`${id}#${String(n)}`)) continue;
-      found.set(`${id}#${String(n)}`, element);
-      break;
-    }
-  }
-  return found;
-}
+/** The elements by key, which is different for each of them. */
+const elementsOf = (list: readonly unknown[], mergeKey: string): ReadonlyMap<string, Fields> =>
+  new Map(
+    list.filter(isObject).map((element) => [JSON.stringify(element[mergeKey] ?? null), element] as const),
+  );
 
 // ---------------------------------------------------------------- kinds without a strategic merge
 

@@ -1,11 +1,13 @@
 /** Brings the objects of a release from one revision to the next. */
 import { knownApiVersions } from '../../../src/templating/helm/capabilities.ts';
 import type { Fields } from '../../../src/lib/objects.ts';
-import type { Obj, Write } from '../../../src/runtime/types.ts';
+import type { Kind, Obj, Write } from '../../../src/runtime/types.ts';
+import type { KubeObject } from '../../objects/manifests/model.ts';
+import { hasAllOf } from '../stored.ts';
 import { because, ReleaseError, said, type ReleaseTarget } from './cluster.ts';
 import { rulesOfKind } from './merge-keys.ts';
 import { isKeptOnCluster } from './ownership.ts';
-import { createOne, deleteOne, findSame, readLive, type Resource } from './resources.ts';
+import { createOne, deleteOne, described, findSame, readLive, type Resource } from './resources.ts';
 import { changedFields, jsonPatch, strategicPatch } from './three-way.ts';
 
 interface UpdateOptions {
@@ -37,20 +39,23 @@ export async function update(
   options: UpdateOptions,
 ): Promise<readonly Resource[]> {
   const created: Resource[] = [];
-  const failures: string[] = [];
+  const failures: Refused[] = [];
   for (const resource of wanted) {
     try {
       if ((await updateOne(before, resource, target, options)) === 'created') created.push(resource);
     } catch (error) {
       target.signal.throwIfAborted();
-      if (error instanceof Refused) failures.push(error.message);
+      if (error instanceof Refused) failures.push(error);
       else {
         const made = error instanceof NotCreated ? [...created, resource] : created;
         throw new UpdateFailed(said(error), made, { cause: error });
       }
     }
   }
-  if (failures.length > 0) throw new UpdateFailed(failures.join(' && '), created);
+  if (failures.length > 0) {
+    const message = failures.map((failure) => failure.message).join(' && ');
+    throw new UpdateFailed(message, created, { cause: new AggregateError(failures) });
+  }
   for (const resource of before) {
     if (!findSame(wanted, resource)) await deleteGone(resource, target);
   }
@@ -83,7 +88,8 @@ async function updateOne(
   const write = options.force ? replacement(resource, live) : patchOf(old, live, resource, options);
   if (!write) return 'kept';
   try {
-    await target.access.client.send(write, target.signal);
+    const changed = await target.access.client.send(write, target.signal);
+    if (write.verb === 'strategic') await verify(changed, resource, target);
   } catch (error) {
     target.signal.throwIfAborted();
     const what = options.force
@@ -92,6 +98,19 @@ async function updateOne(
     throw new Refused(`${what}: ${said(error)}`, { cause: error });
   }
   return 'kept';
+}
+
+/**
+ * Repairs an object that differs from the chart after it was patched, because the server merged other elements of a list
+ * than the patch meant, and reports one that a controller or webhook keeps changing.
+ */
+async function verify(changed: Obj, resource: Resource, target: ReleaseTarget): Promise<void> {
+  if (hasAllOf(changed, resource.object)) return;
+  const repair = patchOf(resource, changed, resource, { force: false });
+  const repaired = repair && (await target.access.client.send(repair, target.signal));
+  if (repaired && hasAllOf(repaired, resource.object)) return;
+  const problem = new ReleaseError(`${described(resource)} differs from the chart after it was patched`);
+  target.warn('patched object differs from the chart', problem);
 }
 
 const replacement = ({ kind, object }: Resource, live: Obj): Write => {
@@ -119,6 +138,16 @@ function patchOf(old: Resource, live: Obj, resource: Resource, options: UpdateOp
       : changedFields(states.before, states.wanted);
   if (Object.keys(body).length === 0) return undefined;
   return { verb: isTyped ? 'strategic' : 'merge', kind, key, body };
+}
+
+/** The write that gives a live object the fields of the chart; undefined if it has them. */
+export function repairOf(object: KubeObject, live: Obj, kind: Kind<Obj>): Write | undefined {
+  const { namespace: _, ...metadata } = object.metadata;
+  const wanted = { ...object, metadata } as KubeObject;
+  const { name, namespace = '' } = live.metadata;
+  const key = namespace === '' ? name : `${namespace}/${name}`;
+  const resource: Resource = { object: wanted, kind, namespace, name, key };
+  return patchOf(resource, live, resource, { force: false, repairsCustom: true });
 }
 
 const fieldsOf = (object: Obj): Fields => object as unknown as Fields;

@@ -131,12 +131,13 @@ async function fail(
       );
     }
   }
-  if (settings.isAtomic) await undo(message, settings, target);
+  if (settings.isAtomic) await undo(error, settings, target);
   throw error;
 }
 
 /** Rolls back to the last revision that succeeded. */
-async function undo(message: string, settings: ActionSettings, target: ReleaseTarget): Promise<never> {
+async function undo(error: Error, settings: ActionSettings, target: ReleaseTarget): Promise<never> {
+  const message = said(error);
   const good = (await history(target)).findLast(({ status }) => ['superseded', 'deployed'].includes(status));
   if (!good) {
     throw new ReleaseError(
@@ -151,5 +152,6 @@ async function undo(message: string, settings: ActionSettings, target: ReleaseTa
   );
   throw new ReleaseError(
     `release ${target.name} failed, and has been rolled back due to atomic being set: ${message}`,
+    { cause: error },
   );
 }

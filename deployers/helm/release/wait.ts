@@ -2,11 +2,12 @@
 import { sleep } from '../../../src/lib/clock.ts';
 import { ApiError, NotFound } from '../../../src/runtime/errors.ts';
 import { append } from '../../../src/lib/lists.ts';
-import { isObject, ownField } from '../../../src/lib/objects.ts';
+import { isObject, ownField, table } from '../../../src/lib/objects.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
-import { groupOf } from '../../objects/manifests/model.ts';
+import { groupOf, type KubeObject } from '../../objects/manifests/model.ts';
 import { inParallel } from '../../objects/manifests/parallel.ts';
-import { listed, ReleaseError, said, type ReleaseTarget } from './cluster.ts';
+import { podProblem } from '../../objects/readiness/pods.ts';
+import { HookFailed, HooksFailed, ReleaseError, said, WaitExpired, type ReleaseTarget } from './cluster.ts';
 import {
   fieldAt,
   isClaimReady,
@@ -41,7 +42,7 @@ async function poll(
     if (await check()) return;
     const left = end - clock.now();
     await sleep(clock, Math.min(INTERVAL_MS, Math.max(0, left)), signal);
-    if (left <= INTERVAL_MS) throw new ReleaseError(message);
+    if (left <= INTERVAL_MS) throw new WaitExpired(message);
   }
 }
 
@@ -110,7 +111,7 @@ const podsCheck: Check = async (live, target) => {
   return pods.every(isPodReady);
 };
 
-const CHECKS: Readonly<Record<string, Check>> = {
+const CHECKS: Readonly<Record<string, Check>> = table({
   '/Pod': isPodReady,
   '/PersistentVolumeClaim': isClaimReady,
   '/Service': isServiceReady,
@@ -123,7 +124,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'extensions/ReplicaSet': podsCheck,
   'extensions/DaemonSet': isDaemonSetReady,
   'apiextensions.k8s.io/CustomResourceDefinition': isCrdReady,
-};
+});
 
 async function readiness(resource: Resource, waitsForJobs: boolean, target: ReleaseTarget): Promise<boolean> {
   const { apiVersion, kind } = resource.object;
@@ -152,19 +153,27 @@ export async function waitUntilCompleted(
   timeoutMs: number,
   target: ReleaseTarget,
 ): Promise<void> {
-  const errors = await inParallel(resources, async (resource) => {
+  const failures = await inParallel(resources, async (resource) => {
     const isDone = { Job: isJobDone, Pod: isPodDone }[resource.kind.kind];
     if (!isDone) return [];
+    let live: Obj | undefined;
     try {
-      const check = async (): Promise<boolean> => isDone(await liveOrGone(resource, target));
+      const check = async (): Promise<boolean> => isDone((live = await liveOrGone(resource, target)));
       await poll(check, timeoutMs, target, 'timed out waiting for the condition');
       return [];
     } catch (error) {
       target.signal.throwIfAborted();
-      return [error];
+      const withLog = error instanceof HookFailed;
+      const pods = live && (await podProblem(live as KubeObject, { ...target, withLog }));
+      return [{ error, pods: pods === undefined ? [] : [pods] }];
     }
   });
-  if (errors.flat().length > 0) throw new ReleaseError(listed(errors.flat()), { cause: errors.flat()[0] });
+  const failed = failures.flat();
+  if (failed.length === 0) return;
+  throw new HooksFailed(
+    failed.map(({ error }) => error),
+    failed.flatMap(({ pods }) => pods),
+  );
 }
 
 async function liveOrGone(
@@ -188,13 +197,13 @@ function isJobDone(job: Obj | undefined): boolean {
     if (ownField(condition, 'type') !== 'Failed') continue;
     const reason = ownField(condition, 'reason');
     const why = typeof reason === 'string' ? reason : '';
-    throw new ReleaseError(`job ${job?.metadata.name ?? ''} failed: ${why}`);
+    throw new HookFailed(`job ${job?.metadata.name ?? ''} failed: ${why}`);
   }
   return job === undefined;
 }
 
 function isPodDone(pod: Obj | undefined): boolean {
   const phase = fieldAt(pod, 'status', 'phase');
-  if (phase === 'Failed') throw new ReleaseError(`pod ${pod?.metadata.name ?? ''} failed`);
+  if (phase === 'Failed') throw new HookFailed(`pod ${pod?.metadata.name ?? ''} failed`);
   return pod === undefined || phase === 'Succeeded';
 }

@@ -2,6 +2,7 @@
  * Applies manifests to a cluster: resolves their kinds, then creates or updates them stage by stage, and collects
  * failures.
  */
+import { outlookOf } from '../../../src/lib/outlook.ts';
 import type { Problem } from '../../../src/machine/decision.ts';
 import {
   NoSuchKind,
@@ -28,7 +29,7 @@ import {
 } from './model.ts';
 import { KeptObjects } from './kept-objects.ts';
 import { applyOne, type Applied, type ApplyPorts } from './object.ts';
-import { kindFromCrds, stageOf, stages, type ResolvedManifest } from './order.ts';
+import { inSteps, kindFromCrds, stageOf, stages, type ResolvedManifest } from './order.ts';
 import { inParallel } from './parallel.ts';
 
 export interface ApplyResult {
@@ -105,7 +106,7 @@ export async function applyAll(
   const failures: { manifest: ResolvedManifest; error: unknown }[] = [];
   const start = async (stage: string): Promise<'ready'> => {
     const members = manifests.filter((p) => stageOf(p) === stage);
-    await inParallel(members, async (p) => {
+    const write = async (p: ResolvedManifest): Promise<void> => {
       try {
         const { live, ...one } = await applyOne(p, known.get(idOf(refOf(p.object))), ports);
         applied.push(live && kept.admits(live) ? { ...one, live } : one);
@@ -113,7 +114,8 @@ export async function applyAll(
         if (ports.signal.aborted) throw error;
         failures.push({ manifest: p, error });
       }
-    });
+    };
+    for (const step of inSteps(members, ({ kind }) => kind)) await inParallel(step, write);
     return 'ready';
   };
   const policy = { gate: 'finished', failFast: false } as const;
@@ -162,6 +164,7 @@ function problemOf(
   return {
     ...APPLY,
     message: ports.mask(messages.slice(0, MAX_LISTED).join('; ') + rest),
+    ...(failures.some(({ error }) => outlookOf(error) === 'unknown') && { outlook: 'unknown' as const }),
     codes: [
       ...(isRefused ? (['ERR_UNAUTHORIZED'] as const) : []),
       ...(failures.some(({ error }) => isDefinite(error)) ? (['ERR_CONFIGURATION_PROBLEM'] as const) : []),

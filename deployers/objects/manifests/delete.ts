@@ -7,6 +7,7 @@ import { itemKey } from '../../../src/api/managed-objects.ts';
 import { append } from '../../../src/lib/lists.ts';
 import type { Logger } from '../../../src/observability/log.ts';
 import { Conflict, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
+import { keyOf } from '../../../src/runtime/keys.ts';
 import type { Kind, Obj, View } from '../../../src/runtime/types.ts';
 import { chainDag } from '../../../src/workflow/dag.ts';
 import { runGraph } from '../../../src/workflow/run-graph.ts';
@@ -196,9 +197,9 @@ async function removeEntry(
   try {
     if (await isLeftToOthers(entry, ports)) return []; // the group may be processed long after the round started
     const kind = await ports.access.kindOf(ref.apiVersion, ref.kind);
-    const isGone = await deleteRecorded(kind, entry, ports);
-    if (!isGone && isForced) await removeFinalizers(kind, keyOfRef(ref), ports.access, ports.signal);
-    if (!isGone) return [{ ref, why: 'it still exists, probably because of its finalizers' }];
+    const remaining = await deleteRecorded(kind, entry, ports);
+    if (remaining && isForced) await removeFinalizers(kind, remaining, ports.access, ports.signal);
+    if (remaining) return [{ ref, why: STILL_EXISTS }];
   } catch (error) {
     if (!isAbsence(error)) return [failed(ref, error, ports)];
   }
@@ -214,8 +215,14 @@ function failed(ref: ResourceRef, error: unknown, ports: RemovePorts): Remaining
 
 const isAbsence = (error: unknown): boolean => error instanceof NotFound || error instanceof NoSuchKind;
 
-/** Deletes the object with the recorded uid. @returns whether it is completely gone */
-async function deleteRecorded(kind: Kind<Obj>, entry: ManagedResource, ports: RemovePorts): Promise<boolean> {
+const STILL_EXISTS = 'it still exists, probably because of its finalizers';
+
+/** Deletes the object with the recorded uid. @returns the object if it is not completely gone */
+async function deleteRecorded(
+  kind: Kind<Obj>,
+  entry: ManagedResource,
+  ports: RemovePorts,
+): Promise<Obj | undefined> {
   const { uid } = entry.resource;
   try {
     return await sendDelete(kind, keyOfRef(entry.resource), ports.access, ports.signal, uid || undefined);
@@ -223,33 +230,36 @@ async function deleteRecorded(kind: Kind<Obj>, entry: ManagedResource, ports: Re
     if (!(error instanceof Conflict) || !uid) throw error;
     const live = await read(entry.resource, ports);
     if (!live || live.metadata.uid === uid) throw error;
-    if (!isOwned(ports.ownership, live)) return true; // another owner recreated it
+    if (!isOwned(ports.ownership, live)) return undefined; // another owner recreated it
     return sendDelete(kind, keyOfRef(entry.resource), ports.access, ports.signal, live.metadata.uid);
   }
 }
 
-/** @returns whether the API server reports that the object is already gone, not only being deleted */
+/** @returns the object if the API server reports that it is not gone yet, but being deleted */
 async function sendDelete(
   kind: Kind<Obj>,
   key: string,
   access: KubeAccess,
   signal: AbortSignal,
   uid: string | undefined,
-): Promise<boolean> {
+): Promise<Obj | undefined> {
   const answer: Partial<Obj> | undefined = await access.client.send(
     { verb: 'delete', kind, key, propagation: 'Background', ...(uid && { uid }) },
     signal,
   );
-  return answer?.metadata?.deletionTimestamp === undefined;
+  return answer?.metadata?.deletionTimestamp === undefined ? undefined : (answer as Obj);
 }
 
+/** Only of this object, and not of one that was created with its name meanwhile. */
 async function removeFinalizers(
   kind: Kind<Obj>,
-  key: string,
+  object: Obj,
   access: KubeAccess,
   signal: AbortSignal,
 ): Promise<void> {
-  await access.client.send({ verb: 'merge', kind, key, body: { metadata: { finalizers: null } } }, signal);
+  const { uid } = object.metadata;
+  const body = { metadata: { ...(uid && { uid }), finalizers: null } };
+  await access.client.send({ verb: 'merge', kind, key: keyOf(object), body }, signal);
 }
 
 async function read(ref: ResourceRef, ports: RemovePorts): Promise<KubeObject | undefined> {
@@ -296,10 +306,10 @@ async function removeEverything(
       const ref = { apiVersion: type.apiVersion, kind: type.kind, ...nameOf(object), ...(uid && { uid }) };
       if (await isLeftToOthers({ resource: ref }, { ...ports, access })) continue;
       try {
-        const isGone = await sendDelete(kind, keyOfRef(ref), access, ports.signal, object.metadata.uid);
-        if (isGone) continue;
-        if (group.isForced) await removeFinalizers(kind, keyOfRef(ref), access, ports.signal);
-        left.push({ ref, why: 'it still exists, probably because of its finalizers' });
+        const remaining = await sendDelete(kind, keyOfRef(ref), access, ports.signal, uid);
+        if (!remaining) continue;
+        if (group.isForced) await removeFinalizers(kind, remaining, access, ports.signal);
+        left.push({ ref, why: STILL_EXISTS });
       } catch (error) {
         if (!isAbsence(error)) left.push(failed(ref, error, ports));
       }

@@ -3,12 +3,14 @@
  * wait, the reconcile ends. The next reconcile continues with that step, or, in another process, with the first
  * one.
  */
+import { shownTargetName } from '../../../src/api/target-name.ts';
 import type { DeployContext } from '../../sdk/deployer.ts';
 import { at, ConfigurationError, DeployerError } from '../../sdk/errors.ts';
 import { retry, wait, type Outcome } from '../../sdk/outcome.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
 import { secondaryOf, checkReadinessAndExports, type AfterPlan } from '../readiness-and-exports.ts';
-import { applyAll, inventoryAfter, resolveKinds } from './apply.ts';
+import { checkedRef, type CheckedRef } from '../readiness/checked.ts';
+import { applyAll, inventoryAfter, resolveKinds, type ApplyResult } from './apply.ts';
 import { leaveToOthersPorts, newProgress, removeRound, type Progress } from './delete.ts';
 import type { DeletionGroup } from './groups.ts';
 import { intended, entriesMissingIn, union } from './inventory.ts';
@@ -33,7 +35,7 @@ import { maskFor } from './secrets.ts';
 import type { Mask } from '../../../src/lib/masking.ts';
 import { deepMerge } from './strategy.ts';
 
-export interface DeployPlan<S> extends AfterPlan {
+export interface DeployPlan<S> extends Omit<AfterPlan, 'mask'> {
   readonly fieldManager: string;
   readonly manifests: readonly Manifest[];
   readonly strategy: Strategy;
@@ -49,6 +51,7 @@ interface DeployProgress {
   /** Masks values of the manifests' secrets in errors of patches. */
   readonly mask: Mask;
   readonly managed: readonly ManagedResource[];
+  readonly checked: readonly CheckedRef[];
   readonly orphans: readonly ManagedResource[];
   readonly progress: Progress;
   hasOrphans: boolean;
@@ -67,7 +70,7 @@ export const applyPorts = (
   ownership,
   strategy,
   fieldManager,
-  targetName: ctx.target?.name ?? '',
+  targetName: shownTargetName(ctx.target),
   signal: ctx.signal,
   mask: maskFor(manifests),
   warn: (reason, note) => {
@@ -106,7 +109,7 @@ async function apply<S>(
   ctx.assertTimeLeft('deployer: process managed resource manifests');
   const manifests = expand(plan);
   ctx.assertTimeLeft('deployer: process manifests');
-  const members = await resolveKinds(unique(ctx, manifests), access, ctx.target?.name ?? '').catch(
+  const members = await resolveKinds(unique(ctx, manifests), access, shownTargetName(ctx.target)).catch(
     (error: unknown) => {
       if (error instanceof DeployerError) return error;
       throw error;
@@ -128,6 +131,7 @@ async function apply<S>(
     patched,
     mask: patched.length > 0 ? ports.mask : (text) => text,
     managed: result.managed,
+    checked: checkedIn(result),
     orphans,
     progress: newProgress(),
     hasOrphans: orphans.length > 0,
@@ -166,6 +170,15 @@ function unique<S>(ctx: DeployContext<unknown, S>, all: readonly Manifest[]): re
 
 const liveOf = (applied: readonly Applied[]): ReadonlyMap<ResourceRef, KubeObject> =>
   new Map(applied.flatMap(({ entry, live }) => (entry && live ? [[entry.resource, live] as const] : [])));
+
+function checkedIn({ applied, managed }: ApplyResult): readonly CheckedRef[] {
+  const objects = new Map(
+    applied.flatMap(({ manifest, entry, live }) =>
+      entry ? [[entry.resource, live ?? manifest.object]] : [],
+    ),
+  );
+  return managed.map(({ resource }) => checkedRef(resource, objects.get(resource)));
+}
 
 /** Objects that left the manifests. An object that other items manage is released instead of deleted. */
 function orphansOf<S>(
@@ -218,7 +231,7 @@ async function removeOrphans<S>(
     return retry(at({ operation: plan.operation, reason: 'CleanupOrphaned' }, error).problem, { status });
   }
   if (left.length === 0) return undefined;
-  const { why, onTimeout } = remainingObjectsProblem(left, ctx.target?.name ?? '', {
+  const { why, onTimeout } = remainingObjectsProblem(left, shownTargetName(ctx.target), {
     operation: plan.operation,
     reason: 'CleanupOrphaned',
   });
@@ -236,13 +249,14 @@ async function finish<S>(
   const status = plan.status(state.managed);
   const known = state.live;
   state.live = new Map();
-  const refs = state.managed.map(({ resource }) => resource);
-  const outcome = await checkReadinessAndExports(ctx, { ...plan, refs, known, status }, access);
+  const mask: Mask = (text) => maskFor(plan.manifests)(text);
+  const deployed = { ...plan, mask, checked: state.checked, known, status };
+  const outcome = await checkReadinessAndExports(ctx, deployed, access);
   if (outcome.kind === 'done') {
     await inParallel(state.patched, (applied) => patchAfter(applied, access, ctx.signal)).catch(
       (error: unknown) => {
         const place = { operation: plan.operation, reason: 'PatchAfterDeployment' };
-        throw at(place, error, (message) => state.mask(`target ${ctx.target?.name ?? ''}: ${message}`));
+        throw at(place, error, (message) => state.mask(`target ${shownTargetName(ctx.target)}: ${message}`));
       },
     );
   }

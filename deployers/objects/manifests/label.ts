@@ -1,4 +1,5 @@
 /** The labels by which a deployer recognises its objects on any cluster. */
+import { table } from '../../../src/lib/objects.ts';
 import { createHash } from 'node:crypto';
 import { ESPALIER_PREFIX, GROUP } from '../../../src/api/labels.ts';
 
@@ -17,9 +18,9 @@ export const labelValue = (name: string): string =>
     : `${name.slice(0, KEPT)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 
 /** Additional labels of the deployers for these types. */
-const OWN_LABELS: Readonly<Record<string, string>> = {
+const OWN_LABELS: Readonly<Record<string, string>> = table({
   [`${GROUP}/helm`]: `helm.deployer.${GROUP}/deployitem`,
-};
+});
 
 interface Labelled {
   readonly metadata: { readonly labels?: Readonly<Record<string, string>> };

@@ -82,6 +82,31 @@ export const stageOf = ({ object, kind }: ResolvedManifest): Stage => {
   return kind.namespaced ? 'namespaced' : 'cluster';
 };
 
+/**
+ * Kinds without which the API server refuses others: it checks a binding against its role, and a pod needs its namespace,
+ * account, class and priority.
+ */
+const NEEDED: ReadonlySet<string> = new Set([
+  '/Namespace',
+  '/ServiceAccount',
+  'node.k8s.io/RuntimeClass',
+  'rbac.authorization.k8s.io/ClusterRole',
+  'rbac.authorization.k8s.io/Role',
+  'scheduling.k8s.io/PriorityClass',
+]);
+
+/** Objects that are written in parallel: first those that others need, then the others. */
+export function inSteps<T>(
+  objects: readonly T[],
+  kindOf: (object: T) => Pick<Kind, 'group' | 'kind'>,
+): readonly (readonly T[])[] {
+  const isNeeded = (object: T): boolean => {
+    const { group, kind } = kindOf(object);
+    return NEEDED.has(`${group}/${kind}`);
+  };
+  return [objects.filter(isNeeded), objects.filter((object) => !isNeeded(object))];
+}
+
 /** The kind that a CustomResourceDefinition among the manifests defines. */
 export function kindFromCrds(
   crds: readonly KubeObject[],

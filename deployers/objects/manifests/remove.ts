@@ -1,4 +1,5 @@
 /** The steps of a job that removes all objects of an item. */
+import { shownTargetName } from '../../../src/api/target-name.ts';
 import type { Problem } from '../../../src/machine/decision.ts';
 import type { DeployContext } from '../../sdk/deployer.ts';
 import { at, DeployerError, RetryError, TimeoutError, type Place } from '../../sdk/errors.ts';
@@ -85,7 +86,9 @@ export async function removeAll<S>(ctx: DeployContext<unknown, S>, plan: Removal
       assertTimeLeft: (name) => ctx.assertTimeLeft(name),
       progress,
     });
-    return left.length === 0 ? done() : wait(remainingObjectsProblem(left, ctx.target?.name ?? '', ERROR));
+    return left.length === 0
+      ? done()
+      : wait(remainingObjectsProblem(left, shownTargetName(ctx.target), ERROR));
   } catch (error) {
     if (ctx.signal.aborted || error instanceof TimeoutError) throw error;
     if (error instanceof DeployerError) return retry(error.problem);
@@ -93,7 +96,7 @@ export async function removeAll<S>(ctx: DeployContext<unknown, S>, plan: Removal
       at(
         ERROR,
         error,
-        (message) => `failed deleting managed resources on target ${ctx.target?.name ?? ''}: ${message}`,
+        (message) => `failed deleting managed resources on target ${shownTargetName(ctx.target)}: ${message}`,
       ).problem,
     );
   }

@@ -1,12 +1,13 @@
 /** Masks the values of the manifests' secrets in messages, because webhooks of a target may repeat them. */
 import { maskOf, type Mask } from '../../../src/lib/masking.ts';
 import { isObject } from '../../../src/lib/objects.ts';
-import type { Manifest } from './model.ts';
+import type { KubeObject, Manifest } from './model.ts';
 
-export const maskFor = (manifests: readonly Manifest[]): Mask => maskOf(manifests.flatMap(valuesOf));
+export const maskFor = (manifests: readonly Manifest[]): Mask =>
+  maskOf(manifests.flatMap(({ object }) => secretValues(object)));
 
-/** The values as written, and decoded. */
-function valuesOf({ object }: Manifest): unknown[] {
+/** The values of a secret as written, and decoded; none of other objects. */
+export function secretValues(object: KubeObject): readonly unknown[] {
   if (object.apiVersion !== 'v1' || object.kind !== 'Secret') return [];
   const { data, stringData } = object;
   const decoded = isObject(data)

@@ -1,6 +1,6 @@
 /** Computes the object to send from the existing object and the manifest. Pure; the tables match upstream's. */
 import { copy, equal } from '../../../src/lib/json.ts';
-import { isObject, ownField, type Fields } from '../../../src/lib/objects.ts';
+import { isObject, ownField, type Fields, table } from '../../../src/lib/objects.ts';
 import { withoutServerMetadata } from '../../../src/workflow/shapes.ts';
 import type { KubeObject, Strategy } from './model.ts';
 
@@ -113,7 +113,7 @@ const aggregatedRules: FieldKeeper = (result, current) => {
   if (result['aggregationRule'] !== undefined) keep(['rules'])(result, current);
 };
 
-const KEEPERS: Readonly<Record<string, readonly FieldKeeper[]>> = {
+const KEEPERS: Readonly<Record<string, readonly FieldKeeper[]>> = table({
   '/Service': [keep(['spec', 'clusterIP']), keep(['spec', 'clusterIPs'])],
   'batch/Job': [
     keep(['spec', 'selector'], 'always'),
@@ -137,7 +137,7 @@ const KEEPERS: Readonly<Record<string, readonly FieldKeeper[]>> = {
       keep(['metadata', 'annotations', 'kubernetes.io/service-account.uid']),
     ),
   ],
-};
+});
 
 /**
  * The object without fields that only an API server sets. Manifests copied from a cluster contain them, and the API

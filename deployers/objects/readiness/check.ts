@@ -3,21 +3,31 @@
  * object that is not ready.
  */
 import { NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
+import type { Mask } from '../../../src/lib/masking.ts';
 import type { Problem } from '../../../src/machine/decision.ts';
 import { ConfigurationError, isDefinite, messageOf } from '../../sdk/errors.ts';
 import { keyOfRef, type KubeObject, type ResourceRef } from '../manifests/model.ts';
 import { inParallel } from '../manifests/parallel.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
+import type { ReadinessRules } from '../../sdk/deployer.ts';
 import { PathBudget } from '../path-budget.ts';
+import { waitsForConsumer } from './claim.ts';
 import { customVerdict, type CustomCheck } from './custom.ts';
-import { defaultVerdict, hasDefaultCheck } from './default.ts';
 import { podProblem } from './pods.ts';
+import type { CheckedRef } from './checked.ts';
+import { mayBeUnready, verdictOf } from './table.ts';
 
 /** The object that is not ready, and why. */
 export interface Unready {
   /** undefined if no object was found. */
   readonly ref?: ResourceRef | undefined;
   readonly why: string;
+  /** It will not become ready by itself. */
+  readonly isFailed?: boolean;
+  /** Nothing is known against it; its controller may just not have seen it. */
+  readonly isUnsettled?: boolean;
+  /** Milliseconds until the next check; undefined: the worker decides. */
+  readonly checkAgainMs?: number | undefined;
 }
 
 interface UnreadyObject extends Unready {
@@ -31,28 +41,71 @@ interface CheckPorts {
   readonly signal: AbortSignal;
 }
 
+interface DefaultPorts extends CheckPorts {
+  readonly rules: ReadinessRules;
+  /** Masks secrets in messages and logs of the target. */
+  readonly mask: Mask;
+  /** Whether controllers may not have seen the objects yet. */
+  readonly isUnsettled: (object: KubeObject) => boolean;
+  /** Called if a job was deleted, because its time after the end was over, before its result was read. */
+  readonly onLost: (ref: ResourceRef) => void;
+}
+
+/** Milliseconds between checks of an object without status. */
+const UNSETTLED_MS = 1000;
+
 /**
- * The first managed object that is not ready.
+ * The managed object that decides: the first that has failed, otherwise the first that is not ready.
  * @param known objects as the cluster just returned them; they are not read again
  */
 export async function defaultCheck(
-  refs: readonly ResourceRef[],
+  checked: readonly CheckedRef[],
   known: ReadonlyMap<ResourceRef, KubeObject>,
-  ports: CheckPorts,
+  ports: DefaultPorts,
 ): Promise<Unready | undefined> {
-  const found = await inParallel(refs, async (ref): Promise<UnreadyObject | undefined> => {
+  const found = await inParallel(checked, async (one): Promise<UnreadyObject | undefined> => {
+    const { ref } = one;
     const fresh = known.get(ref);
-    if (fresh && !hasDefaultCheck(ref)) return undefined;
+    if (fresh && !mayBeUnready(ref, ports.rules)) return undefined;
     const object = fresh ?? (await read(ref, ports.access, ports.signal));
-    if (typeof object === 'string') return { ref, why: object };
-    const verdict = defaultVerdict(object);
-    return verdict.isReady ? undefined : { ref, why: verdict.why, object };
+    if (typeof object !== 'string') return unreadyOf(one, object, ports);
+    if (one.secondsAfterEnd === undefined || ports.rules === 'landscaper') return { ref, why: object };
+    ports.onLost(ref);
+    return undefined;
   });
-  const first = found.find((unready) => unready !== undefined);
+  const unready = found.filter((one) => one !== undefined);
+  const first =
+    unready.find(({ isFailed }) => isFailed) ?? unready.find((one) => !one.isUnsettled) ?? unready[0];
   if (!first?.object) return first;
-  const problem = await podProblem(first.object, ports.access, ports.signal);
-  return { ref: first.ref, why: problem === undefined ? first.why : `${first.why}; ${problem}` };
+  const { object, ...rest } = first;
+  const problem = await podProblem(object, { ...ports, withLog: rest.isFailed === true });
+  const why = ports.mask(problem === undefined ? first.why : `${first.why}; ${problem}`);
+  return { ...rest, why };
 }
+
+async function unreadyOf(
+  { ref, secondsAfterEnd }: CheckedRef,
+  object: KubeObject,
+  ports: DefaultPorts,
+): Promise<UnreadyObject | undefined> {
+  const verdict = verdictOf(object, ports.rules);
+  const isUnsettled = verdict.isUnsettled === true && ports.isUnsettled(object);
+  if (verdict.isReady && !isUnsettled) return undefined;
+  if (verdict.isReady)
+    return { ref, why: 'the object has no status yet', isUnsettled, checkAgainMs: UNSETTLED_MS };
+  if (await waitsForConsumer(object, ports)) return undefined;
+  return {
+    ref,
+    why: verdict.why,
+    object,
+    isFailed: verdict.isFailed === true && !isUnsettled,
+    checkAgainMs: secondsAfterEnd === undefined ? undefined : checkAgainMs(secondsAfterEnd),
+  };
+}
+
+/** The result of a job that is deleted soon after its end must be read before. */
+const checkAgainMs = (secondsAfterEnd: number): number | undefined =>
+  secondsAfterEnd < 30 ? Math.max(500, secondsAfterEnd * 500) : undefined;
 
 /** The first object that fails one of the checks. */
 export async function customChecks(
@@ -118,7 +171,9 @@ async function labelled(
 async function read(ref: ResourceRef, access: KubeAccess, signal: AbortSignal): Promise<KubeObject | string> {
   try {
     const kind = await access.kindOf(ref.apiVersion, ref.kind);
-    return (await access.client.get(kind, keyOfRef(ref), signal)) as KubeObject;
+    const { namespace: _, ...ofCluster } = ref;
+    const key = keyOfRef(kind.namespaced ? ref : ofCluster);
+    return (await access.client.get(kind, key, signal)) as KubeObject;
   } catch (error) {
     if (error instanceof NotFound || error instanceof NoSuchKind) return messageOf(error);
     throw error;
@@ -126,6 +181,9 @@ async function read(ref: ResourceRef, access: KubeAccess, signal: AbortSignal): 
 }
 
 const WAIT = 'WaitForObjectsReady';
+
+/** The error of a job that ends because an object has failed. */
+export const failureOf = (unready: Unready): Problem => ({ ...waitingFor(unready), reason: 'ObjectFailed' });
 
 /** The status of a job while it waits. */
 export const waitingFor = ({ ref, why }: Unready): Problem => ({

@@ -1,4 +1,5 @@
 /** Reads fields of objects whose shape is not validated. */
+import { cutEnd } from '../../../src/lib/cut.ts';
 import { isObject, ownField } from '../../../src/lib/objects.ts';
 import { notReady, ready, type Verdict } from './verdict.ts';
 
@@ -20,11 +21,13 @@ export function observed(object: unknown): Verdict {
     : notReady(`observed generation outdated (${String(seen)}/${String(generation)})`);
 }
 
-interface ObjectCondition {
+export interface ObjectCondition {
   readonly type: string;
   readonly status: string;
   readonly reason: string;
   readonly message: string;
+  /** The generation that it describes; undefined if the controller does not say so. */
+  readonly observedGeneration?: number;
 }
 
 export function conditionOf(object: unknown, type: string): ObjectCondition | undefined {
@@ -33,7 +36,26 @@ export function conditionOf(object: unknown, type: string): ObjectCondition | un
   const found: unknown = list.find((c) => isObject(c) && c['type'] === type);
   if (!isObject(found)) return undefined;
   const text = (key: string): string => (typeof found[key] === 'string' ? found[key] : '');
-  return { type, status: text('status'), reason: text('reason'), message: text('message') };
+  const seen = found['observedGeneration'];
+  return {
+    type,
+    status: text('status'),
+    reason: text('reason'),
+    message: text('message'),
+    ...(typeof seen === 'number' && { observedGeneration: seen }),
+  };
+}
+
+export const isTrue = (condition: ObjectCondition | undefined): boolean => condition?.status === 'True';
+
+/** Maximum length of a message that a controller of the target has written. */
+const MAX_MESSAGE = 500;
+
+/** `Reason: message`, in one line. */
+export function messageIn({ reason, message }: ObjectCondition): string {
+  const parts = [reason, message].filter((part) => part !== '');
+  const text = parts.join(': ').replaceAll(/\s+/g, ' ').trim();
+  return text.length > MAX_MESSAGE ? `${cutEnd(text, MAX_MESSAGE)}…` : text;
 }
 
 export const badCondition = (condition: ObjectCondition, expected: string): Verdict =>

@@ -1,44 +1,69 @@
 /** Why the pods of a workload do not become ready: what its status does not say. */
 import type { KubeAccess } from '../../sdk/access.ts';
 import type { KubeObject } from '../manifests/model.ts';
+import type { Mask } from '../../../src/lib/masking.ts';
+import { lastLines } from './pod-log.ts';
 import { cutEnd } from '../../../src/lib/cut.ts';
 import { isObject, ownField } from '../../../src/lib/objects.ts';
 
-const WORKLOADS = ['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet'];
+const WORKLOADS = [
+  'apps/v1/Deployment',
+  'apps/v1/ReplicaSet',
+  'apps/v1/StatefulSet',
+  'apps/v1/DaemonSet',
+  'batch/v1/Job',
+];
 const MAX_MESSAGE = 300;
 /** Pods of one template have the same problems. */
 const MAX_PODS = 100;
 
+interface PodPorts {
+  readonly access: KubeAccess;
+  readonly signal: AbortSignal;
+  readonly mask: Mask;
+  /** Whether the last lines of the pod are shown, too. */
+  readonly withLog: boolean;
+}
+
 /**
- * A sentence about the first pod of the workload with a problem, or about the workload if it cannot create pods;
+ * A sentence about the last pod of the workload with a problem, or about the workload if it cannot create pods;
  * undefined if there is none, or if it cannot be determined. One request, only for kinds that have pods.
  */
-export async function podProblem(
-  workload: KubeObject,
-  access: KubeAccess,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (!WORKLOADS.includes(workload.kind) || !workload.apiVersion.startsWith('apps/')) return undefined;
+export async function podProblem(workload: KubeObject, ports: PodPorts): Promise<string | undefined> {
+  if (workload.kind === 'Pod' && workload.apiVersion === 'v1') return sentenceAbout([workload], ports);
+  if (!WORKLOADS.includes(`${workload.apiVersion}/${workload.kind}`)) return undefined;
   const failure = replicaFailure(workload);
   if (failure !== undefined) return failure;
   const labels = selectorOf(workload);
   if (labels === undefined) return undefined;
+  const { access, signal } = ports;
   try {
     const kind = await access.kindOf('v1', 'Pod');
     const namespace = workload.metadata.namespace ?? '';
-    for await (const { items } of access.client.list(kind, { namespace, labels, limit: MAX_PODS }, signal)) {
-      for (const pod of items) {
-        const problem = problemOfPod(pod);
-        if (problem !== undefined) return `pod ${pod.metadata.name}: ${problem}`;
-      }
-      return undefined; // The first page is enough.
-    }
+    // The first page is enough.
+    for await (const { items } of access.client.list(kind, { namespace, labels, limit: MAX_PODS }, signal))
+      return await sentenceAbout(items as readonly KubeObject[], ports);
   } catch (error) {
     if (signal.aborted) throw error;
     // The target may not permit to read pods; the check itself does not need them.
   }
   return undefined;
 }
+
+async function sentenceAbout(pods: readonly KubeObject[], ports: PodPorts): Promise<string | undefined> {
+  const newestFirst = pods.toSorted((a, b) => createdAt(b) - createdAt(a));
+  for (const pod of newestFirst) {
+    const problem = problemOfPod(pod);
+    if (problem === undefined) continue;
+    const sentence = `pod ${pod.metadata.name}: ${problem.text}`;
+    const { container } = problem;
+    const lines = ports.withLog && container !== undefined && (await lastLines(pod, container, ports));
+    return lines ? `${sentence}; its last lines:\n${lines}` : sentence;
+  }
+  return undefined;
+}
+
+const createdAt = ({ metadata }: KubeObject): number => Date.parse(metadata.creationTimestamp ?? '') || 0;
 
 /** As a label selector; undefined for selectors with expressions. */
 function selectorOf(workload: KubeObject): string | undefined {
@@ -56,17 +81,25 @@ const replicaFailure = (workload: unknown): string | undefined =>
     conditionsOf(workload).find((one) => one['type'] === 'ReplicaFailure' && one['status'] === 'True'),
   );
 
-function problemOfPod(pod: unknown): string | undefined {
+interface PodProblem {
+  readonly text: string;
+  /** Undefined if no container started. */
+  readonly container?: string;
+}
+
+function problemOfPod(pod: unknown): PodProblem | undefined {
   const status = ownField(pod, 'status');
   for (const list of ['initContainerStatuses', 'containerStatuses']) {
     for (const container of listOf(ownField(status, list))) {
       const problem = problemOfContainer(container);
-      if (problem !== undefined) return `container ${textOf(container, 'name')}: ${problem}`;
+      const name = textOf(container, 'name');
+      if (problem !== undefined) return { text: `container ${name}: ${problem}`, container: name };
     }
   }
-  return sentence(
+  const text = sentence(
     conditionsOf(pod).find((one) => one['type'] === 'PodScheduled' && one['status'] === 'False'),
   );
+  return text === undefined ? undefined : { text };
 }
 
 /** States in which every container is for a moment. */

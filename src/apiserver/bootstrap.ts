@@ -1,4 +1,5 @@
 /** Objects that every cluster has from the start. */
+import { table } from '../lib/objects.ts';
 import type { World } from './api.ts';
 import { collectionUrl } from './internal.ts';
 import type { InternalClient } from './internal.ts';
@@ -47,7 +48,7 @@ const NAMESPACED: readonly JsonObject[] = [
 ];
 const withVerbs = (verbs: readonly string[]): JsonObject[] => NAMESPACED.map((rule) => ({ ...rule, verbs }));
 
-const ROLES: Readonly<Record<string, JsonObject>> = {
+const ROLES: Readonly<Record<string, JsonObject>> = table({
   'cluster-admin': {
     rules: [
       { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
@@ -97,28 +98,28 @@ const ROLES: Readonly<Record<string, JsonObject>> = {
   'system:aggregate-to-admin': {
     rules: [{ apiGroups: [RBAC], resources: ['rolebindings', 'roles'], verbs: [...READ, ...WRITE] }],
   },
-};
+});
 
 /** Labels of aggregated roles: `edit` includes `view`, and so on. */
-const GATHERED: Readonly<Record<string, readonly string[]>> = {
+const GATHERED: Readonly<Record<string, readonly string[]>> = table({
   view: ['edit'],
   edit: ['admin'],
   'system:aggregate-to-view': ['view'],
   'system:aggregate-to-edit': ['edit'],
   'system:aggregate-to-admin': ['admin'],
-};
+});
 
-const BINDINGS: Readonly<Record<string, readonly string[]>> = {
+const BINDINGS: Readonly<Record<string, readonly string[]>> = table({
   'cluster-admin': ['system:masters'],
   'system:discovery': ['system:authenticated'],
   'system:basic-user': ['system:authenticated'],
   'system:public-info-viewer': ['system:authenticated', 'system:unauthenticated'],
-};
+});
 
-const PRIORITIES: Readonly<Record<string, number>> = {
+const PRIORITIES: Readonly<Record<string, number>> = table({
   'system-node-critical': 2_000_001_000,
   'system-cluster-critical': 2_000_000_000,
-};
+});
 
 interface Wanted {
   readonly resource: string;

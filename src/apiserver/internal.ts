@@ -36,7 +36,10 @@ export class InternalClient {
       user: this.#user,
     });
     if (outgoing.type !== 'bytes') throw new TypeError('controllers do not watch through HTTP');
-    return { code: outgoing.code, body: JSON.parse(outgoing.body.toString('utf8')) as JsonObject };
+    const text = outgoing.body.toString('utf8');
+    // Paths that are not served, such as those of a kind whose definition has just gone, are answered in plain text.
+    const answer = text.startsWith('{') ? (JSON.parse(text) as JsonObject) : { message: text };
+    return { code: outgoing.code, body: answer };
   }
 
   create(kind: Kind, object: JsonObject, namespace = ''): Promise<InternalAnswer> {

@@ -1,6 +1,10 @@
 /** Errors between the runtime and the cluster, one class per situation, to be distinguished by `instanceof`. */
 import { cutBetweenWords, cutMiddle } from '../lib/cut.ts';
-import { isObject } from '../lib/objects.ts';
+import { isNestedTooDeeply, messageOf } from '../lib/message-of.ts';
+import { isObject, ownField } from '../lib/objects.ts';
+import { outlookOfStatus, type Outlook } from '../lib/outlook.ts';
+import type { RequestRef } from './request-ref.ts';
+import { refusalOfSecret, withoutTexts } from './secret-refusal.ts';
 
 /** Arguments of every error: its message, and its cause. */
 export interface ErrorFacts extends ErrorOptions {
@@ -22,21 +26,18 @@ export class EspalierError extends Error {
   isFinal(): boolean {
     return false;
   }
+
+  /** What a repetition can achieve; undefined: the cause decides. */
+  get outlook(): Outlook | undefined {
+    return this.isFinal() ? 'final' : undefined;
+  }
 }
 
 /** Whether retrying the operation that failed with `error` is useless. */
-export const isFinal = (error: unknown): boolean => error instanceof EspalierError && error.isFinal();
+export const isFinal = (error: unknown): boolean =>
+  (error instanceof EspalierError && error.isFinal()) || isNestedTooDeeply(error);
 
-/** The failed request, for messages and logs. */
-export interface RequestRef {
-  /** get, list, watch, create, update, patch, apply, delete, or an HTTP method. */
-  readonly verb: string;
-  /** The kind, or the path of a request outside the object verbs. */
-  readonly kind: string;
-  readonly namespace?: string | undefined;
-  readonly name?: string | undefined;
-  readonly sub?: string | undefined;
-}
+export type { RequestRef } from './request-ref.ts';
 
 /** One finding of the server about one field. */
 export interface Cause {
@@ -81,6 +82,11 @@ export class ApiError extends EspalierError {
   /** The server's own message, without the request; undefined if it sent none or one that may contain a secret. */
   get serverMessage(): string | undefined {
     return this.#serverMessage;
+  }
+
+  override get outlook(): Outlook {
+    // A namespace that is being deleted may be created again.
+    return isNamespaceTerminating(this) ? 'passing' : outlookOfStatus('api', this.status);
   }
 
   /**
@@ -132,6 +138,14 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
   (error.causes.some((cause) => cause.reason === 'NamespaceTerminating') ||
     error.message.includes('because it is being terminated'));
 
+/**
+ * Whether a write was rejected because the definition of its kind is being deleted. API servers answer with 405 and
+ * this sentence.
+ */
+export const isDefinitionTerminating = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.message.includes('not allowed while custom resource definition is terminating');
+
 /** No complete response: the connection was refused, reset, closed, or timed out. */
 export class TransportError extends EspalierError {
   /** The request certainly had no effect, or repeating it has no additional effect. */
@@ -181,7 +195,7 @@ export class NoRetryError extends EspalierError {
   /** The same error, marked as final; keeps its message. */
   static of(cause: unknown): NoRetryError {
     if (cause instanceof NoRetryError) return cause;
-    return new NoRetryError({ message: cause instanceof Error ? cause.message : String(cause), cause });
+    return new NoRetryError({ message: messageOf(cause), cause });
   }
 }
 
@@ -279,7 +293,9 @@ export function apiErrorFrom(
   const serverMessage = serverMessageIn(statusCode, status, ref);
   const sentence = isUnserved(statusCode, ref)
     ? 'the server does not serve this kind and version; check that its CustomResourceDefinition is installed'
-    : (serverMessage ?? `the server answered ${String(statusCode)}${reason ? ` (${reason})` : ''}`);
+    : isWithoutStatus(statusCode, ref, details)
+      ? WITHOUT_STATUS
+      : (serverMessage ?? `the server answered ${String(statusCode)}${reason ? ` (${reason})` : ''}`);
   return new Class({
     message: `cannot ${describe(ref)}: ${sentence}`,
     status: statusCode,
@@ -287,13 +303,20 @@ export function apiErrorFrom(
     reason,
     ref,
     retryAfterMs: typeof seconds === 'number' && seconds >= 0 ? seconds * 1000 : undefined,
-    causes: ref.kind === 'Secret' ? withoutTexts(details['causes']) : causesOf(details['causes']),
+    causes: ref.kind === 'Secret' ? withoutTexts(causesOf(details['causes'])) : causesOf(details['causes']),
   });
 }
 
 /** Collections of served kinds exist, even if they are empty or their namespace is missing. */
 const isUnserved = (statusCode: number, { verb }: RequestRef): boolean =>
   statusCode === 404 && (verb === 'list' || verb === 'watch');
+
+const WITHOUT_STATUS =
+  'the kind has no status subresource, or the object does not exist; set subresources: { status: {} } in the version of the CustomResourceDefinition';
+
+/** A server that knows the subresource names the missing object in the details. */
+const isWithoutStatus = (statusCode: number, { sub }: RequestRef, details: object): boolean =>
+  statusCode === 404 && sub === 'status' && !('name' in details);
 
 function classOf(statusCode: number, reason: string): typeof ApiError {
   if (reason === 'AlreadyExists') return AlreadyExists;
@@ -316,12 +339,10 @@ function serverMessageIn(
 ): string | undefined {
   const message = status['message'];
   const isSecretRefused = ref.kind === 'Secret' && (statusCode === 422 || statusCode === 400);
-  if (typeof message !== 'string' || message === '' || isSecretRefused) return undefined;
+  if (isSecretRefused) return refusalOfSecret(ref.name, ownField(status['details'], 'causes'));
+  if (typeof message !== 'string' || message === '') return undefined;
   // Servers repeat the rejected value, which may be a secret; a part of it could not be masked.
   return cutBetweenWords(message.replace(LONG_WORD, LEFT_OUT), MAX_MESSAGE);
 }
 
 const causesOf = (causes: unknown): Cause[] => (Array.isArray(causes) ? causes.filter(isObject) : []);
-
-const withoutTexts = (causes: unknown): Cause[] =>
-  causesOf(causes).map(({ reason, field }) => ({ ...(reason && { reason }), ...(field && { field }) }));

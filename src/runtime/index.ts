@@ -34,6 +34,7 @@ export {
   type ErrorFacts,
   type RequestRef,
 } from './errors.ts';
+export type { Outlook } from '../lib/outlook.ts';
 export { timestamp, type Clock } from '../lib/clock.ts';
 export type { Rng } from '../lib/rng.ts';
 export { createLogger, silentLogger, type Level, type Logger } from '../observability/log.ts';

@@ -1,4 +1,5 @@
 /** Random objects that a schema of a CustomResourceDefinition allows. */
+import { table } from '../lib/objects.ts';
 import type { JsonSchema } from '../apiserver/schema/schema.ts';
 import type { Chance } from './engine/chance.ts';
 
@@ -79,14 +80,14 @@ function listOf(schema: JsonSchema, source: Source, path: string): unknown[] {
 }
 
 /** Values of formats; others have any string. */
-const FORMATS: Readonly<Record<string, (chance: Chance) => string>> = {
+const FORMATS: Readonly<Record<string, (chance: Chance) => string>> = table({
   'date-time': (chance) => new Date(Date.UTC(2026, 0, 1, 0, 0, chance.between(0, 9_999_999))).toISOString(),
   date: (chance) => new Date(Date.UTC(2026, 0, chance.between(1, 365))).toISOString().slice(0, 10),
   duration: (chance) => `${String(chance.between(1, 90))}m`,
   byte: (chance) => Buffer.from(chance.pick(WORDS)).toString('base64'),
   uri: (chance) => `https://${chance.pick(WORDS)}.example.org`,
   ipv4: (chance) => `10.0.0.${String(chance.between(1, 250))}`,
-};
+});
 
 function stringOf(schema: JsonSchema, { chance, isCompleted }: Source, path: string): string {
   const { pattern, format, minLength = 0, maxLength = Infinity } = schema;

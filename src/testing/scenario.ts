@@ -57,7 +57,10 @@ export interface Law {
 
 /** The laws that hold for every operator, unless a scenario names them in `without`. */
 export type BuiltInLaw =
-  'a settled operator writes nothing' | 'a restart writes nothing' | 'a deletion leaves nothing';
+  | 'a settled operator writes nothing'
+  | 'a restart writes nothing'
+  | 'every write changes something'
+  | 'a deletion leaves nothing';
 
 /** An operator, the actions of users under faults, and the expected result. */
 export interface Scenario extends OperatorUnderTest {

@@ -92,6 +92,29 @@ async function live(cluster: SimulatedCluster, scenario: Scenario): Promise<void
   say('end of faults');
   await cluster.settle();
   await scenario.check(cluster);
+  await (holds('every write changes something') ? useful : run)(cluster, () => rest(cluster, { say, holds }));
+  if (!holds('a deletion leaves nothing')) return;
+  say('all primaries are deleted, with faults');
+  cluster.trouble(drawFaults(cluster.chance('fault rates of the deletion')));
+  await deletePrimaries(cluster);
+  await cluster.advance(chance.pick([0, 5_000, 20_000]));
+  say('end of faults');
+  await cluster.settle();
+  const left = [...primariesOf(cluster), ...cluster.createdBy('operator')]
+    .map(({ object }) => object)
+    .filter((object) => !(scenario.keeps?.(object) ?? false));
+  if (left.length > 0) throw new Violation('a deletion leaves nothing', left.map(describeObject).join('\n'));
+}
+
+const run = (_cluster: SimulatedCluster, work: () => Promise<void>): Promise<void> => work();
+
+interface Story {
+  readonly say: (text: string) => void;
+  readonly holds: (law: BuiltInLaw) => boolean;
+}
+
+/** The operator has nothing to do, before and after a restart. */
+async function rest(cluster: SimulatedCluster, { say, holds }: Story): Promise<void> {
   if (holds('a settled operator writes nothing')) {
     say('time passes');
     await unchanged(cluster, 'a settled operator writes nothing', () => cluster.advance(HOLD_MS));
@@ -103,14 +126,6 @@ async function live(cluster: SimulatedCluster, scenario: Scenario): Promise<void
       await cluster.settle();
     });
   }
-  if (!holds('a deletion leaves nothing')) return;
-  say('all primaries are deleted');
-  await deletePrimaries(cluster);
-  await cluster.settle();
-  const left = [...primariesOf(cluster), ...cluster.createdBy('operator')]
-    .map(({ object }) => object)
-    .filter((object) => !(scenario.keeps?.(object) ?? false));
-  if (left.length > 0) throw new Violation('a deletion leaves nothing', left.map(describeObject).join('\n'));
 }
 
 async function unchanged(
@@ -122,6 +137,14 @@ async function unchanged(
   const from = cluster.writes.length;
   await work();
   if (cluster.changes !== changes) throw new Violation(law, cluster.writes.slice(from).join('\n'));
+}
+
+/** Without faults, so that no write is a repetition of one whose answer was lost. */
+async function useful(cluster: SimulatedCluster, work: () => Promise<void>): Promise<void> {
+  const from = cluster.idleWrites.length;
+  await work();
+  const idle = cluster.idleWrites.slice(from);
+  if (idle.length > 0) throw new Violation('every write changes something', idle.join('\n'));
 }
 
 /** Primaries that the user created. */

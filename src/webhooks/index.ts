@@ -19,6 +19,7 @@ import {
   webhookConfiguration,
 } from './configuration.ts';
 import { installConfiguration, removeConfiguration } from './install.ts';
+import { ownSecret } from './owned-secret.ts';
 import type { LargeItemsCheck } from './review.ts';
 import { startWebhookServer } from './server.ts';
 
@@ -42,8 +43,8 @@ interface WebhooksOptions {
   /** Whether to manage the configuration in the cluster. */
   readonly install: boolean;
   /**
-   * Name of a ClusterRole that becomes the owner of the configuration: Kubernetes deletes the configuration after
-   * this role, so it does not outlive a `helm uninstall`.
+   * Name of a ClusterRole that becomes the owner of the configuration and of the secret: Kubernetes deletes them after
+   * this role, so they do not outlive a `helm uninstall`.
    */
   readonly ownerRole?: string;
   /**
@@ -124,17 +125,16 @@ async function ownerOf(client: Client, role: string | undefined): Promise<OwnerR
 
 /** Called before a new certificate is used, so that API servers trust its authority. */
 async function updateConfiguration(
-  { client, log, endpoint, resources, install, ownerRole }: WebhooksOptions,
+  { client, log, endpoint, resources, install, ownerRole, certNamespace }: WebhooksOptions,
   { caBundle }: Certificates,
 ): Promise<void> {
   if (!install) return;
+  const owner = await ownerOf(client, ownerRole);
+  if (owner) await ownSecret(client, `${certNamespace}/${CERTIFICATES_SECRET}`, owner);
   const hasChanged =
     resources.length === 0
       ? await removeConfiguration(client)
-      : await installConfiguration(
-          client,
-          webhookConfiguration(endpoint, resources, caBundle, await ownerOf(client, ownerRole)),
-        );
+      : await installConfiguration(client, webhookConfiguration(endpoint, resources, caBundle, owner));
   if (!hasChanged) return;
   log.info(
     { configuration: CONFIGURATION_NAME, resources },

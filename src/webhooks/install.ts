@@ -5,6 +5,8 @@ import { getIfThere } from '../runtime/transport/read.ts';
 import type { Client } from '../runtime/types.ts';
 import { CONFIGURATION_NAME, configurationKind, type WebhookConfiguration } from './configuration.ts';
 
+const FIELD_MANAGER = 'espalier-webhooks';
+
 /** Higher than the number of replicas that may write at the same time. */
 const MAX_ATTEMPTS = 10;
 
@@ -20,7 +22,7 @@ export async function installConfiguration(client: Client, wanted: WebhookConfig
     if (present && isOwned && contains(present.webhooks, wanted.webhooks)) return false;
     try {
       if (present) await update(client, present, wanted);
-      else await client.send({ verb: 'create', kind: configurationKind, object: wanted });
+      else await createByName(client, wanted);
       return true;
     } catch (error) {
       const isConflict =
@@ -43,6 +45,13 @@ export async function removeConfiguration(client: Client): Promise<boolean> {
 
 const readConfiguration = (client: Client): Promise<WebhookConfiguration | undefined> =>
   getIfThere(client, configurationKind, CONFIGURATION_NAME);
+
+/**
+ * As an apply, because its request names the object: so a role can permit the creation of this one alone. Other replicas
+ * write the same fields, so there is nothing to overwrite.
+ */
+const createByName = (client: Client, object: WebhookConfiguration): Promise<WebhookConfiguration> =>
+  client.send({ verb: 'apply', kind: configurationKind, object, manager: FIELD_MANAGER, force: true });
 
 /** Replaces the whole lists, so that no outdated webhook or owner remains. */
 async function update(

@@ -1,5 +1,8 @@
 /** The HTTPS server for webhook requests of API servers. Its certificate can be replaced while it runs. */
 import { fastify } from 'fastify';
+import { readBodies } from '../lib/fastify-bodies.ts';
+import { JsonTooLarge, parseBoundedJson } from '../lib/json-bounds.ts';
+import { RequestBodies, REQUEST_TIMEOUT_MS } from '../lib/request-bodies.ts';
 import type { InstallationLimits } from '../api/limits.ts';
 import type { ValidatedResource } from '../api/validation/index.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -32,6 +35,8 @@ class WebhookPortError extends Error {
 
 /** A request contains the new and the old object, each of which may have a few megabytes. */
 const MAX_BODY_BYTES = 16 << 20;
+/** Of all requests together: the pods of `espalier install` have 512 MiB, and a body needs several times its size. */
+const MAX_BYTES = 48 << 20;
 /** As long as API servers wait at most. */
 const CLOSE_WITHIN_MS = 30_000;
 
@@ -60,9 +65,10 @@ export async function startWebhookServer(options: {
     // Only idle connections: requests that were received are answered.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     https: { key: identity.key, cert: identity.certificate },
   });
+  readBodies(server, new RequestBodies(MAX_BODY_BYTES, MAX_BYTES), 'application/json', parsed);
   const connections = new ServerConnections(server.server);
   let isDraining = false;
   server.addHook('onSend', async (_, reply) => {
@@ -98,6 +104,16 @@ export async function startWebhookServer(options: {
       await closed;
     },
   };
+}
+
+/** @throws InvalidReview */
+function parsed(body: Buffer): unknown {
+  try {
+    return parseBoundedJson(body.toString('utf8'));
+  } catch (error) {
+    if (error instanceof JsonTooLarge || error instanceof SyntaxError) throw new InvalidReview(error.message);
+    throw error;
+  }
 }
 
 async function listen(

@@ -73,7 +73,7 @@ export const crdPresent =
     const search = searchFor(name, live);
     if (!search.hasFound && clock.now() >= search.nextAt)
       await (search.checking ??= check(search, name, live, clock));
-    return search.hasFound || { met: false, requeueAfterMs: Math.max(0, search.nextAt - clock.now()) };
+    return search.hasFound || { met: false, requeueAfterMs: Math.max(1, search.nextAt - clock.now()) };
   };
 
 function isEstablished(crd: Obj): boolean {

@@ -1,4 +1,5 @@
 /** Errors of dependents and workflows. */
+import { messageOf } from '../lib/message-of.ts';
 import { EspalierError, isFinal, type ErrorFacts } from '../runtime/errors.ts';
 
 /** An error about one dependent of one primary. The message names both, and says what to do. */
@@ -32,5 +33,3 @@ export class AggregateNodeError extends EspalierError {
     return [...this.errors.values()].every(isFinal);
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

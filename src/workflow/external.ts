@@ -3,7 +3,7 @@
  * primary and id, updated by own writes, and by polls if there are any.
  */
 import { keyOf } from '../runtime/keys.ts';
-import { perResourceSource, pollSource, type Correctable } from '../runtime/sources/polling.ts';
+import { checkPeriod, perResourceSource, pollSource, type Correctable } from '../runtime/sources/polling.ts';
 import type { Source } from '../runtime/sources/sources.ts';
 import type { Context, Key, Obj, View } from '../runtime/types.ts';
 import { Values } from '../runtime/sources/values.ts';
@@ -112,6 +112,7 @@ const DEFAULT_PERIOD_MS = 5_000;
 
 /** Polls for each primary. */
 export function polledPerPrimary<R, P extends Obj>(spec: PolledPerPrimary<R, P>): ActualValues<R, P> {
+  checkPeriod(spec);
   const source = perResourceSource<R, P>({
     name: spec.name,
     ...shapeOf(spec),

@@ -19,25 +19,40 @@ export interface FieldSet {
   readonly [path: string]: FieldSet;
 }
 
-/** The part of `object` that `fields` selects; missing fields are left out. */
-export function prune(object: Readonly<Fields>, fields: FieldSet): Fields {
-  const pruned = pruneValue(object, fields);
-  return isObject(pruned) ? pruned : {};
+/** The part of an object that a set selects. */
+export interface Selected {
+  /** Fields that the set names and the object does not have are undefined. */
+  readonly part: Fields;
+  /** The objects and lists in `part` that are selected as a whole. */
+  readonly wholes: ReadonlySet<unknown>;
+}
+
+/** The part of `object` that `fields` selects. */
+export function select(object: Readonly<Fields>, fields: FieldSet): Selected {
+  const wholes = new Set<unknown>();
+  const pruned = pruneValue(object, fields, wholes);
+  return { part: isObject(pruned) ? pruned : {}, wholes };
 }
 
 const ABSENT = Symbol('absent');
 
 /** The path `.` says that the value itself exists; it selects nothing inside. */
-function pruneValue(value: unknown, set: FieldSet): unknown {
+function pruneValue(value: unknown, set: FieldSet, wholes: Set<unknown>): unknown {
   const paths = Object.keys(set);
-  if (paths.length === 0) return value;
-  if (Array.isArray(value)) return pruneList(value, set, paths);
+  if (paths.length === 0) {
+    if (typeof value === 'object') wholes.add(value);
+    return value;
+  }
+  if (Array.isArray(value)) return pruneList(value, set, paths, wholes);
   if (!isObject(value)) return value;
   const result: Fields = {};
   for (const path of paths) {
     const key = path.slice(2);
-    if (!path.startsWith('f:') || !Object.hasOwn(value, key)) continue;
-    result[key] = pruneValue(value[key], set[path] ?? {});
+    const inner = set[path] ?? {};
+    if (!path.startsWith('f:')) continue;
+    if (Object.hasOwn(value, key)) result[key] = pruneValue(value[key], inner, wholes);
+    // A field whose inner fields are owned does not exist if all of them were dropped.
+    else result[key] = undefined;
   }
   return result;
 }
@@ -60,13 +75,18 @@ function namesIn(set: FieldSet, paths: readonly string[]): readonly ElementName[
 }
 
 /** Elements stay in the order of the list: the server keeps ours in the order in which we sent them. */
-function pruneList(list: readonly unknown[], set: FieldSet, paths: readonly string[]): unknown[] {
+function pruneList(
+  list: readonly unknown[],
+  set: FieldSet,
+  paths: readonly string[],
+  wholes: Set<unknown>,
+): unknown[] {
   const names = namesIn(set, paths);
   return list
     .map((element, i) => {
       // Names are usually in the order of the list.
       const name = names[i]?.test(element, i) ? names[i] : names.find(({ test }) => test(element, i));
-      return name ? pruneValue(element, name.inner) : ABSENT;
+      return name ? pruneValue(element, name.inner, wholes) : ABSENT;
     })
     .filter((element) => element !== ABSENT);
 }

@@ -16,6 +16,7 @@ import {
   type SendOptions,
 } from './access.ts';
 import { boundedReaderOf, boundedSource } from './bounded-reader.ts';
+import { desiredCheck } from './check-desired.ts';
 import { dependentError, desiredOf, type Dependent } from './dependent.ts';
 import { readTogether } from './live.ts';
 import { matcherOf, type KubernetesDefaults, type MatchChoice } from './matching.ts';
@@ -170,6 +171,7 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
   const matching = matcherOf(spec, kind, defaults);
   const bounded = boundedReaderOf(spec);
   const isLive = spec.reader === 'live' || spec.client !== undefined;
+  const problemOf = desiredCheck(spec);
   const can = new Set<Trait>(hasDesired ? (spec.can ?? ['create', 'update', 'delete']) : []);
 
   const isMarked = (found: View<R>, p: View<P>, ctx: Context<P>): boolean =>
@@ -196,7 +198,11 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
     },
     isMarked,
     sending,
-    prepare: (desired, p, ctx) => withOwner(complete(desired, kind, p), mark, p, ctx),
+    prepare(desired, p, ctx) {
+      const problem = problemOf(desired, p);
+      if (problem !== undefined) throw dependentError({ name }, p, ctx, problem);
+      return withOwner(complete(desired, kind, p), mark, p, ctx);
+    },
     ...(can.has('create') && { create }),
     ...(can.has('update') && { update }),
     ...(can.has('delete') && {

@@ -12,8 +12,9 @@ import { isObject, ownField, type Fields, type View } from '../lib/objects.ts';
 import type { Obj } from '../runtime/types.ts';
 import type { Match, Matcher } from './dependent.ts';
 import { differences } from './diff.ts';
-import { prune, type FieldSet } from './field-set.ts';
+import { select, type FieldSet, type Selected } from './field-set.ts';
 import { hashOf, Memory, REMEMBERED } from './memory.ts';
+import { withoutServerChanges, type Compared } from './server-changes.ts';
 import { withFoldedStringData, withoutServerMetadata } from './shapes.ts';
 
 /** The fields that `manager` has applied; undefined if there are none, or if they are unknown. */
@@ -46,14 +47,22 @@ function withoutNothing(value: unknown): unknown {
 }
 
 /** The part of an object that `manager` has applied; undefined if there is none. */
-function appliedPart(actual: View<Obj>, manager: string): unknown {
+function appliedPart(actual: View<Obj>, manager: string): Selected | undefined {
   const fields = appliedFields(actual, manager);
-  return fields && prune(actual, fields);
+  return fields && select(actual, fields);
 }
 
+/** Both sides without what the server changes. */
+const comparedTo = (desired: Obj, { part, wholes }: Selected, actual: View<Obj>): Compared =>
+  withoutServerChanges({ mine: part, intent: comparableIntent(desired) }, actual, wholes);
+
 /** Whether an apply of `desired` by `manager` would change nothing. */
-export const isAsApplied = (actual: View<Obj>, desired: Obj, manager: string): boolean =>
-  isAsDesired(appliedPart(actual, manager), comparableIntent(desired));
+export function isAsApplied(actual: View<Obj>, desired: Obj, manager: string): boolean {
+  const applied = appliedPart(actual, manager);
+  if (!applied) return false;
+  const { mine, intent } = comparedTo(desired, applied, actual);
+  return isAsDesired(mine, intent);
+}
 
 /** Built-in kinds store an empty list as null, so an empty list that we own exists although it is read as null. */
 function isAsDesired(mine: unknown, intent: unknown): boolean {
@@ -89,9 +98,9 @@ export function ssaMatcher<R extends Obj, P extends Obj>(remembered = REMEMBERED
   const echoes = new Memory<Echo>(remembered);
   const verdicts = new Memory<Verdict>(remembered);
   const judge = (actual: View<R>, desired: R, manager: string): Match => {
-    const mine = appliedPart(actual, manager);
-    if (!mine) return { matched: false, diff: `${manager} has not applied it yet` };
-    const intent = comparableIntent(desired);
+    const applied = appliedPart(actual, manager);
+    if (!applied) return { matched: false, diff: `${manager} has not applied it yet` };
+    const { mine, intent } = comparedTo(desired, applied, actual);
     if (isAsDesired(mine, intent)) return { matched: true };
     const echo = echoes.get(actual.metadata.uid);
     if (echo?.desired === hashOf(intent) && echo.answer === hashOf(mine)) return { matched: true };
@@ -113,9 +122,10 @@ export function ssaMatcher<R extends Obj, P extends Obj>(remembered = REMEMBERED
     },
     remember(desired, answer, manager) {
       const { uid } = answer.metadata;
-      const mine = appliedPart(answer, manager);
-      if (uid === undefined || !mine) return;
-      echoes.set(uid, { desired: hashOf(comparableIntent(desired)), answer: hashOf(mine) });
+      const applied = appliedPart(answer, manager);
+      if (uid === undefined || !applied) return;
+      const { mine, intent } = comparedTo(desired, applied, answer);
+      echoes.set(uid, { desired: hashOf(intent), answer: hashOf(mine) });
     },
   };
 }

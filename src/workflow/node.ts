@@ -50,6 +50,11 @@ export interface NodeSpec<P extends Obj> extends Conditions<P> {
    * start.
    */
   readonly dependsOn?: readonly (AnyDependent<P> | string)[];
+  /**
+   * Evaluates `active` and `when` also while nodes that it depends on are not ready or have failed, so that the node is
+   * deleted then, too. Only for conditions that read neither these nodes nor what they cause. Default: false.
+   */
+  readonly early?: boolean;
 }
 
 /** Names of the nodes that a node depends on. */

@@ -1,6 +1,6 @@
 /** The object to send in a replace, for servers and kinds without server-side apply. Pure. */
 import { copy } from '../lib/json.ts';
-import { ownField, type Fields, type View } from '../lib/objects.ts';
+import { ownField, type Fields, type View, table } from '../lib/objects.ts';
 import type { Obj } from '../runtime/types.ts';
 
 export interface ReplaceOptions {
@@ -53,14 +53,14 @@ const merged = (
  * Fields that the server assigns once and does not accept back empty: if the desired object leaves them open, the
  * existing values are sent.
  */
-const GIVEN_OUT: Readonly<Record<string, readonly (readonly string[])[]>> = {
+const GIVEN_OUT: Readonly<Record<string, readonly (readonly string[])[]>> = table({
   Service: [
     ['spec', 'clusterIP'],
     ['spec', 'clusterIPs'],
     ['spec', 'healthCheckNodePort'],
   ],
   PersistentVolumeClaim: [['spec', 'volumeName']],
-};
+});
 
 function carryOver(result: Fields, current: Fields): void {
   for (const path of GIVEN_OUT[String(result['kind'])] ?? []) {

@@ -47,7 +47,8 @@ export function metadataOf(object: View<Fields>): Fields {
 }
 
 /** Paths at which Kubernetes, and kinds that follow its conventions, have quantities. */
-const QUANTITY = /\/(resources\/(limits|requests)|capacity|allocatable|spec\/hard)\/[^/]+$|\/sizeLimit$/;
+const QUANTITY =
+  /\/(resources\/(limits|requests)|capacity|allocatable|spec\/hard|spec\/limits\/\d+\/[a-zA-Z]+)\/[^/]+$|\/sizeLimit$/;
 
 /** Whether two values are quantities according to their path, and equal, such as `500m` and `0.5`. */
 export function isSameQuantity(a: unknown, b: unknown, path: string): boolean {

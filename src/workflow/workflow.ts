@@ -5,6 +5,8 @@
  * A cleanup is a reconcile in which all nodes are doomed from the start, as are nodes with a false condition. The
  * order of deletion follows from that.
  */
+import { isObject } from '../lib/objects.ts';
+import { isPositive, shown } from '../lib/positive.ts';
 import type { Context, Obj, View } from '../runtime/types.ts';
 import { DefinitionError } from '../runtime/errors.ts';
 import { deleteBulk, reconcileBulk } from './bulk.ts';
@@ -95,7 +97,7 @@ export function buildWorkflow<P extends Obj>(
       });
     };
     await driveOn();
-    // A node that is not wanted is deleted although its dependencies are not ready.
+    // A node with early conditions is deleted although its dependencies are not ready.
     const unwanted = await reconcile.unwanted(states);
     for (const [node, state] of unwanted) {
       states.set(node, state);
@@ -156,14 +158,14 @@ class WorkflowReconcile<P extends Obj> {
   }
 
   /**
-   * Of the nodes that could not start because a dependency is not ready, those whose conditions say that they are not
-   * wanted, with the states that follow. A condition that fails says nothing: it may need the dependency.
+   * Of the nodes that could not start because a dependency is not ready, those whose early conditions say that they are
+   * not wanted, with the states that follow. An early condition that fails says nothing.
    */
   async unwanted(states: ReadonlyMap<string, NodeState>): Promise<[string, NodeState][]> {
     const found: [string, NodeState][] = [];
     for (const node of this.#nodes.values()) {
       const { name } = node.use;
-      if ((states.get(name) ?? 'idle') !== 'idle' || !(node.active ?? node.when)) continue;
+      if (!node.early || (states.get(name) ?? 'idle') !== 'idle') continue;
       try {
         if (!(await this.#isActive(node))) found.push([name, 'removed']);
         else if (!(await this.#holds(node, 'when'))) found.push([name, 'doomed']);
@@ -236,8 +238,25 @@ class WorkflowReconcile<P extends Obj> {
     const answer = await condition(nodeView(node.use, this.#p, this.#ctx), this.#p, this.#ctx);
     if (typeof answer === 'boolean') return answer;
     const { report } = this.#ports;
+    const { met, requeueAfterMs } = checked(answer, node.use.name, which);
     report.data.set(id, answer.data);
-    if (!answer.met) report.requeueAfter(answer.requeueAfterMs);
-    return answer.met;
+    if (!met) report.requeueAfter(requeueAfterMs);
+    return met;
   }
+}
+
+/** @throws TypeError that names the condition */
+function checked<A extends { readonly met: boolean; readonly requeueAfterMs?: number | undefined }>(
+  answer: A,
+  node: string,
+  which: ConditionName,
+): A {
+  const { met, requeueAfterMs }: Record<string, unknown> = isObject(answer) ? answer : {};
+  if (typeof met !== 'boolean')
+    throw new TypeError(`condition "${which}" of "${node}" must return true, false, or an object with "met"`);
+  if (requeueAfterMs !== undefined && !isPositive(requeueAfterMs))
+    throw new TypeError(
+      `condition "${which}" of "${node}" returned requeueAfterMs ${shown(requeueAfterMs)}; it must be a positive number of milliseconds`,
+    );
+  return answer;
 }

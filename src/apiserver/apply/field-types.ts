@@ -123,9 +123,10 @@ export function typeOfSchema(schema: JsonSchema | undefined, resolve: Resolve = 
   }
 }
 
-/** A property may declare a referenced granular type as atomic. */
-const withMapType = (type: FieldType, schema: JsonSchema): FieldType =>
-  type.shape === 'map' && schema['x-kubernetes-map-type'] === 'atomic' ? { ...type, isAtomic: true } : type;
+/** A property may declare a referenced granular type as atomic, and an atomic one as granular. */
+function withMapType(type: FieldType, { 'x-kubernetes-map-type': mapType }: JsonSchema): FieldType {
+  return type.shape === 'map' && mapType !== undefined ? { ...type, isAtomic: mapType === 'atomic' } : type;
+}
 
 function listType(schema: JsonSchema, resolve: Resolve): ListType {
   const kind = schema['x-kubernetes-list-type'] ?? 'atomic';

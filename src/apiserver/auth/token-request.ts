@@ -1,4 +1,5 @@
 /** `serviceaccounts/token` and TokenReview: creates and validates tokens. */
+import { table } from '../../lib/objects.ts';
 import type { Answer, Call, World } from '../api.ts';
 import { decodeObject } from '../http/body.ts';
 import * as field from '../schema/field-errors.ts';
@@ -66,7 +67,7 @@ function checkExpiration(seconds: number): void {
   if (why !== undefined) throw invalid(REQUEST, '', [field.invalid('spec.expirationSeconds', seconds, why)]);
 }
 
-const BINDABLE: Readonly<Record<string, 'pod' | 'secret'>> = { Pod: 'pod', Secret: 'secret' };
+const BINDABLE: Readonly<Record<string, 'pod' | 'secret'>> = table({ Pod: 'pod', Secret: 'secret' });
 
 function boundObject(world: World, namespace: string, ref: unknown): BoundObject | undefined {
   if (!isObject(ref)) return undefined;

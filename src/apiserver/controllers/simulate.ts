@@ -2,6 +2,7 @@
  * Simulated workloads, which become ready although nothing runs them: pods are assigned to an imaginary node and
  * succeed, and their owners count them. Each object is handled when it changes, and its next state is written.
  */
+import { table } from '../../lib/objects.ts';
 import type { World } from '../api.ts';
 import type { InternalClient } from '../internal.ts';
 import type { Change, OwnedRef, Resource } from '../store/storage.ts';
@@ -14,14 +15,14 @@ import { simulateReplicaSet, simulateStatefulSet } from './simulate-sets.ts';
 import type { Simulator } from './simulator.ts';
 import { Workbench } from './simulator.ts';
 
-const SIMULATORS: Readonly<Record<string, Simulator>> = {
+const SIMULATORS: Readonly<Record<string, Simulator>> = table({
   '/pods': simulatePod,
   'apps/deployments': simulateDeployment,
   'apps/replicasets': simulateReplicaSet,
   'apps/statefulsets': simulateStatefulSet,
   'apps/daemonsets': simulateDaemonSet,
   'batch/jobs': simulateJob,
-};
+});
 
 export class WorkloadSimulation {
   readonly #world: World;

@@ -1,10 +1,9 @@
 /** The CRD controller: accepts names, serves versions, and cleans up after a deletion. */
 import { timestamp } from '../../lib/clock.ts';
 import type { World } from '../api.ts';
-import { condition, conditionsOf, conflictOf, isTrue, mergeConditions } from './conditions.ts';
-import type { Condition, Problem } from './conditions.ts';
+import { acceptNames, instancesRemoved, isTrue, statusOf, takenBy } from './conditions.ts';
 import { conversionBy } from './conversion.ts';
-import { CRDS, kindsOf, specOf } from './kinds.ts';
+import { acceptedBy, CRDS, kindsOf, specOf } from './kinds.ts';
 import type { PostReview } from '../http/webhook-post.ts';
 import type { Kind } from '../kinds/kinds.ts';
 import { trackOwners } from '../apply/managed.ts';
@@ -24,7 +23,7 @@ export function assertDefinitionStays(world: World, kind: Kind, name: string): v
 /** Updates the registry when definitions change. */
 export class CrdController {
   readonly #world: World;
-  readonly #served = new Map<string, { readonly spec: unknown; readonly kinds: readonly Kind[] }>();
+  readonly #served = new Map<string, { readonly meaning: unknown; readonly kinds: readonly Kind[] }>();
   readonly #queue = new Set<string>();
   /** Deletes the instances of a definition that is being deleted. */
   readonly #deleteInstances: (kind: Kind) => Promise<void>;
@@ -38,8 +37,10 @@ export class CrdController {
     this.#deleteInstances = deleteInstances;
     for (const key of world.store.resource(CRDS).entries.keys()) this.#sync(key);
     world.store.listeners.add((resource, change) => {
-      if (resource.id === CRDS) this.#enqueue(change.key);
-      else if (change.next === undefined) this.#instanceGone(resource.id);
+      if (resource.id === CRDS) {
+        this.#enqueue(change.key);
+        if (change.next === undefined && change.prev) this.#enqueueGroup(specOf(change.prev.obj).group);
+      } else if (change.next === undefined) this.#instanceGone(resource.id);
     });
   }
 
@@ -66,26 +67,26 @@ export class CrdController {
       this.#unserve(key);
       return;
     }
-    const crd = entry.obj;
+    let crd = entry.obj;
     if (crd.metadata.deletionTimestamp !== undefined) {
-      this.#serve(key, crd);
+      if (isTrue(crd, 'Established')) this.#serve(key, crd);
       this.#cleanUp(key, crd);
       return;
     }
-    const problem = this.#nameConflict(crd);
-    if (!problem) this.#serve(key, crd);
+    crd = this.#writeStatus(key, crd);
+    if (isTrue(crd, 'Established')) this.#serve(key, crd);
     else this.#unserve(key);
-    this.#writeStatus(key, crd, problem);
   }
 
   #serve(key: string, crd: KubeObject): void {
     const present = this.#served.get(key);
-    if (present && equalJson(present.spec, crd['spec'])) return;
+    const meaning = { ...specOf(crd), names: acceptedBy(crd) };
+    if (present && equalJson(present.meaning, meaning)) return;
     const { registry, hub } = this.#world;
     const kinds = kindsOf(crd, (webhook) => conversionBy(webhook, this.#world, this.#post));
     for (const kind of present?.kinds ?? []) registry.remove(kind);
     for (const kind of kinds) registry.add(kind);
-    this.#served.set(key, { spec: crd['spec'], kinds });
+    this.#served.set(key, { meaning, kinds });
     for (const kind of present?.kinds ?? []) hub.cut({ resource: kind.resource });
   }
 
@@ -99,56 +100,29 @@ export class CrdController {
     }
   }
 
-  #nameConflict(crd: KubeObject): Problem | undefined {
-    const mine = specOf(crd);
-    for (const { obj: other } of this.#world.store.resource(CRDS).entries.values()) {
-      if (other.metadata.name === crd.metadata.name || specOf(other).group !== mine.group) continue;
-      if (!isTrue(other, 'NamesAccepted')) continue;
-      const found = conflictOf(mine.names, specOf(other).names);
-      if (found) return found;
-    }
-    return undefined;
-  }
-
-  #writeStatus(key: string, crd: KubeObject, problem: Problem | undefined): void {
-    const wasEstablished = isTrue(crd, 'Established');
-    const now = timestamp(this.#world.clock);
-    const wanted: Condition[] = problem
-      ? [
-          condition(
-            'NamesAccepted',
-            'False',
-            problem.reason,
-            `${JSON.stringify(problem.name)} is already in use`,
-            now,
-          ),
-          ...(wasEstablished
-            ? []
-            : [condition('Established', 'False', 'NotAccepted', 'not all names are accepted', now)]),
-        ]
-      : [
-          condition('NamesAccepted', 'True', 'NoConflicts', 'no conflicts found', now),
-          condition(
-            'Established',
-            'True',
-            'InitialNamesAccepted',
-            'the initial names have been accepted',
-            now,
-          ),
-        ];
-    const status = crd['status'] as JsonObject;
-    const conditions = mergeConditions(conditionsOf(crd), wanted);
-    const acceptedNames = problem ? status['acceptedNames'] : specOf(crd).names;
-    if (equalJson(conditions, status['conditions']) && equalJson(acceptedNames, status['acceptedNames']))
-      return;
-    this.#commit(
+  /** Judges the names of a definition. @returns the definition with its new status */
+  #writeStatus(key: string, crd: KubeObject): KubeObject {
+    const { group, names } = specOf(crd);
+    const others = [...this.#world.store.resource(CRDS).entries.values()]
+      .map(({ obj }) => obj)
+      .filter((other) => other.metadata.name !== crd.metadata.name && specOf(other).group === group);
+    const acceptance = acceptNames(names, acceptedBy(crd), takenBy(others.map(acceptedBy)));
+    const status = statusOf(crd, acceptance, timestamp(this.#world.clock));
+    if (equalJson(status, crd['status'])) return crd;
+    return this.#commit(
       key,
       crd,
       (next) => {
-        next['status'] = { ...status, conditions, acceptedNames };
+        next['status'] = status;
       },
       'status',
     );
+  }
+
+  /** Other definitions may take the names of one that is gone. */
+  #enqueueGroup(group: string): void {
+    for (const { obj, key } of this.#world.store.resource(CRDS).entries.values())
+      if (specOf(obj).group === group) this.#enqueue(key);
   }
 
   /** Deletes the remaining instances, then removes the finalizer of the definition. */
@@ -164,6 +138,8 @@ export class CrdController {
         (next) => {
           next.metadata.finalizers = (next.metadata.finalizers ?? []).filter((f) => f !== CLEANUP_FINALIZER);
           if (next.metadata.finalizers.length === 0) delete next.metadata.finalizers;
+          const conditions = instancesRemoved(crd, timestamp(this.#world.clock));
+          next['status'] = { ...(next['status'] as JsonObject), conditions };
         },
         '',
       );
@@ -173,7 +149,7 @@ export class CrdController {
     if (kind && pending) void this.#deleteInstances(kind);
   }
 
-  #commit(key: string, crd: KubeObject, change: (next: KubeObject) => void, subresource: string): void {
+  #commit(key: string, crd: KubeObject, change: (next: KubeObject) => void, subresource: string): KubeObject {
     const next = cloneJson(crd);
     change(next);
     const kind = this.#world.registry.byResource(CRDS) as Kind;
@@ -187,5 +163,6 @@ export class CrdController {
     });
     const isDone = next.metadata.deletionTimestamp !== undefined && !next.metadata.finalizers;
     this.#world.store.commit(CRDS, key, undefined, isDone ? undefined : next);
+    return next;
   }
 }

@@ -38,15 +38,19 @@ interface CrdSpec {
 
 export const specOf = (crd: KubeObject): CrdSpec => crd['spec'] as CrdSpec;
 
+/** The names under which a definition is served; empty until some are accepted. */
+export const acceptedBy = (crd: KubeObject): CrdNames & JsonObject =>
+  ((crd['status'] as JsonObject | undefined)?.['acceptedNames'] ?? {}) as CrdNames & JsonObject;
+
 /**
  * The kinds for the registry.
  * @param conversionOf creates the conversion of a webhook
  */
 export function kindsOf(crd: KubeObject, conversionOf: (webhook: JsonObject) => Convert): Kind[] {
-  const spec = specOf(crd);
+  const spec = { ...specOf(crd), names: acceptedBy(crd) };
   const parts: SharedParts = {
     ...webhookOf(spec, conversionOf),
-    ...storageOf(spec),
+    storageVersion: `${spec.group}/${spec.versions.find((version) => version.storage)?.name ?? ''}`,
     versions: (apiVersion) => all.get(apiVersion),
   };
   const kinds = spec.versions.map((version) => kindOf(spec, version, parts));
@@ -54,18 +58,9 @@ export function kindsOf(crd: KubeObject, conversionOf: (webhook: JsonObject) => 
   return kinds.filter((_, i) => spec.versions[i]?.served);
 }
 
-type SharedParts = Pick<Kind, 'versions' | 'webhook' | 'storageVersion' | 'storageSchema'>;
+type SharedParts = Pick<Kind, 'versions' | 'webhook' | 'storageVersion'>;
 
-function storageOf({ group, versions }: CrdSpec): Pick<Kind, 'storageVersion' | 'storageSchema'> {
-  const stored = versions.find((version) => version.storage);
-  const schema = stored?.schema?.openAPIV3Schema;
-  return {
-    storageVersion: `${group}/${stored?.name ?? ''}`,
-    ...(schema && { storageSchema: compileSchema(schema) }),
-  };
-}
-
-function kindOf(spec: CrdSpec, version: CrdVersion, { storageSchema, ...parts }: SharedParts): Kind {
+function kindOf(spec: CrdSpec, version: CrdVersion, parts: SharedParts): Kind {
   const { names } = spec;
   const schema = version.schema?.openAPIV3Schema;
   const scale = version.subresources?.scale;
@@ -101,7 +96,6 @@ function kindOf(spec: CrdSpec, version: CrdVersion, { storageSchema, ...parts }:
     ...(schema && {
       schema: compileSchema(schema, scale ? { scale: scalePaths(scale) } : {}),
       openapi: schema as Record<string, unknown>,
-      ...(storageSchema && { storageSchema }),
     }),
     selectableFields: (version.selectableFields ?? []).map((f) => f.jsonPath.replace(/^\./, '')),
     ...(version.deprecated

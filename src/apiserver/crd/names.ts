@@ -27,11 +27,15 @@ export function nameErrors(crd: JsonObject, spec: JsonObject): FieldError[] {
   return problems.map((why) => invalid('metadata.name', name, why));
 }
 
+export const APPROVAL = 'api-approved.kubernetes.io';
+
+export const isProtectedGroup = (group: string): boolean => /(^|\.)(k8s|kubernetes)\.io$/.test(group);
+
 /** Groups of Kubernetes itself need an approval annotation. */
 export function approvalErrors(crd: JsonObject, spec: JsonObject): FieldError[] {
   const group = textAt(spec, 'group');
-  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return [];
-  const approval = textAt(objectAt(objectAt(crd, 'metadata'), 'annotations'), 'api-approved.kubernetes.io');
+  if (!isProtectedGroup(group)) return [];
+  const approval = textAt(objectAt(objectAt(crd, 'metadata'), 'annotations'), APPROVAL);
   if (approval.startsWith('unapproved') || URL.canParse(approval)) return [];
   const field = 'metadata.annotations[api-approved.kubernetes.io]';
   const where = 'see https://github.com/kubernetes/enhancements/pull/1111';

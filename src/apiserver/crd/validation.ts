@@ -4,6 +4,7 @@
  * Upstream validates an internal form in which properties that all versions share are at the top level, and the
  * paths of its errors refer to that form. So the schema of a CRD with one version is at `spec.validation`.
  */
+import { table } from '../../lib/objects.ts';
 import { equal } from '../../lib/json.ts';
 import { append } from '../../lib/lists.ts';
 import { conversionErrors } from './conversion-validation.ts';
@@ -59,12 +60,12 @@ function specErrors(spec: JsonObject): FieldError[] {
  * Members of versions that upstream moves to the top level if all versions have the same value, and their names
  * there.
  */
-const LIFTED: Readonly<Record<string, string>> = {
+const LIFTED: Readonly<Record<string, string>> = table({
   schema: 'validation',
   subresources: 'subresources',
   additionalPrinterColumns: 'additionalPrinterColumns',
   selectableFields: 'selectableFields',
-};
+});
 
 function versionErrors(spec: JsonObject): FieldError[] {
   const errors: FieldError[] = [];

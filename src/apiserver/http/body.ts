@@ -1,6 +1,7 @@
 /** Parses request bodies: media types, JSON and YAML, and the first checks of kind and version. */
 import { goQuote } from '../schema/field-errors.ts';
-import { inexactIn, parseExactJson, refusedInteger } from '../../lib/exact-json.ts';
+import { exactJson, inexactIn, parseExactJson, refusedInteger } from '../../lib/exact-json.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import { append } from '../../lib/lists.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import type { Call } from '../api.ts';
@@ -34,12 +35,19 @@ function fromProtobuf(body: Buffer, subject: string): unknown {
   }
 }
 
-/** Parses JSON without loss: integers that would be rounded are refused, as in YAML. @throws Error */
-export function wholeJson(text: string): unknown {
+/** Limits in the schemas of definitions are doubles for a real server, too. */
+const DOUBLES = /(?:^|\.)(?:minimum|maximum|multipleOf)$/;
+
+/**
+ * Parses JSON without loss: integers that would lose digits are refused, as in YAML.
+ * @param isDefinition whether it is a CustomResourceDefinition
+ * @throws Error
+ */
+export function wholeJson(text: string, isDefinition = false): unknown {
   const value = parseExactJson(text);
-  const found = inexactIn(value);
+  const found = inexactIn(value, '', isDefinition ? (path) => DOUBLES.test(path) : undefined);
   if (found) throw new RangeError(refusedInteger(found.path === '' ? 'the body' : found.path, found.digits));
-  return value;
+  return isDefinition ? JSON.parse(text) : value;
 }
 
 interface Decoded {
@@ -60,13 +68,19 @@ export function decodeBody(call: Call, subject: string, findDuplicates: boolean,
     throw unsupportedMediaType(isBuiltIn ? ACCEPTED : ACCEPTED.slice(0, 2));
   const text = call.body.toString('utf8');
   try {
-    if (type === 'application/yaml') return { value: parseYaml(text), duplicates: [] };
-    const value: unknown = wholeJson(text);
+    const isDefinition = subject === 'CustomResourceDefinition';
+    if (type === 'application/yaml') {
+      const value = isDefinition
+        ? wholeJson(exactJson(parseYaml(text, { integers: 'exact' })), isDefinition)
+        : parseYaml(text);
+      return { value, duplicates: [] };
+    }
+    const value: unknown = wholeJson(text, isDefinition);
     return { value, duplicates: findDuplicates ? duplicateKeys(text) : [] };
   } catch (error) {
     const why = type === 'application/yaml' ? 'error converting YAML to JSON' : 'json parse error';
     throw badRequest(
-      `the object provided is unrecognized (must be of type ${subject}): couldn't get version/kind; ${why}: ${(error as Error).message}`,
+      `the object provided is unrecognized (must be of type ${subject}): couldn't get version/kind; ${why}: ${messageOf(error)}`,
     );
   }
 }

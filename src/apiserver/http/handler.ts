@@ -14,6 +14,7 @@ import { parseRequest } from './routes.ts';
 import type { RequestInfo } from './routes.ts';
 import { ApiError, badRequest, internalError } from '../status.ts';
 import type { UserInfo } from '../types.ts';
+import { isNestedTooDeeply, messageOf } from '../../lib/message-of.ts';
 import type { Sink } from '../store/watch-hub.ts';
 
 interface Incoming {
@@ -76,6 +77,22 @@ export class Handler {
     this.#parts = parts;
   }
 
+  /** The answer for a client whose credentials are refused, or who may not do this, before its body is read. */
+  refusalOf(
+    incoming: Incoming,
+  ): (Encoded & { readonly extra: Record<string, string | string[]> }) | undefined {
+    const visit = this.#receive(incoming);
+    try {
+      this.#identify(visit);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof ApiError)) return undefined;
+      const result = this.#refuse(error, visit);
+      this.#record(visit, result);
+      return result.type === 'bytes' ? { ...result, extra: this.#extraOf(visit) } : undefined;
+    }
+  }
+
   /** Never rejects: every error becomes an answer. */
   async handle(
     incoming: Incoming,
@@ -90,16 +107,16 @@ export class Handler {
       result = this.#refuse(error, visit);
     }
     this.#record(visit, result);
-    const { warnings } = visit;
+    return { ...result, extra: this.#extraOf(visit) };
+  }
+
+  #extraOf({ auditId, warnings }: Visit): Record<string, string | string[]> {
     return {
-      ...result,
-      extra: {
-        'audit-id': visit.auditId,
-        'cache-control': 'no-cache, private',
-        ...(warnings.length === 0
-          ? {}
-          : { warning: [...new Set(warnings)].map((w) => `299 - ${JSON.stringify(w)}`) }),
-      },
+      'audit-id': auditId,
+      'cache-control': 'no-cache, private',
+      ...(warnings.length === 0
+        ? {}
+        : { warning: [...new Set(warnings)].map((w) => `299 - ${JSON.stringify(w)}`) }),
     };
   }
 
@@ -120,10 +137,20 @@ export class Handler {
     };
   }
 
-  /** Authenticates and authorizes the request. @throws ApiError */
+  /** @throws ApiError */
   #admit(visit: Visit): RequestInfo {
+    const { incoming, query, userAgent } = visit;
+    const info = this.#identify(visit);
+    visit.accept = negotiate(oneOf(incoming.headers['accept']) ?? '', wantsPretty(query, userAgent));
+    const refusal = this.#parts.sabotage(incoming.method, info);
+    if (refusal) throw refusal;
+    return info;
+  }
+
+  /** Authenticates and authorizes the request. @throws ApiError */
+  #identify(visit: Visit): RequestInfo {
     const { incoming, path, query } = visit;
-    const { authenticator, anonymous, impersonate, authorize, sabotage } = this.#parts;
+    const { authenticator, anonymous, impersonate, authorize } = this.#parts;
     const info = parsed(incoming.method, path, query);
     visit.info = info;
     if (!incoming.user) {
@@ -140,9 +167,6 @@ export class Handler {
     }
     checkTimeout(query);
     if (!incoming.user) authorize(visit.user, info, query);
-    visit.accept = negotiate(oneOf(incoming.headers['accept']) ?? '', wantsPretty(query, visit.userAgent));
-    const refusal = sabotage(incoming.method, info);
-    if (refusal) throw refusal;
     return info;
   }
 
@@ -200,11 +224,14 @@ export class Handler {
     const { world } = this.#parts.services;
     let known = error;
     if (!(known instanceof ApiError)) {
-      world.log.error(
-        { err: error, method: incoming.method, url: incoming.url },
-        'request failed unexpectedly',
-      );
-      known = internalError(error instanceof Error ? error.message : String(error));
+      const isTooDeep = isNestedTooDeeply(error);
+      if (!isTooDeep) {
+        world.log.error(
+          { err: error, method: incoming.method, url: incoming.url },
+          'request failed unexpectedly',
+        );
+      }
+      known = isTooDeep ? badRequest(messageOf(error)) : internalError(messageOf(error));
     }
     const { code, body } = known as ApiError;
     const encoded = encodeAnswer(

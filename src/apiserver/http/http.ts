@@ -5,10 +5,14 @@
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TLSSocket } from 'node:tls';
+import { readBodies } from '../../lib/fastify-bodies.ts';
+import { RequestBodies, REQUEST_TIMEOUT_MS } from '../../lib/request-bodies.ts';
 import type { Handler } from './handler.ts';
 import { tooLarge } from '../status.ts';
 
 const BODY_LIMIT = 3_145_728;
+/** Of all requests together. */
+const MAX_BYTES = 128 << 20;
 
 interface TlsMaterial {
   readonly key: string;
@@ -30,6 +34,16 @@ export async function listen(
   tls: TlsMaterial | undefined,
 ): Promise<Listener> {
   const app = createApp(tls);
+  // Bodies of clients whose credentials are refused are not kept: Node.js discards the rest after the answer.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!hasBody(request.headers)) return undefined;
+    const refusal = handler.refusalOf(incomingOf(request));
+    if (!refusal) return undefined;
+    return reply
+      .code(refusal.code)
+      .headers({ ...refusal.extra, ...refusal.headers })
+      .send(refusal.body);
+  });
   app.route({ method: METHODS, url: '*', handler: (request, reply) => serve(handler, request, reply) });
   await app.listen({ host, port });
   const address = app.server.address();
@@ -45,7 +59,7 @@ export async function listen(
 
 function createApp(tls: TlsMaterial | undefined): FastifyInstance {
   const options = {
-    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
     forceCloseConnections: true as const,
     keepAliveTimeout: 180_000,
@@ -68,13 +82,9 @@ function createApp(tls: TlsMaterial | undefined): FastifyInstance {
         },
       }) as unknown as FastifyInstance)
     : fastify(options);
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
-    done(null, body);
-  });
+  readBodies(app, new RequestBodies(BODY_LIMIT, MAX_BYTES), '*', (body) => body);
   app.setErrorHandler((error: Error & { code?: string; statusCode?: number }, _request, reply) => {
-    const refusal =
-      error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? tooLarge(`limit is ${BODY_LIMIT}`) : undefined;
+    const refusal = error.statusCode === 413 ? tooLarge(`limit is ${BODY_LIMIT}`) : undefined;
     const code = refusal?.code ?? error.statusCode ?? 500;
     void reply
       .code(code)
@@ -100,16 +110,20 @@ const failure = (message: string, code: number): object => ({
 
 const EMPTY = Buffer.alloc(0);
 
+const hasBody = (headers: FastifyRequest['headers']): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+const incomingOf = ({ raw, body, ip }: FastifyRequest): Parameters<Handler['handle']>[0] => ({
+  method: raw.method ?? 'GET',
+  url: raw.url ?? '/',
+  headers: raw.headers,
+  body: Buffer.isBuffer(body) ? body : EMPTY,
+  remote: ip,
+  socket: raw.socket as TLSSocket,
+});
+
 async function serve(handler: Handler, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const raw = request.raw;
-  const outgoing = await handler.handle({
-    method: raw.method ?? 'GET',
-    url: raw.url ?? '/',
-    headers: raw.headers,
-    body: Buffer.isBuffer(request.body) ? request.body : EMPTY,
-    remote: request.ip,
-    socket: raw.socket as TLSSocket,
-  });
+  const outgoing = await handler.handle(incomingOf(request));
   const response = reply.raw;
   reply.hijack();
   for (const [name, value] of Object.entries(outgoing.extra)) response.setHeader(name, value);

@@ -1,4 +1,5 @@
 /** Selects media type and transformation of an answer from the Accept header. */
+import { table } from '../../lib/objects.ts';
 import { notAcceptable } from '../status.ts';
 
 type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
@@ -15,14 +16,14 @@ export interface Accept {
 
 const PLAIN: Accept = { media: 'json', version: 'v1', pretty: false };
 const TRANSFORMS: readonly string[] = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'];
-const MEDIA: Readonly<Record<string, 'json' | 'yaml'>> = {
+const MEDIA: Readonly<Record<string, 'json' | 'yaml'>> = table({
   'application/json': 'json',
   'application/yaml': 'yaml',
   '*/*': 'json',
   'application/*': 'json',
   // kubectl requests it only for the OpenAPI v2 document, which is always answered in this form
   'application/com.github.proto-openapi.spec.v2@v1.0+protobuf': 'json',
-};
+});
 
 const known = new Map<string, Accept | null>();
 

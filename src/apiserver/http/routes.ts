@@ -1,4 +1,5 @@
 /** Parses a URL: group, version, namespace, resource, name, subresource and verb. */
+import { table } from '../../lib/objects.ts';
 
 export interface RequestInfo {
   readonly isResource: boolean;
@@ -13,14 +14,14 @@ export interface RequestInfo {
   readonly verb: string;
 }
 
-const ITEM_VERBS: Readonly<Record<string, string>> = {
+const ITEM_VERBS: Readonly<Record<string, string>> = table({
   GET: 'get',
   HEAD: 'get',
   POST: 'create',
   PUT: 'update',
   PATCH: 'patch',
   DELETE: 'delete',
-};
+});
 
 /** `watch`, `watch=` and `watch=1` all mean true. */
 const isWatch = (query: URLSearchParams): boolean => {

@@ -1,4 +1,5 @@
 /** The built-in kinds: names and traits, a line each. Rules that need code are in `strategies/`. */
+import { table } from '../../lib/objects.ts';
 import { autoscalerConversion } from './autoscalers.ts';
 import { eventConversion } from './events.ts';
 import type { Kind, NameRule, Strategy } from './kinds.ts';
@@ -106,7 +107,7 @@ const ROWS: readonly Row[] = [
   ['rbac.authorization.k8s.io/v1', 'RoleBinding', 'rolebindings', '', 'upsert path'],
   ['rbac.authorization.k8s.io/v1', 'Role', 'roles', '', 'upsert path'],
   ['scheduling.k8s.io/v1', 'PriorityClass', 'priorityclasses', 'pc', 'C gen'],
-  ['storage.k8s.io/v1', 'CSIDriver', 'csidrivers', '', 'C gen rv returns'],
+  ['storage.k8s.io/v1', 'CSIDriver', 'csidrivers', '', 'C rv returns'],
   ['storage.k8s.io/v1', 'CSINode', 'csinodes', '', 'C rv returns'],
   ['storage.k8s.io/v1', 'StorageClass', 'storageclasses', 'sc', 'C returns'],
   ['storage.k8s.io/v1', 'VolumeAttachment', 'volumeattachments', '', 'C status rv returns'],
@@ -130,7 +131,7 @@ const SUBRESOURCES = [
 /** Kinds whose objects are stored as objects of another kind. */
 const TWINS: Readonly<
   Record<string, Readonly<Record<string, Required<Pick<Kind, 'resource' | 'storageVersion' | 'convert'>>>>>
-> = {
+> = table({
   'events.k8s.io/v1': { Event: { resource: '/events', storageVersion: 'v1', convert: eventConversion } },
   'autoscaling/v1': {
     HorizontalPodAutoscaler: {
@@ -139,11 +140,11 @@ const TWINS: Readonly<
       convert: autoscalerConversion,
     },
   },
-};
+});
 
-const DEPRECATED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const DEPRECATED: Readonly<Record<string, Readonly<Record<string, string>>>> = table({
   v1: { Endpoints: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
-};
+});
 
 /** @param strategies by `apiVersion/kind` */
 export function builtInKinds(strategies: ReadonlyMap<string, Strategy>): Kind[] {

@@ -80,8 +80,6 @@ export interface Kind {
   readonly columns: readonly Column[];
   readonly strategy?: Strategy;
   readonly schema?: CompiledSchema;
-  /** The schema of the storage version; used to prune and default objects when they are read. */
-  readonly storageSchema?: CompiledSchema;
   /** The raw OpenAPI schema, for discovery documents and apply. */
   readonly openapi?: Readonly<Record<string, unknown>>;
   readonly selectableFields: readonly string[];

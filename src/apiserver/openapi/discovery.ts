@@ -1,4 +1,5 @@
 /** Discovery documents: the legacy lists and the aggregated one. */
+import { table } from '../../lib/objects.ts';
 import { createHash } from 'node:crypto';
 import type { Answer, Call, World } from '../api.ts';
 import type { Kind, Registry } from '../kinds/kinds.ts';
@@ -86,7 +87,7 @@ interface Subresource {
   readonly verbs: readonly string[];
 }
 
-const SPECIAL: Readonly<Record<string, Omit<Subresource, 'name'>>> = {
+const SPECIAL: Readonly<Record<string, Omit<Subresource, 'name'>>> = table({
   scale: { group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] },
   token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest', verbs: ['create'] },
   eviction: { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
@@ -96,7 +97,7 @@ const SPECIAL: Readonly<Record<string, Omit<Subresource, 'name'>>> = {
   exec: { group: '', version: '', kind: 'PodExecOptions', verbs: ['create', 'get'] },
   attach: { group: '', version: '', kind: 'PodAttachOptions', verbs: ['create', 'get'] },
   portforward: { group: '', version: '', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
-};
+});
 
 function subresourcesOf(kind: Kind): Subresource[] {
   // Built-in kinds list subresources by name, custom ones list status first.

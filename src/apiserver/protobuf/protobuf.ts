@@ -4,41 +4,20 @@
  * Go writes every scalar that is not a pointer, so `""`, `0` and `false` arrive for unset fields as well as for
  * fields that were set explicitly. The type data resolves this: zero values of pointer fields were set explicitly.
  */
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
-import { splitApiVersion } from '../kinds/catalogue.ts';
+import { fieldsOf, messageOf } from './messages.ts';
+import type { MessageField } from './messages.ts';
 import { decodeSpecial } from './special.ts';
 import { fieldsOnWire } from './wire.ts';
 import type { WireField } from './wire.ts';
 import { isObject } from '../types.ts';
 import type { JsonObject } from '../types.ts';
 
-type Field = readonly [number: number, name: string, type: string, flags: string];
-type Message = ReadonlyMap<number, Field>;
-
 /** The body is not a supported protobuf message. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
 }
 
-const FILE = new URL('../data/protobuf.json.gz', import.meta.url);
 const MAGIC = Buffer.from('k8s\0');
-const META = 'k8s.io.apimachinery.pkg.apis.meta.v1';
-
-let loaded: ReadonlyMap<string, Message> | undefined;
-
-function messages(): ReadonlyMap<string, Message> {
-  if (!loaded) {
-    const data = JSON.parse(gunzipSync(readFileSync(FILE)).toString()) as {
-      messages: Record<string, Field[]>;
-    };
-    loaded = new Map(
-      Object.entries(data.messages).map(([name, fields]) => [name, new Map(fields.map((f) => [f[0], f]))]),
-    );
-  }
-  return loaded;
-}
-
 /** @throws ProtobufError */
 export function decodeProtobuf(body: Buffer): JsonObject {
   if (!body.subarray(0, 4).equals(MAGIC))
@@ -51,7 +30,7 @@ export function decodeProtobuf(body: Buffer): JsonObject {
     const apiVersion = typeMeta.get(1)?.bytes?.toString() ?? '';
     const kind = typeMeta.get(2)?.bytes?.toString() ?? '';
     const raw = envelope.get(2)?.bytes ?? Buffer.alloc(0);
-    return { kind, apiVersion, ...decodeMessage(messageName(apiVersion, kind), raw) };
+    return { kind, apiVersion, ...decodeMessage(knownMessage(apiVersion, kind), raw) };
   } catch (error) {
     if (error instanceof ProtobufError) throw error;
     throw new ProtobufError('unable to decode the protobuf body', { cause: error });
@@ -61,15 +40,9 @@ export function decodeProtobuf(body: Buffer): JsonObject {
 const byNumber = (bytes: Buffer): Map<number, WireField> =>
   new Map(fieldsOnWire(bytes).map((f) => [f.number, f]));
 
-function messageName(apiVersion: string, kind: string): string {
-  const { group, version } = splitApiVersion(apiVersion);
-  const folder = group === '' ? 'core' : (group.split('.')[0] ?? '');
-  const candidates = [
-    `k8s.io.api.${folder}.${version}.${kind}`,
-    `k8s.io.apiextensions_apiserver.pkg.apis.${folder}.${version}.${kind}`,
-    `${META}.${kind}`,
-  ];
-  const found = candidates.find((name) => messages().has(name));
+/** @throws ProtobufError */
+function knownMessage(apiVersion: string, kind: string): string {
+  const found = messageOf(apiVersion, kind);
   if (found === undefined)
     throw new ProtobufError(
       `no kind ${JSON.stringify(kind)} is known for version ${JSON.stringify(apiVersion)} in protobuf`,
@@ -78,7 +51,7 @@ function messageName(apiVersion: string, kind: string): string {
 }
 
 function decodeMessage(name: string, bytes: Buffer): JsonObject {
-  const message = messages().get(name);
+  const message = fieldsOf(name);
   if (!message) throw new ProtobufError(`no protobuf message is called ${name}`);
   const result: JsonObject = {};
   for (const wire of fieldsOnWire(bytes)) {
@@ -88,7 +61,7 @@ function decodeMessage(name: string, bytes: Buffer): JsonObject {
   return result;
 }
 
-function put(result: JsonObject, [, member, type, flags]: Field, wire: WireField): void {
+function put(result: JsonObject, [, member, type, flags]: MessageField, wire: WireField): void {
   if (type.startsWith('map ')) {
     const map = isObject(result[member]) ? result[member] : (result[member] = {});
     const entry = byNumber(wire.bytes ?? Buffer.alloc(0));

@@ -1,4 +1,5 @@
 /** Messages with a special JSON form: quantities, times, numbers or strings, embedded JSON. Pure. */
+import { table } from '../../lib/objects.ts';
 import { fieldsOnWire } from './wire.ts';
 import type { WireField } from './wire.ts';
 import type { JsonObject } from '../types.ts';
@@ -36,7 +37,7 @@ const schemaOr =
     return schema === undefined ? other(fields, decode) : decode(`${EXTENSIONS}.JSONSchemaProps`, schema);
   };
 
-const SPECIAL: Readonly<Record<string, Special>> = {
+const SPECIAL: Readonly<Record<string, Special>> = table({
   'k8s.io.apimachinery.pkg.api.resource.Quantity': (fields) => text(fields, 1),
   'k8s.io.apimachinery.pkg.util.intstr.IntOrString': (fields) =>
     number(fields, 1) === 1 ? text(fields, 3) : number(fields, 2),
@@ -59,7 +60,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
     (fields) => (fields.get(2) ?? []).map((f) => f.bytes?.toString() ?? ''),
     1,
   ),
-};
+});
 
 /** The value of a special message; undefined if `type` is an ordinary one. */
 export function decodeSpecial(

@@ -1,4 +1,6 @@
 /** The string formats for schemas of custom resources; unknown formats are not checked. */
+import { messageOf } from '../../lib/message-of.ts';
+import { table } from '../../lib/objects.ts';
 import { RE2JS } from 're2js';
 
 const patterns = new Map<string, RE2JS | string>();
@@ -10,7 +12,7 @@ function patternOf(pattern: string): RE2JS | string {
     try {
       found = RE2JS.compile(pattern);
     } catch (error) {
-      found = error instanceof Error ? error.message : String(error);
+      found = messageOf(error);
     }
     patterns.set(pattern, found);
   }
@@ -123,7 +125,7 @@ const isCreditCard = (text: string): boolean => {
 const RGB_PART = '\\s*(0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])\\s*';
 const SHORT_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-const checks: Readonly<Record<string, (text: string) => boolean>> = {
+const checks: Readonly<Record<string, (text: string) => boolean>> = table({
   bsonobjectid: (text) => /^[0-9a-f]{24}$/i.test(text),
   uri: isUri,
   email: (text) => /^([^<>]*<)?[^\s@<>,;"]+@[^\s@<>,;"]+>?$/.test(text),
@@ -153,10 +155,10 @@ const checks: Readonly<Record<string, (text: string) => boolean>> = {
   datetime: isDateTime,
   k8sshortname: (text) => text.length <= 63 && SHORT_NAME.test(text),
   k8slongname: (text) => text.length <= 253 && text.split('.').every((part) => SHORT_NAME.test(part)),
-};
+});
 
 /** The check of a format; undefined if the format is unknown. Dashes in its name are ignored. */
 export const formatCheck = (format: string): ((text: string) => boolean) | undefined => {
   const name = format.replaceAll('-', '');
-  return Object.hasOwn(checks, name) ? checks[name] : undefined;
+  return checks[name];
 };

@@ -153,9 +153,16 @@ function compileNumber(schema: JsonSchema): Check | undefined {
   };
 }
 
+/**
+ * As Go's validation has it. For an integer the factor loses its fraction; another number is compared with the integer
+ * below: 0.29 is not a multiple of 0.01.
+ */
 function isMultiple(number: number, factor: number): boolean {
+  if (Number.isInteger(number)) return Math.trunc(factor) > 0 && number % Math.trunc(factor) === 0;
   const times = factor < 1 ? (1 / factor) * number : number / factor;
-  return Math.abs(times - Math.round(times)) < 1e-9;
+  if (Math.abs(times) > Number.MAX_SAFE_INTEGER) return false;
+  const whole = Math.trunc(times);
+  return times === whole || (times > 0 && (times - whole) / (times + whole) < 1e-9);
 }
 
 function compileList(schema: JsonSchema): Validator | undefined {

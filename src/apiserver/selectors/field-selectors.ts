@@ -1,4 +1,5 @@
 /** Field selectors: `metadata.name=x,status.phase!=Running`, and the selectable fields of each kind. */
+import { table } from '../../lib/objects.ts';
 import { goQuote, plainText } from '../schema/field-errors.ts';
 import { SelectorError } from './selectors.ts';
 import { isObject, type KubeObject } from '../types.ts';
@@ -83,7 +84,7 @@ const COMMON = ['metadata.name', 'metadata.namespace'];
 const REFERENCE = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
 
 /** Additional fields, by `group/Kind` (core kinds without a slash). */
-const EXTRAS: Readonly<Record<string, readonly string[]>> = {
+const EXTRAS: Readonly<Record<string, readonly string[]>> = table({
   Pod: [
     'spec.nodeName',
     'spec.restartPolicy',
@@ -115,7 +116,7 @@ const EXTRAS: Readonly<Record<string, readonly string[]>> = {
   ReplicationController: ['status.replicas'],
   'batch/Job': ['status.successful'],
   'certificates.k8s.io/CertificateSigningRequest': ['spec.signerName'],
-};
+});
 
 /** The selectable fields of a built-in kind besides name and namespace. */
 export const selectableFields = (group: string, kind: string): readonly string[] =>
@@ -145,7 +146,7 @@ export function checkFieldSelector(
 }
 
 /** Fields whose value is not at the field's path, or that have a default. */
-const SPECIAL: Readonly<Record<string, (object: KubeObject) => unknown>> = {
+const SPECIAL: Readonly<Record<string, (object: KubeObject) => unknown>> = table({
   'spec.unschedulable': (object) => at(object, ['spec', 'unschedulable']) ?? false,
   'spec.hostNetwork': (object) => at(object, ['spec', 'hostNetwork']) ?? false,
   'status.successful': (object) => at(object, ['status', 'succeeded']) ?? 0,
@@ -154,11 +155,11 @@ const SPECIAL: Readonly<Record<string, (object: KubeObject) => unknown>> = {
   'status.podIPs': (object) =>
     ((at(object, ['status', 'podIPs']) ?? []) as { ip?: string }[]).map((entry) => entry.ip ?? '').join(','),
   source: (object) => at(object, ['source', 'component']) ?? at(object, ['reportingComponent']),
-};
+});
 
 /** The value of a field for selectors: a string, empty if there is no value. */
 export function fieldText(object: KubeObject, field: string): string {
-  const special = Object.hasOwn(SPECIAL, field) ? SPECIAL[field] : undefined;
+  const special = SPECIAL[field];
   const value = special ? special(object) : at(object, field.split('.'));
   return plainText(value);
 }

@@ -1,4 +1,5 @@
 /** Selectors of list, watch and deletecollection: label selectors as strings and objects, and field selectors. */
+import { table } from '../../lib/objects.ts';
 import { invalid, joinErrors, plainText } from '../schema/field-errors.ts';
 import { isQualifiedName, isLabelValue } from '../../lib/names.ts';
 import { tokenize, type Token, type TokenType } from './tokens.ts';
@@ -208,12 +209,12 @@ function requirementErrors({ key, operator, values }: LabelRequirement, path: st
   return errors;
 }
 
-const OBJECT_OPERATORS: Readonly<Record<string, LabelOperator>> = {
+const OBJECT_OPERATORS: Readonly<Record<string, LabelOperator>> = table({
   In: 'in',
   NotIn: 'notin',
   Exists: 'exists',
   DoesNotExist: '!',
-};
+});
 
 /**
  * The selector of a LabelSelector object (`matchLabels`, `matchExpressions`): absent matches nothing, empty matches

@@ -26,7 +26,10 @@ function kept(text: string): Buffer {
   return bytes;
 }
 
-/** Objects are read with the current schema, regardless of the schema at the time of the write. */
+/**
+ * Objects are read with the current schemas, regardless of those at the time of the write: defaults are those of the version in
+ * which the object is stored, also in another version.
+ */
 function show(entry: Entry, kind: Kind): KubeObject {
   const { obj: stored } = entry;
   if (kind.convert) return kind.convert.fromStorage(stored);
@@ -36,9 +39,19 @@ function show(entry: Entry, kind: Kind): KubeObject {
     return converted;
   }
   if (!kind.schema && stored.apiVersion === kind.apiVersion) return stored;
-  const obj: KubeObject = { ...stored, apiVersion: kind.apiVersion };
-  const schema = kind.storageSchema ?? kind.schema;
-  return schema ? schema.applyDefaults(schema.prune(obj)) : obj;
+  const obj = inVersion(decoded(stored, kind), kind);
+  return stored.apiVersion === kind.apiVersion ? obj : pruned(obj, kind);
+}
+
+const inVersion = (object: KubeObject, { apiVersion }: Kind): KubeObject =>
+  object.apiVersion === apiVersion ? object : { ...object, apiVersion };
+
+const pruned = (object: KubeObject, { schema }: Kind): KubeObject => (schema ? schema.prune(object) : object);
+
+/** A stored object with the defaults of its own version. */
+function decoded(stored: KubeObject, kind: Kind): KubeObject {
+  const version = kind.versions?.(stored.apiVersion) ?? kind;
+  return version.schema ? version.schema.applyDefaults(pruned(stored, version)) : stored;
 }
 
 const needsWebhook = (stored: KubeObject, kind: Kind): boolean =>
@@ -58,16 +71,10 @@ export function convertViews(entries: readonly (Entry | undefined)[], kind: Kind
 }
 
 async function convertAll(entries: readonly Entry[], kind: Kind): Promise<void> {
-  const { storageSchema, storageVersion, schema, apiVersion } = kind;
-  const stored = entries.map(({ obj }) =>
-    storageSchema && obj.apiVersion === storageVersion
-      ? storageSchema.applyDefaults(storageSchema.prune(obj))
-      : obj,
-  );
-  const converted = (await kind.webhook?.(stored, apiVersion)) ?? [];
+  const stored = entries.map(({ obj }) => decoded(obj, kind));
+  const converted = (await kind.webhook?.(stored, kind.apiVersion)) ?? [];
   entries.forEach((entry, i) => {
-    const object = converted[i] as KubeObject;
-    keepView(entry, kind, schema ? schema.prune(object) : object);
+    keepView(entry, kind, pruned(converted[i] as KubeObject, kind));
   });
 }
 
@@ -78,10 +85,10 @@ export function keepView(entry: Entry, kind: Kind, object: KubeObject): void {
 
 /** The stored form of an object of `kind`, by its webhook if it has one. @throws ApiError 500 of the webhook */
 export async function storageForm(object: KubeObject, kind: Kind): Promise<KubeObject> {
-  const { webhook, apiVersion, storageSchema, storageVersion } = kind;
+  const { webhook, apiVersion, storageVersion } = kind;
   if (!webhook || apiVersion === storageVersion) return toStorage(object, kind);
   const [converted = object] = await webhook([object], storageVersion);
-  return storageSchema ? storageSchema.prune(converted) : converted;
+  return pruned(converted, kind.versions?.(storageVersion) ?? kind);
 }
 
 /** The stored form of an object of `kind`, which has no webhook. */

@@ -1,4 +1,5 @@
 /** Functions for all table printers. */
+import { table } from '../../lib/objects.ts';
 import { plainText } from '../schema/field-errors.ts';
 import { isObject, type JsonObject, type KubeObject } from '../types.ts';
 
@@ -59,12 +60,12 @@ export const formatLabels = (labels: unknown): string =>
       .join(','),
   );
 
-const SELECTOR_FORMS: Readonly<Record<string, (key: string, values: string) => string>> = {
+const SELECTOR_FORMS: Readonly<Record<string, (key: string, values: string) => string>> = table({
   In: (key, values) => `${key} in (${values})`,
   NotIn: (key, values) => `${key} notin (${values})`,
   Exists: (key) => key,
   DoesNotExist: (key) => `!${key}`,
-};
+});
 
 /** A LabelSelector object as a selector string; empty is `<none>`. */
 export function formatSelector(selector: unknown): string {

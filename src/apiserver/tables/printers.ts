@@ -1,4 +1,5 @@
 /** Columns and cells of the built-in kinds. A kind is a list of columns and a function that returns the cells. */
+import { table } from '../../lib/objects.ts';
 import { ageOf } from './human-duration.ts';
 import type { Cells, ColumnDefinition, Columns, Printer, PrinterRows } from './cells.ts';
 import { clusterPrinters } from './cluster.ts';
@@ -7,7 +8,7 @@ import { policyPrinters } from './policy.ts';
 import { storagePrinters } from './storage.ts';
 import { workloadPrinters } from './workload.ts';
 
-const TYPES: Readonly<Record<string, string>> = { '#': 'integer', '?': 'boolean', '@': 'date' };
+const TYPES: Readonly<Record<string, string>> = table({ '#': 'integer', '?': 'boolean', '@': 'date' });
 
 function columnOf(text: string): ColumnDefinition {
   const found = /^(.*?)([#?@]?)(\*?)(!?)$/.exec(text);

@@ -1,12 +1,13 @@
 /** Table cells of volumes and CSI drivers. */
+import { table } from '../../lib/objects.ts';
 import { at, listAt, orNone, textAt, type PrinterRows } from './cells.ts';
 
-const MODES: Readonly<Record<string, string>> = {
+const MODES: Readonly<Record<string, string>> = table({
   ReadWriteOnce: 'RWO',
   ReadOnlyMany: 'ROX',
   ReadWriteMany: 'RWX',
   ReadWriteOncePod: 'RWOP',
-};
+});
 
 export const accessModes = (modes: unknown): string =>
   ((modes ?? []) as string[]).map((mode) => MODES[mode] ?? mode).join(',');

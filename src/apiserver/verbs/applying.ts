@@ -15,7 +15,7 @@ import type { JsonObject, KubeObject } from '../types.ts';
 import { storeKey } from '../store/view.ts';
 import { insert } from './create.ts';
 import { updateObject } from './update.ts';
-import { settleNamespace } from './writer.ts';
+import { settleNamespace, withDefaults } from './writer.ts';
 import type { Writer } from './writer.ts';
 
 export async function applyConfiguration(writer: Writer, subresource: string): Promise<Answer> {
@@ -57,9 +57,7 @@ async function create(writer: Writer, applied: KubeObject): Promise<Answer> {
     );
   const object = shape(kind, call, options, outcome(writer, applied, { subresource: '' }), undefined);
   settleNamespace(kind, object, namespace);
-  if (kind.schema) return insert(writer, kind.schema.applyDefaults(object), () => undefined);
-  kind.strategy?.defaults?.(object);
-  return insert(writer, object, () => undefined);
+  return insert(writer, withDefaults(kind, object), () => undefined);
 }
 
 /** @throws ApiError 400 for bodies that are not a configuration of this kind */

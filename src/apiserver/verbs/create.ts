@@ -3,6 +3,7 @@ import { timestamp } from '../../lib/clock.ts';
 import { randomSuffix } from '../../lib/rng.ts';
 import type { Answer, World } from '../api.ts';
 import { assertDefinitionStays } from '../crd/crd.ts';
+import { writeEmpty } from '../kinds/go-values.ts';
 import type { Kind } from '../kinds/kinds.ts';
 import { objectTypeOf, trackOwners } from '../apply/managed.ts';
 import { metadataErrors } from './meta.ts';
@@ -56,10 +57,7 @@ export async function insert(
   const meta = object.metadata;
   const base = meta.name === '' && meta.generateName ? meta.generateName.slice(0, 58) : undefined;
   if (base !== undefined) meta.name = base + randomSuffix(world.rng);
-  setSystemFields(world, kind, object);
-  if (kind.status) clearStatus(kind, object);
-  track(object); // Before the server adds defaults, which have no owner.
-  kind.strategy?.prepareForCreate?.(object, strategyContext(world, call));
+  complete(writer, object, track);
   assertPlace(writer, object);
 
   let next = object;
@@ -80,6 +78,19 @@ export async function insert(
   call.noted.name = next.metadata.name;
   if (options.dryRun) return { type: 'object', code: 201, kind, object: ordered(next) };
   return stored(writer, next, converted ?? toStorage(next, kind), { expect: 0, code: 201 });
+}
+
+/** Adds what the server decides; `track` comes first, because these fields have no owner. */
+function complete(
+  { world, call, kind }: Writer,
+  object: KubeObject,
+  track: (object: KubeObject) => void,
+): void {
+  setSystemFields(world, kind, object);
+  if (kind.status) clearStatus(kind, object);
+  track(object);
+  kind.strategy?.prepareForCreate?.(object, strategyContext(world, call));
+  if (kind.builtIn) writeEmpty(kind, object);
 }
 
 /** @throws ApiError if the namespace or the definition accepts no new objects */

@@ -8,6 +8,7 @@ import { timestamp } from '../../lib/clock.ts';
 import type { Answer } from '../api.ts';
 import * as field from '../schema/field-errors.ts';
 import { settleIdentity } from './identity-rules.ts';
+import { writeEmpty } from '../kinds/go-values.ts';
 import type { Kind } from '../kinds/kinds.ts';
 import { sameButTimes, trackOwners } from '../apply/managed.ts';
 import { Conversions } from '../apply/versions.ts';
@@ -92,6 +93,7 @@ function desiredState(
   next = mergeSubresource(kind, subresource, next, live);
   next = withDefaults(kind, next);
   kind.strategy?.prepareForUpdate?.(next, live, strategyContext(world, call));
+  if (kind.builtIn) writeEmpty(kind, next);
   bumpGeneration(kind, subresource, next, live);
   if (track) track(next, live, conversions);
   else

@@ -4,6 +4,7 @@ import { append } from '../../lib/lists.ts';
 import type { Admission, Answer, Call, World } from '../api.ts';
 import { reportFindings } from '../http/body.ts';
 import { checkBuiltIn, DecodeError } from '../kinds/builtin-check.ts';
+import { dropEmpty, writeEmpty } from '../kinds/go-values.ts';
 import type { Kind, StrategyContext } from '../kinds/kinds.ts';
 import { dropDuplicateOwners, normalizeMeta } from './meta.ts';
 import type { WriteOptions } from '../http/options.ts';
@@ -71,22 +72,11 @@ function decoded(kind: Kind, object: KubeObject, unknown: string[]): void {
 
 export function withDefaults(kind: Kind, object: KubeObject): KubeObject {
   if (kind.schema) return kind.schema.applyDefaults(object);
-  if (kind.builtIn) dropNulls(object);
+  if (!kind.builtIn) return object;
+  dropEmpty(kind, object);
   kind.strategy?.defaults?.(object);
+  writeEmpty(kind, object);
   return object;
-}
-
-/** Built-in kinds do not store null members. */
-function dropNulls(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (Array.isArray(value)) {
-    value.forEach(dropNulls);
-    return;
-  }
-  const object = value as JsonObject;
-  for (const key of Object.keys(object))
-    if (object[key] === null) delete object[key];
-    else dropNulls(object[key]);
 }
 
 /** @throws ApiError 400 if the body names another namespace than the URL */

@@ -6,11 +6,13 @@ import type { Frame } from '../types.ts';
 
 /** The server does not support streamed lists; paged lists are used. */
 export class NoStreaming extends Error {}
-/** The stream stayed open beyond its time limit; the peer is gone. */
+/** The stream stayed open beyond its time limit, or without the bookmarks that the server sends; the peer is gone. */
 export class Overdue extends Error {}
 
 const SILENCE_MS = 10_000;
 const GRACE_MS = 5_000;
+/** Servers that send bookmarks send one each minute, so this is a minute after the one that is missing. */
+const WITHOUT_BOOKMARK_MS = 120_000;
 
 interface ConnectionOptions<T> {
   readonly open: (timeoutSeconds: number, signal: AbortSignal) => AsyncIterable<Frame<T>>;
@@ -18,12 +20,19 @@ interface ConnectionOptions<T> {
   readonly rng: Rng;
   /** Whether a list is still in progress: then silence means that it will not be completed. */
   readonly isListing: () => boolean;
+  /** What is known about the server, for all connections of a watch. */
+  readonly peer: Peer;
   readonly signal: AbortSignal;
+}
+
+interface Peer {
+  /** Some aggregated APIs send none, and their watches may be silent. */
+  sendsBookmarks: boolean;
 }
 
 /** @throws Overdue, NoStreaming; the signal's reason; errors of `open` */
 export async function* framesOf<T>(options: ConnectionOptions<T>): AsyncGenerator<Frame<T>, void, void> {
-  const { open, clock, rng, isListing, signal } = options;
+  const { open, clock, rng, isListing, peer, signal } = options;
   const timeoutSeconds = 300 + Math.floor(rng.next() * 300);
   const attempt = new AbortController();
   const end = (): void => {
@@ -35,14 +44,15 @@ export async function* framesOf<T>(options: ConnectionOptions<T>): AsyncGenerato
   });
   // Delivering an event may take long if the receiver is busy; this does not count as silence of the server.
   let silentSince: number | undefined = clock.now();
+  const limitMs = (): number =>
+    isListing() ? SILENCE_MS : peer.sendsBookmarks ? WITHOUT_BOOKMARK_MS : Infinity;
   const silence = new Alarm(clock, () => {
-    if (!isListing()) return;
     const now = clock.now();
-    const until = (silentSince ?? now) + SILENCE_MS;
+    const until = (silentSince ?? now) + limitMs();
     if (until > now) silence.by(until);
-    else attempt.abort(new NoStreaming());
+    else attempt.abort(isListing() ? new NoStreaming() : new Overdue());
   });
-  if (isListing()) silence.by(silentSince + SILENCE_MS);
+  silence.by(silentSince + limitMs());
   try {
     for await (const frame of open(timeoutSeconds, attempt.signal)) {
       signal.throwIfAborted();
@@ -50,6 +60,8 @@ export async function* framesOf<T>(options: ConnectionOptions<T>): AsyncGenerato
       yield frame;
       signal.throwIfAborted();
       silentSince = clock.now();
+      if (frame.type === 'BOOKMARK' && !frame.initialEventsEnd) peer.sendsBookmarks = true;
+      silence.by(silentSince + limitMs());
     }
   } catch (error) {
     throw attempt.signal.aborted ? attempt.signal.reason : error;

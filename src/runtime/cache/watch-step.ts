@@ -6,6 +6,7 @@
  *     resuming – change, bookmark → resuming · end, failure → waiting, or start; 410 → start, with a list due
  *     waiting  – open → listing, resuming
  */
+import { messageOf } from '../../lib/message-of.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { ApiError, Gone, Invalid, NotFound, ResponseTooLarge } from '../errors.ts';
 import { isVersionTooLarge } from '../transport/failure.ts';
@@ -243,7 +244,7 @@ function advanced(state: Resuming, version: string | undefined, { compare }: Sur
 // -------------------------------------------------------------- what follows
 
 function failed<T>(state: Open, error: unknown, { now, rng }: Surroundings): Step<T> {
-  const problem = error instanceof Error ? error.message : String(error);
+  const problem = messageOf(error);
   const reopenLater = (askedMs?: number): Reopening => afterFailure(state, state.failures, now, rng, askedMs);
   if (error instanceof Overdue) return closed(state);
   if (error instanceof NoStreaming || (error instanceof Invalid && isStreamedList(state)))

@@ -37,6 +37,7 @@ export async function* watchKind<T extends Obj>(
 ): AsyncGenerator<WatchEvent<T>, void, void> {
   const { clock, rng, compare } = options;
   const scope = scopeOf(options);
+  const peer = { sendsBookmarks: false };
   let state = start();
 
   /** Yields before it advances: a consumer that stops in between receives the event again. */
@@ -56,6 +57,7 @@ export async function* watchKind<T extends Obj>(
     const frames = framesOf({
       open: (timeoutSeconds, attempt) => client.watch(kind, { ...query, ...scope, timeoutSeconds }, attempt),
       isListing: () => state.at === 'listing',
+      peer,
       clock,
       rng,
       signal,

@@ -1,5 +1,6 @@
 /** The active reconciles of a controller: their signals, deadlines and ages. */
 import { setMaxListeners } from 'node:events';
+import { Alarm } from '../../lib/alarm.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { WorkItem } from '../queue/queue.ts';
 import type { Key } from '../types.ts';
@@ -15,6 +16,16 @@ interface ActiveReconcile {
   abort(reason: Error): void;
   end(): void;
 }
+
+/** What is reported about reconciles that take long. */
+interface Observer {
+  timedOut(key: Key, limitMs: number): void;
+  /** It is still active; it may wait for something that never happens. */
+  overdue(key: Key, ms: number): void;
+}
+
+/** Longer than any reconcile of a working operator. */
+const OVERDUE_MS = 10 * 60_000;
 
 /** Most reconciles use neither signal, and creating one takes longer than the rest of a short reconcile. */
 class Signals {
@@ -44,6 +55,7 @@ class Signals {
 
 class TimedReconcile implements ActiveReconcile {
   readonly since: number;
+  isReported = false;
   readonly abortion = new Signals();
   readonly interruption = new Signals();
   readonly #isDirty: () => boolean;
@@ -79,14 +91,20 @@ class TimedReconcile implements ActiveReconcile {
 export class ActiveReconciles {
   readonly #clock: Clock;
   readonly #timeoutMs: number | undefined;
-  readonly #onTimeout: () => void;
+  readonly #observer: Observer;
+  /** In the order in which they began. */
   readonly #reconciles = new Map<Key, TimedReconcile>();
   readonly #onEnd = new Set<() => void>();
+  /** Set for the oldest reconcile that was not reported yet. */
+  readonly #overdue: Alarm;
 
-  constructor(clock: Clock, timeoutMs: number | undefined, onTimeout: () => void) {
+  constructor(clock: Clock, timeoutMs: number | undefined, observer: Observer) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
-    this.#onTimeout = onTimeout;
+    this.#observer = observer;
+    this.#overdue = new Alarm(clock, () => {
+      this.#reportOverdue();
+    });
   }
 
   get size(): number {
@@ -108,16 +126,18 @@ export class ActiveReconciles {
       timeoutMs === undefined
         ? undefined
         : this.#clock.at(since + timeoutMs, () => {
-            this.#onTimeout();
+            this.#observer.timedOut(key, timeoutMs);
             run.abort(new Error(`reconcile took longer than ${String(timeoutMs)} ms`));
           });
     const run = new TimedReconcile(since, dirty, () => {
       disarm?.();
       this.#reconciles.delete(key);
+      if (this.#reconciles.size === 0) this.#overdue.cancel();
       for (const notify of this.#onEnd) notify();
       this.#onEnd.clear();
     });
     this.#reconciles.set(key, run);
+    this.#overdue.by(since + OVERDUE_MS);
     return run;
   }
 
@@ -135,8 +155,24 @@ export class ActiveReconciles {
     run.interruption.abort(new Error(`${key} has changed in a way that interrupts the reconcile`));
   }
 
+  /** The process may end although one of them never does. */
   abortAll(reason: Error): void {
+    this.#overdue.cancel();
     for (const run of this.#reconciles.values()) run.abort(reason);
+  }
+
+  /** Each reconcile is reported once. */
+  #reportOverdue(): void {
+    const now = this.#clock.now();
+    for (const [key, run] of this.#reconciles) {
+      if (run.isReported) continue;
+      if (now < run.since + OVERDUE_MS) {
+        this.#overdue.by(run.since + OVERDUE_MS);
+        return;
+      }
+      run.isReported = true;
+      this.#observer.overdue(key, now - run.since);
+    }
   }
 
   /** Seconds since the start of each reconcile. */

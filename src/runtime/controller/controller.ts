@@ -83,8 +83,7 @@ class KeyController<P extends Obj> {
       fightBackoff?.forget(key);
       this.#expectations.forget(key);
     });
-    const onTimeout = (): void => this.#metrics.timeout();
-    this.#active = new ActiveReconciles(ports.clock, spec.reconcileTimeoutMs, onTimeout);
+    this.#active = new ActiveReconciles(ports.clock, spec.reconcileTimeoutMs, this.#slowObserver());
     this.#forgetting = this.#createForgetting(ports);
     this.#expectations = this.#createExpectations(ports);
     const shared = {
@@ -118,6 +117,19 @@ class KeyController<P extends Obj> {
         isInScope: (key) => this.#isInScope(key),
       }),
     );
+  }
+
+  #slowObserver(): ConstructorParameters<typeof ActiveReconciles>[2] {
+    const { log } = this.#ports;
+    return {
+      timedOut: (key, limitMs) => {
+        this.#metrics.timeout();
+        log.warn({ controller: this.name, key, limitMs }, 'reconcile exceeded its time limit, aborting');
+      },
+      overdue: (key, ms) => {
+        log.warn({ controller: this.name, key, ms: Math.round(ms) }, 'reconcile has not ended yet');
+      },
+    };
   }
 
   #createWorkers(runner: ReconcileRunner<P>): Workers {

@@ -77,7 +77,7 @@ export function next(slot: Slot, result: ReconcileResult, timing: Timing, now: n
 }
 
 function requeueOrSync(requeueAfterMs: number | undefined, timing: Timing, rng: Rng): Next {
-  if (requeueAfterMs !== undefined) return { do: 'wait', ms: Math.max(0, requeueAfterMs), kind: 'requeue' };
+  if (requeueAfterMs !== undefined) return { do: 'wait', ms: requeueAfterMs, kind: 'requeue' };
   return syncWait(timing, rng);
 }
 

@@ -3,11 +3,12 @@
  * otherwise reconciles. It never throws; errors are in the result.
  */
 import type { ControllerMetrics } from '../../observability/controller-metrics.ts';
+import { checkDelete, checkError, checkUpdate } from './check-control.ts';
 import { applyUpdate, writeStatus, type ControlPorts } from './controls.ts';
 import type { ReconcileResult } from './decide.ts';
 import { Conflict, isFinal } from '../errors.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts';
-import type { Settings } from './spec.ts';
+import type { Reconciler, Settings } from './spec.ts';
 import { getIfThere } from '../transport/read.ts';
 import type { Cache, Client, Context, ErrorControl, Key, Obj, UpdateControl, View, Write } from '../types.ts';
 
@@ -71,8 +72,9 @@ async function cleanup<P extends Obj>(
   { settings, client, metrics }: DispatchPorts<P>,
 ): Promise<Dispatched> {
   try {
-    const control = await settings.spec.reconciler.cleanup?.(primary, ctx);
-    if (control?.finalizer === 'keep') return ran({ ok: true, ...requeueOf(control) });
+    const control = await (settings.spec.reconciler as CleaningReconciler<P>).cleanup(primary, ctx);
+    checkDelete(control);
+    if (control.finalizer === 'keep') return ran({ ok: true, ...requeueOf(control) });
     const { write, signal } = ctx;
     await removeFinalizer(settings.spec.kind, primary, finalizer, { client, write, signal });
     return ran({ ok: true, removed: primary.metadata.uid ?? '' });
@@ -82,7 +84,8 @@ async function cleanup<P extends Obj>(
   }
 }
 
-const NOTHING_RETURNED = "reconcile returned nothing; return { write: 'none' } if there is nothing to write";
+/** The runtime has a finalizer only for reconcilers with a cleanup. */
+type CleaningReconciler<P extends Obj> = Reconciler<P> & Required<Pick<Reconciler<P>, 'cleanup'>>;
 
 async function reconcile<P extends Obj>(
   primary: View<P>,
@@ -91,7 +94,7 @@ async function reconcile<P extends Obj>(
 ): Promise<Dispatched> {
   try {
     const control = await ports.settings.spec.reconciler.reconcile(primary, ctx);
-    if (!(control as object | undefined)) throw new TypeError(NOTHING_RETURNED);
+    checkUpdate(control, primary);
     const base = control.write === 'none' ? primary : baseOf(control, primary, ports);
     const { echo } = control.write === 'none' ? {} : control;
     await applyUpdate(control, base, controlPorts(primary, ctx, ports, echo));
@@ -135,7 +138,9 @@ async function askAuthor<P extends Obj>(
   const { reconciler } = settings.spec;
   if (!reconciler.onError) return 'default';
   try {
-    return await reconciler.onError(primary, ctx, error);
+    const control = await reconciler.onError(primary, ctx, error);
+    checkError(control, primary);
+    return control;
   } catch (second) {
     ctx.log.error({ err: second }, 'error handler failed');
     return 'default';

@@ -1,4 +1,5 @@
 /** Log lines about reconciles: the fields that all lines of one have in common, and the level of a failure. */
+import { messageOf } from '../../lib/message-of.ts';
 import { ProgrammingError, programmingErrorIn } from '../../lib/programming-error.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -62,7 +63,7 @@ interface Failure {
  * errors.
  */
 export function logFailure(log: Logger, { error, isHandled, willRetry, waitMs }: Failure): void {
-  const fields = { err: error instanceof Error ? error.message : String(error), requeueAfterMs: waitMs };
+  const fields = { err: messageOf(error), requeueAfterMs: waitMs };
   const mistake = programmingErrorIn(error);
   if (!willRetry) {
     log.error({ ...fields, err: error }, 'reconcile failed, not retrying');

@@ -1,4 +1,6 @@
 /** The description of a controller, and its settings with defaults. */
+import { isPositive } from '../../lib/positive.ts';
+import { isBuiltIn } from '../built-in.ts';
 import type { Timing } from './decide.ts';
 import { DefinitionError } from '../errors.ts';
 import { and, defaultPredicate, type GenerationMode, type Predicate } from '../sources/filters.ts';
@@ -139,6 +141,7 @@ export function settingsOf<P extends Obj>(spec: ControllerSpec<P>): Settings<P> 
   if (!(maxConcurrent >= 1)) {
     throw new DefinitionError({ message: `controller ${spec.name}: maxConcurrent must be at least 1` });
   }
+  checkTimes(spec);
   if (spec.totalLimit) checkTotalLimit(spec.name, spec.totalLimit);
   const names = (spec.sources ?? []).map((source) => source.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
@@ -163,6 +166,20 @@ export function settingsOf<P extends Obj>(spec: ControllerSpec<P>): Settings<P> 
   };
 }
 
+function checkTimes<P extends Obj>(spec: ControllerSpec<P>): void {
+  const refuse = (field: string, value: unknown): never => {
+    throw new DefinitionError({
+      message: `controller ${spec.name}: ${field} must be a positive number, not ${String(value)}`,
+    });
+  };
+  for (const field of ['freesWorkerAfterMs', 'reconcileTimeoutMs'] as const)
+    if (spec[field] !== undefined && !isPositive(spec[field])) refuse(field, spec[field]);
+  const { syncPeriodMs = 0, limit } = spec;
+  if (!(syncPeriodMs >= 0)) refuse('syncPeriodMs', syncPeriodMs);
+  for (const [field, value] of Object.entries({ reconciles: 1, perMs: 1, ...limit }))
+    if (!isPositive(value)) refuse(`limit.${field}`, value);
+}
+
 function finalizerMode<P extends Obj>({
   finalizer,
   reconciler,
@@ -181,10 +198,3 @@ function finalizerMode<P extends Obj>({
   checkFinalizer(chosen);
   return { type: 'runtime', name: chosen };
 }
-
-const BUILT_IN = new Set(['', 'apps', 'autoscaling', 'batch', 'extensions', 'policy']);
-const BUILT_IN_K8S =
-  /^(admissionregistration|apiextensions|apiregistration|authentication|authorization|certificates|coordination|discovery|events|flowcontrol\.apiserver|internal\.apiserver|networking|node|rbac\.authorization|resource|scheduling|storage|storagemigration)\.k8s\.io$/;
-
-/** Whether a group belongs to Kubernetes itself, so its kinds are not custom resources. */
-const isBuiltIn = (group: string): boolean => BUILT_IN.has(group) || BUILT_IN_K8S.test(group);

@@ -1,5 +1,5 @@
 /** Completes objects without required fields with empty values. Pure. */
-import { isObject } from '../../lib/objects.ts';
+import { isObject, table } from '../../lib/objects.ts';
 
 /** A schema of a CustomResourceDefinition, of which these fields are read. */
 export interface RequiredFields {
@@ -12,13 +12,13 @@ export interface RequiredFields {
   readonly items?: unknown;
 }
 
-const EMPTY: Readonly<Record<string, unknown>> = {
+const EMPTY: Readonly<Record<string, unknown>> = table({
   string: '',
   integer: 0,
   number: 0,
   boolean: false,
   array: [],
-};
+});
 
 /** The value with all required fields; the same value if it has them. */
 export function withRequiredFields(schema: RequiredFields, value: unknown): unknown {

@@ -1,4 +1,5 @@
 /** Computes the response to a ConversionReview of an API server. Pure. */
+import { messageOf } from '../../lib/message-of.ts';
 import { isObject, ownField } from '../../lib/objects.ts';
 import type { Obj } from '../types.ts';
 import type { Conversion } from './conversion.ts';
@@ -78,7 +79,7 @@ function convertInto(
   } catch (error) {
     const { namespace, name } = metadata as { namespace?: string; name?: string };
     const key = namespace === undefined ? name : `${namespace}/${name ?? ''}`;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return `cannot convert ${String(object['kind'])} ${String(key)} from ${String(object['apiVersion'])} to ${apiVersion}: ${why}`;
   }
 }

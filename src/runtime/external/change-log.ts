@@ -3,7 +3,7 @@ import { copy } from '../../lib/json.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Key } from '../types.ts';
-import { messageOf } from './outcome.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import type { ExternalHandler, ExternalObject } from './types.ts';
 
 /** One call of a step that changes the service. */

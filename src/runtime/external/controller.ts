@@ -1,6 +1,7 @@
 /** A controller for external resources, and the description from which it is created. */
 import type { Clock } from '../../lib/clock.ts';
 import { equal } from '../../lib/json.ts';
+import { isPositive } from '../../lib/positive.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ControllerSpec } from '../controller/controller.ts';
@@ -109,7 +110,7 @@ export function externalResource<M extends ExternalObject>(
   const { pollMs = POLL_MS, minPollMs = MIN_POLL_MS, pendingMs = PENDING_MS } = spec;
   const { createGraceMs: graceMs = GRACE_MS, pollJitter = POLL_JITTER } = spec;
   for (const [name, ms] of Object.entries({ pollMs, minPollMs, pendingMs })) {
-    if (typeof ms === 'number' && !(ms > 0))
+    if (typeof ms === 'number' && !isPositive(ms))
       throw new DefinitionError({ message: `controller ${spec.name}: ${name} must be more than 0` });
   }
   if (!(graceMs >= 0))
@@ -200,7 +201,7 @@ function controlOf<M extends ExternalObject>({ result, error }: Outcome): Update
   const requeue: Requeue = decideRequeue(false, result, error);
   switch (requeue.when) {
     case 'now':
-      return { write: 'none', requeueAfterMs: 0 };
+      return { write: 'none', requeueAfterMs: 1 };
     case 'later':
       return { write: 'none', requeueAfterMs: requeue.requeueAfterMs };
     case 'sync':

@@ -149,7 +149,7 @@ export class ExternalReconcile<M extends ExternalObject> {
   async storeStatus(): Promise<void> {
     const { clock, kind, manager } = this.#ports;
     const status = (this.draft.status ??= {});
-    const conditions = this.#conditions.render(timestamp(clock));
+    const conditions = this.#conditions.render(timestamp(clock), this.#base.metadata.generation);
     if (conditions.length > 0) status.conditions = conditions;
     const request = annotationOf(this.#base, 'request');
     if (request !== undefined) status.lastRequest = request;

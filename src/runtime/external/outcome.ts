@@ -1,4 +1,5 @@
 /** The result of a reconcile of an external resource, and the status write that ends it. */
+import { messageOf } from '../../lib/message-of.ts';
 import { NoRetryError } from '../errors.ts';
 import { HandledFailure } from './errors.ts';
 import type { ExternalReconcile } from './external-reconcile.ts';
@@ -49,5 +50,3 @@ export async function failed<M extends ExternalObject>(
   if (cause instanceof NoRetryError) return { result: {}, error: cause };
   return { result: { backOff: true }, error: new HandledFailure({ message, cause }) };
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -44,6 +44,7 @@ export const externalStatusProperties = {
       properties: {
         type: text,
         status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+        observedGeneration: { type: 'integer', format: 'int64' },
         lastTransitionTime: { type: 'string', format: 'date-time' },
         reason: text,
         message: text,

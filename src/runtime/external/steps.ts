@@ -1,10 +1,13 @@
 /** The steps of a reconcile: observe, then create, update, delete or wait. Each ends with a status write. */
+import { messageOf } from '../../lib/message-of.ts';
 import type { Rng } from '../../lib/rng.ts';
+import { isPositive, shown } from '../../lib/positive.ts';
 import { NoRetryError, NotFound } from '../errors.ts';
 import { removeFinalizer } from '../controller/finalizer.ts';
 import { jittered } from '../queue/retry.ts';
 import type { Client, View } from '../types.ts';
 import { pollIntervalError, pollIntervalMs } from './annotations.ts';
+import { checkCreated, checkObservation, checkUpdated } from './check-answers.ts';
 import {
   failedAnnotations,
   graceLeftMs,
@@ -14,7 +17,7 @@ import {
   type CreationAnnotations,
 } from './creation.ts';
 import { OutcomeUnknown } from './errors.ts';
-import { ended, failed, messageOf, missing, WAIT_FOR_EVENT, type Outcome } from './outcome.ts';
+import { ended, failed, missing, WAIT_FOR_EVENT, type Outcome } from './outcome.ts';
 import type { ExternalReconcile, ExternalReconcilePorts } from './external-reconcile.ts';
 import { needsFinalizer, type Policies } from './policies.ts';
 import type { Drifts } from './drift.ts';
@@ -115,7 +118,7 @@ export class Steps<M extends ExternalObject> {
     delete status.state;
     let created: Created;
     try {
-      created = await handler.create(reconcile.draft, reconcile.name ?? '');
+      created = checkCreated(await handler.create(reconcile.draft, reconcile.name ?? ''));
     } catch (error) {
       const isUnknown = error instanceof OutcomeUnknown || reconcile.ctx.signal.aborted;
       if (isUnknown && !this.#ports.names.isDeterministic) {
@@ -147,7 +150,7 @@ export class Steps<M extends ExternalObject> {
     reconcile.note('begin update', 'Different', difference);
     let updated: Updated;
     try {
-      updated = await handler.update(reconcile.draft, reconcile.name ?? '');
+      updated = checkUpdated(await handler.update(reconcile.draft, reconcile.name ?? ''));
     } catch (error) {
       return failed(reconcile, 'UpdateFailed', error);
     }
@@ -198,10 +201,9 @@ export class Steps<M extends ExternalObject> {
   // ------------------------------------------------------------ helpers
 
   /** Without a name, the resource cannot be observed. */
-  #observe(reconcile: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Observation> {
-    return reconcile.name === undefined
-      ? Promise.resolve(NOT_THERE)
-      : handler.observe(reconcile.draft, reconcile.name);
+  async #observe(reconcile: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Observation> {
+    if (reconcile.name === undefined) return NOT_THERE;
+    return checkObservation(await handler.observe(reconcile.draft, reconcile.name));
   }
 
   async #publish(
@@ -253,8 +255,10 @@ export class Steps<M extends ExternalObject> {
 
   #pollMs(reconcile: ExternalReconcile<M>): number {
     const { pollMs: given, pollJitter, minPollMs, rng } = this.#ports;
-    const pollMs =
-      typeof given === 'function' ? Math.max(minPollMs, given(reconcile.draft as View<M>)) : given;
+    const chosen = typeof given === 'function' ? given(reconcile.draft as View<M>) : given;
+    if (!isPositive(chosen))
+      throw new TypeError(`pollMs returned ${shown(chosen)}; it must be a positive number of milliseconds`);
+    const pollMs = typeof given === 'function' ? Math.max(minPollMs, chosen) : chosen;
     const problem = pollIntervalError(reconcile.object);
     if (problem !== undefined) reconcile.ctx.event('Warning', 'InvalidPollInterval', problem);
     return jittered(pollIntervalMs(reconcile.object, pollMs, minPollMs), pollJitter, rng);

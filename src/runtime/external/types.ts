@@ -6,7 +6,7 @@
  * after a crash, after a lost response, or after a change of the object.
  */
 import type { Obj, View } from '../types.ts';
-import type { Condition } from '../controller/status-condition.ts';
+import type { StatusCondition } from '../controller/status-condition.ts';
 
 /** The status that the runtime manages. The handler sets additional fields itself. */
 export interface ExternalStatus {
@@ -16,7 +16,7 @@ export interface ExternalStatus {
   state?: string;
   /** Properties of the resource, for users and other controllers. */
   attributes?: Record<string, unknown>;
-  conditions?: Condition[];
+  conditions?: StatusCondition[];
   /** The generation of the spec that was compared with the last observation. */
   observedGeneration?: number;
   /** The value of the annotation that requested the last reconcile. */

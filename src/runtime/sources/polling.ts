@@ -1,6 +1,8 @@
 /** Sources that poll: one request for all primaries, or one for each. */
 import type { Clock } from '../../lib/clock.ts';
 import { sleep } from '../../lib/clock.ts';
+import { isPositive } from '../../lib/positive.ts';
+import { DefinitionError } from '../errors.ts';
 import { keyOf } from '../keys.ts';
 import type { AttachedSource, Source, SourceHost } from './sources.ts';
 import type { Key, Obj, View } from '../types.ts';
@@ -30,8 +32,17 @@ export interface PollSource<V> extends ValueShape<V> {
   fetch(signal: AbortSignal): Promise<ReadonlyMap<Key, readonly V[]>>;
 }
 
+/** @throws DefinitionError if the period would be a loop without a pause */
+export function checkPeriod({ name, everyMs }: Pick<PollSource<never>, 'name' | 'everyMs'>): void {
+  if (everyMs === undefined || isPositive(everyMs)) return;
+  throw new DefinitionError({
+    message: `source ${name}: everyMs must be a positive number of milliseconds, not ${String(everyMs)}`,
+  });
+}
+
 /** Polls all values periodically, and raises events for changed ones. It is synced after the first poll. */
 export function pollSource<V>(spec: PollSource<V>): Source & Correctable<V> & Readable<V> {
+  checkPeriod(spec);
   const values = new Values<V>(spec);
   const polls = new Set<Set<Key>>();
   const corrected = (key: Key): void => {
@@ -152,7 +163,10 @@ async function repeat(
 export interface PerResourceSource<V, P extends Obj> extends ValueShape<V> {
   readonly name: string;
   fetch(primary: View<P>, signal: AbortSignal): Promise<readonly V[]>;
-  /** Milliseconds until the next poll of a primary, given the last result; undefined before the first. */
+  /**
+   * Milliseconds until the next poll of a primary, a positive number, given the last result. Before the first poll it is
+   * called with undefined, and may return 0.
+   */
   delayMs(last: readonly V[] | undefined): number;
   /** Which primaries to poll. Default: all. */
   when?(primary: View<P>): boolean;
@@ -291,6 +305,21 @@ function perResource<V, P extends Obj>(
   };
 }
 
+/** Milliseconds until the next poll, also if the function of the author fails: otherwise polling would end or never pause. */
+function delayOf<V, P extends Obj>(
+  spec: PerResourceSource<V, P>,
+  last: readonly V[] | undefined,
+  host: SourceHost<P>,
+): number {
+  const ms = host.guard(`delayMs of source ${spec.name}`, () => spec.delayMs(last), DEFAULT_PERIOD_MS);
+  if (isPositive(ms) || (ms === 0 && last === undefined)) return ms;
+  host.log.error(
+    { source: spec.name, delayMs: String(ms), usedMs: DEFAULT_PERIOD_MS },
+    'delayMs must return a positive number of milliseconds, default used',
+  );
+  return DEFAULT_PERIOD_MS;
+}
+
 /** Polls for one primary until the signal aborts. */
 function pollPrimary<V, P extends Obj>(
   key: Key,
@@ -301,7 +330,7 @@ function pollPrimary<V, P extends Obj>(
   return repeat(
     host.clock,
     signal,
-    () => spec.delayMs(last()),
+    () => delayOf(spec, last(), host),
     async () => {
       const primary = host.primaries.get(key);
       if (!primary) return;

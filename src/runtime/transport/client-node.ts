@@ -4,6 +4,7 @@
  * second.
  */
 import type { RequestOptions } from 'node:https';
+import { commandFailed, runnable } from './exec-plugin.ts';
 import type { Credentials, ExternalCredentials } from './kubeconfig.ts';
 
 type Apply = (options: RequestOptions) => Promise<void>;
@@ -23,7 +24,14 @@ export function clientNodeCredentials(): ExternalCredentials {
 async function byCommand(user: Readonly<Record<string, unknown>>): Promise<Apply> {
   const { ExecAuth } = await import('@kubernetes/client-node/dist/exec_auth.js');
   const plugin = new ExecAuth();
-  return (options) => plugin.applyAuthentication({ name: 'user', exec: user['exec'] }, options);
+  const exec = runnable(user['exec']);
+  return async (options) => {
+    try {
+      await plugin.applyAuthentication({ name: 'user', exec }, options);
+    } catch (error) {
+      throw commandFailed(exec, error);
+    }
+  };
 }
 
 async function byProvider(kubeconfig: string, context: string): Promise<Apply> {

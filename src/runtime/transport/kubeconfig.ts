@@ -12,11 +12,17 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { KUBECONFIG } from '../../lib/kubeconfig-strings.ts';
 import { isObject, type Fields } from '../../lib/objects.ts';
+import { YamlTooLarge } from '../../lib/yaml-error.ts';
+import { textOfYaml } from '../../lib/yaml-bytes.ts';
+import { parseBoundedYaml } from '../../lib/yaml-texts.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import { KubeconfigError } from '../errors.ts';
+import { serverOf } from './server-address.ts';
 import { confined, FILE_FIELDS } from './confined.ts';
-import { trimmedEnd } from '../../lib/trim.ts';
+import { isMissing, readText, unreadable } from './kubeconfig-files.ts';
+import { withAbsoluteCommand } from './exec-plugin.ts';
 
 /** The source of credentials: a file, a string, or the service account of the pod. Default context: the current one. */
 export type KubeconfigSource =
@@ -135,7 +141,7 @@ async function readFiles(list: string): Promise<Document> {
   const documents: Document[] = [];
   for (const file of files) {
     try {
-      documents.push(parse(await readFile(file, 'utf8'), `kubeconfig ${file}`, dirname(file)));
+      documents.push(parse(textOfYaml(await readFile(file)), `kubeconfig ${file}`, dirname(file)));
     } catch (error) {
       if (error instanceof KubeconfigError) throw error;
       if (files.length > 1 && isMissing(error)) continue;
@@ -160,9 +166,13 @@ async function readFiles(list: string): Promise<Document> {
 function parse(text: string, title: string, folder?: string): Document {
   let root: unknown;
   try {
-    root = parseYaml(text);
-  } catch {
-    // The parser's message quotes lines of the file, which may contain tokens.
+    // Texts come from tenants, files from the user.
+    const options = { strings: KUBECONFIG };
+    root = folder === undefined ? parseBoundedYaml(text, options) : parseYaml(text, options);
+  } catch (error) {
+    if (error instanceof YamlTooLarge)
+      throw new KubeconfigError({ message: `${title} is too large: ${error.message}` });
+    // Other messages of the parser quote lines of the file, which may contain tokens.
     throw new KubeconfigError({
       message: `${title} is not valid YAML; write it again, for example with kubectl config view --raw`,
     });
@@ -185,7 +195,7 @@ function parse(text: string, title: string, folder?: string): Document {
   };
 }
 
-/** Paths in a kubeconfig are relative to the file. */
+/** Paths in a kubeconfig are relative to the file, also those of commands. */
 function absolute(fields: Fields, folder: string | undefined): Fields {
   if (folder === undefined) return fields;
   const result = { ...fields };
@@ -193,7 +203,7 @@ function absolute(fields: Fields, folder: string | undefined): Fields {
     const path = textOf(result[name]);
     if (path && !isAbsolute(path)) result[name] = join(folder, path);
   }
-  return result;
+  return withAbsoluteCommand(result, folder);
 }
 
 function fromDocument(
@@ -224,20 +234,18 @@ function fromDocument(
 
   const proxyUrl = textOf(cluster['proxy-url']);
   return {
-    server: serverOf(cluster, title),
+    server: serverOf({ server: textOf(cluster['server']), isEncrypted: namesTls(cluster, user) }, title),
     namespace: textOf(context['namespace']) ?? 'default',
     ...(proxyUrl && { proxyUrl }),
     credentials: credentialsOf(document, name, cluster, user, external),
   };
 }
 
-function serverOf(cluster: Fields, title: string): string {
-  const server = textOf(cluster['server']);
-  if (!server || !URL.canParse(server) || !/^https?:/.test(server)) {
-    throw new KubeconfigError({ message: `${title}: the cluster's server is not an http or https address` });
-  }
-  return trimmedEnd(server, '/');
-}
+/** Whether the connection to an address without a scheme is encrypted, as client-go decides it. */
+const namesTls = (cluster: Fields, user: Fields): boolean =>
+  cluster['insecure-skip-tls-verify'] === true ||
+  ['certificate-authority', 'certificate-authority-data'].some((field) => textOf(cluster[field])) ||
+  ['client-certificate', 'client-certificate-data'].some((field) => textOf(user[field]));
 
 function credentialsOf(
   document: Document,
@@ -257,7 +265,7 @@ function credentialsOf(
 async function headersOf(user: Fields): Promise<Headers> {
   const headers: Record<string, string | string[]> = {};
   const tokenFile = textOf(user['tokenFile']);
-  const token = tokenFile ? await readText(tokenFile, 'the token') : textOf(user['token']);
+  const token = tokenFile ? await readText(tokenFile, 'the token') : tokenOf(user);
   const username = textOf(user['username']);
   if (token) Object.assign(headers, bearer(token));
   else if (username) {
@@ -275,6 +283,15 @@ async function headersOf(user: Fields): Promise<Headers> {
     headers[name] = Array.isArray(values) ? values.map(String) : [String(values)];
   }
   return headers;
+}
+
+/** Line breaks at the end of a token come from the file that it was copied from. */
+function tokenOf(user: Fields): string | undefined {
+  const token = textOf(user['token'])?.trim();
+  if (token === undefined || /^[\x21-\x7e]*$/.test(token)) return token;
+  throw new KubeconfigError({
+    message: "the user's token has line breaks, blanks or other characters that no token has; copy it again",
+  });
 }
 
 async function tlsOf(cluster: Fields, user: Fields): Promise<TlsMaterial> {
@@ -314,25 +331,7 @@ function exported(document: Document): string {
 
 // ---------------------------------------------------------------- helpers
 
-async function readText(file: string, what: string): Promise<string> {
-  try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch (error) {
-    throw unreadable(`${what} ${file}`, error, 'check the path and its permissions');
-  }
-}
-
-function unreadable(what: string, error: unknown, wayOut: string): KubeconfigError {
-  const code = (error as NodeJS.ErrnoException).code;
-  const why =
-    code === 'ENOENT' ? 'no such file' : code === 'EACCES' ? 'permission denied' : (code ?? 'error');
-  return new KubeconfigError({ message: `cannot read ${what}: ${why}; ${wayOut}`, cause: error });
-}
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
-
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-/** YAML may have parsed an unquoted password or name as a number. */
 const textOf = (value: unknown): string | undefined =>
-  typeof value === 'number' ? String(value) : typeof value === 'string' && value !== '' ? value : undefined;
+  typeof value === 'string' && value !== '' ? value : undefined;

@@ -3,7 +3,7 @@ import { seededRng } from '../../lib/rng.ts';
 import { keyOf } from '../../runtime/keys.ts';
 import { getIfThere } from '../../runtime/transport/read.ts';
 import { ServedConversion } from '../../runtime/conversion/served.ts';
-import type { Client, Key, Kind, Obj } from '../../runtime/types.ts';
+import type { Client, Key, Kind, Obj, Write } from '../../runtime/types.ts';
 import { Chance } from '../engine/chance.ts';
 import { Scheduler } from '../engine/scheduler.ts';
 import { noFaults, type FaultRates, type ScriptedFault } from '../network/faults.ts';
@@ -32,6 +32,8 @@ export class SimulatedCluster implements TestCluster {
   readonly client: Client;
   readonly random: Chance;
   readonly writes: string[] = [];
+  /** Writes of the operator that took effect and changed nothing. */
+  readonly idleWrites: string[] = [];
   readonly scheduler: Scheduler;
   readonly network: Network;
   readonly #cluster: LocalCluster;
@@ -48,6 +50,7 @@ export class SimulatedCluster implements TestCluster {
   /** Number of changes on the server, and when the last one happened. */
   changes = 0;
   #changedAt = 0;
+  readonly #changesBy = new Map<string, number>();
   /** The last error of a reconcile, for messages. */
   lastFailure: string | undefined;
 
@@ -69,7 +72,7 @@ export class SimulatedCluster implements TestCluster {
     const setting = this.chance('setting');
     const lags = new Map<string, number>();
     this.network = new Network({
-      server: cluster.backend,
+      server: { ...cluster.backend, write: (write, actor) => this.#write(write, actor) },
       scheduler,
       chance: this.chance('network'),
       streamsLists: setting.happens(0.7),
@@ -94,6 +97,7 @@ export class SimulatedCluster implements TestCluster {
     };
     cluster.onChange((change) => {
       this.changes++;
+      if (change.by !== undefined) this.#changesBy.set(change.by, (this.#changesBy.get(change.by) ?? 0) + 1);
       this.#changed();
       this.#fleet?.laws.changed(change);
       for (const law of laws) {
@@ -306,6 +310,16 @@ export class SimulatedCluster implements TestCluster {
 
   #changed(): void {
     this.#changedAt = this.clock.now();
+  }
+
+  async #write(write: Write, actor: string): Promise<Obj> {
+    const before = this.#changesBy.get(actor);
+    const object = await this.#cluster.backend.write(write, actor);
+    const { kind } = write.kind;
+    const { verb } = write;
+    if (isWrite({ verb, kind }) && !write.isDryRun && this.#changesBy.get(actor) === before)
+      this.idleWrites.push([verb, kind, 'key' in write ? write.key : keyOf(write.object)].join(' '));
+    return object;
   }
 
   #record({ verb, kind, key }: SentRequest): void {

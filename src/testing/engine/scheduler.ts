@@ -6,6 +6,7 @@
 import { VirtualClock } from './virtual-clock.ts';
 import type { Chance } from './chance.ts';
 import { Trace } from './trace.ts';
+import { Violation } from '../violation.ts';
 
 interface Step {
   readonly readyAt: number;
@@ -15,6 +16,9 @@ interface Step {
 /** More steps than any run needs: there is an endless loop. */
 const MAX_STEPS = 400_000;
 
+/** More timers than any program needs at one instant. */
+const MAX_AT_ONCE = 5_000;
+
 class Runaway extends Error {}
 
 export class Scheduler {
@@ -23,6 +27,8 @@ export class Scheduler {
   readonly #chance: Chance;
   readonly #steps: Step[] = [];
   #taken = 0;
+  /** Timers that have fired since virtual time last moved. */
+  #fired = 0;
   #failure: Error | undefined;
   /** Called after each step. */
   afterStep: () => void = () => undefined;
@@ -63,7 +69,21 @@ export class Scheduler {
   /** One step. @returns false when none is left before `until` */
   #take(until: number): boolean {
     const { clock } = this;
-    if (clock.fire()) return true;
+    const before = clock.now();
+    const isTaken = this.#takeFrom(clock, until);
+    if (clock.now() > before) this.#fired = 0;
+    return isTaken;
+  }
+
+  #takeFrom(clock: VirtualClock, until: number): boolean {
+    if (clock.fire()) {
+      if (++this.#fired > MAX_AT_ONCE)
+        throw new Violation(
+          'time passes',
+          `${MAX_AT_ONCE} timers have fired while no time passed, so a timer of the operator sets itself again at once`,
+        );
+      return true;
+    }
     const step = this.#draw(clock.now());
     if (step) {
       // Everything outside of the program takes some time.

@@ -53,6 +53,31 @@ export function loggerOf(levels: Partial<Omit<Logger, 'child'>>): Logger {
   return log;
 }
 
+/** The log for the author of an operator: passes everything on, and shows it in the trace. */
+export function tracedLog(log: Logger, note: (line: () => string) => void, fields: object = {}): Logger {
+  const level =
+    (name: Exclude<keyof Logger, 'child'>) =>
+    (more: object, message: string): void => {
+      log[name](more, message);
+      note(() => `${name}: ${message}${shown({ ...fields, ...more })}`);
+    };
+  return {
+    trace: level('trace'),
+    debug: level('debug'),
+    info: level('info'),
+    warn: level('warn'),
+    error: level('error'),
+    child: (more) => tracedLog(log.child(more), note, { ...fields, ...more }),
+  };
+}
+
+function shown(fields: object): string {
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `${name}=${value instanceof Error ? value.message : JSON.stringify(value)}`,
+  );
+  return parts.length === 0 ? '' : ` ${parts.join(' ')}`;
+}
+
 /** Whether an error, or its cause, is a mistake of the program, such as a change of a frozen object. */
 export const isBug = (error: unknown): boolean => programmingErrorIn(error) !== undefined;
 

@@ -1,4 +1,6 @@
 /** An operator as a process of a simulated machine: it may be killed at any request, and then nothing of it runs again. */
+import { messageOf } from '../../lib/message-of.ts';
+import type { Logger } from '../../observability/log.ts';
 import { createMetrics } from '../../observability/metrics.ts';
 import { createCaches } from '../../runtime/cache/cache.ts';
 import { createManager, type StartableManager } from '../../runtime/manager/manager.ts';
@@ -14,7 +16,7 @@ import type { Host } from '../network/exchange.ts';
 import type { Network } from '../network/network.ts';
 import type { OperatorUnderTest } from '../scenario.ts';
 import type { ReplicaLaws } from './replica-laws.ts';
-import { bugReporter, describeError, hostClock, isBug } from './host.ts';
+import { bugReporter, describeError, hostClock, isBug, tracedLog } from './host.ts';
 
 interface ProcessPorts {
   readonly scheduler: Scheduler;
@@ -81,17 +83,20 @@ export class OperatorProcess implements Host {
     this.#manager = manager;
     const onError = (where: string, error: unknown): void => {
       if (isBug(error)) onBug(`${where}: ${describeError(error)}`);
-      else ports.onFailure(`${where}: ${error instanceof Error ? error.message : String(error)}`);
+      else ports.onFailure(`${where}: ${messageOf(error)}`);
     };
+    const log = (of: string, inner: Logger): Logger =>
+      tracedLog(inner, (line) => scheduler.trace.note(() => `${name} ${of}${line()}`));
     const operator: Operator = {
       client,
       caches,
       metrics,
       ...base,
+      log: log('', base.log),
       signal: this.#life.signal,
       add: (spec) => {
         ports.onPrimary(spec.kind);
-        const known = observed(spec, onError);
+        const known = observed(spec, onError, (ctx) => log(`${spec.name} ${ctx.key} `, ctx.log));
         return manager.add(fleet ? guarded(known, this, fleet.laws) : known);
       },
       connect: () => Promise.reject(new KubeconfigError({ message: 'a simulation has only one cluster' })),
@@ -166,22 +171,24 @@ function guarded<P extends Obj>(spec: ControllerSpec<P>, host: Host, laws: Repli
   };
 }
 
-/** The same controller; `note` gets the failures of its reconciles as well, and those of writing its result. */
+/** The same controller; `note` gets the failures of its reconciles as well, and those of writing its result. Its log is traced. */
 function observed<P extends Obj>(
   spec: ControllerSpec<P>,
   note: (where: string, error: unknown) => void,
+  logOf: (ctx: Context<P>) => Logger,
 ): ControllerSpec<P> {
+  const seen = (ctx: Context<P>): Context<P> => ({ ...ctx, log: logOf(ctx) });
   const { reconciler, name } = spec;
   const cleanup = reconciler.cleanup?.bind(reconciler);
   const forget = reconciler.forget?.bind(reconciler);
   return {
     ...spec,
     reconciler: {
-      reconcile: (primary, ctx) => reconciler.reconcile(primary, ctx),
+      reconcile: (primary, ctx) => reconciler.reconcile(primary, seen(ctx)),
       ...(cleanup && {
         async cleanup(primary, ctx) {
           try {
-            return await cleanup(primary, ctx);
+            return await cleanup(primary, seen(ctx));
           } catch (error) {
             note(`${name} ${ctx.key}`, error);
             throw error;

@@ -1,4 +1,5 @@
 /** Smaller kinds: access rules, leases, events, webhook configurations, nodes. */
+import { append } from '../../../lib/lists.ts';
 import * as field from '../../schema/field-errors.ts';
 import type { Strategy } from '../kinds.ts';
 import { badRequest } from '../../status.ts';
@@ -9,9 +10,6 @@ import { fill, listOf, objectAt } from './pod-spec.ts';
 const RBAC = 'rbac.authorization.k8s.io';
 
 export const role: Strategy = {
-  defaults(object) {
-    object['rules'] ??= null;
-  },
   validate(object) {
     return listOf(object, 'rules').flatMap((rule, i) =>
       ruleErrors(rule, `rules[${i}]`, object.kind === 'Role'),
@@ -101,20 +99,67 @@ export const lease: Strategy = {
 export const event: Strategy = {
   defaults(object) {
     checkMicroTimes(object, ['eventTime'], 'Event');
-    fill(object, {
-      eventTime: null,
-      firstTimestamp: null,
-      lastTimestamp: null,
-      reportingComponent: '',
-      reportingInstance: '',
-      source: {},
-    });
   },
   validate(object) {
     const about = objectAt(object, 'involvedObject')['namespace'] ?? '';
     const { namespace = '' } = object.metadata;
-    const fits = about === '' ? namespace === 'default' || namespace === 'kube-system' : about === namespace;
-    return fits ? [] : [field.invalid('involvedObject.namespace', about, 'does not match event.namespace')];
+    const isNew = isSet(object['eventTime']);
+    const fits =
+      about === ''
+        ? namespace === 'default' || (isNew && namespace === 'kube-system')
+        : isNew || about === namespace;
+    const errors = fits
+      ? []
+      : [field.invalid('involvedObject.namespace', about, 'does not match event.namespace')];
+    return isNew ? [...errors, ...sourceErrors(object, 'reportingComponent')] : errors;
+  },
+};
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
+
+/** What events must have since they have a time with microseconds. */
+const sourceErrors = (object: JsonObject, controller: string): FieldError[] =>
+  [controller, 'reportingInstance', 'action', 'reason']
+    .filter((member) => !isSet(object[member]))
+    .map((member) => field.required(member));
+
+const EVENT_TYPES = ['Normal', 'Warning'];
+
+/** The same objects in the group of events, which accepts only new ones. */
+export const groupEvent: Strategy = {
+  defaults(object) {
+    checkMicroTimes(object, ['eventTime'], 'Event');
+  },
+  validate(object) {
+    const errors = isSet(object['eventTime']) ? [] : [field.required('eventTime')];
+    append(errors, sourceErrors(object, 'reportingController'));
+    const type = field.plainText(object['type'] ?? '');
+    if (!EVENT_TYPES.includes(type)) errors.push(field.invalid('type', type, `has invalid value: ${type}`));
+    for (const member of ['deprecatedFirstTimestamp', 'deprecatedLastTimestamp', 'deprecatedCount'])
+      if (isSet(object[member])) errors.push(field.invalid(member, object[member], 'needs to be unset'));
+    if (Object.keys(objectAt(object, 'deprecatedSource')).length > 0)
+      errors.push(field.invalid('deprecatedSource', object['deprecatedSource'], 'needs to be unset'));
+    return errors;
+  },
+};
+
+/** The author of a request for a certificate is who sends it. */
+export const signingRequest: Strategy = {
+  prepareForCreate(object, { user }) {
+    const { username, uid, groups, extra } = user;
+    const spec = objectAt(object, 'spec');
+    for (const [member, value] of Object.entries({ username, uid, groups: [...groups], extra }))
+      if (value === undefined) delete spec[member];
+      else spec[member] = value;
+  },
+};
+
+/** References to secrets are names in the same namespace. */
+export const serviceAccount: Strategy = {
+  defaults(object) {
+    const secrets = object['secrets'];
+    if (Array.isArray(secrets))
+      object['secrets'] = secrets.filter(isObject).map(({ name }) => (isSet(name) ? { name } : {}));
   },
 };
 
@@ -168,6 +213,14 @@ function webhookErrors(hook: JsonObject, path: string): FieldError[] {
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 
 export const node: Strategy = {
+  defaults(object) {
+    const spec = objectAt(object, 'spec');
+    const { podCIDR: first, podCIDRs: all } = spec;
+    if (typeof first === 'string' && (!Array.isArray(all) || all[0] !== first)) spec['podCIDRs'] = [first];
+    else if (Array.isArray(all)) spec['podCIDR'] = all[0];
+    const status = objectAt(object, 'status');
+    if (isObject(status['capacity'])) fill(status, { allocatable: { ...status['capacity'] } });
+  },
   prepareForCreate(object) {
     const taints = listOf(objectAt(object, 'spec'), 'taints');
     if (!taints.some((taint) => taint['key'] === NOT_READY.key && taint['effect'] === NOT_READY.effect))

@@ -5,7 +5,7 @@ import * as field from '../../schema/field-errors.ts';
 import type { Strategy } from '../kinds.ts';
 import { equalJson, isObject } from '../../types.ts';
 import type { FieldError, JsonObject } from '../../types.ts';
-import { fill, objectAt, podSpecErrors } from './pod-spec.ts';
+import { fill, listOf, objectAt, podSpecErrors } from './pod-spec.ts';
 import { defaultTemplate, specOf } from './workloads.ts';
 
 function defaultJobSpec(spec: JsonObject): void {
@@ -20,6 +20,9 @@ function defaultJobSpec(spec: JsonObject): void {
     podReplacementPolicy: isObject(spec['podFailurePolicy']) ? 'Failed' : 'TerminatingOrFailed',
     manualSelector: false,
   });
+  const failures = isObject(spec['podFailurePolicy']) ? spec['podFailurePolicy'] : {};
+  for (const rule of listOf(failures, 'rules'))
+    for (const condition of listOf(rule, 'onPodConditions')) fill(condition, { status: 'True' });
 }
 
 function jobPodErrors(spec: JsonObject, path: string): FieldError[] {
@@ -32,15 +35,23 @@ function jobPodErrors(spec: JsonObject, path: string): FieldError[] {
   );
 }
 
+const templateLabels = (spec: JsonObject): Record<string, string> =>
+  (objectAt(objectAt(spec, 'template'), 'metadata')['labels'] ?? {}) as Record<string, string>;
+
 export const job: Strategy = {
   defaults(object) {
-    defaultJobSpec(specOf(object));
+    const spec = specOf(object);
+    defaultJobSpec(spec);
+    const labels = templateLabels(spec);
+    if (Object.keys(object.metadata.labels ?? {}).length === 0 && Object.keys(labels).length > 0)
+      object.metadata.labels = { ...labels };
   },
   prepareForCreate(object) {
     const spec = specOf(object);
     if (spec['manualSelector'] === true) return;
-    const { uid = '', name } = object.metadata;
+    const { uid = '', name, labels: own } = object.metadata;
     const meta = objectAt(objectAt(spec, 'template'), 'metadata');
+    const isDefaulted = equalJson(own ?? {}, templateLabels(spec));
     const labels = {
       'batch.kubernetes.io/controller-uid': uid,
       'batch.kubernetes.io/job-name': name,
@@ -48,8 +59,7 @@ export const job: Strategy = {
       'job-name': name,
     };
     meta['labels'] = { ...(meta['labels'] as JsonObject | undefined), ...labels };
-    if (Object.keys(object.metadata.labels ?? {}).length === 0)
-      object.metadata.labels = { ...(meta['labels'] as Record<string, string>) };
+    if (isDefaulted) object.metadata.labels = { ...templateLabels(spec) };
     const selector = objectAt(spec, 'selector');
     selector['matchLabels'] = {
       ...(selector['matchLabels'] as JsonObject | undefined),

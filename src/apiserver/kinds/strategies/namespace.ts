@@ -1,6 +1,7 @@
 /** Namespace: its own finalizer, its phase, and the label with its name. */
 import type { Strategy } from '../kinds.ts';
 import type { JsonObject } from '../../types.ts';
+import { fill, objectAt } from './pod-spec.ts';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 
@@ -8,10 +9,10 @@ export const namespace: Strategy = {
   defaults(object) {
     const { metadata } = object;
     if (metadata.name !== '') metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name };
-    object['spec'] ??= {};
+    fill(objectAt(object, 'status'), { phase: 'Active' });
   },
   prepareForCreate(object) {
-    const spec = object['spec'] as { finalizers?: string[] };
+    const spec = objectAt(object, 'spec') as { finalizers?: string[] };
     const finalizers = new Set(spec.finalizers);
     finalizers.add('kubernetes');
     spec.finalizers = [...finalizers];
@@ -19,13 +20,11 @@ export const namespace: Strategy = {
     object.metadata.labels = { ...object.metadata.labels, [NAME_LABEL]: object.metadata.name };
   },
   prepareForUpdate(object, old) {
-    const status = object['status'] as JsonObject | undefined;
     object['spec'] = {
       ...(object['spec'] as JsonObject),
       finalizers: (old['spec'] as JsonObject)['finalizers'],
     };
     if ((old['spec'] as JsonObject)['finalizers'] === undefined)
       delete (object['spec'] as JsonObject)['finalizers'];
-    object['status'] = status ?? {};
   },
 };

@@ -34,6 +34,13 @@ export const ingress: Strategy = {
   },
 };
 
+export const ingressClass: Strategy = {
+  defaults(object) {
+    const { parameters } = objectAt(object, 'spec');
+    if (isObject(parameters)) fill(parameters, { scope: 'Cluster' });
+  },
+};
+
 export const networkPolicy: Strategy = {
   defaults(object) {
     const spec = objectAt(object, 'spec');

@@ -21,6 +21,11 @@ export const listOf = (object: JsonObject | undefined, member: string): JsonObje
   return Array.isArray(value) ? value.filter(isObject) : [];
 };
 
+/** Defaults of a claim, or of a template of claims. */
+export function defaultClaimSpec(claim: JsonObject): void {
+  fill(objectAt(claim, 'spec'), { volumeMode: 'Filesystem' });
+}
+
 export function defaultPodSpec(spec: JsonObject): void {
   fill(spec, {
     restartPolicy: 'Always',
@@ -31,9 +36,29 @@ export function defaultPodSpec(spec: JsonObject): void {
   });
   if (spec['serviceAccountName'] !== undefined) spec['serviceAccount'] = spec['serviceAccountName'];
   else if (spec['serviceAccount'] !== undefined) spec['serviceAccountName'] = spec['serviceAccount'];
-  for (const container of [...listOf(spec, 'initContainers'), ...listOf(spec, 'containers')])
+  dropImageVolumes(spec);
+  for (const container of listOf(spec, 'initContainers')) defaultContainer(container);
+  for (const container of listOf(spec, 'containers')) {
+    delete container['restartPolicy']; // Only of containers that run before the others.
     defaultContainer(container);
+  }
   for (const volume of listOf(spec, 'volumes')) defaultVolume(volume);
+}
+
+/** Servers drop volumes of images, with their mounts, unless that feature is switched on. */
+function dropImageVolumes(spec: JsonObject): void {
+  const dropped = new Set(
+    listOf(spec, 'volumes').flatMap(({ name, image }) => (image === undefined ? [] : [name])),
+  );
+  if (dropped.size === 0) return;
+  const keep = (object: JsonObject, member: string): void => {
+    const kept = listOf(object, member).filter(({ name }) => !dropped.has(name));
+    if (kept.length > 0) object[member] = kept;
+    else delete object[member];
+  };
+  keep(spec, 'volumes');
+  for (const member of ['initContainers', 'containers'])
+    for (const container of listOf(spec, member)) keep(container, 'volumeMounts');
 }
 
 function defaultContainer(container: JsonObject): void {
@@ -50,15 +75,29 @@ function defaultContainer(container: JsonObject): void {
     if (isObject(value)) defaultProbe(value);
   }
   for (const variable of listOf(container, 'env')) {
-    const from = variable['valueFrom'];
-    if (isObject(from) && isObject(from['fieldRef'])) fill(from['fieldRef'], { apiVersion: 'v1' });
+    if (isObject(variable['valueFrom'])) defaultReference(variable['valueFrom']);
   }
+  const lifecycle = isObject(container['lifecycle']) ? container['lifecycle'] : {};
+  for (const handler of ['postStart', 'preStop']) {
+    const value = lifecycle[handler];
+    if (isObject(value)) defaultGet(value);
+  }
+}
+
+/** References to fields of the pod, in variables and in files. */
+function defaultReference(from: JsonObject): void {
+  if (isObject(from['fieldRef'])) fill(from['fieldRef'], { apiVersion: 'v1' });
+  if (isObject(from['resourceFieldRef'])) fill(from['resourceFieldRef'], { divisor: '0' });
+}
+
+function defaultGet(handler: JsonObject): void {
+  if (isObject(handler['httpGet'])) fill(handler['httpGet'], { path: '/', scheme: 'HTTP' });
 }
 
 function defaultProbe(probe: JsonObject): void {
   fill(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 });
-  const get = probe['httpGet'];
-  if (isObject(get)) fill(get, { path: '/', scheme: 'HTTP' });
+  defaultGet(probe);
+  if (isObject(probe['grpc'])) fill(probe['grpc'], { service: '' });
 }
 
 /** Images without tag or with `latest` are always pulled, because they may change. */
@@ -77,12 +116,24 @@ function defaultVolume(volume: JsonObject): void {
     if (isObject(value)) fill(value, { defaultMode: 420 });
   }
   if (isObject(volume['hostPath'])) fill(volume['hostPath'], { type: '' });
+  if (isObject(volume['iscsi'])) fill(volume['iscsi'], { iscsiInterface: 'default' });
+  if (isObject(volume['downwardAPI'])) defaultItems(volume['downwardAPI']);
+  if (isObject(volume['ephemeral']) && isObject(volume['ephemeral']['volumeClaimTemplate'])) {
+    const claim = volume['ephemeral']['volumeClaimTemplate'];
+    fill(claim, { metadata: {} });
+    defaultClaimSpec(claim);
+  }
   const projected = volume['projected'];
   if (!isObject(projected)) return;
   for (const source of listOf(projected, 'sources')) {
     const token = source['serviceAccountToken'];
     if (isObject(token)) fill(token, { expirationSeconds: 3600 });
+    if (isObject(source['downwardAPI'])) defaultItems(source['downwardAPI']);
   }
+}
+
+function defaultItems(files: JsonObject): void {
+  for (const item of listOf(files, 'items')) defaultReference(item);
 }
 
 const CONTAINER_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;

@@ -14,26 +14,31 @@ export const pod: Strategy = {
     defaultPodSpec(spec);
     fill(spec, { enableServiceLinks: true });
     for (const container of listOf(spec, 'containers')) {
+      if (spec['hostNetwork'] === true)
+        for (const port of listOf(container, 'ports')) fill(port, { hostPort: port['containerPort'] });
       const resources = objectAt(container, 'resources');
       if (!isObject(resources['limits'])) continue;
       fill(objectAt(resources, 'requests'), resources['limits']);
     }
   },
-  prepareForCreate(object) {
+  prepareForCreate(object, context) {
     const spec = objectAt(object, 'spec');
-    fill(spec, { serviceAccountName: 'default', priority: 0, preemptionPolicy: 'PreemptLowerPriority' });
+    fill(spec, { serviceAccountName: 'default' });
+    setPriority(spec, context.all('scheduling.k8s.io/priorityclasses'));
     spec['serviceAccount'] = spec['serviceAccountName'];
     const tolerations = listOf(spec, 'tolerations');
     for (const key of TOLERATIONS)
       if (!tolerations.some((t) => t['key'] === key || t['key'] === undefined))
         tolerations.push({ key, ...NOT_READY });
     spec['tolerations'] = tolerations;
-    object['status'] = { phase: 'Pending', qosClass: qosClass(spec) };
+    object['status'] = { phase: 'Pending', ...gateConditions(spec, context.now), qosClass: qosClass(spec) };
   },
   prepareForUpdate(object, old) {
     const status = object['status'] as JsonObject | undefined;
     const before = (old['status'] as JsonObject | undefined)?.['qosClass'];
     if (status && before !== undefined) status['qosClass'] = before;
+    const seen = (old['status'] as JsonObject | undefined)?.['observedGeneration'];
+    if (status && seen !== undefined) fill(status, { observedGeneration: seen });
   },
   validate: (object) => podSpecErrors(objectAt(object, 'spec'), 'spec'),
   validateUpdate(object, old) {
@@ -64,8 +69,47 @@ function frozen(object: KubeObject): JsonObject {
   };
 }
 
+/** The classes that every cluster has. */
+const SYSTEM_PRIORITIES: ReadonlyMap<unknown, number> = new Map([
+  ['system-cluster-critical', 2_000_000_000],
+  ['system-node-critical', 2_000_001_000],
+]);
+
+/** The priority of the named class, or of the default one. */
+function setPriority(spec: JsonObject, classes: Iterable<KubeObject>): void {
+  const name = spec['priorityClassName'];
+  const found = [...classes].find(({ metadata, globalDefault }) =>
+    name === undefined ? globalDefault === true : metadata.name === name,
+  );
+  if (name === undefined && found) spec['priorityClassName'] = found.metadata.name;
+  fill(spec, {
+    priority: found?.['value'] ?? SYSTEM_PRIORITIES.get(name) ?? 0,
+    preemptionPolicy: found?.['preemptionPolicy'] ?? 'PreemptLowerPriority',
+  });
+}
+
+function gateConditions(spec: JsonObject, now: string): JsonObject {
+  if (listOf(spec, 'schedulingGates').length === 0) return {};
+  const reason = 'SchedulingGated';
+  const message = 'Scheduling is blocked due to non-empty scheduling gates';
+  return {
+    conditions: [
+      {
+        type: 'PodScheduled',
+        status: 'False',
+        lastProbeTime: null,
+        lastTransitionTime: now,
+        reason,
+        message,
+      },
+    ],
+  };
+}
+
 function qosClass(spec: JsonObject): string {
-  const all = [...listOf(spec, 'containers'), ...listOf(spec, 'initContainers')];
+  const all = isObject(spec['resources'])
+    ? [spec]
+    : [...listOf(spec, 'containers'), ...listOf(spec, 'initContainers')];
   const parts = all.map((container) => {
     const resources = isObject(container['resources']) ? container['resources'] : {};
     const requests = isObject(resources['requests']) ? resources['requests'] : {};

@@ -57,23 +57,58 @@ function scalerErrors(spec: JsonObject): FieldError[] {
 }
 
 /** For both versions; only v2 has `metrics`. */
+const ALL_AT_ONCE = { type: 'Percent', value: 100, periodSeconds: 15 };
+
+function defaultBehavior(behavior: JsonObject): void {
+  fill(objectAt(behavior, 'scaleUp'), {
+    stabilizationWindowSeconds: 0,
+    selectPolicy: 'Max',
+    policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }, { ...ALL_AT_ONCE }],
+  });
+  fill(objectAt(behavior, 'scaleDown'), { selectPolicy: 'Max', policies: [{ ...ALL_AT_ONCE }] });
+}
+
+/** Which requests an admission policy is about. */
+export const admissionPolicy: Strategy = {
+  defaults(object) {
+    const spec = objectAt(object, 'spec');
+    fill(spec, { failurePolicy: 'Fail' });
+    defaultMatch(spec['matchConstraints']);
+  },
+};
+
+/** To which of the requests of a policy it applies. */
+export const admissionPolicyBinding: Strategy = {
+  defaults(object) {
+    defaultMatch(objectAt(object, 'spec')['matchResources']);
+  },
+};
+
+function defaultMatch(match: unknown): void {
+  if (!isObject(match)) return;
+  fill(match, { namespaceSelector: {}, objectSelector: {}, matchPolicy: 'Equivalent' });
+  for (const rules of ['resourceRules', 'excludeResourceRules'])
+    for (const rule of listOf(match, rules)) fill(rule, { scope: '*' });
+}
+
 export const autoscaler: Strategy = {
   defaults(object) {
     const spec = objectAt(object, 'spec');
     fill(spec, { minReplicas: 1 });
-    if (object.apiVersion !== 'autoscaling/v2' || listOf(spec, 'metrics').length > 0) return;
-    spec['metrics'] = [cpuMetric(DEFAULT_CPU_PERCENT)];
-  },
-  prepareForCreate(object) {
-    object['status'] =
-      object.apiVersion === 'autoscaling/v2'
-        ? { currentMetrics: null, desiredReplicas: 0 }
-        : { currentReplicas: 0, desiredReplicas: 0 };
+    if (object.apiVersion !== 'autoscaling/v2') {
+      if (object.metadata.annotations?.[METRICS_ANNOTATION] === undefined)
+        fill(spec, { targetCPUUtilizationPercentage: DEFAULT_CPU_PERCENT });
+      return;
+    }
+    if (listOf(spec, 'metrics').length === 0) spec['metrics'] = [cpuMetric(DEFAULT_CPU_PERCENT)];
+    if (isObject(spec['behavior'])) defaultBehavior(spec['behavior']);
   },
   validate: (object) => scalerErrors(objectAt(object, 'spec')),
 };
 
 export const DEFAULT_CPU_PERCENT = 80;
+/** Where version 1 keeps the metrics that it has no members for. */
+const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
 
 export const cpuMetric = (percent: number): JsonObject => ({
   type: 'Resource',

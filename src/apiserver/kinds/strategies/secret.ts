@@ -1,4 +1,5 @@
 /** Secret: stringData, base64, typed keys, immutability. */
+import { table } from '../../../lib/objects.ts';
 import { append } from '../../../lib/lists.ts';
 import * as field from '../../schema/field-errors.ts';
 import type { Strategy } from '../kinds.ts';
@@ -10,13 +11,13 @@ const MAX_BYTES = 1_048_576;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Keys that a type requires; at least one of each group. */
-const DEMANDED: Readonly<Record<string, readonly (readonly string[])[]>> = {
+const DEMANDED: Readonly<Record<string, readonly (readonly string[])[]>> = table({
   'kubernetes.io/tls': [['tls.crt'], ['tls.key']],
   'kubernetes.io/dockerconfigjson': [['.dockerconfigjson']],
   'kubernetes.io/dockercfg': [['.dockercfg']],
   'kubernetes.io/basic-auth': [['username', 'password']],
   'kubernetes.io/ssh-auth': [['ssh-privatekey']],
-};
+});
 
 export const secret: Strategy = {
   defaults(object) {

@@ -5,7 +5,7 @@ import type { Strategy } from '../kinds.ts';
 import { labelSelectorErrors, labelSelectorOf } from '../../selectors/selectors.ts';
 import { equalJson, isObject } from '../../types.ts';
 import type { FieldError, JsonObject, KubeObject } from '../../types.ts';
-import { defaultPodSpec, fill, listOf, objectAt, podSpecErrors } from './pod-spec.ts';
+import { defaultClaimSpec, defaultPodSpec, fill, listOf, objectAt, podSpecErrors } from './pod-spec.ts';
 
 export const specOf = (object: KubeObject): JsonObject => objectAt(object, 'spec');
 
@@ -59,6 +59,10 @@ const selectorImmutable = (object: KubeObject, old: KubeObject): FieldError[] =>
   return equalJson(selector, (old['spec'] as JsonObject)['selector'])
     ? []
     : [field.invalid('spec.selector', selector, 'field is immutable')];
+};
+
+export const podTemplate: Strategy = {
+  defaults: defaultTemplate,
 };
 
 export const deployment: Strategy = {
@@ -120,20 +124,21 @@ export const statefulSet: Strategy = {
     fill(spec, {
       replicas: 1,
       podManagementPolicy: 'OrderedReady',
-      updateStrategy: {},
       revisionHistoryLimit: 10,
       persistentVolumeClaimRetentionPolicy: {},
     });
     const strategy = objectAt(spec, 'updateStrategy');
-    fill(strategy, { type: 'RollingUpdate' });
-    if (strategy['type'] === 'RollingUpdate') fill(objectAt(strategy, 'rollingUpdate'), { partition: 0 });
+    if (strategy['type'] === undefined) fill(strategy, { type: 'RollingUpdate', rollingUpdate: {} });
+    if (isObject(strategy['rollingUpdate'])) fill(strategy['rollingUpdate'], { partition: 0 });
     fill(objectAt(spec, 'persistentVolumeClaimRetentionPolicy'), {
       whenDeleted: 'Retain',
       whenScaled: 'Retain',
     });
-  },
-  prepareForCreate(object) {
-    object['status'] = { replicas: 0, availableReplicas: 0 };
+    for (const claim of listOf(spec, 'volumeClaimTemplates')) {
+      Object.assign(claim, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' });
+      fill(objectAt(claim, 'status'), { phase: 'Pending' });
+      defaultClaimSpec(claim);
+    }
   },
   validate: (object) => [...replicasErrors(specOf(object)), ...templateErrors(specOf(object))],
   validateUpdate(object, old) {

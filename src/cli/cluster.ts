@@ -1,11 +1,12 @@
 /** The connection of commands that send a few requests to a cluster and then exit. */
-import { systemClock, type Clock } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { systemRng } from '../lib/rng.ts';
 import { silentLogger } from '../observability/log.ts';
 import { createCaches } from '../runtime/cache/cache.ts';
 import { createClient } from '../runtime/transport/client.ts';
 import { connect, type Connection, type ServerAddress } from '../runtime/transport/http.ts';
 import type { Caches, Client } from '../runtime/types.ts';
+import { CLI_MANAGER } from './field-managers.ts';
 import { kubeconfigSource, type ClusterOptions } from './kubeconfig.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from './logging.ts';
 import type { Terminal } from './terminal/terminal.ts';
@@ -35,11 +36,11 @@ export async function withCluster<T>(
   applyVerbosity(terminal, options);
   const log = options.logLevel === undefined ? silentLogger : loggerFor(options, { level: 'error' });
   const source = kubeconfigSource(options, terminal.env);
-  const [clock, rng] = [systemClock, systemRng];
+  const [{ clock }, rng] = [terminal, systemRng];
   const connection = await connect({
     kubeconfig: source,
     userAgent: 'espalier-cli',
-    fieldManager: 'espalier-cli',
+    fieldManager: CLI_MANAGER,
     clock,
     rng,
     log,

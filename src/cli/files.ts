@@ -1,4 +1,5 @@
 /** Reads, parses and writes files that options specify; errors contain the file name. */
+import { textOfYaml } from '../lib/yaml-bytes.ts';
 import { accessSync, constants, createReadStream, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseYaml, parseYamlAll, YamlError } from '../lib/yaml.ts';
@@ -13,7 +14,7 @@ export const nameOf = (path: string): string => (path === STDIN ? 'standard inpu
 /** @throws UsageError */
 export function readTextFile(path: string): string {
   try {
-    return readFileSync(path === STDIN ? 0 : path, 'utf8');
+    return textOfYaml(readFileSync(path === STDIN ? 0 : path));
   } catch (error) {
     throw unreadable(path, error);
   }

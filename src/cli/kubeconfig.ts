@@ -2,6 +2,7 @@
  * Selects the kubeconfig of a command: from the option, KUBECONFIG, the pod's service account, or the home folder,
  * in this order.
  */
+import { textOfYaml } from '../lib/yaml-bytes.ts';
 import { readFileSync } from 'node:fs';
 import { findKubeconfig, type KubeconfigSource } from '../runtime/transport/kubeconfig.ts';
 import { UsageError } from './errors.ts';
@@ -25,7 +26,7 @@ export function kubeconfigSource(
   env: Readonly<Record<string, string | undefined>>,
 ): KubeconfigSource {
   const context = options.context === undefined ? {} : { context: options.context };
-  if (options.kubeconfigStdin) return { text: readFileSync(0, 'utf8'), ...context };
+  if (options.kubeconfigStdin) return { text: textOfYaml(readFileSync(0)), ...context };
   const source = options.kubeconfig === undefined ? findKubeconfig(env) : { file: options.kubeconfig };
   if (source) return source === 'in-cluster' ? source : { ...source, ...context };
   throw new UsageError('no cluster given; set --kubeconfig or KUBECONFIG, or start one with: espalier dev');

@@ -91,7 +91,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
         ['espalier dev', 'an API server with all controllers, for development'],
         ['espalier apply ./shop --wait', 'apply a folder with installations and blueprints'],
         ['espalier start --kubeconfig ~/.kube/config', 'the controllers, on your cluster'],
-        ['espalier install --image IMAGE', 'the controllers, in your cluster'],
+        ['espalier install --image IMAGE --all-namespaces', 'the controllers, in your cluster'],
         ['espalier inst inspect my-app -n my-project', 'state of an installation'],
       ]),
     );

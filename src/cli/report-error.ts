@@ -1,4 +1,5 @@
 /** Reports any error as one line on standard error with a hint, and returns an exit code. */
+import { table } from '../lib/objects.ts';
 import { exitCodes } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
@@ -18,7 +19,7 @@ export function lineFor(error: unknown): string {
 }
 
 /** Hints by class name, so that no command's code has to be loaded. */
-const hints: Readonly<Record<string, string>> = {
+const hints: Readonly<Record<string, string>> = table({
   TransportError: 'check that the server is running and --kubeconfig is correct',
   Unauthorized: 'renew the credentials in the kubeconfig, or choose another --context',
   HealthPortError: 'choose another address with --metrics-address',
@@ -26,7 +27,7 @@ const hints: Readonly<Record<string, string>> = {
   CrdsNotApplied:
     'check that the API server is healthy and that no other program keeps writing the definition, or skip it with --no-crds (crdManagement.deployCrd: false) and install the definitions with: espalier crds | kubectl apply --server-side --force-conflicts -f -',
   Forbidden: 'request that permission, or choose another --context',
-};
+});
 const builtIn = ['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'];
 
 function hintFor(error: Error): string | undefined {

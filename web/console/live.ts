@@ -55,7 +55,7 @@ const initial = <T>(
 type Update<T> = (change: (before: Live<T>) => Partial<Live<T>>) => void;
 
 /** @returns a function that ends the connection */
-function follow<T extends Item>(path: string, complete: Complete<T>, update: Update<T>): () => void {
+export function follow<T extends Item>(path: string, complete: Complete<T>, update: Update<T>): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let retryMs = MIN_RETRY_MS;

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { installationKind, jobRecordKind } from '../../api/landscaper-kinds.ts';
 import type { JobRecord } from '../../api/kinds/jobrecord.ts';
-import { sleep, systemClock } from '../../lib/clock.ts';
+import { sleep } from '../../lib/clock.ts';
 import { joinKey } from '../../runtime/keys.ts';
 import { contextNames } from '../../runtime/transport/kubeconfig.ts';
 import type { Kind, Obj } from '../../runtime/types.ts';
@@ -54,7 +54,7 @@ async function namesFor(values: Values | undefined, line: Line): Promise<readonl
   if (values?.is === 'words') return values.words;
   if (!values || !isAsked(values)) return [];
   const giveUp = new AbortController();
-  const tooLong = sleep(systemClock, MAX_WAIT_MS, giveUp.signal).then(() => []);
+  const tooLong = sleep(line.terminal.clock, MAX_WAIT_MS, giveUp.signal).then(() => []);
   try {
     return await Promise.race([askers[values.is](line, giveUp.signal), tooLong]);
   } catch {

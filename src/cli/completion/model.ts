@@ -1,4 +1,5 @@
 /** The completion model of all commands, read from the command definitions. */
+import { table } from '../../lib/objects.ts';
 import type { Argument, Command, Option } from 'commander';
 
 /** The possible values of an argument or option. */
@@ -90,19 +91,19 @@ const optionOf = (option: Option): CompletedOption => ({
       : undefined,
 });
 
-const OPTIONS: Readonly<Record<string, Values>> = {
+const OPTIONS: Readonly<Record<string, Values>> = table({
   '--namespace': { is: 'namespaces' },
   '--context': { is: 'contexts' },
-};
+});
 
 /** Arguments by the name on the help page. */
-const ARGUMENTS: Readonly<Record<string, Values>> = {
+const ARGUMENTS: Readonly<Record<string, Values>> = table({
   import: { is: 'imports' },
   job: { is: 'jobs' },
   from: { is: 'jobs' },
   to: { is: 'jobs' },
   schema: { is: 'schemas' },
-};
+});
 
 /** Commands whose argument is the name of an installation. */
 const INSTALLATION: ReadonlySet<string> = new Set([
@@ -124,7 +125,7 @@ const FOLDERS: ReadonlySet<string> = new Set(['folder', 'directory']);
 
 function valuesOf({ argChoices }: Option | Argument, placeholder: string): Values {
   if (argChoices) return { is: 'words', words: argChoices };
-  const known = Object.hasOwn(ARGUMENTS, placeholder) ? ARGUMENTS[placeholder] : undefined;
+  const known = ARGUMENTS[placeholder];
   if (known) return known;
   if (FILES.has(placeholder)) return { is: 'files' };
   return FOLDERS.has(placeholder) ? { is: 'folders' } : { is: 'text' };

@@ -1,13 +1,6 @@
 /** The composition root: creates client, caches, controllers and deployers, connects them, and runs them. */
 import { hostname } from 'node:os';
-import { contextController } from '../../../controllers/context/index.ts';
-import { deployItemController } from '../../../controllers/deployitem/index.ts';
-import { executionController } from '../../../controllers/execution/index.ts';
 import { startHealthCheck } from '../../../controllers/health/index.ts';
-import { installationController } from '../../../controllers/installation/index.ts';
-import { journalControllers } from '../../../controllers/journal/index.ts';
-import { syncObjectController } from '../../../controllers/syncobject/index.ts';
-import { targetSyncController } from '../../../controllers/targetsync/index.ts';
 import { startGarbageCollection } from '../../../deployers/container/index.ts';
 import { deployerController, targetReaderOf } from '../../../deployers/sdk/controller.ts';
 import { deployerMetrics } from '../../../deployers/sdk/metrics.ts';
@@ -22,15 +15,12 @@ import {
 import { readinessAt } from '../../machine/readiness.ts';
 import { podLookup, respectUpstreamLocks } from '../../landscape/upstream-locks.ts';
 import { withTreeInLog } from '../../landscape/tree.ts';
-import { observeJobs } from '../../landscape/job-metrics.ts';
+import type { WorldKind } from '../../landscape/world.ts';
 import { withTracing } from '../../landscape/tracing/controller.ts';
 import { observeJobSpans } from '../../landscape/tracing/observer.ts';
-import { createTreeSizes } from '../../landscape/tree-size.ts';
 import { startHealthServer, type HealthServer } from '../../observability/health.ts';
-import type { Metrics } from '../../observability/metrics.ts';
-import type { ControllerSpec } from '../../runtime/controller/controller.ts';
 import { createManager, type StartableManager } from '../../runtime/manager/manager.ts';
-import type { Client, Obj } from '../../runtime/types.ts';
+import type { Client } from '../../runtime/types.ts';
 import { defaults, type Configuration } from '../configuration/configuration.ts';
 import { ensureCrds } from '../../landscape/ensure-crds.ts';
 import { UsageError } from '../errors.ts';
@@ -41,13 +31,9 @@ import {
   type ProcessServices,
   type ProcessServicesOptions,
 } from './process-services.ts';
-import {
-  controllerNames,
-  deployerNames,
-  itemTypes,
-  type ControllerName,
-  type DeployerName,
-} from '../names.ts';
+import { controllerNames, deployerNames, itemTypes, type DeployerName } from '../names.ts';
+import { addControllers, type AddController } from './controllers.ts';
+import { kindsFor, readsTrees, type ProcessParts } from './needs.ts';
 import { deployerPlugin } from './plugins.ts';
 
 export interface LandscaperOptions extends ProcessServicesOptions {
@@ -93,7 +79,9 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
   const onAbort = (): void => void closing.close();
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    const services = await createProcessServices(options, closing);
+    const parts = { controllers, deployers };
+    const kinds = kindsFor(parts, options.fleet !== undefined);
+    const services = await createProcessServices({ ...options, kinds }, closing);
     const { client, clock, rng, log, metrics } = services;
     if (options.crds !== false && configuration.installsCrds)
       await ensureCrds(client, clock, log, {
@@ -101,10 +89,10 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
         signal: closing.signal,
         hasJournal: configuration.journal !== undefined,
       });
-    const share = await fleetOf(options, services, closing);
+    const share = await fleetOf(options, services, parts, closing);
     const manager = createManager({ ...services, identity: identity(), ...(share && { share }) });
     closing.add(() => manager.stop());
-    populate(manager, services, closing.signal, { controllers, deployers }, options);
+    populate(manager, { ...services, kinds, signal: closing.signal }, parts, options);
     if (services.tracer && controllers.includes('installation')) {
       const holds = (tree: string): boolean => share?.holds(tree) ?? true;
       observeJobSpans(services.world, { tracer: services.tracer, clock: services.clock, holds });
@@ -141,45 +129,33 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
  */
 function populate(
   manager: StartableManager,
-  services: ProcessServices,
-  signal: AbortSignal,
-  chosen: { readonly controllers: readonly ControllerName[]; readonly deployers: readonly DeployerName[] },
+  services: PartServices,
+  chosen: ProcessParts,
   { configuration = defaults, pod = podOf(process.env), replacePlugins = (own) => own }: LandscaperOptions,
 ): void {
-  const { client, world, caches, clock, log, metrics, tracer } = services;
+  const { client, world, kinds, caches, clock, log, metrics, tracer } = services;
   const isPodThere = podLookup({ client, clock, ...(pod && { self: pod }) });
   const write = manager.writer('critical-problems');
   const report = pod && criticalProblemsRecord({ client, write, clock, log, pod });
   const add: AddController = (spec) => {
     // Every write of these controllers is part of a job, and jobs end: they cannot fight forever.
-    const locked = respectUpstreamLocks({ ...spec, fights: 'ignore' }, world.syncObjects, isPodThere);
+    const locked = respectUpstreamLocks({ ...spec, fights: 'ignore' }, () => world.syncObjects, isPodThere);
     const recorded = report ? withCriticalProblems(locked, report) : locked;
     const traced = tracer
       ? withTracing(recorded, caches.of(spec.kind, spec.cache), { tracer, clock })
       : recorded;
-    manager.add(withTreeInLog(world, traced));
+    manager.add(withTreeInLog(readsTrees(kinds) ? world : undefined, traced));
   };
   const readiness = readinessAt(clock, configuration.hasReadyConditions);
-  observeJobs(services.world, metrics, clock);
-  const trees = createTreeSizes(services.world, configuration.limits.treeObjects);
   const plugins = replacePlugins(pluginsOf(chosen.deployers, services, configuration));
-  for (const name of chosen.controllers) {
-    if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
-    const ports = {
-      ...services,
-      readiness,
-      trees,
-      servedTypes: new Set(plugins.map(({ type }) => type)),
-    };
-    addController(name, ports, configuration, metrics, add);
-  }
-  if (chosen.controllers.includes('installation')) addJournal(services, configuration, add);
+  const servedTypes = new Set(plugins.map(({ type }) => type));
+  addControllers(chosen.controllers, { ...services, readiness, servedTypes }, configuration, add);
   const shared = {
     ...services,
     readiness,
     responses: services.responses.target,
     metrics: deployerMetrics(metrics),
-    signal,
+    textsOf: services.runnerOf,
   };
   const deps = { ...shared, reader: targetReaderOf(shared) };
   for (const plugin of plugins) {
@@ -187,11 +163,16 @@ function populate(
     const { settings, identity } = (name && configuration.deployers?.[name]) ?? {};
     const own = {
       ...deps,
-      config: { strict: configuration.isStrict, ...settings },
+      config: { strict: configuration.isStrict, readiness: configuration.readiness, ...settings },
       ...(identity !== undefined && { identity }),
     };
     add(deployerController(recordCrashes(plugin, report), own));
   }
+}
+
+interface PartServices extends ProcessServices {
+  readonly kinds: readonly WorldKind[];
+  readonly signal: AbortSignal;
 }
 
 /** The built-in deployers. */
@@ -212,76 +193,14 @@ function pluginsOf(
   };
   const { withDefaults, trust } = services.repositories;
   const authorities = (): readonly string[] => trust.configured;
-  const container = { client, settings: configuration.container, withDefaults, authorities };
+  const container = {
+    client,
+    textsOf: services.runnerOf,
+    settings: configuration.container,
+    withDefaults,
+    authorities,
+  };
   return names.map((name) => deployerPlugin(name, helm, container));
-}
-
-type ControllerPorts = Parameters<typeof installationController>[0] &
-  Parameters<typeof executionController>[0];
-
-type AddController = <P extends Obj>(spec: ControllerSpec<P>) => void;
-
-function addController(
-  name: Exclude<ControllerName, 'health'>,
-  ports: ControllerPorts,
-  configuration: Configuration,
-  metrics: Metrics,
-  add: AddController,
-): void {
-  const { world, client, clock, sources, readiness } = ports;
-  const { limits, workers, verification, watchNamespaces, isStrict } = configuration;
-  const watched = watchNamespaces && { namespaces: watchNamespaces };
-  const { treeDepth, remoteRetryMs } = limits;
-  const job = (controller: 'installation' | 'execution') => ({
-    ...ports,
-    remoteRetryMs,
-    limits,
-    workers: workers[controller],
-    entered: phaseMetric(metrics, controller),
-  });
-  switch (name) {
-    case 'installation':
-      add(
-        installationController({
-          ...job(name),
-          treeDepth,
-          isStrict,
-          ...(configuration.journal && { isJournaled: true }),
-          ...(verification && { verification }),
-        }),
-      );
-      return;
-    case 'execution':
-      add(executionController(job(name)));
-      return;
-    case 'deployitem': {
-      const { pickupTimeoutMs } = configuration;
-      const own = { workers: workers[name], pickupTimeoutMs, ...(readiness && { readiness }) };
-      add(deployItemController({ world, client, clock, ...own }));
-      return;
-    }
-    case 'context':
-      add(contextController({ world, workers: workers[name], ...configuration.contexts, ...watched }));
-      return;
-    case 'targetsync':
-      add(targetSyncController({ world, client, clock, sources, workers: workers[name] }));
-      return;
-    case 'syncobject':
-      add(syncObjectController({ world, client }));
-      return;
-  }
-}
-
-/** Records jobs, if the configuration says so. */
-function addJournal(
-  { world, caches, installationCache }: ProcessServices,
-  { journal: settings }: Configuration,
-  add: AddController,
-): void {
-  if (!settings || !installationCache) return;
-  const [recorder, cleaner] = journalControllers({ world, caches, installationCache, settings });
-  add(recorder);
-  add(cleaner);
 }
 
 /** A crash of a plugin is shown in the item's status, and recorded as a critical problem as well. */
@@ -292,17 +211,6 @@ function recordCrashes(plugin: DeployerPlugin, report: ReportProblem | undefined
     ...plugin,
     apply: (run) => recording(run.item, () => plugin.apply(run)),
     remove: (run) => recording(run.item, () => plugin.remove(run)),
-  };
-}
-
-function phaseMetric(metrics: Metrics, controller: string): (phase: string) => void {
-  const counter = metrics.counter({
-    name: 'espalier_phase_transitions_total',
-    help: 'Phase transitions by controller and new phase.',
-    labels: ['controller', 'phase'],
-  });
-  return (phase) => {
-    counter.inc({ controller, phase });
   };
 }
 

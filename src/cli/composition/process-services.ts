@@ -15,8 +15,10 @@ import type { Closing } from '../../lib/closing.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
 import { cacheWithRequests } from '../../landscape/job-requests.ts';
+import { deployItemKind } from '../../api/kinds/deployitem.ts';
+import { createItemFleet } from '../../../deployers/sdk/item-fleet.ts';
 import { createTreeFleet } from '../../landscape/tree-fleet.ts';
-import { createWorld, type World } from '../../landscape/world.ts';
+import { createWorld, type World, type WorldKind } from '../../landscape/world.ts';
 import type { Logger } from '../../observability/log.ts';
 import { createMetrics, type Metrics } from '../../observability/metrics.ts';
 import { TracingSettingsError, type TracingConfiguration } from '../../observability/tracing/settings.ts';
@@ -32,6 +34,7 @@ import type { CacheOptions, Client } from '../../runtime/types.ts';
 import { defaults, type Configuration } from '../configuration/configuration.ts';
 import { UsageError } from '../errors.ts';
 import { packageInfo } from '../package.ts';
+import { sharesTrees, type ProcessParts } from './needs.ts';
 import { tracedRunners } from './traced-runner.ts';
 
 export interface ProcessServicesOptions {
@@ -45,6 +48,8 @@ export interface ProcessServicesOptions {
    * deployers.
    */
   readonly fleet?: FleetName;
+  /** What the process reads; default: all kinds of the world. */
+  readonly kinds?: readonly WorldKind[];
   /** Runs templates; default: worker processes of these controllers, which start with the first template. */
   readonly runnerOf?: RunnerOf;
   /** Exports traces with these settings and the standard environment variables; undefined: never. */
@@ -93,6 +98,15 @@ export interface ProcessServices {
   readonly tracer?: Tracer;
 }
 
+/** In a pod, users of all namespaces name registries. */
+export const registryOptions = (
+  { registry }: Pick<Configuration, 'registry'>,
+  kubeconfig: KubeconfigSource,
+): Configuration['registry'] => ({
+  ...(kubeconfig === 'in-cluster' && { localAddresses: 'none' as const }),
+  ...registry,
+});
+
 export async function createProcessServices(
   options: ProcessServicesOptions,
   closing: Closing,
@@ -114,7 +128,7 @@ export async function createProcessServices(
     clock,
     rng,
     signal: closing.signal,
-    ...configuration.registry,
+    ...registryOptions(configuration, kubeconfig),
     report: ({ path, key }, problem) => {
       log.warn({ key, file: path, problem }, 'a configured file cannot be used');
     },
@@ -129,7 +143,7 @@ export async function createProcessServices(
   const caches = createCaches({ client, clock, rng, log, metrics, ...(namespaces && { namespaces }) });
   const self = await connection.address();
   const installationCache = configuration.journal && cacheWithRequests;
-  const world = createWorld(caches, installationCache);
+  const world = createWorld(caches, installationCache, options.kinds);
   return {
     client,
     self,
@@ -191,7 +205,8 @@ const common = (log: Logger, clock: Clock) => ({ userAgent: 'espalier', clock, r
 /** The leases use separate connections, so that other requests do not delay renewals. */
 export async function fleetOf(
   { fleet, kubeconfig, log, wrapClient = (own: Client) => own }: ProcessServicesOptions,
-  { client, world, metrics, responses, clock }: ProcessServices,
+  { client, world, caches, metrics, responses, clock }: ProcessServices,
+  parts: ProcessParts,
   closing: Closing,
 ): Promise<Share | undefined> {
   if (!fleet) return undefined;
@@ -199,19 +214,11 @@ export async function fleetOf(
     createClient(await connect({ kubeconfig, ...common(log, clock), responses: responses.host })),
   );
   closing.add(() => own.close());
-  return createTreeFleet({
-    namespace: fleet.namespace,
-    name: fleet.name,
-    ...fleet.timing,
-    client: own,
-    treeClient: client,
-    world,
-    clock,
-    rng,
-    log,
-    metrics,
-    identity: identity(),
-  });
+  const { namespace, name, timing } = fleet;
+  const shared = { namespace, name, ...timing, client: own, clock, rng, log, metrics, identity: identity() };
+  return sharesTrees(parts)
+    ? createTreeFleet({ ...shared, treeClient: client, world })
+    : createItemFleet({ ...shared, itemClient: client, items: caches.of(deployItemKind) });
 }
 
 export const identity = (): string => `${process.env['MY_POD_NAME'] ?? hostname()}-${String(process.pid)}`;

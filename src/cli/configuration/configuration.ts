@@ -1,4 +1,5 @@
 /** The configuration: a file with upstream's LandscaperConfiguration, converted to Espalier's settings. */
+import { textOfYaml } from '../../lib/yaml-bytes.ts';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
@@ -9,6 +10,7 @@ import { defaultLimits, type InstallationLimits } from '../../api/limits.ts';
 import type { ConfiguredFile } from '../../components/configured-files.ts';
 import { defaultComponentLimits, type ComponentLimits } from '../../components/resolve.ts';
 import { isDuration, parseDuration } from '../../lib/duration.ts';
+import type { LocalAddresses } from '../../lib/local-addresses.ts';
 import { ownField } from '../../lib/objects.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import { DEFAULT_REMOTE_RETRY_MS } from '../../machine/remote.ts';
@@ -21,9 +23,10 @@ import { checkKeys } from './keys.ts';
 import { configurationSchema, type ConfigurationFile } from './schema.ts';
 import { UsageError } from '../errors.ts';
 import type { DeployerName } from '../names.ts';
-import type { DeployerSettings } from '../../../deployers/sdk/deployer.ts';
+import type { DeployerSettings, ReadinessRules } from '../../../deployers/sdk/deployer.ts';
 import { defaultSettings, type ContainerSettings } from '../../../deployers/container/settings.ts';
 import { containerSettings } from './container.ts';
+import { tracingIn } from './tracing.ts';
 
 export interface Configuration {
   /** Number of parallel reconciles of each controller. */
@@ -48,6 +51,7 @@ export interface Configuration {
   readonly registry: {
     readonly localRoot?: string;
     readonly allowPlainHttp?: boolean;
+    readonly localAddresses?: LocalAddresses;
     readonly configFiles?: readonly ConfiguredFile[];
     readonly caFiles?: readonly ConfiguredFile[];
     readonly cacheBytes?: number;
@@ -91,6 +95,10 @@ export interface Configuration {
   readonly deployers?: Partial<Record<DeployerName, OwnSettings>>;
   /** Whether objects get the conditions Ready, Reconciling and Stalled; an addition of ours. */
   readonly hasReadyConditions: boolean;
+  /** Whether values of secrets in names of objects are only reported. */
+  readonly allowsSecretsInNames: boolean;
+  /** When objects on targets are ready; an addition of ours. */
+  readonly readiness: ReadinessRules;
   /** Whether unknown fields of blueprints and of configurations of deploy items fail the job. */
   readonly isStrict: boolean;
   /** Which jobs are recorded, and for how long; undefined: none. */
@@ -133,6 +141,8 @@ export const defaults: Configuration = {
   helm: {},
   container: defaultSettings,
   hasReadyConditions: true,
+  allowsSecretsInNames: false,
+  readiness: 'kstatus',
   isStrict: false,
   installsCrds: true,
 };
@@ -166,6 +176,7 @@ export function configurationOf(
   const { controllers, deployItemTimeouts, lsDeployments: deployments, crdManagement } = result.data;
   const { signatureVerificationEnforcementPolicy: policy, watchNamespaces } = result.data;
   return {
+    ...plainSettings(result.data),
     workers: workersOf(controllers),
     pickupTimeoutMs:
       durationAt(file, 'deployItemTimeouts.pickup', deployItemTimeouts?.pickup) ?? defaults.pickupTimeoutMs,
@@ -175,8 +186,6 @@ export function configurationOf(
     limits: limitSettings(result.data, file),
     helm: helmSettings(result.data, file),
     container: containerSettings(result.data),
-    hasReadyConditions: result.data.readyConditions ?? defaults.hasReadyConditions,
-    isStrict: result.data.strict ?? defaults.isStrict,
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
     ...(watchNamespaces?.length && { watchNamespaces: [...new Set(watchNamespaces)] }),
     ...(policy && { verification: policy }),
@@ -185,6 +194,14 @@ export function configurationOf(
     ...(result.data.tracing && { tracing: tracingIn(result.data.tracing) }),
   };
 }
+
+/** Settings that have the values of the file. */
+const plainSettings = (file: ConfigurationFile) => ({
+  hasReadyConditions: file.readyConditions ?? defaults.hasReadyConditions,
+  readiness: file.readiness ?? defaults.readiness,
+  isStrict: file.strict ?? defaults.isStrict,
+  allowsSecretsInNames: file.secretsInNames === 'warn',
+});
 
 /** The first error, with the path of its key. */
 export function firstError(error: z.ZodError): string {
@@ -235,23 +252,13 @@ function journalSettings({ journal }: ConfigurationFile, file: string): JournalS
   };
 }
 
-/** null means the default. */
-const tracingIn = ({
-  enabled,
-  endpoint,
-  sampleRatio,
-}: NonNullable<ConfigurationFile['tracing']>): TracingConfiguration => ({
-  ...(typeof enabled === 'boolean' && { enabled }),
-  ...(typeof endpoint === 'string' && { endpoint }),
-  ...(typeof sampleRatio === 'number' && { sampleRatio }),
-});
-
 /** Relative paths are relative to the configuration file. */
 export function registrySettings({ registry }: ConfigurationFile, file: string): Configuration['registry'] {
-  const { local, oci, cacheSize, caFiles } = registry ?? {};
+  const { local, oci, cacheSize, caFiles, allowLocalAddresses } = registry ?? {};
   return {
     ...(local?.rootPath && { localRoot: resolve(dirname(file), local.rootPath) }),
     ...(oci?.allowPlainHttp && { allowPlainHttp: true }),
+    ...(allowLocalAddresses && { localAddresses: 'all' as const }),
     ...(oci?.configFiles?.length && {
       configFiles: filesAt(file, 'registry.oci.configFiles', oci.configFiles),
     }),
@@ -288,7 +295,7 @@ function healthOf(deployments: NonNullable<ConfigurationFile['lsDeployments']>):
 /** The document of a file; an empty map if it is empty. @throws UsageError */
 export function readDocument(file: string): unknown {
   try {
-    return parseYaml(readFileSync(file, 'utf8')) ?? {};
+    return parseYaml(textOfYaml(readFileSync(file))) ?? {};
   } catch (error) {
     const [line = ''] = (error as Error).message.split('\n');
     throw new UsageError(`cannot read configuration ${file}: ${line}`, { cause: error });

@@ -8,6 +8,7 @@ import { defaultJournal } from '../../api/journal.ts';
 import { defaultLimits, maximumLimits } from '../../api/limits.ts';
 import { defaultComponentLimits } from '../../components/resolve.ts';
 import { DEFAULT_TREE_DEPTH, MAX_TREE_DEPTH } from '../../landscape/tree.ts';
+import { readinessRules } from '../../../deployers/sdk/deployer.ts';
 import { container } from './container-schema.ts';
 import { alias, section, setting, unused } from './schema-parts.ts';
 import { tracing } from './tracing.ts';
@@ -85,6 +86,11 @@ export const configurationSchema = z.looseObject({
       names,
       'files with certificate authorities in PEM that registries and chart repositories may have, in addition to those of Node; relative to the configuration file; read again when they change; not in upstream',
       'none',
+    ),
+    allowLocalAddresses: setting(
+      z.boolean(),
+      '`true`: registries and chart repositories may be at loopback and link-local addresses, also by a redirect, for example in tests; not in upstream',
+      '`false`; outside of a pod, loopback addresses that a user names are allowed',
     ),
     cacheSize: setting(
       z.number().int().nonnegative(),
@@ -186,6 +192,16 @@ export const configurationSchema = z.looseObject({
     z.boolean(),
     'whether installations, executions and deploy items get the conditions [Ready, Reconciling and Stalled](observability.md#status); `false`: each write removes them; not in upstream',
     '`true`',
+  ),
+  readiness: setting(
+    z.enum(readinessRules),
+    'when [objects on targets are ready](manifests.md#readiness): `kstatus`: all kinds, by rules and by their conditions; `landscaper`: only the six kinds that Landscaper waits for; not in upstream',
+    '`kstatus`',
+  ),
+  secretsInNames: setting(
+    z.enum(['refuse', 'warn']),
+    'what happens if a template puts a value of a secret into the name of an object: `refuse`: the job fails; `warn`: the object is created, and the condition `ValidateBlueprint` names the import of the value; not in upstream',
+    '`refuse`',
   ),
   helm: section({
     executable: setting(

@@ -1,6 +1,6 @@
 /** The section `tracing` of the configuration file. */
 import { z } from 'zod';
-import { isHttpUrl } from '../../observability/tracing/settings.ts';
+import { isHttpUrl, type TracingConfiguration } from '../../observability/tracing/settings.ts';
 import { section, setting } from './schema-parts.ts';
 
 export const tracing = section({
@@ -19,4 +19,15 @@ export const tracing = section({
     'share of the jobs that are traced, from 0 to 1; their ids decide, so all replicas and deployers trace the same jobs',
     '`OTEL_TRACES_SAMPLER`, or 1',
   ),
+});
+
+/** null means the default. */
+export const tracingIn = ({
+  enabled,
+  endpoint,
+  sampleRatio,
+}: NonNullable<z.infer<typeof tracing>>): TracingConfiguration => ({
+  ...(typeof enabled === 'boolean' && { enabled }),
+  ...(typeof endpoint === 'string' && { endpoint }),
+  ...(typeof sampleRatio === 'number' && { sampleRatio }),
 });

@@ -1,4 +1,5 @@
 /** The files of the client, which the build bundles. */
+import { table } from '../../lib/objects.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandError } from '../errors.ts';
@@ -10,12 +11,12 @@ export interface Asset {
 }
 
 const FOLDER = 'dist/web/console';
-const files: Readonly<Record<string, string>> = {
+const files: Readonly<Record<string, string>> = table({
   'index.html': 'text/html; charset=utf-8',
   'console.js': 'text/javascript; charset=utf-8',
   'console.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
-};
+});
 
 /** By file name. @throws CommandError if the package was built without them */
 export function readAssets(): ReadonlyMap<string, Asset> {

@@ -2,10 +2,11 @@
  * Who may use the console: requests to a loopback name (against DNS rebinding), from its own pages (against forged
  * requests), with the cookie of a session.
  */
+import { table } from '../../lib/objects.ts';
 import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
 
 /** Sent with every response. Scripts and styles come only from the console itself. */
-export const securityHeaders: Readonly<Record<string, string>> = {
+export const securityHeaders: Readonly<Record<string, string>> = table({
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",
@@ -22,7 +23,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-};
+});
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 

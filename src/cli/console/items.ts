@@ -1,5 +1,4 @@
 /** Rows of the list and parts of a landscape, from trees. Pure. */
-import { isBeingDeleted, isDeletionPhase } from '../../api/job.ts';
 import { exportedNames, importedNames } from '../../api/data-names.ts';
 import type { DeployItem } from '../../api/kinds/deployitem.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
@@ -27,7 +26,7 @@ export function rowOf(root: Node): LandscapeRow {
     name: root.name,
     phase: root.phase,
     condition: root.condition,
-    marks: marksOf(root),
+    marks: root.marks,
     note: rowNote(root),
     ...timesOf(root),
     ...counts,
@@ -50,11 +49,6 @@ function firstWait(node: Node): Node | undefined {
   }
   return noteOf(node) === '' ? undefined : node;
 }
-
-const marksOf = ({ marks, object }: Node): readonly string[] =>
-  isBeingDeleted(object.metadata) && !isDeletionPhase(object.status?.phase)
-    ? [...marks, 'being deleted']
-    : marks;
 
 function timesOf({ object, startedAt, endedAt }: Node): Pick<Part, 'createdAt' | 'startedAt' | 'endedAt'> {
   const createdAt = Date.parse(object.metadata.creationTimestamp ?? '');
@@ -81,7 +75,7 @@ export function partsOf(root: Node): readonly Part[] {
       title: node.title,
       phase: node.phase,
       condition: node.condition,
-      marks: marksOf(node),
+      marks: node.marks,
       note: noteOf(node),
       warnings: node.warnings,
       ...timesOf(node),

@@ -1,7 +1,10 @@
 /** The HTTP server of the console: its pages, its data as JSON, and events. */
 import type { AddressInfo } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
+import { parseBoundedJson } from '../../lib/json-bounds.ts';
+import { readBodies } from '../../lib/fastify-bodies.ts';
 import { readableJson } from '../../lib/printable.ts';
+import { REQUEST_TIMEOUT_MS, RequestBodies } from '../../lib/request-bodies.ts';
 import { CommandError } from '../errors.ts';
 import type { Node } from '../tree/tree.ts';
 import { Refused, type Access, type Viewer } from './access.ts';
@@ -26,19 +29,19 @@ interface ConsoleParts {
 
 /** A token can have some kilobytes. */
 const MAX_BODY_BYTES = 32 * 1024;
-const REQUEST_TIMEOUT_MS = 30_000;
+/** Of all bodies in memory together. */
+const MAX_BYTES = 128 * MAX_BODY_BYTES;
 
 /** The server without a port, for tests. */
 export function createServer({ access, assets, certificate }: ConsoleParts): FastifyInstance {
   const server = fastify({
     logger: false,
     forceCloseConnections: true,
-    bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     ...(certificate && { https: certificate }),
   }) as unknown as FastifyInstance;
   // Browsers send other types to foreign origins without asking first.
-  server.removeContentTypeParser('text/plain');
+  readBodies(server, new RequestBodies(MAX_BODY_BYTES, MAX_BYTES), 'application/json', parsed);
   server.setReplySerializer(readableJson);
   server.decorateRequest('viewer', undefined);
   server.addHook('onClose', () => {
@@ -59,6 +62,15 @@ export function createServer({ access, assets, certificate }: ConsoleParts): Fas
   addEvents(server);
   addPages(server, assets);
   return server;
+}
+
+/** @throws Refused if the body is not JSON */
+function parsed(body: Buffer): unknown {
+  try {
+    return parseBoundedJson(body.toString('utf8'));
+  } catch (error) {
+    throw new Refused(400, `the body is not JSON: ${(error as Error).message}`);
+  }
 }
 
 /** @throws CommandError if the port is not available */

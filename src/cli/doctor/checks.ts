@@ -1,112 +1,53 @@
 /** What `espalier doctor` looks for: a table of pure functions over objects that were read once. */
-import { isBeingDeleted, isFinalPhase, isFinished } from '../../api/job.ts';
 import { labels } from '../../api/labels.ts';
 import { lockName } from '../../landscape/upstream-locks.ts';
 import { executionContext, installationContext } from '../../dataflow/scope.ts';
-import { notPickedUpMessage } from '../../machine/status.ts';
 import type { Obj, View } from '../../runtime/types.ts';
-import type { Collected } from '../tree/collect.ts';
+import { definitionsInDeletion, outdatedDefinitions } from './definitions.ts';
+import { stuckDeletion } from './deletions.ts';
 import { unservedFinalizer } from './finalizers.ts';
 import { nameOf, objectsIn, type Findable, type Finding } from './findable.ts';
-import { staleLease } from './leases.ts';
+import { controllersNotRunning, staleLease } from './fleets.ts';
+import { deletedBelowRoot, heldRequest } from './held-objects.ts';
+import { leftBehind } from './left-behind.ts';
+import { jobNotBegun, notTakenUp, phaseWithoutJob } from './jobs.ts';
+import { anotherDeployer } from './rivals.ts';
 
 interface Check {
   readonly name: string;
   readonly find: (all: Findable) => readonly Finding[];
 }
 
-const STUCK_MS = 10 * 60_000;
-
+/**
+ * Causes come before their effects: a finding is omitted if an earlier one is about the same object, or affects it.
+ * So one cause is one finding.
+ */
 export const checks: readonly Check[] = [
+  { name: 'controllers-not-running', find: controllersNotRunning },
+  { name: 'definition-in-deletion', find: definitionsInDeletion },
+  { name: 'outdated-definition', find: outdatedDefinitions },
+  { name: 'another-deployer', find: anotherDeployer },
   { name: 'phase-without-job', find: phaseWithoutJob },
   { name: 'not-taken-up', find: notTakenUp },
+  { name: 'held-request', find: heldRequest },
+  { name: 'job-not-begun', find: jobNotBegun },
   { name: 'unserved-finalizer', find: unservedFinalizer },
+  { name: 'deleted-below-root', find: deletedBelowRoot },
   { name: 'stuck-deletion', find: stuckDeletion },
+  { name: 'left-behind', find: leftBehind },
   { name: 'missing-owner', find: missingOwner },
   { name: 'orphaned-export', find: orphanedExport },
   { name: 'leftover-lock', find: leftoverLock },
   { name: 'stale-lease', find: staleLease },
 ];
 
-export const diagnose = (all: Findable): readonly Finding[] =>
-  checks.flatMap(({ find }) =>
-    [...find(all)].sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : 0)),
-  );
-
-/** No job runs, but the phase is one of a running job: no controller continues it. */
-function phaseWithoutJob(all: Findable): readonly Finding[] {
-  const rootOf = rootFinder(all);
-  return objectsIn(all)
-    .filter((one) => isFinished(one) && Boolean(one.status?.phase) && !isFinalPhase(one.status?.phase))
-    .map((one) => ({
-      check: 'phase-without-job',
-      object: nameOf(one),
-      evidence: `phase is "${one.status?.phase ?? ''}", but jobIDFinished equals jobID "${one.status?.jobID ?? ''}"`,
-      risk: 'starts a job of the whole tree',
-      command: `espalier installations reconcile ${rootOf(one)} -n ${one.metadata.namespace ?? ''}`,
-    }));
-}
-
-/** Finds the name of an object's root. An object whose chain of parents is broken counts as its own root. */
-export function rootFinder({ installations, executions }: Collected): (one: View<Obj>) => string {
-  const at = ({ namespace = '' }: View<Obj>['metadata'], name: string): string => `${namespace}/${name}`;
-  const byName = (objects: readonly View<Obj>[]): ReadonlyMap<string, View<Obj>> =>
-    new Map(objects.map((one) => [at(one.metadata, one.metadata.name), one]));
-  const [parents, managers] = [byName(installations), byName(executions)];
-  const parentOf = ({ metadata }: View<Obj>): View<Obj> | undefined => {
-    const owner = metadata.ownerReferences?.find(({ kind }) => kind === 'Installation')?.name;
-    const parent = metadata.labels?.[labels.encompassedBy] ?? owner;
-    const manager = metadata.labels?.[labels.executionManagedBy];
-    return (
-      (parent === undefined ? undefined : parents.get(at(metadata, parent))) ??
-      (manager === undefined ? undefined : managers.get(at(metadata, manager)))
-    );
-  };
-  return (one) => {
-    const seen = new Set<View<Obj>>([one]);
-    let root = one;
-    for (let next = parentOf(one); next && !seen.has(next); next = parentOf(next)) {
-      seen.add(next);
-      root = next;
-    }
-    return root.metadata.name;
-  };
-}
-
-function notTakenUp({ deployItems }: Findable): readonly Finding[] {
-  return deployItems.flatMap((item) => {
-    const message = isFinished(item) ? undefined : notPickedUpMessage(item.status?.conditions);
-    if (message === undefined) return [];
-    return {
-      check: 'not-taken-up',
-      object: nameOf(item),
-      evidence: message,
-      risk: 'none; starting the deployer is better if the type is meant to be supported',
-      command: `kubectl get deployitem ${item.metadata.name} -n ${item.metadata.namespace ?? ''} -o jsonpath={.spec.type}`,
-    };
-  });
-}
-
-/** Deletions for which no better reason was found. */
-function stuckDeletion(all: Findable): readonly Finding[] {
-  const explained = new Set(unservedFinalizer(all).map(({ object }) => object));
-  return [...objectsIn(all), ...all.data].flatMap((one: View<Obj>) => {
-    const { deletionTimestamp = '', finalizers = [], name, namespace = '' } = one.metadata;
-    const age = all.now - Date.parse(deletionTimestamp);
-    if (!isBeingDeleted(one.metadata) || !(age > STUCK_MS) || explained.has(nameOf(one))) return [];
-    return {
-      check: 'stuck-deletion',
-      object: nameOf(one),
-      evidence: `deleted at ${deletionTimestamp}, and still has the finalizers ${finalizers.join(', ') || 'none'}`,
-      risk:
-        one.kind === 'Installation'
-          ? 'force-delete uninstalls nothing: deployed objects stay on the targets'
-          : 'none; the command only shows the object',
-      command:
-        one.kind === 'Installation'
-          ? `espalier installations force-delete ${name} -n ${namespace} --dry-run`
-          : `kubectl describe ${(one.kind ?? '').toLowerCase()} ${name} -n ${namespace}`,
-    };
+export function diagnose(all: Findable): readonly Finding[] {
+  const explained = new Map<string, string>();
+  return checks.flatMap(({ name, find }) => {
+    const found = find(all).filter(({ object }) => (explained.get(object) ?? name) === name);
+    for (const { object, affects = [] } of found)
+      for (const one of [object, ...affects]) explained.set(one, name);
+    return [...found].sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : 0));
   });
 }
 

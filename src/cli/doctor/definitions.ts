@@ -1,10 +1,13 @@
 /** Which of our CustomResourceDefinitions a cluster lacks, and which of their fields. */
 import { isObject } from '../../lib/objects.ts';
-import type { Finding } from './findable.ts';
+import { isBeingDeleted } from '../../api/job.ts';
+import type { Obj, View } from '../../runtime/types.ts';
+import type { Collected } from '../tree/collect.ts';
+import { nameOf, type Finding } from './findable.ts';
 
 /** What is compared, of a definition of ours or of the cluster. */
 export interface DefinitionLike {
-  readonly metadata: { readonly name?: string };
+  readonly metadata: { readonly name?: string; readonly deletionTimestamp?: string };
   readonly spec?:
     | {
         readonly versions?: readonly {
@@ -18,10 +21,10 @@ export interface DefinitionLike {
 const MOST_NAMED = 5;
 
 /** The definitions of the cluster that drop or reject what this version writes. */
-export function outdatedDefinitions(
-  ours: readonly DefinitionLike[],
-  stored: readonly DefinitionLike[],
-): readonly Finding[] {
+export function outdatedDefinitions({
+  definitions: ours = [],
+  storedDefinitions: stored = [],
+}: Definitions): readonly Finding[] {
   const byName = new Map(stored.map((one) => [one.metadata.name, one]));
   return ours.flatMap((wanted) => {
     const name = wanted.metadata.name ?? '';
@@ -35,6 +38,36 @@ export function outdatedDefinitions(
       command: 'espalier crds | kubectl apply --server-side --force-conflicts -f -',
     };
   });
+}
+
+/** Definitions in deletion: the server deletes all objects of the kind, and accepts no new ones. */
+export function definitionsInDeletion(all: Definitions & Partial<Collected>): readonly Finding[] {
+  const { definitions: ours = [], storedDefinitions: stored = [] } = all;
+  const names = new Set(ours.map(({ metadata }) => metadata.name));
+  return stored.flatMap(({ metadata: { name = '', deletionTimestamp } }) =>
+    deletionTimestamp === undefined || !names.has(name)
+      ? []
+      : {
+          check: 'definition-in-deletion',
+          object: `CustomResourceDefinition ${name}`,
+          evidence: `it was deleted at ${deletionTimestamp}, which cannot be undone; objects of the kind are being deleted, and jobs wait because none can be created`,
+          risk: 'starts a job of every root, which uninstalls what the deleted deploy items have installed; read docs/operating.md, "A definition was deleted", before',
+          command: 'espalier installations reconcile --all -A',
+          affects: objectsOf(name, all).map(nameOf),
+        },
+  );
+}
+
+/** The objects of a kind that are being deleted with their definition. */
+const objectsOf = (name: string, all: Partial<Collected>): readonly View<Obj>[] =>
+  [...(all.installations ?? []), ...(all.executions ?? []), ...(all.deployItems ?? [])].filter(
+    ({ kind, metadata }) => name.startsWith(`${kind.toLowerCase()}s.`) && isBeingDeleted(metadata),
+  );
+
+/** Ours, and those of the cluster. */
+interface Definitions {
+  readonly definitions?: readonly DefinitionLike[];
+  readonly storedDefinitions?: readonly DefinitionLike[];
 }
 
 function shortcoming(wanted: DefinitionLike, stored: DefinitionLike | undefined): string | undefined {

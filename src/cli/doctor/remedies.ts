@@ -1,11 +1,12 @@
 /** Which findings `espalier doctor --fix` can fix, and with which write. All others need a person. Pure. */
+import { table } from '../../lib/objects.ts';
 import { annotations, operations } from '../../api/labels.ts';
 import { dataObjectKind, installationKind, syncObjectKind, targetKind } from '../../api/landscaper-kinds.ts';
 import type { Kind, Obj, View, Write } from '../../runtime/types.ts';
 import { CRD_MANAGER } from '../../landscape/ensure-crds.ts';
 import { CustomResourceDefinition } from '../../runtime/core-kinds.ts';
 import { leaseKind } from '../../runtime/manager/lease.ts';
-import { rootFinder } from './checks.ts';
+import { rootFinder } from './roots.ts';
 import type { Findable, Finding } from './findable.ts';
 
 /** A write that fixes a finding if the object has not changed since it was read. */
@@ -15,15 +16,22 @@ interface Remedy {
 }
 
 /** What to do about findings without a remedy. */
-const BY_HAND: Readonly<Record<string, string>> = {
+const BY_HAND: Readonly<Record<string, string>> = table({
+  'controllers-not-running': 'start the controllers, or let them reach the API server',
+  'another-deployer': 'start both with the same --lease, give them different target selectors, or stop one',
+  'job-not-begun': 'check whether the controllers run, may write, and work on this namespace',
   'not-taken-up': 'start a deployer for this type, or remove the item from the blueprint',
-  'unserved-finalizer': 'start the controller or deployer that removes the finalizer',
+  'unserved-finalizer': 'start the program that removes the finalizer',
   'stuck-deletion':
     'find out which controller serves the finalizers; read the risk before you use force-delete',
+  'deleted-below-root':
+    'start a job of the root with the command; if the blueprint still contains the object, the job creates it again',
+  'held-request': 'resume the jobs with the command, or check whether the controllers run',
+  'left-behind': 'choose one of the ways out: manage the objects again, delete them, or forget them',
   'missing-owner': 'check whether the garbage collector of the cluster runs; it deletes such objects',
   'expired-credential': 'put new credentials into the target or its Secret',
   'unreachable-target': 'check the address, the network and the credentials of the cluster',
-};
+});
 
 export const stepsByHand = ({ check }: Finding): string => BY_HAND[check] ?? 'run the command yourself';
 

@@ -1,5 +1,6 @@
 /** What is wrong with the access to a target: credentials that have expired, and a cluster that does not answer. */
 import { X509Certificate } from 'node:crypto';
+import { KUBECONFIG } from '../../lib/kubeconfig-strings.ts';
 import { isObject, ownField } from '../../lib/objects.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import type { Finding } from './findable.ts';
@@ -77,7 +78,7 @@ function endOfCertificate(base64: unknown): number | undefined {
 
 function parsed(text: string): unknown {
   try {
-    const value = parseYaml(text);
+    const value = parseYaml(text, { strings: KUBECONFIG });
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

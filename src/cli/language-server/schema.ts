@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { BLUEPRINT_FILE } from '../../api/blueprint.ts';
 import { COMPONENT_FILE } from '../../components/component-file.ts';
-import { isObject } from '../../lib/objects.ts';
+import { isObject, table } from '../../lib/objects.ts';
 import type { Node } from '../schemas/editor-schema.ts';
 import { ELEMENT, type FieldPath } from './position.ts';
 
@@ -11,10 +11,10 @@ export interface NamedSchema {
   readonly schema: Node;
 }
 
-const byFile: Readonly<Record<string, string>> = {
+const byFile: Readonly<Record<string, string>> = table({
   [BLUEPRINT_FILE]: 'blueprint',
   [COMPONENT_FILE]: 'component',
-};
+});
 
 /** @param lines of the document; @returns undefined if there is no schema for it */
 export function schemaFor(

@@ -1,12 +1,15 @@
 /** The terminal or other output of a command, and its capabilities. */
 import { createInterface } from 'node:readline';
 import pico from 'picocolors';
+import { systemClock, type Clock } from '../../lib/clock.ts';
 import { printableLines } from '../../lib/printable.ts';
 
 export type Paint = ReturnType<typeof pico.createColors>;
 
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The time that the user waits. */
+  readonly clock: Clock;
   /** Whether standard output is a terminal that can be redrawn. */
   readonly isLive: boolean;
   /** Size in characters; 120 by 40 if the output is not a terminal. */
@@ -38,6 +41,7 @@ export function systemTerminal(): Terminal {
     stream.isTTY ? printableLines(text) : text;
   return {
     env,
+    clock: systemClock,
     isLive: stdout.isTTY && env['TERM'] !== 'dumb',
     get columns() {
       return stdout.columns || DEFAULT_COLUMNS;

@@ -81,7 +81,8 @@ export const marksText = (marks: readonly string[]): string =>
 
 /** The note for a node: why it failed, or what it waits for. Parents have no note if their children do. */
 export function noteOf(node: Node): string {
-  if (node.condition === 'succeeded') return warningNote(node);
+  if (node.condition === 'succeeded')
+    return node.isWait ? plainMessage(node.message ?? '') : warningNote(node);
   if (node.children.some((child) => child.condition === node.condition)) return '';
   switch (node.condition) {
     case 'failed':
@@ -93,7 +94,7 @@ export function noteOf(node: Node): string {
         ? `waits for ${node.blockedBy.join(', ')}`
         : plainMessage(node.message ?? '');
     case 'waiting':
-      return '';
+      return node.isWait ? plainMessage(node.message ?? '') : '';
   }
 }
 

@@ -5,6 +5,7 @@ import {
   executionOf,
   indexOf,
   installationNode,
+  topOf,
   isTop,
   type Index,
   type Node,
@@ -34,7 +35,7 @@ export function createTreeBuilder(): (collected: Collected) => readonly Node[] {
       collectBelow(top, index, objects);
       const old = before.get(key);
       const isSame = old !== undefined && areSame(old.objects, objects);
-      next.set(key, isSame ? old : { objects, node: installationNode(top, top.status?.jobID, index) });
+      next.set(key, isSame ? old : { objects, node: installationNode(top, topOf(top, index), index) });
     }
     before = next;
     return [...next.values()].map(({ node }) => node);

@@ -3,27 +3,20 @@
  * Pure.
  */
 import { conditionTypes } from '../../api/conditions.ts';
-import {
-  hasFinalizer,
-  isBeingDeleted,
-  isDeletionPhase,
-  isFinalPhase,
-  isFinished,
-  isSuspended,
-  parentInstallation,
-} from '../../api/job.ts';
+import { isFinalPhase, isFinished, parentInstallation } from '../../api/job.ts';
 import type { DeployItem } from '../../api/kinds/deployitem.ts';
 import type { Execution } from '../../api/kinds/execution.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
-import { annotations, labels, operations } from '../../api/labels.ts';
+import { annotations, labels } from '../../api/labels.ts';
 import { concernsPredecessor } from '../../api/predecessors.ts';
 import { importedNames } from '../../api/data-names.ts';
 import { exportersByName } from '../../blueprint/dependencies.ts';
 import { siblingOf } from '../../dataflow/siblings.ts';
 import type { View } from '../../lib/objects.ts';
-import { notPickedUpMessage } from '../../machine/status.ts';
+import type { Obstacle } from '../../machine/decision.ts';
 import { joinKey, keyOf } from '../../runtime/keys.ts';
 import type { Collected } from './collect.ts';
+import { isRetrying, isWait, marksOf, messageOf, obstacleOf } from './messages.ts';
 
 export type TreeObject = View<Installation> | View<Execution> | View<DeployItem>;
 
@@ -50,6 +43,10 @@ export interface Node {
   readonly warnings: readonly string[];
   /** Whether the message is about waiting, not about a failure. */
   readonly isWait: boolean;
+  /** What holds up the job of the object, or of an object below. */
+  readonly obstacle: Obstacle | undefined;
+  /** Whether the running job retries an error of this object. */
+  readonly isRetrying: boolean;
   /** Titles of siblings that it waits for, or that made it fail. */
   readonly blockedBy: readonly string[];
   /** Start and end of the job, in milliseconds since 1970. */
@@ -66,12 +63,32 @@ export function treesOf(collected: Collected, name?: string): Node[] {
     name === undefined
       ? collected.installations.filter((i) => isTop(i, index))
       : collected.installations.filter((i) => i.metadata.name === name);
-  return [...tops].sort(byPlace).map((top) => installationNode(top, top.status?.jobID, index));
+  return [...tops].sort(byPlace).map((top) => installationNode(top, topOf(top, index), index));
 }
 
 /** Deploy items without an owner, each as a tree of its own. */
 export const itemTrees = ({ deployItems }: Pick<Collected, 'deployItems'>): Node[] =>
-  [...deployItems].sort(byPlace).map((item) => node(item, 'DeployItem', item.status?.jobID, undefined, []));
+  [...deployItems].sort(byPlace).map((item) => node(item, 'DeployItem', topOf(item), undefined, []));
+
+interface Top {
+  /** Name of the root installation; the tree may begin below it. */
+  readonly root: string;
+  /** The job of the object at the top of the tree. */
+  readonly job: string | undefined;
+}
+
+export function topOf({ metadata, status }: TreeObject, index?: Index): Top {
+  const seen = new Set<string>();
+  let root = metadata.name;
+  let parent = parentInstallation(metadata);
+  while (index && parent !== undefined && !seen.has(parent)) {
+    seen.add(parent);
+    root = parent;
+    const above = index.installations.get(joinKey(metadata.namespace, parent));
+    parent = above && parentInstallation(above.metadata);
+  }
+  return { root, job: status?.jobID };
+}
 
 /** Objects by key, and by the key of their owner. */
 export interface Index {
@@ -115,15 +132,15 @@ export function isTop(installation: View<Installation>, index: Index): boolean {
 
 // ---------------------------------------------------------------- nodes
 
-export function installationNode(self: View<Installation>, job: string | undefined, index: Index): Node {
+export function installationNode(self: View<Installation>, top: Top, index: Index): Node {
   const key = keyOf(self);
   const order = (self.status?.subInstCache?.activeSubs ?? []).map(({ objectName }) => objectName);
   const subs = inOrder(index.subInstallations.get(key) ?? [], order);
   const execution = executionOf(self, index);
   const title = titleOf(self);
-  return node(self, 'Installation', job, title, [
-    ...withPredecessors(subs, job, index),
-    ...(execution ? [executionNode(execution, title, job, index)] : []),
+  return node(self, 'Installation', top, title, [
+    ...withPredecessors(subs, top, index),
+    ...(execution ? [executionNode(execution, title, top, index)] : []),
   ]);
 }
 
@@ -140,12 +157,8 @@ export const titleOf = ({ metadata }: View<Installation>): string =>
 const MAX_BLOCKED_BY = 100;
 
 /** The nodes of sub-installations, each with the titles of the siblings that it waits for or that made it fail. */
-function withPredecessors(
-  subs: readonly View<Installation>[],
-  job: string | undefined,
-  index: Index,
-): readonly Node[] {
-  const nodes = subs.map((sub) => ({ sub, node: installationNode(sub, job, index) }));
+function withPredecessors(subs: readonly View<Installation>[], top: Top, index: Index): readonly Node[] {
+  const nodes = subs.map((sub) => ({ sub, node: installationNode(sub, top, index) }));
   const unfinished = nodes.filter(({ node }) => node.condition !== 'succeeded');
   const titles = new Map(unfinished.map(({ node: { name, title } }) => [name, title]));
   const exporters = exportersByName(unfinished.map(({ sub }) => siblingOf(sub)));
@@ -166,29 +179,34 @@ function withPredecessors(
   );
 }
 
-function executionNode(self: View<Execution>, title: string, job: string | undefined, index: Index): Node {
+function executionNode(self: View<Execution>, title: string, top: Top, index: Index): Node {
   const order = (self.status?.deployItemCache?.activeDIs ?? []).map(({ objectName }) => objectName);
   const items = inOrder(index.deployItems.get(keyOf(self)) ?? [], order);
   return node(
     self,
     'Execution',
-    job,
+    top,
     title,
-    items.map((item) => node(item, 'DeployItem', job, item.metadata.labels?.[labels.executionName], [])),
+    items.map((item) => node(item, 'DeployItem', top, item.metadata.labels?.[labels.executionName], [])),
   );
 }
 
 function node(
   object: TreeObject,
   kind: Node['kind'],
-  job: string | undefined,
+  top: Top,
   title: string | undefined,
   children: readonly Node[],
 ): Node {
   const { metadata, status } = object;
   const times = status?.transitionTimes;
   const isRunning = !isFinished(object);
-  const isOutdated = (status?.jobID ?? '') !== (job ?? '');
+  const isOutdated = (status?.jobID ?? '') !== (top.job ?? '');
+  const obstacle = obstacleOf(
+    object,
+    children.map((child) => child.obstacle),
+  );
+  const facts = { object, root: top.root, obstacle };
   return {
     kind,
     name: metadata.name,
@@ -198,9 +216,11 @@ function node(
     condition: conditionOf(object),
     isOutdated,
     marks: marksOf(object, isOutdated),
-    message: messageOf(object),
+    message: messageOf(facts),
     warnings: warningsOf(status),
-    isWait: isRunning && (isWaiting(status) || pendingDeletion(object) !== undefined),
+    isWait: isWait(facts),
+    obstacle,
+    isRetrying: isRetrying(object),
     blockedBy: [],
     startedAt: timeOf(times?.triggerTime ?? times?.initTime),
     endedAt: isRunning ? undefined : timeOf(times?.finishedTime),
@@ -208,45 +228,6 @@ function node(
     children,
   };
 }
-
-const messageOf = (object: TreeObject): string | undefined =>
-  pendingDeletion(object) ??
-  heldDeletion(object) ??
-  notPickedUpMessage(object.status?.conditions) ??
-  (object.status?.lastError?.message || undefined);
-
-/** For a root that was deleted while its job runs: the deletion starts when the job ends. */
-function pendingDeletion(object: TreeObject): string | undefined {
-  const { kind, metadata, status } = object;
-  const isPending =
-    kind === 'Installation' &&
-    isBeingDeleted(metadata) &&
-    parentInstallation(metadata) === undefined &&
-    !isFinished(object) &&
-    !isDeletionPhase(status?.phase);
-  if (!isPending) return undefined;
-  const { name, namespace = '' } = metadata;
-  const command = `kubectl annotate installation ${name} -n ${namespace} ${annotations.operation}=${operations.interrupt}`;
-  return `the deletion starts when the running job ends; to end the job now: ${command}`;
-}
-
-/** For an object whose deletion job is done: finalizers of other controllers hold it. */
-function heldDeletion({ metadata, status }: TreeObject): string | undefined {
-  const { finalizers = [] } = metadata;
-  const isHeld =
-    isBeingDeleted(metadata) &&
-    isDeletionPhase(status?.phase) &&
-    !hasFinalizer(metadata) &&
-    finalizers.length > 0;
-  return isHeld
-    ? `the deletion waits for the finalizers of other controllers: ${finalizers.join(', ')}`
-    : undefined;
-}
-
-/** Upstream reports waiting as an error with a code; we use a condition. */
-const isWaiting = (status: TreeObject['status']): boolean =>
-  (status?.conditions ?? []).some(({ type }) => type === conditionTypes.Waiting) ||
-  (status?.lastError?.codes ?? []).includes('ERR_UNFINISHED');
 
 /** The conditions of Espalier that report such mistakes. */
 const warningTypes: readonly string[] = [
@@ -258,17 +239,6 @@ const warningsOf = (status: TreeObject['status']): readonly string[] =>
   (status?.conditions ?? [])
     .filter(({ type, status }) => warningTypes.includes(type) && status === 'False')
     .flatMap(({ message }) => message.split('\n'));
-
-function marksOf(object: TreeObject, isOutdated: boolean): string[] {
-  const isDrifted = object.status?.conditions?.some((c) => c.type === conditionTypes.Drifted) ?? false;
-  const isSharing = object.status?.conditions?.some((c) => c.type === conditionTypes.SharedObjects) ?? false;
-  return [
-    ...(isOutdated && object.status?.phase ? ['outdated'] : []),
-    ...(isDrifted ? ['drifted'] : []),
-    ...(isSharing ? ['shared objects'] : []),
-    ...(object.kind === 'Installation' && isSuspended(object.metadata) ? ['suspended'] : []),
-  ];
-}
 
 function conditionOf(object: TreeObject): Condition {
   if (!isFinished(object)) return object.status?.phase ? 'running' : 'waiting';
@@ -284,11 +254,12 @@ const timeOf = (text: string | undefined): number | undefined => {
 
 // ---------------------------------------------------------------- filters
 
-/** Only failed nodes and their ancestors. */
+/** Only nodes that failed or retry an error, and their ancestors. */
 export const failedOnly = (nodes: readonly Node[]): Node[] =>
   nodes.flatMap((each) => {
     const children = failedOnly(each.children);
-    return children.length > 0 || each.condition === 'failed' ? [{ ...each, children }] : [];
+    const isShown = children.length > 0 || each.condition === 'failed' || each.isRetrying;
+    return isShown ? [{ ...each, children }] : [];
   });
 
 /** Failed nodes that no failed child or sibling explains: the root causes. */

@@ -11,6 +11,7 @@ import { toYaml } from '../../../lib/yaml.ts';
 import { groupOf } from '../../../runtime/keys.ts';
 import type { Obj } from '../../../runtime/types.ts';
 import { CommandError, UsageError } from '../../errors.ts';
+import { selfCommand } from '../../self-command.ts';
 import { blueprintFilesIn, blueprintsAt, STDIN } from '../blueprints/sources.ts';
 import {
   asComponent,
@@ -51,10 +52,11 @@ export async function prepare(paths: readonly string[], options: PrepareOptions)
   const prepared: PreparedDocument[] = [];
   const found: string[] = [];
   const warnings = new Set<string>();
+  const reported = new Map<string, string>();
   for (const document of documents) {
     try {
       const complete = isInstallation(document.object)
-        ? await withBlueprint(document, document.object, { ...options, warnings })
+        ? await withBlueprint(document, document.object, { ...options, warnings, reported })
         : document;
       const refusal = refusalOf(complete.object);
       if (refusal !== undefined) found.push(`${placeOf(document)}: ${refusal}`);
@@ -80,7 +82,7 @@ export const isInstallation = (object: Obj): object is Installation =>
 async function withBlueprint(
   document: SourceDocument,
   installation: Installation,
-  { repository, lint, warnings }: PrepareOptions & { readonly warnings: Set<string> },
+  { repository, lint, ...found }: PrepareOptions & Found,
 ): Promise<PreparedDocument> {
   if (!needsBlueprint(installation)) {
     if (installation.metadata.annotations?.[annotations.blueprintFolder] !== undefined)
@@ -92,7 +94,7 @@ async function withBlueprint(
   const folder = blueprintFolderFor(document.file, installation);
   const files = await blueprintFilesIn(folder);
   const inlined = withInlineBlueprint(installation, files);
-  if (lint) for (const warning of await checked(folder, inlined)) warnings.add(warning);
+  if (lint) await check(folder, placeOf(document), inlined, found);
   const bytes = sizeOf(inlined);
   if (bytes <= MAX_INLINE_BYTES) return { ...document, object: inlined };
   if (repository === undefined)
@@ -106,25 +108,47 @@ async function withBlueprint(
 
 const MAX_SHOWN_FINDINGS = 5;
 
-/**
- * @returns the fields that have no effect, so that something may not be installed
- * @throws CommandError with the errors in the blueprint, and between the installation and its blueprint
- */
-async function checked(folder: string, inlined: Installation): Promise<readonly string[]> {
+/** What the checks of all blueprints have found. */
+interface Found {
+  /** Fields that have no effect, so that something may not be installed. */
+  readonly warnings: Set<string>;
+  /** By folder with mistakes: the place of the installation that reports them. */
+  readonly reported: Map<string, string>;
+}
+
+/** @throws CommandError with the errors in the blueprint, and between the installation and its blueprint */
+async function check(
+  folder: string,
+  place: string,
+  inlined: Installation,
+  { warnings, reported }: Found,
+): Promise<void> {
   const [blueprint] = await blueprintsAt(folder, () => '');
   const [whole] = await blueprintsAt(STDIN, () => toYaml(inlined));
   const inFolder = blueprint ? inspectBlueprint(blueprint.input) : [];
   const ofCaller = whole ? inspectBlueprint(whole.input).filter(({ rule }) => callerRuleNames.has(rule)) : [];
   const isError = ({ level }: Finding): boolean => level === 'error';
-  const findings = [
-    ...inFolder.filter(isError).map(withPlace),
-    ...ofCaller.filter(isError).map(({ message }) => message),
-  ];
-  if (findings.length === 0) return inFolder.filter(({ rule }) => rule === UNKNOWN_FIELD).map(withPlace);
+  // The rules for callers find mistakes of sub-installations in the folder again.
+  const known = new Set(inFolder.map(({ message }) => message));
+  const ofThis = ofCaller.filter(({ message }) => !known.has(message));
+  const hasErrors = inFolder.some(isError) || ofThis.some(isError);
+  // A misspelt name is a warning, and often the reason for an error.
+  const isWarning = ({ rule, level }: Finding): boolean =>
+    rule === UNKNOWN_FIELD || (hasErrors && level === 'warning');
+  for (const finding of inFolder.filter(isWarning)) warnings.add(withPlace(finding));
+  for (const { message } of ofThis.filter(isWarning)) warnings.add(`${place}: ${message}`);
+  const own = ofThis.filter(isError).map(({ message }) => message);
+  const before = reported.get(folder);
+  const shared = before === undefined ? inFolder.filter(isError).map(withPlace) : [];
+  if (before !== undefined && own.length === 0)
+    throw new CommandError(`its blueprint has the mistakes that are listed for ${before}`);
+  const findings = [...shared, ...own];
+  if (findings.length === 0) return;
+  if (shared.length > 0) reported.set(folder, place);
   const [shown, more] = [findings.slice(0, MAX_SHOWN_FINDINGS), findings.length - MAX_SHOWN_FINDINGS];
   throw new CommandError(
     `the blueprint has mistakes: ${shown.join('; ')}${more > 0 ? `; and ${String(more)} more` : ''}; ` +
-      `see them all with: espalier blueprints lint ${folder}, or skip the check with --no-lint`,
+      `see them all with: ${selfCommand()} blueprints lint ${folder}, or skip the check with --no-lint`,
   );
 }
 

@@ -79,23 +79,48 @@ export async function waitForJobs(
     );
   }
   const keys = new Set(roots.map(({ key }) => key));
-  const hasEnded = (node: Node): boolean => {
-    const root = awaited.get(`${node.namespace}/${node.name}`);
-    return !root || (hasRequestedJobEnded(node, root.before) && !startsOthers(node));
-  };
-  const isOver = (nodes: readonly Node[]): boolean => nodes.length >= awaited.size && nodes.every(hasEnded);
+  const isOver = (nodes: readonly Node[]): boolean =>
+    nodes.length >= awaited.size && nodes.every((node) => hasEnded(node, awaited));
   const { nodes, isInterrupted } = await show(keys, isOver, { cluster, terminal, timeoutMs });
   if (!isOver(nodes)) {
-    const left = nodes.filter((node) => !hasEnded(node)).map(({ name }) => name);
+    const left = leftOf(nodes, awaited);
+    const why = isInterrupted ? 'interrupted' : 'timed out';
     throw new CommandError(
-      `${isInterrupted ? 'interrupted' : 'timed out'}; jobs of ${left.join(', ') || 'some installations'} have not ended, ` +
-        'watch them with: espalier installations inspect --watch',
+      `${why}; jobs of ${left.join(', ')} have not ended, watch them with: ${watchCommand(left)}`,
     );
   }
   const codes = nodes
     .filter((node) => awaited.has(`${node.namespace}/${node.name}`))
     .map((node) => report(node, terminal));
   return codes.some((code) => code !== exitCodes.ok) ? exitCodes.failed : exitCodes.ok;
+}
+
+/** The keys of the roots whose jobs have not ended; all that the cluster has not shown count as such. */
+export function leftOf(
+  nodes: readonly Node[],
+  awaited: ReadonlyMap<string, Pick<AppliedRoot, 'before'>>,
+): readonly string[] {
+  const shown = new Set(nodes.map(({ namespace, name }) => `${namespace}/${name}`));
+  return [
+    ...nodes.filter((node) => !hasEnded(node, awaited)).map(({ namespace, name }) => `${namespace}/${name}`),
+    ...[...awaited.keys()].filter((key) => !shown.has(key)),
+  ];
+}
+
+/** The command that shows these roots, and as few others as possible. */
+export function watchCommand(keys: readonly string[]): string {
+  const inspect = `${selfCommand()} installations inspect`;
+  const [first = '', ...others] = keys;
+  const [namespace = '', name = ''] = first.split('/');
+  if (others.length === 0) return `${inspect} ${name} -n ${namespace} --watch`;
+  const isOne = others.every((key) => key.startsWith(`${namespace}/`));
+  return `${inspect} ${isOne ? `-n ${namespace}` : '-A'} --watch`;
+}
+
+/** Whether nothing is left to wait for: the job of this apply has ended, and has started those of other roots. Pure. */
+export function hasEnded(node: Node, awaited: ReadonlyMap<string, Pick<AppliedRoot, 'before'>>): boolean {
+  const root = awaited.get(`${node.namespace}/${node.name}`);
+  return !root || (hasRequestedJobEnded(node, root.before) && !startsOthers(node));
 }
 
 /** Whether the controller still has to start the roots that import from this one. */

@@ -1,4 +1,5 @@
 /** Finds the blueprints at a path: folders, `blueprint.yaml` files, and YAML with an Installation. */
+import { textOfYaml } from '../../../lib/yaml-bytes.ts';
 import { readFileSync, statSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BLUEPRINT_FILE, BLUEPRINT_KIND } from '../../../api/blueprint.ts';
@@ -51,7 +52,7 @@ export async function blueprintsAt(
   if (!facts) throw new UsageError(`there is no file or folder ${path}`);
   if (facts.isDirectory()) return [await inFolder(path)];
   if (path === BLUEPRINT_FILE || path.endsWith(`/${BLUEPRINT_FILE}`)) return [await inFolder(dirname(path))];
-  return blueprintsIn(path, readFileSync(path, 'utf8'));
+  return blueprintsIn(path, textOfYaml(readFileSync(path)));
 }
 
 async function inFolder(folder: string): Promise<FoundBlueprint> {

@@ -1,5 +1,6 @@
 /** Commands about deploy items. */
 import type { Command } from 'commander';
+import { addLeftBehindCommands } from './left-behind/index.ts';
 import type { RunItemsOptions } from './run.ts';
 import { list } from '../../terminal/options.ts';
 import { addLogOptions, examples, type Exit } from '../../program-parts.ts';
@@ -14,8 +15,11 @@ export function addDeployItemCommands(
   const group = program
     .command('deployitems')
     .aliases(['deployitem', 'di'])
-    .summary('run deploy items, without a host cluster')
-    .description('Runs deploy items without installations. See docs/deploy-items.md.');
+    .summary('run deploy items without a host cluster; objects on other clusters')
+    .description(
+      'Runs deploy items without installations, and lists, removes or forgets objects on clusters to which their targets ' +
+        'no longer lead. See docs/deploy-items.md.',
+    );
   const run = group
     .command('run')
     .argument('<file>', 'YAML file with DeployItems, and their Secrets, Targets …; - for standard input')
@@ -50,4 +54,5 @@ export function addDeployItemCommands(
       onExit(await runItems(file, options, terminal));
     });
   addLogOptions(run);
+  addLeftBehindCommands(group, terminal, onExit);
 }

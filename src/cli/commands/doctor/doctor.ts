@@ -11,7 +11,8 @@ import type { Client, Kind, Obj, Query } from '../../../runtime/types.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
 import { checks, diagnose } from '../../doctor/checks.ts';
 import type { Findable, Finding } from '../../doctor/findable.ts';
-import { outdatedDefinitions, type DefinitionLike } from '../../doctor/definitions.ts';
+import type { DefinitionLike } from '../../doctor/definitions.ts';
+import { needsSecondLook, SECOND_LOOK_MS } from '../../doctor/fleets.ts';
 import { targetFindings } from '../../doctor/targets.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { CONTROLLER_LABELS } from '../../names.ts';
@@ -19,6 +20,8 @@ import { nameLine, printValue } from '../../terminal/documents.ts';
 import type { ReportFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { collect } from '../../tree/collect.ts';
+import { eventKind, type TreeEvent } from '../../tree/events.ts';
+import { ANOTHER_DEPLOYER } from '../../../../deployers/sdk/rivals.ts';
 import type { Diagnosis } from './fix.ts';
 import { tryTargets } from './try-targets.ts';
 
@@ -65,7 +68,7 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
   });
 }
 
-const OTHER_CHECKS = ['outdated-definition', 'expired-credential', 'unreachable-target'];
+const OTHER_CHECKS = ['expired-credential', 'unreachable-target'];
 
 /** @throws UsageError */
 function checkOptions({ fix, yes, check, output }: DoctorOptions): void {
@@ -97,21 +100,37 @@ async function read(cluster: Cluster, options: DoctorOptions, warn: Warn): Promi
   });
   const collected = await collect(client, namespace);
   const definitions = await definitionsOf(client, warn);
-  const all: Findable = {
+  const rivalries = await readIfAllowed<TreeEvent>(client, eventKind, {
+    ...(namespace !== undefined && { namespace }),
+    fields: `reason=${ANOTHER_DEPLOYER}`,
+  });
+  const all = await withSecondLook(cluster, options.systemNamespace, {
     ...collected,
     data,
     locks,
     ...(await processesIn(client, options.systemNamespace)),
     definitions: definitions.wanted,
+    storedDefinitions: definitions.stored,
+    rivalries,
     now: clock.wall(),
-  };
+  });
   const findings = [
-    ...outdatedDefinitions(definitions.wanted, definitions.stored),
     ...diagnose(all),
     ...(options.targets ? targetFindings(await tryTargets(cluster, namespace), clock.wall()) : []),
   ];
   const isWanted = ({ check }: Finding): boolean => options.check?.includes(check) ?? true;
   return { findings: findings.filter(isWanted), all };
+}
+
+/** If the Leases do not show by themselves that replicas run, looks whether they are renewed. */
+async function withSecondLook(
+  { client, clock }: Cluster,
+  namespace: string,
+  all: Findable,
+): Promise<Findable> {
+  if (!needsSecondLook(all)) return all;
+  await sleep(clock, SECOND_LOOK_MS);
+  return { ...all, laterLeases: await readIfAllowed(client, leaseKind, { namespace }) };
 }
 
 /** What is running: few users may see it, and the checks that need it then find nothing. */

@@ -22,6 +22,25 @@ const outputOption = (): Option =>
     'name',
   ]);
 
+const installExamples = examples([
+  [
+    'espalier install --image registry.example.org/espalier:0.1.0 -A',
+    'into ls-system, for landscapes in all namespaces',
+  ],
+  [
+    'espalier install --image registry.example.org/espalier:0.1.0 --replicas 3 --webhooks --config config.yaml',
+    'three replicas, with webhooks',
+  ],
+  [
+    'espalier install --image registry.example.org/espalier:0.1.0 -A --set nodeSelector.pool=system,serviceMonitor.enabled=true',
+    'with values of the chart that have no option',
+  ],
+  [
+    'espalier install --image registry.example.org/espalier:0.1.0 -A --dry-run | kubectl apply --server-side -f -',
+    'as YAML, for kubectl or a GitOps repository',
+  ],
+]);
+
 function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
   const install = program
     .command('install')
@@ -41,8 +60,13 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
     .option('--pull-secret <name>', 'secret in the namespace with credentials for the registry of the image')
     .option(
       '--metrics-from <namespaces>',
-      'only pods of these namespaces may read /metrics; default all',
+      'only pods of these namespaces may read /metrics; default monitoring',
       list,
+    )
+    .option(
+      '-A, --all-namespaces',
+      'work in all namespaces, with permission to read and write their Secrets; otherwise watchNamespaces in the ' +
+        'configuration names them',
     )
     .option('--no-crds', 'do not install or update the CustomResourceDefinitions')
     .option('-f, --values <file>', 'values of the chart; can be repeated, later files win', repeated)
@@ -53,24 +77,7 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
     )
     .option('--dry-run', 'only print the objects')
     .addOption(outputOption())
-    .addHelpText(
-      'after',
-      examples([
-        ['espalier install --image registry.example.org/espalier:0.1.0', 'into ls-system'],
-        [
-          'espalier install --image registry.example.org/espalier:0.1.0 --replicas 3 --webhooks --config config.yaml',
-          'three replicas, with webhooks',
-        ],
-        [
-          'espalier install --image registry.example.org/espalier:0.1.0 --set nodeSelector.pool=system,serviceMonitor.enabled=true',
-          'with values of the chart that have no option',
-        ],
-        [
-          'espalier install --image registry.example.org/espalier:0.1.0 --dry-run | kubectl apply --server-side -f -',
-          'as YAML, for kubectl or a GitOps repository',
-        ],
-      ]),
-    )
+    .addHelpText('after', installExamples)
     .action(async (options: InstallCommandOptions) => {
       const { install: run } = await import('./install.ts');
       onExit(await run(options, terminal));

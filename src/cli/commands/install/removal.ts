@@ -66,7 +66,6 @@ const inNamespace: readonly Kind[] = [
   prometheusRuleKind,
   serviceKind,
   configMapKind,
-  networkPolicyKind,
   disruptionBudgetKind,
 ];
 const rights: readonly Kind[] = [
@@ -101,6 +100,8 @@ export async function partsOf(
   } else if (component === 'controllers') {
     append(found, await all(leaseKind, { namespace, labels: `${fleetLabel}=${NAME}` }));
   }
+  // Also in the namespace for pods of container items.
+  append(found, await all(networkPolicyKind, { labels }));
   for (const kind of rights) append(found, await all(kind, { labels }));
   return found;
 }

@@ -27,6 +27,8 @@ export interface InstallOptions {
   readonly deployers?: readonly string[];
   readonly pullSecret?: string;
   readonly metricsFrom?: readonly string[];
+  /** Work in all namespaces instead of those that the configuration names. */
+  readonly allNamespaces?: true;
   /** false with --no-crds. */
   readonly crds: boolean;
   /** Files with chart values. */
@@ -64,7 +66,7 @@ export function settingsFrom(options: InstallOptions, log?: Pick<Logger, 'info' 
 
 /** The values that options set. @throws UsageError */
 function valuesOf(options: InstallOptions): Fields {
-  const { image, replicas, config, webhooks, deployers, pullSecret, metricsFrom } = options;
+  const { image, replicas, config, webhooks, deployers, pullSecret, metricsFrom, allNamespaces } = options;
   if (pullSecret !== undefined) checkName('pull secret', pullSecret, SUBDOMAIN);
   for (const name of metricsFrom ?? []) checkName('namespace', name, LABEL);
   return {
@@ -75,6 +77,7 @@ function valuesOf(options: InstallOptions): Fields {
     ...(webhooks !== undefined && { webhooks: { enabled: webhooks } }),
     ...(pullSecret !== undefined && { imagePullSecrets: [{ name: pullSecret }] }),
     ...(metricsFrom && { networkPolicy: { metricsFrom } }),
+    ...(allNamespaces && { rbac: { allNamespaces } }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The chart values of an installation: from files, then from options, then from `--set`. */
+import { textOfYaml } from '../../../lib/yaml-bytes.ts';
 import { readFileSync } from 'node:fs';
 import { copy } from '../../../lib/json.ts';
 import { isObject, ownField, type Fields } from '../../../lib/objects.ts';
@@ -34,7 +35,7 @@ function readValues(file: string): Fields {
 
 function parsed(file: string): unknown {
   try {
-    return parseYaml(readFileSync(file, 'utf8')) ?? {};
+    return parseYaml(textOfYaml(readFileSync(file))) ?? {};
   } catch (error) {
     const [line = ''] = (error as Error).message.split('\n');
     throw new UsageError(`cannot read values ${file}: ${line}`, { cause: error });

@@ -1,6 +1,7 @@
 /** `espalier installations events`: the events of all objects of a tree, in order. */
+import { withNamed } from '../../named-objects.ts';
 import { append } from '../../../lib/lists.ts';
-import { withCluster, type NamespacedOptions } from '../../cluster.ts';
+import type { NamespacedOptions } from '../../cluster.ts';
 import { exitCodes } from '../../errors.ts';
 import { nameLine, printValue } from '../../terminal/documents.ts';
 import type { ListFormat } from '../../terminal/output-option.ts';
@@ -12,8 +13,8 @@ export interface EventsOptions extends NamespacedOptions {
   readonly output: ListFormat;
 }
 
-export async function events(name: string, options: EventsOptions, terminal: Terminal): Promise<number> {
-  return withCluster(options, terminal, async (cluster) => {
+export async function events(printed: string, options: EventsOptions, terminal: Terminal): Promise<number> {
+  return withNamed(printed, options, terminal, async (cluster, name) => {
     const root = await treeNamed(cluster, name);
     const all: TreeEvent[] = [];
     for await (const page of cluster.client.list(eventKind, { namespace: cluster.namespace }))

@@ -2,6 +2,8 @@
  * `espalier installations force-delete`: deletes an installation and all objects below it without uninstalling
  * anything. It first marks objects so that running controllers uninstall nothing, then removes finalizers.
  */
+import { withNamed } from '../../named-objects.ts';
+import { shownTargetName } from '../../../api/target-name.ts';
 import type { DeployItem } from '../../../api/kinds/deployitem.ts';
 import { annotations, labels, TRUE } from '../../../api/labels.ts';
 import {
@@ -22,42 +24,60 @@ import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import { onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { treeNamed } from '../../tree/named.ts';
-import type { Node } from '../../tree/tree.ts';
+import { collect } from '../../tree/collect.ts';
+import { treesOf, type Node } from '../../tree/tree.ts';
 
 export interface ForceDeleteOptions extends NamespacedOptions {
   readonly yes?: true;
   readonly dryRun?: true;
+  /** All root installations of the namespace. */
+  readonly all?: true;
 }
 
 export async function forceDelete(
-  name: string,
+  printed: string | undefined,
   options: ForceDeleteOptions,
   terminal: Terminal,
 ): Promise<number> {
-  return withCluster(options, terminal, async (cluster) => {
-    const root = await treeNamed(cluster, name);
-    const doomed = [...objectsOf(root), ...(await dataOf(root, cluster))];
-    for (const line of remainingObjects(root)) terminal.print(line);
+  if ((printed === undefined) !== (options.all === true))
+    throw new UsageError('name one installation, or add --all for all installations of the namespace');
+  const run = async (cluster: Cluster, trees: readonly Node[], name?: string): Promise<number> => {
+    const { objects, targets } = await dataOf(trees, cluster);
+    const doomed = [...trees.flatMap(objectsOf), ...objects];
+    for (const line of trees.flatMap((tree) => remainingObjects(tree, targets))) terminal.print(line);
     if (options.dryRun) {
       for (const { what } of doomed) terminal.print(`- would delete ${what}`);
       return exitCodes.ok;
     }
-    if (!options.yes) await confirm(root, doomed.length, terminal);
+    if (!options.yes) await confirm(name, cluster.namespace, doomed.length, terminal);
     return removeAll(doomed, cluster, terminal);
-  });
+  };
+  return printed === undefined
+    ? withCluster(options, terminal, async (cluster) =>
+        run(cluster, treesOf(await collect(cluster.client, cluster.namespace))),
+      )
+    : withNamed(printed, options, terminal, async (cluster, name) =>
+        run(cluster, [await treeNamed(cluster, name)], name),
+      );
 }
 
 /** @throws UsageError without a terminal, CommandError if the user does not confirm */
-async function confirm(root: Node, count: number, terminal: Terminal): Promise<void> {
+async function confirm(
+  installation: string | undefined,
+  namespace: string,
+  count: number,
+  terminal: Terminal,
+): Promise<void> {
   const question =
     `Deletes ${String(count)} objects without uninstalling anything. ` +
-    `Type the name of the installation to continue: `;
+    `Type the name of the ${installation === undefined ? 'namespace' : 'installation'} to continue: `;
   const answer = await terminal.ask(question);
   if (answer === undefined)
     throw new UsageError(
       'cannot ask for confirmation without a terminal; check with --dry-run, then add --yes',
     );
-  if (answer.trim() !== root.name) throw new CommandError('not confirmed, nothing was deleted');
+  if (answer.trim() !== (installation ?? namespace))
+    throw new CommandError('not confirmed, nothing was deleted');
 }
 
 // ---------------------------------------------------------------- objects to delete and to keep
@@ -90,23 +110,31 @@ function objectsOf(node: Node): readonly ObjectToDelete[] {
   return node.kind === 'Execution' ? [...below, self] : [self, ...below];
 }
 
+interface Data {
+  readonly objects: readonly ObjectToDelete[];
+  /** The names of all targets for users, by object name. */
+  readonly targets: ReadonlyMap<string, string>;
+}
+
 /** Imports and exports that the installations have written. */
-async function dataOf(root: Node, { client, namespace }: Cluster): Promise<readonly ObjectToDelete[]> {
-  const writers = new Set(writersIn(root));
-  const found: ObjectToDelete[] = [];
+async function dataOf(trees: readonly Node[], { client, namespace }: Cluster): Promise<Data> {
+  const writers = new Set(trees.flatMap(writersIn));
+  const objects: ObjectToDelete[] = [];
+  const targets = new Map<string, string>();
   for (const [kind, word] of [
     [dataObjectKind as Kind, 'dataObject'],
     [targetKind as Kind, 'target'],
   ] as const) {
     for await (const page of client.list(kind, { namespace, metadataOnly: true })) {
       for (const { metadata } of page.items) {
-        if (!writers.has(metadata.labels?.[labels.dataSource] ?? '')) continue;
         const { name } = metadata;
-        found.push({ kind, key: `${namespace}/${name}`, what: `${word} ${name}`, isWatched: false });
+        if (kind === targetKind) targets.set(name, shownTargetName(metadata));
+        if (!writers.has(metadata.labels?.[labels.dataSource] ?? '')) continue;
+        objects.push({ kind, key: `${namespace}/${name}`, what: `${word} ${name}`, isWatched: false });
       }
     }
   }
-  return found;
+  return { objects, targets };
 }
 
 function writersIn(node: Node): readonly string[] {
@@ -120,12 +148,13 @@ function writersIn(node: Node): readonly string[] {
 }
 
 /** Deployed objects that stay on the targets, according to the status of the deploy items. */
-function remainingObjects(node: Node): readonly string[] {
-  if (node.kind !== 'DeployItem') return node.children.flatMap(remainingObjects);
+function remainingObjects(node: Node, targets: Data['targets']): readonly string[] {
+  if (node.kind !== 'DeployItem') return node.children.flatMap((child) => remainingObjects(child, targets));
   const { spec, status } = node.object as View<DeployItem>;
   const resources = namesIn(status?.providerStatus);
   if (resources.length === 0) return [];
-  const target = spec.target?.name === undefined ? 'its target' : `target ${spec.target.name}`;
+  const name = spec.target?.name;
+  const target = name === undefined ? 'its target' : `target ${targets.get(name) ?? name}`;
   return [
     `What deployItem ${node.name} has installed stays on ${target}:`,
     ...resources.map((resource) => `    ${resource}`),

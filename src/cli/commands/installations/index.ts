@@ -120,10 +120,12 @@ function addTrace(group: Command, terminal: Terminal, onExit: (code: Exit) => vo
 function addReconcile(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
   const reconcile = group
     .command('reconcile')
-    .argument('<name>', 'root installation')
+    .argument('[name]', 'root installation')
     .summary('start a new job of a root installation')
     .description('Starts a new job of a root installation, by setting an annotation.')
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .option('--all', 'start a job of every root of the namespace')
+    .option('-A, --all-namespaces', 'with --all: of all namespaces')
     .option('--wait', 'show progress until the job has ended; exit code 1 if it failed')
     .option('--timeout <duration>', 'how long to wait, such as 90s or 10m', '30m')
     .option(
@@ -139,7 +141,7 @@ function addReconcile(group: Command, terminal: Terminal, onExit: (code: Exit) =
         ['espalier inst reconcile web -n shop --plan plan.json --wait', 'only if it does what was planned'],
       ]),
     )
-    .action(async (name: string, options: ReconcileOptions) => {
+    .action(async (name: string | undefined, options: ReconcileOptions) => {
       const { reconcile: run } = await import('./operation.ts');
       onExit(await run(name, options, terminal));
     });
@@ -196,23 +198,25 @@ function addForceDelete(group: Command, terminal: Terminal, onExit: (code: Exit)
   const command = group
     .command('force-delete')
     .alias('fd')
-    .argument('<name>', 'installation')
+    .argument('[name]', 'installation')
     .summary('delete an installation without uninstalling anything')
     .description(
       'Deletes an installation and all objects below it, in any state. Nothing is uninstalled: ' +
         'deployed objects stay on the targets, and are listed first.',
     )
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .option('--all', 'all installations of the namespace')
     .option('-y, --yes', 'do not ask for confirmation')
     .option('--dry-run', 'only show what would be deleted and what would be kept')
     .addHelpText(
       'after',
       examples([
         ['espalier inst force-delete web -n shop --dry-run', 'show it first'],
+        ['espalier inst force-delete --all -n shop', 'a whole namespace, for example before a restore'],
         ['espalier inst force-delete web -n shop --yes', 'in scripts'],
       ]),
     )
-    .action(async (name: string, options: ForceDeleteOptions) => {
+    .action(async (name: string | undefined, options: ForceDeleteOptions) => {
       const { forceDelete } = await import('./force-delete.ts');
       onExit(await forceDelete(name, options, terminal));
     });

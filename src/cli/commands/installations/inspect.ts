@@ -1,4 +1,5 @@
 /** `espalier installations inspect`: shows the tree below an installation. */
+import { located } from '../../named-objects.ts';
 import { API_VERSION } from '../../../api/labels.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
 import { collect } from '../../tree/collect.ts';
@@ -27,16 +28,19 @@ export interface InspectOptions extends NamespacedOptions {
 }
 
 export async function inspect(
-  name: string | undefined,
+  printed: string | undefined,
   options: InspectOptions,
   terminal: Terminal,
 ): Promise<number> {
-  if (options.allNamespaces && name !== undefined)
+  if (options.allNamespaces && printed !== undefined)
     throw new CommandError(
       'the --all-namespaces option cannot be used when an installation name is provided',
     );
   const mode = modeOf(options);
-  return withCluster(options, terminal, async (cluster) => {
+  return withCluster(options, terminal, async (connected) => {
+    const at = printed === undefined ? undefined : await located(printed, connected);
+    const cluster = { ...connected, namespace: at?.namespace ?? connected.namespace };
+    const name = at?.name;
     const namespace = options.allNamespaces ? undefined : cluster.namespace;
     const all = treesOf(await collect(cluster.client, namespace), name);
     if (name !== undefined && all.length === 0)

@@ -1,4 +1,6 @@
 /** `espalier installations reconcile` and `interrupt`: request a job, or its end, by annotation. */
+import { selfCommand } from '../../self-command.ts';
+import { withNamed } from '../../named-objects.ts';
 import { hasOperation, isFinished, isRoot, isSuspended, type JobView } from '../../../api/job.ts';
 import type { Installation } from '../../../api/kinds/installation.ts';
 import { annotations, operations } from '../../../api/labels.ts';
@@ -22,16 +24,51 @@ export interface OperationOptions extends NamespacedOptions {
 export interface ReconcileOptions extends OperationOptions, PlanningOptions {
   /** File with a saved plan. */
   readonly plan?: string;
+  /** All roots instead of one. */
+  readonly all?: true;
+  readonly allNamespaces?: true;
+}
+
+const ALONE = ['wait', 'plan', 'config', 'deployer'] as const;
+
+/** Starts a job of every root of the namespace, or of all namespaces. */
+async function reconcileAll(options: ReconcileOptions, terminal: Terminal): Promise<number> {
+  const [alone] = ALONE.filter((option) => options[option] !== undefined);
+  if (alone !== undefined) throw new UsageError(`--${alone} is for one installation; leave out --all`);
+  return withCluster(options, terminal, async ({ client, namespace }) => {
+    const where = options.allNamespaces ? {} : { namespace };
+    let started = 0;
+    for await (const { items } of client.list(installationKind, { ...where, metadataOnly: true })) {
+      for (const { metadata } of items.filter((item) => isRoot(item.metadata))) {
+        const { name, namespace: its = namespace } = metadata;
+        try {
+          await annotate({ client, namespace: its }, name, operations.reconcile);
+        } catch (error) {
+          if (error instanceof NotFound) continue; // It was deleted meanwhile.
+          throw error;
+        }
+        started++;
+        const held = isSuspended(metadata) ? `; it is suspended, so the job waits` : '';
+        terminal.print(`${its}/${name}: a job was requested${held}`);
+      }
+    }
+    if (started === 0) terminal.print('there are no root installations');
+    return exitCodes.ok;
+  });
 }
 
 export async function reconcile(
-  name: string,
+  printed: string | undefined,
   options: ReconcileOptions,
   terminal: Terminal,
 ): Promise<number> {
+  if (options.allNamespaces && !options.all) throw new UsageError('-A starts jobs of all roots; add --all');
+  if ((printed === undefined) !== (options.all === true))
+    throw new UsageError('name one root installation, or add --all for all roots of the namespace');
+  if (printed === undefined) return reconcileAll(options, terminal);
   const timeoutMs = timeoutOf(options.timeout ?? '30m');
   const check = await planCheck(options);
-  return withCluster(options, terminal, async (cluster) => {
+  return withNamed(printed, options, terminal, async (cluster, name) => {
     const installation = await find(cluster, name);
     if (!isRoot(installation.metadata))
       throw new CommandError(
@@ -52,11 +89,11 @@ export async function reconcile(
 }
 
 export async function interrupt(
-  name: string,
+  printed: string,
   options: OperationOptions,
   terminal: Terminal,
 ): Promise<number> {
-  return withCluster(options, terminal, async (cluster) => {
+  return withNamed(printed, options, terminal, async (cluster, name) => {
     await find(cluster, name);
     await annotate(cluster, name, operations.interrupt);
     terminal.print('The interrupt annotation was added to the installation');
@@ -71,7 +108,7 @@ export async function find({ client, namespace }: Cluster, name: string): Promis
     if (!(error instanceof NotFound) || isKindUnknown(error)) throw error;
     throw new CommandError(
       `there is no installation ${name} in namespace ${namespace}; choose another with -n, ` +
-        'or list all with: espalier installations inspect -A',
+        `or list all with: ${selfCommand()} installations inspect -A`,
       { cause: error },
     );
   }
@@ -79,7 +116,7 @@ export async function find({ client, namespace }: Cluster, name: string): Promis
 
 /** @param version undefined: whatever the current one is @throws CommandError if the version is not current */
 async function annotate(
-  { client, namespace }: Cluster,
+  { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
   name: string,
   operation: string,
   version?: string,
@@ -155,17 +192,24 @@ export async function waitForJob(cluster: Cluster, terminal: Terminal, wait: Wai
     });
     if (!root || !hasRequestedJobEnded(root, wait.before)) {
       const why = interruption.signal.aborted ? 'interrupted' : 'timed out';
-      const isAtWork = root !== undefined && !isFinished(root.object);
-      const next = isAtWork ? 'the job continues, watch it' : 'no job is running, check the installation';
-      throw new CommandError(
-        `${why}; ${next} with: espalier installations inspect ${wait.name} -n ${cluster.namespace} --watch`,
-      );
+      const watch = `${selfCommand()} installations inspect ${wait.name} -n ${cluster.namespace} --watch`;
+      throw new CommandError(`${why}; ${stateOf(root)}: ${watch}`);
     }
     return report(root, terminal);
   } finally {
     cancel();
     interruption.release();
   }
+}
+
+/** What is known about a job that has not ended, before the command that shows more. */
+function stateOf(root: Node | undefined): string {
+  if (!root)
+    return 'the cluster has not shown the installation: it did not answer, or the installation was deleted; look with';
+  if (!isFinished(root.object)) return 'the job continues, watch it with';
+  return hasOperation(root.object.metadata, operations.reconcile)
+    ? 'the job was requested, but no controller has started it; check whether the controllers run, and watch it with'
+    : 'no job is running, check the installation with';
 }
 
 /** Whether the job has ended. */

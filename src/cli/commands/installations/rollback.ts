@@ -2,6 +2,8 @@
  * `espalier installations rollback`: restores the spec of a recorded job and starts a job with it. Records contain
  * no imported values, so the command first shows what it cannot restore.
  */
+import { withNamed } from '../../named-objects.ts';
+import { table } from '../../../lib/objects.ts';
 import { isBeingDeleted, isFinished, isRoot, isSuspended } from '../../../api/job.ts';
 import type { InstallationSpec } from '../../../api/kinds/installation.ts';
 import type { JobRecordSpec, RecordedImport } from '../../../api/kinds/jobrecord.ts';
@@ -10,7 +12,8 @@ import { dataObjectKind, installationKind, targetKind } from '../../../api/lands
 import { ConfigMap, Secret } from '../../../runtime/core-kinds.ts';
 import { getIfThere } from '../../../runtime/transport/read.ts';
 import type { Kind, View } from '../../../runtime/types.ts';
-import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
+import type { Cluster, NamespacedOptions } from '../../cluster.ts';
+import { moveToApply } from '../../field-managers.ts';
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { changeLines } from '../jobs/diff.ts';
@@ -26,9 +29,13 @@ export interface RollbackOptions extends NamespacedOptions {
   readonly timeout?: string;
 }
 
-export async function rollback(name: string, options: RollbackOptions, terminal: Terminal): Promise<number> {
+export async function rollback(
+  printed: string,
+  options: RollbackOptions,
+  terminal: Terminal,
+): Promise<number> {
   const timeoutMs = timeoutOf(options.timeout ?? '30m');
-  return withCluster(options, terminal, async (cluster) => {
+  return withNamed(printed, options, terminal, async (cluster, name) => {
     const before = await find(cluster, name);
     if (!isRoot(before.metadata))
       throw new CommandError(`installation ${name} is not a root; only roots can be rolled back`);
@@ -62,6 +69,7 @@ export async function rollback(name: string, options: RollbackOptions, terminal:
         spec,
       },
     });
+    await moveToApply(cluster.client, installationKind, `${cluster.namespace}/${name}`);
     terminal.print(`The spec of ${job} was written to ${name}, and a job was requested`);
     if (isSuspended(metadata))
       terminal.warn(
@@ -82,12 +90,12 @@ async function confirm(name: string, terminal: Terminal): Promise<void> {
   if (answer.trim() !== name) throw new CommandError('not confirmed, nothing was changed');
 }
 
-const kinds: Readonly<Record<string, Kind>> = {
+const kinds: Readonly<Record<string, Kind>> = table({
   DataObject: dataObjectKind,
   Target: targetKind,
   Secret: Secret,
   ConfigMap: ConfigMap,
-};
+});
 
 /** What differs from the job although its spec is restored. */
 async function limitsOf(

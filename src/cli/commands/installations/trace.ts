@@ -1,11 +1,12 @@
 /** `espalier installations trace`: where the value of an import is from, and what uses it. */
+import { withNamed } from '../../named-objects.ts';
 import { dataObjectKind, type DataObject } from '../../../api/kinds/dataobject.ts';
 import { targetKind, type Target } from '../../../api/kinds/target.ts';
 import { closest } from '../../../lib/closest.ts';
 import { exactJson } from '../../../lib/exact-json.ts';
 import { append } from '../../../lib/lists.ts';
 import type { Client, Kind, Obj } from '../../../runtime/types.ts';
-import { withCluster, type NamespacedOptions } from '../../cluster.ts';
+import type { NamespacedOptions } from '../../cluster.ts';
 import { CommandError, exitCodes } from '../../errors.ts';
 import { printValue } from '../../terminal/documents.ts';
 import type { ReportFormat } from '../../terminal/output-option.ts';
@@ -23,12 +24,12 @@ export interface TraceOptions extends NamespacedOptions {
 
 /** @returns 1 if an object on the way does not exist */
 export async function trace(
-  name: string,
+  printed: string,
   importName: string,
   options: TraceOptions,
   terminal: Terminal,
 ): Promise<number> {
-  return withCluster(options, terminal, async ({ client, namespace }) => {
+  return withNamed(printed, options, terminal, async ({ client, namespace }, name) => {
     const [collected, dataObjects, targets] = await Promise.all([
       collect(client, namespace),
       all<DataObject>(client, dataObjectKind, namespace),

@@ -2,7 +2,7 @@
 import type { JobRecordSpec } from '../../../api/kinds/jobrecord.ts';
 import type { View } from '../../../runtime/types.ts';
 import { printValue } from '../../terminal/documents.ts';
-import { withCluster } from '../../cluster.ts';
+import { withNamed } from '../../named-objects.ts';
 import { CommandError, exitCodes } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { diffOf, type FieldChange } from '../plan/diff.ts';
@@ -20,13 +20,13 @@ interface Range {
 }
 
 export async function diff(
-  root: string,
+  printed: string,
   range: Range,
   options: DiffOptions,
   terminal: Terminal,
 ): Promise<number> {
   const { output } = options;
-  return withCluster(options, terminal, async ({ client, namespace }) => {
+  return withNamed(printed, options, terminal, async ({ client, namespace }, root) => {
     const records = (await recordsOf(client, namespace, root)).map(({ spec }) => spec);
     const [before, after] = pairOf(records, range, root);
     const changes = inputChanges(before, after);

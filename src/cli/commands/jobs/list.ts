@@ -3,6 +3,7 @@ import { jobRecordKind } from '../../../api/landscaper-kinds.ts';
 import { columns } from '../../terminal/columns.ts';
 import { nameLine, printValue } from '../../terminal/documents.ts';
 import { withCluster } from '../../cluster.ts';
+import { located } from '../../named-objects.ts';
 import { exitCodes } from '../../errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ListFormat } from '../../terminal/output-option.ts';
@@ -15,13 +16,16 @@ export interface JobListOptions extends Omit<JobsOptions, 'output'> {
 
 /** Running jobs have no object yet, so JSON, YAML and names do not contain them. */
 export async function list(
-  root: string | undefined,
+  printed: string | undefined,
   options: JobListOptions,
   terminal: Terminal,
 ): Promise<number> {
   const { output } = options;
-  return withCluster(options, terminal, async ({ client, namespace, clock }) => {
-    const within = options.allNamespaces ? undefined : namespace;
+  return withCluster(options, terminal, async (cluster) => {
+    const { client, clock } = cluster;
+    const at = printed === undefined ? undefined : await located(printed, cluster);
+    const root = at?.name;
+    const within = options.allNamespaces ? undefined : (at?.namespace ?? cluster.namespace);
     const records = await recordsOf(client, within, root);
     if (output === 'json' || output === 'yaml') {
       terminal.print(printValue(records, output));

@@ -1,4 +1,5 @@
 /** Reads records of jobs, and builds the record of a running job from the live objects. */
+import { withNamed } from '../../named-objects.ts';
 import { gunzipSync } from 'node:zlib';
 import { isFinished, isRoot } from '../../../api/job.ts';
 import type { Installation, InstallationSpec } from '../../../api/kinds/installation.ts';
@@ -7,7 +8,7 @@ import { installationKind, jobRecordKind } from '../../../api/landscaper-kinds.t
 import { append } from '../../../lib/lists.ts';
 import { NotFound } from '../../../runtime/errors.ts';
 import type { Client, View } from '../../../runtime/types.ts';
-import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
+import { type Cluster, type NamespacedOptions } from '../../cluster.ts';
 import { CommandError, exitCodes } from '../../errors.ts';
 import { isKindUnknown } from '../../report-error.ts';
 import { printValue } from '../../terminal/documents.ts';
@@ -131,13 +132,13 @@ interface JobView {
 
 /** Prints one job. @param job see `jobOf` */
 export async function printJob(
-  root: string,
+  printed: string,
   job: string | undefined,
   options: JobsOptions,
   terminal: Terminal,
   { value, lines }: JobView,
 ): Promise<number> {
-  return withCluster(options, terminal, async (cluster) => {
+  return withNamed(printed, options, terminal, async (cluster, root) => {
     const { output } = options;
     const { spec } = await jobOf(cluster, root, job);
     const shown = output === 'text' ? lines(spec, cluster.clock.wall()) : [printValue(value(spec), output)];

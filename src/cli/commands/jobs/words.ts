@@ -1,8 +1,9 @@
 /** How records of jobs are described in words. Pure. */
+import { table } from '../../../lib/objects.ts';
 import type { JobRequest, JobRecordSpec } from '../../../api/kinds/jobrecord.ts';
 import type { View } from '../../../runtime/types.ts';
 
-const reasons: Readonly<Record<string, (request: View<JobRequest>) => string>> = {
+const reasons: Readonly<Record<string, (request: View<JobRequest>) => string>> = table({
   Requested: ({ manager }) => (manager ? manager : 'annotation'),
   Retry: ({ manager }) => `retry${manager ? ` by ${manager}` : ''}`,
   Predecessor: ({ predecessor = '' }) => `end of ${predecessor}`,
@@ -10,7 +11,7 @@ const reasons: Readonly<Record<string, (request: View<JobRequest>) => string>> =
   RetryAfterFailure: ({ attempt }) => `retry after failure${attempt ? `, no. ${String(attempt)}` : ''}`,
   SpecChanged: () => 'changed spec',
   Deletion: () => 'deletion',
-};
+});
 
 export const requestWords = (request: View<JobRequest>): string =>
   reasons[request.reason]?.(request) ?? 'unknown';

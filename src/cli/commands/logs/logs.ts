@@ -1,4 +1,5 @@
 /** `espalier logs`: the log lines of one landscape, from all pods of the product or from a file. */
+import { located } from '../../named-objects.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { isDuration, parseDuration } from '../../../lib/duration.ts';
 import { textOf } from '../../../observability/log-text.ts';
@@ -40,8 +41,8 @@ export async function logs(
       '--follow is for pods; to follow a file, use: tail -n +1 -f FILE | espalier logs --file -',
     );
   }
-  return withCluster(options, terminal, (cluster) => {
-    const ofContext = name === undefined ? wanted : { ...wanted, namespace: cluster.namespace };
+  return withCluster(options, terminal, async (cluster) => {
+    const ofContext = name === undefined ? wanted : { ...wanted, ...(await located(name, cluster)) };
     return fromPods(cluster, ofContext, periodMs, options, terminal);
   });
 }

@@ -43,7 +43,7 @@ export async function readWorld(
  */
 export async function readManagers(
   { client }: Pick<Cluster, 'client'>,
-  world: World,
+  world: { readonly deployItems: { list(): Iterable<View<DeployItem>> } },
   signal: AbortSignal,
 ): Promise<(uid: string) => readonly View<DeployItem>[]> {
   const found = new Map<string, View<DeployItem>[]>();

@@ -42,8 +42,10 @@ export async function planSettings(options: PlanningOptions): Promise<PlanSettin
   const { config, deployer = [], registryCredentials = true } = options;
   const configuration = config === undefined ? defaults : readConfiguration(config);
   const { configFiles: _, ...registry } = configuration.registry;
+  // Without credentials it runs in the pod of the console, for another user.
+  const foreign: Configuration = { ...configuration, registry: { localAddresses: 'none', ...registry } };
   return {
-    configuration: registryCredentials ? configuration : { ...configuration, registry },
+    configuration: registryCredentials ? configuration : foreign,
     own: await ownDeployers(deployer),
   };
 }
@@ -151,6 +153,7 @@ function portsFor({ cluster, configuration, closing, own }: Stage): Omit<PlanPor
     budget: new TreeBudget(configuration.limits),
     limits: configuration.limits,
     isStrict: configuration.isStrict,
+    allowsSecretsInNames: configuration.allowsSecretsInNames,
     strictTypes: strictTypes(configuration),
     findComponent: componentFinder({ client: guarded, repositories, ...(verification && { verification }) }),
     pluginOf: (type) => plugins.get(type) ?? own.ofOtherType?.(type),

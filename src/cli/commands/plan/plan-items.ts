@@ -1,4 +1,5 @@
 /** Asks the deployers for the plans of deploy items: of an installation, of a deletion, or of a single item. */
+import { shownTargetName } from '../../../api/target-name.ts';
 import {
   executionOf,
   ownExecution,
@@ -117,8 +118,7 @@ async function askDeployer(
   const targetName = reference?.name;
   const namespace = item.metadata.namespace ?? '';
   const target = targetName === undefined ? undefined : world.targets.get(`${namespace}/${targetName}`);
-  // A copy of an imported target has a hash as its name, so its import name is shown.
-  const shownTarget = target?.metadata.labels?.[labels.dataKey] ?? targetName;
+  const shownTarget = target ? shownTargetName(target.metadata) : targetName;
   const about = { path, type, target: shownTarget, state };
   const plugin = ports.pluginOf(type);
   if (!plugin) {

@@ -1,5 +1,6 @@
 /** `espalier plan`: shows what the next job of an installation, or of a deploy item, would change on its targets. */
-import { withCluster, type NamespacedOptions } from '../../cluster.ts';
+import { withNamed } from '../../named-objects.ts';
+import type { NamespacedOptions } from '../../cluster.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { mustBeWritable } from '../../files.ts';
 import { printValue } from '../../terminal/documents.ts';
@@ -24,7 +25,7 @@ export interface PlanOptions extends NamespacedOptions, PlanningOptions {
 const CHANGES = 2;
 
 /** @returns 0; 1 if the job would fail; with `--exit-code` 2 if it would change something */
-export async function plan(name: string, options: PlanOptions, terminal: Terminal): Promise<number> {
+export async function plan(printed: string, options: PlanOptions, terminal: Terminal): Promise<number> {
   const { out } = options;
   const isDelete = options.delete === true;
   if (out !== undefined) {
@@ -32,17 +33,23 @@ export async function plan(name: string, options: PlanOptions, terminal: Termina
     mustBeWritable(out);
   }
   const settings = await planSettings(options);
-  return withCluster(options, terminal, async (cluster) => {
-    const made = await makePlan(name, { ...settings, isDelete }, cluster);
-    const { tree, mask } = made;
-    if (options.output !== 'text') terminal.print(printValue(planDocument(tree, mask), options.output));
-    else {
-      const printing = { paint: terminal.paint, mask, hasDetails: options.showDetails === true };
-      for (const line of planLines(tree, printing)) terminal.print(line);
-    }
-    const counts = countsOf(tree);
-    if (out !== undefined) savePlan(out, name, made, cluster.clock, terminal);
-    if (counts.problems > 0) return exitCodes.failed;
-    return options.exitCode && hasChanges(counts) ? CHANGES : exitCodes.ok;
-  });
+  return withNamed(
+    printed,
+    options,
+    terminal,
+    async (cluster, name) => {
+      const made = await makePlan(name, { ...settings, isDelete }, cluster);
+      const { tree, mask } = made;
+      if (options.output !== 'text') terminal.print(printValue(planDocument(tree, mask), options.output));
+      else {
+        const printing = { paint: terminal.paint, mask, hasDetails: options.showDetails === true };
+        for (const line of planLines(tree, printing)) terminal.print(line);
+      }
+      const counts = countsOf(tree);
+      if (out !== undefined) savePlan(out, name, made, cluster.clock, terminal);
+      if (counts.problems > 0) return exitCodes.failed;
+      return options.exitCode && hasChanges(counts) ? CHANGES : exitCodes.ok;
+    },
+    'installations and deploy items',
+  );
 }

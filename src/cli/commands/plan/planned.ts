@@ -33,6 +33,8 @@ export interface PlanPorts {
   readonly limits: InstallationLimits;
   /** Whether unknown fields of blueprints fail the job. */
   readonly isStrict: boolean;
+  /** Whether values of secrets in names are only reported. */
+  readonly allowsSecretsInNames?: boolean;
   /** Types of items whose deployer refuses unknown fields of configurations. */
   readonly strictTypes: ReadonlySet<string>;
   /** Collects secret values. */

@@ -3,10 +3,10 @@
  * differences between equal plans. Pure.
  */
 import { copy } from '../../../lib/json.ts';
-import { isObject, ownField } from '../../../lib/objects.ts';
+import { isObject, ownField, table } from '../../../lib/objects.ts';
 
 /** By kind; `*` stands for all elements of a list. */
-const ASSIGNED: Readonly<Record<string, readonly (readonly string[])[]>> = {
+const ASSIGNED: Readonly<Record<string, readonly (readonly string[])[]>> = table({
   Service: [
     ['spec', 'clusterIP'],
     ['spec', 'clusterIPs'],
@@ -20,7 +20,7 @@ const ASSIGNED: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['spec', 'template', 'metadata', 'labels', 'controller-uid'],
     ['spec', 'template', 'metadata', 'labels', 'batch.kubernetes.io/controller-uid'],
   ],
-};
+});
 
 export function withoutAssigned(kind: string, content: unknown): unknown {
   const paths = ASSIGNED[kind];

@@ -1,4 +1,7 @@
-/** Limits failed logins: of each address, and of all, so that they cannot load the API server. */
+/**
+ * Limits failed logins of each address, so that they cannot load the API server. After many failures of all addresses,
+ * one failure is enough; an address without failures is never locked out by others.
+ */
 import type { Clock } from '../../../lib/clock.ts';
 
 interface LoginLimit {
@@ -9,7 +12,7 @@ interface LoginLimit {
 
 const WINDOW_MS = 60_000;
 export const MAX_FAILURES_OF_ADDRESS = 10;
-const MAX_FAILURES = 200;
+export const MAX_FAILURES = 200;
 
 export function createLoginLimit(clock: Clock): LoginLimit {
   /** The latest last. */
@@ -22,7 +25,10 @@ export function createLoginLimit(clock: Clock): LoginLimit {
     waitMs(address) {
       failures = failures.filter(({ at }) => clock.now() - at < WINDOW_MS);
       const own = failures.filter((failure) => failure.address === address);
-      return Math.max(wait(own, MAX_FAILURES_OF_ADDRESS), wait(failures, MAX_FAILURES));
+      return Math.max(
+        wait(own, MAX_FAILURES_OF_ADDRESS),
+        own.length === 0 ? 0 : wait(failures, MAX_FAILURES),
+      );
     },
     failed(address) {
       failures.push({ address, at: clock.now() });

@@ -7,19 +7,22 @@ export const MAX_AGE_MS = 12 * 3_600_000;
 export const MAX_SESSIONS = 200;
 /** One more ends the oldest of the same user. */
 export const MAX_SESSIONS_OF_USER = 5;
+/** The same for the service accounts of a namespace, of which a tenant can create any number. */
+export const MAX_SESSIONS_OF_NAMESPACE = 20;
 
 type EndReason = 'logout' | 'idle' | 'too old' | 'replaced' | 'token refused' | 'stopping';
 
 interface Held<T> {
   readonly value: T;
   readonly user: string;
+  readonly namespace: string | undefined;
   readonly startedAt: number;
   usedAt: number;
 }
 
 export interface SessionStore<T> {
-  /** @returns the secret of the session; undefined if there are too many sessions */
-  add(user: string, value: T): string | undefined;
+  /** @param namespace of a service account. @returns the secret of the session; undefined if there are too many sessions */
+  add(user: string, value: T, namespace?: string): string | undefined;
   /** Counts as use. */
   use(secret: string | undefined): T | undefined;
   end(value: T, reason: EndReason): void;
@@ -42,14 +45,17 @@ export function createSessionStore<T>(
     onEnd(held.value, reason);
   };
   return {
-    add(user, value) {
+    add(user, value, namespace) {
       const own = [...sessions].filter(([, held]) => held.user === user);
       const [oldest] = own;
       if (oldest && own.length >= MAX_SESSIONS_OF_USER) end(oldest[0], 'replaced');
+      const neighbours = [...sessions].filter(([, held]) => held.namespace === namespace);
+      const [first] = namespace === undefined ? [] : neighbours;
+      if (first && neighbours.length >= MAX_SESSIONS_OF_NAMESPACE) end(first[0], 'replaced');
       if (sessions.size >= MAX_SESSIONS) return undefined;
       const secret = newSecret();
       const now = clock.now();
-      sessions.set(idOf(secret), { value, user, startedAt: now, usedAt: now });
+      sessions.set(idOf(secret), { value, user, namespace, startedAt: now, usedAt: now });
       return secret;
     },
     use(secret) {

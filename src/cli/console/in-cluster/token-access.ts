@@ -30,6 +30,7 @@ interface TokenAccessParts {
 const MAX_FEEDS = 20;
 const LOGIN_TIMEOUT_MS = 15_000;
 const MAX_LOGINS = 20;
+const MAX_LOGINS_OF_ADDRESS = 5;
 /** Visible ASCII characters. */
 const TOKEN = /^[!-~]{1,16384}$/;
 
@@ -76,7 +77,7 @@ function loginWith(
   { clientOf, clock, log, allowedFor }: Pick<TokenAccessParts, 'clientOf' | 'clock' | 'log' | 'allowedFor'>,
 ): (token: string, address: string) => Promise<string> {
   const limit = createLoginLimit(clock);
-  let running = 0;
+  const running: string[] = [];
   const open = async (token: string, address: string): Promise<string> => {
     if (!TOKEN.test(token)) throw new Refused(401, 'this is not a bearer token');
     const client = await clientOf(token);
@@ -96,8 +97,10 @@ function loginWith(
     const waitMs = limit.waitMs(address);
     if (waitMs > 0)
       throw new Refused(429, `too many failed logins; try again in ${String(Math.ceil(waitMs / 1000))} s`);
-    if (running >= MAX_LOGINS) throw new Refused(429, 'too many logins at the same time; try again');
-    running++;
+    const own = running.filter((one) => one === address);
+    if (own.length >= MAX_LOGINS_OF_ADDRESS || running.length >= MAX_LOGINS)
+      throw new Refused(429, 'too many logins at the same time; try again');
+    running.push(address);
     try {
       return await open(token, address);
     } catch (error) {
@@ -108,7 +111,7 @@ function loginWith(
       }
       throw refused;
     } finally {
-      running--;
+      running.splice(running.indexOf(address), 1);
     }
   };
 }

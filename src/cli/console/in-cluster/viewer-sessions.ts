@@ -84,7 +84,7 @@ export function createViewerSessions({ source, clock, log }: Parts): ViewerSessi
           followers: new Set<() => void>(),
           isEnded: false,
         };
-        const secret = sessions.add(id, session);
+        const secret = sessions.add(id, session, namespaceOf(name));
         if (secret !== undefined) return secret;
         views.release(view);
       } catch (error) {
@@ -172,3 +172,6 @@ function endFeeds({ followers }: Session): void {
   for (const end of [...followers]) end();
   followers.clear();
 }
+
+/** The namespace of a service account; undefined for other users. */
+const namespaceOf = (user: string): string | undefined => /^system:serviceaccount:([^:]+):/.exec(user)?.[1];

@@ -1,4 +1,5 @@
 /** The report in the format of JUnit, which pipelines show. Pure. */
+import { table } from '../../../lib/objects.ts';
 import type { CaseResult } from '../case.ts';
 import { placeText, problemLines } from './failure.ts';
 import { totalsOf } from './text.ts';
@@ -46,12 +47,12 @@ function caseXml(result: CaseResult): string {
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-const ENTITIES: Readonly<Record<string, string>> = {
+const ENTITIES: Readonly<Record<string, string>> = table({
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
-};
+});
 /** XML has no way to write most control characters. */
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
 const escaped = (text: string): string =>

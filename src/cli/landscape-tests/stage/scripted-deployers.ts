@@ -49,6 +49,8 @@ function scripted(plugin: DeployerPlugin, script: Script): DeployerPlugin {
     };
   return {
     ...plugin,
+    // All targets lead to the same server, whatever their addresses are.
+    hasInventory: false,
     apply: answered((ctx) => plugin.apply(ctx)),
     // What was only answered has nothing to uninstall.
     remove: async (ctx) => {

@@ -4,7 +4,12 @@ import { dirname } from 'node:path';
 import type { ComponentDescriptorDefinition } from '../../../../api/kinds/installation.ts';
 import { COMPONENT_FILE, packFolder } from '../../../../components/component-file.ts';
 import { CTF_INDEX, ctfStore, readIndex } from '../../../../components/ctf.ts';
-import { nameOf, readDescriptor, type JsonMap } from '../../../../components/descriptor.ts';
+import {
+  DESCRIPTOR_STRINGS,
+  nameOf,
+  readDescriptor,
+  type JsonMap,
+} from '../../../../components/descriptor.ts';
 import { RepositoryUnusable } from '../../../../components/errors.ts';
 import { filesInMemory, filesOnDisk, type Files } from '../../../../components/files.ts';
 import { localRepository } from '../../../../components/local-repository.ts';
@@ -95,7 +100,7 @@ function chosen(all: readonly FoundComponent[], wanted: string | undefined, path
 }
 
 async function fromDescriptor(bytes: Uint8Array, folder: string): Promise<LocalComponents> {
-  const document = parseYaml(Buffer.from(bytes).toString('utf8')) as JsonMap;
+  const document = parseYaml(Buffer.from(bytes).toString('utf8'), { strings: DESCRIPTOR_STRINGS }) as JsonMap;
   const component = readDescriptor(document);
   const files = filesOnDisk(folder, MAX_FILE_BYTES);
   const context = component.repositoryContexts.at(-1) ?? { type: 'local', filePath: folder };

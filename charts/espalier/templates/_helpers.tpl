@@ -41,16 +41,55 @@ labels:
 {{ $image.repository }}{{ with $tag }}:{{ . }}{{ end }}{{ with $image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
+{{/* The namespace that the chart creates for pods of container items; empty if the configuration names another one. */}}
+{{- define "espalier.ownPodNamespace" -}}
+{{- if and (has "container" .Values.deployers) (not (dig "namespace" "" (.Values.config.container | default dict))) -}}
+{{ .Release.Namespace | trunc 58 | trimSuffix "-" }}-pods
+{{- end }}
+{{- end }}
+
 {{/* The namespace for pods of container items; empty without the container deployer. */}}
 {{- define "espalier.podNamespace" -}}
 {{- if has "container" .Values.deployers -}}
-{{ dig "namespace" "" (.Values.config.container | default dict) | default .Release.Namespace }}
+{{ dig "namespace" "" (.Values.config.container | default dict) | default (include "espalier.ownPodNamespace" .) }}
 {{- end }}
 {{- end }}
 
 {{/* The namespaces with landscapes, as JSON; empty: all. */}}
 {{- define "espalier.watchNamespaces" -}}
-{{ .Values.config.watchNamespaces | default list | toJson }}
+{{- $watched := .Values.config.watchNamespaces | default list }}
+{{- if not (or $watched .Values.rbac.allNamespaces (not .Values.rbac.create)) }}
+{{- fail "name the namespaces with landscapes in config.watchNamespaces; or set rbac.allNamespaces=true, with which Espalier can read and write the Secrets of all namespaces" }}
+{{- end }}
+{{- $watched | toJson }}
+{{- end }}
+
+{{/* The egress rules of all NetworkPolicies: everything but the excluded ranges, and DNS, which may be link-local. */}}
+{{- define "espalier.egress" -}}
+{{- $egress := .Values.networkPolicy.egress }}
+{{- if $egress.rules }}
+{{- toYaml $egress.rules }}
+{{- else -}}
+{{- $ranges := dict "0.0.0.0/0" list "::/0" list }}
+{{- range $egress.except }}
+{{- $family := contains ":" . | ternary "::/0" "0.0.0.0/0" }}
+{{- $_ := set $ranges $family (append (get $ranges $family) .) }}
+{{- end -}}
+- ports:
+    - protocol: UDP
+      port: 53
+    - protocol: TCP
+      port: 53
+- to:
+    {{- range $cidr, $except := $ranges }}
+    - ipBlock:
+        cidr: {{ $cidr | quote }}
+        {{- with $except }}
+        except:
+          {{- toYaml . | nindent 10 }}
+        {{- end }}
+    {{- end }}
+{{- end }}
 {{- end }}
 
 {{/* "true" unless the configuration turns off the Contexts `default`. Upstream has two spellings of the key. */}}
@@ -80,7 +119,7 @@ labels:
 {{- end }}
 
 {{/*
-The LandscaperConfiguration. Pods of container items run in the release namespace, and their helper programs come from
+The LandscaperConfiguration. Pods of container items run in a namespace of their own, and their helper programs come from
 the image of this release, unless the configuration says otherwise. Empty if all settings have their defaults.
 */}}
 {{- define "espalier.configuration" -}}

@@ -63,7 +63,8 @@ topologySpreadConstraints:
 {{- end }}
 volumes:
   - name: tmp
-    emptyDir: {}
+    emptyDir:
+      sizeLimit: {{ $values.tmpSizeLimit }}
   {{- if include "espalier.configuration" .root }}
   - name: configuration
     configMap:

@@ -5,6 +5,9 @@ import { startDeployer } from 'espalier/deployer-sdk';
 import { checkDeployer, startTestCluster } from 'espalier/testing';
 import { plugin } from './deployer.ts';
 
+/** For each action of the deployer, in milliseconds; a busy machine needs more. */
+const patienceMs = Number(process.env['PATIENCE_MS'] ?? 20_000);
+
 const config = (fields: object) => ({
   apiVersion: 'skeleton.example.org/v1',
   kind: 'ProviderConfiguration',
@@ -24,7 +27,7 @@ await test('passes the conformance suite', async (t) => {
       finish: config({ greeting }),
       invalid: config({ greeting: 5 }),
     },
-    { kubeconfig },
+    { kubeconfig, patienceMs },
   );
   await deployer.stop();
   await stop();
